@@ -1,0 +1,15 @@
+"""The pure core: one processor a module, named here, parents before children.
+
+A new mechanism is one file, and its name in `NAMES`.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+from streams.processor import Processor
+
+NAMES = ("manifest", "open_efforts", "working_context", "coactivation", "ttl_escalations")
+
+PROCESSORS: tuple[Processor[Any], ...] = tuple(import_module(f"processors.{name}").PROCESSOR for name in NAMES)

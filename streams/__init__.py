@@ -1,0 +1,1 @@
+"""What moves events: the outside facts, the log, the driver, the runtimes, the command line."""

@@ -1,0 +1,166 @@
+"""Runs processors over events; no I/O: decode, drop what was seen, step, hand each output to the processors reading it.
+
+One driver serves the embedded runtime, replays and Kafka workers: they only move its inputs and outputs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, fields
+from time import perf_counter
+from typing import Any, NamedTuple
+
+from streams.events import OUTSIDE, UPCASTS, Outside, TurnRecorded, decode
+from streams.processor import ROOT, Derived, Params, Processor, State, lineages
+from streams.text import VERSION, FactRead, Root, Text, TurnRead, read
+
+FANOUT = 4096
+"""A path packs one number below this per processor passed; one input has fewer outputs than this."""
+
+
+class Position(NamedTuple):
+    """Provenance of an event and its idempotence token. Order is lexicographic within a partition."""
+
+    partition: int
+    offset: int
+    """Of the raw-log event that caused it."""
+    path: int = 0
+    """One base-4096 digit per processor passed: the place among the outputs of that one input. 0 for the raw event."""
+
+
+class Record(NamedTuple):
+    """An event as a log holds it."""
+
+    partition: int
+    offset: int
+    recorded_at: int
+    """UTC microseconds, stamped by the log; stays with the event in every copy."""
+    type: str
+    value: bytes
+
+
+class Row(NamedTuple):
+    """A derived event and where it stands."""
+
+    position: Position
+    event: Derived
+
+
+class FanoutError(RuntimeError):
+    """A processor made more outputs of one input than a path can number."""
+
+
+def root_schema() -> dict[str, Any]:
+    """What the raw log is read with; its hash is the root of every lineage."""
+    return {
+        "events": {name: [f.name for f in fields(cls)] for name, cls in sorted(OUTSIDE.items())},
+        "upcasts": sorted(UPCASTS),
+        "text": VERSION,
+    }
+
+
+def root_event(record: Record, text: Text | None = None) -> Root:
+    """What root processors are given for a record; `text` where a cache has the features already.
+
+    Raises what `decode` raises for a record that no edge let through.
+    """
+    return as_root(decode(record.type, record.value), record.recorded_at, text)
+
+
+def as_root(event: Outside, recorded_at: int, text: Text | None = None) -> Root:
+    """What root processors are given for a decoded event."""
+    if isinstance(event, TurnRecorded):
+        return TurnRead(event, text or read(event), recorded_at)
+    return FactRead(event, recorded_at)
+
+
+class Driver:
+    """One processor over many spaces: its states, its high-water marks, its step counter."""
+
+    __slots__ = ("children", "marks", "params", "processor", "seconds", "states", "steps")
+
+    def __init__(self, processor: Processor[Any], params: Params) -> None:
+        self.processor = processor
+        self.params = params
+        self.states: dict[str, State] = {}
+        self.marks: dict[int, tuple[int, int]] = {}
+        self.steps = 0
+        self.seconds = 0.0
+        self.children: list[Driver] = []
+
+    def step(self, space: str, position: Position, event: object) -> Sequence[Row]:
+        """Folds one event of its input stream; a position not above the mark changes nothing and gives nothing.
+
+        Raises FanoutError, before the mark moves, when a processor breaks its bound.
+        """
+        partition, offset, path = position
+        if (offset, path) <= self.marks.get(partition, (-1, 0)):
+            return ()
+        state = self.states.get(space)
+        if state is None:
+            state = self.states[space] = State()
+        self.steps += 1
+        outputs = self.processor.step(self.params, state, event)
+        if len(outputs) >= FANOUT:
+            raise FanoutError(f"{self.processor.name} made {len(outputs)} events of one at {position}")
+        self.marks[partition] = (offset, path)
+        base = path * FANOUT
+        return [Row(Position(partition, offset, base + i), output) for i, output in enumerate(outputs)]
+
+
+@dataclass(slots=True)
+class Outputs:
+    """What a fold derived since it was last asked, by event class."""
+
+    rows: dict[type, list[Row]]
+
+
+class Tree:
+    """Processors and what reads them, folded together in one process."""
+
+    def __init__(self, processors: Iterable[Processor[Any]], params: dict[str, Params], timed: bool = False) -> None:
+        self.drivers = {p.name: Driver(p, params[p.name]) for p in processors}
+        self.lineages = lineages([d.processor for d in self.drivers.values()], params, root_schema())
+        self.roots = [d for d in self.drivers.values() if d.processor.reads == ROOT]
+        self.timed = timed
+        for driver in self.drivers.values():
+            if driver.processor.reads != ROOT:
+                self.drivers[driver.processor.reads].children.append(driver)
+
+    def fold(self, space: str, position: Position, event: Root) -> list[Row]:
+        """Folds one root event through the whole tree; the rows of all processors, each one's in order."""
+        rows: list[Row] = []
+        for driver in self.roots:
+            self._push(driver, space, position, event, rows)
+        return rows
+
+    def _push(self, driver: Driver, space: str, position: Position, event: object, rows: list[Row]) -> None:
+        if self.timed:
+            began = perf_counter()
+            outputs = driver.step(space, position, event)
+            driver.seconds += perf_counter() - began
+        else:
+            outputs = driver.step(space, position, event)
+        rows.extend(outputs)
+        for child in driver.children:
+            for output in outputs:
+                self._push(child, space, output.position, output.event, rows)
+
+
+def fold(
+    processors: Iterable[Processor[Any]],
+    events: Iterable[Outside],
+    params: dict[str, Params] | None = None,
+    recorded_at: int | None = None,
+) -> list[Row]:
+    """All rows that `processors` derive from `events`, in memory: for tests and tuning.
+
+    `params` by processor name, defaults where missing. `recorded_at` is each event's own `at` unless given.
+    """
+    processors = tuple(processors)
+    tree = Tree(processors, {p.name: (params or {}).get(p.name) or p.params() for p in processors})
+    rows: list[Row] = []
+    for offset, event in enumerate(events):
+        recorded = event.at if recorded_at is None else recorded_at
+        rows += tree.fold(event.space, Position(0, offset), as_root(event, recorded))
+    return rows

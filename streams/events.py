@@ -1,0 +1,315 @@
+"""The facts that come from outside. This is the storage format: what stands here is on disks and topics for ever.
+
+A shipped type is never edited. A change is a new version beside the old one and a pure upcast in `UPCASTS`. Field
+order is part of the format: `encode` writes fields in the order they are declared.
+
+Events are immutable by contract. They are slots dataclasses without `frozen`, which would cost a third of a fold's speed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import Annotated, Any, ClassVar, Literal, get_args
+
+import orjson
+from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, TypeAdapter, WithJsonSchema
+
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+MICROSECOND = timedelta(microseconds=1)
+SECOND = 1_000_000
+MINUTE = 60 * SECOND
+HOUR = 60 * MINUTE
+DAY = 24 * HOUR
+AT_APPEND = -1
+"""An `at` that the producer left out: the log stamps it with the moment of the append."""
+MAX_EVENT_BYTES = 8 * 1024 * 1024
+"""An encoded event is at most this large on every log (Kafka topics are made for it)."""
+MAX_AHEAD = 5 * MINUTE
+"""How far `at` may lie after the moment of recording before the event is refused as coming from a wrong clock."""
+
+
+def micros(text: str) -> int:
+    """UTC microseconds since 1970 of an ISO 8601 time; a time without an offset is taken as UTC.
+
+    Raises ValueError for anything else, and for times before 1970.
+    """
+    moment = datetime.fromisoformat(text)
+    at = ((moment if moment.tzinfo else moment.replace(tzinfo=UTC)) - EPOCH) // MICROSECOND
+    if at < 0:
+        raise ValueError("times before 1970 are not supported")
+    return at
+
+
+def iso(at: int) -> str:
+    """RFC 3339 in UTC of `at` microseconds: `2026-01-05T09:00:00Z`, with six decimals only where there are any."""
+    moment = EPOCH + at * MICROSECOND
+    return moment.strftime("%Y-%m-%dT%H:%M:%S") + (f".{moment.microsecond:06d}" if moment.microsecond else "") + "Z"
+
+
+def _time(value: object) -> object:
+    if isinstance(value, str):
+        return micros(value)
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise ValueError("a time is ISO 8601 text (2026-01-05T09:00:00Z) or whole UTC microseconds")
+    return value
+
+
+_LAST = (datetime(9999, 12, 31, tzinfo=UTC) - EPOCH) // MICROSECOND
+_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
+
+
+def _plain(value: str) -> str:
+    if _CONTROL.search(value):
+        raise ValueError("control characters are not allowed in names and ids")
+    return value
+
+
+Micros = Annotated[
+    int,
+    BeforeValidator(_time),
+    Field(ge=AT_APPEND, le=_LAST),
+    WithJsonSchema(
+        {
+            "anyOf": [{"type": "string", "format": "date-time"}, {"type": "integer", "minimum": 0, "maximum": _LAST}],
+            "description": "when it happened: ISO 8601, or UTC microseconds since 1970 (as stored)",
+        }
+    ),
+]
+Name = Annotated[str, Field(min_length=1, max_length=200), AfterValidator(_plain)]
+OptionalName = Annotated[str, Field(max_length=200), AfterValidator(_plain)]
+Role = Literal["user", "assistant", "system", "tool"]
+Priority = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
+
+_CONFIG = ConfigDict(extra="forbid", strict=True, use_attribute_docstrings=True)
+
+
+@dataclass(slots=True)
+class TurnRecorded:
+    """One message of a conversation."""
+
+    __pydantic_config__: ClassVar[ConfigDict] = _CONFIG
+    space: Name
+    id: Name
+    at: Micros
+    session: Name
+    agent: OptionalName
+    role: Role
+    content: str
+    parts: list[dict[str, Any]] = field(default_factory=list)
+    """Tool calls and tool results, as the producer's chat format has them."""
+    reply_to: OptionalName = ""
+    """The id of the turn that this one answers, where the producer knows it."""
+    type: Literal["turn-recorded.v1"] = "turn-recorded.v1"
+
+
+@dataclass(slots=True)
+class TurnRetracted:
+    """A turn is no longer shown or matched; history keeps it."""
+
+    __pydantic_config__: ClassVar[ConfigDict] = _CONFIG
+    space: Name
+    id: Name
+    at: Micros
+    session: Name
+    turn: Name
+    reason: Literal["edited", "regenerated", "popped", "cleared"] = "edited"
+    type: Literal["turn-retracted.v1"] = "turn-retracted.v1"
+
+
+@dataclass(slots=True)
+class EffortDeclared:
+    """An agent says itself what it works on; outranks detection."""
+
+    __pydantic_config__: ClassVar[ConfigDict] = _CONFIG
+    space: Name
+    id: Name
+    at: Micros
+    session: Name
+    name: OptionalName = ""
+    """The producer's own name for the effort; with it, later facts find it."""
+    topic: str = ""
+    turn: OptionalName = ""
+    """A turn of the effort, instead of a name."""
+    type: Literal["effort-declared.v1"] = "effort-declared.v1"
+
+
+@dataclass(slots=True)
+class EffortClosed:
+    """An agent says that an effort (by name, or by a turn of it) is concluded. Accepts an offer made at that turn."""
+
+    __pydantic_config__: ClassVar[ConfigDict] = _CONFIG
+    space: Name
+    id: Name
+    at: Micros
+    session: Name
+    name: OptionalName = ""
+    turn: OptionalName = ""
+    conclusion: str = ""
+    type: Literal["effort-closed.v1"] = "effort-closed.v1"
+
+
+@dataclass(slots=True)
+class EffortReopened:
+    """An agent says that a concluded effort goes on."""
+
+    __pydantic_config__: ClassVar[ConfigDict] = _CONFIG
+    space: Name
+    id: Name
+    at: Micros
+    session: Name
+    name: OptionalName = ""
+    turn: OptionalName = ""
+    type: Literal["effort-reopened.v1"] = "effort-reopened.v1"
+
+
+@dataclass(slots=True)
+class OfferDeclined:
+    """A conclusion was offered at this turn, and refused."""
+
+    __pydantic_config__: ClassVar[ConfigDict] = _CONFIG
+    space: Name
+    id: Name
+    at: Micros
+    session: Name
+    turn: Name
+    type: Literal["offer-declined.v1"] = "offer-declined.v1"
+
+
+@dataclass(slots=True)
+class ImportanceFlagged:
+    """A user's mark on a turn and on the effort it belongs to."""
+
+    __pydantic_config__: ClassVar[ConfigDict] = _CONFIG
+    space: Name
+    id: Name
+    at: Micros
+    session: Name
+    turn: Name
+    importance: Literal["normal", "high"] = "high"
+    type: Literal["importance-flagged.v1"] = "importance-flagged.v1"
+
+
+@dataclass(slots=True)
+class NoteTaken:
+    """Something to come back to, with a time to live."""
+
+    __pydantic_config__: ClassVar[ConfigDict] = _CONFIG
+    space: Name
+    id: Name
+    at: Micros
+    note: Name
+    """The producer's id of the note."""
+    content: Annotated[str, Field(min_length=1)]
+    session: OptionalName = ""
+    ttl: Literal["urgent", "normal", "low"] | Annotated[int, Field(gt=0)] = "normal"
+    """A class of the time to live, or the time itself in seconds."""
+    priority: Priority = 0.5
+    source: Literal["user", "system", "inferred"] = "user"
+    context: str = ""
+    """What it belongs to, in words; helps the note to surface."""
+    type: Literal["note-taken.v1"] = "note-taken.v1"
+
+
+@dataclass(slots=True)
+class NoteSettled:
+    """A note was dealt with."""
+
+    __pydantic_config__: ClassVar[ConfigDict] = _CONFIG
+    space: Name
+    id: Name
+    at: Micros
+    note: Name
+    session: OptionalName = ""
+    resolution: str = ""
+    type: Literal["note-settled.v1"] = "note-settled.v1"
+
+
+@dataclass(slots=True)
+class SessionEnded:
+    """A conversation is over."""
+
+    __pydantic_config__: ClassVar[ConfigDict] = _CONFIG
+    space: Name
+    id: Name
+    at: Micros
+    session: Name
+    type: Literal["session-ended.v1"] = "session-ended.v1"
+
+
+@dataclass(slots=True)
+class SummaryWritten:
+    """A model's summary of a run of turns. A model's output is a fact: replays reuse it and never call again."""
+
+    __pydantic_config__: ClassVar[ConfigDict] = _CONFIG
+    space: Name
+    id: Name
+    at: Micros
+    session: Name
+    first_turn: Name
+    last_turn: Name
+    text: Annotated[str, Field(min_length=1)]
+    topics: list[str] = field(default_factory=list)
+    decisions: list[str] = field(default_factory=list)
+    tone: str = ""
+    actions: list[str] = field(default_factory=list)
+    model: str = ""
+    prompt_hash: str = ""
+    params_hash: str = ""
+    type: Literal["summary-written.v1"] = "summary-written.v1"
+
+
+@dataclass(slots=True)
+class ClockTicked:
+    """A deadline passed in an idle space; written by the live runtime so that every replay sees the same clock."""
+
+    __pydantic_config__: ClassVar[ConfigDict] = _CONFIG
+    space: Name
+    id: Name
+    at: Micros
+    type: Literal["clock-ticked.v1"] = "clock-ticked.v1"
+
+
+Fact = (
+    TurnRetracted
+    | EffortDeclared
+    | EffortClosed
+    | EffortReopened
+    | OfferDeclined
+    | ImportanceFlagged
+    | NoteTaken
+    | NoteSettled
+    | SessionEnded
+    | SummaryWritten
+    | ClockTicked
+)
+"""Every outside event that is not a turn."""
+
+Outside = TurnRecorded | Fact
+"""Every event that may stand in the raw log."""
+
+OUTSIDE: dict[str, type[Outside]] = {cls.__dataclass_fields__["type"].default: cls for cls in get_args(Outside)}
+UPCASTS: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {}
+"""From a retired type to the fields (and `type`) of its successor. Applied until the type is a current one."""
+
+validator: TypeAdapter[Outside] = TypeAdapter(Annotated[Outside, Field(discriminator="type")])
+"""Validates once, at the edge, where an event enters."""
+
+
+def encode(event: object) -> bytes:
+    """The canonical bytes of an event: JSON, fields in declared order. Lossless under `decode`."""
+    return orjson.dumps(event)
+
+
+def decode(type_: str, value: bytes) -> Outside:
+    """The event in bytes that `encode` wrote, of the type `type_` or one retired in its favour. Trusts its input.
+
+    Raises KeyError for an unknown type, TypeError or orjson.JSONDecodeError for other bytes.
+    """
+    fields = orjson.loads(value)
+    while type_ in UPCASTS:
+        fields = UPCASTS[type_](fields)
+        type_ = fields["type"]
+    return OUTSIDE[type_](**fields)

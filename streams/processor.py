@@ -1,0 +1,181 @@
+"""The one idea: a processor is a pure fold, per space, from one stream of events to another.
+
+    step(params, state, event) -> list of derived events
+
+`Processor` is a value; the same value runs in the embedded runtime, in a Kafka worker and in a replay.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from bisect import bisect_left, insort
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Generic, Protocol, TypeVar
+
+import orjson
+from pydantic import BaseModel, ConfigDict, Field
+
+P = TypeVar("P", bound="Params")
+R = TypeVar("R")
+I = TypeVar("I")  # noqa: E741
+
+CARRIED: dict[str, bool] = {"carried": True}
+"""`field(metadata=CARRIED)` marks what a derived event only carries on for its readers: a function of the raw event at
+its position. It travels with the event, is not stored in tables and not in digests, and is put back from the raw log
+when stored events are read again."""
+
+
+class Params(BaseModel):
+    """Parameters of a processor: frozen, and each one explains itself (see `param`)."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=False)
+
+
+def param(default: Any, unit: str, why: str, source: str = "tuned", **limits: Any) -> Any:
+    """A parameter with its `unit`, the reason for its default, and the source the reason comes from."""
+    return Field(default, description=why, json_schema_extra={"unit": unit, "source": source}, **limits)
+
+
+class Derived(Protocol):
+    """What every derived event carries. `at` is UTC microseconds: of the event that caused it, or of the deadline."""
+
+    space: str
+    session: str
+    at: int
+    type: Any
+
+
+def derived_id(kind: str, space: str, first_turn: str, ordinal: int = 0) -> str:
+    """The id of a derived thing: a hash of (space, kind, first turn, ordinal), so that every lineage can name it."""
+    key = f"{space}\0{kind}\0{first_turn}\0{ordinal}".encode()
+    return f"{kind}-{hashlib.blake2b(key, digest_size=8).hexdigest()}"
+
+
+def r6(number: float) -> float:
+    """Numbers in events are rounded to 1e-6, so that no platform's last bit reaches a digest."""
+    return round(number, 6)
+
+
+class State:
+    """One space's own key-value view for one processor.
+
+    Records are slots dataclasses whose fields are JSON values (str, int, float, bool, None, lists, dicts with str
+    keys): what is read back after a restart equals what was put. Mutate a record, then `put` it: only what was put is saved.
+    A key that begins with `due/<microseconds, 20 digits>/` asks the live runtime for a tick at that time.
+    """
+
+    __slots__ = ("_changed", "_encoded", "_indexes", "_keys", "_live")
+
+    def __init__(self, encoded: dict[str, bytes] | None = None) -> None:
+        self._encoded: dict[str, bytes] = encoded if encoded is not None else {}
+        self._live: dict[str, Any] = {}
+        self._changed: dict[str, None] = {}
+        self._keys: list[str] | None = None
+        self._indexes: dict[object, Any] = {}
+
+    def get(self, key: str, kind: type[R]) -> R | None:
+        """The record at `key`, None where there is none."""
+        record = self._live.get(key)
+        if record is None:
+            value = self._encoded.get(key)
+            if value is None:
+                return None
+            record = self._live[key] = kind(**orjson.loads(value))
+        return record
+
+    def put(self, key: str, record: object) -> None:
+        """Save `record` (a slots dataclass) at `key`."""
+        if self._keys is not None and key not in self._live and key not in self._encoded:
+            insort(self._keys, key)
+        self._live[key] = record
+        self._changed[key] = None
+
+    def delete(self, key: str) -> None:
+        """Forget the record at `key`, if there is one."""
+        if key not in self._live and key not in self._encoded:
+            return
+        self._live.pop(key, None)
+        self._encoded.pop(key, None)
+        self._changed[key] = None
+        if self._keys is not None:
+            del self._keys[bisect_left(self._keys, key)]
+
+    def scan(self, prefix: str, kind: type[R], limit: int | None = None) -> list[tuple[str, R]]:
+        """The records whose key begins with `prefix`, in key order, at most `limit` of them."""
+        return [(key, record) for key in self.keys(prefix, limit) if (record := self.get(key, kind)) is not None]
+
+    def keys(self, prefix: str, limit: int | None = None) -> list[str]:
+        """The keys that begin with `prefix`, in order, at most `limit` of them."""
+        if self._keys is None:
+            self._keys = sorted(self._live.keys() | self._encoded.keys())
+        keys = self._keys
+        found: list[str] = []
+        for at in range(bisect_left(keys, prefix), len(keys)):
+            if not keys[at].startswith(prefix) or (limit is not None and len(found) >= limit):
+                break
+            found.append(keys[at])
+        return found
+
+    def index(self, build: Callable[[State], I]) -> I:
+        """What `build` makes of the records, made once and kept up to date by its owner until the state is reloaded.
+
+        An index must be a pure function of the records: rebuilt after a restart, it equals the one kept up to date.
+        """
+        found = self._indexes.get(build)
+        if found is None:
+            found = self._indexes[build] = build(self)
+        return found
+
+    def changes(self) -> Iterator[tuple[str, bytes | None]]:
+        """What was put (encoded) or deleted (None) since the last call, which this call ends."""
+        changed, self._changed = self._changed, {}
+        for key in changed:
+            record = self._live.get(key)
+            if record is None:
+                yield key, None
+            else:
+                value = self._encoded[key] = orjson.dumps(record)
+                yield key, value
+
+
+@dataclass(frozen=True, slots=True)
+class Processor(Generic[P]):
+    """A pure fold from the stream it `reads` to its own. Its docstring is its module's."""
+
+    name: str
+    """Its name on topics, tables and the command line."""
+    version: int
+    """Rises with every change of what it derives."""
+    reads: str
+    """The name of the processor whose events it reads; ROOT for the raw log."""
+    params: type[P]
+    emits: tuple[type, ...]
+    step: Callable[[P, State, Any], Sequence[Derived]] = field(repr=False)
+
+
+ROOT = "turns"
+"""The stream at the root of the tree: the raw log."""
+
+
+def _digest(value: object) -> str:
+    return hashlib.sha256(orjson.dumps(value, option=orjson.OPT_SORT_KEYS)).hexdigest()[:16]
+
+
+def lineages(processors: Iterable[Processor[Any]], params: dict[str, Params], root: dict[str, Any]) -> dict[str, str]:
+    """The lineage of every processor, by name.
+
+    SHA-256 (16 hex digits of it) of the canonical JSON of its name, version, parameters and its parent's lineage.
+    `root` says what the raw log is read with: event schema, upcasts, version of the text features.
+    """
+    found = {ROOT: _digest(root)}
+    for processor in processors:
+        found[processor.name] = _digest(
+            {
+                "name": processor.name,
+                "version": processor.version,
+                "params": params[processor.name].model_dump(mode="json"),
+                "reads": found[processor.reads],
+            }
+        )
+    return found

@@ -1,0 +1,79 @@
+"""What one turn's words say, computed once: a pure, versioned function of the turn that every fold reads.
+
+`read(turn)` gives a `Text`. Replays take it from a columnar cache keyed by `VERSION`, so it must depend on the turn
+alone: not on the session, the speaker's history or any parameter. Raise VERSION whenever its output changes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from streams.events import Fact, TurnRecorded
+from streams.text.claims import claims
+from streams.text.cues import address, cues
+from streams.text.terms import names, terms, tokens
+
+VERSION = 1
+
+
+@dataclass(slots=True)
+class Text:
+    """The text features of one turn. Flat lists of JSON values: it travels in events and lies in columns."""
+
+    tokens: int
+    """Estimated model tokens of the content."""
+    terms: list[str]
+    """Distinct stems without stop words, in order of first use."""
+    counts: list[int]
+    """How often each of `terms` is used; same length."""
+    names: list[str]
+    """Distinct names, folded to lower case: paths, identifiers, numbers with a sign (#12), proper names."""
+    cues: list[str]
+    """Names of the cues found (see cues), each once."""
+    address: str
+    """Whom the turn addresses by name at its beginning ("ann: yes"), folded to lower case; "" for nobody."""
+    patterns: list[str]
+    """Conclusion patterns claimed by its words, in order of appearance; see claims."""
+    confidences: list[float]
+    """How sure each claim is, 0 to 1; same length as `patterns`."""
+    spans: list[int]
+    """Where each claim stands in the content: start and end offset of its sentence, flattened; twice as long."""
+
+
+@dataclass(slots=True)
+class TurnRead:
+    """What processors of the raw log are given for a `turn-recorded`: the turn and what its words say."""
+
+    turn: TurnRecorded
+    text: Text
+    recorded_at: int
+    """When the log recorded it, UTC microseconds; stays with the event in every copy of the log."""
+
+
+@dataclass(slots=True)
+class FactRead:
+    """What processors of the raw log are given for every other outside event."""
+
+    fact: Fact
+    recorded_at: int
+
+
+Root = TurnRead | FactRead
+"""The events of the root stream."""
+
+
+def read(turn: TurnRecorded) -> Text:
+    """The text features of a turn."""
+    stems, counts = terms(turn.content)
+    found = claims(turn.content, turn.role)
+    return Text(
+        tokens(turn.content),
+        stems,
+        counts,
+        names(turn.content),
+        cues(turn.content, turn.role),
+        address(turn.content),
+        [claim.pattern for claim in found],
+        [claim.confidence for claim in found],
+        [at for claim in found for at in (claim.start, claim.end)],
+    )
