@@ -6,7 +6,7 @@ One driver serves the embedded runtime, replays and Kafka workers: they only mov
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from time import perf_counter
 from typing import Any, NamedTuple
 
@@ -33,6 +33,7 @@ class Record(NamedTuple):
 
     partition: int
     offset: int
+    space: str
     recorded_at: int
     """UTC microseconds, stamped by the log; stays with the event in every copy."""
     type: str
@@ -108,13 +109,6 @@ class Driver:
         return [Row(Position(partition, offset, base + i), output) for i, output in enumerate(outputs)]
 
 
-@dataclass(slots=True)
-class Outputs:
-    """What a fold derived since it was last asked, by event class."""
-
-    rows: dict[type, list[Row]]
-
-
 class Tree:
     """Processors and what reads them, folded together in one process."""
 
@@ -132,6 +126,12 @@ class Tree:
         rows: list[Row] = []
         for driver in self.roots:
             self._push(driver, space, position, event, rows)
+        return rows
+
+    def push(self, driver: Driver, space: str, position: Position, event: object) -> list[Row]:
+        """Folds one event through a processor and all that hang on it."""
+        rows: list[Row] = []
+        self._push(driver, space, position, event, rows)
         return rows
 
     def _push(self, driver: Driver, space: str, position: Position, event: object, rows: list[Row]) -> None:

@@ -3,7 +3,7 @@
 A shipped type is never edited. A change is a new version beside the old one and a pure upcast in `UPCASTS`. Field
 order is part of the format: `encode` writes fields in the order they are declared.
 
-Events are immutable by contract. They are slots dataclasses without `frozen`, which would cost a third of a fold's speed.
+Events are immutable by contract: slots dataclasses without `frozen`, which would cost a third of the fold's speed.
 """
 
 from __future__ import annotations

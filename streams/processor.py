@@ -11,7 +11,7 @@ import hashlib
 from bisect import bisect_left, insort
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Annotated, Any, Generic, Protocol, TypeVar
 
 import orjson
 from pydantic import BaseModel, ConfigDict, Field
@@ -24,6 +24,10 @@ CARRIED: dict[str, bool] = {"carried": True}
 """`field(metadata=CARRIED)` marks what a derived event only carries on for its readers: a function of the raw event at
 its position. It travels with the event, is not stored in tables and not in digests, and is put back from the raw log
 when stored events are read again."""
+
+
+Moment = Annotated[int, "UTC microseconds since 1970"]
+"""A time in a derived event; stored as a timestamp."""
 
 
 class Params(BaseModel):

@@ -1,0 +1,86 @@
+"""Questions to a memory, by name: each a function of a connection and plain arguments, answered in JSON values.
+
+The same functions answer in the command that asks and in the process that serves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime
+from typing import Any
+
+from projections import store as stores
+from projections.store import Connection
+from streams.errors import UsageError
+
+VIEWS = (
+    "turns", "sessions", "segments", "efforts", "context_entries", "context_changes", "coactivations", "links", "notes",
+    "escalations", "conclusions", "offers", "artifacts",
+)  # fmt: skip
+
+
+def plain(value: Any) -> Any:
+    """A DuckDB value as JSON has it: times as ISO 8601 with Z."""
+    if isinstance(value, datetime):
+        return value.isoformat() + ("Z" if value.tzinfo is None else "")
+    if isinstance(value, (list, tuple)):
+        return [plain(item) for item in value]
+    if isinstance(value, dict):
+        return {key: plain(item) for key, item in value.items()}
+    if isinstance(value, (str, int, float, bool)) or value is None:
+        return value
+    return str(value)
+
+
+def records(connection: Connection, sql: str, parameters: object = None) -> list[dict[str, Any]]:
+    """The rows of a query as dicts of JSON values."""
+    result = connection.execute(sql, parameters) if parameters is not None else connection.execute(sql)
+    names = [column[0] for column in result.description or []]
+    return [dict(zip(names, map(plain, row), strict=True)) for row in result.fetchall()]
+
+
+def view(
+    connection: Connection, name: str, limit: int | None = None, order: str = "", **where: Any
+) -> list[dict[str, Any]]:
+    """Rows of the view `name` where the named columns have the given values (None: any)."""
+    if name not in VIEWS:
+        raise UsageError(f"there is no view {name!r}", f"views: {', '.join(VIEWS)}")
+    given = {column: value for column, value in where.items() if value is not None}
+    sql = f"SELECT * FROM {name}"
+    if given:
+        sql += " WHERE " + " AND ".join(f'"{column}" = ${column}' for column in given)
+    if order:
+        sql += f" ORDER BY {order}"
+    if limit is not None:
+        sql += f" LIMIT {int(limit)}"
+    return records(connection, sql, given)
+
+
+def spaces(connection: Connection) -> list[dict[str, Any]]:
+    """Every space with its sessions, turns and newest time."""
+    return records(
+        connection,
+        'SELECT space, count(DISTINCT session) AS sessions, count(*) AS turns, max("at") AS last_at '
+        "FROM turn_recorded GROUP BY space ORDER BY space",
+    )
+
+
+def digest(connection: Connection) -> dict[str, str]:
+    """A hash per table."""
+    return stores.digest(connection)
+
+
+ASKS: dict[str, Callable[..., Any]] = {"view": view, "spaces": spaces, "digest": digest}
+
+
+def answer(connection: Connection, what: str, arguments: dict[str, Any]) -> Any:
+    """The answer to a question, over the memory as it is or `as_of` a position or time."""
+    if what not in ASKS:
+        raise UsageError(f"there is no question {what!r}", f"questions: {', '.join(ASKS)}")
+    arguments = dict(arguments)
+    moment = arguments.pop("as_of", None)
+    cursor = stores.as_of(connection, str(moment)) if moment is not None else connection.cursor()
+    try:
+        return ASKS[what](cursor, **arguments)
+    finally:
+        cursor.close()

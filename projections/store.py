@@ -1,0 +1,493 @@
+"""One memory in one DuckDB file: append-only typed tables, one per event type, and views over them.
+
+The only place that imports duckdb. One process writes; everyone else reads a snapshot or asks the writer.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import heapq
+import os
+import re
+import shutil
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, fields
+from functools import cache
+from operator import attrgetter
+from pathlib import Path
+from typing import Any, get_args, get_origin, get_type_hints
+
+import duckdb
+import orjson
+import pyarrow as pa
+
+from streams.driver import Row
+from streams.errors import BusyError, MemoryFileError, UsageError
+from streams.events import OUTSIDE, Micros, micros
+from streams.processor import Moment, Processor
+from streams.text import Root, TurnRead
+
+FORMAT = "1"
+"""Of the memory file; a file of another format is refused."""
+VIEWS = Path(__file__).with_name("views.sql")
+COMPACT = 50_000
+"""State rows beyond twice the live ones after which the journal is rewritten."""
+
+EVENT_TABLES = (
+    "SELECT table_name FROM duckdb_tables() WHERE NOT temporary AND database_name = current_database() "
+    "AND table_name NOT IN ('meta', 'marks', 'state') ORDER BY table_name"
+)
+ALL_COLUMNS = "SELECT column_name FROM duckdb_columns() WHERE database_name = current_database() AND table_name = ?"
+COLUMNS = (
+    "SELECT column_name FROM duckdb_columns() WHERE database_name = current_database() AND NOT internal "
+    "AND table_name = ? AND column_name NOT IN ('partition', 'position', 'path', 'lineage', 'recorded_at') "
+    "ORDER BY column_name"
+)
+
+Connection = duckdb.DuckDBPyConnection
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column of an event table and how to read it from an event."""
+
+    name: str
+    sql: str
+    arrow: pa.DataType
+    read: attrgetter[Any]
+    json: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """The table of one event type."""
+
+    name: str
+    columns: tuple[Column, ...]
+    raw: bool
+    """Whether it holds outside events (which have a `recorded_at`)."""
+
+
+PLACE = (("partition", "INTEGER"), ("position", "BIGINT"), ("path", "BIGINT"), ("lineage", "VARCHAR"))
+
+
+def table_name(cls: type) -> str:
+    """`TurnRecorded` is stored in `turn_recorded`."""
+    return re.sub(r"(?<!^)(?=[A-Z])", "_", cls.__name__).lower()
+
+
+_SQL: dict[object, tuple[str, pa.DataType]] = {
+    str: ("VARCHAR", pa.string()),
+    int: ("BIGINT", pa.int64()),
+    float: ("DOUBLE", pa.float64()),
+    bool: ("BOOLEAN", pa.bool_()),
+    list[str]: ("VARCHAR[]", pa.list_(pa.string())),
+    list[int]: ("BIGINT[]", pa.list_(pa.int64())),
+    list[float]: ("DOUBLE[]", pa.list_(pa.float64())),
+}
+
+
+def _column(name: str, hint: Any) -> Column:
+    if name == "at" or hint in (Micros, Moment):
+        return Column(name, "TIMESTAMP", pa.timestamp("us"), attrgetter(name))
+    plain = hint.__origin__ if hasattr(hint, "__metadata__") else hint
+    if plain in _SQL:
+        return Column(name, *_SQL[plain], attrgetter(name))
+    kinds = {type(arg) for arg in get_args(plain)}
+    if str(get_origin(plain)) == "typing.Literal" and kinds == {str}:
+        return Column(name, *_SQL[str], attrgetter(name))
+    return Column(name, "VARCHAR", pa.string(), attrgetter(name), json=True)
+
+
+@cache
+def table_of(cls: type[Any]) -> Table:
+    """The table for an event class: `space`, `session`, the event's place, `at`, then its other fields, but for those
+    that it only carries."""
+    hints = get_type_hints(cls, include_extras=True)
+    stored = [
+        f.name for f in fields(cls) if not f.metadata.get("carried") and f.name not in ("type", "space", "session")
+    ]
+    columns = [_column("space", str)]
+    if "session" in hints:
+        columns.append(_column("session", str))
+    columns += [_column(name, hints[name]) for name in stored]
+    return Table(table_name(cls), tuple(columns), cls in OUTSIDE.values())
+
+
+def tables(processors: Iterable[Processor[Any]]) -> list[tuple[type, Table]]:
+    """The event classes and tables of a memory: outside events first, then each processor's."""
+    classes = [*OUTSIDE.values(), *(cls for processor in processors for cls in processor.emits)]
+    return [(cls, table_of(cls)) for cls in classes]
+
+
+def _create(table: Table) -> str:
+    columns = {c.name: c.sql for c in table.columns}
+    head = ["space VARCHAR", "session VARCHAR", *(f'"{name}" {sql}' for name, sql in PLACE), '"at" TIMESTAMP']
+    if table.raw:
+        head.append("recorded_at TIMESTAMP")
+    if table.name == "turn_recorded":
+        head.append("tokens BIGINT")
+    rest = [f'"{name}" {sql}' for name, sql in columns.items() if name not in ("space", "session", "at")]
+    return f"CREATE TABLE IF NOT EXISTS {table.name} ({', '.join(head + rest)})"
+
+
+def _values(column: Column, events: Sequence[object]) -> pa.Array:
+    values = list(map(column.read, events))
+    if column.json:
+        values = [v if isinstance(v, str) else orjson.dumps(v).decode() for v in values]
+    return pa.array(values, column.arrow)
+
+
+def raw_batch(cls: type, entries: Sequence[tuple[int, int, Root]]) -> pa.Table:
+    """Columns of outside events of one class: (partition, offset, root event) each."""
+    events = [e.turn if isinstance(e, TurnRead) else e.fact for _, _, e in entries]
+    table = table_of(cls)
+    columns = {column.name: _values(column, events) for column in table.columns}
+    columns["partition"] = pa.array([p for p, _, _ in entries], pa.int32())
+    columns["position"] = pa.array([o for _, o, _ in entries], pa.int64())
+    columns["path"] = pa.array([0] * len(entries), pa.int64())
+    columns["recorded_at"] = pa.array([e.recorded_at for _, _, e in entries], pa.timestamp("us"))
+    if table.name == "turn_recorded":
+        columns["tokens"] = pa.array([e.text.tokens for _, _, e in entries if isinstance(e, TurnRead)], pa.int64())
+    return pa.table(columns)
+
+
+def derived_batch(cls: type, rows: Sequence[Row]) -> pa.Table:
+    """Columns of derived events of one class."""
+    events = [row[1] for row in rows]
+    places = [row[0] for row in rows]
+    columns = {column.name: _values(column, events) for column in table_of(cls).columns}
+    columns["partition"] = pa.array([p[0] for p in places], pa.int32())
+    columns["position"] = pa.array([p[1] for p in places], pa.int64())
+    columns["path"] = pa.array([p[2] for p in places], pa.int64())
+    return pa.table(columns)
+
+
+@dataclass(slots=True)
+class Batch:
+    """What one commit adds: columns by event class, state changes by lineage, and how far the raw log was folded."""
+
+    tables: dict[type, pa.Table]
+    state: list[tuple[str, str, str, bytes | None]]
+    """(lineage, space, key, value); None deletes."""
+    marks: dict[int, int]
+    """The offset of the last raw event folded, by partition."""
+
+
+def connect(path: Path | None, read_only: bool = False) -> Connection:
+    """A connection that never reaches for the network. Raises MemoryFileError or BusyError, both with a way out."""
+    try:
+        return duckdb.connect(
+            str(path) if path else ":memory:", read_only, {"autoinstall_known_extensions": "false", "TimeZone": "UTC"}
+        )
+    except duckdb.IOException as error:
+        if "lock" in str(error):
+            raise BusyError(f"{path} is being written by another process", "try again when it has finished") from error
+        raise MemoryFileError(f"{path} cannot be opened: {error}", "replay the log into a new memory") from error
+
+
+class Store:
+    """The writer of one memory file."""
+
+    def __init__(self, path: Path, connection: Connection, processors: Sequence[Processor[Any]]) -> None:
+        self.path = path
+        self.connection = connection
+        self.processors = processors
+        self.lineages: dict[str, str] = orjson.loads(self.meta("lineages"))
+        self._rows = 0
+        self._live = self._count_state()
+        self._lineage_of = dict.fromkeys(OUTSIDE.values(), self.lineages["turns"])
+        self._lineage_of |= {
+            cls: self.lineages[p.name] for p in processors if p.name in self.lineages for cls in p.emits
+        }
+
+    @classmethod
+    def create(cls, path: Path, processors: Sequence[Processor[Any]], meta: dict[str, Any]) -> Store:
+        """A new, empty memory at `path`. `meta` names log_id, partitions, name, lineages and params."""
+        connection = connect(path)
+        with transaction(connection):
+            connection.execute("CREATE TABLE meta (key VARCHAR, value VARCHAR)")
+            connection.execute("CREATE TABLE marks (partition INTEGER, position BIGINT)")
+            connection.execute(
+                "CREATE TABLE state (lineage VARCHAR, space VARCHAR, key VARCHAR, value BLOB, seq BIGINT)"
+            )
+            connection.execute("CREATE SEQUENCE state_seq")
+            for _, table in tables(processors):
+                connection.execute(_create(table))
+            connection.execute(VIEWS.read_text())
+            for key, value in ({"format": FORMAT} | meta).items():
+                connection.execute("INSERT INTO meta VALUES (?, ?)", [key, _text(value)])
+        return cls(path, connection, processors)
+
+    @classmethod
+    def open(cls, path: Path, processors: Sequence[Processor[Any]]) -> Store:
+        """The memory at `path`, for writing. Raises MemoryFileError for a file that is none or of another format."""
+        connection = connect(path)
+        check_format(connection, path)
+        return cls(path, connection, processors)
+
+    def meta(self, key: str) -> str:
+        """What the memory says of itself."""
+        return read_meta(self.connection, key)
+
+    def set_meta(self, key: str, value: object) -> None:
+        """Says something else of the memory."""
+        self.connection.execute("UPDATE meta SET value = ? WHERE key = ?", [_text(value), key])
+
+    def mark(self, partition: int) -> int:
+        """The offset of the last raw event folded; -1 for none."""
+        return read_mark(self.connection, partition)
+
+    def commit(self, batch: Batch) -> None:
+        """Adds rows, state and marks in one transaction."""
+        with transaction(self.connection):
+            for cls, columns in batch.tables.items():
+                self._insert(cls, columns)
+            if batch.state:
+                lineage, space, key, value = zip(*batch.state, strict=True)
+                changed = pa.table(
+                    [pa.array(lineage), pa.array(space), pa.array(key), pa.array(value, pa.binary())],
+                    ["lineage", "space", "key", "value"],
+                )
+                with _registered(self.connection, changed):
+                    self.connection.execute("INSERT INTO state SELECT *, nextval('state_seq') FROM incoming")
+                self._rows += len(batch.state)
+            for partition, position in batch.marks.items():
+                self.connection.execute("DELETE FROM marks WHERE partition = ?", [partition])
+                self.connection.execute("INSERT INTO marks VALUES (?, ?)", [partition, position])
+        if self._rows > self._live + COMPACT:
+            self.compact()
+
+    def _insert(self, cls: type, columns: pa.Table) -> None:
+        names = ", ".join(f'"{name}"' for name in columns.column_names)
+        with _registered(self.connection, columns):
+            self.connection.execute(
+                f"INSERT INTO {table_of(cls).name} ({names}, lineage) SELECT *, ? FROM incoming",
+                [self._lineage_of[cls]],
+            )
+
+    def states(self, spaces: Sequence[str]) -> Iterator[tuple[str, str, dict[str, bytes]]]:
+        """The saved state of spaces: (lineage, space, encoded records) for each pair that has any."""
+        found: dict[tuple[str, str], dict[str, bytes]] = {}
+        rows = self.connection.execute(
+            "SELECT lineage, space, key, arg_max_null(value, seq) AS latest FROM state WHERE space IN "
+            "(SELECT unnest(?)) GROUP BY ALL HAVING latest IS NOT NULL",
+            [list(spaces)],
+        )
+        while page := rows.fetchmany(10_000):
+            for lineage, space, key, value in page:
+                found.setdefault((lineage, space), {})[key] = value
+        for (lineage, space), records in found.items():
+            yield lineage, space, records
+
+    def deadlines(self) -> dict[str, int]:
+        """The earliest time at which each space asks for a tick (see `streams.processor.State`)."""
+        rows = self.connection.execute(
+            "SELECT space, min(key) FROM (SELECT space, key, arg_max_null(value, seq) AS latest FROM state "
+            "WHERE key LIKE 'due/%' GROUP BY ALL HAVING latest IS NOT NULL) GROUP BY space"
+        ).fetchall()
+        return {space: int(key.split("/")[1]) for space, key in rows}
+
+    def compact(self) -> None:
+        """Rewrites the state journal to the latest record per key: amortized, so that the cost per turn stays level."""
+        with transaction(self.connection):
+            self.connection.execute(
+                "CREATE TABLE compacted AS SELECT lineage, space, key, arg_max_null(value, seq) AS value, "
+                "max(seq) AS seq FROM state GROUP BY lineage, space, key HAVING value IS NOT NULL"
+            )
+            self.connection.execute("DROP TABLE state")
+            self.connection.execute("ALTER TABLE compacted RENAME TO state")
+        self._live = self._count_state()
+        self._rows = 0
+
+    def _count_state(self) -> int:
+        return int(_one(self.connection, "SELECT count(*) FROM state"))
+
+    def snapshot(self, target: Path) -> float:
+        """Copies the memory to `target`, which is replaced whole; the seconds that took."""
+        began = time.perf_counter()
+        self.connection.execute("CHECKPOINT")
+        partial = target.with_name(f"{target.name}.{os.getpid()}.partial")
+        shutil.copyfile(self.path, partial)
+        partial.replace(target)
+        return time.perf_counter() - began
+
+    def close(self) -> None:
+        """Closes the file."""
+        self.connection.close()
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else orjson.dumps(value).decode()
+
+
+def _one(connection: Connection, sql: str, parameters: Sequence[object] | dict[str, object] = ()) -> Any:
+    rows = connection.execute(sql, parameters or []).fetchall()  # an unfinished result would block the connection
+    return rows[0][0] if rows else None
+
+
+@contextmanager
+def transaction(connection: Connection) -> Iterator[None]:
+    """All of it, or none."""
+    connection.execute("BEGIN")
+    try:
+        yield
+    except BaseException:
+        connection.execute("ROLLBACK")
+        raise
+    connection.execute("COMMIT")
+
+
+@contextmanager
+def _registered(connection: Connection, columns: pa.Table) -> Iterator[None]:
+    connection.register("incoming", columns)
+    yield
+    connection.unregister("incoming")
+
+
+def read_meta(connection: Connection, key: str) -> str:
+    """What a memory says of itself under `key`."""
+    return str(_one(connection, "SELECT value FROM meta WHERE key = ?", [key]))
+
+
+def read_mark(connection: Connection, partition: int) -> int:
+    """How far a memory has folded a partition of the log; -1 for nothing."""
+    found = _one(connection, "SELECT max(position) FROM marks WHERE partition = ?", [partition])
+    return -1 if found is None else int(found)
+
+
+def check_format(connection: Connection, path: Path) -> None:
+    """Raises MemoryFileError where the file is no memory of this format."""
+    try:
+        found = read_meta(connection, "format")
+    except duckdb.CatalogException:
+        found = "none"
+    if found != FORMAT:
+        connection.close()
+        raise MemoryFileError(f"{path} is no memory of format {FORMAT}", "replay the log into a new memory")
+
+
+def read_only(path: Path) -> Connection:
+    """A connection to a memory or snapshot that nobody writes."""
+    if not path.exists():
+        raise MemoryFileError(f"there is no memory at {path}", "`mnemolog memories` lists those there are")
+    connection = connect(path, read_only=True)
+    check_format(connection, path)
+    return connection
+
+
+def as_of(connection: Connection, moment: str) -> Connection:
+    """A cursor on which all tables and views end at `moment`: a position (the offset of a raw event) or an ISO time.
+
+    At a time, each space ends before its first event that happened later. Raises UsageError for neither.
+    """
+    cursor = connection.cursor()
+    bound = f"position <= {int(moment)}" if re.fullmatch(r"\d+", moment) else _time_bound(cursor, moment)
+    names = [name for (name,) in cursor.execute(EVENT_TABLES).fetchall()]
+    database = _one(cursor, "SELECT current_database()")
+    for name in names:
+        cursor.execute(f'CREATE TEMP VIEW {name} AS SELECT * FROM "{database}".main.{name} AS t WHERE {bound}')
+    cursor.execute(re.sub(r"\bCREATE (OR REPLACE )?VIEW\b", "CREATE TEMP VIEW", VIEWS.read_text()))
+    return cursor
+
+
+def _time_bound(cursor: Connection, moment: str) -> str:
+    try:
+        at = micros(moment)
+    except ValueError as error:
+        raise UsageError(
+            f"{moment!r} is neither a position nor a time ({error})", "give 1234 or 2026-01-05T09:00:00Z"
+        ) from error
+    later = " UNION ALL ".join(
+        f'SELECT space, position FROM {table_of(cls).name} WHERE "at" > make_timestamp({at})'
+        for cls in OUTSIDE.values()
+    )
+    cursor.execute(f"CREATE TEMP TABLE beyond AS SELECT space, min(position) AS first FROM ({later}) GROUP BY space")
+    return "position < coalesce((SELECT first FROM beyond WHERE beyond.space = t.space), 9223372036854775807)"
+
+
+def clock(connection: Connection, space: str) -> int:
+    """A space's now: the greatest `at` of its events, UTC microseconds; 0 for an unknown space."""
+    union = " UNION ALL ".join(
+        f'SELECT max("at") AS "at" FROM {table_of(c).name} WHERE space = $space' for c in OUTSIDE.values()
+    )
+    found = _one(connection, f'SELECT epoch_us(max("at")) FROM ({union})', {"space": space})
+    return 0 if found is None else int(found)
+
+
+def copy_from(
+    connection: Connection, source: Path, names: Sequence[str], lineages: Sequence[str], space: str | None = None
+) -> None:
+    """Copies tables, and the latest state of `lineages`, from another memory file (of one space only, where given)."""
+    where = "" if space is None else "WHERE space = $space"
+    given = {} if space is None else {"space": space}
+    connection.execute(f"ATTACH '{str(source).replace(chr(39), chr(39) * 2)}' AS source (READ_ONLY)")
+    with transaction(connection):
+        for name in names:
+            columns = ", ".join(f'"{c}"' for (c,) in connection.execute(ALL_COLUMNS, [name]).fetchall())
+            connection.execute(
+                f"INSERT INTO {name} ({columns}) SELECT {columns} FROM source.main.{name} {where}", given
+            )
+        for lineage in lineages:
+            connection.execute(
+                "INSERT INTO state SELECT lineage, space, key, arg_max_null(value, seq) AS latest, "
+                f"nextval('state_seq') FROM source.main.state {where or 'WHERE true'} AND lineage = $lineage "
+                "GROUP BY lineage, space, key HAVING latest IS NOT NULL",
+                given | {"lineage": lineage},
+            )
+    connection.execute("DETACH source")
+
+
+class StoredEvents:
+    """The events of one stream in a memory file at rest, read along with the raw log."""
+
+    def __init__(self, path: Path, classes: Sequence[type]) -> None:
+        self._connection = read_only(path)
+        self._rows = heapq.merge(*(self._read(cls) for cls in classes), key=lambda row: row[:2])
+        self._next = next(self._rows, None)
+
+    def at(self, offset: int, raw: Root | None) -> Iterator[tuple[int, Any]]:
+        """The (path, event) of each event at `offset`, those before it skipped.
+
+        `raw`, the outside event there, gives back what the events carry of it.
+        """
+        while self._next is not None and self._next[0] < offset:
+            self._next = next(self._rows, None)
+        while self._next is not None and self._next[0] == offset:
+            _, path, cls, values, carried = self._next
+            self._next = next(self._rows, None)
+            yield path, cls(**values, **{name: getattr(raw, name) for name in carried})
+
+    def _read(self, cls: type) -> Iterator[tuple[int, int, type, dict[str, Any], list[str]]]:
+        columns = table_of(cls).columns
+        carried = [f.name for f in fields(cls) if f.metadata.get("carried")]
+        names = [column.name for column in columns]
+        select = ", ".join(f'epoch_us("{c.name}")' if c.sql == "TIMESTAMP" else f'"{c.name}"' for c in columns)
+        cursor = self._connection.cursor()
+        cursor.execute(f"SELECT position, path, {select} FROM {table_of(cls).name} ORDER BY position, path")
+        json = [column.name for column in columns if column.json]
+        while page := cursor.fetchmany(5000):
+            for offset, path, *row in page:
+                values = dict(zip(names, row, strict=True))
+                for name in json:
+                    values[name] = orjson.loads(values[name])
+                yield offset, path, cls, values, carried
+
+
+def digest(connection: Connection) -> dict[str, str]:
+    """A hash per table: spaces in name order, rows in position order, all columns but places and recorded times."""
+    found: dict[str, str] = {}
+    for (name,) in connection.execute(EVENT_TABLES).fetchall():
+        columns = [c for (c,) in connection.execute(COLUMNS, [name]).fetchall()]
+        packed = ", ".join(f'"{c}" := "{c}"' for c in columns)
+        rows = connection.execute(
+            f'SELECT to_json(struct_pack({packed})) FROM {name} ORDER BY space, "partition", position, path'
+        )
+        sha = hashlib.sha256()
+        while page := rows.fetchmany(20_000):
+            sha.update("\n".join(row[0] for row in page).encode())
+            sha.update(b"\n")
+        found[name] = sha.hexdigest()[:16]
+    return found

@@ -1,0 +1,27 @@
+"""Everything that can go wrong in a way a user can mend: what happened, and the way out."""
+
+from __future__ import annotations
+
+
+class MnemologError(Exception):
+    """Base of all errors meant for the user: `str(error)` says what is wrong, `way_out` what to do."""
+
+    def __init__(self, what: str, way_out: str = "") -> None:
+        super().__init__(what)
+        self.way_out = way_out
+
+
+class LogError(MnemologError):
+    """The log refuses: it is full, damaged, or another log than the memory was folded from."""
+
+
+class MemoryFileError(MnemologError):
+    """A memory cannot be used: it is missing, exists already, was folded with other parameters, or is half a copy."""
+
+
+class BusyError(MnemologError):
+    """Another process holds what this one needs."""
+
+
+class UsageError(MnemologError):
+    """What was asked for makes no sense: an unknown name, a value out of range."""

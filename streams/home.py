@@ -1,0 +1,372 @@
+"""A home: the folder that holds one log and its memories, and who may write them.
+
+    log.sqlite        the facts; everything else can be made again from them
+    live.duckdb       the memory that is kept up to date; NAME.duckdb: memories made by replays
+    snapshots/        copies for analysts    cache/   text features, by version
+    writer.lock       held by whoever folds into live    socket   where that one answers
+
+Whoever holds the writer lock folds. A command that finds no holder takes the lock, folds to the log's end and answers
+itself; others ask the holder over the socket.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import os
+import re
+import selectors
+import shutil
+import socket
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import orjson
+
+from projections import ask as asks
+from projections import store as stores
+from projections.store import Store
+from streams.embedded import SqliteLog
+from streams.errors import BusyError, MemoryFileError, MnemologError, UsageError
+from streams.processor import Params, Processor
+from streams.runtime import Progress, Runtime, memory_meta, no_progress, params_of
+
+LIVE = "live"
+POLL = 0.005
+"""Seconds between looks at the log while serving."""
+PATIENCE = 600.0
+"""Seconds a command waits for another command to finish folding."""
+SOCKET_PATH_LIMIT = 100
+"""Bytes; the system's limit is 104 on macOS, 108 on Linux."""
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
+
+
+class HolderLeftError(Exception):
+    """The process that held the writer lock went away while it was asked."""
+
+
+@dataclass
+class Home:
+    """A home folder, made where there is none, and the processors that fold in it."""
+
+    path: Path
+    processors: Sequence[Processor[Any]]
+    progress: Progress = field(default=no_progress)
+    """Called while a command folds what waits in the log."""
+
+    def __post_init__(self) -> None:
+        try:
+            self.path.mkdir(parents=True, exist_ok=True)
+            (self.path / "snapshots").mkdir(exist_ok=True)
+        except OSError as error:
+            raise UsageError(f"{self.path} cannot be a home: {error.strerror}", "choose another with --home") from error
+
+    @cached_property
+    def log(self) -> SqliteLog:
+        """The log."""
+        return SqliteLog(self.path / "log.sqlite")
+
+    def memory_path(self, name: str) -> Path:
+        """Where the memory `name` lies. Raises UsageError for a name that cannot be a file's."""
+        if not _NAME.fullmatch(name):
+            raise UsageError(f"{name!r} cannot name a memory", "use letters, digits, '-', '_' and '.'")
+        return self.path / f"{name}.duckdb"
+
+    def memories(self) -> list[str]:
+        """The names of the memories there are, live first."""
+        names = sorted(p.stem for p in self.path.glob("*.duckdb") if not p.stem.startswith("."))
+        return sorted(names, key=lambda name: name != LIVE)
+
+    # -- writing -----------------------------------------------------------------------------------------------------
+
+    @contextmanager
+    def holding(self, wait: float = 0.0) -> Iterator[None]:
+        """Holds the writer lock. Raises BusyError when another process has it for longer than `wait` seconds."""
+        with (self.path / "writer.lock").open("a+b") as lock:
+            deadline = time.monotonic() + wait
+            while True:
+                try:
+                    fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    break
+                except BlockingIOError:
+                    if time.monotonic() >= deadline:
+                        pid = self._holder_pid()
+                        raise BusyError(
+                            f"process {pid} is folding into {self.path}",
+                            "wait for it, or ask it (it answers on its socket)",
+                        ) from None
+                    time.sleep(0.02)
+            lock.truncate(0)
+            lock.write(str(os.getpid()).encode())
+            lock.flush()
+            yield
+
+    def _holder_pid(self) -> str:
+        with suppress(OSError):
+            return (self.path / "writer.lock").read_text() or "?"
+        return "?"
+
+    def open_live(self) -> Runtime:
+        """A runtime over live, which is made where there is none. The caller holds the writer lock."""
+        path = self.memory_path(LIVE)
+        if not path.exists():
+            self._make_live(path)
+        store = Store.open(path, self.processors)
+        try:
+            runtime = Runtime(self.log, store, self.processors)
+        except MnemologError:
+            store.close()
+            raise
+        if self.log.noted("params") != store.meta("params"):
+            self.log.note("params", store.meta("params"))  # so that a backup of the log restores live as it is
+        return runtime
+
+    def live_params(self) -> dict[str, Params]:
+        """The parameters of live; defaults for those it was not folded with."""
+        stored = orjson.loads(self.log.noted("params") or "{}")
+        try:
+            return params_of(self.processors, stored)
+        except ValueError:  # this version of the program took a parameter away or narrowed its range
+            known = {p.name: set(p.params.model_fields) for p in self.processors}
+            kept = {name: {k: v for k, v in stored.get(name, {}).items() if k in known[name]} for name in known}
+            with suppress(ValueError):
+                return params_of(self.processors, kept)
+            return params_of(self.processors, {})
+
+    def _make_live(self, path: Path) -> None:
+        params = self.live_params()
+        fresh = self.path / ".live.fresh"
+        for leftover in (fresh, Path(f"{fresh}.wal")):
+            leftover.unlink(missing_ok=True)
+        Store.create(fresh, self.processors, memory_meta(self.log, LIVE, self.processors, params)).close()
+        fresh.replace(path)
+
+    @contextmanager
+    def live(self, wait: float = PATIENCE) -> Iterator[Runtime]:
+        """Live, folded to the log's end, with the writer lock held."""
+        with self.holding(wait):
+            runtime = self.open_live()
+            try:
+                runtime.catch_up(self.progress)
+                yield runtime
+            finally:
+                runtime.store.close()
+
+    # -- asking ------------------------------------------------------------------------------------------------------
+
+    def ask(self, what: str, memory: str = LIVE, **arguments: Any) -> Any:
+        """The answer of `projections.ask` to `what`, over live as of the log's end or over another memory.
+
+        A JSON value. Raises what the question raises, and BusyError when nobody can answer.
+        """
+        if memory != LIVE:
+            connection = stores.read_only(self.memory_path(memory))
+            try:
+                return asks.answer(connection, what, arguments)
+            finally:
+                connection.close()
+        return self.request({"ask": what, "arguments": arguments})
+
+    def request(self, message: dict[str, Any]) -> Any:
+        """Has the holder of live carry out a request, or becomes the holder for it."""
+        deadline = time.monotonic() + PATIENCE
+        while True:
+            with suppress(HolderLeftError):
+                return self._ask_holder(message)
+            try:
+                with self.live(wait=0.0) as runtime:
+                    return Office(self, runtime).carry_out(message)
+            except BusyError:
+                if time.monotonic() >= deadline:
+                    raise
+                time.sleep(0.02)
+
+    def _ask_holder(self, message: dict[str, Any]) -> Any:
+        try:
+            with socket.socket(socket.AF_UNIX) as connection:
+                connection.connect(str(self.socket_path))
+                with connection.makefile("rwb") as stream:
+                    stream.write(orjson.dumps(message) + b"\n")
+                    stream.flush()
+                    answer = stream.readline()
+        except (OSError, ValueError) as error:
+            raise HolderLeftError from error
+        if not answer.endswith(b"\n"):
+            raise HolderLeftError
+        found = orjson.loads(answer)
+        if "error" in found:
+            kind = next((k for k in MnemologError.__subclasses__() if k.__name__ == found["kind"]), MnemologError)
+            raise kind(found["error"], found["way_out"])
+        return found["answer"]
+
+    @property
+    def socket_path(self) -> Path:
+        """Where the holder answers: in the home, or in a folder of the user's own where that path is too long."""
+        path = self.path.resolve() / "socket"
+        if len(os.fsencode(path)) <= SOCKET_PATH_LIMIT:
+            return path
+        folder = Path(tempfile.gettempdir()) / f"mnemolog-{os.getuid()}"
+        folder.mkdir(mode=0o700, exist_ok=True)
+        return folder / hashlib.blake2b(os.fsencode(path), digest_size=8).hexdigest()
+
+    def snapshot(self) -> Path:
+        """A consistent read-only copy of live, as new as the pace of copies allows."""
+        return Path(self.request({"snapshot": True}))
+
+    def copy_live(self, target: Path) -> None:
+        """A copy of live of one's own; also of one that this version of the program cannot fold further."""
+        try:
+            shutil.copyfile(self.snapshot(), target)
+        except MemoryFileError:
+            with self.holding(PATIENCE):
+                live = self.memory_path(LIVE)
+                for suffix in ("", ".wal"):
+                    if Path(f"{live}{suffix}").exists():
+                        shutil.copyfile(f"{live}{suffix}", f"{target}{suffix}")
+
+    @contextmanager
+    def reading(self, memory: str = LIVE) -> Iterator[stores.Connection]:
+        """A read-only connection to a memory; to a snapshot of it, for live."""
+        path = self.snapshot() if memory == LIVE else self.memory_path(memory)
+        connection = stores.read_only(path)
+        try:
+            yield connection
+        finally:
+            connection.close()
+
+    def promote(self, name: str) -> str:
+        """Makes the memory `name` live; the name under which the old live is kept.
+
+        Raises MemoryFileError for a memory that is no fold of the whole log with all processors of this program.
+        """
+        return str(self.request({"promote": name}))
+
+
+class Office:
+    """What the holder of live does for itself and for others."""
+
+    def __init__(self, home: Home, runtime: Runtime) -> None:
+        self.home = home
+        self.runtime = runtime
+        self._copied = 0.0
+        self._copy_seconds = 0.0
+
+    def carry_out(self, message: dict[str, Any]) -> Any:
+        """The answer to one request, over live folded to the log's end."""
+        match message:
+            case {"ask": str(what), "arguments": dict(arguments)}:
+                self.runtime.catch_up()
+                return asks.answer(self.runtime.store.connection, what, arguments)
+            case {"snapshot": True}:
+                return self._snapshot()
+            case {"promote": str(name)}:
+                return self._promote(name)
+            case {"ping": True}:
+                return {"pid": os.getpid(), "behind": self.runtime.behind()}
+        raise UsageError("the request is not understood", "use the same version of mnemolog on both sides")
+
+    def _snapshot(self) -> str:
+        target = self.home.path / "snapshots" / "live.duckdb"
+        pause = max(1.0, 20 * self._copy_seconds)
+        if not target.exists() or time.monotonic() - self._copied >= pause:
+            self.runtime.catch_up()
+            self._copy_seconds = self.runtime.store.snapshot(target)
+            self._copied = time.monotonic()
+        return str(target)
+
+    def _promote(self, name: str) -> str:
+        """Folds `name` to the log's end, then swaps the files: live is at every moment one of the two, whole."""
+        live, chosen = self.home.memory_path(LIVE), self.home.memory_path(name)
+        if name == LIVE or not chosen.exists():
+            raise MemoryFileError(
+                f"there is no memory {name!r} to promote", "`mnemolog memories` lists those there are"
+            )
+        kept = self._free_name()
+        store = Store.open(chosen, self.home.processors)
+        try:
+            if store.meta("partial") != "":
+                raise MemoryFileError(
+                    f"{name} is a fold of a part of the log ({store.meta('partial')})", "replay it without that limit"
+                )
+            successor = Runtime(self.home.log, store, self.home.processors)
+            successor.catch_up()
+            store.set_meta("name", LIVE)
+            store.connection.execute("CHECKPOINT")
+        finally:
+            store.close()
+        self.runtime.store.connection.execute("CHECKPOINT")
+        self.runtime.store.close()
+        os.link(live, self.home.memory_path(kept))
+        chosen.replace(live)
+        self.runtime = self.home.open_live()
+        self.runtime.catch_up()
+        self._copied = 0.0
+        (self.home.path / "snapshots" / "live.duckdb").unlink(missing_ok=True)
+        return kept
+
+    def _free_name(self) -> str:
+        taken = set(self.home.memories())
+        return next(name for n in range(1, 10_000) if (name := f"live-{n}") not in taken)
+
+
+def serve(home: Home, stopped: Callable[[], bool], said: Callable[[str], None] = lambda line: None) -> None:
+    """Folds and answers until `stopped`. Raises BusyError when another process serves this home."""
+    with home.holding(), selectors.DefaultSelector() as selector:
+        office = Office(home, home.open_live())
+        path = home.socket_path
+        path.unlink(missing_ok=True)
+        with socket.socket(socket.AF_UNIX) as listener:
+            listener.bind(str(path))
+            path.chmod(0o600)
+            listener.listen(64)
+            selector.register(listener, selectors.EVENT_READ)
+            said(f"serving {home.path}, process {os.getpid()}")
+            try:
+                while not stopped():
+                    office.runtime.catch_up()
+                    office.runtime.tick()
+                    for key, _ in selector.select(POLL):
+                        _attend(selector, key, listener, office)
+            finally:
+                path.unlink(missing_ok=True)
+                office.runtime.store.close()
+
+
+def _attend(
+    selector: selectors.BaseSelector, key: selectors.SelectorKey, listener: socket.socket, office: Office
+) -> None:
+    if key.fileobj is listener:
+        connection, _ = listener.accept()
+        connection.settimeout(10)
+        selector.register(connection, selectors.EVENT_READ, connection.makefile("rwb"))
+        return
+    stream: BinaryIO = key.data
+    try:
+        line = stream.readline()
+        if line:
+            stream.write(_reply(office, line))
+            stream.flush()
+            return
+    except OSError:
+        pass
+    selector.unregister(key.fileobj)
+    with suppress(OSError):
+        stream.close()
+    key.fileobj.close()  # type: ignore[union-attr]
+
+
+def _reply(office: Office, line: bytes) -> bytes:
+    try:
+        return orjson.dumps({"answer": office.carry_out(orjson.loads(line))}) + b"\n"
+    except MnemologError as error:
+        known = {"error": str(error), "way_out": error.way_out, "kind": type(error).__name__}
+        return orjson.dumps(known) + b"\n"
+    except ValueError as error:
+        known = {"error": f"the request is not JSON: {error}", "way_out": "", "kind": "UsageError"}
+        return orjson.dumps(known) + b"\n"

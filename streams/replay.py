@@ -1,0 +1,413 @@
+"""Replay: fold history again under other parameters, into a new memory.
+
+Only lineages that differ are folded: what an existing memory holds of unchanged ones is copied, state included, and the
+first changed processors read their parents' stored events. Spaces are shared out over processes. The new memory appears
+whole, by a rename, or not at all.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import pickle
+import shutil
+import signal
+import tempfile
+import tomllib
+import zlib
+from collections.abc import Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from projections import store as stores
+from projections.store import Batch, Store
+from streams.cache import FeatureCache
+from streams.driver import Driver, Position, Record, Tree, root_event, root_schema
+from streams.embedded import SqliteLog
+from streams.errors import MemoryFileError, UsageError
+from streams.events import ClockTicked, micros
+from streams.home import LIVE, Home
+from streams.processor import ROOT, Derived, Params, Processor, lineages
+from streams.runtime import Collector, Progress, Runtime, memory_meta, no_progress, params_of, rare_collections
+from streams.text import FactRead, Root, Text, TurnRead
+
+FLUSH = 20_000
+"""Records folded by a process before it hands over what came of them."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a replay does."""
+
+    name: str
+    params: dict[str, Params]
+    processors: Sequence[Processor[Any]]
+    """The ones in the new memory."""
+    reused: frozenset[str] = frozenset()
+    """Streams (processors, and the raw log) whose rows and state are copied from the source memory."""
+    source: Path | None = None
+    """A copy of a memory over the same log, at rest."""
+    stop: int = 0
+    """The raw-log offset at which the fold ends."""
+    until: int | None = None
+    """Each space ends before its first event later than this (UTC microseconds)."""
+    space: str | None = None
+
+
+@dataclass
+class Report:
+    """What a replay did."""
+
+    name: str
+    turns: int = 0
+    steps: dict[str, int] = field(default_factory=dict)
+    """Events folded, by processor; 0 for reused ones."""
+    seconds: dict[str, float] = field(default_factory=dict)
+    """Time in each processor, summed over processes."""
+    reused: list[str] = field(default_factory=list)
+
+
+def parse_settings(
+    home: Home, base: dict[str, Params], settings: Sequence[str] = (), file: Path | None = None
+) -> dict[str, Params]:
+    """`base` with `processor.parameter=value` settings and a TOML file (tables by processor) laid over it.
+
+    Raises UsageError naming what is unknown or out of range.
+    """
+    values = {name: params.model_dump(mode="json") for name, params in base.items()}
+    if file is not None:
+        try:
+            overlay = tomllib.loads(file.read_text())
+        except (OSError, ValueError) as error:
+            raise UsageError(
+                f"{file} cannot be read: {error}", "give a TOML file with a table per processor"
+            ) from error
+        for processor, table in overlay.items():
+            if not isinstance(table, dict):
+                raise UsageError(f"{file}: {processor} is not a table", "write [processor] and then parameter = value")
+            for name, value in table.items():
+                _set(values, processor, name, value)
+    for setting in settings:
+        path, equals, text = setting.partition("=")
+        processor, dot, name = path.strip().partition(".")
+        if not (equals and dot):
+            raise UsageError(f"{setting!r} is no setting", "write processor.parameter=value")
+        _set(values, processor, name, _toml_value(text.strip()))
+    try:
+        return params_of(home.processors, values)
+    except ValueError as error:
+        problems = "; ".join(f"{'.'.join(map(str, e['loc']))}: {e['msg']}" for e in getattr(error, "errors", list)())
+        raise UsageError(f"a parameter is out of range: {problems}", "`mnemolog params` tells the limits") from error
+
+
+def _set(values: dict[str, dict[str, Any]], processor: str, name: str, value: Any) -> None:
+    if processor not in values:
+        raise UsageError(f"there is no processor {processor!r}", f"processors: {', '.join(values)}")
+    if name not in values[processor]:
+        raise UsageError(f"{processor} has no parameter {name!r}", f"it has: {', '.join(values[processor])}")
+    values[processor][name] = value
+
+
+def _toml_value(text: str) -> Any:
+    try:
+        return tomllib.loads(f"value = {text}")["value"]
+    except tomllib.TOMLDecodeError:
+        return text
+
+
+def replay(
+    home: Home,
+    name: str,
+    params: dict[str, Params] | None = None,
+    until: str | None = None,
+    space: str | None = None,
+    without: Sequence[str] = (),
+    replace: bool = False,
+    processes: int | None = None,
+    progress: Progress = no_progress,
+) -> Report:
+    """Folds the whole log (or the part asked for) into the memory `name`, with `params` (live's where None).
+
+    Raises MemoryFileError where `name` is live or exists and is not to be replaced, UsageError for unknown processors
+    and for an `until` that is no time.
+    """
+    target = home.memory_path(name)
+    if name == LIVE:
+        raise MemoryFileError("live is not replayed into", "replay under another name, then promote it")
+    if target.exists() and not replace:
+        raise MemoryFileError(f"there is a memory {name!r} already", "give another name, or --replace")
+    limits = {"until": until, "space": space, "without": ", ".join(without) or None}
+    partial = "; ".join(f"{limit} {value}" for limit, value in limits.items() if value is not None)
+    with _workshop(home.path) as folder:
+        plan = _plan(home, name, params or home.live_params(), until, space, without, folder)
+        fresh = folder / "memory.duckdb"
+        meta = memory_meta(home.log, name, plan.processors, plan.params, partial=partial)
+        store = Store.create(fresh, home.processors, meta)
+        report = _carry_out(home, plan, store, folder, processes or os.cpu_count() or 1, progress)
+        if not partial:
+            runtime = Runtime(home.log, store, home.processors)
+            runtime.catch_up()
+            report.turns += sum(d.steps for d in runtime.tree.roots[:1])
+        store.close()
+        fresh.replace(target)
+    return report
+
+
+@contextmanager
+def _workshop(home: Path) -> Iterator[Path]:
+    """A folder that goes away whatever happens, with those that killed replays left behind."""
+    for left in home.glob(".replay-*"):
+        with suppress(ValueError, ProcessLookupError, PermissionError):
+            try:
+                os.kill(int(left.name.split("-")[1]), 0)
+            except ProcessLookupError:
+                shutil.rmtree(left, ignore_errors=True)
+    folder = Path(tempfile.mkdtemp(prefix=f".replay-{os.getpid()}-", dir=home))
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _plan(
+    home: Home,
+    name: str,
+    params: dict[str, Params],
+    until: str | None,
+    space: str | None,
+    without: Sequence[str],
+    folder: Path,
+) -> Plan:
+    processors = _kept(home.processors, without)
+    if until is not None:
+        return Plan(name, params, processors, stop=home.log.end(0), until=_until(until), space=space)
+    reused, stop = _reusable(home, folder / "source.duckdb", lineages(processors, params, root_schema()))
+    if not reused:
+        return Plan(name, params, processors, stop=home.log.end(0), space=space)
+    return Plan(name, params, processors, reused, folder / "source.duckdb", stop, space=space)
+
+
+def _until(moment: str) -> int:
+    try:
+        return micros(moment)
+    except ValueError as error:
+        raise UsageError(f"until: {moment!r} is no time ({error})", "give one like 2026-01-05T09:00:00Z") from error
+
+
+def _kept(processors: Sequence[Processor[Any]], without: Sequence[str]) -> list[Processor[Any]]:
+    known = {p.name for p in processors}
+    if unknown := [name for name in without if name not in known]:
+        raise UsageError(f"there is no processor {unknown[0]!r}", f"processors: {', '.join(sorted(known))}")
+    kept: list[Processor[Any]] = []
+    streams = {ROOT}
+    for processor in processors:
+        if processor.name not in without and processor.reads in streams:
+            kept.append(processor)
+            streams.add(processor.name)
+    return kept
+
+
+def _reusable(home: Home, copy: Path, ours: dict[str, str]) -> tuple[frozenset[str], int]:
+    """Which of our streams live holds already, and up to which offset; live is copied to `copy`."""
+    if not home.memory_path(LIVE).exists():
+        return frozenset(), 0
+    home.copy_live(copy)
+    connection = stores.connect(copy)
+    try:
+        theirs = orjson.loads(stores.read_meta(connection, "lineages"))
+        if stores.read_meta(connection, "log_id") != home.log.id:
+            return frozenset(), 0
+        same = frozenset(name for name, lineage in ours.items() if theirs.get(name) == lineage)
+        return same, stores.read_mark(connection, 0) + 1
+    finally:
+        connection.close()
+
+
+def _carry_out(home: Home, plan: Plan, store: Store, folder: Path, processes: int, progress: Progress) -> Report:
+    report = Report(plan.name, steps=dict.fromkeys((p.name for p in plan.processors), 0), reused=sorted(plan.reused))
+    if plan.source is not None:
+        owner = {cls: p.name for p in plan.processors for cls in p.emits}
+        tables = [t.name for cls, t in stores.tables(plan.processors) if owner.get(cls, ROOT) in plan.reused]
+        kept = [lineage for name, lineage in store.lineages.items() if name in plan.reused]
+        stores.copy_from(store.connection, plan.source, tables, kept, plan.space)
+    if set(store.lineages) - plan.reused:
+        _fold_shards(home, plan, store, folder, processes, progress, report)
+    if plan.stop:
+        store.commit(Batch({}, [], {0: plan.stop - 1}))
+    return report
+
+
+def _fold_shards(
+    home: Home, plan: Plan, store: Store, folder: Path, processes: int, progress: Progress, report: Report
+) -> None:
+    context = multiprocessing.get_context("spawn")
+    counter = context.Value("q", 0)
+    pool = ProcessPoolExecutor(processes, context, _start, (counter,))
+    try:
+        cache = FeatureCache(home.path / "cache", home.log.id)
+        for fill in [pool.submit(_fill, home.path, *at) for at in (cache.missing(home.log) if _needs_text(plan) else [])]:
+            fill.result()
+        jobs = {pool.submit(_fold_shard, home.path, plan, folder, i, processes) for i in range(processes)}
+        running = True
+        while running:
+            finished, waiting = wait(jobs, 0.1, FIRST_COMPLETED)
+            running = bool(waiting)
+            for path in sorted(folder.glob("*.ready")):
+                store.commit(pickle.loads(path.read_bytes()))
+                path.unlink()
+            progress(min(counter.value, plan.stop), plan.stop)
+            for job in finished:
+                _add(report, job.result())
+            jobs = waiting
+    except BaseException:
+        for process in list((pool._processes or {}).values()):
+            process.terminate()
+        raise
+    finally:
+        pool.shutdown(cancel_futures=True)
+    progress(plan.stop, plan.stop)
+
+
+def _add(report: Report, shard: Report) -> None:
+    report.turns += shard.turns
+    for name in shard.steps:
+        report.steps[name] += shard.steps[name]
+        report.seconds[name] = report.seconds.get(name, 0.0) + shard.seconds[name]
+
+
+_counter: Any = None
+"""Shared by the processes of a pool: records read so far."""
+
+
+def _start(counter: Any) -> None:
+    global _counter
+    _counter = counter
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's business
+
+
+def _fill(home: Path, partition: int, chunk: int) -> None:
+    log = SqliteLog(home / "log.sqlite")
+    FeatureCache(home / "cache", log.id).fill(log, partition, chunk)
+    log.close()
+
+
+def shard_of(space: str, shards: int) -> int:
+    """Which of `shards` processes folds a space."""
+    return zlib.crc32(space.encode()) % shards
+
+
+def _carries(processor: Processor[Any]) -> bool:
+    return any(f.metadata.get("carried") for cls in processor.emits for f in fields(cls))
+
+
+def _entries(plan: Plan) -> list[Processor[Any]]:
+    """The folded processors whose parent is not folded."""
+    return [p for p in plan.processors if p.name not in plan.reused and (p.reads == ROOT or p.reads in plan.reused)]
+
+
+def _needs_text(plan: Plan) -> bool:
+    """Whether turns must be read again; not so where all that is folded reads stored events that carry nothing."""
+    by_name = {p.name: p for p in plan.processors}
+    return ROOT not in plan.reused or any(p.reads == ROOT or _carries(by_name[p.reads]) for p in _entries(plan))
+
+
+def _fold_shard(home: Path, plan: Plan, folder: Path, shard: int, shards: int) -> Report:
+    """Folds the spaces of one shard; hands over batches as files, the state with the last one."""
+    log = SqliteLog(home / "log.sqlite")
+    tree = Tree(plan.processors, plan.params, timed=True)
+    collector = Collector(tree, keep_raw=ROOT not in plan.reused)
+    shard_fold = _ShardFold(plan, tree, collector)
+    report, written, last = Report(plan.name), 0, 0
+    try:
+        with rare_collections():
+            for record, text in _records(home, log, plan, shard, shards):
+                shard_fold.fold(record, text)
+                report.turns += record.type.startswith("turn-recorded")
+                if record.offset - last >= FLUSH:
+                    _counter.value += (record.offset - last) // shards
+                    _hand_over(collector.take(state=False), folder / f"{shard}-{written:06d}")
+                    written, last = written + 1, record.offset
+            shard_fold.end()
+            _hand_over(collector.take(), folder / f"{shard}-{written:06d}")
+    finally:
+        log.close()
+    report.steps = {name: driver.steps for name, driver in tree.drivers.items()}
+    report.seconds = {name: driver.seconds for name, driver in tree.drivers.items()}
+    return report
+
+
+def _records(home: Path, log: SqliteLog, plan: Plan, shard: int, shards: int) -> Iterator[tuple[Record, Text | None]]:
+    mine: dict[str, bool] = {}
+
+    def is_mine(space: str) -> bool:
+        known = mine.get(space)
+        if known is None:
+            known = mine[space] = shard_of(space, shards) == shard and plan.space in (None, space)
+        return known
+
+    if _needs_text(plan):
+        return FeatureCache(home / "cache", log.id).records(log, 0, plan.stop, is_mine)
+    return ((record, None) for record in log.read(0, 0, plan.stop) if is_mine(record.space))
+
+
+def _hand_over(batch: Batch, path: Path) -> None:
+    path.write_bytes(pickle.dumps(batch, protocol=5))
+    path.rename(path.with_suffix(".ready"))
+
+
+class _ShardFold:
+    """Feeds raw events, and the stored events of reused parents, to the processors that are folded."""
+
+    def __init__(self, plan: Plan, tree: Tree, collector: Collector) -> None:
+        self._plan = plan
+        self._tree = tree
+        self._collector = collector
+        self._needs_text = _needs_text(plan)
+        self._over: set[str] = set()
+        self._roots = [tree.drivers[p.name] for p in _entries(plan) if p.reads == ROOT]
+        by_name = {p.name: p for p in plan.processors}
+        self._stored = [
+            (tree.drivers[p.name], stores.StoredEvents(plan.source, by_name[p.reads].emits))
+            for p in _entries(plan)
+            if p.reads != ROOT and plan.source is not None
+        ]
+
+    def fold(self, record: Record, text: Text | None) -> None:
+        """Folds what stands at one raw position."""
+        event = root_event(record, text) if self._needs_text else None
+        if event is not None:
+            if self._ended(record.space, event):
+                return
+            self._collector.add_raw(record, event)
+            position = Position(record.partition, record.offset)
+            for driver in self._roots:
+                self._push(driver, record.space, position, event)
+        for driver, stored in self._stored:
+            for path, derived in stored.at(record.offset, event):
+                self._push(driver, record.space, Position(record.partition, record.offset, path), derived)
+
+    def _push(self, driver: Driver, space: str, position: Position, event: Root | Derived) -> None:
+        self._collector.add(space, self._tree.push(driver, space, position, event))
+
+    def _ended(self, space: str, event: Root) -> bool:
+        if self._plan.until is None:
+            return False
+        at = event.turn.at if isinstance(event, TurnRead) else event.fact.at
+        if at > self._plan.until:
+            self._over.add(space)
+        return space in self._over
+
+    def end(self) -> None:
+        """With `until`: a virtual tick at that time in every space that has events before it."""
+        until = self._plan.until
+        if until is None:
+            return
+        for i, space in enumerate(self._collector.touched):
+            tick = FactRead(ClockTicked(space, "until", until), until)
+            for driver in self._roots:
+                self._push(driver, space, Position(0, self._plan.stop + i), tick)
