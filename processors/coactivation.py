@@ -1,16 +1,24 @@
 """Co-activation: efforts that are used together become linked.
 
-Source: Hebb 1949; strength grows by eta * a_i * a_j, bounded by 1, and halves with disuse.
+    strength <- strength * 2^(-idle / half_life);  strength <- strength + eta * a_i * a_j * (1 - strength)
+
+A pair is counted once per user turn that mentions or pulls in both; a is the relevance of each at that turn. Two
+efforts that merely sit in context together are not counted: nothing was done with both. From the third time on they are
+linked.
+
+Sources: Hebb 1949 (what fires together wires together); the factor (1 - strength) bounds the rule by 1 (Oja's concern,
+in its simplest form); decay is in closed form between uses, so that nothing is written while a pair is not used.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Literal
 
 from processors.working_context import ContextChanged, ContextScored
+from streams.events import DAY
 from streams.processor import Derived, Params, Processor, State, param, r6
 
 
@@ -26,6 +34,7 @@ class PairCoactivated:
     second: str
     count: int
     strength: float
+    """After this use. It halves with every half-life of disuse from here on."""
     type: Literal["pair-coactivated.v1"] = "pair-coactivated.v1"
 
 
@@ -49,36 +58,58 @@ class CoactivationParams(Params):
     eta: float = param(
         0.1, "strength per co-activation", "reaches .5 after about seven full co-activations", gt=0, le=1
     )
+    half_life: float = param(
+        30.0, "days", "a project's month: what was linked last quarter counts an eighth", gt=0, le=36_500
+    )
     link_after: int = param(3, "co-activations", "twice may be chance", source="Hebbian co-activation", ge=1)
+    together: int = param(
+        6,
+        "efforts",
+        "the most relevant of one turn: at most 15 pairs, so work per turn is bounded (law 4)",
+        ge=2,
+        le=11,
+    )
 
 
 @dataclass(slots=True)
 class Pair:
-    """State, `pair/<first>/<second>`."""
+    """State, `pair/<first>/<second>`: how often and how strongly, when last used."""
 
     count: int
     strength: float
     at: int
 
 
-def step(params: CoactivationParams, state: State, event: ContextChanged | ContextScored) -> list[Derived]:
+_NONE: tuple[Derived, ...] = ()
+
+
+def step(params: CoactivationParams, state: State, event: ContextChanged | ContextScored) -> Sequence[Derived]:
     """Counts the pairs of one user turn."""
-    return list(_step(params, state, event))
+    match event:
+        case ContextScored(role="user", touched=[_, _, *_]):
+            return _turn(params, state, event)
+        case ContextScored() | ContextChanged():
+            return _NONE
 
 
-def _step(params: CoactivationParams, state: State, event: ContextChanged | ContextScored) -> Iterator[Derived]:
-    if not isinstance(event, ContextScored) or event.role != "user":
-        return
-    for (first, a), (second, b) in combinations(sorted(zip(event.touched, event.activations, strict=True)), 2):
-        pair = state.get(f"pair/{first}/{second}", Pair) or Pair(0, 0.0, event.at)
+def _turn(params: CoactivationParams, state: State, event: ContextScored) -> list[Derived]:
+    used = sorted(zip(event.activations, event.touched, strict=True), key=lambda one: (-one[0], one[1]))
+    derived: list[Derived] = []
+    for (first, a), (second, b) in combinations(sorted((e, a) for a, e in used[: params.together]), 2):
+        key = f"pair/{first}/{second}"
+        pair = state.get(key, Pair) or Pair(0, 0.0, event.at)
+        idle = max(event.at - pair.at, 0) / DAY
+        kept = pair.strength * 0.5 ** (idle / params.half_life)
         pair.count += 1
-        pair.strength = r6(pair.strength + params.eta * a * b * (1 - pair.strength))
-        state.put(f"pair/{first}/{second}", pair)
-        yield PairCoactivated(
-            event.space, event.session, event.at, event.turn, first, second, pair.count, pair.strength
+        pair.strength = r6(kept + params.eta * a * b * (1 - kept))
+        pair.at = max(event.at, pair.at)
+        state.put(key, pair)
+        derived.append(
+            PairCoactivated(event.space, event.session, event.at, event.turn, first, second, pair.count, pair.strength)
         )
         if pair.count == params.link_after:
-            yield LinkFormed(event.space, event.session, event.at, first, second, pair.count, pair.strength)
+            derived.append(LinkFormed(event.space, event.session, event.at, first, second, pair.count, pair.strength))
+    return derived
 
 
 PROCESSOR = Processor(

@@ -10,6 +10,8 @@ from datetime import datetime
 from typing import Any
 
 from projections import store as stores
+from projections.context import gather, render
+from projections.show import show
 from projections.store import Connection
 from streams.errors import UsageError
 
@@ -70,7 +72,19 @@ def digest(connection: Connection) -> dict[str, str]:
     return stores.digest(connection)
 
 
-ASKS: dict[str, Callable[..., Any]] = {"view": view, "spaces": spaces, "digest": digest}
+def context(connection: Connection, space: str, session: str, budget: int | None = None) -> dict[str, Any]:
+    """What a model would be given in a session: text, chat messages, and every score and turn behind them."""
+    rendered = render(gather(connection, space, session), budget)
+    return rendered.data | {"text": rendered.text, "messages": rendered.messages}
+
+
+ASKS: dict[str, Callable[..., Any]] = {
+    "view": view,
+    "spaces": spaces,
+    "digest": digest,
+    "context": context,
+    "show": show,
+}
 
 
 def answer(connection: Connection, what: str, arguments: dict[str, Any]) -> Any:

@@ -401,7 +401,7 @@ def _time_bound(cursor: Connection, moment: str) -> str:
             f"{moment!r} is neither a position nor a time ({error})", "give 1234 or 2026-01-05T09:00:00Z"
         ) from error
     later = " UNION ALL ".join(
-        f'SELECT space, position FROM {table_of(cls).name} WHERE "at" > make_timestamp({at})'
+        f'SELECT space, position FROM {table_name(cls)} WHERE "at" > make_timestamp({at})'
         for cls in OUTSIDE.values()
     )
     cursor.execute(f"CREATE TEMP TABLE beyond AS SELECT space, min(position) AS first FROM ({later}) GROUP BY space")
@@ -411,7 +411,7 @@ def _time_bound(cursor: Connection, moment: str) -> str:
 def clock(connection: Connection, space: str) -> int:
     """A space's now: the greatest `at` of its events, UTC microseconds; 0 for an unknown space."""
     union = " UNION ALL ".join(
-        f'SELECT max("at") AS "at" FROM {table_of(c).name} WHERE space = $space' for c in OUTSIDE.values()
+        f'SELECT max("at") AS "at" FROM {table_name(c)} WHERE space = $space' for c in OUTSIDE.values()
     )
     found = _one(connection, f'SELECT epoch_us(max("at")) FROM ({union})', {"space": space})
     return 0 if found is None else int(found)

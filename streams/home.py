@@ -40,6 +40,8 @@ from streams.runtime import Progress, Runtime, memory_meta, no_progress, params_
 LIVE = "live"
 POLL = 0.005
 """Seconds between looks at the log while serving."""
+START_PATIENCE = 10.0
+"""Seconds a server waits for a command that is folding just then."""
 PATIENCE = 600.0
 """Seconds a command waits for another command to finish folding."""
 SOCKET_PATH_LIMIT = 100
@@ -317,7 +319,7 @@ class Office:
 
 def serve(home: Home, stopped: Callable[[], bool], said: Callable[[str], None] = lambda line: None) -> None:
     """Folds and answers until `stopped`. Raises BusyError when another process serves this home."""
-    with home.holding(), selectors.DefaultSelector() as selector:
+    with home.holding(START_PATIENCE), selectors.DefaultSelector() as selector:
         office = Office(home, home.open_live())
         path = home.socket_path
         path.unlink(missing_ok=True)
@@ -335,6 +337,9 @@ def serve(home: Home, stopped: Callable[[], bool], said: Callable[[str], None] =
                         _attend(selector, key, listener, office)
             finally:
                 path.unlink(missing_ok=True)
+                for key in list(selector.get_map().values()):
+                    if key.data is not None:
+                        _hang_up(selector, key)
                 office.runtime.store.close()
 
 
@@ -355,9 +360,13 @@ def _attend(
             return
     except OSError:
         pass
+    _hang_up(selector, key)
+
+
+def _hang_up(selector: selectors.BaseSelector, key: selectors.SelectorKey) -> None:
     selector.unregister(key.fileobj)
     with suppress(OSError):
-        stream.close()
+        key.data.close()
     key.fileobj.close()  # type: ignore[union-attr]
 
 

@@ -13,6 +13,7 @@ import pickle
 import shutil
 import signal
 import tempfile
+import threading
 import tomllib
 import zlib
 from collections.abc import Iterator, Sequence
@@ -288,6 +289,15 @@ def _start(counter: Any) -> None:
     global _counter
     _counter = counter
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's business
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    """A killed parent takes its processes with it."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
 
 
 def _fill(home: Path, partition: int, chunk: int) -> None:

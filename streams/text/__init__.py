@@ -6,12 +6,12 @@ alone: not on the session, the speaker's history or any parameter. Raise VERSION
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from streams.events import Fact, TurnRecorded
+from streams.text.address import address, calls
 from streams.text.claims import claims
-from streams.text.cues import address, cues
-from streams.text.terms import names, terms, tokens
+from streams.text.terms import scan
 
 VERSION = 1
 
@@ -23,11 +23,11 @@ class Text:
     tokens: int
     """Estimated model tokens of the content."""
     terms: list[str]
-    """Distinct stems without stop words, in order of first use."""
+    """Distinct stems without stop words, in order of first use; at most 64, the most used."""
     counts: list[int]
     """How often each of `terms` is used; same length."""
     names: list[str]
-    """Distinct names, folded to lower case: paths, identifiers, numbers with a sign (#12), proper names."""
+    """Distinct names, folded to lower case: paths, identifiers, numbers with a sign (#12), proper names. At most 16."""
     cues: list[str]
     """Names of the cues found (see cues), each once."""
     address: str
@@ -38,6 +38,10 @@ class Text:
     """How sure each claim is, 0 to 1; same length as `patterns`."""
     spans: list[int]
     """Where each claim stands in the content: start and end offset of its sentence, flattened; twice as long."""
+    calls: list[str] = field(default_factory=list)
+    """Words at its beginning and end by which it may call a speaker, folded to lower case; see address. At most 6."""
+    forms: list[str] = field(default_factory=list)
+    """How each of `terms` is first written, folded to lower case; same length. Summaries are made of whole words."""
 
 
 @dataclass(slots=True)
@@ -64,16 +68,18 @@ Root = TurnRead | FactRead
 
 def read(turn: TurnRecorded) -> Text:
     """The text features of a turn."""
-    stems, counts = terms(turn.content)
+    tokens, terms, counts, forms, names, cues = scan(turn.content)
     found = claims(turn.content, turn.role)
     return Text(
-        tokens(turn.content),
-        stems,
+        tokens,
+        terms,
         counts,
-        names(turn.content),
-        cues(turn.content, turn.role),
+        names,
+        cues,
         address(turn.content),
         [claim.pattern for claim in found],
         [claim.confidence for claim in found],
         [at for claim in found for at in (claim.start, claim.end)],
+        calls(turn.content),
+        forms,
     )

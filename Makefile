@@ -1,0 +1,54 @@
+# Everything from a fresh clone, with python3 >= 3.11 and make alone. Works with GNU make and BSD make.
+#
+#   make demo    install, then run the main job on sample conversations
+#   make test    install with the development tools, then format, lint, types, tests
+#   make bench   measure speed, context size and growth
+#   make lint    format, lint and types alone
+#   make clean   remove the virtual environment and all caches
+#
+# Another interpreter:  make demo PYTHON=python3.13
+
+PYTHON = python3
+VENV = .venv
+BIN = $(VENV)/bin
+
+.PHONY: demo test bench lint clean
+
+demo: $(VENV)/installed
+	@$(BIN)/mnemolog demo
+
+test: lint
+	@$(BIN)/pytest
+
+bench: $(VENV)/installed-dev
+	@$(BIN)/python -m tests.bench
+
+lint: $(VENV)/installed-dev
+	@$(BIN)/ruff format --check .
+	@$(BIN)/ruff check .
+	@$(BIN)/mypy
+
+clean:
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis dist build
+
+# A stamp file says that the installation is done and newer than pyproject.toml.
+# Why the loop: pip is either silent for a minute or prints a page; a dot a second says that it lives.
+
+$(VENV)/bin/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "mnemolog needs Python 3.11 or newer; name one with: make PYTHON=python3.12"; exit 1; }
+	@$(PYTHON) -m venv $(VENV)
+
+$(VENV)/installed: $(VENV)/bin/python pyproject.toml
+	@printf "Installing mnemolog into $(VENV), once "; \
+	$(BIN)/python -m pip install --disable-pip-version-check --editable . >$(VENV)/install.log 2>&1 & pid=$$!; \
+	while kill -0 $$pid 2>/dev/null; do printf .; sleep 1; done; \
+	wait $$pid || { echo; tail -n 20 $(VENV)/install.log; echo "The installation failed; all of it: $(VENV)/install.log"; exit 1; }; \
+	echo " done"; touch $(VENV)/installed
+
+$(VENV)/installed-dev: $(VENV)/bin/python pyproject.toml
+	@printf "Installing mnemolog and its development tools into $(VENV), once "; \
+	$(BIN)/python -m pip install --disable-pip-version-check --editable '.[dev]' >$(VENV)/install.log 2>&1 & pid=$$!; \
+	while kill -0 $$pid 2>/dev/null; do printf .; sleep 1; done; \
+	wait $$pid || { echo; tail -n 20 $(VENV)/install.log; echo "The installation failed; all of it: $(VENV)/install.log"; exit 1; }; \
+	echo " done"; touch $(VENV)/installed $(VENV)/installed-dev

@@ -1,0 +1,543 @@
+"""Conclusions: whether what a turn claims holds in its conversation.
+
+Source: Cognitive Context Management, tier 2. Six patterns: declaration ("the answer is Y"), resolution (trouble stated, then
+seen to be gone), negation ("A does not work because Z"), confirmation (a user's yes to an answer), convergence (several
+lines of reasoning reach one answer), completion ("done", "merged", or a user's goodbye to finished work).
+
+The words claim (streams/text/claims); the conversation decides:
+
+    confidence = what the words claim, where they stand alone
+      - thanks, goodbye and yes need an answer or work by somebody else before them, and nothing that waits for this user
+      - resolution without trouble told before counts 0.9 of itself; a bare "done" after an instruction is a step, no end
+      - an assistant does not have the last word where users speak: its claims are capped and the user's next words decide
+      - the same answer declared before by other reasoning makes a declaration a convergence
+
+    confidence >= conclude: segment-concluded      offer <= confidence < conclude: conclusion-offered
+    negation: an artifact, and nothing is closed
+
+An offer is settled by an agent (effort-closed at that turn, offer-declined), or overtaken by a later one or by a conclusion.
+A farewell after a conclusion, nothing asked between, concludes the same segment again: of a segment's conclusions the
+last counts.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from streams.events import EffortClosed, EffortReopened, OfferDeclined, SessionEnded, TurnRecorded, TurnRetracted
+from streams.processor import Derived, Params, State, derived_id, param, r6
+from streams.text import Text
+
+
+@dataclass(slots=True)
+class ConclusionDetected:
+    """The words of a turn conclude something; whether the segment closes by it is told by the events that follow."""
+
+    space: str
+    session: str
+    at: int
+    turn: str
+    segment: str
+    pattern: str
+    """declaration, resolution, negation, confirmation, convergence or completion."""
+    confidence: float
+    text: str
+    """The sentence that says so."""
+    type: Literal["conclusion-detected.v1"] = "conclusion-detected.v1"
+
+
+@dataclass(slots=True)
+class SegmentConcluded:
+    """A segment's question is answered, its work done. Said again where a later turn concludes it again."""
+
+    space: str
+    session: str
+    at: int
+    segment: str
+    turn: str
+    pattern: str
+    confidence: float
+    conclusion: str
+    type: Literal["segment-concluded.v1"] = "segment-concluded.v1"
+
+
+@dataclass(slots=True)
+class ConclusionOffered:
+    """Not sure enough to conclude by itself: an agent accepts (effort-closed, this turn) or declines (offer-declined)."""
+
+    space: str
+    session: str
+    at: int
+    turn: str
+    segment: str
+    pattern: str
+    confidence: float
+    text: str
+    type: Literal["conclusion-offered.v1"] = "conclusion-offered.v1"
+
+
+@dataclass(slots=True)
+class OfferSettled:
+    """An offer was accepted, declined, or overtaken by a later offer or by a conclusion that came by itself."""
+
+    space: str
+    session: str
+    at: int
+    turn: str
+    """The turn of the offer."""
+    segment: str
+    outcome: Literal["accepted", "declined", "overtaken"]
+    type: Literal["offer-settled.v1"] = "offer-settled.v1"
+
+
+@dataclass(slots=True)
+class ArtifactMade:
+    """What a conclusion leaves behind."""
+
+    space: str
+    session: str
+    at: int
+    artifact: str
+    kind: str
+    """answer, decision, fix, negative-result, finding or deliverable."""
+    title: str
+    body: str
+    status: str
+    """final, or reported where nobody else has confirmed it."""
+    tags: list[str]
+    segment: str
+    turns: list[str]
+    """The turns it rests on."""
+    type: Literal["artifact-made.v1"] = "artifact-made.v1"
+
+
+class ConclusionParams(Params):
+    """How conclusions are drawn."""
+
+    conclude: float = param(
+        0.8,
+        "confidence 0..1",
+        "high patterns conclude by themselves",
+        "Cognitive Context Management, tier 2",
+        ge=0,
+        le=1,
+    )
+    offer: float = param(
+        0.55, "confidence 0..1", "between this and conclude an agent is asked; below, words are no claim", ge=0, le=1
+    )
+    assistant_cap: float = param(
+        0.75,
+        "confidence 0..1",
+        "where users speak they have the last word: what an assistant reports done is offered, not concluded",
+        ge=0,
+        le=1,
+    )
+    crowd: int = param(
+        3,
+        "speakers",
+        "where so many people speak, thanks may belong to another thread and are offered only",
+        ge=2,
+        le=8,
+    )
+    converge: int = param(
+        2, "declarations", "so many earlier ones of the same answer make a declaration a convergence", ge=1, le=6
+    )
+    alike: float = param(0.5, "share 0..1", "two declared answers are the same from this share of words on", ge=0, le=1)
+
+
+MAX_TEXT, MAX_OFFERS, MAX_DECLARED, MAX_SPEAKERS = 240, 8, 6, 8
+KINDS = {
+    "declaration": "answer",
+    "resolution": "fix",
+    "negation": "negative-result",
+    "confirmation": "answer",
+    "convergence": "finding",
+    "completion": "deliverable",
+}
+REPLY_YES = 0.6
+"""The confidence of the hint `reply` where the turn begins with yes."""
+_HANDING_OVER = re.compile(r"transfer|escalat|hand_?o(?:ff|ver)|forward_to", re.I)
+_DECIDED = re.compile(r"\bdeci|\bagreed|\bsettled", re.I)
+
+
+@dataclass(slots=True)
+class Ground:
+    """State, `ground/<session>`: what a claim in this session stands on."""
+
+    asker: str = ""
+    """Who speaks for the user side: role and agent of the latest request."""
+    request_turn: str = ""
+    request: str = ""
+    tags: list[str] = field(default_factory=list)
+    problem_turn: str = ""
+    problem: str = ""
+    answer_turn: str = ""
+    answer: str = ""
+    claimed: float = 0.0
+    """How sure the latest answer was that something is concluded."""
+    answered: bool = False
+    """Somebody else has spoken since the latest request."""
+    pending: bool = False
+    """The latest answer waits for this user, or promises work."""
+    handoff: bool = False
+    """The latest answer handed the matter to others: it is not finished by thanking for that."""
+    users: bool = False
+    speakers: list[str] = field(default_factory=list)
+    concluded: str = ""
+    """The segment concluded last, while nothing new was asked; "" otherwise."""
+    declared: list[list[str]] = field(default_factory=list)
+    """Answers declared of late: turn, then words."""
+    offers: list[list[str]] = field(default_factory=list)
+    """Open offers: turn, segment, pattern, text."""
+    last_turn: str = ""
+    """The latest turn with content."""
+
+
+@dataclass(slots=True)
+class Held:
+    """A claim that holds, as sure as the conversation makes it."""
+
+    pattern: str
+    confidence: float
+    text: str
+
+
+def draw(params: ConclusionParams, state: State, turn: TurnRecorded, text: Text, segment: str) -> Sequence[Derived]:
+    """What a turn, filed into `segment`, concludes."""
+    key = f"ground/{turn.session}"
+    ground = state.get(key, Ground)
+    if ground is None:
+        ground = Ground()
+    match turn.role:
+        case "user":
+            found = _user(params, ground, turn, text, segment)
+        case "assistant":
+            found = _assistant(params, ground, turn, text, segment)
+        case "system" | "tool":
+            return ()
+    state.put(key, ground)
+    return found
+
+
+def _speaker(turn: TurnRecorded) -> str:
+    return f"{turn.role}:{turn.agent[:60]}"
+
+
+def _sentence(turn: TurnRecorded, start: int, end: int) -> str:
+    return " ".join(turn.content[start : min(end, start + MAX_TEXT)].split())
+
+
+def _head(content: str) -> str:
+    return " ".join(content[: MAX_TEXT // 2].split())
+
+
+def _asked(ground: Ground, turn: TurnRecorded, text: Text, speaker: str) -> None:
+    """The turn asks, tells or goes on: what comes after it must answer it before thanks can close it."""
+    if not ground.request_turn or ground.concluded:
+        ground.request_turn, ground.request, ground.tags = turn.id, _head(turn.content), text.terms[:5]
+    ground.asker, ground.concluded = speaker, ""
+    ground.answered = ground.pending = ground.handoff = False
+    ground.claimed = 0.0
+
+
+def _answered(ground: Ground, turn: TurnRecorded, answer: str, claimed: float) -> None:
+    ground.answer_turn, ground.answer = turn.id, answer
+    ground.answered, ground.claimed = True, claimed
+
+
+def _user(params: ConclusionParams, ground: Ground, turn: TurnRecorded, text: Text, segment: str) -> list[Derived]:
+    ground.users = True
+    speaker = _speaker(turn)
+    if speaker not in ground.speakers and len(ground.speakers) < MAX_SPEAKERS:
+        ground.speakers.append(speaker)
+    if not turn.content:
+        return []
+    ground.last_turn = turn.id
+    held = _judge_user(params, ground, turn, text, speaker) if text.patterns else []
+    events = _emit(params, ground, turn, text, segment, held)
+    if "problem" in text.patterns and not ground.concluded:
+        at = 2 * text.patterns.index("problem")
+        ground.problem_turn, ground.problem = turn.id, _sentence(turn, text.spans[at], text.spans[at + 1])
+    if not any(claim.confidence >= params.conclude and claim.pattern != "negation" for claim in held):
+        if ground.asker and ground.asker != speaker:
+            _answered(ground, turn, _head(turn.content), 0.0)
+            ground.pending = "question" in text.cues
+        else:
+            _asked(ground, turn, text, speaker)
+    return events
+
+
+def _judge_user(params: ConclusionParams, ground: Ground, turn: TurnRecorded, text: Text, speaker: str) -> list[Held]:
+    held: list[Held] = []
+    reply = text.confidences[text.patterns.index("reply")] if "reply" in text.patterns else 0.0
+    for i, pattern in enumerate(text.patterns):
+        sure = text.confidences[i]
+        said = _sentence(turn, text.spans[2 * i], text.spans[2 * i + 1])
+        match pattern:
+            case "thanks" | "farewell":
+                sure = _gratitude(params, ground, sure, reply)
+                pattern = "completion"
+            case "confirmation":
+                sure = _confirmation(ground, sure, speaker)
+                sure = min(sure, params.assistant_cap) if _crowded(params, ground) else sure
+            case "resolution":
+                sure *= 1.0 if ground.problem else 0.9 if ground.answered and not ground.pending else 0.8
+            case "completion":
+                if sure <= 0.6 and ground.pending:
+                    sure = 0.4
+            case "declaration":
+                pattern, sure = _declared(params, ground, turn, said, sure)
+            case "negation" | "convergence":
+                pass
+            case _:
+                continue
+        held.append(Held(pattern, sure, said))
+    return _surest(held)
+
+
+def _surest(held: list[Held]) -> list[Held]:
+    """Of each pattern the surest claim."""
+    best: dict[str, Held] = {}
+    for claim in held:
+        if claim.pattern not in best or claim.confidence > best[claim.pattern].confidence:
+            best[claim.pattern] = claim
+    return list(best.values())
+
+
+def _crowded(params: ConclusionParams, ground: Ground) -> bool:
+    return len(ground.speakers) >= params.crowd
+
+
+def _gratitude(params: ConclusionParams, ground: Ground, sure: float, reply: float) -> float:
+    """How surely thanks or a goodbye close: 0 without an answer before; less where something waits for this user."""
+    if ground.concluded:
+        return sure
+    if not ground.answered:
+        return 0.0
+    if ground.handoff:
+        return min(sure, 0.6)
+    if ground.pending:
+        if reply >= REPLY_YES or (reply and sure < 0.9):
+            return 0.4
+        sure = min(sure, 0.6) if sure < 0.85 else sure
+    return min(sure, params.assistant_cap) if _crowded(params, ground) else sure
+
+
+def _confirmation(ground: Ground, sure: float, speaker: str) -> float:
+    """A yes concludes an answer; to a question or a proposal it is a go-ahead."""
+    if not ground.answered or ground.pending or ground.asker not in ("", speaker):
+        return 0.0
+    return sure
+
+
+def _words(said: str) -> list[str]:
+    """What a declared answer is about: its last words of any length, folded."""
+    words = [word for word in re.findall(r"[^\W_]+", said.lower()) if len(word) > 3 and word not in _FRAME]
+    return list(dict.fromkeys(words))[-10:]
+
+
+_FRAME = frozenset(
+    "answer cause root solution culprit conclusion because that this therefore turns turned with from".split()
+)
+
+
+def _declared(
+    params: ConclusionParams, ground: Ground, turn: TurnRecorded, said: str, sure: float
+) -> tuple[str, float]:
+    """Notes a declared answer; a convergence where the same one was declared before by other turns."""
+    words = _words(said)
+    if not words:
+        return "declaration", sure
+    same = 0
+    for _, *others in ground.declared:
+        shared = sum(word in others for word in words)
+        same += shared >= params.alike * min(len(words), len(others))
+    ground.declared = [*ground.declared, [turn.id, *words]][-MAX_DECLARED:]
+    return ("convergence", max(sure, 0.85)) if same >= params.converge else ("declaration", sure)
+
+
+def _assistant(params: ConclusionParams, ground: Ground, turn: TurnRecorded, text: Text, segment: str) -> list[Derived]:
+    if turn.parts:
+        ground.handoff = ground.handoff or _hands_over(turn.parts)
+    if not turn.content:
+        return []
+    ground.last_turn = turn.id
+    held = _judge_assistant(params, ground, turn, text) if text.patterns else []
+    events = _emit(params, ground, turn, text, segment, held)
+    best = max(
+        (claim for claim in held if claim.pattern != "negation"), key=lambda claim: claim.confidence, default=None
+    )
+    _answered(ground, turn, best.text if best else _head(turn.content), best.confidence if best else 0.0)
+    if not ground.users and not (best and best.confidence >= params.conclude):
+        ground.concluded = ""
+    ground.pending = "pending" in text.patterns
+    ground.handoff = (ground.handoff and not best) or "handoff" in text.patterns
+    return events
+
+
+def _hands_over(parts: list[dict[str, Any]]) -> bool:
+    for part in parts[:8]:
+        function = part.get("function")
+        name = part.get("name") or (function.get("name") if isinstance(function, dict) else "")
+        if isinstance(name, str) and _HANDING_OVER.search(name[:100]):
+            return True
+    return False
+
+
+def _judge_assistant(params: ConclusionParams, ground: Ground, turn: TurnRecorded, text: Text) -> list[Held]:
+    held: list[Held] = []
+    waits = "pending" in text.patterns
+    for i, pattern in enumerate(text.patterns):
+        sure = text.confidences[i]
+        said = _sentence(turn, text.spans[2 * i], text.spans[2 * i + 1])
+        match pattern:
+            case "declaration":
+                pattern, sure = _declared(params, ground, turn, said, sure)
+            case "completion" | "resolution":
+                sure = min(sure, 0.6) if waits else sure
+                if not ground.users:
+                    sure += 0.15 if sure >= 0.7 else 0.0
+            case "negation" | "convergence":
+                pass
+            case _:
+                continue
+        if ground.users and pattern != "convergence":
+            sure = min(sure, params.assistant_cap)
+        held.append(Held(pattern, sure, said))
+    return _surest(held)
+
+
+def _emit(
+    params: ConclusionParams, ground: Ground, turn: TurnRecorded, text: Text, segment: str, held: list[Held]
+) -> list[Derived]:
+    """The events of a turn's claims: every one is told, the surest concludes or is offered."""
+    if turn.role == "user":
+        segment = ground.concluded or segment
+    events: list[Derived] = []
+    best: Held | None = None
+    for claim in held:
+        claim.confidence = r6(claim.confidence)
+        if claim.confidence < params.offer:
+            continue
+        events.append(
+            ConclusionDetected(
+                turn.space, turn.session, turn.at, turn.id, segment, claim.pattern, claim.confidence, claim.text
+            )
+        )
+        if claim.pattern == "negation":
+            events.append(_artifact(ground, turn, text, segment, claim))
+        elif best is None or claim.confidence > best.confidence:
+            best = claim
+    if best is not None and best.confidence >= params.conclude:
+        events += _conclude(ground, turn, text, segment, best)
+    elif best is not None:
+        events += _offer(ground, turn, segment, best)
+    return events
+
+
+def _conclude(ground: Ground, turn: TurnRecorded, text: Text, segment: str, claim: Held) -> list[Derived]:
+    said = ground.answer if turn.role == "user" and claim.pattern in ("completion", "confirmation") else ""
+    conclusion = said or claim.text
+    events: list[Derived] = [
+        SegmentConcluded(
+            turn.space, turn.session, turn.at, segment, turn.id, claim.pattern, claim.confidence, conclusion
+        )
+    ]
+    events += _overtake(ground, turn, segment)
+    if ground.concluded != segment:
+        events.append(_artifact(ground, turn, text, segment, claim))
+    ground.concluded = segment
+    ground.problem_turn = ground.problem = ""
+    return events
+
+
+def _overtake(ground: Ground, turn: TurnRecorded, segment: str) -> list[Derived]:
+    """Settles the open offers of a segment."""
+    over = [offer for offer in ground.offers if offer[1] == segment]
+    ground.offers = [offer for offer in ground.offers if offer[1] != segment]
+    return [OfferSettled(turn.space, turn.session, turn.at, offer[0], segment, "overtaken") for offer in over]
+
+
+def _offer(ground: Ground, turn: TurnRecorded, segment: str, claim: Held) -> list[Derived]:
+    if ground.concluded == segment:
+        return []
+    events = _overtake(ground, turn, segment)
+    while len(ground.offers) >= MAX_OFFERS:
+        oldest = ground.offers.pop(0)
+        events.append(OfferSettled(turn.space, turn.session, turn.at, oldest[0], oldest[1], "overtaken"))
+    ground.offers.append([turn.id, segment, claim.pattern, claim.text])
+    events.append(
+        ConclusionOffered(
+            turn.space, turn.session, turn.at, turn.id, segment, claim.pattern, claim.confidence, claim.text
+        )
+    )
+    return events
+
+
+def _artifact(ground: Ground, turn: TurnRecorded, text: Text, segment: str, claim: Held) -> ArtifactMade:
+    kind = "decision" if claim.pattern == "declaration" and _DECIDED.search(claim.text) else KINDS[claim.pattern]
+    own = claim.pattern in ("negation", "declaration", "convergence")
+    title = (claim.text if own else ground.problem if kind == "fix" else ground.request) or claim.text
+    rests = [ground.request_turn, "" if own else ground.problem_turn, "" if own else ground.answer_turn, turn.id]
+    body = claim.text if own or not ground.answer else f"{ground.answer}\n{claim.text}"
+    return ArtifactMade(
+        turn.space,
+        turn.session,
+        turn.at,
+        derived_id("artifact", turn.space, turn.id, 1 if claim.pattern == "negation" else 0),
+        kind,
+        title[:120],
+        body,
+        "final" if turn.role == "user" or not ground.users else "reported",
+        list(dict.fromkeys([*ground.tags, *text.terms[:3]]))[:8],
+        segment,
+        [turn_id for turn_id in dict.fromkeys(rests) if turn_id],
+    )
+
+
+Settling = EffortClosed | OfferDeclined | TurnRetracted | EffortReopened | SessionEnded
+"""Outside facts that bear on conclusions."""
+
+
+def settle(state: State, fact: Settling) -> list[Derived]:
+    """What an outside fact does to offers and conclusions of its session."""
+    key = f"ground/{fact.session}"
+    ground = state.get(key, Ground)
+    if ground is None:
+        return []
+    match fact:
+        case EffortReopened():
+            ground.concluded = ""
+            state.put(key, ground)
+            return []
+        case SessionEnded():
+            offer = ground.offers[-1] if ground.offers else None
+            if offer is None or offer[0] != ground.answer_turn or offer[0] != ground.last_turn:
+                return []
+            if ground.pending or ground.handoff:
+                return []
+            outcome: Literal["accepted", "declined"] = "accepted"
+        case EffortClosed() | OfferDeclined() | TurnRetracted():
+            offer = next((offer for offer in ground.offers if offer[0] == fact.turn), None)
+            if offer is None:
+                return []
+            outcome = "accepted" if isinstance(fact, EffortClosed) else "declined"
+    ground.offers.remove(offer)
+    state.put(key, ground)
+    turn, segment, pattern, said = offer
+    events: list[Derived] = [OfferSettled(fact.space, fact.session, fact.at, turn, segment, outcome)]
+    if outcome == "accepted":
+        ground.concluded = segment
+        conclusion = fact.conclusion[:MAX_TEXT] if isinstance(fact, EffortClosed) and fact.conclusion else said
+        events += [
+            SegmentConcluded(fact.space, fact.session, fact.at, segment, turn, pattern, 1.0, conclusion),
+            ArtifactMade(
+                fact.space, fact.session, fact.at, derived_id("artifact", fact.space, turn), KINDS[pattern],
+                (ground.request or said)[:120], conclusion, "final", list(ground.tags), segment,
+                [turn_id for turn_id in dict.fromkeys([ground.request_turn, turn]) if turn_id],
+            ),
+        ]  # fmt: skip
+    return events

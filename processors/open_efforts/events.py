@@ -1,0 +1,149 @@
+"""The facts that open_efforts derives."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from streams.events import ClockTicked, SessionEnded, TurnRetracted
+from streams.processor import CARRIED
+from streams.text import Text
+
+
+@dataclass(slots=True)
+class EffortOpened:
+    """New work begins with this turn."""
+
+    space: str
+    session: str
+    at: int
+    effort: str
+    turn: str
+    name: str
+    """The agent's own name for it, where it declared one."""
+    topic: str
+    """A few words that tell it apart."""
+    reason: str
+    """declared, or unmatched: no effort fits the turn."""
+    type: Literal["effort-opened.v1"] = "effort-opened.v1"
+
+
+@dataclass(slots=True)
+class TurnThreaded:
+    """A turn belongs to an effort, or to none (small talk). One for each turn."""
+
+    space: str
+    session: str
+    at: int
+    turn: str
+    agent: str
+    role: str
+    segment: str
+    effort: str
+    """"" for small talk."""
+    score: float
+    """How well the turn fits the effort, 0 to 1."""
+    reason: str
+    """What decided: declared, reply, address, answer, speaker, turn-taking, words, stay, new, small-talk, system."""
+    mentioned: list[str]
+    """Efforts that the turn names, its own first; also concluded ones. At most 8."""
+    similar: list[str]
+    """Efforts whose words are like the turn's, best first. At most 8."""
+    similarities: list[float]
+    """How alike, 0 to 1; same length as `similar`."""
+    text: Text = field(metadata=CARRIED)
+    type: Literal["turn-threaded.v1"] = "turn-threaded.v1"
+
+
+@dataclass(slots=True)
+class TurnRethreaded:
+    """A revision: a recent turn belongs to another effort than first thought."""
+
+    space: str
+    session: str
+    at: int
+    turn: str
+    effort: str
+    type: Literal["turn-rethreaded.v1"] = "turn-rethreaded.v1"
+
+
+@dataclass(slots=True)
+class EffortProgressed:
+    """What an effort is about so far. Written as its segments are summarized."""
+
+    space: str
+    session: str
+    at: int
+    effort: str
+    topic: str
+    summary: str
+    terms: list[str]
+    segments: int
+    turns: int
+    type: Literal["effort-progressed.v1"] = "effort-progressed.v1"
+
+
+@dataclass(slots=True)
+class EffortConcluded:
+    """An effort is done."""
+
+    space: str
+    session: str
+    at: int
+    effort: str
+    turn: str
+    pattern: str
+    """A conclusion pattern of the manifest, or `closed` where an agent said so."""
+    conclusion: str
+    type: Literal["effort-concluded.v1"] = "effort-concluded.v1"
+
+
+@dataclass(slots=True)
+class EffortResumed:
+    """A concluded effort is open again, because new work on it came or an agent said so."""
+
+    space: str
+    session: str
+    at: int
+    effort: str
+    turn: str
+    reason: str
+    type: Literal["effort-resumed.v1"] = "effort-resumed.v1"
+
+
+@dataclass(slots=True)
+class EffortRated:
+    """The importance of an effort changed."""
+
+    space: str
+    session: str
+    at: int
+    effort: str
+    importance: Literal["normal", "high"]
+    type: Literal["effort-rated.v1"] = "effort-rated.v1"
+
+
+@dataclass(slots=True)
+class FactThreaded:
+    """An outside fact that descendants need, passed on with the effort it concerns."""
+
+    space: str
+    session: str
+    at: int
+    effort: str
+    fact: SessionEnded | ClockTicked | TurnRetracted = field(metadata=CARRIED)
+    type: Literal["fact-threaded.v1"] = "fact-threaded.v1"
+
+
+@dataclass(slots=True)
+class ReferenceMissed:
+    """An outside fact refers to a turn or a name that no effort is known for; it changes nothing."""
+
+    space: str
+    session: str
+    at: int
+    fact: str
+    """Type of the fact."""
+    name: str
+    turn: str
+    type: Literal["reference-missed.v1"] = "reference-missed.v1"

@@ -1,0 +1,126 @@
+"""Named analyses: each a file in queries/, which says in its first comments what it tells and what it can be asked.
+
+    -- Which effort displaced which, and how often.
+    -- parameter: space = ''     only this space; '' for all
+    -- parameter: least = 1      pairs seen at least so often
+
+The first comments are the description; a parameter's default tells its type (text in quotes, whole number, number).
+The SQL names parameters as $space.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any, Protocol
+
+from streams.errors import UsageError
+
+QUERIES = Path(__file__).with_name("queries")
+_PARAMETER = re.compile(r"(?P<name>\w+) *= *(?P<default>'[^']*'|-?[\d.]+) *(?P<about>.*)")
+
+Value = str | int | float
+
+
+class Asked(Protocol):
+    """A DuckDB connection, as far as reading goes."""
+
+    description: Any
+
+    def execute(self, query: str, parameters: Any = None, /) -> Any:
+        """Runs a query."""
+
+    def fetchall(self) -> list[tuple[Any, ...]]:
+        """The rows of the last query."""
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """What an analysis can be asked."""
+
+    name: str
+    default: Value
+    about: str
+
+
+@dataclass(frozen=True, slots=True)
+class Analysis:
+    """A named query."""
+
+    name: str
+    description: str
+    parameters: tuple[Parameter, ...]
+    sql: str
+
+
+@cache
+def analyses() -> dict[str, Analysis]:
+    """All named analyses by name, in name order."""
+    return {path.stem: _parse(path.stem, path.read_text()) for path in sorted(QUERIES.glob("*.sql"))}
+
+
+def analysis(name: str) -> Analysis:
+    """The analysis of that name. Raises UsageError for an unknown one."""
+    found = analyses().get(name)
+    if found is None:
+        raise UsageError(f"there is no analysis named {name!r}", f"known are {', '.join(analyses())}")
+    return found
+
+
+def bind(asked: Analysis, given: Mapping[str, str | int | float]) -> dict[str, Value]:
+    """Values for all parameters: those given, as the type of their default, defaults for the others.
+
+    Raises UsageError for an unknown parameter, or a value of another type.
+    """
+    known = {parameter.name: parameter for parameter in asked.parameters}
+    for name in given:
+        if name not in known:
+            raise UsageError(
+                f"{asked.name} has no parameter {name!r}", f"it has {', '.join(known)}" if known else "it has none"
+            )
+    return {name: _as(parameter, given.get(name, parameter.default)) for name, parameter in known.items()}
+
+
+def run(connection: Asked, name: str, given: Mapping[str, str | int | float] | None = None) -> list[dict[str, Any]]:
+    """The rows of a named analysis, each a dict by column name."""
+    asked = analysis(name)
+    connection.execute(asked.sql, bind(asked, given or {}))
+    columns = [column[0] for column in connection.description]
+    return [dict(zip(columns, row, strict=True)) for row in connection.fetchall()]
+
+
+def _as(parameter: Parameter, value: Value) -> Value:
+    kind = type(parameter.default)
+    try:
+        return kind(value)
+    except ValueError as error:
+        wanted = "a whole number" if kind is int else "a number"
+        raise UsageError(
+            f"{parameter.name} = {value!r} is not {wanted}", f"its default is {parameter.default}"
+        ) from error
+
+
+def _parse(name: str, text: str) -> Analysis:
+    description: list[str] = []
+    parameters: list[Parameter] = []
+    for line in text.splitlines():
+        if not line.startswith("--"):
+            break
+        said = line.removeprefix("--").strip()
+        if not said.startswith("parameter:"):
+            description.append(said)
+            continue
+        found = _PARAMETER.fullmatch(said.removeprefix("parameter:").strip())
+        if found is None:
+            raise ValueError(f"queries/{name}.sql: {line!r} is not `-- parameter: name = default  what it is`")
+        parameters.append(Parameter(found["name"], _default(found["default"]), found["about"]))
+    return Analysis(name, " ".join(description), tuple(parameters), text)
+
+
+def _default(text: str) -> Value:
+    if text.startswith("'"):
+        return text[1:-1]
+    return float(text) if "." in text else int(text)

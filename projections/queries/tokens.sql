@@ -1,0 +1,47 @@
+-- Tokens of the whole conversation so far against an estimate of its working context, over time. The context's entries
+-- are taken as rendered in full (summaries, or all turns of an expanded effort) and cut at the budget.
+-- parameter: space = ''     only this space; '' for all
+-- parameter: session = ''   only this session; '' for all
+-- parameter: every = 10     one row for so many turns, and one for the last
+-- parameter: budget = 4000  tokens, the cap of a rendered context
+WITH said AS (
+    SELECT
+        t.space, t.session, t.turn_id, t.position, t.at, t.effort, t.tokens, t.retracted,
+        row_number() OVER talk AS n, count(*) OVER (PARTITION BY t.space, t.session) AS of,
+        sum(if(t.retracted, 0, t.tokens)) OVER talk AS raw_tokens
+    FROM turns t
+    WHERE $space IN ('', t.space) AND $session IN ('', t.session)
+    WINDOW talk AS (PARTITION BY t.space, t.session ORDER BY t.position)
+), listed AS (
+    SELECT * FROM said s WHERE s.n % $every = 0 OR s.n = s.of
+), spent AS (
+    SELECT t.space, t.effort, t.position, sum(t.tokens) OVER (PARTITION BY t.space, t.effort ORDER BY t.position) AS tokens
+    FROM turns t WHERE t.effort IS NOT NULL AND NOT t.retracted AND $space IN ('', t.space)
+), told AS (
+    SELECT
+        p.space, p.effort, p.position,
+        list_sum(list_transform(string_split(trim(p.summary), ' '), lambda word: 1 + (length(word) - 1) // 7)) AS tokens
+    FROM effort_progressed p WHERE $space IN ('', p.space)
+    QUALIFY row_number() OVER (PARTITION BY p.space, p.effort, p.position ORDER BY p.path DESC) = 1
+), shown AS (
+    SELECT c.space, c.session, c.position, unnest(c.last.efforts) AS effort, unnest(c.last.modes) AS mode
+    FROM (
+        SELECT s.space, s.session, s.position, arg_max({efforts: x.efforts, modes: x.modes}, x.path) AS last
+        FROM listed s JOIN context_scored x ON x.space = s.space AND x.session = s.session AND x.position = s.position
+        GROUP BY s.space, s.session, s.position
+    ) c
+), context AS (
+    SELECT
+        s.space, s.session, s.position, count(*) AS entries,
+        least($budget, sum(coalesce(CASE s.mode WHEN 'expanded' THEN r.tokens END, p.tokens, 0))) AS tokens
+    FROM shown s
+    ASOF LEFT JOIN spent r ON r.space = s.space AND r.effort = s.effort AND r.position <= s.position
+    ASOF LEFT JOIN told p ON p.space = s.space AND p.effort = s.effort AND p.position <= s.position
+    GROUP BY s.space, s.session, s.position
+)
+SELECT
+    s.space, s.session, s.n AS turn, s.turn_id, s.at, s.raw_tokens::BIGINT AS raw_tokens,
+    coalesce(c.tokens, 0)::BIGINT AS context_tokens, coalesce(c.entries, 0) AS entries,
+    round(1 - coalesce(c.tokens, 0) / greatest(s.raw_tokens, 1), 3) AS saved
+FROM listed s LEFT JOIN context c ON c.space = s.space AND c.session = s.session AND c.position = s.position
+ORDER BY s.space, s.session, s.n

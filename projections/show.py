@@ -1,0 +1,157 @@
+"""The verbatim turns behind anything that has an id: what a summary stands for can always be had.
+
+Within a limit of tokens, the first and the last turns are shown, and the range that was left out is named.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import orjson
+
+from projections.context import clip
+from projections.store import Connection
+from streams.errors import UsageError
+from streams.events import iso
+
+_COLUMNS = """t.space, t.session, t.turn_id, t.position, epoch_us(t.at), t.agent, t.role, t.content, t.parts, t.tokens,
+    t.retracted"""
+_NAMES = ("space", "session", "turn_id", "position", "at", "agent", "role", "content", "parts", "tokens", "retracted")
+HEAD = 0.6
+"""The share of a limit that goes to the first turns; the rest goes to the last ones, where things are decided."""
+OVERHEAD = 8
+"""Tokens of the line above each turn."""
+
+_BEHIND = {
+    "turn": "t.turn_id = $id",
+    "segment": "t.segment = $id",
+    "effort": "t.effort = $id",
+    "artifact": "(t.space, t.turn_id) IN (SELECT a.space, unnest(a.turns) FROM artifacts a WHERE a.artifact = $id)",
+    "note": "(t.space, t.turn_id) IN (SELECT n.space, n.turn FROM notes n WHERE n.note = $id AND n.turn IS NOT NULL)",
+    "summary": """EXISTS (SELECT 1 FROM summary_written s
+        JOIN turn_recorded f ON f.space = s.space AND f.id = s.first_turn
+        JOIN turn_recorded l ON l.space = s.space AND l.id = s.last_turn
+        WHERE s.id = $id AND s.space = t.space AND s.session = t.session
+            AND t.position BETWEEN f.position AND l.position)""",
+}
+"""What an id may be the id of, and the turns behind it. Tried in this order."""
+
+Turn = dict[str, Any]
+
+
+def show(connection: Connection, id: str, space: str | None = None, tokens: int | None = None) -> dict[str, Any]:
+    """The turns behind `id` (of a turn, segment, effort, artifact, note or summary, or a range TURN..TURN), as JSON.
+
+    Raises UsageError where there is nothing of that id, or the same id in several spaces.
+    """
+    kind, turns = _behind(connection, id, space)
+    whole = sum(turn["tokens"] for turn in turns)
+    shown = turns if tokens is None else _within(turns, tokens)
+    return {
+        "id": id,
+        "kind": kind,
+        "space": turns[0]["space"],
+        "tokens": whole,
+        "left_out": len(turns) - len(shown),
+        "turns": shown,
+        "text": _text(turns, shown),
+    }
+
+
+def _behind(connection: Connection, id: str, space: str | None) -> tuple[str, list[Turn]]:
+    for kind, condition in _BEHIND.items():
+        if turns := _turns(connection, condition, {"id": id}, space):
+            return kind, turns
+    first, dots, last = id.partition("..")
+    if dots and first and last:
+        return "range", _range(connection, first, last, space)
+    raise UsageError(
+        f"there is nothing with the id {id!r}", "ids stand in manifest, efforts, offers, notes and context --json"
+    )
+
+
+def _turns(connection: Connection, condition: str, given: dict[str, Any], space: str | None) -> list[Turn]:
+    if space is not None:
+        condition, given = f"({condition}) AND t.space = $space", given | {"space": space}
+    sql = f"SELECT {_COLUMNS} FROM turns t WHERE {condition} ORDER BY t.space, t.position"
+    turns = [dict(zip(_NAMES, row, strict=True)) for row in connection.execute(sql, given).fetchall()]
+    if len({turn["space"] for turn in turns}) > 1:
+        raise UsageError(f"several spaces have something with the id {given['id']!r}", "add --space")
+    for turn in turns:
+        turn["at"] = iso(turn["at"])
+        turn["parts"] = orjson.loads(turn["parts"] or "[]")
+    return turns
+
+
+def _range(connection: Connection, first: str, last: str, space: str | None) -> list[Turn]:
+    ends = []
+    for id in (first, last):
+        found = _turns(connection, _BEHIND["turn"], {"id": id}, space)
+        if not found:
+            raise UsageError(f"there is no turn {id!r}", "write FIRST_TURN..LAST_TURN")
+        ends.append(found[0])
+    begin, end = ends
+    if begin["space"] != end["space"]:
+        raise UsageError("the two turns lie in different spaces", "a range lies in one space")
+    condition = "t.position BETWEEN $low AND $high"
+    low, high = sorted((begin["position"], end["position"]))
+    given: dict[str, Any] = {"low": low, "high": high}
+    if begin["session"] == end["session"]:
+        condition, given = f"{condition} AND t.session = $session", given | {"session": begin["session"]}
+    return _turns(connection, condition, given, begin["space"])
+
+
+def _within(turns: list[Turn], limit: int) -> list[Turn]:
+    """The first and the last turns that fit in `limit` tokens; of a turn that is too long itself, its head and tail."""
+    if sum(turn["tokens"] + OVERHEAD for turn in turns) <= limit:
+        return turns
+    room = int(limit * HEAD)
+    head, spent = _fitting(turns, room)
+    tail, _ = _fitting(turns[len(head) :][::-1], limit - spent)
+    if head or tail:
+        return head + tail[::-1]
+    longest = max(limit - OVERHEAD, 1)
+    return [turns[0] | {"content": clip(turns[0]["content"], longest, head=HEAD), "clipped": True}]
+
+
+def _fitting(turns: list[Turn], room: int) -> tuple[list[Turn], int]:
+    taken: list[Turn] = []
+    spent = 0
+    for turn in turns:
+        price = turn["tokens"] + OVERHEAD
+        if spent + price > room:
+            break
+        taken.append(turn)
+        spent += price
+    return taken, spent
+
+
+def _text(turns: list[Turn], shown: list[Turn]) -> str:
+    """The turns as text; a gap names the range that was left out."""
+    found = {turn["turn_id"]: turn for turn in shown}
+    pieces: list[str] = []
+    gap: list[Turn] = []
+    for turn in turns:
+        if turn["turn_id"] in found:
+            pieces += _gap(gap)
+            gap = []
+            pieces.append(_turn(found[turn["turn_id"]]))
+        else:
+            gap.append(turn)
+    return "\n\n".join([*pieces, *_gap(gap)])
+
+
+def _gap(left: list[Turn]) -> list[str]:
+    if not left:
+        return []
+    size = sum(turn["tokens"] for turn in left)
+    name = f"{left[0]['turn_id']}..{left[-1]['turn_id']}" if len(left) > 1 else left[0]["turn_id"]
+    return [f"[{len(left)} turns of {size} tokens left out: mnemolog show {name}]"]
+
+
+def _turn(turn: Turn) -> str:
+    who = turn["role"] if turn["agent"] in ("", turn["role"]) else f"{turn['role']} {turn['agent']}"
+    marks = " (retracted)" if turn["retracted"] else ""
+    head = f"[{turn['turn_id']}] {turn['at'][:10]} {turn['at'][11:19]} {turn['session']} {who}{marks}:"
+    parts = [orjson.dumps(part).decode() for part in turn["parts"]]
+    return "\n".join([head, *([turn["content"]] if turn["content"] else []), *parts])

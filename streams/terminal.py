@@ -1,0 +1,233 @@
+"""Words for people and machines: tables and colour on a terminal, plain columns in a pipe, JSON Lines on request."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from rich.console import Console, RenderableType
+
+PATIENCE = 1.0
+"""Seconds after which something that still runs shows its progress."""
+PIPE_WIDTH = 100_000
+"""Columns in a pipe: nothing is cut, so that what reads it finds everything."""
+NARROWEST = 20
+"""Columns that the last column of a table keeps on the narrowest terminal."""
+
+Row = dict[str, Any]
+Tick = Callable[[int, int], None]
+"""Told (done, total)."""
+
+
+class Column(NamedTuple):
+    """A column of a table for people."""
+
+    key: str
+    head: str = ""
+    """What stands above it; its key where empty."""
+    right: bool = False
+    style: str = ""
+
+
+def columns(spec: str) -> list[Column]:
+    """Columns from a line such as `at segment turns> summary`: `>` aligns right."""
+    return [Column(word.rstrip(">"), right=word.endswith(">")) for word in spec.split()]
+
+
+class Terminal:
+    """Where a command answers."""
+
+    def __init__(self, json: bool = False) -> None:
+        self.json = json
+
+    @cached_property
+    def out(self) -> Console:
+        """For answers."""
+        from rich.console import Console
+
+        return Console(highlight=False, width=PIPE_WIDTH if piped() else None)
+
+    @cached_property
+    def err(self) -> Console:
+        """For progress and problems."""
+        from rich.console import Console
+
+        return Console(stderr=True, highlight=False)
+
+    def say(self, text: str | RenderableType) -> None:
+        """Says something to a person; nothing to a machine."""
+        if not self.json:
+            self.out.print(text, soft_wrap=isinstance(text, str))
+
+    def object(self, value: object) -> None:
+        """One JSON object on a line."""
+        write_json(value)
+
+    def rows(self, rows: Iterable[Row], spec: str, empty: str) -> None:
+        """Rows: as JSON Lines with all they hold, or a table of the columns in `spec`; `empty` where there are none."""
+        if self.json:
+            for row in rows:
+                write_json(row)
+            return
+        listed = list(rows)
+        if listed:
+            self.table(listed, columns(spec) if spec else [Column(key) for key in listed[0]])
+        else:
+            self.out.print(f"[dim]{empty}[/]")
+
+    def table(self, rows: Sequence[Row], shown: Sequence[Column]) -> None:
+        """A table; on a narrow terminal the last column gives way first, in a pipe nothing is cut."""
+        if piped():
+            sys.stdout.write(plain_table([[cell(row.get(c.key)) for c in shown] for row in rows], shown))
+            return
+        from rich.cells import cell_len
+        from rich.table import Table
+        from rich.text import Text
+
+        cells = [[cell(row.get(column.key)) for column in shown] for row in rows]
+        table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
+        heads = [(column.head or column.key).replace("_", " ") for column in shown]
+        widths = [max(map(cell_len, (head, *(line[n] for line in cells)))) for n, head in enumerate(heads)]
+        room = self.out.width - sum(widths[:-1]) - 2 * len(widths)
+        widths[-1] = min(widths[-1], max(room, NARROWEST))
+        for column, head, width in zip(shown, heads, widths, strict=True):
+            table.add_column(
+                head,
+                justify="right" if column.right else "left",
+                style=column.style or _style(column.key),
+                no_wrap=True,
+                overflow="ellipsis",
+                width=width if column is shown[-1] else None,
+            )
+        for line in cells:
+            table.add_row(*map(Text, line))
+        self.out.print(table)
+
+    @contextmanager
+    def progress(self, what: str, unit: str = "turns") -> Iterator[Tick]:
+        """A callback for (done, total) that shows a bar on the terminal once the work takes over a second."""
+        if not sys.stderr.isatty():
+            yield lambda done, total: None
+            return
+        bar = _Bar(self.err, what, unit)
+        try:
+            yield bar.tick
+        finally:
+            bar.stop()
+
+
+class _Bar:
+    """A progress bar that appears late."""
+
+    def __init__(self, console: Console, what: str, unit: str) -> None:
+        self.console = console
+        self.what = what
+        self.unit = unit
+        self.began = time.monotonic()
+        self.bar: Any = None
+        self.task: Any = None
+
+    def tick(self, done: int, total: int) -> None:
+        """Shows how far it is."""
+        if self.bar is None:
+            if time.monotonic() - self.began < PATIENCE:
+                return
+            self._start()
+        elapsed = max(time.monotonic() - self.began, 1e-9)
+        rate = f"{_amount(done / elapsed, self.unit)}/s"
+        self.bar.update(self.task, completed=done, total=total or None, rate=rate)
+        if 0 < total <= done:
+            self.stop()
+
+    def _start(self) -> None:
+        from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+
+        self.bar = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(),
+            TaskProgressColumn(),
+            TextColumn("[dim]{task.fields[rate]}[/]"),
+            TimeRemainingColumn(),
+            console=self.console,
+            transient=True,
+        )
+        self.task = self.bar.add_task(self.what, total=None, rate="")
+        self.bar.start()
+
+    def stop(self) -> None:
+        """Takes it away."""
+        if self.bar is not None:
+            self.bar.stop()
+            self.bar = None
+
+
+def piped() -> bool:
+    """Whether the answer goes to a program or file (COLUMNS tells a width all the same)."""
+    return not sys.stdout.isatty() and "COLUMNS" not in os.environ
+
+
+def plain_table(cells: Sequence[Sequence[str]], shown: Sequence[Column]) -> str:
+    """Aligned columns without colour, padding at the end of lines, or cuts."""
+    lines = [[(column.head or column.key).replace("_", " ") for column in shown], *cells]
+    widths = [max(len(line[n]) for line in lines) for n in range(len(shown))]
+    aligned = (
+        "  ".join(
+            text.rjust(width) if column.right else text.ljust(width)
+            for text, width, column in zip(line, widths, shown, strict=True)
+        ).rstrip()
+        for line in lines
+    )
+    return "\n".join(aligned) + "\n"
+
+
+def _amount(number: float, unit: str) -> str:
+    return f"{number / 1e6:,.1f} MB" if unit == "bytes" else f"{number:,.0f} {unit}"
+
+
+def write_json(value: object) -> None:
+    """A JSON object and the end of its line, to standard output."""
+    import orjson
+
+    sys.stdout.buffer.write(orjson.dumps(value, option=orjson.OPT_APPEND_NEWLINE | orjson.OPT_NON_STR_KEYS))
+
+
+def cell(value: object) -> str:
+    """A value in a table: on one line, without control characters; short times; nothing for null."""
+    match value:
+        case None:
+            return ""
+        case bool():
+            return "yes" if value else "no"
+        case float():
+            return f"{value:,.0f}" if value == int(value) and abs(value) >= 1000 else f"{value:.3g}"
+        case int():
+            return str(value)
+        case list() | tuple():
+            return ", ".join(map(cell, value))
+        case dict():
+            return ", ".join(f"{key}={cell(item)}" for key, item in value.items())
+    text = str(value)
+    if len(text) >= 20 and text[4] == text[7] == "-" and text[10] == "T" and text.endswith("Z"):
+        return f"{text[:10]} {text[11:19]}"
+    return printable(" ".join(text.split()))
+
+
+def printable(text: str) -> str:
+    """Text that can be shown on a terminal: what others wrote must not move its cursor or change its colours."""
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() or c in "\n\t" else "\ufffd" for c in text)
+
+
+def _style(key: str) -> str:
+    if key in ("at", "last_at", "deadline", "started_at", "opened_at"):
+        return "dim"
+    if key in ("segment", "effort", "turn_id", "note", "artifact", "first", "second", "name"):
+        return "cyan"
+    return "green" if key == "status" else ""

@@ -1,0 +1,152 @@
+"""How well conclusions are told on customer-service runs, beside the floor "any user turn with thank".
+
+    python -m tests.bench.quality_conclusions [--misses]
+
+Data: tau (airline), where MNEMOLOG_DATA or ../shared/data has it. What is measured, and against what:
+
+- *closed run*: the user ended it (the simulator's marker `###STOP###` stands in the last user turn) and it was not
+  transferred to a human. Its *closing turn* is the last user turn in which words remain without the marker.
+- *open run*: transferred, or cut off. It should end without a conclusion.
+- F1: over the user turns of closed runs, concluded ones (segment-concluded) against closing turns.
+- early: share of all runs where a conclusion stands before work went on: a tool was called after it.
+- stays open: share of open runs without any conclusion.
+The marker is no language: it is taken out before turns are fed, or kept, with the same result.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from processors.manifest import PROCESSOR, SegmentConcluded
+from streams.driver import fold
+from streams.events import MINUTE, TurnRecorded
+
+MARKER = re.compile(r"#+\w+#+")
+TRANSFER = "transfer_to_human_agents"
+
+
+@dataclass
+class Run:
+    """A conversation and what is known of its end."""
+
+    turns: list[TurnRecorded]
+    closing: str
+    """The id of the user's closing turn; "" for an open run."""
+    work: list[int]
+    """Places of turns that call tools."""
+
+
+def data() -> Path | None:
+    """The folder of tuning data, where there is one."""
+    folder = Path(os.environ.get("MNEMOLOG_DATA") or Path(__file__).resolve().parents[3] / "shared" / "data")
+    return folder if (folder / "tau").is_dir() else None
+
+
+def runs(folder: Path, marker: bool = False) -> Iterator[Run]:
+    """The runs of every file in the folder, system prompts left out; with the marker in place or without."""
+    for path in sorted((folder / "tau").glob("*.json")):
+        for number, run in enumerate(json.loads(path.read_text("utf-8"))):
+            yield _run(f"{path.stem}/{number}", run["traj"], marker)
+
+
+def _run(session: str, messages: list[dict[str, Any]], marker: bool) -> Run:
+    turns: list[TurnRecorded] = []
+    work: list[int] = []
+    transferred = stopped = False
+    closing = ""
+    for message in messages:
+        if message["role"] == "system":
+            continue
+        raw = message.get("content") or ""
+        content = raw if marker else MARKER.sub("", raw).strip()
+        calls = message.get("tool_calls") or []
+        transferred = transferred or any(call["function"]["name"] == TRANSFER for call in calls)
+        if calls:
+            work.append(len(turns))
+        turn_id = f"{session}/{len(turns)}"
+        if message["role"] == "user":
+            stopped = "###STOP###" in raw
+            closing = turn_id if MARKER.sub("", raw).strip() else closing
+        at = (len(turns) + 1) * MINUTE
+        turns.append(TurnRecorded(session, turn_id, at, session, "", message["role"], content, parts=calls))
+    return Run(turns, closing if stopped and not transferred else "", work)
+
+
+@dataclass
+class Score:
+    """Counts over runs."""
+
+    runs: int = 0
+    open: int = 0
+    hits: int = 0
+    false: int = 0
+    missed: int = 0
+    early: int = 0
+    opened: int = 0
+
+    def add(self, run: Run, concluded: set[str]) -> None:
+        """Counts one run, given the ids of its turns that conclude."""
+        places = [at for at, turn in enumerate(run.turns) if turn.id in concluded]
+        self.runs += 1
+        self.early += any(work > place for place in places for work in run.work)
+        if not run.closing:
+            self.open += 1
+            self.opened += not concluded
+            return
+        self.hits += run.closing in concluded
+        self.missed += run.closing not in concluded
+        self.false += len(concluded - {run.closing})
+
+    def row(self, name: str) -> str:
+        """One line of the table."""
+        precision = self.hits / max(1, self.hits + self.false)
+        recall = self.hits / max(1, self.hits + self.missed)
+        f1 = 2 * precision * recall / max(1e-9, precision + recall)
+        return (
+            f"{name:<22} P {precision:.3f}  R {recall:.3f}  F1 {f1:.3f}  early {self.early / self.runs:.3f}"
+            f"  stays open {self.opened / max(1, self.open):.3f}"
+        )
+
+
+def concluded(run: Run) -> set[str]:
+    """The ids of the turns that conclude by themselves; of a segment concluded again, the last: the view `conclusions`."""
+    rows = fold([PROCESSOR], run.turns)
+    return set({row.event.segment: row.event.turn for row in rows if isinstance(row.event, SegmentConcluded)}.values())
+
+
+def thanks(run: Run) -> set[str]:
+    """The floor: user turns that say thanks."""
+    return {turn.id for turn in run.turns if turn.role == "user" and "thank" in turn.content.lower()}
+
+
+def main(misses: bool) -> None:
+    """Prints the table."""
+    folder = data()
+    if folder is None:
+        sys.exit("no tuning data here: set MNEMOLOG_DATA")
+    ours, kept, floor = Score(), Score(), Score()
+    for run in runs(folder):
+        found = concluded(run)
+        ours.add(run, found)
+        floor.add(run, thanks(run))
+        if misses and (found != {run.closing} - {""}):
+            print(run.turns[0].session, "closing", run.closing, "found", sorted(found))
+            for turn in run.turns:
+                if turn.role == "user" and (turn.id in found or turn.id == run.closing):
+                    print("   ", "FOUND" if turn.id in found else "     ", turn.id == run.closing, turn.content[-200:])
+    for run in runs(folder, marker=True):
+        kept.add(run, concluded(run))
+    print(f"{ours.runs} runs, {ours.open} of them open")
+    for name, score in (("conclusions", ours), ("with the marker kept", kept), ("any turn with thank", floor)):
+        print(score.row(name))
+
+
+if __name__ == "__main__":
+    main("--misses" in sys.argv)

@@ -1,0 +1,84 @@
+"""Quality of surfacing: which notes come back when the talk comes to their matter, against look-alikes.
+
+Run it: `python tests/bench/quality_surfacing.py`. The floor surfaces a note on any stem it shares with the turn.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+sys.path[:0] = [str(Path(__file__).parents[2]), str(Path(__file__).parents[1] / "processors")]
+
+from surfacing_pairs import FIRST, HELD_OUT, Pair  # noqa: E402
+
+from processors.ttl_escalations import PROCESSOR, NoteSurfaced  # noqa: E402
+from streams.driver import fold  # noqa: E402
+from streams.events import MINUTE, NoteTaken, TurnRecorded  # noqa: E402
+from streams.text.terms import terms  # noqa: E402
+
+PRECISION, RECALL = 0.87, 0.80
+"""The bar: the paper's precision; recall is ours."""
+
+
+def ours(pair: Pair) -> bool:
+    """Whether the processor surfaces the note at the turn."""
+    taken = NoteTaken("s", "n", 0, "note", pair.note, context=pair.context)
+    turn = TurnRecorded("s", "t", MINUTE, "talk", "ann", "user", pair.turn)
+    return any(isinstance(row.event, NoteSurfaced) for row in fold([PROCESSOR], [taken, turn]))
+
+
+def floor(pair: Pair) -> bool:
+    """Whether note and turn share any stem."""
+    return not set(terms(f"{pair.note} {pair.context}")[0]).isdisjoint(terms(pair.turn)[0])
+
+
+def together(pairs: Iterable[Pair]) -> list[tuple[Pair, Pair]]:
+    """All notes open in one space, each turn in a session of its own: (the note's pair, the turn's pair) surfaced."""
+    pairs = list(pairs)
+    events: list[Any] = [
+        NoteTaken("s", f"n{i}", 0, str(i), pair.note, context=pair.context) for i, pair in enumerate(pairs)
+    ]
+    events += [TurnRecorded("s", str(i), MINUTE, str(i), "ann", "user", pair.turn) for i, pair in enumerate(pairs)]
+    rows = [row.event for row in fold([PROCESSOR], events) if isinstance(row.event, NoteSurfaced)]
+    return [(pairs[int(row.note)], pairs[int(row.turn)]) for row in rows]
+
+
+def score(pairs: Iterable[Pair], rule: Callable[[Pair], bool]) -> tuple[float, float]:
+    """Precision and recall of a rule."""
+    found = [(pair.surfaces, rule(pair)) for pair in pairs]
+    hits = sum(wanted and surfaced for wanted, surfaced in found)
+    surfaced, wanted = sum(surfaced for _, surfaced in found), sum(wanted for wanted, _ in found)
+    return hits / max(1, surfaced), hits / max(1, wanted)
+
+
+def run() -> list[dict[str, Any]]:
+    """One row per set of pairs and rule."""
+    rows: list[dict[str, Any]] = []
+    for name, pairs in (("first", FIRST), ("held out", HELD_OUT)):
+        for rule, decide in (("any shared stem", floor), ("ours", ours)):
+            precision, recall = score(pairs, decide)
+            rows.append(
+                {
+                    "metric": f"surfacing, {name}", "rule": rule, "pairs": len(pairs), "precision": round(precision, 3),
+                    "recall": round(recall, 3), "bar": PRECISION, "ok": rule != "ours" or precision >= PRECISION,
+                }
+            )  # fmt: skip
+    return rows
+
+
+if __name__ == "__main__":
+    for row in run():
+        print(
+            "{metric:22}{rule:17}{pairs:4} pairs  precision {precision:.3f}  recall {recall:.3f}  bar {bar}".format(
+                **row
+            )
+        )
+    for pair in (*FIRST, *HELD_OUT):
+        if ours(pair) != pair.surfaces:
+            print("missed " if pair.surfaces else "false  ", pair.note, "|", pair.turn)
+    for one, other in together((*FIRST, *HELD_OUT)):
+        if one != other and one.note != other.note:
+            print("crossed", one.note, "|", other.turn)

@@ -1,0 +1,27 @@
+"""What many tests need: homes, talk, and the processors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from processors import PROCESSORS
+from streams.events import Outside
+from streams.home import Home
+from tests.laws.histories import long_talk, outside
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Iterator[Home]:
+    """An empty home."""
+    found = Home(tmp_path / "home", PROCESSORS)
+    yield found
+    found.log.close()
+
+
+@pytest.fixture(scope="session")
+def talk() -> Callable[[int], list[Outside]]:
+    """The first n events of a long conversation in which every kind of event occurs."""
+    return lambda n: outside(long_talk(n))

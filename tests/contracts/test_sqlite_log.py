@@ -1,0 +1,146 @@
+"""The embedded log keeps the contract, and what only a file can promise."""
+
+from __future__ import annotations
+
+import signal
+import sqlite3
+import subprocess
+import sys
+import textwrap
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from streams.driver import Record
+from streams.embedded import SqliteLog
+from streams.errors import LogError
+from streams.events import decode
+from streams.log import Log, Stored
+from tests.contracts.log_contract import NOW, LogContract, turn
+
+ROOT = Path(__file__).parents[2]
+
+
+class TestSqliteLog(LogContract):
+    @pytest.fixture
+    def open_log(self, tmp_path: Path) -> Callable[[], Log]:
+        return lambda: SqliteLog(tmp_path / "log.sqlite", clock=lambda: NOW)
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "UPDATE log SET value = x'00'",
+        "UPDATE log SET offset = 7 WHERE offset = 0",
+        "DELETE FROM log",
+        "INSERT OR REPLACE INTO log VALUES (0, 's', 'z', 't', 0, x'00')",
+        "INSERT OR REPLACE INTO log VALUES (1, 's', 'a', 't', 0, x'00')",
+        "INSERT INTO log VALUES (5, 's', 'z', 't', 0, x'00')",
+    ],
+)
+def test_the_database_itself_refuses_every_change_but_an_append(tmp_path: Path, statement: str) -> None:
+    log = SqliteLog(tmp_path / "log.sqlite", clock=lambda: NOW)
+    log.append([turn("a")])
+    before = list(log.read(0, 0))
+    stranger = sqlite3.connect(tmp_path / "log.sqlite")
+    with pytest.raises(sqlite3.IntegrityError, match="append-only"):
+        stranger.execute(statement)
+    stranger.close()
+    assert list(log.read(0, 0)) == before
+
+
+def test_a_full_disk_refuses_appends_and_loses_none(tmp_path: Path) -> None:
+    program = textwrap.dedent(
+        """
+        import resource, signal, sys
+        from pathlib import Path
+        from streams.embedded import SqliteLog
+        from streams.errors import LogError
+        from tests.contracts.log_contract import turn
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (2_000_000, 2_000_000))
+        log = SqliteLog(Path(sys.argv[1]))
+        stored = 0
+        try:
+            for n in range(10_000):
+                stored += len(log.append([turn(f"{n}-{i}", "x" * 1000) for i in range(10)]))
+        except LogError as error:
+            print(stored, error.way_out)
+        """
+    )
+    ran = subprocess.run(
+        [sys.executable, "-c", program, str(tmp_path / "log.sqlite")], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    stored, _, way_out = ran.stdout.partition(" ")
+    assert int(stored) > 100
+    assert "free disk space" in way_out
+    log = SqliteLog(tmp_path / "log.sqlite")
+    ids = [decode(record.type, record.value).id for record in log.read(0, 0)]
+    assert ids == [f"{n // 10}-{n % 10}" for n in range(int(stored))]
+    assert isinstance(log.append([turn("after the disk was freed")])[0], Stored)
+
+
+def test_what_was_acknowledged_survives_sigkill(tmp_path: Path) -> None:
+    program = textwrap.dedent(
+        """
+        import sys
+        from pathlib import Path
+        from streams.embedded import SqliteLog
+        from tests.contracts.log_contract import turn
+        log = SqliteLog(Path(sys.argv[1]))
+        for n in range(1_000_000):
+            log.append([turn(f"{sys.argv[2]}-{n}")])
+            print(n, flush=True)
+        """
+    )
+    path = tmp_path / "log.sqlite"
+    for life in range(5):
+        writer = subprocess.Popen(
+            [sys.executable, "-c", program, str(path), str(life)], cwd=ROOT, stdout=subprocess.PIPE, text=True
+        )
+        assert writer.stdout is not None
+        acknowledged = [int(writer.stdout.readline()) for _ in range(20 + 7 * life)]
+        writer.send_signal(signal.SIGKILL)
+        acknowledged += [int(line) for line in writer.stdout.read().split("\n")[:-1]]
+        writer.stdout.close()
+        writer.wait()
+        log = SqliteLog(path)
+        ids = [decode(record.type, record.value).id for record in log.read(0, 0)]
+        log.close()
+        assert len(ids) == len(set(ids))
+        assert {f"{life}-{n}" for n in acknowledged} <= set(ids)
+
+
+def test_a_backup_is_a_whole_log_of_the_same_id(tmp_path: Path) -> None:
+    log = SqliteLog(tmp_path / "log.sqlite", clock=lambda: NOW)
+    log.append([turn(str(n)) for n in range(100)])
+    assert log.backup(tmp_path / "backup.sqlite") == 100
+    copy = SqliteLog(tmp_path / "backup.sqlite")
+    assert copy.id == log.id
+    assert list(copy.read(0, 0)) == list(log.read(0, 0))
+
+
+def test_a_backup_that_cannot_be_written_leaves_nothing_behind(tmp_path: Path) -> None:
+    log = SqliteLog(tmp_path / "log.sqlite", clock=lambda: NOW)
+    with pytest.raises(LogError, match="no backup at"):
+        log.backup(tmp_path / "nowhere" / "backup.sqlite")
+    assert [p.name for p in tmp_path.glob("*.partial")] == []
+
+
+def test_a_file_that_is_no_log_is_refused_by_name(tmp_path: Path) -> None:
+    (tmp_path / "log.sqlite").write_bytes(b"this is not a database, and long enough to be looked at" * 40)
+    with pytest.raises(LogError, match=r"log\.sqlite cannot be opened"):
+        SqliteLog(tmp_path / "log.sqlite")
+
+
+def test_a_reader_does_not_block_writers(tmp_path: Path) -> None:
+    log, writer = (SqliteLog(tmp_path / "log.sqlite", clock=lambda: NOW) for _ in range(2))
+    log.append([turn(str(n)) for n in range(5000)])
+    reading = log.read(0, 0)
+    first: Record = next(reading)
+    assert isinstance(writer.append([turn("meanwhile")])[0], Stored)
+    assert first.offset == 0
+    assert sum(1 for _ in reading) == 4999
+
+

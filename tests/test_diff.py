@@ -1,0 +1,194 @@
+"""What differs between two memories of the same turns."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from processors.coactivation import LinkFormed, PairCoactivated
+from processors.manifest import ConclusionDetected, SegmentOpened, TurnFiled
+from processors.open_efforts import EffortConcluded, EffortOpened, TurnThreaded
+from processors.ttl_escalations import NoteEscalated, NoteOpened
+from processors.working_context import ContextScored
+from projections.diff import Example, compare
+from tests.memories import at, make, memory, turn
+
+
+def said(n, segment, effort, context=(), *more):
+    """Turn n of the one session, with the context after it."""
+    derived = {"session": "s", "turn": f"t{n}", "segment": segment, "at": at(n)}
+    count = len(context)
+    return [
+        turn(f"t{n}", "s", f"words of t{n}", at=at(n)),
+        make(TurnFiled, **derived),
+        make(TurnThreaded, **derived, effort=effort),
+        make(
+            ContextScored, session="s", turn=f"t{n}", efforts=list(context), scores=[0.5] * count,
+            modes=["summary"] * count, signals=[""] * count, similarities=[0.5] * count, recencies=[0.5] * count,
+            idle=[0] * count,
+        ),
+        *more,
+    ]  # fmt: skip
+
+
+def opened(n, effort, topic):
+    return make(EffortOpened, session="s", effort=effort, turn=f"t{n}", topic=topic, reason="unmatched")
+
+
+def begins(n, segment):
+    return make(SegmentOpened, session="s", segment=segment, turn=f"t{n}", reason="shift")
+
+
+def linked(first, second):
+    pair = {"session": "s", "first": first, "second": second, "count": 3, "strength": 0.3}
+    return [make(PairCoactivated, turn="t4", **pair), make(LinkFormed, **pair)]
+
+
+def escalated(note):
+    return [
+        make(NoteOpened, session="s", note=note, content=note, deadline=at(9), turn="t1"),
+        make(NoteEscalated, session="s", note=note, question=f"what of {note}?", at=at(9)),
+    ]
+
+
+LIVE = [
+    said(0, "g1", "e1", ["e1"], opened(0, "e1", "pump"), begins(0, "g1")),
+    said(1, "g1", "e1", ["e1"]),
+    said(2, "g2", "e2", ["e2", "e1"], opened(2, "e2", "trip"), begins(2, "g2")),
+    said(3, "g2", "e2", ["e2", "e1"]),
+    said(4, "g2", "e2", ["e2", "e1"], *linked("e1", "e2"), *escalated("n1")),
+]
+# the same talk in another lineage: other ids, the second effort began one turn later, a third one was found
+WIDE = [
+    said(0, "h1", "f1", ["f1"], opened(0, "f1", "the pump"), begins(0, "h1")),
+    said(1, "h1", "f1", ["f1"]),
+    said(2, "h1", "f1", ["f1"]),
+    said(3, "h2", "a2", ["f1", "a2"], opened(3, "a2", "the trip"), begins(3, "h2")),
+    said(
+        4, "h3", "f3", ["f3", "a2"], opened(4, "f3", "tax"), begins(4, "h3"), *linked("a2", "f1"),
+        make(EffortConcluded, session="s", effort="a2", turn="t4", pattern="completion"),
+        make(ConclusionDetected, session="s", turn="t4", pattern="completion", confidence=0.9, text="done"),
+    ),
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def memories(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("memories")
+    return memory(folder / "live.duckdb", *LIVE), memory(folder / "wide.duckdb", *WIDE)
+
+
+@pytest.fixture(scope="module")
+def diff(memories):
+    return compare(*memories, ("live", "wide"))
+
+
+def row(diff, about, what):
+    (found,) = [(r.left, r.right, r.differs) for r in diff.rows if (r.about, r.what) == (about, what)]
+    return found
+
+
+def examples(diff, about, what):
+    return [e for e in diff.examples if (e.about, e.what) == (about, what)]
+
+
+def test_a_memory_does_not_differ_from_itself(memories):
+    live, _ = memories
+    same = compare(live, live)
+    assert same.same
+    assert [r for r in same.rows if r.differs] == []
+    assert same.examples == []
+
+
+def test_two_lineages_that_found_the_same_under_other_ids_do_not_differ(memories, tmp_path):
+    renamed = {"e1": "x1", "e2": "x2", "g1": "y1", "g2": "y2"}
+    other = [
+        said(0, "y1", "x1", ["x1"], opened(0, "x1", "pump"), begins(0, "y1")),
+        said(1, "y1", "x1", ["x1"]),
+        said(2, "y2", "x2", ["x2", "x1"], opened(2, "x2", "trip"), begins(2, "y2")),
+        said(3, "y2", "x2", ["x2", "x1"]),
+        said(4, "y2", "x2", ["x2", "x1"], *linked(renamed["e1"], renamed["e2"]), *escalated("n1")),
+    ]
+    assert compare(memories[0], memory(tmp_path / "other.duckdb", *other)).same
+
+
+def test_counts_stand_side_by_side(diff):
+    assert row(diff, "turns", "turns") == (5, 5, 0)
+    assert row(diff, "segments", "segments") == (2, 3, 1)
+    assert row(diff, "efforts", "efforts") == (2, 3, 1)
+    assert row(diff, "efforts", "concluded") == (0, 1, 1)
+    assert row(diff, "contexts", "mean entries") == (1.6, 1.4, -0.2)
+    assert row(diff, "links", "links") == (1, 1, 0)
+    assert row(diff, "escalations", "escalated") == (1, 0, -1)
+    assert row(diff, "conclusions", "conclusions") == (0, 1, 1)
+
+
+def test_the_table_is_in_groups(diff):
+    order = [r.about for r in diff.rows]
+    assert list(dict.fromkeys(order)) == [
+        "turns", "segments", "efforts", "contexts", "tokens", "links", "escalations", "conclusions",
+    ]  # fmt: skip
+    assert [about for about, last in zip(order, [None, *order], strict=False) if about != last] == list(
+        dict.fromkeys(order)
+    )
+
+
+def test_efforts_are_matched_by_their_turns(diff):
+    # e1 and f1 share t0 and t1, e2 and a2 share t3; f3 is new; t2 and t4 lie elsewhere
+    assert row(diff, "efforts", "in left only") == (None, None, 0)
+    assert row(diff, "efforts", "in right only") == (None, None, 1)
+    assert row(diff, "efforts", "with other turns") == (None, None, 2)
+    assert row(diff, "efforts", "concluded in one only") == (None, None, 1)
+    assert row(diff, "efforts", "turns elsewhere, share") == (None, None, 0.4)
+    assert examples(diff, "efforts", "in right only") == [
+        Example("efforts", "in right only", "acme", "s", "t4", "", "tax", "words of t4")
+    ]
+    assert [(e.turn, e.left, e.right) for e in examples(diff, "efforts", "turn elsewhere")] == [
+        ("t2", "trip", "the pump"), ("t4", "trip", "tax"),
+    ]  # fmt: skip
+    assert [(e.left, e.right) for e in examples(diff, "efforts", "concluded in one only")] == [("open", "concluded")]
+
+
+def test_contexts_are_compared_as_sets_of_matched_efforts(diff):
+    # t3: e2 e1 against f1 a2, which is the same set; t2 lacks e2, t4 has f3 instead of e1
+    assert row(diff, "contexts", "other efforts, share of turns") == (None, None, 0.4)
+    assert [(e.turn, e.left, e.right, e.text) for e in diff.examples if e.about == "contexts"] == [
+        ("t2", "trip", "", "words of t2"), ("t4", "pump", "tax", "words of t4"),
+    ]  # fmt: skip
+
+
+def test_boundaries_links_escalations_and_conclusions_of_one_only(diff):
+    assert row(diff, "segments", "begin in one only") == (None, None, 3)
+    assert [e.turn for e in examples(diff, "segments", "begins in left only")] == ["t2"]
+    assert [e.turn for e in examples(diff, "segments", "begins in right only")] == ["t3", "t4"]
+    # (a2, f1) is (e2, e1): the same link, though its ids are ordered the other way round
+    assert row(diff, "links", "in left only") == row(diff, "links", "in right only") == (None, None, 0)
+    assert [(e.turn, e.left) for e in examples(diff, "escalations", "in left only")] == [("t1", "what of n1?")]
+    assert [(e.turn, e.right, e.text) for e in examples(diff, "conclusions", "in right only")] == [
+        ("t4", "completion", "done")
+    ]
+
+
+def test_a_shorter_memory_is_compared_over_the_turns_it_has(memories, tmp_path):
+    found = compare(memories[0], memory(tmp_path / "short.duckdb", *LIVE[:3]))
+    assert row(found, "turns", "in one only") == (None, None, 2)
+    assert row(found, "efforts", "with other turns") == (None, None, 0)
+    assert row(found, "contexts", "other efforts, share of turns") == (None, None, 0.0)
+
+
+def test_examples_are_as_many_as_asked_for(memories):
+    assert len(examples(compare(*memories, examples=1), "segments", "begins in right only")) == 1
+    assert compare(*memories, examples=0).examples == []
+
+
+def test_a_diff_is_json(diff):
+    found = json.loads(json.dumps(diff.to_json()))
+    assert (found["left"], found["right"], found["same"]) == ("live", "wide", False)
+    assert found["rows"][0] == {"about": "turns", "what": "turns", "left": 5, "right": 5, "differs": 0}
+    assert {"about", "what", "space", "session", "turn", "left", "right", "text"} == set(found["examples"][0])
+
+
+def test_a_connection_on_which_a_result_was_left_half_read_can_be_compared(memories):
+    memories[0].execute("SELECT * FROM turns").fetchone()
+    assert compare(*memories).rows[0].left == 5

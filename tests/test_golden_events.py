@@ -1,0 +1,144 @@
+"""The storage format: what was written once is read for ever, byte for byte. A golden file is never edited."""
+
+from functools import cache
+from pathlib import Path
+
+import jsonschema
+import orjson
+import pytest
+
+from streams.edge import Edge
+from streams.events import (
+    OUTSIDE,
+    UPCASTS,
+    ClockTicked,
+    EffortClosed,
+    EffortDeclared,
+    EffortReopened,
+    ImportanceFlagged,
+    NoteSettled,
+    NoteTaken,
+    OfferDeclined,
+    SessionEnded,
+    SummaryWritten,
+    TurnRecorded,
+    TurnRetracted,
+    decode,
+    encode,
+)
+from streams.schema import LINE
+from streams.schema import schemas as generated
+
+schemas = cache(generated)
+
+GOLDEN = Path(__file__).parent / "golden" / "events"
+AT = 1_767_603_600_000_000
+
+EVENTS = {
+    "turn-recorded.v1": TurnRecorded(
+        space="harbour",
+        id="t-0001",
+        at=AT + 123_456,
+        session="monday",
+        agent="planner",
+        role="assistant",
+        content='The "crane" report is 3 pages:\n\tsee ./crane.md — größer, 更大, 🏗, \x00 and \x7f.',
+        parts=[
+            {"type": "function", "id": "call-1", "function": {"name": "read", "arguments": '{"path": "./crane.md"}'}},
+            {"nested": [1, -2, 2.5, 1e-07, True, None, {"": [[]]}]},
+        ],
+        reply_to="t-0000",
+    ),
+    "turn-retracted.v1": TurnRetracted("harbour", "r-0001", AT + 1, "monday", "t-0001", "regenerated"),
+    "effort-declared.v1": EffortDeclared("harbour", "e-0001", AT + 2, "monday", "crane", "the crane report", "t-0001"),
+    "effort-closed.v1": EffortClosed(
+        "harbour", "e-0002", AT + 3, "monday", "crane", "", "the bolts were the wrong ones"
+    ),
+    "effort-reopened.v1": EffortReopened("harbour", "e-0003", AT + 4, "monday", "", "t-0001"),
+    "offer-declined.v1": OfferDeclined("harbour", "o-0001", AT + 5, "monday", "t-0001"),
+    "importance-flagged.v1": ImportanceFlagged("harbour", "i-0001", AT + 6, "monday", "t-0001", "normal"),
+    "note-taken.v1": NoteTaken(
+        "harbour", "n-0001", AT + 7, "bolts", "order M12 bolts", "monday", 5400, 0.75, "system", "the crane report"
+    ),
+    "note-settled.v1": NoteSettled("harbour", "n-0002", AT + 8, "bolts", "monday", "ordered on Tuesday"),
+    "session-ended.v1": SessionEnded("harbour", "s-0001", AT + 9, "monday"),
+    "summary-written.v1": SummaryWritten(
+        "harbour",
+        "y-0001",
+        AT + 10,
+        "monday",
+        "t-0000",
+        "t-0001",
+        "They found why the crane stopped.",
+        ["crane", "bolts"],
+        ["use M12"],
+        "calm",
+        ["order bolts"],
+        "some-model",
+        "p-hash",
+        "q-hash",
+    ),
+    "clock-ticked.v1": ClockTicked("harbour", "c-0001", 253_402_214_400_000_000),
+}
+
+
+def golden(name: str) -> bytes:
+    return (GOLDEN / f"{name}.json").read_bytes().removesuffix(b"\n")
+
+
+def test_every_type_that_may_be_in_a_log_has_a_golden_file():
+    assert {path.stem for path in GOLDEN.glob("*.json")} == set(OUTSIDE) | set(UPCASTS)
+    assert set(EVENTS) == set(OUTSIDE)
+
+
+@pytest.mark.parametrize("name", EVENTS)
+def test_golden_bytes_decode_to_the_event_they_always_meant(name):
+    assert decode(name, golden(name)) == EVENTS[name]
+
+
+@pytest.mark.parametrize("name", EVENTS)
+def test_an_event_is_written_as_it_always_was(name):
+    assert encode(EVENTS[name]) == golden(name)
+    assert encode(decode(name, golden(name))) == golden(name)
+
+
+@pytest.mark.parametrize("name", EVENTS)
+def test_the_edge_takes_a_stored_event_unchanged(name):
+    assert Edge().event(orjson.loads(golden(name))) == EVENTS[name]
+
+
+@pytest.mark.parametrize("name", EVENTS)
+def test_the_generated_schemas_accept_golden_events(name):
+    given = orjson.loads(golden(name))
+    for schema in (schemas()[name], schemas()[LINE]):
+        jsonschema.Draft202012Validator.check_schema(schema)
+        jsonschema.validate(given, schema, jsonschema.Draft202012Validator)
+
+
+@pytest.mark.parametrize("name", EVENTS)
+@pytest.mark.parametrize("broken", [{"space": 1}, {"surprise": True}, {"at": "soon", "id": None}, {"space": "x" * 201}])
+def test_the_generated_schemas_and_the_edge_refuse_the_same(name, broken):
+    given = orjson.loads(golden(name)) | broken
+    validator = jsonschema.Draft202012Validator(schemas()[name], format_checker=jsonschema.FormatChecker())
+    edge = Edge().line("f", 1, orjson.dumps(given))
+    assert not validator.is_valid(given)
+    assert hasattr(edge, "faults")
+
+
+def test_the_schema_of_a_line_knows_what_may_be_left_out():
+    lines = [
+        ({"session": "s", "role": "user", "content": "hello"}, True),
+        ({"session": "s", "role": "user", "content": "hello", "at": None, "id": None, "agent": None}, True),
+        ({"session": "s", "role": "assistant", "content": None, "parts": [{"type": "function"}]}, True),
+        ({"type": "note-taken", "note": "n", "content": "call Ann"}, True),
+        ({"type": "clock-ticked"}, True),
+        ({"session": "s", "role": "user", "content": None}, False),
+        ({"session": "s", "role": "user"}, False),
+        ({"role": "user", "content": "hello"}, False),
+        ({"note": "n", "content": "call Ann"}, False),
+        ({"type": "note-taken.v9", "note": "n", "content": "call Ann"}, False),
+    ]
+    validator = jsonschema.Draft202012Validator(schemas()[LINE])
+    assert [validator.is_valid(line) for line, _ in lines] == [good for _, good in lines]
+    edge = Edge()
+    assert [hasattr(edge.line("f", 1, orjson.dumps(line)), "event") for line, _ in lines] == [good for _, good in lines]

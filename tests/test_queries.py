@@ -1,0 +1,368 @@
+"""The named analyses over one small memory, whose every number can be counted by hand."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+import pytest
+
+from processors.coactivation import LinkFormed, PairCoactivated
+from processors.manifest import (
+    ConclusionDetected,
+    ConclusionOffered,
+    OfferSettled,
+    SegmentConcluded,
+    SegmentOpened,
+    TurnFiled,
+    TurnRefiled,
+)
+from processors.open_efforts import (
+    EffortConcluded,
+    EffortOpened,
+    EffortProgressed,
+    EffortResumed,
+    TurnRethreaded,
+    TurnThreaded,
+)
+from processors.ttl_escalations import NoteArchived, NoteClosed, NoteEscalated, NoteOpened, NoteSurfaced
+from processors.working_context import ContextChanged, ContextScored
+from projections.analyses import QUERIES, analyses, analysis, bind, run
+from streams.errors import UsageError
+from streams.events import TurnRetracted
+from tests.memories import at, make, memory, turn
+
+DAY_1, DAY_2, DAY_8 = datetime(2026, 1, 5), datetime(2026, 1, 6), datetime(2026, 1, 12)
+
+
+def said(id, session, hours, segment, effort, agent="ann", tokens=10):
+    when = at(hours=hours)
+    derived = {"session": session, "turn": id, "at": when, "segment": segment}
+    return [
+        turn(id, session, f"words of {id}", tokens=tokens, agent=agent, at=when),
+        make(TurnFiled, **derived),
+        make(TurnThreaded, **derived, effort=effort, reason="words" if effort else "small-talk", score=0.5),
+    ]
+
+
+def opened(effort, topic, session, id, hours):
+    return make(
+        EffortOpened, session=session, effort=effort, turn=id, topic=topic, reason="unmatched", at=at(hours=hours)
+    )
+
+
+def scored(session, id, hours, *entries):
+    efforts, modes = [effort for effort, _ in entries], [mode for _, mode in entries]
+    n = len(entries)
+    return make(
+        ContextScored, session=session, turn=id, at=at(hours=hours), efforts=efforts, modes=modes, scores=[0.5] * n,
+        signals=["similar"] * n, similarities=[0.5] * n, recencies=[0.5] * n, idle=[0] * n,
+    )  # fmt: skip
+
+
+def segment(name, session, id, reason="shift", score=0.6):
+    return make(SegmentOpened, session=session, segment=name, turn=id, reason=reason, score=score)
+
+
+def concluded(effort, session, id, hours, pattern):
+    return make(
+        EffortConcluded, session=session, effort=effort, turn=id, pattern=pattern, conclusion="so", at=at(hours=hours)
+    )
+
+
+def detected(session, id, pattern, confidence):
+    return make(ConclusionDetected, session=session, turn=id, pattern=pattern, confidence=confidence, text="so")
+
+
+def offered(session, id, hours, pattern):
+    return make(ConclusionOffered, session=session, turn=id, pattern=pattern, confidence=0.6, at=at(hours=hours))
+
+
+def settled(session, id, hours, outcome):
+    return make(OfferSettled, session=session, turn=id, outcome=outcome, at=at(hours=hours))
+
+
+def changed(session, id, effort, change, other="", score=0.5, other_score=0.0):
+    return make(
+        ContextChanged, session=session, turn=id, effort=effort, change=change, other=other, score=score,
+        other_score=other_score,
+    )  # fmt: skip
+
+
+def pair(id, first, second, count, strength):
+    return make(PairCoactivated, session="a", turn=id, first=first, second=second, count=count, strength=strength)
+
+
+def note(id, priority, source="user"):
+    return make(NoteOpened, session="a", note=id, content=id, priority=priority, source=source, deadline=at(hours=24))
+
+
+def progressed(effort, session, summary):
+    return make(EffortProgressed, session=session, effort=effort, topic="", summary=summary)
+
+
+STEPS = [
+    # Monday, session a: e1 and e2 interleaved; e3 displaces e1
+    [
+        *said("a1", "a", 0, "g1", "e1", tokens=30),
+        segment("g1", "a", "a1", "first", 1.0), opened("e1", "pump", "a", "a1", 0),
+        changed("a", "a1", "e1", "entered"), scored("a", "a1", 0, ("e1", "expanded")),
+    ],
+    [
+        *said("a2", "a", 1, "g1", "e1", "bot", tokens=50), progressed("e1", "a", "the pump leaks"),
+        scored("a", "a2", 1, ("e1", "expanded")),
+    ],
+    [
+        *said("a3", "a", 2, "g2", "e2"), segment("g2", "a", "a3"), opened("e2", "trip", "a", "a3", 2),
+        changed("a", "a3", "e2", "entered"), scored("a", "a3", 2, ("e2", "expanded"), ("e1", "summary")),
+        pair("a3", "e1", "e2", 1, 0.1),
+    ],
+    [
+        *said("a4", "a", 3, "g3", "e1"), segment("g3", "a", "a4"), pair("a4", "e1", "e2", 2, 0.2),
+        scored("a", "a4", 3, ("e1", "expanded"), ("e2", "summary")),
+        detected("a", "a4", "resolution", 0.9),
+        make(SegmentConcluded, session="a", segment="g3", turn="a4", pattern="resolution", confidence=0.9),
+        concluded("e1", "a", "a4", 3, "resolution"),
+    ],
+    [
+        *said("a5", "a", 4, "g4", "e3", "bot"), segment("g4", "a", "a5"), opened("e3", "tax", "a", "a5", 4),
+        changed("a", "a5", "e1", "left", "e3", 0.2, 0.9), changed("a", "a5", "e3", "entered", "e1", 0.9, 0.2),
+        scored("a", "a5", 4, ("e3", "expanded"), ("e2", "summary")),
+        detected("a", "a5", "declaration", 0.6), offered("a", "a5", 4, "declaration"),
+        pair("a5", "e1", "e3", 1, 0.1), pair("a5", "e1", "e2", 3, 0.3),
+        make(LinkFormed, session="a", first="e1", second="e2", count=3, strength=0.3, at=at(hours=4)),
+    ],
+    # Tuesday, session b: small talk, e1 is resumed
+    [*said("b1", "b", 24, "g5", ""), segment("g5", "b", "b1", "first", 1.0), scored("b", "b1", 24)],
+    [
+        *said("b2", "b", 25, "g6", "e1", "cat"), segment("g6", "b", "b2"),
+        make(EffortResumed, session="b", effort="e1", turn="b2", reason="words", at=at(hours=25)),
+        changed("b", "b2", "e1", "entered"), scored("b", "b2", 25, ("e1", "expanded")),
+        settled("a", "a5", 25, "declined"),
+    ],
+    # next Monday: b3 was first taken for e2, b4 was a slip
+    [
+        *said("b3", "b", 168, "g6", "e2", "cat"),
+        detected("b", "b3", "declaration", 0.7), offered("b", "b3", 168, "declaration"),
+    ],
+    [
+        *said("b4", "b", 169, "g6", "e1"),
+        make(TurnRethreaded, session="b", turn="b3", effort="e1"),
+        make(TurnRefiled, session="b", turn="b3", segment="g6"),
+        settled("b", "b3", 169, "accepted"),
+        make(SegmentConcluded, session="b", segment="g6", turn="b3", pattern="declaration", confidence=1.0),
+        concluded("e2", "a", "b4", 169, "closed"),
+    ],
+    [make(TurnRetracted, session="b", turn="b4", reason="popped", id="r", at=at(hours=169))],
+    [note("n1", 0.9), note("n2", 0.6), note("n3", 0.3, "inferred"), note("n4", 0.3, "inferred"), note("n5", 0.6)],
+    [make(NoteSurfaced, session="a", note="n1", turn="a1"), make(NoteSurfaced, session="a", note="n1", turn="a2")],
+    [
+        make(NoteEscalated, session="a", note="n1", question="?", at=at(hours=24)),
+        make(NoteEscalated, session="a", note="n2", question="?", at=at(hours=24)),
+        make(NoteArchived, session="a", note="n3", at=at(hours=24)),
+    ],
+    [
+        make(NoteClosed, session="a", note="n1", resolution="done", at=at(hours=30)),
+        make(NoteClosed, session="a", note="n4", resolution="done", at=at(hours=6)),
+    ],
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def con(tmp_path_factory):
+    return memory(tmp_path_factory.mktemp("memory") / "m.duckdb", *STEPS)
+
+
+def columns(found, *names):
+    return [tuple(row[name] for name in names) for row in found]
+
+
+def test_there_are_at_least_fourteen_and_each_says_what_it_tells():
+    assert len(analyses()) >= 14
+    for name, one in analyses().items():
+        assert one.description.endswith("."), name
+        assert one.sql.startswith("-- "), name
+        assert all(parameter.about for parameter in one.parameters), name
+    assert {path.stem for path in QUERIES.iterdir()} == set(analyses())
+
+
+@pytest.mark.parametrize("name", list(analyses()))
+def test_an_analysis_of_another_space_is_empty_and_of_this_one_is_not(con, name):
+    assert run(con, name, {"space": "nobody"}) == []
+    assert run(con, name, {"space": "acme"}) == run(con, name) != []
+
+
+def test_parameters_come_as_text_and_take_the_type_of_their_default():
+    asked = analysis("tokens")
+    assert bind(asked, {"every": "3", "session": "a"}) == {"space": "", "session": "a", "every": 3, "budget": 4000}
+    with pytest.raises(UsageError, match="every = 'often' is not a whole number"):
+        bind(asked, {"every": "often"})
+    with pytest.raises(UsageError, match="tokens has no parameter 'evry'"):
+        bind(asked, {"evry": "3"})
+    with pytest.raises(UsageError, match="no analysis named 'nonsense'"):
+        analysis("nonsense")
+
+
+def test_sessions(con):
+    found = run(con, "sessions")
+    assert columns(found, "session", "turns", "retracted", "tokens", "agents", "segments", "efforts", "in_context") == [
+        ("b", 3, 1, 30, "ann, cat", 2, 1, 1),
+        ("a", 5, 0, 110, "ann, bot", 4, 3, 2),
+    ]
+    assert columns(found, "context_topics") == [("pump",), ("tax | trip",)]
+    assert columns(run(con, "sessions", {"limit": "1"}), "session") == [("b",)]
+
+
+def test_tokens(con):
+    # at a4: e1 expanded (30 + 50 + 10) and e2 in summary, of which there is none yet;
+    # at a3: e2 expanded (10) and the summary of e1, three words of at most seven letters
+    found = run(con, "tokens", {"session": "a", "every": 1})
+    assert columns(found, "turn_id", "raw_tokens", "context_tokens", "entries", "saved") == [
+        ("a1", 30, 30, 1, 0.0),
+        ("a2", 80, 80, 1, 0.0),
+        ("a3", 90, 13, 2, 0.856),
+        ("a4", 100, 90, 2, 0.1),
+        ("a5", 110, 10, 2, 0.909),
+    ]
+    assert columns(run(con, "tokens", {"session": "a", "every": 2, "budget": 50}), "turn", "context_tokens") == [
+        (2, 50), (4, 50), (5, 10),
+    ]  # fmt: skip
+
+
+def test_efforts(con):
+    # the newest turn is of hour 169 (b4, retracted, moves the clock all the same)
+    found = run(con, "efforts")
+    assert columns(found, "effort", "status", "turns", "sessions", "reopened", "age_hours", "untouched_hours") == [
+        ("e1", "open", 5, 2, 1, 169.0, 1.0),
+        ("e3", "open", 1, 1, 0, 165.0, 165.0),
+        ("e2", "concluded", 1, 1, 0, 167.0, 167.0),
+    ]
+    assert columns(run(con, "efforts", {"status": "concluded"}), "effort") == [("e2",)]
+
+
+def test_effort_flow(con):
+    found = run(con, "effort_flow")
+    assert columns(found, "period", "opened", "concluded", "reopened", "open_at_end") == [
+        (DAY_1, 3, 1, 0, 2), (DAY_2, 0, 0, 1, 3), (DAY_8, 0, 1, 0, 2),
+    ]  # fmt: skip
+    assert columns(run(con, "effort_flow", {"by": "month"}), "opened", "concluded", "open_at_end") == [(3, 2, 2)]
+
+
+def test_displacement(con):
+    assert columns(
+        run(con, "displacement"), "displaced_topic", "by_topic", "times", "displaced_score", "by_score", "last_turn"
+    ) == [("pump", "tax", 1, 0.2, 0.9, "a5")]
+
+
+def test_conclusions(con):
+    # a4 concluded its segment; b3's offer was accepted, a5's declined
+    found = run(con, "conclusions")
+    assert columns(found, "pattern", "agent", "claimed", "confidence", "offered", "accepted", "concluded") == [
+        ("declaration", "bot", 1, 0.6, 1, 0, 0),
+        ("declaration", "cat", 1, 0.7, 1, 1, 1),
+        ("resolution", "ann", 1, 0.9, 0, 0, 1),
+    ]
+
+
+def test_coactivation_graph(con):
+    found = run(con, "coactivation_graph")
+    assert columns(found, "first_topic", "second_topic", "count", "strength", "linked") == [
+        ("pump", "trip", 3, 0.3, True), ("pump", "tax", 1, 0.1, False),
+    ]  # fmt: skip
+    assert len(run(con, "coactivation_graph", {"least": "0.2"})) == 1
+
+
+def test_escalations(con):
+    found = run(con, "escalations")
+    names = (
+        "priority",
+        "taken",
+        "surfaced",
+        "settled_in_time",
+        "escalated",
+        "answered",
+        "archived",
+        "historic",
+        "open",
+    )
+    assert columns(found, *names) == [
+        ("high", 1, 1, 0, 1, 1, 0, 0, 0),
+        ("medium", 2, 0, 0, 1, 0, 0, 0, 1),
+        ("low", 2, 0, 1, 0, 0, 1, 0, 0),
+    ]
+
+
+def test_busiest_topics(con):
+    found = run(con, "busiest_topics", {"top": 2})
+    assert columns(found, "period", "topic", "turns", "tokens", "sessions") == [
+        (DAY_1, "pump", 4, 100, 2), (DAY_1, "trip", 1, 10, 1), (DAY_8, "pump", 1, 10, 1),
+    ]  # fmt: skip
+
+
+def test_agents(con):
+    found = run(con, "agents")
+    assert columns(found, "agent", "turns", "turn_share", "tokens", "token_share", "efforts", "conclusions") == [
+        ("ann", 4, 0.5, 60, 0.429, 2, 1),
+        ("bot", 2, 0.25, 60, 0.429, 2, 0),
+        ("cat", 2, 0.25, 20, 0.143, 1, 1),
+    ]
+
+
+def test_interleaving(con):
+    # a: e1 e1 | e2 | e1 | e3
+    found = run(con, "interleaving")
+    assert columns(found, "session", "turns", "efforts", "switches", "returns", "switches_per_100", "longest_run") == [
+        ("a", 5, 3, 3, 1, 60.0, 2), ("b", 2, 1, 0, 0, 0.0, 2),
+    ]  # fmt: skip
+
+
+def test_time_to_conclusion(con):
+    assert columns(run(con, "time_to_conclusion"), "pattern", "efforts", "median_hours", "median_turns") == [
+        ("closed", 1, 167.0, 1.0)
+    ]
+
+
+def test_offers(con):
+    found = run(con, "offers")
+    names = ("pattern", "offered", "accepted", "declined", "overtaken", "open", "acceptance", "median_minutes")
+    # settled after 21 hours and after one
+    assert columns(found, *names) == [("declaration", 2, 1, 1, 0, 0, 0.5, 660.0)]
+
+
+def test_resumed(con):
+    found = run(con, "resumed")
+    assert columns(found, "effort", "resumed_by", "was_concluded_by", "hours_after", "other_session", "status_now") == [
+        ("e1", "b2", "resolution", 22.0, True, "open")
+    ]
+
+
+def test_notes(con):
+    assert columns(run(con, "notes"), "source", "status", "notes", "surfaced", "median_hours") == [
+        ("inferred", "archived", 1, 0, 24.0),
+        ("inferred", "settled", 1, 0, 6.0),
+        ("user", "escalated", 1, 0, 24.0),
+        ("user", "open", 1, 0, None),
+        ("user", "settled", 1, 2, 30.0),
+    ]
+
+
+def test_segment_lengths(con):
+    # g1 2, g2 1, g3 1 (concluded), g4 1, g5 1, g6 2 (b4 is retracted; concluded)
+    assert columns(run(con, "segment_lengths"), "turns", "segments", "share", "concluded", "mean_tokens") == [
+        ("1", 4, 0.667, 1, 10.0), ("2-3", 2, 0.333, 1, 50.0),
+    ]  # fmt: skip
+
+
+def test_context_churn(con):
+    found = run(con, "context_churn")
+    assert columns(found, "session", "turns", "entered", "went", "changes_per_100", "mean_entries", "most_entries") == [
+        ("a", 5, 3, 1, 80.0, 1.6, 2), ("b", 4, 1, 0, 25.0, 0.5, 1),
+    ]  # fmt: skip
+
+
+def test_rules(con):
+    assert columns(run(con, "rules"), "what", "reason", "decisions", "mean_score", "revised", "share") == [
+        ("segment", "shift", 4, 0.6, 0, 0.667),
+        ("segment", "first", 2, 1.0, 0, 0.333),
+        ("effort", "words", 8, 0.5, 1, 0.889),
+        ("effort", "small-talk", 1, 0.5, 0, 0.111),
+    ]

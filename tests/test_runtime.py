@@ -1,0 +1,369 @@
+"""The embedded runtime: folding, ticking, answering, and being killed."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from processors import PROCESSORS
+from projections.store import Store
+from streams.embedded import SqliteLog
+from streams.errors import BusyError, LogError, MemoryFileError, UsageError
+from streams.events import DAY, HOUR, SECOND, ClockTicked, NoteTaken, Outside, TurnRecorded, decode
+from streams.home import Home, serve
+from streams.replay import replay
+from streams.runtime import Runtime
+
+ROOT = Path(__file__).parents[1]
+Talk = Callable[[int], list[Outside]]
+
+
+@contextmanager
+def serving(home: Home) -> Iterator[None]:
+    """A server of the home in a thread of its own."""
+    stop, ready = threading.Event(), threading.Event()
+    server = Home(home.path, PROCESSORS)
+    thread = threading.Thread(target=serve, args=(server, stop.is_set, lambda line: ready.set()))
+    thread.start()
+    assert ready.wait(20)
+    try:
+        yield
+    finally:
+        stop.set()
+        thread.join(20)
+        server.log.close()
+
+
+def test_a_command_that_finds_no_server_folds_to_the_end_of_the_log(home: Home, talk: Talk) -> None:
+    home.log.append(talk(300))
+    turns = home.ask("view", name="turns")
+    assert len(turns) == sum(isinstance(event, TurnRecorded) for event in talk(300))
+    assert home.memories() == ["live"]
+
+
+def test_folding_in_pieces_gives_the_digest_of_folding_at_once(home: Home, talk: Talk, tmp_path: Path) -> None:
+    events = talk(600)
+    for start in range(0, 600, 37):
+        home.log.append(events[start : start + 37])
+        home.ask("spaces")
+    whole = Home(tmp_path / "whole", PROCESSORS)
+    whole.log.append(events)
+    assert home.ask("digest") == whole.ask("digest")
+    whole.log.close()
+
+
+def test_a_server_answers_with_what_was_just_appended(home: Home, talk: Talk) -> None:
+    with serving(home):
+        for n, event in enumerate(talk(40)):
+            home.log.append([event])
+            found = home.request({"ask": "view", "arguments": {"name": "turns"}})
+            assert len(found) == sum(isinstance(e, TurnRecorded) for e in talk(40)[: n + 1])
+
+
+def test_errors_come_through_the_socket_as_they_are(home: Home) -> None:
+    with serving(home):
+        with pytest.raises(UsageError, match="no view 'secrets'"):
+            home.ask("view", name="secrets")
+        with pytest.raises(MemoryFileError, match="no memory 'nothing' to promote"):
+            home.promote("nothing")
+
+
+def test_garbage_on_the_socket_does_not_stop_the_server(home: Home) -> None:
+    import socket
+
+    with serving(home):
+        with socket.socket(socket.AF_UNIX) as stranger:
+            stranger.connect(str(home.socket_path))
+            stranger.sendall(b"\xff\x00 not json\n")
+            assert b"not JSON" in stranger.recv(1000)
+            stranger.sendall(b'{"unknown": 1}\n')
+            assert b"not understood" in stranger.recv(1000)
+        assert home.ask("spaces") == []
+
+
+def test_only_one_process_serves_a_home(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("streams.home.START_PATIENCE", 0.1)
+    with serving(home), pytest.raises(BusyError, match=f"process {os.getpid()}"):
+        serve(Home(home.path, PROCESSORS), lambda: True)
+
+
+def test_a_home_with_a_long_path_still_answers(tmp_path: Path) -> None:
+    home = Home(tmp_path / ("a" * 100) / ("b" * 100), PROCESSORS)
+    with serving(home):
+        assert home.ask("spaces") == []
+    home.log.close()
+
+
+def test_a_memory_of_another_log_is_refused(home: Home, talk: Talk) -> None:
+    home.log.append(talk(10))
+    home.ask("spaces")
+    home.log.close()
+    for file in home.path.glob("log.sqlite*"):
+        file.unlink()
+    stranger = Home(home.path, PROCESSORS)
+    with pytest.raises(MemoryFileError, match="another log"):
+        stranger.ask("spaces")
+    stranger.log.close()
+
+
+def test_a_log_that_lost_its_end_is_noticed(home: Home, talk: Talk, tmp_path: Path) -> None:
+    home.log.append(talk(10))
+    home.log.backup(tmp_path / "old.sqlite")
+    home.log.append(talk(20)[10:])
+    home.ask("spaces")
+    home.log.close()
+    for file in home.path.glob("log.sqlite*"):
+        file.unlink()
+    (tmp_path / "old.sqlite").rename(home.path / "log.sqlite")
+    restored = Home(home.path, PROCESSORS)
+    with pytest.raises(LogError, match="ends before"):
+        restored.ask("spaces")
+    restored.log.close()
+
+
+def test_a_memory_folded_by_another_version_is_refused_and_the_mending_replay_named(home: Home, talk: Talk) -> None:
+    from dataclasses import replace
+
+    home.log.append(talk(50))
+    before = home.ask("digest")
+    newer = [replace(p, version=p.version + 1) if p.name == "coactivation" else p for p in PROCESSORS]
+    updated = Home(home.path, newer)
+    with pytest.raises(MemoryFileError, match="another version of coactivation") as caught:
+        updated.ask("spaces")
+    assert "mnemolog replay" in caught.value.way_out
+    updated.log.close()
+    assert home.ask("digest") == before
+
+
+def test_a_backup_of_the_log_alone_restores_live(home: Home, talk: Talk, tmp_path: Path) -> None:
+    home.log.append(talk(400))
+    before = home.ask("digest")
+    (tmp_path / "elsewhere").mkdir()
+    home.log.backup(tmp_path / "elsewhere" / "log.sqlite")
+    restored = Home(tmp_path / "elsewhere", PROCESSORS)
+    assert restored.ask("digest") == before
+    restored.log.close()
+
+
+def test_as_of_a_position_shows_what_was_shown_then(home: Home, talk: Talk) -> None:
+    seen = []
+    for n, event in enumerate(talk(60)):
+        home.log.append([event])
+        seen.append((n, home.ask("view", name="context_entries"), home.ask("view", name="efforts", order="effort")))
+    for n, context, efforts in seen:
+        assert home.ask("view", name="context_entries", as_of=str(n)) == context
+        assert home.ask("view", name="efforts", order="effort", as_of=str(n)) == efforts
+
+
+def test_as_of_a_time_ends_each_space_before_its_first_later_event(home: Home) -> None:
+    at = 1_770_000_000 * SECOND
+    home.log.append(
+        [
+            TurnRecorded("a", "1", at, "c", "ann", "user", "one"),
+            TurnRecorded("b", "2", at + HOUR, "c", "ann", "user", "two"),
+            TurnRecorded("a", "3", at + DAY, "c", "ann", "user", "three"),
+            TurnRecorded("a", "4", at, "c", "ann", "user", "late, known only after three"),
+            TurnRecorded("b", "5", at + HOUR, "c", "ann", "user", "five"),
+        ]
+    )
+    found = home.ask("view", name="turns", order="position", as_of="2026-02-02T12:00:00Z")
+    assert [turn["turn_id"] for turn in found] == ["1", "2", "5"]
+
+
+# -- time --------------------------------------------------------------------------------------------------------------
+
+
+class Clock:
+    """A clock that the test moves."""
+
+    def __init__(self, now: int) -> None:
+        self.now = now
+
+    def __call__(self) -> int:
+        return self.now
+
+
+@contextmanager
+def runtime_at(home: Home, clock: Clock) -> Iterator[Runtime]:
+    log = SqliteLog(home.path / "log.sqlite", clock)
+    with home.live():
+        pass
+    store = Store.open(home.memory_path("live"), PROCESSORS)
+    yield Runtime(log, store, PROCESSORS, clock)
+    store.close()
+    log.close()
+
+
+def test_a_deadline_that_passes_in_an_idle_live_space_is_an_event_in_the_log(home: Home) -> None:
+    clock = Clock(1_770_000_000 * SECOND)
+    with runtime_at(home, clock) as runtime:
+        runtime.log.append(
+            [
+                TurnRecorded("s", "t", clock.now, "c", "ann", "user", "Let us begin."),
+                NoteTaken("s", "n", clock.now, "call-marta", "Call Marta about the lease", "c", "urgent", 0.8),
+            ]
+        )
+        runtime.catch_up()
+        assert runtime.tick() == 0
+        clock.now += 4 * HOUR + SECOND
+        assert runtime.tick() == 1
+        runtime.catch_up()
+        ticks = [decode(r.type, r.value) for r in runtime.log.read(0, 0) if r.type == ClockTicked("", "", 0).type]
+        assert [tick.at for tick in ticks] == [clock.now - SECOND]
+        escalated = runtime.store.connection.execute('SELECT note, epoch_us("at") FROM note_escalated').fetchall()
+        assert escalated == [("call-marta", clock.now - SECOND)]
+        assert runtime.tick() == 0
+
+
+def test_a_restarted_runtime_ticks_for_deadlines_it_did_not_see_coming(home: Home) -> None:
+    clock = Clock(1_770_000_000 * SECOND)
+    with runtime_at(home, clock) as runtime:
+        runtime.log.append(
+            [
+                TurnRecorded("s", "t", clock.now, "c", "ann", "user", "Let us begin."),
+                NoteTaken("s", "n", clock.now, "call-marta", "Call Marta about the lease", "c", "urgent", 0.8),
+            ]
+        )
+        runtime.catch_up()
+    clock.now += DAY
+    with runtime_at(home, clock) as runtime:
+        assert runtime.tick() == 1
+        runtime.catch_up()
+        assert runtime.tick() == 0
+
+
+def test_imported_history_gets_no_ticks(home: Home) -> None:
+    clock = Clock(1_770_000_000 * SECOND)
+    with runtime_at(home, clock) as runtime:
+        then = clock.now - 2 * HOUR
+        runtime.log.append(
+            [
+                TurnRecorded("s", "t", then, "c", "ann", "user", "This was said two hours ago."),
+                NoteTaken("s", "n", then, "call-marta", "Call Marta about the lease", "c", "urgent", 0.8),
+            ]
+        )
+        runtime.catch_up()
+        clock.now += 3 * HOUR
+        assert runtime.tick() == 0
+
+
+# -- being killed ------------------------------------------------------------------------------------------------------
+
+FEEDER = """
+import sys, time
+from pathlib import Path
+from streams.embedded import SqliteLog
+from streams.events import AT_APPEND, TurnRecorded
+from streams.log import Stored
+home, name, life = Path(sys.argv[1]), sys.argv[2], sys.argv[3]
+log = SqliteLog(home / "log.sqlite")
+for n in range(100_000):
+    ids = [f"{name}-{life}-{n}-{i}" for i in range(3)]
+    turns = [TurnRecorded(f"space-{n % 3}", id_, AT_APPEND, name, name, "user", f"Remind me to check item {n} of {id_}.")
+             for id_ in ids]
+    assert all(isinstance(outcome, Stored) for outcome in log.append(turns))
+    print("\\n".join(ids), flush=True)
+    time.sleep(0.02)
+"""
+SERVER = """
+import sys
+from pathlib import Path
+from processors import PROCESSORS
+from streams.home import Home, serve
+serve(Home(Path(sys.argv[1]), PROCESSORS), lambda: False)
+"""
+
+
+class Crew:
+    """Four feeders and a server in processes of their own, any of which can be killed and started again."""
+
+    def __init__(self, home: Path, acknowledged: Path) -> None:
+        self.home = home
+        self.acknowledged = acknowledged
+        self.lives = [0] * 5
+        self.processes = [self._start(i) for i in range(5)]
+
+    def _start(self, i: int) -> subprocess.Popen[bytes]:
+        program, arguments = (SERVER, []) if i == 4 else (FEEDER, [f"feeder{i}", str(self.lives[i])])
+        with (self.acknowledged / f"{i}-{self.lives[i]}").open("wb") as out:
+            command = [sys.executable, "-c", program, str(self.home), *arguments]
+            return subprocess.Popen(command, cwd=ROOT, stdout=out, stderr=subprocess.PIPE)
+
+    def kill(self, i: int, again: bool = True) -> None:
+        """SIGKILL; the process must have been alive until then."""
+        process = self.processes[i]
+        assert process.poll() is None, process.stderr.read().decode() if process.stderr else ""
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        if process.stderr:
+            process.stderr.close()
+        self.lives[i] += 1
+        if again:
+            self.processes[i] = self._start(i)
+
+    def acknowledged_ids(self) -> list[str]:
+        """What feeders printed before they died; a torn last line was not acknowledged."""
+        return [
+            line
+            for file in self.acknowledged.iterdir()
+            for line in file.read_text().split("\n")[:-1]
+        ]
+
+
+HALF_APPLIED = """
+    SELECT (SELECT count(*) FROM turn_recorded), (SELECT count(*) FROM turn_filed),
+           (SELECT count(*) FROM turn_threaded), (SELECT count(*) FROM context_scored),
+           (SELECT coalesce(max(position), -1) FROM turn_recorded), (SELECT coalesce(max(position), -1) FROM marks)
+"""
+
+
+def test_fifty_kills_lose_nothing_double_nothing_and_no_analyst_notices(home: Home, tmp_path: Path) -> None:
+    (tmp_path / "acknowledged").mkdir()
+    crew = Crew(home.path, tmp_path / "acknowledged")
+    over = threading.Event()
+    looks: list[tuple[int, ...]] = []
+    troubles: list[BaseException] = []
+
+    def analyse() -> None:
+        analyst = Home(home.path, PROCESSORS)
+        while not over.is_set():
+            try:
+                with analyst.reading() as connection:
+                    looks.append(connection.execute(HALF_APPLIED).fetchall()[0])
+            except BaseException as trouble:
+                troubles.append(trouble)
+            time.sleep(0.05)
+        analyst.log.close()
+
+    time.sleep(2.0)
+    thread = threading.Thread(target=analyse)
+    thread.start()
+    for kill in range(50):
+        crew.kill((kill * 3) % 5)
+        time.sleep(0.2 + 0.13 * (kill % 3))
+    for i in range(5):
+        crew.kill(i, again=False)
+    over.set()
+    thread.join()
+    assert troubles == []
+    assert len(looks) > 10
+    assert looks[-1][0] > looks[0][0]
+    for turns, filed, threaded, scored, newest, mark in looks:
+        assert turns == filed == threaded == scored
+        assert newest <= mark
+    recorded = [decode(r.type, r.value).id for r in home.log.read(0, 0)]
+    assert len(recorded) == len(set(recorded))
+    assert set(crew.acknowledged_ids()) <= set(recorded)
+    assert len(crew.acknowledged_ids()) > 1000
+    live = home.ask("digest")
+    replay(home, "again")
+    assert home.ask("digest", memory="again") == live

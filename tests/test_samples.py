@@ -1,0 +1,108 @@
+"""The sample conversations that the demo feeds: valid, in order, and rich enough to show every mechanism."""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+import streams
+from streams.edge import Accepted, Edge
+from streams.events import (
+    DAY,
+    OUTSIDE,
+    EffortClosed,
+    ImportanceFlagged,
+    NoteSettled,
+    NoteTaken,
+    OfferDeclined,
+    Outside,
+    SessionEnded,
+    TurnRecorded,
+    TurnRetracted,
+    micros,
+)
+
+SAMPLES = sorted((Path(streams.__file__).parent / "samples").glob("*.jsonl"))
+
+
+@pytest.fixture(scope="module")
+def events() -> list[Outside]:
+    found: list[Outside] = []
+    for path in SAMPLES:
+        edge = Edge()
+        for number, raw in enumerate(path.read_bytes().splitlines(), 1):
+            outcome = edge.line(path.name, number, raw)
+            assert isinstance(outcome, Accepted), f"{path.name}:{number} {outcome}"
+            found.append(outcome.event)
+    return found
+
+
+def turns(events: list[Outside]) -> list[TurnRecorded]:
+    return [event for event in events if isinstance(event, TurnRecorded)]
+
+
+def test_every_line_is_an_event_with_an_id_of_its_own(events):
+    ids = Counter((event.space, event.id) for event in events)
+    assert [id_ for id_, times in ids.items() if times > 1] == []
+    assert {event.type for event in events} <= set(OUTSIDE)
+
+
+def test_within_a_space_time_never_goes_back_from_line_to_line(events):
+    for space in {event.space for event in events}:
+        times = [event.at for event in events if event.space == space]
+        assert [(a, b) for a, b in pairwise(times) if b < a] == []
+
+
+def test_there_are_many_turns_sessions_agents_and_ten_days_of_them(events):
+    talk = turns(events)
+    sessions = Counter((turn.space, turn.session) for turn in talk)
+    assert len(talk) >= 200
+    assert len(sessions) >= 8
+    assert len({space for space, _ in sessions}) == 2
+    assert max(sessions.values()) >= 60
+    assert len({turn.agent for turn in talk if turn.role == "assistant"}) >= 4
+    assert len({turn.agent for turn in talk if turn.role == "user"}) >= 4
+    assert talk[0].at >= micros("2026-03-01")
+    assert max(turn.at for turn in talk) - talk[0].at >= 9 * DAY
+
+
+def test_no_two_turns_but_short_ones_are_worded_alike(events):
+    words = Counter(turn.content for turn in turns(events) if len(turn.content.split()) > 4)
+    assert [text for text, times in words.items() if times > 1] == []
+
+
+def test_tools_answer_the_calls_that_were_made(events):
+    parts = [part for turn in turns(events) for part in turn.parts]
+    asked = {part["id"] for part in parts if part["type"] == "function"}
+    answered = {part["tool_call_id"] for part in parts if part["type"] == "tool_result"}
+    assert len(asked) >= 15
+    assert asked == answered
+    assert all(turn.parts for turn in turns(events) if turn.role == "tool")
+
+
+def test_facts_name_turns_and_notes_that_came_before_them(events):
+    seen: set[tuple[str, str]] = set()
+    for event in events:
+        match event:
+            case TurnRecorded():
+                assert not event.reply_to or (event.space, event.reply_to) in seen
+            case TurnRetracted() | ImportanceFlagged() | OfferDeclined():
+                assert (event.space, event.turn) in seen
+            case EffortClosed(turn=turn) if turn:
+                assert (event.space, turn) in seen
+            case NoteSettled():
+                assert (event.space, event.note) in seen
+            case _:
+                pass
+        seen.add((event.space, event.note if isinstance(event, NoteTaken) else event.id))
+
+
+def test_what_people_and_agents_say_of_their_work_is_there(events):
+    kinds = Counter(event.type.partition(".")[0] for event in events)
+    spoken = ("effort-declared", "effort-closed", "effort-reopened", "importance-flagged", "note-taken", "note-settled")
+    assert {kind: kinds[kind] for kind in (*spoken, "turn-retracted", "offer-declined") if not kinds[kind]} == {}
+    assert kinds["session-ended"] == len({(turn.space, turn.session) for turn in turns(events)})
+    assert all(isinstance(event, SessionEnded) for event in [events[-1]])

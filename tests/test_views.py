@@ -1,0 +1,455 @@
+"""The views over hand-written events: what is current after revisions, retractions and reopenings."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+import pytest
+
+from processors.coactivation import LinkFormed, PairCoactivated
+from processors.manifest import (
+    ArtifactMade,
+    ConclusionDetected,
+    ConclusionOffered,
+    OfferSettled,
+    SegmentConcluded,
+    SegmentOpened,
+    SegmentSummarized,
+    TurnFiled,
+    TurnRefiled,
+)
+from processors.open_efforts import (
+    EffortConcluded,
+    EffortOpened,
+    EffortProgressed,
+    EffortRated,
+    EffortResumed,
+    TurnRethreaded,
+    TurnThreaded,
+)
+from processors.ttl_escalations import NoteArchived, NoteClosed, NoteEscalated, NoteOpened, NoteSurfaced
+from processors.working_context import ContextChanged, ContextScored
+from projections.store import as_of
+from streams.events import SessionEnded, TurnRetracted
+from tests.memories import at, make, memory, rows, turn
+
+WHEN = datetime(2026, 1, 5, 9)
+
+
+def said(id, session="s", *, segment="", effort="", tokens=10, **given):
+    """A turn, filed and threaded where a segment and an effort are named."""
+    when = given.get("at", at())
+    step = [turn(id, session, f"words of {id}", tokens=tokens, **given)]
+    if segment:
+        step.append(make(TurnFiled, session=session, turn=id, segment=segment, at=when))
+        step.append(
+            make(TurnThreaded, session=session, turn=id, segment=segment, effort=effort, at=when, reason="words")
+        )
+    return step
+
+
+def test_a_turn_not_yet_derived_has_neither_segment_nor_effort(tmp_path):
+    con = memory(tmp_path / "m.duckdb", said("t1"))
+    assert rows(con, "SELECT turn_id, segment, effort, tokens, retracted, retraction FROM turns") == [
+        ("t1", None, None, 10, False, None)
+    ]
+
+
+def test_a_turn_lies_where_it_was_last_filed_and_threaded(tmp_path):
+    con = memory(
+        tmp_path / "m.duckdb",
+        said("t1", segment="g1", effort="e1"),
+        said("t2", segment="g1", effort="e1"),
+        [
+            *said("t3", segment="g2", effort="e2"),
+            make(TurnRefiled, session="s", turn="t2", segment="g2"),
+            make(TurnRethreaded, session="s", turn="t2", effort="e2"),
+        ],
+        [*said("t4", segment="g2", effort="e2"), make(TurnRethreaded, session="s", turn="t2", effort="")],
+    )
+    assert rows(con, "SELECT turn_id, segment, effort FROM turns ORDER BY position") == [
+        ("t1", "g1", "e1"), ("t2", "g2", None), ("t3", "g2", "e2"), ("t4", "g2", "e2"),
+    ]  # fmt: skip
+
+
+def test_two_revisions_at_one_position_are_told_apart_by_their_path(tmp_path):
+    con = memory(
+        tmp_path / "m.duckdb",
+        said("t1", segment="g1", effort="e1"),
+        [
+            *said("t2", segment="g1", effort="e1"),
+            make(TurnRefiled, session="s", turn="t1", segment="g9"),
+            make(TurnRefiled, session="s", turn="t1", segment="g2"),
+        ],
+    )
+    assert rows(con, "SELECT segment FROM turns WHERE turn_id = 't1'") == [("g2",)]
+
+
+def test_a_retracted_turn_stays_in_history_and_leaves_every_count(tmp_path):
+    con = memory(
+        tmp_path / "m.duckdb",
+        [*said("t1", segment="g1", effort="e1"), make(EffortOpened, session="s", turn="t1", effort="e1", topic="one")],
+        said("t2", segment="g1", effort="e1", agent="bob", at=at(1)),
+        [make(TurnRetracted, session="s", turn="t2", reason="popped", id="r1", at=at(2))],
+    )
+    assert rows(con, "SELECT turn_id, retracted, retraction FROM turns ORDER BY position") == [
+        ("t1", False, None), ("t2", True, "popped"),
+    ]  # fmt: skip
+    assert rows(con, "SELECT turns, retracted, tokens, agents, last_turn FROM sessions") == [(1, 1, 10, ["ann"], "t1")]
+    assert rows(con, "SELECT turns, tokens, first_turn, last_turn FROM segments") == [(1, 10, "t1", "t1")]
+    assert rows(con, "SELECT turns, tokens, agents, last_turn, last_at FROM efforts") == [(1, 10, ["ann"], "t1", WHEN)]
+
+
+def test_the_same_ids_in_two_spaces_are_two_things(tmp_path):
+    con = memory(
+        tmp_path / "m.duckdb",
+        said("t1", space="acme"),
+        said("t1", space="zeta"),
+        [make(TurnRetracted, space="zeta", session="s", turn="t1", id="r")],
+    )
+    assert rows(con, "SELECT space, retracted FROM turns ORDER BY space") == [("acme", False), ("zeta", True)]
+
+
+def test_a_session_is_over_until_something_is_said_again(tmp_path):
+    ended = [make(SessionEnded, session="s", id="x", at=at(5))]
+    over = memory(tmp_path / "over.duckdb", said("t1"), ended)
+    again = memory(tmp_path / "again.duckdb", said("t1"), ended, said("t2", at=at(9)))
+    assert rows(over, "SELECT ended_at FROM sessions") == [(WHEN + timedelta(minutes=5),)]
+    assert rows(again, "SELECT ended_at, turns, last_at FROM sessions") == [(None, 2, WHEN + timedelta(minutes=9))]
+
+
+def test_a_segment_tells_its_last_summary_and_what_concluded_it(tmp_path):
+    con = memory(
+        tmp_path / "m.duckdb",
+        [
+            *said("t1", segment="g1", effort="e1"),
+            make(SegmentOpened, session="s", turn="t1", segment="g1", score=1.0, reason="first"),
+            make(SegmentSummarized, session="s", segment="g1", summary="early", terms=["a"]),
+        ],
+        [
+            *said("t2", segment="g1", effort="e1", tokens=5),
+            make(SegmentSummarized, session="s", segment="g1", summary="late", terms=["b", "a"], closed=True),
+            make(
+                SegmentConcluded, session="s", segment="g1", turn="t2", pattern="confirmation", confidence=0.9,
+                conclusion="it works",
+            ),
+        ],
+        [
+            *said("t3", segment="g2", effort="e1"),
+            make(SegmentOpened, session="s", turn="t3", segment="g2", score=0.6, reason="shift"),
+        ],
+    )  # fmt: skip
+    assert rows(
+        con,
+        "SELECT segment, first_turn, last_turn, turns, tokens, summary, terms, status, closed, concluded_by, pattern, "
+        "reason FROM segments ORDER BY first_position",
+    ) == [
+        ("g1", "t1", "t2", 2, 15, "late", ["b", "a"], "concluded", True, "t2", "confirmation", "first"),
+        ("g2", "t3", "t3", 1, 10, "", [], "open", False, None, None, "shift"),
+    ]
+
+
+def test_a_segment_or_effort_that_lost_all_its_turns_to_revisions_is_gone(tmp_path):
+    con = memory(
+        tmp_path / "m.duckdb",
+        [*said("t1", segment="g1", effort="e1"), make(EffortOpened, session="s", turn="t1", effort="e1")],
+        [*said("t2", segment="g2", effort="e2"), make(EffortOpened, session="s", turn="t2", effort="e2")],
+        [
+            *said("t3", segment="g1", effort="e1"),
+            make(TurnRefiled, session="s", turn="t2", segment="g1"),
+            make(TurnRethreaded, session="s", turn="t2", effort="e1"),
+        ],
+    )
+    assert rows(con, "SELECT segment, turns FROM segments") == [("g1", 3)]
+    assert rows(con, "SELECT effort, turns FROM efforts") == [("e1", 3)]
+
+
+def test_a_declared_effort_is_there_before_its_first_turn(tmp_path):
+    con = memory(
+        tmp_path / "m.duckdb",
+        [make(EffortOpened, session="s", effort="e1", name="billing", topic="the invoices", reason="declared")],
+    )
+    assert rows(con, "SELECT effort, name, topic, status, turns, sessions, first_turn FROM efforts") == [
+        ("e1", "billing", "the invoices", "open", 0, ["s"], None)
+    ]
+
+
+EFFORT = [
+    *said("t1", segment="g1", effort="e1"),
+    make(EffortOpened, session="s", turn="t1", effort="e1", topic="first"),
+]
+CONCLUDED = [
+    *said("t2", segment="g1", effort="e1", at=at(10)),
+    make(
+        EffortConcluded, session="s", effort="e1", turn="t2", pattern="resolution", conclusion="fixed", at=at(10)
+    ),
+]  # fmt: skip
+RESUMED = [
+    *said("t3", "later", segment="g2", effort="e1", at=at(20)),
+    make(EffortResumed, session="later", effort="e1", turn="t3", reason="words", at=at(20)),
+    make(EffortProgressed, session="later", effort="e1", topic="better", summary="so far", terms=["x"], at=at(20)),
+    make(EffortRated, session="later", effort="e1", importance="high", at=at(20)),
+]
+
+
+@pytest.mark.parametrize(
+    ("steps", "expected"),
+    [
+        ([EFFORT], ("open", "first", "normal", 0, None, None, ["s"])),
+        ([EFFORT, CONCLUDED], ("concluded", "first", "normal", 0, "t2", "fixed", ["s"])),
+        ([EFFORT, CONCLUDED, RESUMED], ("open", "better", "high", 1, None, None, ["later", "s"])),
+        (
+            [
+                EFFORT,
+                CONCLUDED,
+                RESUMED,
+                [make(EffortConcluded, session="s", effort="e1", turn="t3", conclusion="now")],
+            ],
+            ("concluded", "better", "high", 1, "t3", "now", ["later", "s"]),
+        ),
+    ],
+    ids=["opened", "concluded", "reopened", "concluded again"],
+)
+def test_an_effort_is_what_was_last_said_of_it(tmp_path, steps, expected):
+    con = memory(tmp_path / "m.duckdb", *steps)
+    assert rows(
+        con, "SELECT status, topic, importance, reopened, concluded_by, conclusion, sessions FROM efforts"
+    ) == [expected]  # fmt: skip
+
+
+def test_an_effort_reopened_and_concluded_by_one_event_is_concluded(tmp_path):
+    both = [
+        make(EffortResumed, session="s", effort="e1", turn="t3"),
+        make(EffortConcluded, session="s", effort="e1", turn="t3"),
+    ]
+    con = memory(tmp_path / "m.duckdb", EFFORT, CONCLUDED, both)
+    assert rows(con, "SELECT status, reopened FROM efforts") == [("concluded", 1)]
+
+
+def test_the_context_is_what_was_scored_last(tmp_path):
+    def scored(turn_id, efforts, modes, **given):
+        n = len(efforts)
+        numbers = [round(0.9 - 0.1 * i, 1) for i in range(n)]
+        return make(
+            ContextScored, turn=turn_id, efforts=efforts, modes=modes, scores=numbers, signals=["mentioned"] * n,
+            similarities=[0.5] * n, recencies=[0.5] * n, idle=[0] * n, **given,
+        )  # fmt: skip
+
+    con = memory(
+        tmp_path / "m.duckdb",
+        [*said("t1"), scored("t1", ["e1"], ["expanded"], session="s")],
+        [*said("u1", "other"), scored("u1", ["e9"], ["summary"], session="other")],
+        [
+            *said("t2"),
+            scored("t2", ["e3"], ["summary"], session="s"),
+            scored("t2", ["e2", "e1"], ["expanded", "summary"], session="s"),
+        ],
+        [*said("w1", "empty"), scored("w1", [], [], session="empty")],
+    )
+    assert rows(
+        con, "SELECT session, rank, effort, score, mode, signals, turn FROM context_entries ORDER BY session, rank"
+    ) == [
+        ("other", 1, "e9", 0.9, "summary", "mentioned", "u1"),
+        ("s", 1, "e2", 0.9, "expanded", "mentioned", "t2"),
+        ("s", 2, "e1", 0.8, "summary", "mentioned", "t2"),
+    ]  # fmt: skip
+
+
+def test_a_change_of_context_names_the_other_effort_only_where_there_is_one(tmp_path):
+    con = memory(
+        tmp_path / "m.duckdb",
+        [
+            *said("t1"),
+            make(
+                ContextChanged, session="s", turn="t1", effort="e1", change="left", reason="displaced", other="e2",
+                other_score=0.7,
+            ),
+            make(ContextChanged, session="s", turn="t1", effort="e3", change="entered", reason="mentioned"),
+        ],
+    )  # fmt: skip
+    assert rows(con, "SELECT effort, change, other, other_score FROM context_changes ORDER BY path") == [
+        ("e1", "left", "e2", 0.7), ("e3", "entered", None, None),
+    ]  # fmt: skip
+
+
+def test_a_link_has_the_strength_of_its_pair_now(tmp_path):
+    def pair(first, second, count, strength, when):
+        return make(
+            PairCoactivated, session="s", turn="t", first=first, second=second, count=count, strength=strength, at=when
+        )
+
+    formed = make(LinkFormed, session="s", first="a", second="b", count=3, strength=0.2, at=at(3))
+    con = memory(
+        tmp_path / "m.duckdb",
+        [*said("t1"), pair("a", "b", 2, 0.1, at(2)), pair("a", "c", 1, 0.1, at(2))],
+        [*said("t2"), pair("a", "b", 3, 0.2, at(3)), formed],
+        [*said("t3"), pair("a", "b", 4, 0.3, at(4))],
+    )
+    assert rows(con, "SELECT first, second, count, strength FROM coactivations ORDER BY second") == [
+        ("a", "b", 4, 0.3), ("a", "c", 1, 0.1),
+    ]  # fmt: skip
+    assert rows(con, "SELECT first, second, count, strength, formed_at, last_at FROM links") == [
+        ("a", "b", 4, 0.3, WHEN + timedelta(minutes=3), WHEN + timedelta(minutes=4))
+    ]
+
+
+def note(id, **given):
+    return make(NoteOpened, session="s", note=id, content=f"do {id}", deadline=at(hours=1), **given)
+
+
+def test_a_note_is_in_one_state_at_a_time(tmp_path):
+    con = memory(
+        tmp_path / "m.duckdb",
+        [
+            note("open"), note("old", historic=True), note("asked", priority=0.9), note("faded"), note("done"),
+            note("answered"),
+        ],
+        [make(NoteSurfaced, session="s", note="open", turn=f"t{i}") for i in (1, 2)],
+        [make(NoteEscalated, session="s", note="asked", question="what of it?", at=at(hours=1))],
+        [make(NoteEscalated, session="s", note="answered", question="and this?", at=at(hours=1))],
+        [make(NoteArchived, session="s", note="faded", at=at(hours=1))],
+        [make(NoteClosed, session="s", note="done", resolution="yes"), make(NoteClosed, session="s", note="answered")],
+    )  # fmt: skip
+    assert dict(rows(con, "SELECT note, status FROM notes")) == {
+        "open": "open", "old": "historic", "asked": "escalated", "faded": "archived", "done": "settled",
+        "answered": "settled",
+    }  # fmt: skip
+    assert rows(con, "SELECT surfaced, deadline, resolution FROM notes WHERE note = 'open'") == [
+        (2, WHEN + timedelta(hours=1), None)
+    ]
+    assert rows(con, "SELECT note, question, settled_at IS NOT NULL FROM escalations ORDER BY note") == [
+        ("answered", "and this?", True), ("asked", "what of it?", False),
+    ]  # fmt: skip
+
+
+def test_a_note_taken_again_under_its_old_id_is_open(tmp_path):
+    con = memory(
+        tmp_path / "m.duckdb", [note("n")], [make(NoteClosed, session="s", note="n", resolution="done")], [note("n")]
+    )
+    assert rows(con, "SELECT status, settled_at, resolution FROM notes") == [("open", None, None)]
+
+
+def offered(turn_id, pattern="declaration", **given):
+    return make(ConclusionOffered, session="s", turn=turn_id, segment="g", pattern=pattern, confidence=0.6, **given)
+
+
+def detected(turn_id, pattern="declaration", **given):
+    return make(
+        ConclusionDetected,
+        session="s",
+        turn=turn_id,
+        segment="g",
+        pattern=pattern,
+        confidence=0.6,
+        text="so it is",
+        **given,
+    )
+
+
+def settled(turn_id, outcome):
+    return make(OfferSettled, session="s", turn=turn_id, segment="g", outcome=outcome)
+
+
+def test_an_offer_is_open_until_it_is_settled_and_gone_with_its_turn(tmp_path):
+    con = memory(
+        tmp_path / "m.duckdb",
+        [*said("t1", agent="bot"), offered("t1")],
+        [*said("t2"), offered("t2")],
+        [*said("t3"), offered("t3"), settled("t2", "declined")],
+        [make(TurnRetracted, session="s", turn="t3", id="r")],
+    )
+    assert rows(con, "SELECT turn_id, status, agent, confidence FROM offers ORDER BY turn_id") == [
+        ("t1", "open", "bot", 0.6), ("t2", "declined", "ann", 0.6),
+    ]  # fmt: skip
+
+
+def closed(turn_id, pattern="confirmation", segment="g", **given):
+    return make(
+        SegmentConcluded, session="s", segment=segment, turn=turn_id, pattern=pattern, confidence=0.9, conclusion="it is",
+        **given,
+    )  # fmt: skip
+
+
+def test_a_conclusion_is_the_last_by_which_a_segment_was_concluded(tmp_path):
+    con = memory(
+        tmp_path / "m.duckdb",
+        [*said("t1", segment="g", effort="e"), detected("t1", "resolution"), closed("t1", "resolution")],
+        [*said("t2", segment="g", effort="e"), detected("t2", "confirmation"), closed("t2")],
+        [*said("t3", segment="h", effort="e"), detected("t3", "negation")],
+        [*said("t4", segment="h", effort="e"), detected("t4"), offered("t4")],
+        [*said("t5", segment="i", effort="e", agent="bot"), closed("t5", "declaration", "i")],
+    )
+    assert rows(con, "SELECT turn_id, segment, pattern, agent, effort, text FROM conclusions ORDER BY position") == [
+        ("t2", "g", "confirmation", "ann", "e", "so it is"),
+        ("t5", "i", "declaration", "bot", "e", "it is"),
+    ]
+
+
+def test_a_retracted_turn_concludes_nothing(tmp_path):
+    con = memory(
+        tmp_path / "m.duckdb",
+        [*said("t1", segment="g", effort="e"), closed("t1", "resolution")],
+        [*said("t2", segment="g", effort="e"), closed("t2")],
+        [make(TurnRetracted, session="s", turn="t2", id="r2")],
+        [*said("t3", segment="h", effort="e"), closed("t3", segment="h")],
+        [make(TurnRetracted, session="s", turn="t3", id="r3")],
+    )
+    assert rows(con, "SELECT turn_id, pattern FROM conclusions") == [("t1", "resolution")]
+    assert rows(con, "SELECT segment, status, concluded_by FROM segments ORDER BY segment") == [
+        ("g", "concluded", "t1"), ("h", "open", None),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(("pattern", "status"), [("confirmation", "open"), ("closed", "concluded")])
+def test_an_effort_is_open_again_when_the_words_that_concluded_it_are_retracted(tmp_path, pattern, status):
+    con = memory(
+        tmp_path / "m.duckdb",
+        EFFORT,
+        [
+            *said("t2", segment="g1", effort="e1"),
+            make(EffortConcluded, session="s", effort="e1", turn="t2", pattern=pattern),
+        ],
+        [make(TurnRetracted, session="s", turn="t2", id="r")],
+    )
+    assert rows(con, "SELECT status FROM efforts") == [(status,)]
+
+
+def test_an_artifact_made_again_is_its_newest_version(tmp_path):
+    con = memory(
+        tmp_path / "m.duckdb",
+        [*said("t1"), make(ArtifactMade, session="s", artifact="a", kind="fix", title="old", turns=["t1"])],
+        [*said("t2"), make(ArtifactMade, session="s", artifact="a", kind="fix", title="new", turns=["t1", "t2"])],
+    )
+    assert rows(con, "SELECT artifact, kind, title, turns, retracted FROM artifacts") == [
+        ("a", "fix", "new", ["t1", "t2"], False)
+    ]
+
+
+def test_an_artifact_says_whether_the_turn_that_made_it_was_retracted(tmp_path):
+    con = memory(
+        tmp_path / "m.duckdb",
+        [*said("t1"), make(ArtifactMade, session="s", artifact="a", turns=["t0", "t1"])],
+        [*said("t2"), make(ArtifactMade, session="s", artifact="b", turns=["t1", "t2"])],
+        [make(TurnRetracted, session="s", turn="t1", id="r")],
+    )
+    assert rows(con, "SELECT artifact, retracted FROM artifacts ORDER BY artifact") == [("a", True), ("b", False)]
+
+
+@pytest.mark.parametrize(
+    ("moment", "status", "turns"), [("0", "open", 1), ("1", "concluded", 2), ("2", "open", 3)], ids=["0", "1", "2"]
+)
+def test_as_of_a_position_the_views_know_nothing_later(tmp_path, moment, status, turns):
+    con = as_of(memory(tmp_path / "m.duckdb", EFFORT, CONCLUDED, RESUMED), moment)
+    assert rows(con, "SELECT status, turns FROM efforts") == [(status, turns)]
+    assert rows(con, "SELECT count(*) FROM turns") == [(turns,)]
+
+
+def test_the_stable_columns_are_there(tmp_path):
+    con = memory(tmp_path / "m.duckdb", said("t1"))
+    wanted = {
+        "turns": "space, session, turn_id, position, t.at, agent, role, content, segment, effort",
+        "efforts": "space, effort, topic, status",
+        "conclusions": "turn_id, pattern, confidence",
+    }
+    for view, columns in wanted.items():
+        con.execute(f"SELECT {columns} FROM {view} t")
