@@ -4,6 +4,7 @@
 #   make test    install with the development tools, then format, lint, types, tests
 #   make bench   measure speed, context size and growth
 #   make lint    format, lint and types alone
+#   make docs    rewrite the generated parts of README.md
 #   make clean   remove the virtual environment and all caches
 #
 # Another interpreter:  make demo PYTHON=python3.13
@@ -12,7 +13,7 @@ PYTHON = python3
 VENV = .venv
 BIN = $(VENV)/bin
 
-.PHONY: demo test bench lint clean
+.PHONY: demo test bench lint docs clean
 
 demo: $(VENV)/installed
 	@$(BIN)/mnemolog demo
@@ -27,6 +28,9 @@ lint: $(VENV)/installed-dev
 	@$(BIN)/ruff format --check .
 	@$(BIN)/ruff check .
 	@$(BIN)/mypy
+
+docs: $(VENV)/installed-dev
+	@MNEMOLOG_WRITE_DOCS=1 $(BIN)/pytest tests/test_docs.py -k generated
 
 clean:
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis dist build

@@ -24,8 +24,9 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right, insort
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from itertools import pairwise
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from streams.events import (
     HOUR,
@@ -43,9 +44,9 @@ from streams.events import (
     TurnRecorded,
     TurnRetracted,
 )  # fmt: skip
-from streams.processor import ROOT, Derived, Params, Processor, State, derived_id, param, r6
+from streams.processor import ROOT, Derived, Moment, Params, Processor, State, derived_id, param, r6
 from streams.text import FactRead, Root, TurnRead
-from streams.text.commonness import LIGHT, ORDERS, RARE, rarity
+from streams.text.commonness import COMMON, LIGHT, ORDERS, ORDINARY, RARE, rarity
 from streams.text.reminders import MAX_REMINDERS, Reminder, reminders
 from streams.text.terms import scan, terms
 
@@ -59,8 +60,7 @@ class NoteOpened:
     at: int
     note: str
     content: str
-    deadline: int
-    """UTC microseconds."""
+    deadline: Moment
     priority: float
     source: str
     context: str
@@ -153,6 +153,8 @@ class TtlEscalationsParams(Params):
     phrase: float = param(
         0.2, "weight", "two words that follow each other in both are a matter ('board meeting')", ge=0
     )
+    most: float = param(0.65, "share of a note's weight", "said of a note, it is most of the matter", ge=0, le=1)
+    whole: float = param(0.35, "weight", "added where most of a note was said: all of 'buy milk' is 'milk'", ge=0)
     capital: float = param(0.3, "weight", "added where a common word is used as a name in both ('Mark')", ge=0)
     before: float = param(0.5, "factor", "for words of the window's earlier turns: talk drifts", ge=0, le=1)
     long: int = param(20, "terms", "longer turns hold ordinary words by chance; these count less there", ge=1)
@@ -174,11 +176,11 @@ LAST = 253_402_214_400_000_000
 FOREVER = 1 << 62
 EXCERPT, MAX_CONTENT, MAX_CONTEXT = 240, 2_000, 500
 """Characters kept of a note: in state for the question, and in the event; the raw log holds the rest."""
-MAX_TERMS, MAX_NAMES, MAX_HITS, MAX_SESSIONS = 20, 6, 8, 16
-"""Terms and names of a note, hits of a turn, and sessions that saw a note, in state: records stay below 8 KB."""
-MAX_TERM, MAX_NAME = 32, 48
+MAX_TERMS, MAX_PHRASES, MAX_NAMES, MAX_HITS, MAX_SESSIONS = 16, 6, 4, 8, 8
+"""Terms, phrases and names of a note, hits of a turn, sessions that saw a note, in state: records stay below 8 KB."""
+MAX_TERM, MAX_NAME = 24, 48
 """Longer terms and names are not indexed."""
-MAX_LIKELY = 32
+MAX_LIKELY = 64
 """Notes weighed exactly for one turn, the best by the sum of their shared words."""
 EPSILON = 1e-9
 """Sums of weights that are equal on paper are equal here."""
@@ -203,7 +205,7 @@ class Note:
     """Pairs of stems that follow each other in it."""
     names: list[str]
     shown: dict[str, int] = field(default_factory=dict)
-    """When it was shown, by visitor (hash of a session); the newest 16."""
+    """When it was shown, by session; the newest 8."""
 
 
 @dataclass(slots=True)
@@ -386,7 +388,7 @@ def _take(
 ) -> None:
     opened = NoteOpened(
         taken.space, taken.session, taken.at, taken.note, _cut(taken.content, MAX_CONTENT),
-        _deadline(params, taken.at, taken.ttl), taken.priority, taken.source, _cut(taken.context, MAX_CONTEXT),
+        _deadline(params, taken.at, taken.ttl), r6(taken.priority), taken.source, _cut(taken.context, MAX_CONTEXT),
         "", False,
     )  # fmt: skip
     _open(params, state, waiting, opened, recorded_at, out)
@@ -458,7 +460,7 @@ def _features(text: str) -> tuple[list[str], list[str], list[str]]:
     kept = sorted((stem for stem in own if len(stem) <= MAX_TERM and rarity(stem) != LIGHT), key=rarity, reverse=True)
     kept = kept[:MAX_TERMS]
     phrases = [f"{one} {two}" for one, two in pairwise(own) if one in kept and two in kept]
-    return kept, phrases[:MAX_TERMS], named
+    return kept, phrases[:MAX_PHRASES], named
 
 
 def _presses(params: TtlEscalationsParams, note: NoteOpened, ttl: int) -> int:
@@ -528,39 +530,65 @@ def _surface(
     pressing = bool(waiting.pressing) and waiting.pressing[0][0] <= now
     if not (hits or named or pressing or talk):
         return
-    talk = talk or Talk()
-    before = _before(params, talk)
-    found = _matches(params, state, waiting, text.terms, hits, named, before) if hits or named else {}
-    for _, note in _newest(waiting.pressing, now, params.pressing) if pressing else ():
-        found[note] = "priority"
-    if found:
-        _show(params, state, talk, now, turn, found, out)
-    _remember(params, state, key, talk, turn, hits, named)
+    visit = Visit(params, state, now, turn, talk or Talk(), _short(turn.space, turn.session))
+    shown = _matches(visit, waiting, text.terms, hits, named) if hits or named else []
+    if pressing:
+        matched = {one.note for one in shown}
+        for note in _newest(waiting.pressing, now, params.pressing):
+            if note not in matched and (record := _fresh(visit, note)):
+                shown.append(Shown(note, record, "priority"))
+    if shown:
+        _show(visit, shown, out)
+    _remember(visit, key, hits, named)
 
 
-def _newest(pressing: list[tuple[int, str]], now: int, count: int) -> list[tuple[int, str]]:
+class Visit(NamedTuple):
+    """A turn that may bring notes back, and what is known of its session."""
+
+    params: TtlEscalationsParams
+    state: State
+    now: int
+    turn: TurnRecorded
+    talk: Talk
+    visitor: str
+
+
+class Shown(NamedTuple):
+    """A note to surface, and why."""
+
+    note: str
+    record: Note
+    reason: str
+
+
+def _newest(pressing: list[tuple[int, str]], now: int, count: int) -> list[str]:
     end = bisect_right(pressing, now, key=lambda entry: entry[0])
-    return pressing[max(0, end - count) : end]
+    return [note for _, note in pressing[max(0, end - count) : end]]
 
 
-def _matches(
-    params: TtlEscalationsParams,
-    state: State,
-    waiting: Waiting,
-    said: list[str],
-    hits: list[str],
-    named: list[str],
-    before: dict[str, float],
-) -> dict[str, str]:
-    """The notes whose matter the talk came to, and the word that says so; `before` weighs earlier turns' words."""
-    weights = (0.0, params.common, params.ordinary, params.rare)
-    weight = {stem: weights[rarity(stem)] for stem in hits}
+def _fresh(visit: Visit, note: str) -> Note | None:
+    """The note, where its time is not out and this visit has not seen it, nor heard its own turn just now."""
+    record = visit.state.get(f"note/{note}", Note)
+    if record is None or record.deadline <= visit.now:
+        return None
+    last = record.shown.get(visit.visitor)
+    if last is not None and visit.now - last < visit.params.cooldown * HOUR and visit.talk.ended < last:
+        return None
+    if record.turn and _short(visit.turn.space, record.turn) in visit.talk.turns:
+        return None
+    return record
+
+
+def _matches(visit: Visit, waiting: Waiting, said: list[str], hits: list[str], named: list[str]) -> list[Shown]:
+    """The notes whose matter the talk came to, with the word that says so."""
+    params, before = visit.params, _before(visit.params, visit.talk)
+    weight = {stem: _weight(params, stem) for stem in hits}
     weight.update({f"@{name}": _name_weight(params, name) for name in named})
     phrases = [f"{one} {two}" for one, two in pairwise(said) if one in weight and two in weight]
     # What earlier turns and phrases can add at most: a note that stays below even so is not looked at.
-    most = params.phrase * len(phrases) + sum(before.values())
+    most = params.phrase * len(phrases) + sum(before.values()) + params.whole
     if sum(weight.values()) + most + EPSILON < params.enough:
-        return {}
+        return []
     sums: dict[str, float] = {}
     for posted, features, mark in ((waiting.termed, hits, ""), (waiting.named, named, "@")):
         for feature in features:
@@ -572,86 +600,91 @@ def _matches(
     least = params.enough - most - EPSILON
     likely = sorted((-total, note) for note, total in sums.items() if total >= least)[:MAX_LIKELY]
     thin = 1 + max(0, len(said) - params.long) / (2 * params.long)
-    found: dict[str, str] = {}
+    shown = []
     for _, note in likely:
-        record = state.get(f"note/{note}", Note)
-        if record is None:
-            continue
-        shared = [stem for stem in record.terms if stem in weight]
-        shared += [f"@{name}" for name in record.names if f"@{name}" in weight]
-        sure = sum(weight[word] for word in shared if weight[word] >= params.enough)
-        soft = sum(weight[word] for word in shared if weight[word] < params.enough)
-        soft += params.phrase * sum(phrase in record.phrases for phrase in phrases)
-        if before:
-            soft += sum(before[stem] for stem in record.terms if stem in before and stem not in weight)
-        if sure + soft / thin + EPSILON >= params.enough:
-            found[note] = max(shared, key=lambda word: weight[word]).removeprefix("@")
-    return found
+        record = _fresh(visit, note)
+        if record and (reason := _weigh(params, record, weight, phrases, before, thin)):
+            shown.append(Shown(note, record, reason))
+    return shown
+
+
+def _weigh(
+    params: TtlEscalationsParams,
+    record: Note,
+    weight: dict[str, float],
+    phrases: list[str],
+    before: dict[str, float],
+    thin: float,
+) -> str:
+    """The heaviest word a note shares with the talk, "" where all of them together do not weigh enough."""
+    shared = [stem for stem in record.terms if stem in weight]
+    shared += [f"@{name}" for name in record.names if f"@{name}" in weight]
+    sure = sum(weight[word] for word in shared if weight[word] >= params.enough)
+    soft = sum(weight[word] for word in shared if weight[word] < params.enough)
+    soft += params.phrase * sum(phrase in record.phrases for phrase in phrases)
+    if before:
+        soft += sum(before[stem] for stem in record.terms if stem in before and stem not in weight)
+    if soft and sum(weight[word] for word in shared) >= params.most * sum(
+        _weight(params, stem) for stem in record.terms
+    ):
+        soft += params.whole
+    if not shared or sure + soft / thin + EPSILON < params.enough:
+        return ""
+    return max(shared, key=lambda word: weight[word]).removeprefix("@")
 
 
 def _before(params: TtlEscalationsParams, talk: Talk) -> dict[str, float]:
     """What the words of the window's earlier turns weigh."""
     if params.window < 2 or not any(talk.hits):
         return {}
-    weights = (0.0, params.common, params.ordinary, params.rare)
-    return {stem: params.before * weights[rarity(stem)] for hits in talk.hits[1 - params.window :] for stem in hits}
+    return {stem: params.before * _weight(params, stem) for hits in talk.hits[1 - params.window :] for stem in hits}
+
+
+def _weight(params: TtlEscalationsParams, stem: str) -> float:
+    level = rarity(stem)
+    if level == RARE:
+        return params.rare
+    return params.common if level == COMMON else params.ordinary if level == ORDINARY else 0.0
 
 
 def _name_weight(params: TtlEscalationsParams, name: str) -> float:
     """What a name adds to the weight of its words: a path or number tells the matter, a plain name has told it."""
     if name.isalnum() and (len(name) <= 3 or name.isalpha()):
-        return params.capital if name.isalpha() and any(rarity(stem) < RARE for stem in terms(name)[0]) else 0.0
+        return params.capital if name.isalpha() and _common_name(name) else 0.0
     return params.rare
 
 
-def _show(
-    params: TtlEscalationsParams,
-    state: State,
-    talk: Talk,
-    now: int,
-    turn: TurnRecorded,
-    found: dict[str, str],
-    out: list[Derived],
-) -> None:
-    """Surfaces the most pressing of `found` that were not shown in this visit."""
-    visitor = derived_id("visit", turn.space, turn.session)
-    ranked: list[tuple[float, int, str, Note]] = []
-    for note in found:
-        record = state.get(f"note/{note}", Note)
-        if record is None or record.deadline <= now:
-            continue
-        last = record.shown.get(visitor)
-        if last is not None and now - last < params.cooldown * HOUR and talk.ended < last:
-            continue
-        if record.turn and _short(turn.space, record.turn) in talk.turns:
-            continue
-        ranked.append((-_effective(params, record, now), record.deadline, note, record))
-    for priority, _, note, record in sorted(ranked, key=lambda entry: entry[:3])[: params.shown]:
-        record.shown[visitor] = now
+@lru_cache(maxsize=4096)
+def _common_name(name: str) -> bool:
+    return any(rarity(stem) < RARE for stem in terms(name)[0])
+
+
+def _show(visit: Visit, shown: list[Shown], out: list[Derived]) -> None:
+    """Surfaces the most pressing."""
+    now, turn = visit.now, visit.turn
+    ranked = sorted(
+        ((-_effective(visit.params, one.record, now), one.record.deadline, one) for one in shown),
+        key=lambda entry: (entry[0], entry[1], entry[2].note),
+    )
+    for priority, _, (note, record, reason) in ranked[: visit.params.shown]:
+        record.shown[visit.visitor] = now
         while len(record.shown) > MAX_SESSIONS:
             del record.shown[min(record.shown, key=lambda seen: (record.shown[seen], seen))]
-        state.put(f"note/{note}", record)
-        out.append(NoteSurfaced(turn.space, turn.session, turn.at, note, turn.id, -priority, found[note]))
+        visit.state.put(f"note/{note}", record)
+        out.append(NoteSurfaced(turn.space, turn.session, turn.at, note, turn.id, -priority, reason))
 
 
-def _remember(
-    params: TtlEscalationsParams,
-    state: State,
-    key: str,
-    talk: Talk,
-    turn: TurnRecorded,
-    hits: list[str],
-    named: list[str],
-) -> None:
+def _remember(visit: Visit, key: str, hits: list[str], named: list[str]) -> None:
     """The window moves on; where it holds nothing, nothing is kept."""
+    turn, talk = visit.turn, visit.talk
     row = sorted(hits, key=rarity, reverse=True)[:MAX_HITS]
-    if not row and not named and not any(talk.turns):
+    if not row and not any(talk.turns):
         return
-    _turn_on(talk, params.window, _short(turn.space, turn.id) if row else "", row)
+    _turn_on(talk, visit.params.window, _short(turn.space, turn.id) if row else "", row)
     if any(talk.turns) or talk.ended >= 0:
-        state.put(key, talk)
+        visit.state.put(key, talk)
     else:
-        state.delete(key)
+        visit.state.delete(key)
 
 
 def _turn_on(talk: Talk, window: int, turn: str, row: list[str]) -> None:
@@ -659,9 +692,9 @@ def _turn_on(talk: Talk, window: int, turn: str, row: list[str]) -> None:
     talk.hits = [*talk.hits, row][-window:]
 
 
-def _short(space: str, turn: str) -> str:
-    """A turn's id, or a hash of it where it is long."""
-    return turn if len(turn) <= 40 else derived_id("turn", space, turn)
+def _short(space: str, name: str) -> str:
+    """An id of a turn or session, or a hash of it where it is long."""
+    return name if len(name) <= 40 else derived_id("id", space, name)
 
 
 def _cut(text: str, most: int) -> str:

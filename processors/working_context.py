@@ -28,6 +28,7 @@ from processors.open_efforts import (
     EffortRated,
     EffortResumed,
     FactThreaded,
+    ReferenceMissed,
     TurnRethreaded,
     TurnThreaded,
 )
@@ -115,9 +116,9 @@ class WorkingContextParams(Params):
         4.0, "touches", "a trace this strong counts half: two exchanges on it, where one remark counts a fifth", gt=0
     )
     half_life: float = param(
-        80.0, "turns", "work left for an hour of talk about something else is still known when it is taken up", gt=0
+        40.0, "turns", "twenty exchanges about something else halve what is remembered of the work before them", gt=0
     )
-    untouched_after: int = param(80, "turns", "one half-life without a touch is long", ge=1)
+    untouched_after: int = param(80, "turns", "two half-lives without a touch are long", ge=1)
     untouched: float = param(0.3, "share of the score", "what long untouched takes away", ge=0, le=1)
     unconnected: float = param(
         0.1, "share of the score", "what being unconnected takes away; most efforts are, so it is small", ge=0, le=1
@@ -125,8 +126,11 @@ class WorkingContextParams(Params):
     pull: float = param(
         0.5, "similarity 0..1", "a turn this alike pulls an effort in; lower values pull in every neighbour", ge=0, le=1
     )
+    pull_most: int = param(
+        2, "efforts", "pulled in by one turn, the most alike: more would turn over the context at once", ge=0, le=8
+    )
     margin: float = param(
-        0.05,
+        0.15,
         "score 0..1",
         "an effort out of context replaces one only if clearly more relevant: no flapping",
         ge=0,
@@ -139,7 +143,7 @@ class WorkingContextParams(Params):
     condense: float = param(
         0.3, "score 0..1", "below `expand`, so that an effort does not flap between the two", ge=0, le=1
     )
-    connect: int = param(3, "shared telling terms", "one or two are shared by chance within a domain", ge=1)
+    connect: int = param(5, "shared telling terms", "of 12; fewer are shared by all efforts of one domain", ge=1, le=12)
     concluded_for: int = param(
         20, "user turns", "a conclusion unreferenced so long is history", source="Cognitive Context Management", ge=0
     )
@@ -212,6 +216,7 @@ Read = (
     | EffortResumed
     | EffortRated
     | FactThreaded
+    | ReferenceMissed
 )
 
 CONNECTED = 8
@@ -304,7 +309,7 @@ def step(params: WorkingContextParams, state: State, event: Read) -> list[Derive
             return _rethreaded(params, state, event)
         case FactThreaded(fact=TurnRetracted()):
             return _retracted(params, state, event)
-        case FactThreaded() | EffortOpened():
+        case FactThreaded() | EffortOpened() | ReferenceMissed():
             return []
 
 
@@ -432,7 +437,7 @@ class Scene:
             other, against = "", 0.0
             if len(entries) >= self.params.capacity:
                 other, against = self._least()
-                if not other or (effort not in self.named and against >= score):
+                if not other or (effort not in self.named and score < against + self.params.margin):
                     continue
                 del entries[other]
                 self.tell(other, "left", against, "displaced", effort, score)
@@ -575,7 +580,7 @@ def _turn(params: WorkingContextParams, state: State, event: TurnThreaded) -> li
         context.users += event.role == "user"
         named = event.mentioned if not own or own in event.mentioned else [own, *event.mentioned]
         alike = dict(zip(event.similar, event.similarities, strict=True)) if event.similar else _NOTHING
-    pulled = [e for e in alike if alike[e] >= params.pull and e not in named] if alike else _NOBODY
+    pulled = [e for e in alike if alike[e] >= params.pull and e not in named][: params.pull_most] if alike else _NOBODY
     for effort in named:
         _touch(params, context, effort, 1.0)
     for effort in pulled:
@@ -664,7 +669,7 @@ def _concluded(params: WorkingContextParams, state: State, event: EffortConclude
     context = _context(state, event.session)
     if event.effort not in context.entries:
         return []
-    scene = Scene(params, state, context, event, event.turn, _NOBODY, _NOTHING)
+    scene = Scene(params, state, context, event, event.turn, _going_on(context), _NOTHING)
     scene.shelve()
     scene.reconsider()
     return scene.finish("", _NOBODY)
@@ -676,7 +681,7 @@ def _resumed(params: WorkingContextParams, state: State, event: EffortResumed) -
     effort.open = True
     _save(state, event.effort, effort)
     context = _context(state, event.session)
-    scene = Scene(params, state, context, event, event.turn, [event.effort], _NOTHING)
+    scene = Scene(params, state, context, event, event.turn, _going_on(context, event.effort), _NOTHING)
     context.closed.pop(event.effort, None)
     if event.effort in context.entries:
         return []
@@ -685,11 +690,16 @@ def _resumed(params: WorkingContextParams, state: State, event: EffortResumed) -
     return scene.finish("", _NOBODY)
 
 
+def _going_on(context: Context, *more: str) -> list[str]:
+    """What the talk is about where no turn tells: the effort of the last turn, and those a fact names."""
+    return [effort for effort in dict.fromkeys((*more, *context.recent[-1:])) if effort]
+
+
 def _rethreaded(params: WorkingContextParams, state: State, event: TurnRethreaded) -> list[Derived]:
     """A revision takes a turn's trace from one effort and gives it to another."""
     context = _context(state, event.session)
     turns = context.recent[::2]
-    scene = Scene(params, state, context, event, event.turn, [event.effort], _NOTHING)
+    scene = Scene(params, state, context, event, event.turn, _going_on(context, event.effort), _NOTHING)
     if event.turn in turns:
         place = 2 * turns.index(event.turn) + 1
         old, context.recent[place] = context.recent[place], event.effort
@@ -707,7 +717,7 @@ def _retracted(params: WorkingContextParams, state: State, event: FactThreaded) 
     turn = event.fact.turn if isinstance(event.fact, TurnRetracted) else ""
     turns = context.recent[::2]
     effort = event.effort or (context.recent[2 * turns.index(turn) + 1] if turn in turns else "")
-    scene = Scene(params, state, context, event, turn, _NOBODY, _NOTHING)
+    scene = Scene(params, state, context, event, turn, _going_on(context), _NOTHING)
     if scene.untouch(effort, "retracted"):
         return scene.finish("", _NOBODY)
     state.put(f"session/{event.session}", context)

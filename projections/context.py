@@ -22,7 +22,7 @@ import orjson
 
 from streams.events import EPOCH, HOUR, MICROSECOND, MINUTE, OUTSIDE, iso
 from streams.processor import Params, param, r6
-from streams.text.terms import tokens
+from streams.text.terms import HEAD, TAIL, tokens
 
 
 class ContextParams(Params):
@@ -473,7 +473,7 @@ def _messages(plan: _Plan, sections: Sequence[Section]) -> list[dict[str, str]]:
     return messages
 
 
-def _data(plan: _Plan, sections: Sequence[Section], total: int) -> dict[str, Any]:
+def _data(plan: _Plan, sections: Sequence[Section], budget: int, total: int) -> dict[str, Any]:
     """JSON of the context: every score, and the turns behind everything shown."""
     material = plan.material
     shown = {line.turn.id for line in plan.ambient}
@@ -485,7 +485,7 @@ def _data(plan: _Plan, sections: Sequence[Section], total: int) -> dict[str, Any
         "session": material.session,
         "position": material.position,
         "at": iso(material.now),
-        "budget": plan.params.budget,
+        "budget": budget,
         "tokens": total,
         "sections": {section.name: section.tokens for section in sections},
         "entries": [
@@ -554,13 +554,19 @@ def _turn_data(line: _Line) -> dict[str, Any]:
 def render(material: Material, budget: int | None = None, params: ContextParams | None = None) -> Rendered:
     """The context within `budget` tokens (the parameter's, where none is given)."""
     p = params or _DEFAULT
-    if budget is not None and budget != p.budget:
-        p = p.model_copy(update={"budget": budget})
-    plan = _Plan(material, p)
-    sections = _sections(plan)
-    text = "\n\n".join(section.text for section in sections)
-    total = sum(section.tokens for section in sections)
-    return Rendered(total, p.budget, sections, text, _messages(plan, sections), _data(plan, sections, total))
+    budget = p.budget if budget is None else budget
+    room = budget
+    while True:
+        plan = _Plan(material, p if room == p.budget else p.model_copy(update={"budget": room}))
+        sections = _sections(plan)
+        text = "\n\n".join(section.text for section in sections)
+        total = sum(section.tokens for section in sections)
+        # Why: of texts beyond HEAD + TAIL the tokens are estimated, and estimates do not add up.
+        over = max(total, tokens(text)) - budget if len(text) > HEAD + TAIL else 0
+        if over <= 0:
+            break
+        room = max(room - over, 0)
+    return Rendered(total, budget, sections, text, _messages(plan, sections), _data(plan, sections, budget, total))
 
 
 class Connection(Protocol):

@@ -18,7 +18,7 @@ from projections.store import Connection, connect
 EXAMPLES = 5
 """Of each kind."""
 EXCERPT = 80
-"""Characters of a turn's content in an example."""
+"""Characters of a text in an example."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,14 +99,18 @@ def _example(about: str, what: str, row: Sequence[Any], left: Connection, right:
     space, session, turn, one, other, text = row
     if text is None:
         text = _excerpt(left, space, turn) or _excerpt(right, space, turn)
-    return Example(about, what, space, session or "", turn or "", one or "", other or "", text)
+    return Example(about, what, space, session or "", turn or "", _clip(one or ""), _clip(other or ""), _clip(text))
 
 
 def _excerpt(memory: Connection, space: str, turn: str | None) -> str:
-    """The beginning of a turn, on one line."""
+    """What a turn says."""
     found = memory.execute("SELECT content FROM turn_recorded WHERE space = ? AND id = ?", [space, turn]).fetchall()
-    content = " ".join(found[0][0][: 4 * EXCERPT].split()) if found else ""
-    return content if len(content) <= EXCERPT else content[: EXCERPT - 1] + "…"
+    return str(found[0][0]) if found else ""
+
+
+def _clip(text: str) -> str:
+    words = " ".join(text[: 4 * EXCERPT].split())
+    return words if len(words) <= EXCERPT else words[: EXCERPT - 1] + "…"
 
 
 def _numbers(connection: Connection, sql: str) -> list[float]:
@@ -277,7 +281,6 @@ _COUNTS: tuple[tuple[str, str, tuple[tuple[str, str], ...]], ...] = (
         (
             ("mean context", "avg(context_tokens)"),
             ("largest context", "max(context_tokens)"),
-            ("mean saved", "avg(saved)"),
         ),
     ),
     ("links", "coactivations", (("pairs", "count(*)"),)),
@@ -322,9 +325,11 @@ _TOPICS = """(SELECT string_agg(coalesce(e.topic, x.id), ' | ' ORDER BY x.id) FR
 
 _EXAMPLES = (
     (
-        "contexts", "only in one's context after this turn",
+        "contexts", "only in one's context, from this turn on",
         f"""SELECT u.space, u.session, u.turn_id, {_TOPICS.format(has="u.l_has")}, {_TOPICS.format(has="u.r_has")}, NULL
-        FROM unequal u ORDER BY u.space, u.position""",
+        FROM unequal u
+        QUALIFY row_number() OVER (PARTITION BY u.space, u.session, u.l_has, u.r_has ORDER BY u.position) = 1
+        ORDER BY u.space, u.position""",
     ),
     (
         "efforts", "in left only",

@@ -29,6 +29,8 @@ from streams.errors import UsageError
 
 LONGEST = 80
 """Bytes of a file name in UTF-8 before its hash: file systems allow 255, archives and sync tools less."""
+TITLE = 48
+"""Bytes of a title that become an artifact's file name."""
 PAGE = 10_000
 _UNSAFE = re.compile(r"[^\w.+-]+")
 _DEVICES = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)(\..*)?", re.IGNORECASE)
@@ -204,7 +206,7 @@ def _slug(title: str) -> str:
     slug = ""
     for word in words:
         longer = f"{slug}-{word}" if slug else word
-        if len(longer.encode()) > LONGEST:
+        if len(longer.encode()) > TITLE:
             break
         slug = longer
     return slug

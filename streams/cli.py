@@ -1,6 +1,7 @@
 """The command line: a composition root. It names the rooms to each other, and says what they answer.
 
-Every command takes --home and --json. Rooms are imported by the command that needs them, so that help comes at once.
+Every command takes --home, and --json where it has something to answer. Rooms are imported by the command that needs
+them, so that help comes at once.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn, Optional
 
 import typer
+from typer.core import TyperGroup
 
 from streams.errors import MnemologError, UsageError
 from streams.terminal import Row, Terminal, cell, printable
@@ -34,14 +36,39 @@ VALUE_WIDTH = 24
 """Characters of a parameter's value in a table."""
 YEAR_1971 = 31_536_000_000_000
 
+LOG, ASK, REPLAY, RUN, CODE = "The log", "Ask a memory", "Memories and replays", "Run and keep", "What the code says"
+
+
+class Commands(TyperGroup):
+    """Help with commands under headings. Why not rich's: loading that takes longer than all else together."""
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """Writes the commands, heading by heading."""
+        for heading in dict.fromkeys(panel(command) for command in self.commands.values()):
+            rows = [(n, first_sentence(c)) for n, c in self.commands.items() if panel(c) == heading]
+            with formatter.section(heading):
+                formatter.write_dl(rows)
+
+
+def panel(command: Any) -> str:
+    """The heading a command stands under."""
+    found = getattr(command, "rich_help_panel", None)
+    return found if isinstance(found, str) else "Commands"
+
+
+def first_sentence(command: Any) -> str:
+    """What a command does, in a line."""
+    return " ".join((command.help or "").split("\n\n")[0].split())
+
+
 app = typer.Typer(
+    cls=Commands,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
-    rich_markup_mode="rich",
+    rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
     help="Memory for AI agents as a replayable log. Begin with `mnemolog demo`, or `mnemolog feed FILE`.",
 )
-LOG, ASK, REPLAY, RUN, CODE = "The log", "Ask a memory", "Memories and replays", "Run and keep", "What the code says"
 offers_app = typer.Typer(help="Conclusions that were offered: list, accept or decline them.")
 notes_app = typer.Typer(help="Notes with a time to live: list, take or settle them.")
 efforts_app = typer.Typer(help="Units of work, open and concluded: list, close or reopen them.")
@@ -357,7 +384,7 @@ def manifest(
 ) -> None:
     """The segments of sessions: what was talked about, from where to where, concluded or open."""
     list_view(
-        "segments", "segment space session started_at turns> status summary", "no segments yet: feed some turns first",
+        "segments", "segment space? session? started_at? turns>? status summary", "no segments yet: feed turns first",
         home, json, memory, as_of, space=space, session=session, limit=limit, order="space, session, first_position",
     )  # fmt: skip
 
@@ -376,7 +403,7 @@ def efforts(
     """Units of work, open and concluded, the last active first."""
     if ctx.invoked_subcommand is None:
         list_view(
-            "efforts", "effort space last_at turns> status importance topic", "no efforts yet: feed some turns first",
+            "efforts", "effort space? last_at? turns>? status importance? topic", "no efforts yet: feed turns first",
             home, json, memory, as_of, space=space, status=status, limit=limit, order="last_at DESC, space, effort",
         )  # fmt: skip
 
@@ -440,7 +467,7 @@ def links(
             for row in found:
                 pair = (row["first"], row["second"])
                 row["topics"] = " + ".join(topics.get((row["space"], effort)) or effort for effort in pair)
-        spec = "space strength> count> last_at first second topics"
+        spec = "strength> space? count>? last_at? first? second? topics"
         terminal.rows(found, spec, "no links yet: they form when efforts are used together three times")
 
 
@@ -459,7 +486,7 @@ def offers(
     """Conclusions that seemed likely but not sure, offered to be accepted or declined."""
     if ctx.invoked_subcommand is None:
         list_view(
-            "offers", "turn_id space session at status pattern confidence> text", "no offers wait",
+            "offers", "turn_id space? session? at? status? pattern confidence>? text", "no offers wait",
             home, json, memory, as_of, space=space, session=session, limit=limit,
             status=None if status == "all" else status, order='"at", space, turn_id',
         )  # fmt: skip
@@ -529,7 +556,7 @@ def notes(
     """Notes with a time to live, those due first."""
     if ctx.invoked_subcommand is None:
         list_view(
-            "notes", "note space deadline status priority> source content", "no notes: mnemolog notes take makes one",
+            "notes", "note space? deadline? status priority>? source? content", "no notes (mnemolog notes take)",
             home, json, memory, as_of, space=space, session=session, limit=limit,
             status=None if status == "all" else status, order="deadline, space, note",
         )  # fmt: skip
@@ -589,11 +616,6 @@ def notes_settle(
     record(home, json, "settled", event | {"space": row["space"], "session": row["session"] or ""})
 
 
-app.add_typer(efforts_app, name="efforts", rich_help_panel=ASK)
-app.add_typer(offers_app, name="offers", rich_help_panel=ASK)
-app.add_typer(notes_app, name="notes", rich_help_panel=ASK)
-
-
 @app.command(rich_help_panel=ASK)
 def query(
     name: Annotated[Optional[str], typer.Argument(help="Its name; none lists all.")] = None,  # noqa: UP045
@@ -611,7 +633,7 @@ def query(
             {"name": a.name, "parameters": {p.name: p.default for p in a.parameters}, "about": a.description}
             for a in analyses.analyses().values()
         ]
-        Terminal(json).rows(listed, "name parameters about", "no analyses")
+        Terminal(json).rows(listed, "name parameters? about", "no analyses")
         return
     values: dict[str, str | int | float] = dict(setting(text) for text in given or ())
     analyses.bind(analyses.analysis(name), values)
@@ -661,7 +683,7 @@ def memories(home: HomeDir = None, json: AsJson = False) -> None:
     with opened(home, json) as (house, terminal):
         end = house.log.end(0)
         rows = [about_memory(house, name, end) for name in house.memories()]
-        terminal.rows(rows, "memory events> behind> bytes> partial changed", "no memory yet: feed some turns first")
+        terminal.rows(rows, "memory events> behind> bytes>? partial? changed", "no memory yet: feed some turns first")
 
 
 def about_memory(house: Home, name: str, end: int) -> Row:
@@ -732,7 +754,7 @@ def replay(
         rows = [{"processor": p, "steps": n, "seconds": report.seconds.get(p, 0.0)} for p, n in report.steps.items()]
         for row in rows:
             row["from"] = "reused from live" if row["processor"] in report.reused else "folded"
-        terminal.rows(rows, "processor steps> seconds> from", "nothing was folded")
+        terminal.rows(rows, "processor steps> seconds>? from", "nothing was folded")
         terminal.say(f"[dim]next: mnemolog diff live {name}; mnemolog promote {name}[/]")
 
 
@@ -761,7 +783,7 @@ def diff(
         if found.examples:
             terminal.say("\n[bold]for example[/]")
             shown = [asdict(example) | {left: example.left, right: example.right} for example in found.examples]
-            terminal.rows(shown, f"what session turn {left} {right} text", "")
+            terminal.rows(shown, f"what session? turn {left} {right} text", "")
 
 
 @app.command(rich_help_panel=REPLAY)
@@ -945,7 +967,7 @@ def params(
         rows = parameter_rows(chosen, house.live_params())
         if not json:
             rows = [row | {key: shortened(row[key]) for key in ("value", "default")} for row in rows]
-        terminal.rows(rows, "processor parameter value default unit limits why", "no parameters")
+        terminal.rows(rows, "processor parameter value default unit? limits? why", "no parameters")
 
 
 def shortened(value: object) -> str:
@@ -980,6 +1002,11 @@ def demo(home: HomeDir = None) -> None:
     from streams.demo import run as run_demo
 
     run_demo(home)
+
+
+app.add_typer(efforts_app, name="efforts", rich_help_panel=ASK)
+app.add_typer(offers_app, name="offers", rich_help_panel=ASK)
+app.add_typer(notes_app, name="notes", rich_help_panel=ASK)
 
 
 # -- the way out -------------------------------------------------------------------------------------------------------

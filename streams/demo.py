@@ -236,12 +236,18 @@ class Demo:
 
     def links(self, memory: Connection) -> None:
         """Efforts used together."""
-        found = ask.view(memory, "links", order="strength DESC", limit=3)
-        topics = {e["effort"]: e["name"] or e["topic"] for e in ask.view(memory, "efforts")}
+        links = ask.view(memory, "links", order="strength DESC", limit=3)
+        found = links or ask.view(memory, "coactivations", order="strength DESC", limit=3)
+        efforts = {e["effort"]: e["name"] or e["topic"] for e in ask.view(memory, "efforts")}
         self.head("Links", "Efforts that turns used together three times or more.")
+        if not links:
+            self.out.print("None yet; the closest pairs:")
         self.table(
             ("together:>", "strength:>", "efforts"),
-            [(k["count"], k["strength"], f"{topics[k['first']]}  <->  {topics[k['second']]}") for k in found],
+            [
+                (k["count"], f"{k['strength']:.2f}", " <-> ".join(efforts[k[n]] for n in ("first", "second")))
+                for k in found
+            ],
         )
 
     def resumption(self, memory: Connection) -> None:
@@ -274,12 +280,12 @@ class Demo:
         again = ", ".join(name for name, steps in report.steps.items() if steps)
         self.out.print(f"{seconds:.1f} s. Folded again: {again}. Taken over unchanged: {', '.join(report.reused)}.")
         with self.home.reading() as live, self.home.reading("small") as small:
-            found = diff.compare(live, small, ("live", "small"), 2)
+            found = diff.compare(live, small, ("live", "small"), 1)
         self.table(
             ("", "", "live:>", "small:>", "differs:>"),
             [(m.about, m.what, _number(m.left), _number(m.right), _number(m.differs)) for m in found.rows if m.differs],
         )
-        for example in found.examples[:2]:
+        for example in {e.what: e for e in reversed(found.examples)}.values():
             said = _line(example.left or example.right)
             self.out.print(f"[dim]{escape(example.turn)}, {escape(example.what)}:[/] {escape(said)}")
 

@@ -32,8 +32,11 @@ import orjson
 from projections import ask as asks
 from projections import store as stores
 from projections.store import Store
+from streams.edge import Edge, EdgeError
 from streams.embedded import SqliteLog
 from streams.errors import BusyError, MemoryFileError, MnemologError, UsageError
+from streams.events import Outside
+from streams.log import Duplicate, Outcome, Refused, Stored
 from streams.processor import Params, Processor
 from streams.runtime import Progress, Runtime, memory_meta, no_progress, params_of
 
@@ -265,6 +268,8 @@ class Office:
             case {"ask": str(what), "arguments": dict(arguments)}:
                 self.runtime.catch_up()
                 return asks.answer(self.runtime.store.connection, what, arguments)
+            case {"feed": list(events)}:
+                return self._feed(events)
             case {"snapshot": True}:
                 return self._snapshot()
             case {"promote": str(name)}:
@@ -272,6 +277,20 @@ class Office:
             case {"ping": True}:
                 return {"pid": os.getpid(), "behind": self.runtime.behind()}
         raise UsageError("the request is not understood", "use the same version of mnemolog on both sides")
+
+    def _feed(self, given: list[Any]) -> list[dict[str, Any]]:
+        """Validates and appends events; what became of each, in order."""
+        edge = Edge()
+        taken: list[Outside] = []
+        answers: list[dict[str, Any] | None] = []
+        for fields in given:
+            try:
+                taken.append(edge.event(fields if isinstance(fields, dict) else {"type": None}))
+                answers.append(None)
+            except EdgeError as error:
+                answers.append({"refused": str(error)})
+        outcomes = iter(self.home.log.append(taken))
+        return [_said(next(outcomes)) if answer is None else answer for answer in answers]
 
     def _snapshot(self) -> str:
         target = self.home.path / "snapshots" / "live.duckdb"
@@ -315,6 +334,16 @@ class Office:
     def _free_name(self) -> str:
         taken = set(self.home.memories())
         return next(name for n in range(1, 10_000) if (name := f"live-{n}") not in taken)
+
+
+def _said(outcome: Outcome) -> dict[str, Any]:
+    match outcome:
+        case Stored(offset=offset):
+            return {"stored": offset}
+        case Duplicate(offset=offset):
+            return {"duplicate": offset}
+        case Refused(reason=reason):
+            return {"refused": reason}
 
 
 def serve(home: Home, stopped: Callable[[], bool], said: Callable[[str], None] = lambda line: None) -> None:

@@ -30,14 +30,20 @@ class Column(NamedTuple):
 
     key: str
     head: str = ""
-    """What stands above it; its key where empty."""
+    """Its key where empty."""
     right: bool = False
-    style: str = ""
+    optional: bool = False
+    """Left out where the terminal is too narrow."""
+
+    @property
+    def title(self) -> str:
+        """What stands above it."""
+        return (self.head or self.key).replace("_", " ")
 
 
 def columns(spec: str) -> list[Column]:
-    """Columns from a line such as `at segment turns> summary`: `>` aligns right."""
-    return [Column(word.rstrip(">"), right=word.endswith(">")) for word in spec.split()]
+    """Columns from a line such as `segment at? turns>? summary`: `>` aligns right, `?` is optional."""
+    return [Column(word.rstrip(">?"), right=">" in word, optional=word.endswith("?")) for word in spec.split()]
 
 
 class Terminal:
@@ -86,25 +92,15 @@ class Terminal:
         if piped():
             sys.stdout.write(plain_table([[cell(row.get(c.key)) for c in shown] for row in rows], shown))
             return
-        from rich.cells import cell_len
         from rich.table import Table
         from rich.text import Text
 
-        cells = [[cell(row.get(column.key)) for column in shown] for row in rows]
+        shown, cells, widths = _fitted(rows, shown, self.out.width)
         table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
-        heads = [(column.head or column.key).replace("_", " ") for column in shown]
-        widths = [max(map(cell_len, (head, *(line[n] for line in cells)))) for n, head in enumerate(heads)]
-        room = self.out.width - sum(widths[:-1]) - 2 * len(widths)
-        widths[-1] = min(widths[-1], max(room, NARROWEST))
-        for column, head, width in zip(shown, heads, widths, strict=True):
-            table.add_column(
-                head,
-                justify="right" if column.right else "left",
-                style=column.style or _style(column.key),
-                no_wrap=True,
-                overflow="ellipsis",
-                width=width if column is shown[-1] else None,
-            )
+        for column, width in zip(shown, widths, strict=True):
+            justify: Any = "right" if column.right else "left"
+            style = _style(column.key)
+            table.add_column(column.title, justify=justify, style=style, no_wrap=True, overflow="ellipsis", width=width)
         for line in cells:
             table.add_row(*map(Text, line))
         self.out.print(table)
@@ -167,6 +163,22 @@ class _Bar:
             self.bar = None
 
 
+def _fitted(rows: Sequence[Row], shown: Sequence[Column], room: int) -> tuple[list[Column], list[list[str]], list[int]]:
+    """The columns that fit, right ones dropped first, their cells and widths; the last column takes what is left."""
+    from rich.cells import cell_len
+
+    kept = list(shown)
+    while True:
+        cells = [[cell(row.get(column.key)) for column in kept] for row in rows]
+        widths = [max(map(cell_len, (c.title, *(line[n] for line in cells)))) for n, c in enumerate(kept)]
+        left = room - sum(widths[:-1]) - 2 * len(widths)
+        optional = [column for column in kept[:-1] if column.optional]
+        if left >= min(NARROWEST, widths[-1]) or not optional:
+            widths[-1] = min(widths[-1], max(left, NARROWEST))
+            return kept, cells, widths
+        kept.remove(optional[-1])
+
+
 def piped() -> bool:
     """Whether the answer goes to a program or file (COLUMNS tells a width all the same)."""
     return not sys.stdout.isatty() and "COLUMNS" not in os.environ
@@ -174,7 +186,7 @@ def piped() -> bool:
 
 def plain_table(cells: Sequence[Sequence[str]], shown: Sequence[Column]) -> str:
     """Aligned columns without colour, padding at the end of lines, or cuts."""
-    lines = [[(column.head or column.key).replace("_", " ") for column in shown], *cells]
+    lines = [[column.title for column in shown], *cells]
     widths = [max(len(line[n]) for line in lines) for n in range(len(shown))]
     aligned = (
         "  ".join(

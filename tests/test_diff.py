@@ -7,7 +7,7 @@ import json
 import pytest
 
 from processors.coactivation import LinkFormed, PairCoactivated
-from processors.manifest import ConclusionDetected, SegmentOpened, TurnFiled
+from processors.manifest import ConclusionDetected, SegmentConcluded, SegmentOpened, TurnFiled
 from processors.open_efforts import EffortConcluded, EffortOpened, TurnThreaded
 from processors.ttl_escalations import NoteEscalated, NoteOpened
 from processors.working_context import ContextScored
@@ -69,6 +69,7 @@ WIDE = [
         4, "h3", "f3", ["f3", "a2"], opened(4, "f3", "tax"), begins(4, "h3"), *linked("a2", "f1"),
         make(EffortConcluded, session="s", effort="a2", turn="t4", pattern="completion"),
         make(ConclusionDetected, session="s", turn="t4", pattern="completion", confidence=0.9, text="done"),
+        make(SegmentConcluded, session="s", segment="h3", turn="t4", pattern="completion", confidence=0.9),
     ),
 ]  # fmt: skip
 
@@ -156,6 +157,15 @@ def test_contexts_are_compared_as_sets_of_matched_efforts(diff):
     assert [(e.turn, e.left, e.right, e.text) for e in diff.examples if e.about == "contexts"] == [
         ("t2", "trip", "", "words of t2"), ("t4", "pump", "tax", "words of t4"),
     ]  # fmt: skip
+
+
+def test_what_stays_in_one_context_only_is_one_example_where_it_begins(tmp_path):
+    left = [said(n, "g", "e1", ["e1"], *([opened(0, "e1", "pump")] if n == 0 else [])) for n in range(4)]
+    right = [said(n, "g", "e1", ["e1", "e2"] if n else ["e1"]) for n in range(4)]
+    right[0].append(opened(0, "e1", "pump"))
+    found = compare(memory(tmp_path / "l.duckdb", *left), memory(tmp_path / "r.duckdb", *right))
+    assert row(found, "contexts", "other efforts, share of turns") == (None, None, 0.75)
+    assert [(e.turn, e.left, e.right) for e in found.examples if e.about == "contexts"] == [("t1", "", "e2")]
 
 
 def test_boundaries_links_escalations_and_conclusions_of_one_only(diff):

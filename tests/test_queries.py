@@ -27,6 +27,7 @@ from processors.open_efforts import (
 from processors.ttl_escalations import NoteArchived, NoteClosed, NoteEscalated, NoteOpened, NoteSurfaced
 from processors.working_context import ContextChanged, ContextScored
 from projections.analyses import QUERIES, analyses, analysis, bind, run
+from projections.store import as_of
 from streams.errors import UsageError
 from streams.events import TurnRetracted
 from tests.memories import at, make, memory, turn
@@ -191,6 +192,16 @@ def test_an_analysis_of_another_space_is_empty_and_of_this_one_is_not(con, name)
     assert run(con, name, {"space": "acme"}) == run(con, name) != []
 
 
+@pytest.mark.parametrize("name", list(analyses()))
+def test_an_analysis_can_be_asked_as_of_a_position(con, name):
+    run(as_of(con, "4"), name)
+
+
+def test_as_of_a_position_an_analysis_counts_nothing_later(con):
+    assert columns(run(as_of(con, "4"), "sessions"), "session", "turns") == [("a", 5)]
+    assert columns(run(as_of(con, "2"), "efforts"), "effort", "turns") == [("e2", 1), ("e1", 2)]
+
+
 def test_parameters_come_as_text_and_take_the_type_of_their_default():
     asked = analysis("tokens")
     assert bind(asked, {"every": "3", "session": "a"}) == {"space": "", "session": "a", "every": 3, "budget": 4000}
@@ -216,6 +227,7 @@ def test_tokens(con):
     # at a4: e1 expanded (30 + 50 + 10) and e2 in summary, of which there is none yet;
     # at a3: e2 expanded (10) and the summary of e1, three words of at most seven letters
     found = run(con, "tokens", {"session": "a", "every": 1})
+    assert columns(found, "raw_tokens") == columns(found, "history_tokens")
     assert columns(found, "turn_id", "raw_tokens", "context_tokens", "entries", "saved") == [
         ("a1", 30, 30, 1, 0.0),
         ("a2", 80, 80, 1, 0.0),
@@ -225,6 +237,11 @@ def test_tokens(con):
     ]
     assert columns(run(con, "tokens", {"session": "a", "every": 2, "budget": 50}), "turn", "context_tokens") == [
         (2, 50), (4, 50), (5, 10),
+    ]  # fmt: skip
+    # in b, e1 is shown with its turns of a (100 tokens in all), out of 130 said so far; b4 is retracted
+    found = run(con, "tokens", {"session": "b", "every": 2})
+    assert columns(found, "turn_id", "raw_tokens", "history_tokens", "context_tokens", "saved") == [
+        ("b2", 20, 130, 100, 0.231), ("b4", 30, 140, 0, 1.0),
     ]  # fmt: skip
 
 

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import io
+import re
+import shlex
+import subprocess
+import sys
 from collections import Counter
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
 import streams
+from streams import demo
 from streams.edge import Accepted, Edge
 from streams.events import (
     DAY,
@@ -25,6 +32,7 @@ from streams.events import (
     micros,
 )
 
+ROOT = Path(__file__).parent.parent
 SAMPLES = sorted((Path(streams.__file__).parent / "samples").glob("*.jsonl"))
 
 
@@ -106,3 +114,42 @@ def test_what_people_and_agents_say_of_their_work_is_there(events):
     assert {kind: kinds[kind] for kind in (*spoken, "turn-retracted", "offer-declined") if not kinds[kind]} == {}
     assert kinds["session-ended"] == len({(turn.space, turn.session) for turn in turns(events)})
     assert all(isinstance(event, SessionEnded) for event in [events[-1]])
+
+
+@pytest.fixture(scope="module")
+def shown(tmp_path_factory) -> str:
+    console = Console(width=demo.WIDTH, file=io.StringIO(), record=True)
+    demo.run(tmp_path_factory.mktemp("demo") / "home", console)
+    return console.export_text()
+
+
+def test_the_demo_shows_every_part_of_the_main_job_in_100_columns(shown):
+    parts, _, typed = shown.partition("9 Next")
+    titles = ("Feed", "The context", "Manifest", "Efforts", "Coming back", "Notes", "Links", "Replay")
+    assert [n for n, title in enumerate(titles, 1) if f"{n} {title}" not in parts] == []
+    assert [line for line in parts.splitlines()[1:] if len(line.rstrip()) > demo.WIDTH] == []
+    assert "Escalated" in parts
+    assert "Folded again: working_context, coactivation." in parts
+    assert len(typed.splitlines()) > 10
+
+
+def test_the_demo_chart_grows_and_shrinks_below_the_budget_while_all_that_was_said_grows(shown):
+    rows = re.findall(r"^[a-z]+-[\w-]+ +[●◐○]* +([\d,]+) +([\d,]+) +([\d,]+) [█▒░]+ *$", shown, re.M)
+    sizes = [[int(number.replace(",", "")) for number in row] for row in rows]
+    contexts = [context for context, _, _ in sizes]
+    assert len(sizes) == demo.ROWS
+    assert max(contexts) <= demo.BUDGET
+    assert contexts != sorted(contexts)
+    assert [full for _, _, full in sizes] == sorted(full for _, _, full in sizes)
+    assert all(window <= demo.BUDGET for _, window, _ in sizes)
+
+
+def test_what_the_demo_says_to_type_next_works(shown):
+    lines = shown.partition("9 Next")[2].splitlines()[1:]
+    typed = [shlex.split(line) for line in lines if line and not line.startswith("#")]
+    assert len(typed) == 6
+    for program, *words in typed[:-1]:
+        assert program.endswith("mnemolog")
+        done = subprocess.run([sys.executable, "-m", "streams.cli", *words], cwd=ROOT, capture_output=True, text=True)
+        assert (done.returncode, done.stderr) == (0, "")
+        assert done.stdout

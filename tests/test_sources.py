@@ -222,9 +222,9 @@ SHAPES = {
     "a conversation a line": (
         "c.jsonl",
         lambda: lines({"messages": CHAT}, {"id": "x", "messages": CHAT}),
-        ["c-1", "x"],
+        ["c", "x"],
     ),
-    "a list of messages a line": ("c.jsonl", lambda: lines(CHAT, CHAT), ["c-1", "c-2"]),
+    "a list of messages a line": ("c.jsonl", lambda: lines(CHAT, CHAT), ["c", "c-2"]),
     "a message a line": ("c.jsonl", lambda: lines(*CHAT), ["c"]),
     "messages of two sessions": (
         "c.jsonl",

@@ -365,8 +365,8 @@ def test_an_offer_is_open_until_it_is_settled_and_gone_with_its_turn(tmp_path):
 
 def closed(turn_id, pattern="confirmation", segment="g", **given):
     return make(
-        SegmentConcluded, session="s", segment=segment, turn=turn_id, pattern=pattern, confidence=0.9, conclusion="it is",
-        **given,
+        SegmentConcluded, session="s", segment=segment, turn=turn_id, pattern=pattern, confidence=0.9,
+        conclusion="it is", **given,
     )  # fmt: skip
 
 

@@ -10,7 +10,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
-from processors.manifest.boundary import WEIGHTS, Trail, judge, keep, pause
+from pydantic import field_validator
+
+from processors.manifest.boundary import LAST, NOW, OPENERS, SEEN, Trail, Weights, judge, keep, pause
 from processors.manifest.conclusion import ArtifactMade as ArtifactMade
 from processors.manifest.conclusion import ConclusionDetected as ConclusionDetected
 from processors.manifest.conclusion import ConclusionOffered as ConclusionOffered
@@ -30,6 +32,7 @@ from streams.events import (
     OfferDeclined,
     SessionEnded,
     SummaryWritten,
+    TurnRecorded,
     TurnRetracted,
 )
 from streams.processor import CARRIED, ROOT, Derived, Processor, State, derived_id, param
@@ -135,9 +138,15 @@ class ManifestParams(ConclusionParams):
         ge=0, le=1,
     )  # fmt: skip
     weights: dict[str, float] = param(
-        WEIGHTS, "log odds", "what is seen in a turn, and how much it speaks for a boundary",
+        SEEN, "log odds", "what is seen in a turn besides its cues, and how much it speaks for a boundary",
         source="regression over chats, technical threads and task dialogues; see boundary",
     )  # fmt: skip
+    cues: dict[str, float] = param(
+        NOW, "log odds", "how much a cue in the turn speaks for a boundary", source="as weights"
+    )
+    last_cues: dict[str, float] = param(
+        LAST, "log odds", "how much a cue in the turn before speaks for a boundary", source="as weights"
+    )
     too_soon: float = param(
         0.6, "log odds", "taken off a turn right after a boundary: segments of one turn are rare", ge=0
     )
@@ -167,6 +176,14 @@ class ManifestParams(ConclusionParams):
     )
     words: int = param(96, "terms", "terms kept of an open segment", ge=16, le=160)
     terms: int = param(12, "terms", "the most telling terms that a summary names", ge=1, le=32)
+
+    @field_validator("weights")
+    @classmethod
+    def _complete(cls, weights: dict[str, float]) -> dict[str, float]:
+        """A weight that is not given is the default one; an unknown one is an error."""
+        if unknown := sorted(weights.keys() - SEEN.keys()):
+            raise ValueError(f"unknown weights: {', '.join(unknown)}; known are {', '.join(SEEN)}")
+        return {**SEEN, **weights}
 
 
 @dataclass(slots=True)
@@ -203,24 +220,34 @@ def _turn(params: ManifestParams, state: State, event: TurnRead) -> list[Derived
     session = state.get(f"session/{key}", Session)
     trail = state.get(f"trail/{key}", Trail) or Trail()
     out: list[Derived] = []
+    refiled: list[Derived] = []
     score, reason = (1.0, "first") if session is None else _departure(params, session, trail, event)
-    if session is None or reason:
-        if session is not None:
+    evidence = state.get(f"open/{key}", Evidence)
+    if session is None or evidence is None or reason:
+        segment = derived_id("segment", turn.space, turn.id)
+        begun = Evidence(segment, turn.id, turn.id, due=2)
+        if session is None:
+            session = Session(segment)
+        else:
+            if reason in ("cue", "shift", "concluded") and trail.lead and evidence is not None:
+                refiled = _lead_in(turn, session, trail, evidence, begun)
             out += _summary(params, state, turn.space, key, turn.at, closed=True)
-        session = Session(derived_id("segment", turn.space, turn.id), 0, session.recent if session else [])
-        evidence = Evidence(session.segment, turn.id, turn.id, due=2)
-        out.append(SegmentOpened(turn.space, key, turn.at, session.segment, turn.id, score, reason))
-    else:
-        evidence = state.get(f"open/{key}", Evidence) or Evidence(session.segment, turn.id, turn.id)
+            session = Session(segment, begun.turns, session.recent)
+        evidence = begun
+        out.append(SegmentOpened(turn.space, key, turn.at, segment, turn.id, score, reason))
     session.turns += 1
     session.recent.append([turn.id, session.segment])
     del session.recent[: -params.recent]
     out.append(
         TurnFiled(turn.space, key, turn.at, turn.id, turn.agent, turn.role, turn.reply_to, session.segment, text)
     )
+    out += refiled
     gather(evidence, turn.id, turn.content, text, params.asked, params.sentence, params.words)
     if turn.role in TALK:
         keep(trail, turn.at, turn.role, turn.agent, text, params.seen)
+        state.put(f"trail/{key}", trail)
+    elif trail.lead:
+        trail.lead = 0
         state.put(f"trail/{key}", trail)
     if drawn := draw(params, state, turn, text, session.segment):
         out += drawn
@@ -233,6 +260,22 @@ def _turn(params: ManifestParams, state: State, event: TurnRead) -> list[Derived
     return out
 
 
+def _lead_in(turn: TurnRecorded, session: Session, trail: Trail, last: Evidence, begun: Evidence) -> list[Derived]:
+    """Moves the turns that only led in to this one ("one more thing" - "yes?") to the segment it begins."""
+    moved = session.recent[-trail.lead :]
+    kept = session.recent[: -trail.lead]
+    if not kept or last.turns <= trail.lead:
+        return []
+    last.turns -= trail.lead
+    last.tokens -= trail.lead_tokens
+    last.last_turn = kept[-1][0]
+    begun.first_turn = moved[0][0]
+    begun.turns, begun.tokens = trail.lead, trail.lead_tokens
+    for place in moved:
+        place[1] = begun.segment
+    return [TurnRefiled(turn.space, turn.session, turn.at, moved_turn, begun.segment) for moved_turn, _ in moved]
+
+
 def _departure(params: ManifestParams, session: Session, trail: Trail, event: TurnRead) -> tuple[float, str]:
     """How strongly a turn departs, and why it opens a segment; the reason is "" where it opens none."""
     turn, text = event.turn, event.text
@@ -242,17 +285,16 @@ def _departure(params: ManifestParams, session: Session, trail: Trail, event: Tu
         return 0.0, ""
     if pause(trail, turn.at, params.pause):
         return 1.0, "gap"
+    if 0 < trail.lead >= session.turns:
+        return 0.0, ""
     other = -params.too_soon if session.turns < 2 else 0.0
-    if session.concluded and len(text.terms) > 1:
+    if session.concluded and (len(text.terms) > 2 or not OPENERS.isdisjoint(text.cues)):
         other += params.concluded
-    score = judge(params.weights, trail, turn.role, turn.agent, text, other)
+    weights = Weights(params.weights, params.cues, params.last_cues)
+    score = judge(weights, trail, turn.role, turn.agent, text, other)
     if score <= params.cut:
         return score, ""
-    return score, "concluded" if session.concluded else "cue" if OPENERS.intersection(text.cues) else "shift"
-
-
-OPENERS = frozenset(("greeting", "opening", "shift", "resume", "pivot"))
-"""Cues by which a turn says itself that it begins something."""
+    return score, "concluded" if session.concluded else "cue" if not OPENERS.isdisjoint(text.cues) else "shift"
 
 
 def _summary(

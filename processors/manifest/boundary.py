@@ -16,11 +16,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from math import exp, log
+from typing import NamedTuple
 
 from streams.events import HOUR
 from streams.processor import r6
 from streams.text import Text
 
+OPENERS = frozenset(("greeting", "opening", "shift", "resume", "pivot"))
+"""Cues by which a turn says itself that it begins something."""
+LEADS = frozenset(("greeting", "opening", "shift", "resume"))
+PARTING = frozenset(("thanks", "closing", "welcome"))
+MAX_LEAD = 2
+"""Turns that may lead in to a topic: an opening, and a word in reply."""
 NAMES = 4
 """Names of one turn that are kept."""
 
@@ -37,48 +44,14 @@ class Trail:
     cues: list[str] = field(default_factory=list)
     tokens: int = 0
     """Of the last turn; as all the above."""
+    lead: int = 0
+    """Of the last turns, those that only lead in to something: an opening without a topic, and a word in reply."""
+    lead_tokens: int = 0
     seen: dict[str, int] = field(default_factory=dict)
     """Terms and names, and the turn that last used each."""
 
 
-def observe(trail: Trail, role: str, agent: str, text: Text) -> tuple[list[str], dict[str, float]]:
-    """What is seen in a turn: names of things that are there or not, and numbers about 0 to 1."""
-    cues, last = text.cues, trail.cues
-    flags = ["now:" + cue for cue in cues]
-    flags += ["last:" + cue for cue in last]
-    if "asking" in last:
-        flags.append("asked again" if "asking" in cues else "answered")
-    if trail.role == "user" and trail.agent == agent and role == "user":
-        flags.append("same speaker")
-    elif role == "user" and trail.role != "user":
-        flags.append("user's turn")
-    seen, now, terms = trail.seen, trail.turns, text.terms
-    known = len(terms)
-    ages = [now - seen[term] for term in terms if term in seen]
-    one, two, four = ages.count(1), ages.count(2), ages.count(3) + ages.count(4)
-    if one:
-        flags.append("word of last turn")
-    if one or two or four:
-        flags.append("recent word")
-    if known <= 1:
-        flags.append("few words" if known else "no words")
-    if text.names:
-        last_used = seen.get(text.names[0][:32])
-        flags.append("new name" if last_used is None else "recent name" if now - last_used <= 4 else "old name")
-    if text.tokens <= 4:
-        flags.append("short")
-    share = 1 / (known + 1)
-    return flags, {
-        "last": one * share,
-        "before last": two * share,
-        "recent": four * share,
-        "new": (known - len(ages)) * share,
-        "length": log(1 + text.tokens) / 3,
-        "last length": log(1 + trail.tokens) / 3,
-    }
-
-
-WEIGHTS: dict[str, float] = {
+SEEN: dict[str, float] = {
     "bias": -1.88,
     "answered": -0.37,
     "asked again": -0.39,
@@ -86,46 +59,10 @@ WEIGHTS: dict[str, float] = {
     "few words": -0.31,
     "last": -0.36,
     "last length": 0.38,
-    "last:ack": 0.16,
-    "last:also": 0.06,
-    "last:asking": -0.35,
-    "last:asks": 0.03,
-    "last:closing": 0.69,
-    "last:continue": 0.06,
-    "last:decision": -0.04,
-    "last:finding": -0.14,
-    "last:greeting": -0.59,
-    "last:offer": -0.07,
-    "last:opening": -0.26,
-    "last:pivot": -0.24,
-    "last:question": -0.18,
-    "last:resume": -0.08,
-    "last:shift": 0.04,
-    "last:thanks": 0.65,
-    "last:welcome": 0.52,
-    "last:wh": -0.37,
     "length": -0.37,
     "new": 0.75,
     "new name": 0.43,
     "no words": -0.32,
-    "now:ack": -0.36,
-    "now:also": -0.33,
-    "now:answer": -0.08,
-    "now:asking": 0.12,
-    "now:closing": -0.74,
-    "now:continue": -0.44,
-    "now:decision": -0.24,
-    "now:finding": -0.22,
-    "now:greeting": 2.02,
-    "now:offer": -0.63,
-    "now:opening": 1.44,
-    "now:pivot": 1.12,
-    "now:question": 0.43,
-    "now:resume": 1.01,
-    "now:shift": 1.14,
-    "now:thanks": -0.95,
-    "now:welcome": -0.83,
-    "now:wh": 0.27,
     "old name": -0.07,
     "recent": 0.21,
     "recent name": -0.76,
@@ -135,21 +72,102 @@ WEIGHTS: dict[str, float] = {
     "user's turn": 0.37,
     "word of last turn": -0.86,
 }
-"""Log odds of a boundary, by what is seen. Cues that the tuning data hardly shows (a topic named as left, taken up
-again or closed) were given their sign beforehand, as the mean the regression is drawn to."""
+"""Log odds of a boundary, by what is seen in a turn besides its cues. Shares are of its terms."""
+
+NOW: dict[str, float] = {
+    "ack": -0.36,
+    "also": -0.33,
+    "answer": -0.08,
+    "asking": 0.12,
+    "closing": -0.74,
+    "continue": -0.44,
+    "decision": -0.24,
+    "finding": -0.22,
+    "greeting": 2.02,
+    "offer": -0.63,
+    "opening": 1.44,
+    "pivot": 1.12,
+    "question": 0.43,
+    "resume": 1.01,
+    "shift": 1.14,
+    "thanks": -0.95,
+    "welcome": -0.83,
+    "wh": 0.27,
+}
+"""Log odds by the cues of the turn itself. Cues that the tuning data hardly shows (a topic left, taken up again or
+closed) were given their sign beforehand, as the mean that the regression is drawn to."""
+
+LAST: dict[str, float] = {
+    "ack": 0.16,
+    "also": 0.06,
+    "asking": -0.35,
+    "asks": 0.03,
+    "closing": 0.69,
+    "continue": 0.06,
+    "decision": -0.04,
+    "finding": -0.14,
+    "greeting": -0.59,
+    "offer": -0.07,
+    "opening": -0.26,
+    "pivot": -0.24,
+    "question": -0.18,
+    "resume": -0.08,
+    "shift": 0.04,
+    "thanks": 0.65,
+    "welcome": 0.52,
+    "wh": -0.37,
+}
+"""Log odds by the cues of the turn before."""
 
 
-def judge(weights: Mapping[str, float], trail: Trail, role: str, agent: str, text: Text, other: float) -> float:
+class Weights(NamedTuple):
+    """Log odds of a boundary: by what is seen, by cues of the turn, by cues of the turn before."""
+
+    seen: Mapping[str, float]
+    now: Mapping[str, float]
+    last: Mapping[str, float]
+
+
+def judge(weights: Weights, trail: Trail, role: str, agent: str, text: Text, other: float) -> float:
     """How strongly a turn departs from its session's trail, 0 to 1; `other` log odds come from beyond its words."""
-    flags, numbers = observe(trail, role, agent, text)
-    odds = weights["bias"] + other
-    for flag in flags:
-        if flag in weights:
-            odds += weights[flag]
-    for name, number in numbers.items():
-        if number and name in weights:
-            odds += weights[name] * number
-    return r6(1 / (1 + exp(-odds)))
+    seen, now, last = weights
+    odds = seen["bias"] + other
+    for cue in text.cues:
+        odds += now.get(cue, 0.0)
+    for cue in trail.cues:
+        odds += last.get(cue, 0.0)
+    if "asking" in trail.cues:
+        odds += seen["asked again" if "asking" in text.cues else "answered"]
+    if role == "user":
+        if trail.role != "user":
+            odds += seen["user's turn"]
+        elif trail.agent == agent:
+            odds += seen["same speaker"]
+    if text.tokens <= 4:
+        odds += seen["short"]
+    odds += (seen["length"] * log(1 + text.tokens) + seen["last length"] * log(1 + trail.tokens)) / 3
+    odds += _words(seen, trail, text)
+    return r6(1 / (1 + exp(-max(-50.0, min(50.0, odds)))))
+
+
+def _words(weights: Mapping[str, float], trail: Trail, text: Text) -> float:
+    """Log odds by how long ago the turn's terms, and the first of its names, were last used."""
+    seen, turns = trail.seen, trail.turns
+    known = len(text.terms)
+    ages = [turns - seen[term] for term in text.terms if term in seen]
+    one, two, four = ages.count(1), ages.count(2), ages.count(3) + ages.count(4)
+    shares = weights["last"] * one + weights["before last"] * two + weights["recent"] * four
+    odds = (shares + weights["new"] * (known - len(ages))) / (known + 1)
+    if one:
+        odds += weights["word of last turn"]
+    if one or two or four:
+        odds += weights["recent word"]
+    if known <= 1:
+        odds += weights["few words" if known else "no words"]
+    if text.names:
+        used = seen.get(text.names[0][:32])
+        odds += weights["new name" if used is None else "recent name" if turns - used <= 4 else "old name"]
+    return odds
 
 
 def pause(trail: Trail, at: int, hours: float) -> bool:
@@ -161,6 +179,10 @@ def keep(trail: Trail, at: int, role: str, agent: str, text: Text, limit: int) -
     """Adds a turn to the trail, which keeps at least the `limit` terms and names last used, at most twice as many."""
     now, seen = trail.turns, trail.seen
     trail.turns = now + 1
+    opens = len(text.terms) <= 1 and not LEADS.isdisjoint(text.cues) and PARTING.isdisjoint(text.cues)
+    follows = 0 < trail.lead < MAX_LEAD and len(text.terms) <= 1
+    trail.lead_tokens = text.tokens + (trail.lead_tokens if follows else 0)
+    trail.lead = trail.lead + 1 if follows else int(opens)
     trail.at = max(trail.at, at)
     trail.role, trail.agent, trail.cues, trail.tokens = role, agent, text.cues, text.tokens
     seen.update(dict.fromkeys(text.terms, now))

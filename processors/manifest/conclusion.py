@@ -1,21 +1,22 @@
 """Conclusions: whether what a turn claims holds in its conversation.
 
-Source: Cognitive Context Management, tier 2. Six patterns: declaration ("the answer is Y"), resolution (trouble stated, then
-seen to be gone), negation ("A does not work because Z"), confirmation (a user's yes to an answer), convergence (several
-lines of reasoning reach one answer), completion ("done", "merged", or a user's goodbye to finished work).
+Source: Cognitive Context Management, tier 2. Six patterns: declaration ("the answer is Y"), resolution (trouble stated,
+then seen to be gone), negation ("A does not work because Z"), confirmation (a user's yes to an answer), convergence
+(several lines of reasoning reach one answer), completion ("done", "merged", or a user's goodbye to finished work).
 
 The words claim (streams/text/claims); the conversation decides:
 
     confidence = what the words claim, where they stand alone
-      - thanks, goodbye and yes need an answer or work by somebody else before them, and nothing that waits for this user
-      - resolution without trouble told before counts 0.9 of itself; a bare "done" after an instruction is a step, no end
-      - an assistant does not have the last word where users speak: its claims are capped and the user's next words decide
+      - thanks, goodbye and yes need somebody else's answer before them, and nothing that waits for this user
+      - resolution without trouble told before counts 0.9 of itself; a bare "done" after an instruction is a step
+      - an assistant does not have the last word where users speak: its claims are capped, the user's next words decide
       - the same answer declared before by other reasoning makes a declaration a convergence
 
     confidence >= conclude: segment-concluded      offer <= confidence < conclude: conclusion-offered
     negation: an artifact, and nothing is closed
 
-An offer is settled by an agent (effort-closed at that turn, offer-declined), or overtaken by a later one or by a conclusion.
+An offer is settled by an agent (effort-closed at that turn, offer-declined), or overtaken by a later one or by a
+conclusion; what an assistant reported last is accepted when the session ends with it.
 A farewell after a conclusion, nothing asked between, concludes the same segment again: of a segment's conclusions the
 last counts.
 """
@@ -66,7 +67,7 @@ class SegmentConcluded:
 
 @dataclass(slots=True)
 class ConclusionOffered:
-    """Not sure enough to conclude by itself: an agent accepts (effort-closed, this turn) or declines (offer-declined)."""
+    """Not sure enough to conclude by itself: an agent accepts (effort-closed, this turn) or declines it."""
 
     space: str
     session: str
@@ -138,7 +139,7 @@ class ConclusionParams(Params):
     crowd: int = param(
         3,
         "speakers",
-        "where so many people speak, thanks may belong to another thread and are offered only",
+        "where so many people speak, or people among themselves, thanks are courtesy or another's: offered only",
         ge=2,
         le=8,
     )
@@ -185,6 +186,8 @@ class Ground:
     handoff: bool = False
     """The latest answer handed the matter to others: it is not finished by thanking for that."""
     users: bool = False
+    assisted: bool = False
+    """An assistant has spoken: thanks are for help, not among friends."""
     speakers: list[str] = field(default_factory=list)
     concluded: str = ""
     """The segment concluded last, while nothing new was asked; "" otherwise."""
@@ -308,12 +311,14 @@ def _surest(held: list[Held]) -> list[Held]:
 
 
 def _crowded(params: ConclusionParams, ground: Ground) -> bool:
-    return len(ground.speakers) >= params.crowd
+    """Whether thanks may be courtesy or belong to another thread: people among themselves, or many of them."""
+    return not ground.assisted or len(ground.speakers) >= params.crowd
 
 
 def _gratitude(params: ConclusionParams, ground: Ground, sure: float, reply: float) -> float:
     """How surely thanks or a goodbye close: 0 without an answer before; less where something waits for this user."""
-    if ground.concluded:
+    crowded = _crowded(params, ground)
+    if ground.concluded and not crowded:
         return sure
     if not ground.answered:
         return 0.0
@@ -323,7 +328,7 @@ def _gratitude(params: ConclusionParams, ground: Ground, sure: float, reply: flo
         if reply >= REPLY_YES or (reply and sure < 0.9):
             return 0.4
         sure = min(sure, 0.6) if sure < 0.85 else sure
-    return min(sure, params.assistant_cap) if _crowded(params, ground) else sure
+    return min(sure, params.assistant_cap) if crowded else sure
 
 
 def _confirmation(ground: Ground, sure: float, speaker: str) -> float:
@@ -340,8 +345,9 @@ def _words(said: str) -> list[str]:
 
 
 _FRAME = frozenset(
-    "answer cause root solution culprit conclusion because that this therefore turns turned with from".split()
+    ("answer", "cause", "root", "solution", "culprit", "conclusion", "because", "that", "this", "therefore", "turns")
 )
+"""Words by which an answer is declared; they tell nothing of which answer."""
 
 
 def _declared(
@@ -365,11 +371,11 @@ def _assistant(params: ConclusionParams, ground: Ground, turn: TurnRecorded, tex
     if not turn.content:
         return []
     ground.last_turn = turn.id
+    ground.assisted = True
     held = _judge_assistant(params, ground, turn, text) if text.patterns else []
     events = _emit(params, ground, turn, text, segment, held)
-    best = max(
-        (claim for claim in held if claim.pattern != "negation"), key=lambda claim: claim.confidence, default=None
-    )
+    closing = [claim for claim in held if claim.pattern != "negation"]
+    best = max(closing, key=lambda claim: claim.confidence, default=None)
     _answered(ground, turn, best.text if best else _head(turn.content), best.confidence if best else 0.0)
     if not ground.users and not (best and best.confidence >= params.conclude):
         ground.concluded = ""

@@ -13,6 +13,8 @@ Source: Cognitive Context Management, tier 3.
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
+
 from processors.manifest import (
     ArtifactMade,
     ConclusionDetected,
@@ -26,7 +28,17 @@ from processors.manifest import (
     TurnRefiled,
 )
 from processors.open_efforts.crowd import Limits, answered, called, known_as, spoke
-from processors.open_efforts.dialogue import ASKING, Candidate, Weights, beginning, parting, shares, worths
+from processors.open_efforts.dialogue import (
+    Candidate,
+    Weights,
+    beginning,
+    chat,
+    parting,
+    shares,
+    small_talk,
+    works,
+    worths,
+)
 from processors.open_efforts.events import (
     EffortConcluded,
     EffortOpened,
@@ -38,10 +50,9 @@ from processors.open_efforts.events import (
     TurnRethreaded,
     TurnThreaded,
 )
-from processors.open_efforts.matching import alike
+from processors.open_efforts.matching import alike, best
 from processors.open_efforts.records import (
     ACTIVE,
-    NAMES,
     RECENT,
     WORD,
     Active,
@@ -68,6 +79,7 @@ from streams.events import (
     TurnRetracted,
 )
 from streams.processor import Derived, Processor, State, derived_id, param, r6
+from streams.text.terms import scan
 
 __all__ = [
     "PROCESSOR",
@@ -91,8 +103,8 @@ class OpenEffortsParams(Weights, Limits):
         512, "efforts", "matching looks at this many last active efforts: law 4, bounded work", ge=4, le=ACTIVE
     )
     crowd: int = param(3, "users", "from so many on, who answers whom tells more than words", ge=2, le=8)
-    common: int = param(16, "efforts", "a word that more efforts share tells none apart, and costs work", ge=1, le=64)
-    read: int = param(24, "words", "of one turn that are matched and remembered: law 4", ge=4, le=64)
+    common: int = param(8, "efforts", "a word that more efforts share tells none apart, and costs work", ge=1, le=64)
+    read: int = param(16, "words", "of one turn that are matched and remembered: law 4", ge=4, le=64)
     name_weight: float = param(3.0, "times", "a shared name tells more than a shared word", ge=0)
     likely: float = param(0.1, "probability", "an effort this likely is told as similar", ge=0, le=1)
     habit: int = param(64, "user turns", "the session's habit of switching fades over so many", ge=2)
@@ -110,8 +122,9 @@ Read = (
     | ArtifactMade
     | FactFiled
 )
-_SMALL = frozenset(("greeting", "thanks", "welcome", "closing"))
 _PATTERN = "closed"
+TOPIC = 200
+"""Characters of a topic at most."""
 
 
 def step(params: OpenEffortsParams, state: State, event: Read) -> list[Derived]:
@@ -133,157 +146,177 @@ def step(params: OpenEffortsParams, state: State, event: Read) -> list[Derived]:
     return out
 
 
+@dataclass(slots=True)
+class _Turn:
+    """A turn on its way to its effort."""
+
+    event: TurnFiled
+    index: Active
+    session: Session
+    terms: list[str]
+    names: list[str]
+    me: str
+    speaker: Speaker
+    crowd: bool
+    small: bool
+    other: Speaker | None = None
+    """Whom the turn calls by name, where many speak."""
+    name: str = ""
+    similar: dict[str, float] = field(default_factory=dict)
+    score: float = 1.0
+    reason: str = ""
+
+
 def _turn(params: OpenEffortsParams, state: State, event: TurnFiled, out: list[Derived]) -> None:
-    index = state.index(active)
-    text = event.text
-    key = f"session/{event.session}"
-    session = state.get(key, Session) or Session()
-    space = state.get("space", Space) or Space()
-    terms = [term for term in text.terms[: params.read] if len(term) <= WORD]
-    names = [name for name in text.names if len(name) <= WORD]
-    me = known_as(event.agent)
-    if event.role == "user" and me not in session.users and len(session.users) < params.crowd:
-        session.users.append(me)
-    crowd = len(session.users) >= params.crowd
-    similar = alike(index, terms, names, params.name_weight, params.common, params.read)
-    speaker, other, name = _speakers(params, state, event, me, crowd, index)
-    effort_id, score, reason = _place(
-        params, state, event, session, index, similar, terms, names, speaker, other, name, crowd
-    )
-    small = _small(event)
-    if not effort_id and not small and event.role != "system":
-        effort_id, reason, score = derived_id("effort", event.space, event.turn), "new", 1.0
+    turn = _look(params, state, event)
+    effort_id = _place(params, state, turn)
+    if not effort_id and not turn.small and event.role != "system" and turn.reason != "turn-taking":
+        effort_id, turn.reason, turn.score = derived_id("effort", event.space, event.turn), "new", 1.0
     effort = state.get(f"effort/{effort_id}", Effort) if effort_id else None
-    counts = text.counts[: len(terms)] if len(terms) == min(params.read, len(text.terms)) else [1] * len(terms)
-    said = Said(event.turn, event.session, event.agent, effort_id, event.segment, terms, counts, names)
     if effort_id and effort is None:
-        effort = Effort(event.session, event.at)
-        effort.topic = " ".join(dict.fromkeys(names[:2] + terms[:6]))[:200]
-        speaker.began = effort_id
-        out.append(
-            EffortOpened(event.space, event.session, event.at, effort_id, event.turn, "", effort.topic, "unmatched")
-        )
+        topic = " ".join(dict.fromkeys(turn.names[:2] + turn.terms[:6]))[:TOPIC]
+        effort = Effort(event.session, event.at, topic=topic)
+        turn.speaker.began = effort_id
+        out.append(EffortOpened(event.space, event.session, event.at, effort_id, event.turn, "", topic, "unmatched"))
+    counts = event.text.counts[: len(turn.terms)]
+    said = Said(event.turn, event.session, event.agent, effort_id, event.segment, turn.terms, counts, turn.names)
+    space = state.get("space", Space) or Space()
     if effort is not None:
-        if effort.status == "concluded" and _works(event, small):
+        if effort.status == "concluded" and event.role == "user" and works(event.text, turn.small):
             _reopen(effort, event, effort_id, event.turn, "work", out)
-        _join(params, state, index, space, session, effort_id, effort, said, event, out)
-    n = space.turns
-    old = state.get(f"turn/{n % RECENT}", Said)
-    if old is not None and index.turns.get(old.turn) == n - RECENT:
-        del index.turns[old.turn]
-    index.turns[event.turn] = n
-    state.put(f"turn/{n % RECENT}", said)
-    space.turns += 1
-    state.put("space", space)
+        _join(params, state, turn, space, effort_id, effort, said)
+    _remember(state, turn.index, space, said)
+    ranked = best(turn.similar, 8)
     own = [effort_id] if effort_id else []
-    ranked = sorted(similar.items(), key=lambda pair: (-pair[1], pair[0]))[:8]
     out.append(
         TurnThreaded(
             event.space, event.session, event.at, event.turn, event.agent, event.role, event.segment, effort_id,
-            r6(score), reason if effort_id else "system" if event.role == "system" else "small-talk",
-            _named(state, own, names), [pair[0] for pair in ranked], [r6(min(1.0, pair[1])) for pair in ranked], text,
+            r6(turn.score), turn.reason if effort_id else "system" if event.role == "system" else "small-talk",
+            _named(state, own, turn.names) if turn.names else own,
+            [key for key, _ in ranked], [r6(value) for _, value in ranked], event.text,
         )
     )  # fmt: skip
-    _wait(params, state, index, event, session, speaker, effort_id, effort, crowd, out)
-    if event.role == "user":
-        spoke(speaker, other, me, name, event.at, session.turns, effort_id or speaker.effort)
-        state.put(f"speaker/{event.session}/{me}", speaker)
-        if other is not None:
-            state.put(f"speaker/{event.session}/{name}", other)
-    session.turns += 1
-    if event.role != "system":
-        session.last = effort_id
-    session.segment = event.segment
-    if effort_id:
-        session.effort = effort_id
-        if effort_id in session.recent:
-            session.recent.remove(effort_id)
-        session.recent.append(effort_id)
-        del session.recent[:-8]
-    state.put(key, session)
+    _wait(state, turn, effort_id, effort, out)
+    _leave(state, turn, effort_id)
 
 
-def _speakers(
-    params: OpenEffortsParams, state: State, event: TurnFiled, me: str, crowd: bool, index: Active
-) -> tuple[Speaker, Speaker | None, str]:
-    """Who speaks, whom the turn calls, and by what name."""
+def _look(params: OpenEffortsParams, state: State, event: TurnFiled) -> _Turn:
+    """What the turn says, who says it, and to whom."""
+    index = state.index(active)
+    text = event.text
+    session = state.get(f"session/{event.session}", Session) or Session()
+    me = known_as(event.agent)
+    user = event.role == "user"
+    if user and len(session.users) < params.crowd and me not in session.users:
+        session.users.append(me)
+    crowd = len(session.users) >= params.crowd
+    names = [name for name in text.names if len(name) <= WORD] if text.names else []
     speaker = state.get(f"speaker/{event.session}/{me}", Speaker) or Speaker()
-    name = called(state, event.session, me, event.text, index.terms, params.common) if crowd else ""
-    return speaker, state.get(f"speaker/{event.session}/{name}", Speaker) if name else None, name
+    turn = _Turn(event, index, session, text.terms[: params.read], names, me, speaker, crowd, small_talk(text))
+    if crowd and user:
+        turn.name = called(state, event.session, me, text, index.terms, params.common)
+        turn.other = state.get(f"speaker/{event.session}/{turn.name}", Speaker) if turn.name else None
+    if user or not session.users:
+        turn.similar = alike(index, turn.terms, names, params.name_weight, params.common, params.likely)
+    return turn
 
 
-def _place(
-    params: OpenEffortsParams, state: State, event: TurnFiled, session: Session, index: Active,
-    similar: dict[str, float], terms: list[str], names: list[str], speaker: Speaker, other: Speaker | None, name: str,
-    crowd: bool,
-) -> tuple[str, float, str]:  # fmt: skip
-    """The effort that the turn belongs to, how sure, and why; "" for none yet."""
-    for declared in (speaker.declared, session.declared):
+def _place(params: OpenEffortsParams, state: State, turn: _Turn) -> str:
+    """The effort that the turn belongs to; "" for none yet."""
+    event, session = turn.event, turn.session
+    for declared in (turn.speaker.declared, session.declared):
         if declared and (effort := state.get(f"effort/{declared}", Effort)) and effort.status == "open":
-            return declared, 1.0, "declared"
-    if event.reply_to and (said := _said(state, index, event.reply_to)) and said.effort:
-        return said.effort, 1.0, "reply"
+            turn.reason = "declared"
+            return declared
+    if event.reply_to and (said := _said(state, turn.index, event.reply_to)) and said.effort:
+        turn.reason = "reply"
+        return said.effort
     if event.role == "system":
-        return "", 0.0, "system"
-    if crowd and event.role == "user":
-        known = speaker if speaker.turn >= 0 else None
-        effort_id, reason = answered(known, other, name, event.at, params)
-        return effort_id, 1.0 if effort_id else 0.0, reason
+        return ""
+    if turn.crowd and event.role == "user":
+        known = turn.speaker if turn.speaker.turn >= 0 else None
+        effort_id, turn.reason = answered(known, turn.other, turn.name, event.at, params)
+        return effort_id
     if event.role != "user" and session.users:
-        return session.last, 1.0, "turn-taking"
-    return _best(params, state, event, session, similar, terms, names)
+        turn.reason = "turn-taking"
+        return session.last
+    return _likeliest(params, state, turn)
 
 
-def _best(
-    params: OpenEffortsParams, state: State, event: TurnFiled, session: Session, similar: dict[str, float],
-    terms: list[str], names: list[str],
-) -> tuple[str, float, str]:  # fmt: skip
-    """The likeliest of staying, returning and beginning; what is likely at all is similar, too."""
-    small, cues = _small(event), event.text.cues
+def _likeliest(params: OpenEffortsParams, state: State, turn: _Turn) -> str:
+    """Staying, returning or beginning; what is likely at all is similar, too."""
+    event, session, similar, cues = turn.event, turn.session, turn.similar, turn.event.text.cues
     candidates = [
         Candidate(effort_id, effort, effort.parted or effort.status == "concluded")
         for effort_id in session.recent
         if (effort := state.get(f"effort/{effort_id}", Effort)) is not None
     ]
-    if small and (not candidates or ("greeting" in cues and candidates[-1].done)):
-        return "", 0.0, ""
+    if turn.small and (not candidates or ("greeting" in cues and candidates[-1].done) or chat(event.text)):
+        return ""
     worth = worths(
         params, candidates, session.effort, event.segment != session.segment, session.stays, session.switches,
-        terms, names, cues,
+        turn.terms, turn.names, cues,
     )  # fmt: skip
     resumes = params.resumes if "resume" in cues else 0.0
-    for effort_id in sorted(similar, key=lambda key: (-similar[key], key))[:3]:
+    for effort_id, value in best(similar, 3):
         if effort_id not in worth:
-            worth[effort_id] = params.like * similar[effort_id] - params.elsewhere + resumes
-    if not small:
-        worth[""] = beginning(params, cues, small, bool(candidates))
+            worth[effort_id] = params.like * value - params.elsewhere + resumes
+    if not turn.small:
+        worth[""] = beginning(params, cues, bool(candidates), turn.speaker.turn < 0)
     found = shares(worth)
-    best = max(found, key=lambda key: (found[key], key == session.effort, key))
+    chosen = max(found, key=lambda key: (found[key], key == session.effort, key))
     for effort_id, share in found.items():
-        if effort_id and share >= params.likely:
-            similar[effort_id] = max(similar.get(effort_id, 0.0), share)
+        if effort_id and share >= params.likely and share > similar.get(effort_id, 0.0):
+            similar[effort_id] = share
+    _habit(params, session, chosen)
+    turn.score, turn.reason = found[chosen], "stay" if chosen == session.effort else "words"
+    return chosen
+
+
+def _habit(params: OpenEffortsParams, session: Session, chosen: str) -> None:
+    """How often this session's user stays, fading."""
     if session.effort:
-        if best == session.effort:
+        if chosen == session.effort:
             session.stays += 1
         else:
             session.switches += 1
         if session.stays + session.switches > params.habit:
             session.stays, session.switches = session.stays // 2, session.switches // 2
-    return best, found[best], "stay" if best == session.effort else "words" if best else "new"
 
 
-def _small(event: TurnFiled) -> bool:
-    """Nothing but greeting, thanks or good-bye."""
-    text = event.text
-    return len(text.terms) <= 3 and not text.names and not _SMALL.isdisjoint(text.cues) and ASKING.isdisjoint(text.cues)
+def _remember(state: State, index: Active, space: Space, said: Said) -> None:
+    """Keeps the turn among the recent ones; the oldest of them is forgotten."""
+    n = space.turns
+    key = f"turn/{n % RECENT}"
+    if n >= RECENT:
+        old = state.get(key, Said)
+        if old is not None:
+            index.turns.pop(old.turn, None)
+    index.turns[said.turn] = n
+    state.put(key, said)
+    space.turns = n + 1
+    state.put("space", space)
 
 
-def _works(event: TurnFiled, small: bool) -> bool:
-    """New work: a user asks or tells something."""
-    cues = event.text.cues
-    if event.role != "user" or small:
-        return False
-    return not ASKING.isdisjoint(cues) or (len(event.text.terms) >= 3 and _SMALL.isdisjoint(cues))
+def _leave(state: State, turn: _Turn, effort_id: str) -> None:
+    """What the session and its speakers remember of the turn."""
+    event, session = turn.event, turn.session
+    if event.role == "user":
+        spoke(turn.speaker, turn.other, turn.me, turn.name, event.at, session.turns, effort_id or turn.speaker.effort)
+        state.put(f"speaker/{event.session}/{turn.me}", turn.speaker)
+        if turn.other is not None:
+            state.put(f"speaker/{event.session}/{turn.name}", turn.other)
+    session.turns += 1
+    if event.role != "system":
+        session.last = effort_id
+    session.segment = event.segment
+    if effort_id and effort_id != session.effort:
+        session.effort = effort_id
+        if effort_id in session.recent:
+            session.recent.remove(effort_id)
+        session.recent.append(effort_id)
+        del session.recent[:-8]
+    state.put(f"session/{event.session}", session)
 
 
 def _reopen(
@@ -294,10 +327,10 @@ def _reopen(
 
 
 def _join(
-    params: OpenEffortsParams, state: State, index: Active, space: Space, session: Session, effort_id: str,
-    effort: Effort, said: Said, event: TurnFiled, out: list[Derived],
-) -> None:  # fmt: skip
+    params: OpenEffortsParams, state: State, turn: _Turn, space: Space, effort_id: str, effort: Effort, said: Said
+) -> None:
     """The turn is one of the effort's."""
+    event = turn.event
     effort.turns += 1
     effort.at = event.at
     effort.session = event.session
@@ -306,7 +339,7 @@ def _join(
     if event.role == "user":
         effort.parted = parting(event.text.cues, len(event.text.terms))
     else:
-        effort.asked = said.terms
+        effort.asked = dict(zip(said.terms, said.counts, strict=False))
     key = f"segment/{event.segment}"
     segment = state.get(key, Segment) or Segment()
     if effort_id not in segment.efforts:
@@ -316,11 +349,11 @@ def _join(
             del segment.efforts[next(iter(segment.efforts))]
     segment.efforts[effort_id] = segment.efforts.get(effort_id, 0) + 1
     state.put(key, segment)
-    _activate(params, state, index, effort_id, effort)
+    _activate(params, state, turn.index, effort_id, effort)
     for name in said.names:
         if name not in effort.names:
             _name(state, name, effort_id)
-    add(index, effort_id, effort, said)
+    add(turn.index, effort_id, effort, said)
     state.put(f"effort/{effort_id}", effort)
 
 
@@ -359,31 +392,29 @@ def _named(state: State, own: list[str], names: list[str]) -> list[str]:
     return list(found)[:8]
 
 
-def _wait(
-    params: OpenEffortsParams, state: State, index: Active, event: TurnFiled, session: Session, speaker: Speaker,
-    effort_id: str, effort: Effort | None, crowd: bool, out: list[Derived],
-) -> None:  # fmt: skip
-    """Small talk waits for what follows, and joins it."""
-    if event.role == "system":
+def _wait(state: State, turn: _Turn, effort_id: str, effort: Effort | None, out: list[Derived]) -> None:
+    """A greeting waits for what its speaker says next, and joins it."""
+    event, session, speaker = turn.event, turn.session, turn.speaker
+    if event.role == "system" or chat(event.text):
         return
     if not effort_id:
-        if crowd:
+        if turn.crowd:
             speaker.pending = event.turn
-        else:
+        elif turn.small or session.pending:
             session.pending = [*session.pending, event.turn][-4:]
         return
-    waiting = [speaker.pending] if crowd and speaker.pending else session.pending if not crowd else []
+    waiting = [speaker.pending] if speaker.pending else []
     speaker.pending = ""
-    if not crowd:
-        session.pending = []
-    for turn in waiting:
-        said = _said(state, index, turn)
+    if not turn.crowd and session.pending:
+        waiting, session.pending = session.pending, []
+    for earlier in waiting:
+        said = _said(state, turn.index, earlier)
         if said is not None and not said.effort and effort is not None:
             said.effort = effort_id
-            state.put(f"turn/{index.turns[turn] % RECENT}", said)
+            state.put(f"turn/{turn.index.turns[earlier] % RECENT}", said)
             effort.turns += 1
-            add(index, effort_id, effort, said)
-            out.append(TurnRethreaded(event.space, event.session, event.at, turn, effort_id))
+            add(turn.index, effort_id, effort, said)
+            out.append(TurnRethreaded(event.space, event.session, event.at, earlier, effort_id))
 
 
 def _said(state: State, index: Active, turn: str) -> Said | None:
@@ -446,7 +477,7 @@ def _report(
     terms = weighed[:12]
     if not effort.declared or not effort.topic:
         names = sorted(effort.names, key=lambda name: -effort.names[name])[:2]
-        effort.topic = " ".join(dict.fromkeys(names + terms[:6]))[:200]
+        effort.topic = " ".join(dict.fromkeys(names + terms[:6]))[:TOPIC]
     state.put(f"effort/{effort_id}", effort)
     summary = "\n".join(effort.summaries.values())
     out.append(
@@ -491,16 +522,36 @@ def _take_back(state: State, turn: str) -> str:
     """A retracted turn's words are no longer matched; gives the effort it belonged to."""
     index = state.index(active)
     said = _said(state, index, turn)
-    if said is None or not said.effort:
+    if said is None:
         return ""
-    effort = state.get(f"effort/{said.effort}", Effort)
-    if effort is not None:
+    key = f"turn/{index.turns[turn] % RECENT}"
+    effort = state.get(f"effort/{said.effort}", Effort) if said.effort else None
+    if effort is None:
+        said.turn = ""  # It waits no longer for what follows.
+        del index.turns[turn]
+    else:
         add(index, said.effort, effort, said, -1)
         effort.turns = max(0, effort.turns - 1)
+        if list(effort.asked) == said.terms:
+            effort.asked = {}
+        for name in said.names:
+            if name not in effort.names:
+                _unname(state, name, said.effort)
         state.put(f"effort/{said.effort}", effort)
     said.terms, said.counts, said.names = [], [], []
-    state.put(f"turn/{index.turns[turn] % RECENT}", said)
+    state.put(key, said)
     return said.effort
+
+
+def _unname(state: State, name: str, effort_id: str) -> None:
+    """The name no longer stands for the effort."""
+    named = state.get(f"name/{name}", Named)
+    if named is not None and effort_id in named.efforts:
+        named.efforts.remove(effort_id)
+        if named.efforts:
+            state.put(f"name/{name}", named)
+        else:
+            state.delete(f"name/{name}")
 
 
 def _find(state: State, space: str, name: str, turn: str, segment: str) -> str:
@@ -529,7 +580,7 @@ def _declare(
     effort = state.get(f"effort/{effort_id}", Effort) if effort_id else None
     if effort is None:
         effort_id = derived_id("effort", event.space, fact.id)
-        effort = Effort(event.session, event.at, fact.name, (fact.topic or fact.name)[:200], True)
+        effort = Effort(event.session, event.at, fact.name, (fact.topic or fact.name)[:TOPIC], True)
         out.append(
             EffortOpened(
                 event.space, event.session, event.at, effort_id, fact.turn, fact.name, effort.topic, "declared"
@@ -541,16 +592,11 @@ def _declare(
         effort.declared = True
         effort.name = fact.name or effort.name
         if fact.topic:
-            effort.topic = fact.topic[:200]
+            effort.topic = fact.topic[:TOPIC]
             _report(state, event.space, event.session, event.at, effort_id, effort, out)
-    for word in dict.fromkeys((fact.name.lower(),)):
-        if word:
-            state.put(f"declared/{word}", Named([effort_id]))
-            if len(word) <= WORD and word not in effort.names and len(effort.names) < NAMES:
-                effort.names[word] = 1
-                if effort_id in index.slots:
-                    index.names.setdefault(word, {})[effort_id] = None
-                _name(state, word, effort_id)
+    if fact.name:
+        state.put(f"declared/{fact.name.lower()}", Named([effort_id]))
+    _titled(state, index, effort_id, effort, fact)
     space = state.get("space", Space) or Space()
     space.touched += 1
     state.put("space", space)
@@ -558,6 +604,16 @@ def _declare(
     _activate(params, state, index, effort_id, effort)
     state.put(f"effort/{effort_id}", effort)
     _assign(params, state, event, fact, effort_id)
+
+
+def _titled(state: State, index: Active, effort_id: str, effort: Effort, fact: EffortDeclared) -> None:
+    """The words of an effort's own name and topic are matched like those of its turns."""
+    words = scan(f"{fact.name} {fact.topic}")
+    names = list(dict.fromkeys([fact.name.lower(), *words.names]))
+    names = [name for name in names if name and len(name) <= WORD]
+    for name in names:
+        _name(state, name, effort_id)
+    add(index, effort_id, effort, Said("", "", "", "", "", words.terms, words.counts, names))
 
 
 def _assign(params: OpenEffortsParams, state: State, event: FactFiled, fact: EffortDeclared, effort_id: str) -> None:

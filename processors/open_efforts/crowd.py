@@ -24,7 +24,7 @@ class Limits(Params):
     pair: int = param(20, "minutes", "two who talked this lately go on with it", ge=0)
     last: int = param(20, "minutes", "who is called by name is answered on what they said last", ge=0)
     renewed: int = param(4, "minutes", "after so long, what the called one began since counts more", ge=0)
-    called: int = param(15, "minutes", "an unnamed message answers who called its author", ge=0)
+    called: int = param(8, "minutes", "an unnamed message answers who called its author", ge=0)
     own: int = param(
         8, "minutes", "an unnamed message goes on with its author's last, in a thread of the author's", ge=0
     )

@@ -1,6 +1,6 @@
 """Which effort a user's turn belongs to where few speak: the likeliest of staying, returning and beginning.
 
-A log-linear choice. With n efforts of the session as candidates, of which df(f) speak of f, w(f) = log((n + 1) / df(f)):
+A log-linear choice. With n efforts of the session as candidates, df(f) of which have f, w(f) = log((n + 1) / df(f)):
 
     worth(e)   = words * min(sum w(shared terms), 6) / 3 + names * min(sum w(shared names), 4)
                + asked * share of the turn's words that e's last answer spoke of (replies take up the question's words)
@@ -8,7 +8,7 @@ A log-linear choice. With n efforts of the session as candidates, of which df(f)
                + resumes if the turn says that it goes back, for all others
                - done if e's user said good-bye or e is concluded
     worth(elsewhere) = like * similarity - elsewhere + resumes, for efforts of other sessions (see matching)
-    worth(new) = - new + greets + opens - small, as cues tell
+    worth(new) = - new + greets + opens + arrives, as cues tell
 
 The share of switches is learned from the session itself: some people do one thing at a time, some four. Weights are
 those of a multinomial logit (McFadden 1974) fitted on interleaved task dialogues; two halves of the tasks gave nearly
@@ -20,9 +20,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import exp, log
 
+from processors.open_efforts.matching import LOGS
 from processors.open_efforts.records import Effort
 from streams.processor import Params, param
+from streams.text import Text
 
+_SMALL = frozenset(("greeting", "thanks", "welcome", "closing"))
+_DAILY = """
+weather weekend rain raini snow sun sunni cold warm hot love beauti fine great tire sleep slept coffe lunch dinner
+breakfast holiday vacat morn even night today feel well hope wetter wochenend regen sonn heut temp jour tiempo hoy dia
+"""
+_CHAT = frozenset(_DAILY.split())
+"""Stems of daily small talk. A turn that says anything else as well is not small talk."""
 ASKING = frozenset(("question", "opening", "asks", "wh", "shift"))
 _WORDS, _NAMES = 6.0, 4.0
 
@@ -52,7 +61,7 @@ class Weights(Params):
         ge=0,
     )
     opens: float = param(1.7, "log odds", "so do 'I need', 'can you help'; 1.68 and 1.59", ge=0)
-    small: float = param(0.8, "log odds", "thanks and good-bye begin nothing; 0.92 and 0.70", ge=0)
+    arrives: float = param(1.5, "log odds", "who comes into a session under way and asks, asks something else", ge=0)
 
 
 @dataclass(slots=True)
@@ -69,17 +78,18 @@ def worths(
     terms: list[str], names: list[str], cues: list[str],
 ) -> dict[str, float]:  # fmt: skip
     """worth(e) of each candidate."""
-    by_terms = _shared(terms, [c.effort.terms for c in candidates])
-    by_names = _shared(names, [c.effort.names for c in candidates])
-    asked = _shared(terms, [dict.fromkeys(c.effort.asked, 1) for c in candidates])
     n = len(candidates)
-    spoken = sum(log((n + 1) / max(0.5, d)) * (1.0 if d else 0.5) for d in _spread(terms, candidates)) or 1.0
+    by_terms, spoken = shared(terms, [c.effort.terms for c in candidates])
+    by_names, _ = shared(names, [c.effort.names for c in candidates])
+    asked, _ = shared(terms, [c.effort.asked for c in candidates])
+    spoken = spoken or 1.0
     found: dict[str, float] = {}
-    for c, word, name, ask in zip(candidates, by_terms, by_names, asked, strict=True):
+    for i in range(n):
+        c = candidates[i]
         worth = (
-            weights.words * min(word, _WORDS) / 3
-            + weights.names * min(name, _NAMES)
-            + weights.asked * min(1.0, ask / spoken)
+            weights.words * min(by_terms[i], _WORDS) / 3
+            + weights.names * min(by_names[i], _NAMES)
+            + weights.asked * min(1.0, asked[i] / spoken)
         )
         if c.id == current:
             worth += weights.stay + log((stays + weights.prior) / (switches + 1)) - (weights.cut if cut else 0.0)
@@ -91,31 +101,33 @@ def worths(
     return found
 
 
-def _spread(terms: list[str], candidates: list[Candidate]) -> list[int]:
-    return [sum(term in c.effort.terms for c in candidates) for term in terms]
-
-
-def _shared(words: list[str], profiles: list[dict[str, int]]) -> list[float]:
-    """For each profile, the rarity of the words it shares."""
-    found = [0.0] * len(profiles)
+def shared(words: list[str], profiles: list[dict[str, int]]) -> tuple[list[float], float]:
+    """For each profile the rarity of the words it shares; and the rarity of all words, unheard ones half."""
     n = len(profiles)
+    found = [0.0] * n
+    total, unheard = 0.0, 0.5 * log((n + 1) / 0.5)
     for word in words:
-        having = [i for i, profile in enumerate(profiles) if word in profile]
+        having = [i for i in range(n) if word in profiles[i]]
         if having:
-            weight = log((n + 1) / len(having))
+            weight = LOGS[n + 1] - LOGS[len(having)]
+            total += weight
             for i in having:
                 found[i] += weight
-    return found
+        else:
+            total += unheard
+    return found, total
 
 
-def beginning(weights: Weights, cues: list[str], small: bool, middle: bool) -> float:
-    """worth(new). A greeting tells something only in the `middle` of a session, and not where the turn goes back."""
+def beginning(weights: Weights, cues: list[str], middle: bool, comes: bool) -> float:
+    """worth(new), for a user who speaks or `comes`. A greeting tells something only in the `middle` of a session, and not where the turn goes back."""
     worth = -weights.new
     if "greeting" in cues and middle and "resume" not in cues:
         worth += weights.greets
     if "opening" in cues:
         worth += weights.opens
-    return worth - weights.small if small else worth
+        if comes and middle:
+            worth += weights.arrives
+    return worth
 
 
 def shares(worth: dict[str, float]) -> dict[str, float]:
@@ -124,6 +136,27 @@ def shares(worth: dict[str, float]) -> dict[str, float]:
     each = {key: exp(value - top) for key, value in worth.items()}
     total = sum(each.values())
     return {key: value / total for key, value in each.items()}
+
+
+def small_talk(text: Text) -> bool:
+    """Nothing but greeting, thanks, good-bye, the weather and the like."""
+    if text.names or len(text.terms) > 8:
+        return False
+    if not _SMALL.isdisjoint(text.cues) and len(text.terms) <= 3 and ASKING.isdisjoint(text.cues):
+        return True
+    return chat(text)
+
+
+def chat(text: Text) -> bool:
+    """Talk of the weather, the weekend and how one is."""
+    return bool(text.terms) and not text.names and all(term in _CHAT for term in text.terms)
+
+
+def works(text: Text, small: bool) -> bool:
+    """New work: something is asked or told, not only thanks or a good-bye."""
+    if small:
+        return False
+    return not ASKING.isdisjoint(text.cues) or (len(text.terms) >= 3 and _SMALL.isdisjoint(text.cues))
 
 
 def parting(cues: list[str], terms: int) -> bool:

@@ -13,29 +13,41 @@ from __future__ import annotations
 
 from math import log
 
-from processors.open_efforts.records import Active
+from processors.open_efforts.records import ACTIVE, Active
+
+LOGS = [0.0, *(log(i) for i in range(1, 2 * ACTIVE + 2))]
 
 
 def alike(
-    index: Active, terms: list[str], names: list[str], name_weight: float, common: int, most: int
+    index: Active, terms: list[str], names: list[str], name_weight: float, common: int, least: float
 ) -> dict[str, float]:
-    """Similarity, 0 to 1, of each active effort that shares something with the turn."""
+    """Similarity of the active efforts that share something with the turn, from `least` to 1."""
     n = len(index.slots)
+    if not n:
+        return {}
+    unheard = 0.5 * log(1 + n / 0.5)
     total = 0.0
     found: dict[str, float] = {}
     for words, postings, factor in ((names, index.names, name_weight), (terms, index.terms, 1.0)):
-        for word in words[:most]:
+        for word in words:
             posting = postings.get(word)
             if posting is None:
-                total += factor * log(1 + n / 0.5) * 0.5
+                total += factor * unheard
                 continue
             df = len(posting)
-            if df > common:
-                continue
-            weight = factor * log(1 + n / df)
-            total += weight
-            for effort in posting:
-                found[effort] = found.get(effort, 0.0) + weight
+            if df <= common:
+                weight = factor * (LOGS[n + df] - LOGS[df])
+                total += weight
+                for effort in posting:
+                    found[effort] = found.get(effort, 0.0) + weight
     if not found:
         return found
-    return {effort: weight / total for effort, weight in found.items()}
+    bound = least * total
+    return {effort: weight / total for effort, weight in found.items() if weight >= bound}
+
+
+def best(similar: dict[str, float], most: int) -> list[tuple[str, float]]:
+    """The `most` alike, best first; the id decides among equals, so that no order of postings shows."""
+    if len(similar) < 2:
+        return list(similar.items())
+    return sorted(similar.items(), key=lambda pair: (-pair[1], pair[0]))[:most]

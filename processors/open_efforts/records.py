@@ -46,8 +46,8 @@ class Effort:
     """The space's `touched` when it was active last."""
     terms: dict[str, int] = field(default_factory=dict)
     names: dict[str, int] = field(default_factory=dict)
-    asked: list[str] = field(default_factory=list)
-    """Terms of its last turn that was not the user's: what an answer would speak of."""
+    asked: dict[str, int] = field(default_factory=dict)
+    """Terms, with their number, of its last turn that was not the user's: what an answer would speak of."""
     parted: bool = False
     """Whether its user said good-bye last."""
     summaries: dict[str, str] = field(default_factory=dict)
@@ -185,7 +185,7 @@ def active(state: State) -> Active:
     total = space.turns if space else 0
     for n in range(max(0, total - RECENT), total):
         said = state.get(f"turn/{n % RECENT}", Said)
-        if said is not None:
+        if said is not None and said.turn:
             index.turns[said.turn] = n
     return index
 
@@ -194,7 +194,9 @@ def add(index: Active, effort_id: str, effort: Effort, said: Said, sign: int = 1
     """Adds what a turn said to an active effort's profile, or takes it back with `sign` -1."""
     live = effort_id in index.slots
     _count(effort.terms, said.terms, said.counts, sign, index.terms if live else None, effort_id, TERMS)
-    _count(effort.names, said.names, [1] * len(said.names), sign, index.names if live else None, effort_id, NAMES)
+    if said.names:
+        ones = [1] * len(said.names)
+        _count(effort.names, said.names, ones, sign, index.names if live else None, effort_id, NAMES)
 
 
 def _count(
@@ -206,10 +208,12 @@ def _count(
     effort_id: str,
     limit: int,
 ) -> None:
-    for word, count in zip(words, counts, strict=True):
+    for word, count in zip(words, counts, strict=False):
         old = profile.get(word)
         if sign > 0:
             if old is None:
+                if len(word) > WORD:
+                    continue
                 profile[word] = count
                 if postings is not None:
                     found = postings.get(word)

@@ -1,5 +1,6 @@
--- Tokens of the whole conversation so far against an estimate of its working context, over time. The context's entries
--- are taken as rendered in full (summaries, or all turns of an expanded effort) and cut at the budget.
+-- Tokens of a session so far, and of all history of its space so far, against an estimate of its working context, over time.
+-- The context's entries are taken as rendered in full (summaries, or all turns of an expanded effort, also those of other
+-- sessions) and cut at the budget; saved is the share of the history that the context does without.
 -- parameter: space = ''     only this space; '' for all
 -- parameter: session = ''   only this session; '' for all
 -- parameter: every = 10     one row for so many turns, and one for the last
@@ -8,12 +9,13 @@ WITH said AS (
     SELECT
         t.space, t.session, t.turn_id, t.position, t.at, t.effort, t.tokens, t.retracted,
         row_number() OVER talk AS n, count(*) OVER (PARTITION BY t.space, t.session) AS of,
-        sum(if(t.retracted, 0, t.tokens)) OVER talk AS raw_tokens
+        sum(if(t.retracted, 0, t.tokens)) OVER talk AS raw_tokens,
+        sum(if(t.retracted, 0, t.tokens)) OVER (PARTITION BY t.space ORDER BY t.position) AS history_tokens
     FROM turns t
-    WHERE $space IN ('', t.space) AND $session IN ('', t.session)
+    WHERE $space IN ('', t.space)
     WINDOW talk AS (PARTITION BY t.space, t.session ORDER BY t.position)
 ), listed AS (
-    SELECT * FROM said s WHERE s.n % $every = 0 OR s.n = s.of
+    SELECT * FROM said s WHERE (s.n % $every = 0 OR s.n = s.of) AND $session IN ('', s.session)
 ), spent AS (
     SELECT t.space, t.effort, t.position, sum(t.tokens) OVER (PARTITION BY t.space, t.effort ORDER BY t.position) AS tokens
     FROM turns t WHERE t.effort IS NOT NULL AND NOT t.retracted AND $space IN ('', t.space)
@@ -41,7 +43,7 @@ WITH said AS (
 )
 SELECT
     s.space, s.session, s.n AS turn, s.turn_id, s.at, s.raw_tokens::BIGINT AS raw_tokens,
-    coalesce(c.tokens, 0)::BIGINT AS context_tokens, coalesce(c.entries, 0) AS entries,
-    round(1 - coalesce(c.tokens, 0) / greatest(s.raw_tokens, 1), 3) AS saved
+    s.history_tokens::BIGINT AS history_tokens, coalesce(c.tokens, 0)::BIGINT AS context_tokens,
+    coalesce(c.entries, 0) AS entries, round(1 - coalesce(c.tokens, 0) / greatest(s.history_tokens, 1), 3) AS saved
 FROM listed s LEFT JOIN context c ON c.space = s.space AND c.session = s.session AND c.position = s.position
 ORDER BY s.space, s.session, s.n

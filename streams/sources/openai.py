@@ -101,7 +101,8 @@ class _Chats:
 
     def conversations(self, value: object, line: int, raw: bytes = b"") -> Iterator[Item]:
         """The turns in a JSON value: a message, a conversation, or a list of either. `line` is 0 in a document."""
-        session = self.given.session if line == 0 else self._numbered(line)
+        # Why 1 too: a document written on one line is the same document.
+        session = self.given.session if line <= 1 else self._numbered(line)
         if isinstance(value, dict) and "role" in value:
             yield self._message(value, self._loose(value), line, "", raw)
         elif isinstance(value, dict) and isinstance(value.get("conversations"), list):

@@ -15,7 +15,6 @@ import re
 import tomllib
 from dataclasses import dataclass
 from importlib.resources import files
-from itertools import chain
 from typing import Any, NamedTuple
 
 LANGUAGES = ("en", "de", "fr", "es")
@@ -64,6 +63,8 @@ class Language(NamedTuple):
     against: dict[str, re.Pattern[str]]
     hands: tuple[str, ...]
     """Words of handing over; a sentence without any is not looked at for it."""
+    polite: tuple[str, ...]
+    """The same for courtesies."""
     mask: int
 
 
@@ -75,10 +76,11 @@ class Sentence(NamedTuple):
 
 
 _AGAINST = (
-    "hypothetical", "temporal", "negated", "reported", "hedged", "after", "partial", "question", "contrast", "request",
-    "imperative", "deferral", "light", "neutral", "yes", "unless_need", "waits", "promises", "insists", "courtesy", "handoff",
-    "offered",
+    "hypothetical", "temporal", "negated", "reported", "hedged", "before", "after", "partial", "question", "contrast",
+    "request", "imperative", "deferral", "unless_need", "light", "neutral", "yes",
+    "waits", "insists", "promises", "courtesy", "handoff", "offered",
 )  # fmt: skip
+"""What speaks against a claim, and what an answer leaves open; a language may leave any of them out."""
 _AT_START = frozenset(("after", "question", "imperative", "light", "neutral", "yes"))
 
 
@@ -121,7 +123,8 @@ def _load() -> tuple[tuple[Language, ...], dict[str, int], frozenset[str]]:
         said = {**table.get("against", {}), **left_open}
         against = {name: _compile(said.get(name, ""), name in _AT_START) for name in _AGAINST}
         mask = sum(group.bit for group in groups)
-        languages.append(Language(tuple(groups), against, tuple(left_open.get("hands", "").split()), mask))
+        hands, polite = tuple(left_open.get("hands", ())), tuple(left_open.get("polite", ()))
+        languages.append(Language(tuple(groups), against, hands, polite, mask))
     return tuple(languages), triggers, frozenset(opens)
 
 
@@ -134,7 +137,7 @@ _QUOTED = re.compile(
 _QUOTES = re.compile(r"[`\"“«„]|(?<!\w)'")
 _LINE = re.compile(r"^[ \t]*(?:>|\$ |# |\[\w+\]|\d{4}-\d\d-\d\d[t ]|\d\d:\d\d:\d\d|(?:\t| {4,})).*$", re.M)
 """Quoted lines, shell prompts, log lines, indented code."""
-_BREAK = re.compile(r"[.!?;…。！？]+[)\"'*_]*(?=\s|$)|\n+|\s[-–—]{1,3}\s|[。！？]")
+_BREAK = re.compile(r"[.!?;…\n。！？](?:(?<=[\n。！？])|[.!?…]*[)\"'*_]*(?=\s|$))")
 _WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)?")
 _LIST_ITEM = re.compile(r"\s*(?:[-*•]|\d+[.)])(?:\s|$)")
 _CLAUSE = re.compile(r"[,;:]|\b(?:but|and|so)\b")
@@ -161,17 +164,21 @@ def _lower(text: str) -> str:
     lowered = text.lower()
     if len(lowered) != len(text):
         lowered = "".join(low if len(low := char.lower()) == 1 else char for char in text)
-    return lowered.replace("’", "'") if "’" in lowered else lowered
+    if lowered.isascii():
+        return lowered
+    return lowered.replace("’", "'").replace("¡", " ").replace("！", "!")
 
 
 def _sentences(folded: str, base: int) -> list[Sentence]:
     found: list[Sentence] = []
     at = 0
-    for stop in chain((m.end() for m in _BREAK.finditer(folded)), (len(folded),)):
+    stops = [stop.end() for stop in _BREAK.finditer(folded)]
+    stops.append(len(folded))
+    for stop in stops:
         text = folded[at:stop]
         bare = text.strip()
         if bare:
-            found.append(Sentence(bare, base + at + len(text) - len(text.lstrip())))
+            found.append(Sentence(bare, base + at + text.index(bare)))
         at = stop
     return found
 
@@ -226,6 +233,8 @@ def _weight(language: Language, group: Group, text: str, start: int, end: int) -
         after = text[end:].lstrip(" ")
         if group.name != "finish" and against["partial"].search(text):
             return 0.0
+        if group.name == "resolved" and against["before"].search(clause):
+            return 0.0
         if group.name != "resolved" and against["after"].match(after):
             return 0.0
     return HEDGED if group.name != "finish" and against["hedged"].search(clause) else 1.0
@@ -243,11 +252,12 @@ class _Turn:
     defers: bool = False
     finished: int = -1
     """Where the last words stand by which the speaker wants no more."""
-    other: int = 0
-    """Words of content in sentences that claim nothing."""
     facts: int = 0
-    """Of these, words that are no more than "I see", "that's fine"."""
+    """Words in sentences that claim nothing and are more than "I see", "I'll look into that"."""
+    other: int = 0
+    """Of these, words in sentences that are more than a remark: "that ...", "great ..."."""
     yes: bool = False
+    """It begins with yes."""
 
 
 def _claim(turn: _Turn, language: Language, groups: list[Group], sentence: Sentence) -> str:
@@ -256,12 +266,7 @@ def _claim(turn: _Turn, language: Language, groups: list[Group], sentence: Sente
     rest = text
     best: dict[str, float] = {}
     for group in groups:
-        for near in group.near:
-            if near in text:
-                break
-        else:
-            continue
-        found = group.found.search(text)
+        found = group.found.search(text) if _holds(text, group.near) else None
         if found is None:
             continue
         weight = _weight(language, group, text, found.start(), found.end())
@@ -290,11 +295,12 @@ def _weigh_user(turn: _Turn, languages: list[Language], sentence: Sentence, rest
             turn.yes = True
         if not words:
             continue
-        if not claimed and _asks(rest, against):
-            turn.asks_on = sentence.start
-        elif claimed and sentence.text.endswith("?") and words > 2:
-            turn.asks_on = sentence.start
-        elif against["request"].search(rest) or (not claimed and against["imperative"].match(rest)):
+        if (
+            (not claimed and _asks(rest, against))
+            or (claimed and sentence.text.endswith("?") and words > 2)
+            or against["request"].search(rest)
+            or (not claimed and against["imperative"].match(rest))
+        ):
             turn.asks_on = sentence.start
         if but := against["contrast"].search(rest):
             turn.contrast = sentence.start + but.start()
@@ -310,14 +316,14 @@ def _settle_user(turn: _Turn) -> list[Claim]:
     """What remains of a user's claims, given all the turn says."""
     asks_on, contrast, finished = turn.asks_on >= 0, turn.contrast, turn.finished
     found: list[Claim] = []
-    trouble = any(claim.pattern == "problem" for claim in turn.claims)
+    troubled = max((claim.end for claim in turn.claims if claim.pattern == "problem"), default=-1)
     for claim in turn.claims:
         confidence = claim.confidence
         match claim.pattern:
             case "thanks" | "farewell" | "confirmation":
                 if asks_on or (contrast > claim.start and contrast > finished):
                     continue
-                if finished < 0 and (trouble or (contrast >= 0 and confidence < 0.9)):
+                if finished < 0 and (troubled >= 0 or (contrast >= 0 and confidence < 0.9)):
                     confidence = min(confidence, 0.5)
                 elif turn.other > 6 and confidence < 0.9:
                     confidence = 0.6
@@ -329,6 +335,8 @@ def _settle_user(turn: _Turn) -> list[Claim]:
                 if contrast >= 0 and contrast > claim.start and contrast > finished:
                     continue
                 if asks_on and claim.start <= finished < claim.end:
+                    continue
+                if claim.pattern == "completion" and finished < 0 and troubled > claim.start:
                     continue
                 confidence *= ASKS_ON if asks_on else 1
         found.append(Claim(claim.pattern, round(confidence, 3), claim.start, claim.end))
@@ -349,6 +357,8 @@ def _user(lowered: str, languages: list[tuple[Language, list[Group]]]) -> list[C
     if all(claim.pattern in ("problem", "negation") for claim in turn.claims):
         return turn.claims
     known = [language for language, _ in languages]
+    if _TABLES[0] not in known:
+        known.insert(0, _TABLES[0])  # Why: people mix a foreign thanks or goodbye into English requests
     for i, sentence in enumerate(sentences):
         _weigh_user(turn, known, sentence, rests[i], i == 0)
     found = _settle_user(turn)
@@ -366,8 +376,8 @@ def _assistant(lowered: str, languages: list[tuple[Language, list[Group]]]) -> l
     for sentence in sentences:
         for language, groups in languages:
             _claim(turn, language, groups, sentence)
-    if not turn.claims:
-        return []
+    if not any(claim.pattern == "completion" for claim in turn.claims):
+        return turn.claims
     for text, start in sentences:
         for language, _ in languages:
             if but := language.against["contrast"].search(text):
@@ -378,40 +388,64 @@ def _assistant(lowered: str, languages: list[tuple[Language, list[Group]]]) -> l
     ]
 
 
-END = 320
+END = 400
 """So many characters at the end of an assistant's turn tell what it leaves open."""
 
 
-def _left_open(lowered: str, words: list[str]) -> list[Claim]:
+def _last_sentences(lowered: str) -> list[Sentence]:
+    """The last three sentences of a turn, the last one first; items of a list are left out."""
+    found: list[Sentence] = []
+    base = max(0, len(lowered) - END)
+    stop = len(lowered.rstrip())
+    while stop > base and len(found) < 3:
+        start = base
+        for mark in ("\n", ". ", "? ", "! "):
+            at = lowered.rfind(mark, start, stop - 1)
+            if at >= 0:
+                start = at + 1
+        text = lowered[start:stop].strip()
+        if text and not _LIST_ITEM.match(text):
+            found.append(Sentence(text, start))
+        stop = start
+    return found
+
+
+def _left_open(lowered: str) -> list[Claim]:
     """Whether the end of an assistant's turn waits, promises or hands over."""
-    if "?" not in lowered[-END:] and _OPEN.isdisjoint(words[-END // 6 :]):
-        return []
-    base = max(0, len(lowered) - 2 * END)
-    last = [s for s in _sentences(_fold(lowered[base:]), base) if not _LIST_ITEM.match(s.text)][-3:]
     found: list[Claim] = []
-    for text, start in reversed(last):
+    for text, start in _last_sentences(lowered):
+        asked = text[-1] == "?"
+        if not asked and _OPEN.isdisjoint(text.split()):
+            continue
         for language in _TABLES:
-            if _hands(language, text):
+            if not asked and _hands(language, text):
                 found.append(Claim("handoff", 0.6, start, start + len(text)))
-            if _waits(language, text):
+            if _waits(language, text, asked):
                 found.append(Claim("pending", 0.6, start, start + len(text)))
                 return found
     return found
 
 
+def _holds(text: str, any_of: tuple[str, ...]) -> bool:
+    for word in any_of:  # noqa: SIM110  a loop costs half of any()
+        if word in text:
+            return True
+    return False
+
+
 def _hands(language: Language, text: str) -> bool:
-    if not any(word in text for word in language.hands):
-        return False
-    return language.against["handoff"].search(text) is not None and language.against["offered"].search(text) is None
-
-
-def _waits(language: Language, text: str) -> bool:
     against = language.against
-    asked = text.endswith("?")
-    if asked and against["insists"].search(text):
-        return True
-    if against["courtesy"].search(text):
-        return False
+    return (
+        _holds(text, language.hands)
+        and against["handoff"].search(text) is not None
+        and against["offered"].search(text) is None
+    )
+
+
+def _waits(language: Language, text: str, asked: bool) -> bool:
+    against = language.against
+    if _holds(text, language.polite) and against["courtesy"].search(text):
+        return asked and against["insists"].search(text) is not None
     return asked or against["waits"].search(text) is not None or against["promises"].search(text) is not None
 
 
@@ -427,11 +461,8 @@ def _fired(words: list[str], lowered: str, role: str) -> list[tuple[Language, li
             continue
         groups: list[Group] = []
         for group in language.groups:
-            if mask & group.bit and role in group.roles:
-                for near in group.near:
-                    if near in lowered:
-                        groups.append(group)
-                        break
+            if mask & group.bit and role in group.roles and _holds(lowered, group.near):
+                groups.append(group)
         if groups:
             languages.append((language, groups))
     return languages
@@ -446,7 +477,7 @@ def claims(content: str, role: str) -> list[Claim]:
     languages = [] if _WORDS.isdisjoint(words) else _fired(words, lowered, role)
     if role == "user":
         return _unique(_user(lowered, languages)) if languages else []
-    found = _left_open(lowered, words)
+    found = [] if "?" not in lowered[-END:] and _OPEN.isdisjoint(words[-END // 6 :]) else _left_open(lowered)
     return _unique(_assistant(lowered, languages) + found) if languages else found
 
 

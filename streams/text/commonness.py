@@ -104,76 +104,76 @@ application area argument arm army art article aspect asset assistant attention 
 background bag balance ball band bank bar battery beach bear beat beauty bed bill bird birthday black block blog blood
 blue board boat body book border boss bottle box boy brain branch brand bread break breakfast bridge brother browser
 budget bug build building bus button cable call camera camp campaign capital captain car card career cash cat category
-cell center centre century chain chair challenge channel chapter character charge chart chat cheap chemical chief child
-children choice church city claim class client climate clock cloth clothes cloud club code coffee cold college colleague
-color colour column command commit committee common communication community company competition complaint component
-computer concept condition conference conflict content contract control conversation cook corner cost council country
-course court crash cream credit crew crime crisis culture cup currency customer cycle dad damage dance danger dark
-dashboard data database daughter dead death debate debt decision default defense degree delay delivery demand demo
+cell center centre century chain chair challenge channel chapter character charge chart chat cheap chemical chief
+child children choice church city claim class client climate clock cloth clothes cloud club code coffee cold college
+colleague color colour column command commit committee common communication community company competition complaint
+component computer concept condition conference conflict content contract control conversation cook corner cost
+council country course court crash cream credit crew crime crisis culture cup currency customer cycle dad damage dance
+danger dark data database daughter dead death debate debt decision default defense degree delay delivery demand demo
 department design desk development device diet dinner director discount disk distance district doc doctor document dog
-dollar domain door dream dress drink drive driver drug economy edge editor education effort egg election email employee
-employer energy engine engineer engineering entry environment error estimate event evidence exam example exchange
-executive exercise expense experience experiment expert express eye face factor family fan farm fashion father fear
-feature fee feedback field fight file film filter finance financial fire fish flag flat flight floor flow flower fly
-focus folder food foot force form format forum frame friend front fruit fuel function fund game garden gas gift girl
-glass goal gold government grade graph grass green grey ground guest guide guideline gun hair hall hardware hat head
-health heart heat height hire history hit hole holiday home horse hospital hot hotel house husband ice icon image impact
-income index industry info input install instruction insurance interface internet interview investment invitation invite
-issue item job journey judge key kid kitchen knowledge label lab laboratory land language laptop law lawyer layer lead
-leader leg legal lesson letter level library license licence life light limit line link lip load loan local location
-lock log login logo loss lunch machine magazine mail man manager map mark market marketing marriage mass master match
-material math meal measure meat media medical medicine meeting member memory menu message metal method mission mistake
-mobile mode model module money monitor mood mother motor mountain mouth movie mum mom museum music nature neck negative
-neighbor neighbour network news newspaper noise north nose object office officer oil online operation opportunity
-organization original output owner pack package page pain paint pair panel paper parent park partner party password
-patch path patient pattern payment peace performance period permission phone photo phrase picture pipe pipeline plant
-plastic plate platform play player police policy politics pool population port position positive post pot potential
-pound power practice presence present presentation president press pressure price print printer priority prize procedure
-process processor product production profession profile profit program programme project proof property proposal
-prototype public purchase purpose quality quantity quarter query queue race radio rain range rate ratio reaction record
-red region relationship release rent repair report repository repo research resource restaurant review rice risk river
-road role roll room root round route row rule safety salary sale sales salt sample scale scene school science score
-screen script sea search season seat secret section sector security seed series server service session setting setup
-shape sheet ship shirt shoe shoes shop shopping shot shoulder shower signal silver sister site situation skill skin sky
-slide slides slot smoke snow social society software soil solution son song sort source south space speech speed sport
-spot staff stage standard star state statement station statistic status stock stone storage store storm story strategy
-stream street stress structure student studio study style subject success sugar suit summary sun supply support surface
-surprise survey sweet symbol system table tag tail target task tea teacher team tech technique technology television
-temperature template term test testing text theater theme theory thread ticket tip title tone tool topic tour tower town
-track trade tradition traffic train training transfer transport travel tree trend trial trip truck trust truth tv
-twitter uncle unit university user username vacation valley value vegetable vehicle version video village voice volume
-vote wall war warning waste water wave weather web website weight wheel white wife wifi wind window winner wood workflow
-world yard yellow young youth py js ts md txt pdf csv png html css com org www http https src lib usr bin tmp readme
-approval backlog brainstorm calendar checklist comms compliance contractor coordinate deck deliverable deploy deployment
-dev division forecast framework hr kickoff launch logistics memo metric milestone objective onboard onboarding outline
-ops outreach overview plan planner procurement prospect quarterly recap recruit recruiting retro retrospective roadmap
-rollout scope spec sponsor sprint stakeholder standup supplier sync timeline turnover vendor workshop backend frontend
-cache cluster config configuration container console cron debug dependency endpoint env exception git handler hook
-instance integration json latency loop merge migrate migration node null optimize parameter parse parser proxy pull
-refactor regex render request rollback runtime schema ssh stack staging string syntax timeout token upgrade url validate
-validation variable widget woman women men national american international human million english private british middle
-king east federal league central european foreign german french chinese italian spanish russian japanese indian minister
-percent rock western justice movement ability episode battle physical pro civil independent secretary administration
-senior facebook gay male reality christian holy primary agency pop freedom murder queen fat northern southern religious
-species famous square cent digital generation hill foundation prime soul spirit basis institute chairman magic net birth
-host labor labour leadership length thousand aid billion criminal violence weapon evil core description guard nuclear
-victory emergency failure festival kick prince zone capacity hundred governor enemy soldier behavior behaviour domestic
-honor native planet younger boyfriend girlfriend joke drama grown scientific abuse internal external strike sub identity
-twenty urban confidence aircraft facility distribution phase talent troop coverage context display vision giant threat
-gender motion register resolution rural creation universe decade heaven kiss recovery sentence academic permanent scheme
-crown depression personnel revolution victim ban carbon depth deputy interior legislation maintenance relief resistance
-shame advertising empire contest marine reform retirement therapy witness adoption campus childhood clinical comparison
+dollar domain door dream dress drink drive driver drug economy edge editor education effort egg election email
+employee employer energy engine engineer engineering entry environment error estimate event evidence exam example
+exchange executive exercise expense experience experiment expert express eye face factor family fan farm fashion
+father fear feature fee feedback field fight file film filter finance financial fire fish flag flat flight floor flow
+flower fly focus folder food foot force form format forum frame friend front fruit fuel function fund game garden gas
+gift girl glass goal gold government grade graph grass green grey ground guest guide guideline gun hair hall hardware
+hat head health heart heat height hire history hit hole holiday home horse hospital hot hotel house husband ice icon
+image impact income index industry info input install instruction insurance interface internet interview investment
+invitation invite issue item job journey judge key kid kitchen knowledge label lab laboratory land language laptop law
+lawyer layer lead leader leg legal lesson letter level library license licence life light limit line link lip load
+loan local location lock log login logo loss lunch machine magazine mail man manager map mark market marketing
+marriage mass master match material math meal measure meat media medical medicine meeting member memory menu message
+metal method mission mistake mobile mode model module money monitor mood mother motor mountain mouth movie mum mom
+museum music nature neck negative neighbor neighbour network news newspaper noise north nose object office officer oil
+online operation opportunity organization original output owner pack package page pain paint pair panel paper parent
+park partner party password patch path patient pattern payment peace performance period permission phone photo phrase
+picture pipe pipeline plant plastic plate platform play player police policy politics pool population port position
+positive post pot potential pound power practice presence present presentation president press pressure price print
+printer priority prize procedure process processor product production profession profile profit program programme
+project proof property proposal prototype public purchase purpose quality quantity quarter query queue race radio rain
+range rate ratio reaction record red region relationship release rent repair report repository repo research resource
+restaurant review rice risk river road role roll room root round route row rule safety salary sale sales salt sample
+scale scene school science score screen script sea search season seat secret section sector security seed series
+server service session setting setup shape sheet ship shirt shoe shoes shop shopping shot shoulder shower signal
+silver sister site situation skill skin sky slide slides slot smoke snow social society software soil solution son
+song sort source south space speech speed sport spot staff stage standard star state statement station statistic
+status stock stone storage store storm story strategy stream street stress structure student studio study style
+subject success sugar suit summary sun supply support surface surprise survey sweet symbol system table tag tail
+target task tea teacher team tech technique technology television temperature template term test testing text theater
+theme theory thread ticket tip title tone tool topic tour tower town track trade tradition traffic train training
+transfer transport travel tree trend trial trip truck trust truth tv twitter uncle unit university user username
+vacation valley value vegetable vehicle version video village voice volume vote wall war warning waste water wave
+weather web website weight wheel white wife wifi wind window winner wood workflow world yard yellow young youth py js
+ts md txt pdf csv png html css com org www http https src lib usr bin tmp readme approval brainstorm calendar
+checklist comms coordinate deck deploy deployment dev division forecast framework hr launch logistics memo metric
+objective outline ops outreach overview plan planner prospect quarterly recap recruit recruiting retro scope spec
+sponsor standup supplier sync timeline workshop backend frontend cache cluster config configuration container console
+cron debug dependency endpoint env exception git handler hook instance integration json latency loop merge migrate
+migration node null optimize parameter parse parser proxy pull refactor regex render request rollback runtime schema
+ssh stack staging string syntax timeout token upgrade url validate validation variable widget woman women men national
+american international human million english private british middle king east federal league central european foreign
+german french chinese italian spanish russian japanese indian minister percent rock western justice movement ability
+episode battle physical pro civil independent secretary administration senior facebook gay male reality christian holy
+primary agency pop freedom murder queen fat northern southern religious species famous square cent digital generation
+hill foundation prime soul spirit basis institute chairman magic net birth host labor labour leadership length
+thousand aid billion criminal violence weapon evil core description guard nuclear victory emergency failure festival
+kick prince zone capacity hundred governor enemy soldier behavior behaviour domestic honor native planet younger
+boyfriend girlfriend joke drama grown scientific abuse internal external strike sub identity twenty urban confidence
+aircraft facility distribution phase talent troop coverage context display vision giant threat gender motion register
+resolution rural creation universe decade heaven kiss recovery sentence academic permanent scheme crown depression
+personnel revolution victim ban carbon depth deputy interior legislation maintenance relief resistance shame
+advertising empire contest marine reform retirement therapy witness adoption campus childhood clinical comparison
 defeat defence democracy wealth convention finger gang inner highway hunt inch junior neighborhood outstanding
 regulation visual biology pride settlement trick chamber healthcare province recognition reputation tear adventure
 atmosphere belief founder infrastructure moral poverty transition acid anxiety authority discovery enforcement formula
 mystery palace silence assault exposure fiction legend mini shadow wage rear romantic strategic swimming welfare wire
-architecture behalf comic efficiency routine self mental construction counsel pink purple orange brown blonde lady lord
-hero angel alternative mechanism dimension element ingredient layout mock draft batch gap swap bonus hack expectation
-improvement requirement responsibility preference recommendation suggestion possibility availability assumption
-conclusion consequence explanation implementation intention interpretation investigation observation reminder
-replacement satisfaction selection specification calculation variation attendance attachment assistance allowance
-evaluation completion participant attendee mailbox inbox chatbot bot coworker teammate intern workplace afternoon snack
-weekend
+architecture behalf comic efficiency routine self mental construction counsel pink purple orange brown blonde lady
+lord hero angel alternative mechanism dimension element ingredient layout mock draft batch gap swap bonus hack
+expectation improvement requirement responsibility preference recommendation suggestion possibility availability
+assumption conclusion consequence explanation implementation intention interpretation investigation observation
+reminder replacement satisfaction selection specification calculation variation attendance attachment assistance
+allowance evaluation completion participant attendee mailbox inbox chatbot bot coworker teammate intern workplace
+afternoon snack weekend
 """
 
 ORDINARY_WORDS = """
@@ -181,27 +181,30 @@ tax milk wine wedding toilet plane taxi abroad accident accommodation addition a
 appetite appliance appointment army arrival artist assembly assessment assignment association attitude audio audit
 avenue backup backyard bake banner basement basket bath bathroom bedroom bell belt bench benefit bike blind boil bolt
 bomb bone bonus booking boot bowl brake branding brick brush bubble bucket bundle burn button buyer cabinet calf
-candidate cap cargo carrier cart catalog catalogue catering cd ceiling celebration ceremony certificate champion charger
-cheque chest chip christmas circuit citizen classroom cleaner cleaning closet coach coast coat coin collar comedy
-commission commute companion compensation compost concert concrete consultant consultation consumer counter crack craft
-crane crowd custody customs dealer decoration delegate deposit diary dining dish ditch dock dose download drain drawer
-drawing drill duty earring earth electric electrical electronics engagement entrance equipment essay estate exhibition
-expansion expedition explosion export extension fabric factory faculty firm fitness flavor fluid foam football forest
-fork freelance freezer fuse gallery garage gate gear gene genre glove grant graduation grocery groceries guarantee habit
-handbook harbor hardware harvest heating hip hobby homework hood hose illness import ingredient injection injury ink
-installer instrument inventory investor iron island jam jar joint jog journal journalist juice keyboard keynote knee
-knot label lake lane liability license lid lighting liquid literature lobby locker lounge mall manual manuscript marble
-marker mask mat membership memo merchant metro mill mirror mixer monkey monster muscle nail needle nest newsletter
-notification nut ocean orange orientation outfit outlet paddle painting pan parking partnership passenger patio patrol
-pavement pen penalty pencil pepper perfume permit pet photography pile pill pin pitch plaster plot plug pocket pole poll
-portfolio poster powder preview principal prison privacy professor promotion protein protest protocol pump pupil purse
-rack rail railway ranch recipe recording recruiter recycle referee referral refrigerator refund registration republic
-reservation reserve resident residence retailer revenue rhythm roof rope rose rubber sail sand saving savings scientist
-screw seller senate sensor shade shelf shell shelter shipment shipping shore shorts signature sink skate sleeve solar
-spam speaker spice spreadsheet stain stair stairs stamp steak steam steel stove subscription suburb subway supermarket
-surf syllabus syndrome tablet tank tape teammate terrace territory textbook theatre thesis thunder timber toast tooth
-teeth torch towel trail trailer trainer translation trash tray treasure treatment tube tunnel tutorial twin union
-upgrade venue verdict vet visitor volunteer warehouse washing whistle wildlife workout worker wound wrist
+candidate cap cargo carrier cart catalog catalogue catering cd ceiling celebration ceremony certificate champion
+charger cheque chest chip christmas circuit citizen classroom cleaner cleaning closet coach coast coat coin collar
+comedy commission commute companion compensation compost concert concrete consultant consultation consumer counter
+crack craft crane crowd custody customs dealer decoration delegate deposit diary dining dish ditch dock dose download
+drain drawer drawing drill duty earring earth electric electrical electronics engagement entrance equipment essay
+estate exhibition expansion expedition explosion export extension fabric factory faculty firm fitness flavor fluid
+foam football forest fork freelance freezer fuse gallery garage gate gear gene genre glove grant graduation grocery
+groceries guarantee habit handbook harbor hardware harvest heating hip hobby homework hood hose illness import
+ingredient injection injury ink installer instrument inventory investor iron island jam jar joint jog journal
+journalist juice keyboard keynote knee knot label lake lane liability license lid lighting liquid literature lobby
+locker lounge mall manual manuscript marble marker mask mat membership memo merchant metro mill mirror mixer monkey
+monster muscle nail needle nest newsletter notification nut ocean orange orientation outfit outlet paddle painting pan
+parking partnership passenger patio patrol pavement pen penalty pencil pepper perfume permit pet photography pile pill
+pin pitch plaster plot plug pocket pole poll portfolio poster powder preview principal prison privacy professor
+promotion protein protest protocol pump pupil purse rack rail railway ranch recipe recording recruiter recycle referee
+referral refrigerator refund registration republic reservation reserve resident residence retailer revenue rhythm roof
+rope rose rubber sail sand saving savings scientist screw seller senate sensor shade shelf shell shelter shipment
+shipping shore shorts signature sink skate sleeve solar spam speaker spice spreadsheet stain stair stairs stamp steak
+steam steel stove subscription suburb subway supermarket surf syllabus syndrome tablet tank tape teammate terrace
+territory textbook theatre thesis thunder timber toast tooth teeth torch towel trail trailer trainer translation trash
+tray treasure treatment tube tunnel tutorial twin union upgrade venue verdict vet visitor volunteer warehouse washing
+whistle wildlife workout worker wound wrist dashboard roadmap stakeholder backlog onboard onboarding kickoff
+retrospective rollout sprint vendor procurement contractor compliance turnover deliverable milestone invoice
+inspection
 """
 
 
@@ -236,15 +239,21 @@ ORDERS = frozenset(_stem(verb) for verb in VERBS.split())
 """The stems of `VERBS`."""
 
 
-def rarity(stem: str) -> int:
-    """The class of a stem: LIGHT, COMMON, ORDINARY or RARE.
+MAX_CACHE = 1 << 16
+"""Stems outside the table whose class is remembered. A memo of a pure function."""
 
-    Outside the table its shape decides: times and measures ("10am") are light; years, round or short numbers, pairs of
-    characters of a script without spaces and two letters are common; names with digits ("q3") are ordinary.
+
+def rarity(stem: str) -> int:
+    """The class of a stem: LIGHT, COMMON, ORDINARY or RARE."""
+    return _CLASSES[stem]
+
+
+def _shape(stem: str) -> int:
+    """The class of a stem outside the table: RARE unless its shape says otherwise.
+
+    Times and measures ("10am") are light; years, round or short numbers, two letters and pairs of characters of a
+    script without spaces are common; names with digits ("q3") are ordinary.
     """
-    found = TABLE.get(stem)
-    if found is not None:
-        return found
     if stem.isdigit():
         return COMMON if len(stem) < 4 or stem.endswith("00") or stem[:2] in ("19", "20") else RARE
     if len(stem) <= 2:
@@ -252,3 +261,14 @@ def rarity(stem: str) -> int:
     if any(char.isdigit() for char in stem):
         return LIGHT if stem[0].isdigit() else ORDINARY
     return RARE
+
+
+class _Classes(dict[str, int]):
+    def __missing__(self, stem: str) -> int:
+        level = _shape(stem)
+        if len(self) < MAX_CACHE:
+            self[stem] = level
+        return level
+
+
+_CLASSES = _Classes(TABLE)

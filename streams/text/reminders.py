@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection
+from itertools import islice
 from typing import Literal, NamedTuple
 
 Kind = Literal["asked", "deferred", "mentioned"]
@@ -35,11 +36,11 @@ class Reminder(NamedTuple):
 
 
 _STEMS = """
-remind rememb forget later chanc due revisit park shelv tabl pin postpon defer note rappel rappell appell erinner erinnert
-vergessen oublier olvidar recuérdame recuerdam recuérdanos recuerdano
+remind rememb forget later chanc due revisit park shelv tabl pin postpon defer note rappel rappell appell erinner
+erinnert vergessen oublier olvidar recuérdame recuerdam recuérdanos recuerdano
 """
 STEMS = frozenset(_STEMS.split())
-"""A turn without any of these stems and without a few stop words (see reminders) holds no reminder."""
+"""A turn with none of these stems and none of a few stop words (see reminders) holds no reminder."""
 MAX_STEMS = 64
 """A turn of so many stems may have lost some: it is read."""
 
@@ -162,7 +163,7 @@ _NORMAL = re.compile(
     r"|mañana|später)\b",
 )
 _TOLD = re.compile(r"\b(?:said|told|asked|thought|agreed)\b")
-_QUOTES = frozenset("\"'`“«>")
+_QUOTES = ('"', " '", "`", "“", "«", ">")
 _OTHERS_WORDS = ("erinner", "lass ", "appel", "laisse", "uerda", "uérda", "dejes")
 _SUBJECTS = frozenset(
     [
@@ -243,7 +244,7 @@ def reminders(content: str, stems: Collection[str]) -> list[Reminder]:
         if not ("soon" in low or " by " in low or "when" in low or "back to" in low or "some point" in low):
             return []
     plain = content[:MAX_READ].translate(_PLAIN)
-    if not _QUOTES.isdisjoint(plain):
+    if any(mark in plain for mark in _QUOTES):
         plain = _QUOTED.sub(" ", plain)
     found: list[Reminder] = []
     for match in _SENTENCE.finditer(plain):
@@ -283,7 +284,7 @@ def _in_sentence(sentence: str) -> Reminder | None:
 
 def _ordered(sentence: str, low: str) -> str | None:
     """What a reminder is ordered of; None where something is to be said now, or nothing is ordered."""
-    for found in _ASK.finditer(low):
+    for found in islice(_ASK.finditer(low), MAX_REMINDERS):
         before = low[: found.start()]
         if _begins(before) and not _REPORTED.search(before):
             at = _matter(low[found.end() :], found[0], low.endswith("?"))

@@ -1,7 +1,7 @@
 """Four task dialogues interleaved in blocks and resumed, in one session: the input of several quality bars.
 
-People leave a piece of work and come back to it. Task dialogues with known boundaries, cut into blocks of whole exchanges
-and dealt in a seeded order, tell which turn belongs to which work, and where one is taken up again.
+People leave a piece of work and come back to it. Task dialogues with known boundaries, cut into blocks of whole
+exchanges and dealt in a seeded order, tell which turn belongs to which work, and where one is taken up again.
 """
 
 from __future__ import annotations

@@ -116,7 +116,7 @@ class Score:
 
 
 def concluded(run: Run) -> set[str]:
-    """The ids of the turns that conclude by themselves; of a segment concluded again, the last: the view `conclusions`."""
+    """The ids of the turns that conclude by themselves; of a segment concluded again the last, as in `conclusions`."""
     rows = fold([PROCESSOR], run.turns)
     return set({row.event.segment: row.event.turn for row in rows if isinstance(row.event, SegmentConcluded)}.values())
 

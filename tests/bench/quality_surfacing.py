@@ -12,7 +12,7 @@ from typing import Any
 
 sys.path[:0] = [str(Path(__file__).parents[2]), str(Path(__file__).parents[1] / "processors")]
 
-from surfacing_pairs import FIRST, HELD_OUT, Pair  # noqa: E402
+from surfacing_pairs import FIRST, HELD_OUT, MORE, Pair  # noqa: E402
 
 from processors.ttl_escalations import PROCESSOR, NoteSurfaced  # noqa: E402
 from streams.driver import fold  # noqa: E402
@@ -57,7 +57,7 @@ def score(pairs: Iterable[Pair], rule: Callable[[Pair], bool]) -> tuple[float, f
 def run() -> list[dict[str, Any]]:
     """One row per set of pairs and rule."""
     rows: list[dict[str, Any]] = []
-    for name, pairs in (("first", FIRST), ("held out", HELD_OUT)):
+    for name, pairs in (("first", FIRST), ("more", MORE), ("held out", HELD_OUT)):
         for rule, decide in (("any shared stem", floor), ("ours", ours)):
             precision, recall = score(pairs, decide)
             rows.append(
@@ -76,9 +76,9 @@ if __name__ == "__main__":
                 **row
             )
         )
-    for pair in (*FIRST, *HELD_OUT):
+    for pair in (*FIRST, *MORE, *HELD_OUT):
         if ours(pair) != pair.surfaces:
             print("missed " if pair.surfaces else "false  ", pair.note, "|", pair.turn)
-    for one, other in together((*FIRST, *HELD_OUT)):
+    for one, other in together((*FIRST, *MORE, *HELD_OUT)):
         if one != other and one.note != other.note:
             print("crossed", one.note, "|", other.turn)

@@ -57,6 +57,7 @@ SAYINGS = {
     "remind": "Remind me tomorrow to check {1} for {0}.",
     "soon": "We should do {2} soon, when you get a chance.",
     "name": "ann: did {1} help with {0}?",
+    "lead": "One more thing.",
     "empty": "",
     "odd": "\u202e🤖 \x00 ## {1} ```\nis it done?\n``` 東京の天気",
 }

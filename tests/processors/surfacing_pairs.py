@@ -1,7 +1,8 @@
 """Notes and the talk that should, or should not, bring them back.
 
 A pair is a note, what was then said, and whether the note belongs there. The look-alikes share words with the note but
-not its matter. `FIRST` was written before the rule, `HELD_OUT` after it and never tuned on.
+not its matter. `FIRST` was written before the rule, `HELD_OUT` after it and never tuned on, `MORE` to
+tune on.
 """
 
 from __future__ import annotations
@@ -125,4 +126,51 @@ HELD_OUT = (
     _alike("Hang the picture in the hall", "the big picture is that sales are flat"),
     _alike("Discuss team capacity with the manager", "which team won the game last night?"),
     _alike("Email finance the travel expenses report", "the report on climate change is out, travel is a big share"),
+)
+
+MORE = (
+    _same("Prepare slides for the investor meeting", "The investor meeting got moved to Thursday"),
+    _same("Follow up with Acme about the invoice", "Acme just emailed us"),
+    _same("Update the API documentation", "The API docs are out of date"),
+    _same("Fix the login bug on mobile", "Users on mobile can't login"),
+    _same("Review the performance test results", "the performance tests finished overnight"),
+    _same("Deploy the payment service", "the payment service is down again"),
+    _same("Call mom about her birthday", "Mom's birthday is next week"),
+    _same("Buy milk", "we're out of milk"),
+    _same("Look into the slow dashboard queries", "why is the dashboard so slow today?"),
+    _same("Send contract to legal", "legal wants to see the contract before signing"),
+    _same("Ask Jonas for the access token", "Jonas is online now"),
+    _same("Schedule the car inspection", "the car makes a weird noise, is the inspection overdue?"),
+    _same("Migrate user table to UUID keys", "should primary keys be UUIDs or integers?"),
+    _same("Book flights to Denver", "how far is the hotel from downtown Denver?"),
+    _same("Write post-mortem for the outage", "the outage last night was caused by DNS"),
+    _same("Replace deprecated OAuth library", "OAuth login is failing in staging"),
+    _same("Check the warranty of the dishwasher", "dishwasher is leaking"),
+    _same("Pick a date for the team offsite", "where should we hold the offsite this year?"),
+    _same("Share Q3 roadmap with the sales team", "sales asked about the roadmap"),
+    _same("Get feedback from Lena on the logo", "Lena is coming by at three"),
+    _same("Cancel the gym membership", "is the gym still charging me?"),
+    _same("Benchmark the new embedding model", "which embedding model should we use for search?"),
+    _alike("Send the weekly report to the manager", "the bug report has no steps"),
+    _alike("Review the marketing budget", "my phone's battery budget per hour"),
+    _alike("Update the customer database", "update me on the customer dinner"),
+    _alike("Schedule a review of the security policy", "I wrote a review of the restaurant"),
+    _alike("Order new monitors for the office", "monitor the memory usage, please"),
+    _alike("Prepare the project presentation", "the project folder is in Dropbox"),
+    _alike("Call the insurance company about the claim", "the company picnic is on Saturday"),
+    _alike("Check the server logs for errors", "there are spelling errors in my essay"),
+    _alike("Finalize the hiring plan for engineering", "what's the floor plan of the house?"),
+    _alike("Discuss the pricing model with sales", "the model overfits after ten epochs"),
+    _alike("Plan the product launch event", "the event handler fires twice"),
+    _alike("Pay the electricity invoice", "can you generate an invoice template?"),
+    _alike("Clean the kitchen filter", "clean data by removing outliers"),
+    _alike("Draft the team newsletter", "the team lost again yesterday"),
+    _alike("Ask finance about the travel budget", "what's the budget for the kitchen renovation?"),
+    _alike("Review pull request for search page", "my search for a flat goes on"),
+    _alike("Fix the broken link on the home page", "I'm at home today"),
+    _alike("Organize files in the shared drive", "I'll drive to the lake"),
+    _alike("Test backup restore procedure", "the surgical procedure took two hours"),
+    _alike("Send the quarterly numbers to the board", "the numbers in column B don't add up"),
+    _alike("Write documentation for the API", "the documentation I read on Rome was great"),
+    _alike("Set up the meeting room display", "display the date in ISO format"),
 )

@@ -7,8 +7,14 @@ from __future__ import annotations
 
 import pytest
 
-from processors.manifest import PROCESSOR, ArtifactMade, ConclusionDetected, ConclusionOffered, OfferSettled
-from processors.manifest import SegmentConcluded
+from processors.manifest import (
+    PROCESSOR,
+    ArtifactMade,
+    ConclusionDetected,
+    ConclusionOffered,
+    OfferSettled,
+    SegmentConcluded,
+)
 from processors.manifest.conclusion import ConclusionParams
 from streams.driver import fold
 from streams.events import (
@@ -62,6 +68,8 @@ a: The lake house is free on the 12th and costs 900 for two days."""
 CHOICE = """u: Which database should we use for the event store?
 a: Postgres or SQLite would both work. Which one do you prefer?"""
 
+HANDED = "u: My account is locked.\na: I've escalated this to the security team, they will contact you."
+
 CONCLUDES = [
     # resolution: trouble, then seen to be gone
     (BUG, "That fixed it!", "resolution"),
@@ -95,7 +103,7 @@ CONCLUDES = [
     (ASK, "Ah okay. Good to know, thank you!", "completion"),
     (PLAN, "Never mind, we cancelled the offsite.", "completion"),
     (PLAN, "I booked it, so we're all set.", "completion"),
-    (PLAN, "Cheers, that helps a lot.", "completion"),
+    (PLAN, "Cheers, that helps a lot.", "confirmation"),
     (PLAN, "That's too much for us. We'll leave it at that, thanks for looking.", "completion"),
     # declaration
     (BUG, "The root cause was the renamed column.", "declaration"),
@@ -129,7 +137,7 @@ STAYS_OPEN = [
     # quoted
     (TASK, "> done"),
     (TASK, "He said 'it is done' but I see nothing."),
-    (TASK, "The log says \"deployed\" and then nothing."),
+    (TASK, 'The log says "deployed" and then nothing.'),
     (BUG, "The output is:\\n```\\nall tests pass\\ndone\\n```"),
     (BUG, "According to the vendor it's fixed."),
     # partial, contrasted
@@ -152,7 +160,7 @@ STAYS_OPEN = [
     (STEP, "Done."),
     (STEP, "Ok, done. It shows a blank page."),
     # thanks for being handed over is no end
-    ("u: My account is locked.\na: I've escalated this to the security team, they will contact you.", "Okay, thanks."),
+    (HANDED, "Okay, thanks."),
     # nobody has answered yet
     ("u: Can somebody look at the backup job?", "Thanks!"),
     # "that's all" that is no end
@@ -171,3 +179,162 @@ def test_a_turn_that_says_so_concludes(given: str, when: str, pattern: str) -> N
 @pytest.mark.parametrize(("given", "when"), STAYS_OPEN, ids=[case[1][:50] for case in STAYS_OPEN])
 def test_a_turn_that_only_looks_like_it_concludes_nothing(given: str, when: str) -> None:
     assert concluded(f"{given}\nu: {when}") == {}
+
+
+GERMAN = "u: Der Drucker zeigt einen Fehler an.\na: Ich habe den Treiber neu eingerichtet."
+FRENCH = "u: J'ai une erreur ici.\na: J'ai réparé le lien."
+SPANISH = "u: Tengo un error aquí.\na: He reparado el enlace."
+OTHER_LANGUAGES = [
+    (GERMAN, "Jetzt funktioniert es wieder, danke!", True),
+    (GERMAN, "Vielen Dank für die Hilfe!", True),
+    (GERMAN, "Es ist noch nicht erledigt.", False),
+    (GERMAN, "Danke, aber es geht nicht.", False),
+    (GERMAN, "Danke. Kannst du auch den Scanner prüfen?", False),
+    (FRENCH, "Ça marche maintenant, merci.", True),
+    (FRENCH, "C'est tout, au revoir.", True),
+    (FRENCH, "Merci. Pouvez-vous aussi vérifier le total ?", False),
+    (FRENCH, "I'd like the totals as well. Merci beaucoup !", False),
+    (SPANISH, "¡Muchas gracias por tu ayuda!", True),
+    (SPANISH, "El problema está resuelto.", True),
+    (SPANISH, "¿Está terminado?", False),
+]
+
+
+@pytest.mark.parametrize(("given", "when", "closes"), OTHER_LANGUAGES)
+def test_other_languages_conclude_by_their_own_tables(given: str, when: str, closes: bool) -> None:
+    assert list(concluded(f"{given}\nu: {when}")) == (["t2"] if closes else [])
+
+
+def test_what_an_assistant_reports_is_offered_and_the_users_thanks_conclude() -> None:
+    script = f"{TASK}\nu: Thanks!"
+    assert offered(script) == {"t2": "completion"}
+    assert concluded(script) == {"t3": "completion"}
+    settled = [row.event for row in fold([PROCESSOR], turns(script)) if isinstance(row.event, OfferSettled)]
+    assert [(event.turn, event.outcome) for event in settled] == [("t2", "overtaken")]
+
+
+def test_where_no_user_speaks_an_agents_report_concludes() -> None:
+    assert concluded("a: Rotating the keys.\nt: ok\na: All 12 keys have been successfully rotated. Done.") == {
+        "t2": "completion"
+    }
+
+
+def test_a_conclusion_is_followed_by_new_work_that_stays_open() -> None:
+    script = f"{TASK}\nu: Perfect.\nu: Now the reports module.\na: On it."
+    assert concluded(script) == {"t3": "confirmation"}
+
+
+def test_a_farewell_after_a_conclusion_concludes_the_same_segment_again_with_one_artifact() -> None:
+    rows = fold(
+        [PROCESSOR], turns(f"{TASK}\nu: Thanks for your help!\na: You're welcome, have a nice day!\nu: You too!")
+    )
+    closed = [row.event for row in rows if isinstance(row.event, SegmentConcluded)]
+    assert [event.turn for event in closed] == ["t3", "t5"]
+    assert closed[0].segment == closed[1].segment
+    assert sum(isinstance(row.event, ArtifactMade) for row in rows) == 1
+
+
+def test_a_resolution_leaves_a_fix_with_the_trouble_as_its_title() -> None:
+    rows = fold([PROCESSOR], turns(f"{BUG}\nu: That fixed it!"))
+    (made,) = [row.event for row in rows if isinstance(row.event, ArtifactMade)]
+    assert (made.kind, made.title, made.status) == (
+        "fix",
+        "The nightly import crashes with a KeyError since Monday.",
+        "final",
+    )
+    assert made.turns == ["t0", "t1", "t2"]
+
+
+def test_a_negation_leaves_an_artifact_and_closes_nothing() -> None:
+    script = f"{BUG}\nu: Upgrading the driver doesn't work because the server only speaks TLS 1.0."
+    rows = fold([PROCESSOR], turns(script))
+    assert [row.event.kind for row in rows if isinstance(row.event, ArtifactMade)] == ["negative-result"]
+    assert concluded(script) == {}
+
+
+def test_the_same_answer_by_three_ways_is_a_convergence() -> None:
+    assert concluded(
+        """u: Why are the pages slow?
+        a: From the traces: the root cause is the exhausted connection pool.
+        u: What do the metrics say?
+        a: The metrics show waits; the culprit is the exhausted connection pool.
+        u: And the code?
+        a: It leaks sessions, so the answer is the exhausted connection pool."""
+    ) == {"t5": "convergence"}
+
+
+def test_an_offer_is_accepted_by_closing_at_its_turn() -> None:
+    given: list[Outside] = [*turns(TASK), EffortClosed("p", "c", 9 * MINUTE, "s", turn="t2", conclusion="renamed")]
+    events = [row.event for row in fold([PROCESSOR], given)]
+    assert [(e.turn, e.outcome) for e in events if isinstance(e, OfferSettled)] == [("t2", "accepted")]
+    assert [(e.turn, e.conclusion, e.confidence) for e in events if isinstance(e, SegmentConcluded)] == [
+        ("t2", "renamed", 1.0)
+    ]
+
+
+@pytest.mark.parametrize(
+    "fact",
+    [OfferDeclined("p", "d", 9 * MINUTE, "s", "t2"), TurnRetracted("p", "d", 9 * MINUTE, "s", "t2")],
+    ids=["declined", "retracted"],
+)
+def test_an_offer_is_declined_once_and_concludes_nothing(fact: Outside) -> None:
+    events = [row.event for row in fold([PROCESSOR], [*turns(TASK), fact])]
+    assert [(e.turn, e.outcome) for e in events if isinstance(e, OfferSettled)] == [("t2", "declined")]
+    assert not any(isinstance(e, SegmentConcluded) for e in events)
+
+
+def test_a_session_that_ends_with_the_work_reported_done_accepts_it() -> None:
+    events = [row.event for row in fold([PROCESSOR], [*turns(TASK), SessionEnded("p", "e", 9 * MINUTE, "s")])]
+    assert [e.turn for e in events if isinstance(e, SegmentConcluded)] == ["t2"]
+
+
+def test_a_session_that_ends_with_a_question_stays_open() -> None:
+    events = [row.event for row in fold([PROCESSOR], [*turns(CHOICE), SessionEnded("p", "e", 9 * MINUTE, "s")])]
+    assert not any(isinstance(e, SegmentConcluded) for e in events)
+
+
+def test_people_among_themselves_thank_without_ending_anything() -> None:
+    said = [("ann", "Who knows why X fails to start?"), ("bob", "Reinstall the driver."), ("ann", "bob: thanks")]
+    events = [
+        TurnRecorded("p", f"t{n}", (n + 1) * MINUTE, "channel", agent, "user", content)
+        for n, (agent, content) in enumerate(said)
+    ]
+    rows = fold([PROCESSOR], events)
+    assert not any(isinstance(row.event, SegmentConcluded) for row in rows)
+    assert [row.event.turn for row in rows if isinstance(row.event, ConclusionOffered)] == ["t2"]
+
+
+def test_a_lower_threshold_concludes_what_was_offered() -> None:
+    low = PROCESSOR.params(conclude=0.6)
+    assert isinstance(low, ConclusionParams)
+    rows = fold([PROCESSOR], turns(TASK), {"manifest": low})
+    assert [row.event.turn for row in rows if isinstance(row.event, SegmentConcluded)] == ["t2"]
+
+
+def test_every_conclusion_was_detected_with_the_sentence_that_says_so() -> None:
+    rows = fold([PROCESSOR], turns(f"{BUG}\nu: I renamed it in the loader. That fixed it! It runs clean."))
+    (found,) = [row.event for row in rows if isinstance(row.event, ConclusionDetected)]
+    assert (found.pattern, found.text) == ("resolution", "That fixed it!")
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "",
+        " ",
+        "\0",
+        "?" * 5000,
+        "done " * 20_000,
+        "```\n" * 3000,
+        "İ" * 300 + " thanks",
+        "'" * 4000,
+        "thanks\n> " * 2000,
+    ],
+    ids=range(9),
+)
+@pytest.mark.parametrize("role", ["user", "assistant", "tool", "system"])
+def test_any_text_gives_claims_within_it(content: str, role: str) -> None:
+    for claim in claims(content, role):
+        assert claim.pattern in PATTERNS | HINTS
+        assert 0 <= claim.start <= claim.end <= len(content)
+        assert 0 < claim.confidence <= 1

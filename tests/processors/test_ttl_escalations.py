@@ -501,7 +501,7 @@ def test_a_budget_question_does_not_surface_the_variance_report():
 
 def test_notes_open_side_by_side_are_told_apart():
     bench = module(Path(__file__).parents[1] / "bench" / "quality_surfacing.py")
-    pairs = (*bench.FIRST, *bench.HELD_OUT)
+    pairs = (*bench.FIRST, *bench.MORE, *bench.HELD_OUT)
     shown = bench.together(pairs)
     wrong = [(one.note, other.turn) for one, other in shown if one.note != other.note or not other.surfaces]
     assert len(wrong) <= 0.13 * len(shown)

@@ -1,0 +1,199 @@
+"""Manifest: where segments begin, and what their summaries keep."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import orjson
+import pytest
+
+from processors.manifest import (
+    PROCESSOR,
+    FactFiled,
+    ManifestParams,
+    SegmentOpened,
+    SegmentSummarized,
+    TurnFiled,
+    TurnRefiled,
+)
+from processors.manifest.summary import clip
+from streams.driver import fold
+from streams.events import HOUR, MINUTE, EffortClosed, NoteTaken, Outside, SessionEnded, TurnRecorded, TurnRetracted
+from streams.processor import State
+from streams.text import TurnRead, read
+
+LAMP = (
+    "the lamp over the bench flickers since monday",
+    "does the lamp flicker with another bulb too?",
+    "yes, with another bulb the lamp still flickers",
+    "then the lamp switch may be loose, open the switch",
+)
+CAKE = (
+    "hi! by the way, can you help me with a recipe for plum cake?",
+    "sure, plum cake with yeast dough or with butter dough?",
+    "yeast dough, please, the plums are ripe",
+)
+
+
+def turns(*contents: str, session: str = "x", begin: int = 0, gap: int = MINUTE) -> list[Outside]:
+    """Two people in turn, the user first."""
+    return [turn(session, begin + at, (begin + at) * gap, said) for at, said in enumerate(contents)]
+
+
+def turn(session: str, number: int, at: int, said: str) -> TurnRecorded:
+    agent, role = ("a", "assistant") if number % 2 else ("u", "user")
+    return TurnRecorded("s", f"{session}{number}", at, session, agent, role, said)
+
+
+def derive(events: list[Outside], params: ManifestParams | None = None) -> list[object]:
+    return [row.event for row in fold([PROCESSOR], events, {"manifest": params} if params else None)]
+
+
+def only(kind: type, events: list[object]) -> list:
+    return [event for event in events if type(event) is kind]
+
+
+def segments(events: list[object]) -> list[int]:
+    """How many turns each segment has, in order."""
+    filed = [event.segment for event in only(TurnFiled, events)]
+    places = [0, *[at + 1 for at, (a, b) in enumerate(pairwise(filed)) if a != b], len(filed)]
+    return [b - a for a, b in pairwise(places)]
+
+
+def test_given_one_topic_then_one_segment():
+    found = derive(turns(*LAMP))
+    assert segments(found) == [4]
+    assert [(o.turn, o.reason) for o in only(SegmentOpened, found)] == [("x0", "first")]
+
+
+def test_given_a_new_topic_then_its_first_turn_opens_a_segment_and_closes_the_last():
+    found = derive(turns(*LAMP, *CAKE))
+    assert segments(found) == [4, 3]
+    assert [(o.turn, o.reason) for o in only(SegmentOpened, found)] == [("x0", "first"), ("x4", "cue")]
+    closed = [s for s in only(SegmentSummarized, found) if s.closed]
+    assert [(s.first_turn, s.last_turn, s.turns) for s in closed] == [("x0", "x3", 4)]
+
+
+def test_given_thanks_and_goodbye_then_they_stay_in_their_segment():
+    found = derive(turns(*LAMP, "that fixed it, thank you!", "you're welcome, have a nice day", "bye"))
+    assert segments(found) == [7]
+
+
+def test_given_two_users_in_turn_then_topics_part_as_they_do_with_an_assistant():
+    events = [
+        TurnRecorded("s", f"t{at}", at, "x", "ab"[at % 2], "user", said) for at, said in enumerate((*LAMP, *CAKE))
+    ]
+    assert segments(derive(events)) == [4, 3]
+
+
+def test_given_tool_turns_then_they_belong_to_what_they_come_in():
+    events = turns(*LAMP)
+    result = "hi! by the way, can you help me with a recipe for plum cake?"
+    events.insert(3, TurnRecorded("s", "tool", 3, "x", "shell", "tool", result))
+    assert segments(derive(events)) == [5]
+
+
+def test_given_a_night_between_two_turns_then_a_new_segment():
+    events = [*turns(*LAMP), *turns("the lamp still flickers", begin=10, gap=HOUR)]
+    opened = only(SegmentOpened, derive(events))
+    assert [(o.turn, o.reason) for o in opened] == [("x0", "first"), ("x10", "gap")]
+
+
+def test_given_the_clock_of_a_late_turn_then_no_gap():
+    events = turns(*LAMP, begin=1_000)
+    late = TurnRecorded("s", "late", 0, "x", "u", "user", "the lamp switch is loose indeed")
+    assert segments(derive([*events, late])) == [5]
+
+
+def test_given_a_session_that_ended_then_its_segment_is_closed_and_a_later_turn_begins_another():
+    ended = SessionEnded("s", "end", 5 * MINUTE, "x")
+    found = derive([*turns(*LAMP), ended, ended, *turns("the lamp still flickers", begin=6)])
+    assert [s.closed for s in only(SegmentSummarized, found)].count(True) == 1
+    assert [o.reason for o in only(SegmentOpened, found)] == ["first", "session"]
+
+
+def test_given_sessions_in_turn_then_each_has_its_own_segment():
+    a, b = turns(*LAMP, session="a"), turns(*LAMP, session="b")
+    mixed = [event for pair in zip(a, b, strict=True) for event in pair]
+    assert len({event.segment for event in only(TurnFiled, derive(mixed))}) == 2
+
+
+def test_given_a_concluded_segment_then_the_next_turn_with_a_topic_begins_another():
+    more = "we should paint the fence this week"
+    talk = (*LAMP, "that fixed it, the lamp is steady now, thanks!", "glad to hear that")
+    apart = derive([*turns(*talk), *turns(more, begin=6)])
+    assert segments(apart) == [6, 1]
+    assert [o.reason for o in only(SegmentOpened, apart)] == ["first", "concluded"]
+
+
+def test_given_turns_that_only_lead_in_then_they_are_moved_to_the_topic_they_led_to():
+    found = derive(turns(*LAMP, "one more thing", "yes?", "i need a recipe for plum cake with yeast dough"))
+    first, last = (opened.segment for opened in only(SegmentOpened, found))
+    assert [(r.turn, r.segment) for r in only(TurnRefiled, found)] == [("x4", last), ("x5", last)]
+    closed = next(s for s in only(SegmentSummarized, found) if s.closed)
+    assert (closed.segment, closed.last_turn, closed.turns) == (first, "x3", 4)
+    open_ = only(SegmentSummarized, found)[-1]
+    assert (open_.segment, open_.first_turn, open_.turns) == (last, "x4", 3)
+
+
+def test_given_a_bare_greeting_then_the_topic_after_it_is_its_segment():
+    assert segments(derive(turns("hi!", "hello", "i need a recipe for plum cake"))) == [3]
+
+
+def test_given_growth_then_summaries_at_two_four_and_eight_turns():
+    found = derive(turns(*LAMP, *LAMP), ManifestParams(cut=1.0))
+    assert [s.turns for s in only(SegmentSummarized, found)] == [2, 4, 8]
+
+
+def test_a_summary_holds_what_was_asked_and_the_telling_words_within_its_budget():
+    long = "the courier lost parcel HX7741, and the depot in Graz says that sorting failed on the conveyor belt. "
+    asked = "Can you find out where parcel HX7741 from Graz is?"
+    found = derive(
+        turns(asked, long * 3, "the depot manager Ilse promised a refund", *[long] * 9), ManifestParams(cut=1.0)
+    )
+    last = only(SegmentSummarized, found)[-1]
+    assert last.summary.startswith("parcel HX7741 Graz")
+    assert {"ilse", "refund", "conveyor"} <= set(last.summary.replace(",", "").split())
+    assert sum(1 + (len(word) - 1) // 7 for word in last.summary.split()) <= ManifestParams().summary
+    assert "parcel" in last.terms
+
+
+def test_a_telegram_keeps_negations_and_drops_stop_words():
+    assert clip("It is not the pump that leaks", 10) == "not pump leaks"
+    assert clip("pump valve seal gasket flange", 3) == "pump valve seal…"
+    assert clip("pump\x00\x01valve", 10) == "pump valve"
+
+
+def test_given_a_retracted_turn_then_its_words_leave_the_summary():
+    events = turns("the lamp over the bench flickers", "which giraffe ate the lamp bulb?")
+    found = derive([*events, TurnRetracted("s", "r", 2 * MINUTE, "x", "x1"), *turns("lamp bulb", "the lamp", begin=2)])
+    assert "giraffe" in only(SegmentSummarized, found)[0].summary
+    assert "giraffe" not in only(SegmentSummarized, found)[-1].summary
+    assert only(FactFiled, found)[0].segment == only(TurnFiled, found)[1].segment
+
+
+def test_facts_are_passed_on_with_the_segment_of_a_recent_turn_and_notes_are_not():
+    known = EffortClosed("s", "c1", 9, "x", turn="x1")
+    unknown = EffortClosed("s", "c2", 9, "x", turn="elsewhere")
+    found = derive([*turns(*LAMP), known, unknown, NoteTaken("s", "n", 9, "n1", "milk")])
+    segment = only(TurnFiled, found)[0].segment
+    assert [(f.fact.id, f.segment) for f in only(FactFiled, found)] == [("c1", segment), ("c2", "")]
+
+
+@pytest.mark.parametrize(
+    "alphabet", ["abcdefghijklmnopqrstuvwxyz", "абвгдежзийклмнопрстуфхцчшщ", "漢字仮名交文章語彙辞典検索"]
+)
+def test_records_stay_below_eight_kilobytes_however_rich_the_talk(alphabet: str):
+    state, params = State(), ManifestParams(cut=1.0)
+    size = len(alphabet)
+    for at in range(200):
+        letters = [
+            alphabet[(at * 7 + n * n + n) % size] + alphabet[n % size] * (n % 9) + alphabet[at % size]
+            for n in range(90)
+        ]
+        turn = TurnRecorded(
+            "s", f"t{at}", at, "x", "u", ("user", "assistant")[at % 2], " ".join(letters) + " " + "?" * (at % 2)
+        )
+        PROCESSOR.step(params, state, TurnRead(turn, read(turn), at))
+    assert max(len(value or b"") for _, value in state.changes()) <= 8192
+    assert all(orjson.loads(orjson.dumps(value)) for _, value in state.scan("session/", object) if value)

@@ -1,0 +1,341 @@
+"""Open efforts, told by what the manifest would say: which turn belongs to which work, and when that is done."""
+
+from __future__ import annotations
+
+from typing import Any, TypeVar
+
+import pytest
+
+from processors.manifest import FactFiled, SegmentConcluded, SegmentSummarized, TurnFiled
+from processors.open_efforts import (
+    PROCESSOR,
+    EffortConcluded,
+    EffortOpened,
+    EffortProgressed,
+    EffortRated,
+    EffortResumed,
+    FactThreaded,
+    OpenEffortsParams,
+    ReferenceMissed,
+    TurnRethreaded,
+    TurnThreaded,
+)
+from processors.open_efforts.records import RECENT, Effort, active
+from streams.events import (
+    MINUTE,
+    ClockTicked,
+    EffortClosed,
+    EffortDeclared,
+    EffortReopened,
+    ImportanceFlagged,
+    SessionEnded,
+    TurnRecorded,
+    TurnRetracted,
+)
+from streams.processor import Derived, State, derived_id
+from streams.text import read
+from tests.bench import quality_efforts
+
+E = TypeVar("E")
+
+
+class Talk:
+    """A space told turn by turn; keeps what came of it."""
+
+    def __init__(self, **params: Any) -> None:
+        self.params = OpenEffortsParams(**params)
+        self.state = State()
+        self.now = 0
+        self.derived: list[Derived] = []
+
+    def give(self, event: Any) -> list[Derived]:
+        found = list(PROCESSOR.step(self.params, self.state, event))
+        self.derived += found
+        return found
+
+    def say(
+        self, content: str, agent: str = "user", role: Any = "user", session: str = "s", segment: str = "",
+        reply_to: str = "", minutes: int = 1,
+    ) -> str:  # fmt: skip
+        """Says something; gives the effort it went to."""
+        self.now += minutes * MINUTE
+        turn = f"t{self.now // MINUTE}"
+        text = read(TurnRecorded("space", turn, self.now, session, agent, role, content))
+        found = self.give(
+            TurnFiled("space", session, self.now, turn, agent, role, reply_to, segment or f"{session}-1", text)
+        )
+        return next(event.effort for event in found if isinstance(event, TurnThreaded))
+
+    def answer(self, content: str, **how: Any) -> str:
+        return self.say(content, "helper", "assistant", **how)
+
+    def fact(self, kind: Any, session: str = "s", **fields: Any) -> list[Derived]:
+        self.now += MINUTE
+        given = fields if kind is ClockTicked else {"session": session, **fields}
+        fact = kind(space="space", id=f"f{self.now}", at=self.now, **given)
+        return self.give(FactFiled("space", session, self.now, "", fact))
+
+    def conclude(self, segment: str = "s-1") -> list[Derived]:
+        turn = f"t{self.now // MINUTE}"
+        return self.give(
+            SegmentConcluded("space", "s", self.now, segment, turn, "resolution", 0.9, "The cache was stale.")
+        )
+
+    def summarize(self, segment: str, summary: str, closed: bool) -> list[Derived]:
+        return self.give(SegmentSummarized("space", "s", self.now, segment, "a", "b", 2, 50, summary, ["cach"], closed))
+
+    def last(self, kind: type[E]) -> E:
+        return next(event for event in reversed(self.derived) if isinstance(event, kind))
+
+    def all(self, kind: type[E]) -> list[E]:
+        return [event for event in self.derived if isinstance(event, kind)]
+
+
+@pytest.fixture
+def talk() -> Talk:
+    return Talk()
+
+
+PARSER = "I need help with the tokenizer in parser.py, unicode escapes break it."
+INVOICE = "Hi! Can you help me to refund invoice INV-2291 for the bakery customer?"
+
+
+def test_a_first_request_opens_an_effort_named_by_its_first_turn(talk: Talk) -> None:
+    effort = talk.say(PARSER)
+    assert effort == derived_id("effort", "space", "t1")
+    opened = talk.last(EffortOpened)
+    assert (opened.effort, opened.turn, opened.reason) == (effort, "t1", "unmatched")
+    assert "parser.py" in opened.topic
+    assert talk.last(TurnThreaded).mentioned == [effort]
+
+
+def test_an_answer_goes_with_what_it_answers_and_the_talk_goes_on_there(talk: Talk) -> None:
+    effort = talk.say(PARSER)
+    assert talk.answer("The tokenizer reads bytes; decode first.") == effort
+    assert talk.say("And the escapes in string literals?") == effort
+    assert talk.last(TurnThreaded).reason == "stay"
+
+
+def test_another_request_opens_another_effort_and_each_is_found_again_by_its_words(talk: Talk) -> None:
+    parser = talk.say(PARSER)
+    talk.answer("The tokenizer in parser.py reads bytes; shall I decode the unicode escapes first?")
+    invoice = talk.say(INVOICE)
+    talk.answer("Invoice INV-2291 was paid by card. Refund it to the bakery customer's card?")
+    assert invoice != parser
+    assert talk.say("Back to the tokenizer: decode the unicode escapes in parser.py first, please.") == parser
+    assert talk.last(TurnThreaded).reason == "words"
+    assert talk.say("About the bakery customer: refund invoice INV-2291 to the card.") == invoice
+
+
+def test_work_goes_on_in_another_session_when_it_is_named(talk: Talk) -> None:
+    parser = talk.say(PARSER)
+    talk.answer("The tokenizer in parser.py reads bytes; decode the unicode escapes first.")
+    assert talk.say("Back to parser.py: the tokenizer still breaks on unicode escapes.", session="next") == parser
+    assert talk.say("I want to plan the garden party on saturday", session="third") != parser
+
+
+def test_a_turn_that_only_names_other_work_mentions_it_without_belonging_to_it(talk: Talk) -> None:
+    parser = talk.say(PARSER)
+    talk.fact(EffortDeclared, session="other", name="books", topic="quarterly books")
+    books = talk.say("The ledger is off by two, as parser.py showed.", session="other")
+    assert books != parser
+    assert talk.last(TurnThreaded).mentioned == [books, parser]
+
+
+@pytest.mark.parametrize(
+    "words", ["Hello!", "Good morning! How was your weekend?", "Lovely weather today!", "Thanks, bye!"]
+)
+def test_small_talk_opens_no_effort(talk: Talk, words: str) -> None:
+    assert talk.say(words) == ""
+    assert talk.answer("Hello! How are you?") == ""
+    assert talk.all(EffortOpened) == []
+    assert talk.last(TurnThreaded).mentioned == []
+
+
+def test_a_greeting_joins_the_work_it_leads_to(talk: Talk) -> None:
+    talk.say("Hello!")
+    effort = talk.say(PARSER)
+    assert [(event.turn, event.effort) for event in talk.all(TurnRethreaded)] == [("t1", effort)]
+
+
+def test_a_system_message_belongs_to_no_effort(talk: Talk) -> None:
+    effort = talk.say(PARSER)
+    assert talk.say("ann joined the channel", agent="", role="system") == ""
+    assert talk.answer("Decode first.") == effort
+
+
+def test_a_reply_goes_where_the_turn_it_answers_went(talk: Talk) -> None:
+    parser = talk.say(PARSER)
+    talk.say(INVOICE)
+    assert talk.say("yes", reply_to="t1") == parser
+    assert talk.last(TurnThreaded).reason == "reply"
+
+
+def test_where_many_speak_the_one_who_is_called_decides(talk: Talk) -> None:
+    ann = talk.say("how do i mount a usb disk?", agent="ann")
+    bob = talk.say("does anyone know why my sound is gone?", agent="bob")
+    talk.say("my screen flickers since the update", agent="cid")
+    assert ann != bob
+    assert talk.say("ann: look at fstab", agent="dora") == ann
+    assert talk.say("bob, is the channel muted?", agent="dora") == bob
+    assert talk.say("what is fstab", agent="ann") == ann
+    assert talk.last(TurnThreaded).reason == "answer"
+    assert talk.say("thanks dora", agent="bob") == bob
+    assert talk.last(TurnThreaded).reason == "address"
+
+
+def test_where_many_speak_an_author_goes_on_for_some_minutes(talk: Talk) -> None:
+    for agent in ("ann", "bob", "cid"):
+        first = talk.say(f"my {agent} question is how grub finds kernels", agent=agent)
+    assert talk.say("it is on the second disk", agent="cid") == first
+    assert talk.last(TurnThreaded).reason == "speaker"
+    assert talk.say("another thing about fonts", agent="cid", minutes=30) != first
+
+
+def test_ornaments_of_a_nickname_do_not_matter(talk: Talk) -> None:
+    ann = talk.say("how do i mount a usb disk?", agent="Ann_")
+    talk.say("my sound is gone", agent="bob")
+    talk.say("my screen flickers", agent="cid")
+    assert talk.say("@ann look at fstab", agent="bob") == ann
+
+
+def test_a_concluded_segment_concludes_its_effort(talk: Talk) -> None:
+    effort = talk.say(PARSER)
+    talk.conclude()
+    concluded = talk.last(EffortConcluded)
+    assert (concluded.effort, concluded.pattern, concluded.conclusion) == (effort, "resolution", "The cache was stale.")
+
+
+def test_an_effort_with_another_live_segment_is_not_concluded(talk: Talk) -> None:
+    effort = talk.say(PARSER)
+    assert talk.say("Back to parser.py: unicode escapes break the tokenizer here too.", session="x") == effort
+    assert talk.conclude("x-1") == []
+    assert [event.effort for event in talk.conclude("s-1")] == [effort]
+
+
+def test_thanks_do_not_reopen_a_concluded_effort_but_new_work_does(talk: Talk) -> None:
+    effort = talk.say(PARSER)
+    talk.answer("Fixed: the tokenizer in parser.py decodes unicode escapes first.")
+    talk.conclude()
+    assert talk.say("Thanks!") == effort
+    assert talk.all(EffortResumed) == []
+    again = talk.say("Back to parser.py: can you make the tokenizer accept unicode escapes in names?")
+    assert again == effort
+    assert (talk.last(EffortResumed).effort, talk.last(EffortResumed).reason) == (effort, "work")
+
+
+def test_a_declared_effort_takes_the_sessions_turns_until_it_is_closed(talk: Talk) -> None:
+    talk.say(PARSER)
+    talk.fact(EffortDeclared, session="s", name="books", topic="quarterly books")
+    opened = talk.last(EffortOpened)
+    assert (opened.name, opened.topic, opened.reason) == ("books", "quarterly books", "declared")
+    assert talk.say("The tokenizer in parser.py again") == opened.effort
+    assert talk.conclude() == []  # Detection does not conclude what was declared.
+    talk.fact(EffortClosed, session="s", name="books", conclusion="balanced")
+    assert (talk.last(EffortConcluded).effort, talk.last(EffortConcluded).pattern) == (opened.effort, "closed")
+    assert talk.say(INVOICE) != opened.effort
+
+
+def test_a_name_declared_again_means_the_same_effort(talk: Talk) -> None:
+    talk.fact(EffortDeclared, session="s", name="books", topic="quarterly books")
+    first = talk.last(EffortOpened).effort
+    talk.fact(EffortClosed, session="s", name="books")
+    talk.fact(EffortDeclared, session="later", name="Books")
+    assert (talk.last(EffortResumed).effort, talk.last(EffortResumed).reason) == (first, "declared")
+    assert talk.say("where were we?", session="later") == first
+    assert len(talk.all(EffortOpened)) == 1
+
+
+def test_an_effort_is_closed_and_reopened_by_any_turn_of_it(talk: Talk) -> None:
+    effort = talk.say(PARSER)
+    talk.answer("Decode first.")
+    talk.fact(EffortClosed, session="s", turn="t2", conclusion="decoded")
+    assert talk.last(EffortConcluded).conclusion == "decoded"
+    talk.fact(EffortReopened, session="s", turn="t1")
+    assert talk.last(EffortResumed).effort == effort
+    assert talk.fact(EffortReopened, session="s", turn="t1") == []
+
+
+def test_the_first_turn_of_an_effort_names_it_for_ever(talk: Talk) -> None:
+    effort = talk.say(PARSER)
+    for _ in range(RECENT + 1):
+        talk.say("next step", session="s")
+    assert "t1" not in talk.state.index(active).turns
+    talk.fact(EffortClosed, session="s", turn="t1")
+    assert talk.last(EffortConcluded).effort == effort
+
+
+def test_an_unknown_reference_changes_nothing_and_is_visible(talk: Talk) -> None:
+    talk.fact(EffortClosed, session="s", turn="nobody-said-it")
+    talk.fact(ImportanceFlagged, session="s", turn="nobody-said-it")
+    talk.fact(EffortClosed, session="s", name="no such name")
+    assert [(event.fact, event.name, event.turn) for event in talk.all(ReferenceMissed)] == [
+        ("effort-closed.v1", "", "nobody-said-it"),
+        ("importance-flagged.v1", "", "nobody-said-it"),
+        ("effort-closed.v1", "no such name", ""),
+    ]
+    assert talk.all(EffortConcluded) == []
+
+
+def test_importance_is_told_when_it_changes(talk: Talk) -> None:
+    effort = talk.say(PARSER)
+    talk.fact(ImportanceFlagged, session="s", turn="t1")
+    talk.fact(ImportanceFlagged, session="s", turn="t1")
+    assert [(event.effort, event.importance) for event in talk.all(EffortRated)] == [(effort, "high")]
+
+
+def test_progress_tells_topic_counts_and_the_last_summaries(talk: Talk) -> None:
+    effort = talk.say(PARSER)
+    for n in range(5):
+        talk.say("The tokenizer in parser.py breaks unicode escapes", segment=f"seg-{n}")
+        talk.summarize(f"seg-{n}", f"summary {n}", True)
+    progress = talk.last(EffortProgressed)
+    assert (progress.effort, progress.segments, progress.turns) == (effort, 6, 6)
+    assert progress.summary == "summary 2\nsummary 3\nsummary 4"
+    assert "parser.py" in progress.topic
+
+
+def test_a_retracted_turn_is_no_longer_matched(talk: Talk) -> None:
+    effort = talk.say("I need the zeppelin schedule for ZX-81")
+    assert talk.fact(TurnRetracted, session="s", turn="t1")[0] == FactThreaded(
+        "space", "s", talk.now, effort, talk.last(FactThreaded).fact
+    )
+    assert talk.state.index(active).names == {}
+    assert talk.state.index(active).terms == {}
+    talk.say("I need the zeppelin schedule for ZX-81", session="other")
+    assert effort not in talk.last(TurnThreaded).similar
+    assert effort not in talk.last(TurnThreaded).mentioned
+
+
+def test_ends_of_sessions_and_ticks_are_passed_on(talk: Talk) -> None:
+    assert isinstance(talk.fact(SessionEnded, session="s")[0], FactThreaded)
+    assert isinstance(talk.fact(ClockTicked, session="")[0], FactThreaded)
+
+
+def test_only_the_last_active_efforts_are_matched_but_none_is_forgotten() -> None:
+    talk = Talk(active=4)
+    first = talk.say("Look after the zeppelin schedule for ZX-81", session="s0")
+    for n in range(1, 6):
+        talk.say(f"Look after the number{n}a parcel for customer{n}b", session=f"s{n}")
+    assert first not in talk.state.index(active).slots
+    assert talk.state.get(f"effort/{first}", Effort) is not None
+    talk.say("Somebody asked for ZX-81", session="s9")
+    assert first in talk.last(TurnThreaded).mentioned  # Named exactly, it is found.
+
+
+def test_a_rebuilt_index_equals_the_one_kept_up_to_date() -> None:
+    talk = Talk(active=4)
+    for n in range(40):
+        talk.say(f"Look after number{n % 7}a parcel and customer{n % 5}b, please", session=f"s{n % 9}")
+        talk.answer(f"Parcel number{n % 7}a is on its way to depot{n % 3}", session=f"s{n % 9}")
+    talk.fact(TurnRetracted, session="s1", turn="t21")
+    talk.fact(EffortDeclared, session="s1", name="books", topic="quarterly books")
+    kept, rebuilt = talk.state.index(active), active(talk.state)
+    assert list(kept.slots.items()) == list(rebuilt.slots.items())
+    assert kept == rebuilt
+
+
+@pytest.mark.skipif(quality_efforts.data_dir() is None, reason="the evaluation data is not here")
+def test_threads_and_interleaved_tasks_are_told_apart_as_well_as_the_bars_ask() -> None:
+    below = [row["measure"] for row in quality_efforts.run() if row["ours"] < max(row["bar"], row["floor"])]
+    assert below == []

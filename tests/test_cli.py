@@ -1,0 +1,445 @@
+"""The command line: what people and programs meet. Answers, exit codes, and words where something goes wrong."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import typer.main
+
+from streams import cli
+from streams.cli import FAILED, MISUSED, OK, app, main
+
+ROOT = Path(__file__).parent.parent
+SAMPLES = ROOT / "streams" / "samples"
+COMMAND = [sys.executable, "-m", "streams.cli"]
+
+
+class Answer:
+    """What a command said, and its exit code."""
+
+    def __init__(self, code, out, err):
+        self.code, self.out, self.err = code, out, err
+
+    @property
+    def rows(self):
+        return [json.loads(line) for line in self.out.splitlines()]
+
+
+@pytest.fixture
+def run(capsys, monkeypatch):
+    monkeypatch.delenv("COLUMNS", raising=False)
+
+    def run(*words, home=None, stdin=None):
+        if stdin is not None:
+            read, write = os.pipe()
+            os.write(write, stdin)
+            os.close(write)
+            given = os.fdopen(read)
+            monkeypatch.setattr(sys, "stdin", given)
+        with pytest.raises(SystemExit) as done:
+            main([*map(str, words), *(["--home", str(home)] if home else [])])
+        if stdin is not None:
+            given.close()
+        told = capsys.readouterr()
+        return Answer(done.value.code, told.out, told.err)
+
+    return run
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory):
+    path = tmp_path_factory.mktemp("cli") / "home"
+    with pytest.raises(SystemExit):
+        main(["feed", str(SAMPLES), "--home", str(path)])
+    return path
+
+
+def commands():
+    root = typer.main.get_command(app)
+    for name, command in root.commands.items():
+        yield name, command
+        for inner, nested in getattr(command, "commands", {}).items():
+            yield f"{name} {inner}", nested
+
+
+def line(session, content, **more):
+    return json.dumps({"session": session, "role": "user", "content": content} | more) + "\n"
+
+
+# -- help --------------------------------------------------------------------------------------------------------------
+
+
+def test_help_names_every_command_and_loads_no_room():
+    script = (
+        "import sys\nfrom streams.cli import main\n"
+        "try: main(['--help'])\n"
+        "except SystemExit: pass\n"
+        "print(sorted({'duckdb', 'pyarrow', 'pydantic', 'orjson', 'rich.console'} & set(sys.modules)), file=sys.stderr)"
+    )
+    done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stderr.strip() == "[]"
+    for name, _ in commands():
+        assert re.search(rf"^  {name.split()[0]} ", done.stdout, re.MULTILINE)
+
+
+@pytest.mark.parametrize("name", [name for name, _ in commands()])
+def test_every_command_takes_a_home_and_explains_itself(run, name):
+    command = dict(commands())[name]
+    options = {option for parameter in command.params for option in parameter.opts}
+    assert "--home" in options
+    assert "--json" in options or name == "demo"
+    found = run(*name.split(), "--help")
+    assert found.code == OK
+    assert (command.help or "").split()[0] in found.out
+    for parameter in command.params:
+        assert parameter.name in ("home", "json", "given") or getattr(parameter, "help", None), parameter.name
+
+
+# -- feeding -----------------------------------------------------------------------------------------------------------
+
+
+def test_feeding_good_and_bad_lines_reports_each_bad_one_and_exits_with_1(run, tmp_path):
+    path = tmp_path / "turns.jsonl"
+    path.write_text(line("s", "hello") + line("s", "x", role="owl") + "{\n" + line("s", "bye"))
+    told = run("feed", path, home=tmp_path / "home")
+    assert told.code == FAILED
+    assert told.out == "2 added, 2 rejected\n"
+    assert told.err.splitlines() == [
+        f"{path}:2: role: is 'owl'; must be one of user, assistant, system, tool",
+        f"{path}:3: line: is not JSON: unexpected end of data at column 2",
+        f"rejected lines are in {path}.rejects.jsonl: mend them, then feed that file",
+    ]
+    again = run("feed", path, "--json", home=tmp_path / "home")
+    assert again.code == FAILED
+    assert again.rows[0] == {
+        "file": str(path),
+        "line": 2,
+        "field": "role",
+        "reason": "is 'owl'; must be one of user, assistant, system, tool",
+    }
+    assert again.rows[-1] == {"added": 0, "known": 2, "rejected": 2, "rejects": [f"{path}.rejects.jsonl"]}
+
+
+def test_standard_input_and_chat_messages_are_fed(run, tmp_path):
+    assert run("feed", "-", home=tmp_path / "h", stdin=line("s", "hello").encode()).out == "1 added\n"
+    chat = json.dumps([{"role": "user", "content": "hello"}]).encode()
+    told = run("feed", "-", "--format", "openai", "--session", "t", "--space", "p", home=tmp_path / "h", stdin=chat)
+    assert told.out == "1 added\n"
+    rows = run("tail", "--json", home=tmp_path / "h").rows
+    assert [(row["space"], row["session"], row["content"]) for row in rows] == [
+        ("default", "s", "hello"),
+        ("p", "t", "hello"),
+    ]
+
+
+def test_an_id_used_again_for_something_else_is_rejected_with_the_place_of_the_first(run, tmp_path):
+    path = tmp_path / "turns.jsonl"
+    path.write_text(line("s", "hello", id="1") + line("t", "good day", id="1"))
+    told = run("feed", path, home=tmp_path / "home")
+    assert told.code == FAILED
+    assert told.err.startswith(
+        f"{path}:2: id: '1' is taken in space 'default' by another event, first recorded at offset 0"
+    )
+
+
+def test_times_that_look_like_seconds_are_pointed_out(run, tmp_path):
+    told = run("feed", "-", home=tmp_path / "h", stdin=line("s", "hello", at=1_767_603_600).encode())
+    assert told.code == OK
+    assert "1 are dated 1970: whole numbers are microseconds; were these seconds?" in told.err
+
+
+# -- asking ------------------------------------------------------------------------------------------------------------
+
+QUESTIONS = [
+    "tail", "context --space harbor --session import-day", "show import-day-10..import-day-12",
+    "manifest --space harbor", "efforts",
+    "efforts --status open --limit 2", "links", "offers --status all", "offers list", "notes", "notes list",
+    "query", "query sessions", "query tokens space=harbor every=40", "sql 'SELECT 1 AS one'", "memories", "digest",
+    "doctor", "flow", "params", "params coactivation", "schema input-line",
+    "context --space harbor --session import-day --as-of 2026-03-05T09:00:00Z", "efforts --as-of 50",
+]  # fmt: skip
+
+
+def words(question):
+    import shlex
+
+    return shlex.split(question)
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_every_question_is_answered_in_json_lines_and_in_plain_words(run, home, question):
+    machine = run(*words(question), "--json", home=home)
+    assert (machine.code, machine.err) == (OK, "")
+    assert machine.rows
+    assert all(isinstance(row, dict) for row in machine.rows)
+    person = run(*words(question), home=home)
+    assert (person.code, person.err) == (OK, "")
+    assert "\x1b" not in person.out
+    assert person.out.strip()
+
+
+def test_context_as_chat_messages_is_one_json_list(run, home):
+    (messages,) = run("context", "--space", "harbor", "--session", "import-day", "--messages", home=home).rows
+    assert messages[0]["role"] == "system"
+    assert {message["role"] for message in messages[1:]} <= {"user", "assistant"}
+
+
+def test_the_context_after_each_turn_is_what_its_position_gives_later(run, tmp_path):
+    said = [
+        "Let us plan the harbour tour for May.",
+        "The tour needs 3 boats and a guide.",
+        "Other thing: the login page throws KeyError in auth.py.",
+        "The KeyError comes from a missing session cookie.",
+        "Back to the harbour tour: who is the guide?",
+    ]
+    printed = []
+    for n, content in enumerate(said):
+        turn = line("s", content, at=f"2026-01-05T09:0{n}:00Z").encode()
+        assert run("feed", "-", home=tmp_path, stdin=turn).code == OK
+        printed.append(run("context", "--session", "s", home=tmp_path).out)
+    assert len(set(printed)) == len(said)
+    for position, text in enumerate(printed):
+        assert run("context", "--session", "s", "--as-of", position, home=tmp_path).out == text
+
+
+def test_show_within_a_limit_names_what_it_left_out(run, home):
+    told = run("show", "import-day-01..import-day-40", "--tokens", 200, home=home)
+    assert re.search(r"\[\d+ turns of \d+ tokens left out: mnemolog show import-day-\d+\.\.import-day-\d+\]", told.out)
+    rows = run("show", "import-day-01..import-day-40", "--tokens", 200, "--json", home=home).rows
+    assert rows[0]["turn_id"] == "import-day-01"
+    assert rows[-1]["turn_id"] == "import-day-40"
+    assert sum(row["tokens"] for row in rows) <= 200
+
+
+def test_a_turn_cannot_command_the_terminal(run, tmp_path):
+    run("feed", "-", home=tmp_path, stdin=line("s", "\x1b]0;title\x07 red \x1b[31m").encode())
+    for question in ("tail", "context --session s", "sql 'SELECT content FROM turns'"):
+        assert not re.search(r"[\x00-\x08\x0b-\x1f\x7f]", run(*words(question), home=tmp_path).out)
+
+
+# -- saying ------------------------------------------------------------------------------------------------------------
+
+
+def test_notes_are_taken_and_settled(run, tmp_path):
+    taken = run("notes", "take", "call Ann", "--ttl", "urgent", "--note", "ann", "--json", home=tmp_path)
+    assert taken.rows[0]["recorded"] == "note-taken"
+    assert [(n["note"], n["status"]) for n in run("notes", "--json", home=tmp_path).rows] == [("ann", "open")]
+    assert run("notes", "settle", "ann", "--resolution", "done", home=tmp_path).code == OK
+    assert [(n["note"], n["status"]) for n in run("notes", "--json", home=tmp_path).rows] == [("ann", "settled")]
+    absent = run("notes", "settle", "bob", home=tmp_path)
+    assert (absent.code, absent.err) == (MISUSED, "error: there is no note 'bob'\n  `mnemolog notes` lists them\n")
+
+
+def test_offers_are_accepted_and_declined(run, tmp_path):
+    run("feed", SAMPLES, home=tmp_path)
+    first, second = run("offers", "--json", home=tmp_path).rows[:2]
+    assert run("offers", "accept", first["turn_id"], "--space", first["space"], home=tmp_path).code == OK
+    assert run("offers", "decline", second["turn_id"], "--space", second["space"], home=tmp_path).code == OK
+    status = {row["turn_id"]: row["status"] for row in run("offers", "--status", "all", "--json", home=tmp_path).rows}
+    assert (status[first["turn_id"]], status[second["turn_id"]]) == ("accepted", "declined")
+    assert run("offers", "accept", first["turn_id"], home=tmp_path).code == MISUSED
+
+
+def test_efforts_are_closed_and_reopened_by_their_derived_id(run, tmp_path):
+    run("feed", SAMPLES, home=tmp_path)
+    effort = run("efforts", "--status", "open", "--json", home=tmp_path).rows[0]["effort"]
+
+    def status():
+        return {row["effort"]: row["status"] for row in run("efforts", "--json", home=tmp_path).rows}[effort]
+
+    for word, then in (("close", "concluded"), ("reopen", "open"), ("close", "concluded")):
+        assert run("efforts", word, effort, home=tmp_path).code == OK
+        assert status() == then
+    assert effort not in json.dumps(run("tail", "--json", home=tmp_path).rows)
+
+
+# -- memories ----------------------------------------------------------------------------------------------------------
+
+
+def test_replay_diff_promote_and_digest(run, tmp_path):
+    run("feed", SAMPLES / "01-week-one.jsonl", home=tmp_path)
+    live = run("digest", "--json", home=tmp_path).rows
+    assert run("replay", "--as", "same", home=tmp_path).code == OK
+    assert run("digest", "same", "--json", home=tmp_path).rows == live
+    wide = run("replay", "--as", "wide", "--set", "working_context.capacity=5", "--json", home=tmp_path)
+    assert wide.rows[0]["steps"]["manifest"] == 0
+    assert wide.rows[0]["steps"]["working_context"] > 0
+    assert run("diff", "live", "same", "--json", home=tmp_path).rows[0]["same"] is True
+    assert "contexts" in run("diff", "live", "wide", home=tmp_path).out
+    assert run("promote", "wide", home=tmp_path).code == OK
+    rows = {row["memory"]: row for row in run("memories", "--json", home=tmp_path).rows}
+    assert rows["live"]["changed"] == {"working_context.capacity": 5}
+    assert (rows["live"]["behind"], "wide" in rows) == (0, False)
+    again = run("replay", "--as", "same", home=tmp_path)
+    assert (again.code, "there is a memory 'same' already" in again.err) == (FAILED, True)
+
+
+def test_a_backup_restores_everything(run, home, tmp_path):
+    assert run("backup", tmp_path / "copy", home=home).code == OK
+    assert run("backup", tmp_path / "copy", home=home).code == MISUSED
+    assert run("restore", tmp_path / "copy", home=tmp_path / "new").code == OK
+    assert run("digest", home=tmp_path / "new").out == run("digest", home=home).out
+    assert run("restore", tmp_path / "copy", home=tmp_path / "new").code == MISUSED
+
+
+def test_export_writes_the_files_of_the_paper(run, home, tmp_path):
+    assert run("export", "--format", "ccm", tmp_path / "tree", home=home).code == OK
+    assert list((tmp_path / "tree").rglob("manifest.yaml"))
+    assert run("export", "--format", "zip", tmp_path / "tree", home=home).code == MISUSED
+
+
+# -- what goes wrong ---------------------------------------------------------------------------------------------------
+
+MISTAKES = [
+    ("query nope", MISUSED, "there is no analysis named 'nope'"),
+    ("query tokens every=x", MISUSED, "every = 'x' is not a whole number"),
+    ("query tokens every", MISUSED, "'every' is no parameter"),
+    ("sql 'SELEC 1'", MISUSED, 'syntax error at or near "SELEC"'),
+    ("sql 'DELETE FROM turn_recorded'", MISUSED, "read-only"),
+    ("show nothing", MISUSED, "there is nothing with the id 'nothing'"),
+    ("efforts --memory nix", FAILED, "there is no memory at"),
+    ("efforts --as-of yesterday", MISUSED, "'yesterday' is neither a position nor a time"),
+    ("replay --as x --set working_context.capacity=900", MISUSED, "capacity"),
+    ("replay --as x --set nonsense", MISUSED, "'nonsense' is no setting"),
+    ("replay --as live", FAILED, "live is not replayed into"),
+    ("diff live nix", FAILED, "there is no memory"),
+    ("promote nix", FAILED, "there is no memory 'nix' to promote"),
+    ("params nix", MISUSED, "there is no processor 'nix'"),
+    ("schema nix", MISUSED, "there is no schema 'nix'"),
+    ("feed /nowhere/at/all", MISUSED, "there is no file /nowhere/at/all"),
+    ("feed - --format xml", MISUSED, "there is no format 'xml'"),
+    ("notes take hello --ttl soon", FAILED, "ttl: is 'soon'"),
+    ("restore /nowhere", MISUSED, "there is no file /nowhere"),
+]
+
+
+@pytest.mark.parametrize(("mistake", "code", "reason"), MISTAKES, ids=[m for m, _, _ in MISTAKES])
+def test_a_mistake_is_answered_in_words_with_a_way_out(run, home, mistake, code, reason):
+    told = run(*words(mistake), home=home)
+    assert (told.code, told.out) == (code, "")
+    assert reason in told.err
+    assert told.err.startswith("error: ")
+    assert "Traceback" not in told.err
+    assert len(told.err.splitlines()) >= 2
+    machine = run(*words(mistake), "--json", home=home)
+    answer = json.loads(machine.err)
+    assert (machine.code, sorted(answer)) == (code, ["error", "way_out"])
+    assert reason in answer["error"]
+
+
+@pytest.mark.parametrize("mistake", ["nope", "context", "tail --limit x", "efforts --nope", "feed"])
+def test_a_command_that_is_not_understood_exits_with_2(run, mistake):
+    told = run(*words(mistake))
+    assert told.code == MISUSED
+    assert "Error" in told.err
+
+
+def test_the_unexpected_is_one_line_and_a_file_of_details(run, tmp_path, monkeypatch):
+    def broken(*_):
+        raise ZeroDivisionError("of all things")
+
+    monkeypatch.setattr(cli, "log_of", broken)
+    told = run("tail", home=tmp_path)
+    assert told.code == FAILED
+    first, second = told.err.splitlines()
+    assert first == "error: something unexpected went wrong: ZeroDivisionError: of all things"
+    details = Path(re.fullmatch(r"  the details are in (.*); --debug shows them", second)[1])
+    assert "Traceback" in details.read_text()
+    details.unlink()
+    with pytest.raises(ZeroDivisionError):
+        main(["tail", "--debug", "--home", str(tmp_path)])
+
+
+def test_a_home_that_cannot_be_is_refused(run, tmp_path):
+    (tmp_path / "file").write_text("x")
+    for question in ("tail", "efforts"):
+        told = run(question, home=tmp_path / "file")
+        assert (told.code, "cannot be a home" in told.err) == (MISUSED, True)
+
+
+def test_the_doctor_finds_a_damaged_log(run, tmp_path):
+    run("feed", "-", home=tmp_path, stdin=line("s", "hello").encode())
+    (tmp_path / "log.sqlite").write_bytes(b"not a database" * 1000)
+    for left in tmp_path.glob("log.sqlite-*"):
+        left.unlink()
+    told = run("doctor", "--json", home=tmp_path)
+    assert told.code == FAILED
+    assert {row["check"]: row["status"] for row in told.rows}["log"] == "failed"
+
+
+# -- processes ---------------------------------------------------------------------------------------------------------
+
+
+def test_a_reader_that_stops_early_gets_no_complaint(home):
+    command = [*COMMAND, "sql", "SELECT range AS n FROM range(200000)", "--json", "--home", str(home)]
+    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        assert process.stdout.readline() == b'{"n":0}\n'
+        process.stdout.close()
+        assert process.stderr.read() == b""
+        assert process.wait(30) == FAILED
+
+
+def test_tail_follows_what_is_fed(tmp_path):
+    feed = [*COMMAND, "feed", "-", "--home", str(tmp_path)]
+    subprocess.run(feed, input=line("s", "one").encode(), cwd=ROOT, check=True, capture_output=True)
+    command = [*COMMAND, "tail", "--follow", "--json", "--home", str(tmp_path)]
+    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert json.loads(process.stdout.readline())["content"] == "one"
+        subprocess.run(feed, input=line("s", "two").encode(), cwd=ROOT, check=True, capture_output=True)
+        assert json.loads(process.stdout.readline())["content"] == "two"
+        process.send_signal(signal.SIGINT)
+        assert process.wait(30) == OK
+
+
+def test_a_served_home_answers_and_stops_when_told(run, tmp_path):
+    with subprocess.Popen([*COMMAND, "serve", "--home", str(tmp_path)], cwd=ROOT, stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert b"serving" in process.stdout.readline()
+        run("feed", "-", home=tmp_path, stdin=line("s", "Who has the key of the boat house?").encode())
+        assert "boat house" in run("context", "--session", "s", home=tmp_path).out
+        second = run("serve", home=tmp_path)
+        assert (second.code, "is folding into" in second.err) == (FAILED, True)
+        process.terminate()
+        assert process.wait(30) == OK
+
+
+def test_a_terminal_gets_colour_and_what_fits_in_it(home):
+    import pty
+
+    def on_terminal(columns, **env):
+        pid, fd = pty.fork()
+        if pid == 0:
+            os.chdir(ROOT)
+            os.execve(
+                sys.executable,
+                [*COMMAND, "efforts", "--home", str(home)],
+                os.environ | {"COLUMNS": str(columns), "TERM": "xterm-256color"} | env,
+            )
+        out = b""
+        while True:
+            try:
+                chunk = os.read(fd, 65536)
+            except OSError:
+                break
+            if not chunk:
+                break
+            out += chunk
+        os.waitpid(pid, 0)
+        os.close(fd)
+        return out.decode()
+
+    wide, narrow, plain = on_terminal(160), on_terminal(60), on_terminal(160, NO_COLOR="1")
+    assert "\x1b[36meffort-" in wide
+    assert "importance" in wide
+    assert "\x1b[36m" not in plain
+    assert "importance" not in narrow
+    assert re.search(r"effort-[0-9a-f]{16}", narrow)
+    assert max(len(re.sub(r"\x1b\[[0-9;]*m", "", text)) for text in narrow.splitlines()) <= 60

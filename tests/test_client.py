@@ -1,0 +1,67 @@
+"""The module that agents embed, against a server in the same test."""
+
+from __future__ import annotations
+
+import ast
+import sys
+from pathlib import Path
+
+import pytest
+
+import mnemolog
+from mnemolog import Memory, NotServedError, RefusedError
+from streams.home import Home
+from tests.test_runtime import serving
+
+
+def test_an_agent_records_turns_and_gets_its_context_back(home: Home) -> None:
+    with serving(home):
+        memory = Memory(home.path, space="ann")
+        memory.record("chat", "user", "The nightly build of the parser fails with exit code 137, can you look?")
+        turn = memory.record("chat", "assistant", "It runs out of memory in the lexer tests.", agent="coder")
+        context = memory.context("chat")
+        assert "out of memory in the lexer tests" in context["text"]
+        assert context["messages"][-1]["role"] == "assistant"
+        assert [t["turn_id"] for t in memory.ask("view", name="turns", space="ann", agent="coder")] == [turn]
+
+
+def test_the_same_id_again_is_harmless_and_other_content_is_refused(home: Home) -> None:
+    with serving(home):
+        memory = Memory(home.path)
+        for _ in range(2):
+            memory.record("chat", "user", "hello", id="one")
+        assert len(memory.ask("view", name="turns")) == 1
+        with pytest.raises(RefusedError, match="'one' is taken"):
+            memory.record("chat", "user", "goodbye", id="one")
+
+
+def test_what_is_wrong_with_an_event_is_named(home: Home) -> None:
+    with serving(home):
+        memory = Memory(home.path)
+        with pytest.raises(RefusedError, match="role"):
+            memory.record("chat", "captain", "hello")
+        with pytest.raises(RefusedError, match="no question"):
+            memory.ask("nonsense")
+
+
+def test_a_note_taken_is_a_note_shown(home: Home) -> None:
+    with serving(home):
+        memory = Memory(home.path)
+        note = memory.note("Call Marta about the lease", ttl="low")
+        assert [row["note"] for row in memory.ask("view", name="notes")] == [note]
+
+
+def test_a_home_that_nobody_serves_says_what_to_start(tmp_path: Path) -> None:
+    with pytest.raises(NotServedError, match="mnemolog serve"):
+        Memory(tmp_path).record("chat", "user", "hello")
+
+
+def test_it_needs_the_standard_library_alone() -> None:
+    tree = ast.parse(Path(mnemolog.__file__).read_text())
+    imported = {
+        name.split(".")[0]
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Import | ast.ImportFrom)
+        for name in ([node.module or ""] if isinstance(node, ast.ImportFrom) else [alias.name for alias in node.names])
+    }
+    assert imported <= set(sys.stdlib_module_names)

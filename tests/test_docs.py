@@ -1,0 +1,192 @@
+"""The README is true: its commands run, its code works, and what is generated in it equals what the code says.
+
+`make docs` (MNEMOLOG_WRITE_DOCS=1) rewrites the generated parts.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import typer
+
+from processors import NAMES, PROCESSORS
+from projections.analyses import analyses
+from streams.cli import app
+from streams.driver import fold
+from streams.events import TurnRecorded
+from streams.flow import mermaid, parameter_rows
+
+ROOT = Path(__file__).parent.parent
+README = ROOT / "README.md"
+BLOCK = re.compile(r"(?:<!-- (?P<mark>\w+) -->\n)?```(?P<language>\w+)\n(?P<code>.*?)```", re.S)
+COMMAND = re.compile(r"(?:^|`)mnemolog ([a-z]+)", re.M)
+WRITE = bool(os.environ.get("MNEMOLOG_WRITE_DOCS"))
+
+
+def blocks(*languages: str) -> list[tuple[str, str]]:
+    """The (mark, code) of the README's code blocks."""
+    found = BLOCK.finditer(README.read_text())
+    return [(match["mark"] or "", match["code"]) for match in found if match["language"] in languages]
+
+
+def table(*rows: tuple[str, ...]) -> str:
+    """A Markdown table; the first row is its head."""
+    cells = [[cell.replace("|", "\\|") for cell in row] for row in rows]
+    lines = ["| " + " | ".join(row) + " |" for row in cells]
+    return "\n".join([lines[0], "|" + "---|" * len(rows[0]), *lines[1:]]) + "\n"
+
+
+def commands() -> dict[str, str]:
+    """Every command and subcommand, with the first line of its help."""
+    found: dict[str, str] = {}
+    for name, command in typer.main.get_command(app).commands.items():
+        found[name] = (command.help or "").strip().splitlines()[0]
+        for sub, subcommand in getattr(command, "commands", {}).items():
+            found[f"{name} {sub}"] = (subcommand.help or "").strip().splitlines()[0]
+    return found
+
+
+def generated() -> dict[str, str]:
+    """The parts of the README that the code tells, by mark."""
+    rows = parameter_rows(PROCESSORS, {p.name: p.params() for p in PROCESSORS})
+    return {
+        "flow": f"```mermaid\n{mermaid(PROCESSORS)}```\n",
+        "params": table(
+            ("parameter", "default", "unit", "limits", "why", "source"),
+            *(
+                (f"{r['processor']}.{r['parameter']}", str(r["default"]), r["unit"], r["limits"], r["why"], r["source"])
+                for r in rows
+            ),
+        ),
+        "commands": table(("command", "what it does"), *((f"`{name}`", said) for name, said in commands().items())),
+        "queries": table(("analysis", "what it tells"), *((f"`{a.name}`", a.description) for a in analyses().values())),
+    }
+
+
+@pytest.mark.parametrize("mark", ["flow", "params", "commands", "queries"])
+def test_the_generated_parts_equal_what_the_code_says(mark):
+    text = README.read_text()
+    begin, end = f"<!-- {mark} -->\n", f"<!-- /{mark} -->"
+    before, _, rest = text.partition(begin)
+    shown, _, after = rest.partition(end)
+    expected = generated()[mark]
+    if WRITE and shown != expected:
+        README.write_text(before + begin + expected + end + after)
+        return
+    assert shown == expected, "run `make docs`"
+
+
+@pytest.fixture(scope="module")
+def environment(tmp_path_factory) -> tuple[Path, dict[str, str]]:
+    """A folder to work in, and an environment in which `mnemolog` is this program and its home is new."""
+    folder = tmp_path_factory.mktemp("readme")
+    binaries = folder / "bin"
+    binaries.mkdir()
+    program = binaries / "mnemolog"
+    program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -W error -m streams.cli "$@"\n')
+    program.chmod(0o755)
+    (folder / "work").mkdir()
+    return folder / "work", os.environ | {
+        "PATH": f"{binaries}{os.pathsep}{os.environ['PATH']}",
+        "PYTHONPATH": str(ROOT),
+        "MNEMOLOG_HOME": str(folder / "home"),
+        "COLUMNS": "160",
+    }
+
+
+def test_the_commands_of_the_readme_run_in_order(environment):
+    folder, environ = environment
+    ran = 0
+    for mark, code in blocks("bash"):
+        if mark:
+            continue
+        done = subprocess.run(
+            ["bash", "-euo", "pipefail", "-c", code],
+            cwd=folder,
+            env=environ,
+            capture_output=True,
+            text=True,
+            timeout=120,
+        )
+        assert done.returncode == 0, f"{code}\n{done.stdout}\n{done.stderr}"
+        assert "Traceback" not in done.stderr
+        assert done.stdout
+        ran += 1
+    assert ran >= 10
+
+
+def test_the_python_of_the_readme_prints_a_context(environment):
+    folder, environ = environment
+    (code,) = [code for mark, code in blocks("python") if not mark]
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", code],
+        cwd=folder,
+        env=environ,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "Why is the checkout slow since Tuesday?" in done.stdout
+
+
+def test_the_processor_of_the_readme_is_one_and_follows_the_rules(tmp_path):
+    (code,) = [code for mark, code in blocks("python") if mark == "processor"]
+    (tmp_path / "voices.py").write_text(code)
+    names: dict[str, object] = {"__name__": "voices"}
+    sys.modules["voices"] = type(sys)("voices")
+    try:
+        exec(compile(code, "voices.py", "exec"), sys.modules["voices"].__dict__)
+        names = sys.modules["voices"].__dict__
+        turns = [
+            TurnRecorded(space="s", id=f"t{n}", at=n, session="x", agent="ann", role="user", content=f"number {n}")
+            for n in range(25)
+        ]
+        told = [(row.event.agent, row.event.turns) for row in fold([names["PROCESSOR"]], turns)]
+    finally:
+        del sys.modules["voices"]
+    assert told == [("ann", 10), ("ann", 20)]
+    checked = subprocess.run(
+        [sys.executable, "-m", "ruff", "check", "--config", str(ROOT / "pyproject.toml"), str(tmp_path)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert checked.returncode == 0, checked.stdout
+
+
+def test_commands_that_need_a_clone_or_a_server_exist():
+    targets = re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), re.M)
+    marked = [(mark, line) for mark, code in blocks("bash") if mark for line in code.splitlines()]
+    assert {mark for mark, _ in marked} == {"clone", "server"}
+    for _, line in marked:
+        program, first = line.split()[:2]
+        assert {"make": first in targets, "mnemolog": first in commands(), "pipx": first == "install"}[program], line
+
+
+def test_every_command_named_in_the_readme_exists_and_every_command_is_named():
+    named = set(COMMAND.findall(README.read_text()))
+    known = {name.partition(" ")[0] for name in commands()}
+    assert named - known == set()
+    listed = set(re.findall(r"^\| `([a-z ]+)` \|", README.read_text(), re.M))
+    assert known - listed == set()
+
+
+def test_every_processor_is_described_in_the_readme():
+    text = README.read_text()
+    assert [name for name in NAMES if f"**{name}**" not in text] == []
+
+
+def test_links_in_the_documents_lead_to_files():
+    for document in (README, ROOT / "CHANGELOG.md"):
+        for target in re.findall(r"\]\(([^)#]+)\)", document.read_text()):
+            assert target.startswith("https://") or (ROOT / target).exists(), target
+
+
+def test_the_changelog_has_an_entry_for_what_comes_next():
+    assert re.search(r"^## \[Unreleased\]$", (ROOT / "CHANGELOG.md").read_text(), re.M)
