@@ -10,7 +10,8 @@ when what it shares with the session's last 5 turns weighs enough,
 
     sum of weights of shared terms >= 1;  rare term or name: 1, ordinary word: .65, common word: .4, light word: 0
 
-so that one rare term, or a few ordinary ones, bring it back, and "budget" alone does not (see streams/text/commonness).
+so that one rare term, or a few ordinary ones, bring it back, and "budget" alone does not (see streams/text/commonness);
+words that follow each other in both, and words that are most of the note, weigh more.
 When its time has run out by the space's now (the greatest `at` seen), it escalates to the user as a question, or is
 archived silently where its base priority is below .5; both are dated at the deadline, whatever event revealed it.
 A note whose deadline lay before it was recorded is historic: found by words while its time lasts, and never raised.
@@ -46,7 +47,7 @@ from streams.events import (
 )  # fmt: skip
 from streams.processor import ROOT, Derived, Moment, Params, Processor, State, derived_id, param, r6
 from streams.text import FactRead, Root, TurnRead
-from streams.text.commonness import COMMON, LIGHT, ORDERS, ORDINARY, RARE, rarity
+from streams.text.commonness import CLASSES, LIGHT, ORDERS, RARE, rarity
 from streams.text.reminders import MAX_REMINDERS, Reminder, reminders
 from streams.text.terms import scan, terms
 
@@ -159,7 +160,7 @@ class TtlEscalationsParams(Params):
     before: float = param(0.5, "factor", "for words of the window's earlier turns: talk drifts", ge=0, le=1)
     long: int = param(20, "terms", "longer turns hold ordinary words by chance; these count less there", ge=1)
     cooldown: float = param(
-        4, "hours", "a note is shown once per visit of a session; a longer silence ends the visit", ge=0
+        4, "hours", "a session is shown a note once a visit: again only after this long, or once it ended", ge=0
     )
     shown: int = param(
         5, "notes", "surfaced by one turn at most, most pressing first: more is a list, not a hint", ge=1, le=5
@@ -408,7 +409,7 @@ def _infer(
         priority: float = getattr(params, reminder.kind)
         opened = NoteOpened(
             turn.space, turn.session, turn.at, derived_id("note", turn.space, turn.id, ordinal),
-            _cut(reminder.content, MAX_CONTENT), _deadline(params, turn.at, reminder.ttl), priority, "inferred",
+            _cut(reminder.content, MAX_CONTENT), _deadline(params, turn.at, reminder.ttl), r6(priority), "inferred",
             _cut(turn.content, MAX_CONTEXT) if reminder.vague else "", turn.id, False,
         )  # fmt: skip
         _open(params, state, waiting, opened, read.recorded_at, out)
@@ -531,7 +532,8 @@ def _surface(
     if not (hits or named or pressing or talk):
         return
     visit = Visit(params, state, now, turn, talk or Talk(), _short(turn.space, turn.session))
-    shown = _matches(visit, waiting, text.terms, hits, named) if hits or named else []
+    fresh = _shared(visit, waiting, hits, named) if hits or named else {}
+    shown = _matches(visit, fresh, text.terms, hits, named) if fresh else []
     if pressing:
         matched = {one.note for one in shown}
         for note in _newest(waiting.pressing, now, params.pressing):
@@ -539,7 +541,7 @@ def _surface(
                 shown.append(Shown(note, record, "priority"))
     if shown:
         _show(visit, shown, out)
-    _remember(visit, key, hits, named)
+    _remember(visit, key, hits if fresh else [])
 
 
 class Visit(NamedTuple):
@@ -579,33 +581,39 @@ def _fresh(visit: Visit, note: str) -> Note | None:
     return record
 
 
-def _matches(visit: Visit, waiting: Waiting, said: list[str], hits: list[str], named: list[str]) -> list[Shown]:
+def _shared(visit: Visit, waiting: Waiting, hits: list[str], named: list[str]) -> dict[str, Note]:
+    """The fresh ones of the notes that share the most with a turn, `MAX_LIKELY` at most."""
+    alike, levels = visit.params.alike, _levels(visit.params)
+    sums: dict[str, float] = {}
+    for stem in hits:
+        notes = waiting.termed[stem]
+        if len(notes) <= alike:
+            worth = levels[CLASSES[stem]]
+            for note in notes:
+                sums[note] = sums.get(note, 0.0) + worth
+    for name in named:
+        notes = waiting.named[name]
+        if len(notes) <= alike:
+            worth = _name_weight(visit.params, name)
+            for note in notes:
+                sums[note] = sums.get(note, 0.0) + worth
+    if len(sums) > MAX_LIKELY:
+        sums = dict(sorted(sums.items(), key=lambda entry: (-entry[1], entry[0]))[:MAX_LIKELY])
+    return {note: record for note in sums if (record := _fresh(visit, note)) is not None}
+
+
+def _matches(visit: Visit, fresh: dict[str, Note], said: list[str], hits: list[str], named: list[str]) -> list[Shown]:
     """The notes whose matter the talk came to, with the word that says so."""
-    params, before = visit.params, _before(visit.params, visit.talk)
-    weight = {stem: _weight(params, stem) for stem in hits}
+    params, before, levels = visit.params, _before(visit.params, visit.talk), _levels(visit.params)
+    weight = {stem: levels[CLASSES[stem]] for stem in hits}
     weight.update({f"@{name}": _name_weight(params, name) for name in named})
     phrases = [f"{one} {two}" for one, two in pairwise(said) if one in weight and two in weight]
-    # What earlier turns and phrases can add at most: a note that stays below even so is not looked at.
-    most = params.phrase * len(phrases) + sum(before.values()) + params.whole
-    if sum(weight.values()) + most + EPSILON < params.enough:
-        return []
-    sums: dict[str, float] = {}
-    for posted, features, mark in ((waiting.termed, hits, ""), (waiting.named, named, "@")):
-        for feature in features:
-            notes = posted[feature]
-            if len(notes) <= params.alike:
-                worth = weight[mark + feature]
-                for note in notes:
-                    sums[note] = sums.get(note, 0.0) + worth
-    least = params.enough - most - EPSILON
-    likely = sorted((-total, note) for note, total in sums.items() if total >= least)[:MAX_LIKELY]
     thin = 1 + max(0, len(said) - params.long) / (2 * params.long)
-    shown = []
-    for _, note in likely:
-        record = _fresh(visit, note)
-        if record and (reason := _weigh(params, record, weight, phrases, before, thin)):
-            shown.append(Shown(note, record, reason))
-    return shown
+    return [
+        Shown(note, record, reason)
+        for note, record in fresh.items()
+        if (reason := _weigh(params, record, weight, phrases, before, thin))
+    ]
 
 
 def _weigh(
@@ -624,10 +632,10 @@ def _weigh(
     soft += params.phrase * sum(phrase in record.phrases for phrase in phrases)
     if before:
         soft += sum(before[stem] for stem in record.terms if stem in before and stem not in weight)
-    if soft and sum(weight[word] for word in shared) >= params.most * sum(
-        _weight(params, stem) for stem in record.terms
-    ):
-        soft += params.whole
+    if soft and sure < params.enough:
+        levels = _levels(params)
+        if soft >= params.most * sum(levels[CLASSES[stem]] for stem in record.terms):
+            soft += params.whole
     if not shared or sure + soft / thin + EPSILON < params.enough:
         return ""
     return max(shared, key=lambda word: weight[word]).removeprefix("@")
@@ -637,14 +645,13 @@ def _before(params: TtlEscalationsParams, talk: Talk) -> dict[str, float]:
     """What the words of the window's earlier turns weigh."""
     if params.window < 2 or not any(talk.hits):
         return {}
-    return {stem: params.before * _weight(params, stem) for hits in talk.hits[1 - params.window :] for stem in hits}
+    levels = _levels(params)
+    return {stem: params.before * levels[CLASSES[stem]] for hits in talk.hits[1 - params.window :] for stem in hits}
 
 
-def _weight(params: TtlEscalationsParams, stem: str) -> float:
-    level = rarity(stem)
-    if level == RARE:
-        return params.rare
-    return params.common if level == COMMON else params.ordinary if level == ORDINARY else 0.0
+def _levels(params: TtlEscalationsParams) -> tuple[float, float, float, float]:
+    """What a word weighs, by its class: LIGHT, COMMON, ORDINARY, RARE."""
+    return 0.0, params.common, params.ordinary, params.rare
 
 
 def _name_weight(params: TtlEscalationsParams, name: str) -> float:
@@ -674,8 +681,8 @@ def _show(visit: Visit, shown: list[Shown], out: list[Derived]) -> None:
         out.append(NoteSurfaced(turn.space, turn.session, turn.at, note, turn.id, -priority, reason))
 
 
-def _remember(visit: Visit, key: str, hits: list[str], named: list[str]) -> None:
-    """The window moves on; where it holds nothing, nothing is kept."""
+def _remember(visit: Visit, key: str, hits: list[str]) -> None:
+    """The window moves on by a turn that hit fresh notes, or none; where it holds nothing, nothing is kept."""
     turn, talk = visit.turn, visit.talk
     row = sorted(hits, key=rarity, reverse=True)[:MAX_HITS]
     if not row and not any(talk.turns):

@@ -5,7 +5,8 @@
 m: the turn names e or belongs to it; s: how alike turn and e are; r = trace / (trace + 4), the trace gaining 1 with
 each turn on e and halving with disuse (what was used often is kept longer than what was used once); i: flagged
 important; c: connected in the manifest to what the turn names. Long untouched and unconnected both lower the score. An
-effort enters when a turn names it or is like it; at capacity the least relevant gives way, not the oldest.
+effort enters when a turn names it or is like it; at capacity the least relevant gives way, not the oldest, and only to
+what is named or far more relevant. One that had to leave keeps its trace and comes back where there is room again.
 
 Concluded efforts leave, and their summaries stay until unreferenced for 20 user turns; a turn that names one brings its
 summary back, marked recalled.
@@ -130,9 +131,9 @@ class WorkingContextParams(Params):
         2, "efforts", "pulled in by one turn, the most alike: more would turn over the context at once", ge=0, le=8
     )
     margin: float = param(
-        0.15,
+        0.5,
         "score 0..1",
-        "an effort out of context replaces one only if clearly more relevant: no flapping",
+        "what is not named replaces an entry only if far more relevant: else every neighbour in a domain turns it over",
         ge=0,
         le=1,
     )
@@ -143,17 +144,19 @@ class WorkingContextParams(Params):
     condense: float = param(
         0.3, "score 0..1", "below `expand`, so that an effort does not flap between the two", ge=0, le=1
     )
-    connect: int = param(5, "shared telling terms", "of 12; fewer are shared by all efforts of one domain", ge=1, le=12)
+    connect: int = param(
+        8, "shared telling terms", "of 12: most of them; fewer are shared by all efforts of one domain", ge=1, le=12
+    )
     concluded_for: int = param(
         20, "user turns", "a conclusion unreferenced so long is history", source="Cognitive Context Management", ge=0
     )
-    concluded_kept: int = param(8, "summaries", "bounds the session's record (law 4)", ge=0, le=32)
+    concluded_kept: int = param(8, "summaries", "bounds the session's record (law 4)", ge=1, le=16)
     candidates: int = param(
-        16,
+        12,
         "efforts",
-        "traces kept per session, those in context included: what comes back brings its trace",
+        "traces kept per session beside a second dozen not yet forgotten: what comes back brings its own",
         ge=8,
-        le=64,
+        le=24,
     )
     displace: Literal["least-relevant", "oldest"] = param(
         "least-relevant",
@@ -324,7 +327,7 @@ def _context(state: State, session: str) -> Context:
 class Scene:
     """One session's context while one event changes it: who is in, what each is worth, and what was told of it."""
 
-    __slots__ = ("alike", "changes", "context", "event", "known", "named", "params", "state", "turn")
+    __slots__ = ("alike", "changes", "context", "event", "found", "known", "named", "params", "state", "turn")
 
     def __init__(
         self,
@@ -344,10 +347,11 @@ class Scene:
         self.named = named
         self.alike = alike
         self.known = state.index(_known)
+        self.found: dict[str, Scored] = {}
         self.changes: list[Derived] = []
 
     def scored(self, efforts: Iterable[str]) -> list[Scored]:
-        """The formula at the head of this module, for each of `efforts`."""
+        """The formula at the head of this module, for each of `efforts`; computed once for each in a scene."""
         params, context, named, alike = self.params, self.context, self.named, self.alike
         known, now, traces, touches = self.known, context.turns, context.traces, context.last
         important, medium, decays = known.important, params.medium, _decays(params.half_life)
@@ -356,8 +360,11 @@ class Scene:
         for one in named:
             if one in known.connected:
                 linked += known.connected[one]
-        rows: list[Scored] = []
+        rows, found = list[Scored](), self.found
         for effort in efforts:
+            if effort in found:
+                rows.append(found[effort])
+                continue
             mask, rest, similarity, recency, last = 0, 1.0, 0.0, 0.0, 0
             if effort in touches:
                 last = touches[effort]
@@ -384,10 +391,11 @@ class Scene:
             if not mask & NEAR:
                 mask |= UNCONNECTED
                 score *= 1.0 - params.unconnected
-            rows.append(
-                (int(score * MILLION + 0.5) / MILLION, last, effort, mask, similarity,
-                 int(recency * MILLION + 0.5) / MILLION, now - last)
+            found[effort] = row = (
+                int(score * MILLION + 0.5) / MILLION, last, effort, mask, similarity,
+                int(recency * MILLION + 0.5) / MILLION, now - last,
             )  # fmt: skip
+            rows.append(row)
         return rows
 
     def score(self, effort: str) -> float:
@@ -507,6 +515,7 @@ class Scene:
             return False
         context.traces[effort] = max(context.traces[effort] - 1.0, 0.0)
         context.touches[effort] -= 1
+        self.found.pop(effort, None)
         if context.touches[effort] > 0:
             return False
         score = self.score(effort)
@@ -583,8 +592,6 @@ def _turn(params: WorkingContextParams, state: State, event: TurnThreaded) -> li
     pulled = [e for e in alike if alike[e] >= params.pull and e not in named][: params.pull_most] if alike else _NOBODY
     for effort in named:
         _touch(params, context, effort, 1.0)
-    for effort in pulled:
-        _touch(params, context, effort, alike[effort])
     if goes_on and not pulled and len(named) < 2:
         state.put(key, context)
         return [_again(context, event)]
@@ -594,6 +601,10 @@ def _turn(params: WorkingContextParams, state: State, event: TurnThreaded) -> li
     scene.shelve()
     touched = [*named, *pulled] if pulled else named
     scene.admit(touched, "named" if event.reason == "named" else "threaded")
+    for effort in pulled:
+        if effort in context.entries:
+            _touch(params, context, effort, alike[effort])
+            scene.found.pop(effort, None)
     scene.reconsider()
     return scene.finish(event.role, touched if event.role == "user" else _NOBODY)
 

@@ -401,8 +401,7 @@ def _time_bound(cursor: Connection, moment: str) -> str:
             f"{moment!r} is neither a position nor a time ({error})", "give 1234 or 2026-01-05T09:00:00Z"
         ) from error
     later = " UNION ALL ".join(
-        f'SELECT space, position FROM {table_name(cls)} WHERE "at" > make_timestamp({at})'
-        for cls in OUTSIDE.values()
+        f'SELECT space, position FROM {table_name(cls)} WHERE "at" > make_timestamp({at})' for cls in OUTSIDE.values()
     )
     cursor.execute(f"CREATE TEMP TABLE beyond AS SELECT space, min(position) AS first FROM ({later}) GROUP BY space")
     return "position < coalesce((SELECT first FROM beyond WHERE beyond.space = t.space), 9223372036854775807)"

@@ -295,7 +295,7 @@ class Demo:
         call, home = command(), f" --home {self.home.path}"
         for line, about in (
             (f"{call} context{home} --space {SPACE} --session {SESSION}", "what a model would be given now"),
-            (f"{call} show{home} {RESUMED}", "the verbatim turns behind anything"),
+            (f"{call} show{home} {SESSION}-18..{SESSION}-36", "verbatim turns, as behind any summary"),
             (f"{call} query{home}", "the named analyses"),
             (f"{call} sql{home} 'SELECT topic, status FROM efforts'", "any question"),
             (f"{call} promote{home} small", "make the replay live"),

@@ -34,7 +34,7 @@ from projections import store as stores
 from projections.store import Store
 from streams.edge import Edge, EdgeError
 from streams.embedded import SqliteLog
-from streams.errors import BusyError, MemoryFileError, MnemologError, UsageError
+from streams.errors import BusyError, LogError, MemoryFileError, MnemologError, UsageError
 from streams.events import Outside
 from streams.log import Duplicate, Outcome, Refused, Stored
 from streams.processor import Params, Processor
@@ -50,6 +50,10 @@ PATIENCE = 600.0
 SOCKET_PATH_LIMIT = 100
 """Bytes; the system's limit is 104 on macOS, 108 on Linux."""
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
+
+
+ERRORS = {kind.__name__: kind for kind in (BusyError, LogError, MemoryFileError, UsageError)}
+"""Errors that come through the socket as what they are."""
 
 
 class HolderLeftError(Exception):
@@ -149,7 +153,8 @@ class Home:
         fresh = self.path / ".live.fresh"
         for leftover in (fresh, Path(f"{fresh}.wal")):
             leftover.unlink(missing_ok=True)
-        Store.create(fresh, self.processors, memory_meta(self.log, LIVE, self.processors, params)).close()
+        meta = memory_meta(self.log, LIVE, self.processors, params, partial="")
+        Store.create(fresh, self.processors, meta).close()
         fresh.replace(path)
 
     @contextmanager
@@ -180,13 +185,20 @@ class Home:
 
     def request(self, message: dict[str, Any]) -> Any:
         """Has the holder of live carry out a request, or becomes the holder for it."""
+        return self._through_holder(message, lambda: self._answer_alone(message))
+
+    def _answer_alone(self, message: dict[str, Any]) -> Any:
+        with self.live(wait=0.0) as runtime:
+            return Office(self, runtime).carry_out(message)
+
+    def _through_holder(self, message: dict[str, Any], alone: Callable[[], Any]) -> Any:
+        """The holder's answer; that of `alone` where nobody holds live; waits while a command holds it."""
         deadline = time.monotonic() + PATIENCE
         while True:
             with suppress(HolderLeftError):
                 return self._ask_holder(message)
             try:
-                with self.live(wait=0.0) as runtime:
-                    return Office(self, runtime).carry_out(message)
+                return alone()
             except BusyError:
                 if time.monotonic() >= deadline:
                     raise
@@ -206,8 +218,7 @@ class Home:
             raise HolderLeftError
         found = orjson.loads(answer)
         if "error" in found:
-            kind = next((k for k in MnemologError.__subclasses__() if k.__name__ == found["kind"]), MnemologError)
-            raise kind(found["error"], found["way_out"])
+            raise ERRORS.get(found["kind"], MnemologError)(found["error"], found["way_out"])
         return found["answer"]
 
     @property
@@ -221,19 +232,23 @@ class Home:
         return folder / hashlib.blake2b(os.fsencode(path), digest_size=8).hexdigest()
 
     def snapshot(self) -> Path:
-        """A consistent read-only copy of live, as new as the pace of copies allows."""
-        return Path(self.request({"snapshot": True}))
+        """A consistent read-only copy of live, as new as the pace of copies allows.
 
-    def copy_live(self, target: Path) -> None:
-        """A copy of live of one's own; also of one that this version of the program cannot fold further."""
+        Of a live that this version of the program cannot fold further, a copy as it is.
+        """
         try:
-            shutil.copyfile(self.snapshot(), target)
+            return Path(self.request({"snapshot": True}))
         except MemoryFileError:
             with self.holding(PATIENCE):
-                live = self.memory_path(LIVE)
-                for suffix in ("", ".wal"):
-                    if Path(f"{live}{suffix}").exists():
-                        shutil.copyfile(f"{live}{suffix}", f"{target}{suffix}")
+                self._settle_live()
+                shutil.copyfile(self.memory_path(LIVE), self.path / "snapshots" / "outdated.duckdb")
+            return self.path / "snapshots" / "outdated.duckdb"
+
+    def _settle_live(self) -> None:
+        """Brings all of live into its one file, whatever folded it. The caller holds the writer lock."""
+        connection = stores.connect(self.memory_path(LIVE))
+        connection.execute("CHECKPOINT")
+        connection.close()
 
     @contextmanager
     def reading(self, memory: str = LIVE) -> Iterator[stores.Connection]:
@@ -246,11 +261,48 @@ class Home:
             connection.close()
 
     def promote(self, name: str) -> str:
-        """Makes the memory `name` live; the name under which the old live is kept.
+        """Makes the memory `name` live; the name under which the old live is kept, "" where there was none.
 
         Raises MemoryFileError for a memory that is no fold of the whole log with all processors of this program.
         """
-        return str(self.request({"promote": name}))
+        return str(self._through_holder({"promote": name}, lambda: self._swap_alone(name)))
+
+    def _swap_alone(self, name: str) -> str:
+        with self.holding():
+            return self.swap(name)
+
+    def swap(self, name: str) -> str:
+        """Folds `name` to the log's end, then swaps the files: live is at every moment one of the two, whole.
+
+        The caller holds the writer lock and has live closed.
+        """
+        live, chosen = self.memory_path(LIVE), self.memory_path(name)
+        if name == LIVE or not chosen.exists():
+            raise MemoryFileError(
+                f"there is no memory {name!r} to promote", "`mnemolog memories` lists those there are"
+            )
+        store = Store.open(chosen, self.processors)
+        try:
+            if partial := store.meta("partial"):
+                raise MemoryFileError(
+                    f"{name} is a fold of a part of the log ({partial})", "replay it without that limit"
+                )
+            Runtime(self.log, store, self.processors).catch_up(self.progress)
+            store.set_meta("name", LIVE)
+            store.connection.execute("CHECKPOINT")
+            params = store.meta("params")
+        finally:
+            store.close()
+        kept = ""
+        if live.exists():
+            self._settle_live()
+            taken = set(self.memories())
+            kept = next(free for n in range(1, 10_000) if (free := f"live-{n}") not in taken)
+            os.link(live, self.memory_path(kept))
+        chosen.replace(live)
+        self.log.note("params", params)
+        (self.path / "snapshots" / "live.duckdb").unlink(missing_ok=True)
+        return kept
 
 
 class Office:
@@ -302,38 +354,12 @@ class Office:
         return str(target)
 
     def _promote(self, name: str) -> str:
-        """Folds `name` to the log's end, then swaps the files: live is at every moment one of the two, whole."""
-        live, chosen = self.home.memory_path(LIVE), self.home.memory_path(name)
-        if name == LIVE or not chosen.exists():
-            raise MemoryFileError(
-                f"there is no memory {name!r} to promote", "`mnemolog memories` lists those there are"
-            )
-        kept = self._free_name()
-        store = Store.open(chosen, self.home.processors)
-        try:
-            if store.meta("partial") != "":
-                raise MemoryFileError(
-                    f"{name} is a fold of a part of the log ({store.meta('partial')})", "replay it without that limit"
-                )
-            successor = Runtime(self.home.log, store, self.home.processors)
-            successor.catch_up()
-            store.set_meta("name", LIVE)
-            store.connection.execute("CHECKPOINT")
-        finally:
-            store.close()
-        self.runtime.store.connection.execute("CHECKPOINT")
         self.runtime.store.close()
-        os.link(live, self.home.memory_path(kept))
-        chosen.replace(live)
-        self.runtime = self.home.open_live()
-        self.runtime.catch_up()
-        self._copied = 0.0
-        (self.home.path / "snapshots" / "live.duckdb").unlink(missing_ok=True)
-        return kept
-
-    def _free_name(self) -> str:
-        taken = set(self.home.memories())
-        return next(name for n in range(1, 10_000) if (name := f"live-{n}") not in taken)
+        try:
+            return self.home.swap(name)
+        finally:
+            self.runtime = self.home.open_live()
+            self._copied = 0.0
 
 
 def _said(outcome: Outcome) -> dict[str, Any]:

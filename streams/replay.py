@@ -217,7 +217,7 @@ def _reusable(home: Home, copy: Path, ours: dict[str, str]) -> tuple[frozenset[s
     """Which of our streams live holds already, and up to which offset; live is copied to `copy`."""
     if not home.memory_path(LIVE).exists():
         return frozenset(), 0
-    home.copy_live(copy)
+    shutil.copyfile(home.snapshot(), copy)
     connection = stores.connect(copy)
     try:
         theirs = orjson.loads(stores.read_meta(connection, "lineages"))
@@ -251,7 +251,9 @@ def _fold_shards(
     pool = ProcessPoolExecutor(processes, context, _start, (counter,))
     try:
         cache = FeatureCache(home.path / "cache", home.log.id)
-        for fill in [pool.submit(_fill, home.path, *at) for at in (cache.missing(home.log) if _needs_text(plan) else [])]:
+        for fill in [
+            pool.submit(_fill, home.path, *at) for at in (cache.missing(home.log) if _needs_text(plan) else [])
+        ]:
             fill.result()
         jobs = {pool.submit(_fold_shard, home.path, plan, folder, i, processes) for i in range(processes)}
         running = True

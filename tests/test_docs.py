@@ -123,16 +123,25 @@ def test_the_commands_of_the_readme_run_in_order(environment):
 def test_the_python_of_the_readme_prints_a_context(environment):
     folder, environ = environment
     (code,) = [code for mark, code in blocks("python") if not mark]
-    done = subprocess.run(
-        [sys.executable, "-W", "error", "-c", code],
-        cwd=folder,
-        env=environ,
-        capture_output=True,
-        text=True,
-        timeout=120,
-    )
+    with subprocess.Popen(
+        [str(folder.parent / "bin" / "mnemolog"), "serve"], env=environ, stdout=subprocess.PIPE, text=True
+    ) as server:
+        assert server.stdout is not None
+        assert "serving" in server.stdout.readline()
+        try:
+            done = subprocess.run(
+                [sys.executable, "-W", "error", "-c", code],
+                cwd=folder,
+                env=environ,
+                capture_output=True,
+                text=True,
+                timeout=120,
+            )
+        finally:
+            server.terminate()
     assert done.returncode == 0, done.stderr
     assert "Why is the checkout slow since Tuesday?" in done.stdout
+    assert "Look at the checkout's cache again" in done.stdout
 
 
 def test_the_processor_of_the_readme_is_one_and_follows_the_rules(tmp_path):

@@ -1,5 +1,7 @@
-"""A new mechanism is one file, and its name in the registry: it has laws, state, table, replay, parameters and its place
-in the picture without another edit."""
+"""A new mechanism is one file, and its name in the registry.
+
+It has laws, state, table, replay, parameters and its place in the picture without another edit.
+"""
 
 from __future__ import annotations
 
@@ -67,7 +69,7 @@ def _step(params: StreaksParams, state: State, event: TurnFiled) -> Iterator[Der
 PROCESSOR = Processor("streaks", 1, "manifest", StreaksParams, (StreakEnded,), step)
 '''
 
-PROGRAM = '''
+PROGRAM = """
 import sys
 from pathlib import Path
 from processors import PROCESSORS
@@ -97,7 +99,7 @@ if __name__ == "__main__":
     assert lengths and min(lengths) >= 3, lengths
     assert "manifest --> streaks" in mermaid(PROCESSORS)
     print("all of it")
-'''
+"""
 
 
 def test_a_processor_dropped_into_the_folder_and_named_in_the_registry_has_everything(tmp_path: Path) -> None:
@@ -113,6 +115,10 @@ def test_a_processor_dropped_into_the_folder_and_named_in_the_registry_has_every
     )
     assert ran.stdout == "all of it\n", ran.stderr
     listed = subprocess.run(
-        [sys.executable, "-m", "streams.cli", "params", "--json"], cwd=tmp_path, capture_output=True, text=True, timeout=60
+        [sys.executable, "-m", "streams.cli", "params", "--json"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=60,
     )
     assert "one turn is no streak" in listed.stdout, listed.stderr

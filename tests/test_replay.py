@@ -170,7 +170,9 @@ if __name__ == "__main__":
 
 
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
-def test_an_interrupted_replay_leaves_no_half_memory(home: Home, talk: Talk, tmp_path: Path, how: signal.Signals) -> None:
+def test_an_interrupted_replay_leaves_no_half_memory(
+    home: Home, talk: Talk, tmp_path: Path, how: signal.Signals
+) -> None:
     home.log.append(talk(6000))
     (tmp_path / "replayer.py").write_text(REPLAYER)
     process = subprocess.Popen(

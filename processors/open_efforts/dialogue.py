@@ -119,7 +119,8 @@ def shared(words: list[str], profiles: list[dict[str, int]]) -> tuple[list[float
 
 
 def beginning(weights: Weights, cues: list[str], middle: bool, comes: bool) -> float:
-    """worth(new), for a user who speaks or `comes`. A greeting tells something only in the `middle` of a session, and not where the turn goes back."""
+    """worth(new). A greeting tells something only in the `middle` of a session, and not where the turn goes back; who
+    `comes` into it and asks begins something."""
     worth = -weights.new
     if "greeting" in cues and middle and "resume" not in cues:
         worth += weights.greets
@@ -149,7 +150,8 @@ def small_talk(text: Text) -> bool:
 
 def chat(text: Text) -> bool:
     """Talk of the weather, the weekend and how one is."""
-    return bool(text.terms) and not text.names and all(term in _CHAT for term in text.terms)
+    terms = text.terms
+    return bool(terms) and terms[0] in _CHAT and not text.names and _CHAT.issuperset(terms)
 
 
 def works(text: Text, small: bool) -> bool:

@@ -15,6 +15,7 @@ import re
 import tomllib
 from dataclasses import dataclass
 from importlib.resources import files
+from itertools import product
 from typing import Any, NamedTuple
 
 LANGUAGES = ("en", "de", "fr", "es")
@@ -105,9 +106,9 @@ def _forms(words: str) -> list[str]:
     return [word + mark for word in words.split() for mark in ("", *".,!?;:)*", "!!", "...", "**", ".*", "!*", '"')]
 
 
-def _load() -> tuple[tuple[Language, ...], dict[str, int], frozenset[str]]:
+def _load() -> tuple[tuple[Language, ...], dict[str, dict[str, int]], frozenset[str]]:
     languages: list[Language] = []
-    triggers: dict[str, int] = {}
+    triggers: dict[str, dict[str, int]] = {"user": {}, "assistant": {}}
     opens: set[str] = set()
     bit = 1
     for code in LANGUAGES:
@@ -115,8 +116,8 @@ def _load() -> tuple[tuple[Language, ...], dict[str, int], frozenset[str]]:
         groups: list[Group] = []
         for name, group in table["group"].items():
             groups.append(_group(name, group, bit))
-            for form in _forms(group["words"]):
-                triggers[form] = triggers.get(form, 0) | bit
+            for role, form in product(sorted(groups[-1].roles), _forms(group["words"])):
+                triggers[role][form] = triggers[role].get(form, 0) | bit
             bit <<= 1
         left_open = table.get("open", {})
         opens.update(_forms(left_open.get("words", "")))
@@ -129,7 +130,8 @@ def _load() -> tuple[tuple[Language, ...], dict[str, int], frozenset[str]]:
 
 
 _TABLES, _TRIGGERS, _OPEN = _load()
-_WORDS = frozenset(_TRIGGERS)
+"""Also: by role, the words that call for groups, and their bits; words that leave an assistant's turn open."""
+_WORDS = {role: frozenset(words) for role, words in _TRIGGERS.items()}
 _FENCE = re.compile(r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)", re.S)
 _QUOTED = re.compile(
     r"`[^`\n]*`|\"[^\"\n]{1,400}\"|“[^”\n]{1,400}”|«[^»\n]{1,400}»|„[^“”\n]{1,400}[“”]|(?<!\w)'[^'\n]{2,200}'(?!\w)"
@@ -299,7 +301,7 @@ def _weigh_user(turn: _Turn, languages: list[Language], sentence: Sentence, rest
             (not claimed and _asks(rest, against))
             or (claimed and sentence.text.endswith("?") and words > 2)
             or against["request"].search(rest)
-            or (not claimed and against["imperative"].match(rest))
+            or against["imperative"].match(bare)
         ):
             turn.asks_on = sentence.start
         if but := against["contrast"].search(rest):
@@ -325,7 +327,7 @@ def _settle_user(turn: _Turn) -> list[Claim]:
                     continue
                 if finished < 0 and (troubled >= 0 or (contrast >= 0 and confidence < 0.9)):
                     confidence = min(confidence, 0.5)
-                elif turn.other > 6 and confidence < 0.9:
+                elif turn.other > 4 and confidence < 0.9:
                     confidence = 0.6
                 elif turn.other > 30:
                     confidence = 0.7
@@ -452,16 +454,17 @@ def _waits(language: Language, text: str, asked: bool) -> bool:
 def _fired(words: list[str], lowered: str, role: str) -> list[tuple[Language, list[Group]]]:
     """The languages and groups that a turn's words call for."""
     mask = 0
+    bits = _TRIGGERS[role]
     for word in words:
-        if word in _TRIGGERS:
-            mask |= _TRIGGERS[word]
+        if word in bits:
+            mask |= bits[word]
     languages: list[tuple[Language, list[Group]]] = []
     for language in _TABLES:
         if not mask & language.mask:
             continue
         groups: list[Group] = []
         for group in language.groups:
-            if mask & group.bit and role in group.roles and _holds(lowered, group.near):
+            if mask & group.bit and _holds(lowered, group.near):
                 groups.append(group)
         if groups:
             languages.append((language, groups))
@@ -474,7 +477,7 @@ def claims(content: str, role: str) -> list[Claim]:
         return []
     lowered = _lower(content)
     words = lowered.split()
-    languages = [] if _WORDS.isdisjoint(words) else _fired(words, lowered, role)
+    languages = [] if _WORDS[role].isdisjoint(words) else _fired(words, lowered, role)
     if role == "user":
         return _unique(_user(lowered, languages)) if languages else []
     found = [] if "?" not in lowered[-END:] and _OPEN.isdisjoint(words[-END // 6 :]) else _left_open(lowered)

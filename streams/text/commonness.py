@@ -245,7 +245,7 @@ MAX_CACHE = 1 << 16
 
 def rarity(stem: str) -> int:
     """The class of a stem: LIGHT, COMMON, ORDINARY or RARE."""
-    return _CLASSES[stem]
+    return CLASSES[stem]
 
 
 def _shape(stem: str) -> int:
@@ -271,4 +271,5 @@ class _Classes(dict[str, int]):
         return level
 
 
-_CLASSES = _Classes(TABLE)
+CLASSES = _Classes(TABLE)
+"""The class of any stem, by lookup: see rarity."""

@@ -82,14 +82,17 @@ _ASK = re.compile(
     r"|myself)|reminder(?=:))\b[:,\s]*",
 )
 _ASK_REST = re.compile(
-    r"(?:please )?(?:" + _TIME + r"(?:[\s,]+|$))*(?P<how>to|about|that|of|for|when|once|before|after|by|if"
+    r"(?:please,? )?(?:" + _TIME + r"(?:[\s,]+|$))*(?P<how>to|about|that|of|for|when|once|before|after|by|if"
     r"|not to)\b\s*",
 )
+_ASK_WHEN = re.compile(r"(?:about )?(?:(?:it|this|that|please),? )*(?:" + _TIME + r"(?:[\s,.!?]+|$))+")
 _ABOUT_NOW = re.compile(r"(?:how|what|which|why|who|whom|whose|where|whether|the difference)\b")
 _FORGET = re.compile(
     r"\b(?:(?:don't|dont|do not|never) let (?:me|us) forget|(?:i|we) (?:must not|mustn't|can't|cannot"
     r"|should not|shouldn't|better not"
-    r"|don't want to) forget|let's not forget|(?:i|we) (?:need to|have to|must|should|gotta|'ve got to) remember)\b"
+    r"|don't want to) forget"
+    r"|let's not forget|make sure (?:i|we) (?:don't forget|remember)"
+    r"|(?:i|we) (?:need to|have to|must|should|gotta|'ve got to) remember)\b"
     r"\s*(?:to|about|that)?\s*",
 )
 _WE = (
@@ -98,7 +101,8 @@ _WE = (
     r"|(?:can|could) (?:we|you)|please|wanna|want to)(?: (?:just|then|also|definitely|maybe|probably|please))*"
 )
 _BACK = re.compile(
-    _WE + r" (?:(?:come|get|circle|go|loop) back (?:to|on)|return to|revisit|pick (?:up|this up|that up|it up)"
+    _WE + r" (?:(?:come|get|circle|go|loop) back (?:to|on)(?! (?:you|u|ya|him|her|them|me)\b)"
+    r"|return to|revisit|pick (?:up|this up|that up|it up)"
     r"|continue(?: with)?)\b\s*",
 )
 _PARK = re.compile(_WE + r" (?:park|shelve|table|put a pin in|postpone|defer|put off)\b\s*")
@@ -109,18 +113,20 @@ _AFTER = re.compile(
 )
 _MUST = re.compile(
     r"\b(?:(?:we|i|you|someone|somebody)(?:'ll| will)?(?: really| still| also| definitely"
-    r"| probably)? (?:need to|have to|should(?! have)"
+    r"| probably)? (?:need to|have to|want to|should(?! have)"
     r"|must(?! have)|gotta|ought to|'d better)|(?:we|i)(?:'ll| will)|(?:can|could|would|will) (?:you|we)"
     r"|please|let's|needs? to be"
-    r"|has to be|have to be|is due|are due)\b",
+    r"|has to be|have to be|must be|is due|are due)\b(?! not\b)",
 )
 _LATER = re.compile(
-    r"(?<!or )(?<!days )(?<!weeks )(?<!hours )(?<!minutes )(?<!months )(?<!years )\blater\b|\bat some point\b",
+    r"(?<!or )(?<!days )(?<!weeks )(?<!hours )(?<!minutes )(?<!months )(?<!years )\blater\b"
+    r"(?= ?(?:$|[^\w\s]|(?:today|this|on|we|i|you|and|but|so|when|once|if|in|to|tonight|please|next|for)\b))"
+    r"|\bat some point\b",
 )
 _CHANCE = re.compile(
     r"\b(?:when(?:ever)?|once|if) (?:you|u|we|i)(?: (?:get|have|find)|'ve got) (?:an? |some |the )?(?:chance"
     r"|minute|min|moment|second|sec"
-    r"|time|spare time|free time)\b|\bwhen(?:ever)? (?:you're|you are) (?:free|done|ready|around)\b"
+    r"|time|spare time|free time)\b|\bwhen(?:ever)? (?:you're|you are) (?:free|around)\b"
     r"|\bwhen(?:ever)? (?:you can|possible)\b",
 )
 _SOON = re.compile(
@@ -130,10 +136,12 @@ _SOON = re.compile(
     r"|wednes|thurs|fri|satur|sun)day)\b|\bdue (?:tomorrow|tonight|today|on \w+day|(?:mon|tues|wednes|thurs"
     r"|fri)day)\b",
 )
+_BY = re.compile(r" by (?:to|no|e|ne|the |m|w|th|f|s)")
+"""Cheap: what may become a day or a time."""
 _PARTING = re.compile(
     r"\b(?:see|talk to|speak to|catch|tell|text|ping|thank|meet|back to|chat with|be back|let) (?:you|u"
     r"|ya|y'all|soon|later)\b"
-    r"|\b(?:be back|talk|chat|speak|be there|be home|know|see) (?:soon|later)\b",
+    r"|\b(?:be back|talk|talk again|chat|speak|be there|be home|know|see) (?:soon|later)\b",
 )
 _OTHERS = re.compile(
     r"(?:^|[,;:.!]\s*|\b(?:bitte|und|por favor)\s+)(?:bitte )?(?:erinner(?:e|t)? (?:mich"
@@ -162,7 +170,7 @@ _NORMAL = re.compile(
     r"\b(?:later|tomorrow|in the (?:morning|afternoon|evening)|another time|afterwards?|after|morgen|demain"
     r"|mañana|später)\b",
 )
-_TOLD = re.compile(r"\b(?:said|told|asked|thought|agreed)\b")
+_TOLD = re.compile(r"\b(?:said|told|asked|agreed|(?:i|we|he|she|they|you) thought)\b")
 _QUOTES = ('"', " '", "`", "“", "«", ">")
 _OTHERS_WORDS = ("erinner", "lass ", "appel", "laisse", "uerda", "uérda", "dejes")
 _SUBJECTS = frozenset(
@@ -241,7 +249,15 @@ def reminders(content: str, stems: Collection[str]) -> list[Reminder]:
     """The reminders that a user's words ask for, in order, at most `MAX_REMINDERS`; `stems` are the content's terms."""
     if STEMS.isdisjoint(stems) and len(stems) < MAX_STEMS:
         low = content[:MAX_READ].lower()
-        if not ("soon" in low or " by " in low or "when" in low or "back to" in low or "some point" in low):
+        if not (
+            "soon" in low
+            or "back to" in low
+            or "some point" in low
+            or "when you" in low
+            or "whenever" in low
+            or "when i" in low
+            or (" by " in low and _BY.search(low))
+        ):
             return []
     plain = content[:MAX_READ].translate(_PLAIN)
     if any(mark in plain for mark in _QUOTES):
@@ -311,8 +327,8 @@ def _matter(rest: str, trigger: str, asked: bool) -> int | None:
     if "note to" in trigger or trigger.rstrip().endswith(":") or trigger.startswith("reminder"):
         return 0
     how = _ASK_REST.match(rest)
-    if how is None:
-        return None
+    if how is None:  # "remind me tomorrow": of what was just said
+        return len(rest) if _ASK_WHEN.fullmatch(rest) else None
     word = how["how"]
     timed = bool(_NORMAL.search(rest) or _URGENT.search(rest) or _LOW.search(rest) or _DURATION.search(rest))
     if word in ("about", "of") and (_ABOUT_NOW.match(rest, how.end()) or ((asked or word == "of") and not timed)):

@@ -8,13 +8,17 @@ from collections.abc import Iterator
 from streams.events import MINUTE, SECOND, TurnRecorded
 
 START = 1_770_000_000 * SECOND
-_SYLLABLES = "ba ke li mo nu ra si to ve zu cha dro fli gre plo sta tri wen mar kon".split()
-_COMMON = (
-    "the of and to in is that it for was on are with as be at this have from or had by not but what all were when we "
-    "there can an your which their said if do will each about how up out them then she many some so these would"
-).split()
+_SYLLABLES = ["ba", "ke", "li", "mo", "nu", "ra", "si", "to", "ve", "zu", "cha", "dro", "fli", "gre", "plo", "sta", "tri", "wen", "mar", "kon"]
+_COMMON = ["the", "of", "and", "to", "in", "is", "that", "it", "for", "was", "on", "are", "with", "as", "be", "at", "this", "have", "from", "or", "had", "by", "not", "but", "what", "all", "were", "when", "we", "there", "can", "an", "your", "which", "their", "said", "if", "do", "will", "each", "about", "how", "up", "out", "them", "then", "she", "many", "some", "so", "these", "would"]
 _OPENERS = ("Can you look at", "By the way,", "Back to", "Let us fix", "I think we should check", "What about")
-_CLOSERS = ("That fixed it, thanks!", "Done, merged.", "Perfect.", "Remind me tomorrow.", "That does not work.", "Great!")
+_CLOSERS = (
+    "That fixed it, thanks!",
+    "Done, merged.",
+    "Perfect.",
+    "Remind me tomorrow.",
+    "That does not work.",
+    "Great!",
+)
 
 
 def vocabulary(seed: int, size: int) -> list[str]:
@@ -38,13 +42,17 @@ def turns(count: int, spaces: int, seed: int = 1, prefix: str = "") -> Iterator[
         role = "user" if at_space % 2 == 0 else "assistant"
         session = f"session-{at_space // 200}"
         at = START + at_space * 2 * MINUTE + space
-        yield TurnRecorded(f"{prefix}space-{space}", f"{prefix}{n}", at, session, ("ann", "bot")[at_space % 2], role, content)
+        yield TurnRecorded(
+            f"{prefix}space-{space}", f"{prefix}{n}", at, session, ("ann", "bot")[at_space % 2], role, content
+        )
 
 
 def _say(rng: random.Random, topic: list[str]) -> str:
     length = max(4, int(rng.gauss(29, 12)))
     said = [
-        topic[min(int(rng.expovariate(0.12)), 39)] if rng.random() < 0.45 else _COMMON[min(int(rng.expovariate(0.07)), 49)]
+        topic[min(int(rng.expovariate(0.12)), 39)]
+        if rng.random() < 0.45
+        else _COMMON[min(int(rng.expovariate(0.07)), 49)]
         for _ in range(length)
     ]
     if rng.random() < 0.2:

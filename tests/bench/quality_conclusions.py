@@ -104,21 +104,29 @@ class Score:
         self.missed += run.closing not in concluded
         self.false += len(concluded - {run.closing})
 
+    @property
+    def f1(self) -> float:
+        """Of concluded turns against closing turns."""
+        return 2 * self.hits / max(1, 2 * self.hits + self.false + self.missed)
+
     def row(self, name: str) -> str:
         """One line of the table."""
         precision = self.hits / max(1, self.hits + self.false)
         recall = self.hits / max(1, self.hits + self.missed)
-        f1 = 2 * precision * recall / max(1e-9, precision + recall)
         return (
-            f"{name:<22} P {precision:.3f}  R {recall:.3f}  F1 {f1:.3f}  early {self.early / self.runs:.3f}"
+            f"{name:<22} P {precision:.3f}  R {recall:.3f}  F1 {self.f1:.3f}  early {self.early / self.runs:.3f}"
             f"  stays open {self.opened / max(1, self.open):.3f}"
         )
 
 
+def conclusions(run: Run) -> list[SegmentConcluded]:
+    """What concludes by itself, in order."""
+    return [row.event for row in fold([PROCESSOR], run.turns) if isinstance(row.event, SegmentConcluded)]
+
+
 def concluded(run: Run) -> set[str]:
-    """The ids of the turns that conclude by themselves; of a segment concluded again the last, as in `conclusions`."""
-    rows = fold([PROCESSOR], run.turns)
-    return set({row.event.segment: row.event.turn for row in rows if isinstance(row.event, SegmentConcluded)}.values())
+    """The ids of the turns that conclude; of a segment concluded again the last, as in the view `conclusions`."""
+    return set({event.segment: event.turn for event in conclusions(run)}.values())
 
 
 def thanks(run: Run) -> set[str]:
@@ -126,25 +134,37 @@ def thanks(run: Run) -> set[str]:
     return {turn.id for turn in run.turns if turn.role == "user" and "thank" in turn.content.lower()}
 
 
+def told(run: Run, found: set[str]) -> None:
+    """Prints the user turns of a run that were missed or concluded wrongly."""
+    print(run.turns[0].session)
+    for turn in run.turns:
+        if (turn.id in found) != (turn.id == run.closing):
+            print("  missed" if turn.id == run.closing else "  false ", turn.content[-200:].replace("\n", " "))
+
+
 def main(misses: bool) -> None:
     """Prints the table."""
     folder = data()
     if folder is None:
         sys.exit("no tuning data here: set MNEMOLOG_DATA")
-    ours, kept, floor = Score(), Score(), Score()
+    ours, every, kept, floor = Score(), Score(), Score(), Score()
     for run in runs(folder):
         found = concluded(run)
         ours.add(run, found)
+        every.add(run, {event.turn for event in conclusions(run)})
         floor.add(run, thanks(run))
-        if misses and (found != {run.closing} - {""}):
-            print(run.turns[0].session, "closing", run.closing, "found", sorted(found))
-            for turn in run.turns:
-                if turn.role == "user" and (turn.id in found or turn.id == run.closing):
-                    print("   ", "FOUND" if turn.id in found else "     ", turn.id == run.closing, turn.content[-200:])
+        if misses and found != {run.closing} - {""}:
+            told(run, found)
     for run in runs(folder, marker=True):
         kept.add(run, concluded(run))
     print(f"{ours.runs} runs, {ours.open} of them open")
-    for name, score in (("conclusions", ours), ("with the marker kept", kept), ("any turn with thank", floor)):
+    rows = {
+        "conclusions": ours,
+        "with the marker kept": kept,
+        "repeated ones too": every,
+        "any turn with thank": floor,
+    }
+    for name, score in rows.items():
         print(score.row(name))
 
 

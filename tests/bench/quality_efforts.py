@@ -202,13 +202,45 @@ def run() -> list[dict[str, Any]]:
         ("text", {"text_only": True}),
         ("with tools", {"text_only": False}),
         ("text, 4 agents", {"text_only": True, "agents": 4}),
-        ("text, blocks of 2-4", {"text_only": True, "block": (2, 4)}),
+        ("text, blocks of 1-3", {"text_only": True, "block": (1, 3)}),
     ):
         low, value = task_score(greeting, **how), task_score(threads, **how)
         rows.append(
             {"measure": f"4 tasks, {name}: 1-1", "floor": low, "floor_is": "greeting", "ours": value, "bar": TASK_BAR}
         )
+    told, floor = resumed()
+    rows.append(
+        {
+            "measure": "4 tasks, resumed effort told",
+            "floor": floor,
+            "floor_is": "last effort",
+            "ours": told,
+            "bar": 90.0,
+        }
+    )
     return rows
+
+
+def resumed(count: int = 40) -> tuple[float, float]:
+    """At how many first turns after a resumption, in percent, the turn names or resembles the effort that most turns of
+    that dialogue went to; and at how many that is simply the effort before. The latter is the floor."""
+    hits = last = total = 0
+    for session in sessions(count):
+        labels = dict(zip((turn.id for turn in session.turns), session.labels, strict=True))
+        starts = {session.turns[at].id for at in session.resumptions}
+        votes: dict[int, Counter[str]] = defaultdict(Counter)
+        before = ""
+        for row in fold((manifest.PROCESSOR, open_efforts.PROCESSOR), session.turns):
+            if isinstance(row.event, TurnThreaded):
+                said = row.event
+                if said.turn in starts and (main := votes[labels[said.turn]].most_common(1)):
+                    total += 1
+                    hits += main[0][0] in said.mentioned or main[0][0] in said.similar[:4]
+                    last += main[0][0] == before
+                if said.effort:
+                    votes[labels[said.turn]][said.effort] += 1
+                    before = said.effort
+    return (100 * hits / total, 100 * last / total) if total else (0.0, 0.0)
 
 
 def main() -> None:

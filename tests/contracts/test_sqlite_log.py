@@ -70,7 +70,11 @@ def test_a_full_disk_refuses_appends_and_loses_none(tmp_path: Path) -> None:
         """
     )
     ran = subprocess.run(
-        [sys.executable, "-c", program, str(tmp_path / "log.sqlite")], cwd=ROOT, capture_output=True, text=True, check=True
+        [sys.executable, "-c", program, str(tmp_path / "log.sqlite")],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
     )
     stored, _, way_out = ran.stdout.partition(" ")
     assert int(stored) > 100
@@ -142,5 +146,3 @@ def test_a_reader_does_not_block_writers(tmp_path: Path) -> None:
     assert isinstance(writer.append([turn("meanwhile")])[0], Stored)
     assert first.offset == 0
     assert sum(1 for _ in reading) == 4999
-
-

@@ -1,4 +1,4 @@
-"""Histories for the laws: a small grammar of how people and agents really talk, so that every kind of event occurs often.
+"""Histories for the laws: a small grammar of how people and agents really talk, in which every kind of event occurs.
 
 A history is made of moves; each move becomes one outside event. Hypothesis draws and shrinks the moves.
 """
@@ -66,7 +66,7 @@ FACTS = ("retract", "declare", "close", "reopen", "decline", "flag", "note", "se
 
 @dataclass(frozen=True)
 class Move:
-    """One event to come: what, about which topic, in which space and session, by whom, how long after the one before."""
+    """One event to come: what, about which topic, where, by whom, how long after the one before."""
 
     kind: str
     topic: int = 0

@@ -82,7 +82,9 @@ def idempotent(processors: Processors, events: Sequence[Outside]) -> None:
     assert feed(tree, events) == []
     for driver in tree.drivers.values():
         for row in rows:
-            if type(row.event) in (cls for d in tree.drivers.values() if driver in d.children for cls in d.processor.emits):
+            if type(row.event) in (
+                cls for d in tree.drivers.values() if driver in d.children for cls in d.processor.emits
+            ):
                 assert driver.step(row.event.space, row.position, row.event) == ()
     assert saved(tree) == before
 
@@ -165,7 +167,9 @@ def due(events: Sequence[Row]) -> list[bytes]:
     return sorted(orjson.dumps(row.event) for row in events)
 
 
-def dated_at_deadline(processors: Processors, events: Sequence[Outside], late: int, revealers: Sequence[Outside]) -> None:
+def dated_at_deadline(
+    processors: Processors, events: Sequence[Outside], late: int, revealers: Sequence[Outside]
+) -> None:
     """Effects of deadlines are the same, and dated the same, whichever event at time `late` reveals them."""
     found = []
     for revealer in revealers:

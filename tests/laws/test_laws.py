@@ -150,7 +150,9 @@ def at_of(event: Any) -> tuple[str, int]:
     return inner.space, inner.at
 
 
-SOME = outside([Move("work", n % 6, n % 2) for n in range(30)] + [Move("note", 1, 0, back=2), Move("note", 2, 0, back=2)])
+SOME = outside(
+    [Move("work", n % 6, n % 2) for n in range(30)] + [Move("note", 1, 0, back=2), Move("note", 2, 0, back=2)]
+)
 
 
 def test_an_impure_step_is_caught() -> None:

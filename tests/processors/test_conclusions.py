@@ -27,6 +27,7 @@ from streams.events import (
     TurnRetracted,
 )
 from streams.text.claims import HINTS, PATTERNS, claims
+from tests.bench import quality_conclusions
 
 ROLES = {"u": "user", "a": "assistant", "t": "tool"}
 
@@ -82,6 +83,8 @@ CONCLUDES = [
     (STEP, "Restarting the spooler fixed it, thanks!", "resolution"),
     (STEP, "The printer is working fine now.", "resolution"),
     (STEP, "Problem solved.", "resolution"),
+    (BUG, "Got it working, thanks!", "resolution"),
+    (BUG, "The build is green again.", "resolution"),
     # confirmation: a yes to an answer
     (ASK, "Perfect!", "confirmation"),
     (ASK, "Yes, that's it.", "confirmation"),
@@ -163,6 +166,18 @@ STAYS_OPEN = [
     (HANDED, "Okay, thanks."),
     # nobody has answered yet
     ("u: Can somebody look at the backup job?", "Thanks!"),
+    # still at it
+    (BUG, "Same error."),
+    (BUG, "It worked yesterday."),
+    (BUG, "It works on my machine but not on CI."),
+    (BUG, "I thought that fixed it, but no."),
+    (BUG, "My colleague claims it is solved."),
+    (BUG, "Thanks, trying now."),
+    (TASK, "Done is better than perfect."),
+    (TASK, "You said it's done, but the tests fail."),
+    (PLAN, "Day two looks perfect, but day three is too long."),
+    (PLAN, "Perfect, book it."),
+    (ASK, "The answer is not that simple."),
     # "that's all" that is no end
     (BUG, "That's all the log says."),
     (BUG, "Thanks to the cache nobody noticed."),
@@ -338,3 +353,15 @@ def test_any_text_gives_claims_within_it(content: str, role: str) -> None:
         assert claim.pattern in PATTERNS | HINTS
         assert 0 <= claim.start <= claim.end <= len(content)
         assert 0 < claim.confidence <= 1
+
+
+def test_on_customer_service_runs_the_bars_hold() -> None:
+    folder = quality_conclusions.data()
+    if folder is None:
+        pytest.skip("the tuning data is not here: set MNEMOLOG_DATA")
+    score = quality_conclusions.Score()
+    for run in quality_conclusions.runs(folder):
+        score.add(run, quality_conclusions.concluded(run))
+    assert score.f1 >= 0.93
+    assert score.early <= 0.02 * score.runs
+    assert score.opened >= 0.95 * score.open

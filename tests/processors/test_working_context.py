@@ -170,7 +170,8 @@ def test_signals_rank_as_told_mentioned_then_similar_then_the_medium_ones_alike(
 
 def test_efforts_that_share_telling_terms_are_connected() -> None:
     talk = Talk()
-    for effort, terms in (("a", "login token expiry cookie mobile"), ("b", "token cookie expiry login mobile"), ("c", "login")):
+    shared = "login token expiry cookie mobile session logout refresh"
+    for effort, terms in (("a", shared + " safari"), ("b", shared + " android"), ("c", "login token beans peas")):
         talk.say(effort)
         talk.give(EffortProgressed("space", "s", 1, effort, effort, "", terms.split(), 1, 1))
     talk.say("a")
