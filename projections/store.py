@@ -23,7 +23,7 @@ import duckdb
 import orjson
 import pyarrow as pa
 
-from streams.driver import Row
+from streams.driver import Placed
 from streams.errors import BusyError, MemoryFileError, UsageError
 from streams.events import OUTSIDE, Micros, micros
 from streams.processor import Moment, Processor
@@ -45,6 +45,12 @@ COLUMNS = (
     "AND table_name = ? AND column_name NOT IN ('partition', 'position', 'path', 'lineage', 'recorded_at') "
     "ORDER BY column_name"
 )
+
+SETTINGS: dict[str, Any] = {
+    "autoinstall_known_extensions": "false",  # an unknown function would otherwise stall on the network
+    "TimeZone": "UTC",
+    "preserve_insertion_order": "false",  # positions order rows; inserts and copies run in parallel without it
+}
 
 Connection = duckdb.DuckDBPyConnection
 
@@ -154,14 +160,13 @@ def raw_batch(cls: type, entries: Sequence[tuple[int, int, Root]]) -> pa.Table:
     return pa.table(columns)
 
 
-def derived_batch(cls: type, rows: Sequence[Row]) -> pa.Table:
+def derived_batch(cls: type, rows: Sequence[Placed]) -> pa.Table:
     """Columns of derived events of one class."""
-    events = [row[1] for row in rows]
-    places = [row[0] for row in rows]
+    partitions, offsets, paths, events = zip(*rows, strict=True)
     columns = {column.name: _values(column, events) for column in table_of(cls).columns}
-    columns["partition"] = pa.array([p[0] for p in places], pa.int32())
-    columns["position"] = pa.array([p[1] for p in places], pa.int64())
-    columns["path"] = pa.array([p[2] for p in places], pa.int64())
+    columns["partition"] = pa.array(partitions, pa.int32())
+    columns["position"] = pa.array(offsets, pa.int64())
+    columns["path"] = pa.array(paths, pa.int64())
     return pa.table(columns)
 
 
@@ -174,14 +179,14 @@ class Batch:
     """(lineage, space, key, value); None deletes."""
     marks: dict[int, int]
     """The offset of the last raw event folded, by partition."""
+    first: bool = False
+    """Whether no key of `state` was saved before, as in a replay: then nothing of it is outdated."""
 
 
 def connect(path: Path | None, read_only: bool = False) -> Connection:
     """A connection that never reaches for the network. Raises MemoryFileError or BusyError, both with a way out."""
     try:
-        return duckdb.connect(
-            str(path) if path else ":memory:", read_only, {"autoinstall_known_extensions": "false", "TimeZone": "UTC"}
-        )
+        return duckdb.connect(str(path) if path else ":memory:", read_only, SETTINGS)
     except duckdb.IOException as error:
         if "lock" in str(error):
             raise BusyError(f"{path} is being written by another process", "try again when it has finished") from error
@@ -198,6 +203,7 @@ class Store:
         self.lineages: dict[str, str] = orjson.loads(self.meta("lineages"))
         self._rows = 0
         self._live = self._count_state()
+        self._seq = int(_one(connection, "SELECT coalesce(max(seq) + 1, 0) FROM state"))
         self._lineage_of = dict.fromkeys(OUTSIDE.values(), self.lineages["turns"])
         self._lineage_of |= {
             cls: self.lineages[p.name] for p in processors if p.name in self.lineages for cls in p.emits
@@ -213,7 +219,6 @@ class Store:
             connection.execute(
                 "CREATE TABLE state (lineage VARCHAR, space VARCHAR, key VARCHAR, value BLOB, seq BIGINT)"
             )
-            connection.execute("CREATE SEQUENCE state_seq")
             for _, table in tables(processors):
                 connection.execute(_create(table))
             connection.execute(VIEWS.read_text())
@@ -246,19 +251,33 @@ class Store:
             for cls, columns in batch.tables.items():
                 self._insert(cls, columns)
             if batch.state:
-                lineage, space, key, value = zip(*batch.state, strict=True)
-                changed = pa.table(
-                    [pa.array(lineage), pa.array(space), pa.array(key), pa.array(value, pa.binary())],
-                    ["lineage", "space", "key", "value"],
-                )
-                with _registered(self.connection, changed):
-                    self.connection.execute("INSERT INTO state SELECT *, nextval('state_seq') FROM incoming")
-                self._rows += len(batch.state)
+                self._save(batch.state)
+                if batch.first:
+                    self._live += len(batch.state)
+                else:
+                    self._rows += len(batch.state)
             for partition, position in batch.marks.items():
                 self.connection.execute("DELETE FROM marks WHERE partition = ?", [partition])
                 self.connection.execute("INSERT INTO marks VALUES (?, ?)", [partition, position])
         if self._rows > self._live + COMPACT:
             self.compact()
+
+    def _save(self, changes: Sequence[tuple[str, str, str, bytes | None]]) -> None:
+        lineage, space, key, value = zip(*changes, strict=True)
+        seq = range(self._seq, self._seq + len(changes))  # numbered here: nextval costs four times the insert
+        changed = pa.table(
+            [
+                pa.array(lineage),
+                pa.array(space),
+                pa.array(key),
+                pa.array(value, pa.binary()),
+                pa.array(seq, pa.int64()),
+            ],
+            ["lineage", "space", "key", "value", "seq"],
+        )
+        with _registered(self.connection, changed):
+            self.connection.execute("INSERT INTO state SELECT * FROM incoming")
+        self._seq += len(changes)
 
     def _insert(self, cls: type, columns: pa.Table) -> None:
         names = ", ".join(f'"{name}"' for name in columns.column_names)
@@ -432,7 +451,7 @@ def copy_from(
         for lineage in lineages:
             connection.execute(
                 "INSERT INTO state SELECT lineage, space, key, arg_max_null(value, seq) AS latest, "
-                f"nextval('state_seq') FROM source.main.state {where or 'WHERE true'} AND lineage = $lineage "
+                f"max(seq) FROM source.main.state {where or 'WHERE true'} AND lineage = $lineage "
                 "GROUP BY lineage, space, key HAVING latest IS NOT NULL",
                 given | {"lineage": lineage},
             )

@@ -40,6 +40,10 @@ class Record(NamedTuple):
     value: bytes
 
 
+Placed = tuple[int, int, int, Derived]
+"""A derived event after its place: (partition, offset, path, event). A plain tuple, because millions of them are made."""
+
+
 class Row(NamedTuple):
     """A derived event and where it stands."""
 
@@ -78,7 +82,7 @@ def as_root(event: Outside, recorded_at: int, text: Text | None = None) -> Root:
 class Driver:
     """One processor over many spaces: its states, its high-water marks, its step counter."""
 
-    __slots__ = ("children", "marks", "params", "processor", "seconds", "states", "steps")
+    __slots__ = ("_step", "children", "marks", "params", "processor", "seconds", "states", "steps")
 
     def __init__(self, processor: Processor[Any], params: Params) -> None:
         self.processor = processor
@@ -88,25 +92,38 @@ class Driver:
         self.steps = 0
         self.seconds = 0.0
         self.children: list[Driver] = []
+        self._step = processor.step
 
-    def step(self, space: str, position: Position, event: object) -> Sequence[Row]:
+    def time_steps(self) -> None:
+        """Counts the seconds spent in the processor from now on."""
+        step = self.processor.step
+
+        def timed(params: Any, state: State, event: Any) -> Sequence[Derived]:
+            began = perf_counter()
+            outputs = step(params, state, event)
+            self.seconds += perf_counter() - began
+            return outputs
+
+        self._step = timed
+
+    def step(self, space: str, partition: int, offset: int, path: int, event: object) -> Sequence[Derived]:
         """Folds one event of its input stream; a position not above the mark changes nothing and gives nothing.
 
-        Raises FanoutError, before the mark moves, when a processor breaks its bound.
+        The place of output i is (partition, offset, path * FANOUT + i). Raises FanoutError, before the mark moves, when
+        the processor breaks its bound.
         """
-        partition, offset, path = position
-        if (offset, path) <= self.marks.get(partition, (-1, 0)):
+        mark = self.marks.get(partition)
+        if mark is not None and (offset < mark[0] or (offset == mark[0] and path <= mark[1])):
             return ()
         state = self.states.get(space)
         if state is None:
             state = self.states[space] = State()
         self.steps += 1
-        outputs = self.processor.step(self.params, state, event)
+        outputs = self._step(self.params, state, event)
         if len(outputs) >= FANOUT:
-            raise FanoutError(f"{self.processor.name} made {len(outputs)} events of one at {position}")
+            raise FanoutError(f"{self.processor.name} made {len(outputs)} events of one at offset {offset}")
         self.marks[partition] = (offset, path)
-        base = path * FANOUT
-        return [Row(Position(partition, offset, base + i), output) for i, output in enumerate(outputs)]
+        return outputs
 
 
 class Tree:
@@ -116,35 +133,27 @@ class Tree:
         self.drivers = {p.name: Driver(p, params[p.name]) for p in processors}
         self.lineages = lineages([d.processor for d in self.drivers.values()], params, root_schema())
         self.roots = [d for d in self.drivers.values() if d.processor.reads == ROOT]
-        self.timed = timed
         for driver in self.drivers.values():
+            if timed:
+                driver.time_steps()
             if driver.processor.reads != ROOT:
                 self.drivers[driver.processor.reads].children.append(driver)
 
-    def fold(self, space: str, position: Position, event: Root) -> list[Row]:
-        """Folds one root event through the whole tree; the rows of all processors, each one's in order."""
-        rows: list[Row] = []
+    def fold(self, space: str, partition: int, offset: int, event: Root, rows: list[Placed]) -> None:
+        """Folds one root event through the whole tree; adds what is derived to `rows`, each processor's in order."""
         for driver in self.roots:
-            self._push(driver, space, position, event, rows)
-        return rows
+            self.push(driver, space, partition, offset, 0, event, rows)
 
-    def push(self, driver: Driver, space: str, position: Position, event: object) -> list[Row]:
+    def push(
+        self, driver: Driver, space: str, partition: int, offset: int, path: int, event: object, rows: list[Placed]
+    ) -> None:
         """Folds one event through a processor and all that hang on it."""
-        rows: list[Row] = []
-        self._push(driver, space, position, event, rows)
-        return rows
-
-    def _push(self, driver: Driver, space: str, position: Position, event: object, rows: list[Row]) -> None:
-        if self.timed:
-            began = perf_counter()
-            outputs = driver.step(space, position, event)
-            driver.seconds += perf_counter() - began
-        else:
-            outputs = driver.step(space, position, event)
-        rows.extend(outputs)
-        for child in driver.children:
-            for output in outputs:
-                self._push(child, space, output.position, output.event, rows)
+        outputs = driver.step(space, partition, offset, path, event)
+        children = driver.children
+        for place, output in enumerate(outputs, path * FANOUT):
+            rows.append((partition, offset, place, output))
+            for child in children:
+                self.push(child, space, partition, offset, place, output, rows)
 
 
 def fold(
@@ -159,8 +168,13 @@ def fold(
     """
     processors = tuple(processors)
     tree = Tree(processors, {p.name: (params or {}).get(p.name) or p.params() for p in processors})
-    rows: list[Row] = []
+    placed: list[Placed] = []
     for offset, event in enumerate(events):
         recorded = event.at if recorded_at is None else recorded_at
-        rows += tree.fold(event.space, Position(0, offset), as_root(event, recorded))
-    return rows
+        tree.fold(event.space, 0, offset, as_root(event, recorded), placed)
+    return rows_of(placed)
+
+
+def rows_of(placed: Iterable[Placed]) -> list[Row]:
+    """Placed events as rows, for reading."""
+    return [Row(Position(partition, offset, path), event) for partition, offset, path, event in placed]

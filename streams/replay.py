@@ -28,7 +28,7 @@ import orjson
 from projections import store as stores
 from projections.store import Batch, Store
 from streams.cache import FeatureCache
-from streams.driver import Driver, Position, Record, Tree, root_event, root_schema
+from streams.driver import Driver, Placed, Record, Tree, root_event, root_schema
 from streams.embedded import SqliteLog
 from streams.errors import MemoryFileError, UsageError
 from streams.events import ClockTicked, micros
@@ -332,7 +332,7 @@ def _fold_shard(home: Path, plan: Plan, folder: Path, shard: int, shards: int) -
     """Folds the spaces of one shard; hands over batches as files, the state with the last one."""
     log = SqliteLog(home / "log.sqlite")
     tree = Tree(plan.processors, plan.params, timed=True)
-    collector = Collector(tree, keep_raw=ROOT not in plan.reused)
+    collector = Collector(tree, keep_raw=ROOT not in plan.reused, from_scratch=True)
     shard_fold = _ShardFold(plan, tree, collector)
     report, written, last = Report(plan.name), 0, 0
     try:
@@ -396,15 +396,17 @@ class _ShardFold:
             if self._ended(record.space, event):
                 return
             self._collector.add_raw(record, event)
-            position = Position(record.partition, record.offset)
             for driver in self._roots:
-                self._push(driver, record.space, position, event)
+                self._push(driver, record.space, record.offset, 0, event)
         for driver, stored in self._stored:
             for path, derived in stored.at(record.offset, event):
-                self._push(driver, record.space, Position(record.partition, record.offset, path), derived)
+                self._push(driver, record.space, record.offset, path, derived)
 
-    def _push(self, driver: Driver, space: str, position: Position, event: Root | Derived) -> None:
-        self._collector.add(space, self._tree.push(driver, space, position, event))
+    def _push(self, driver: Driver, space: str, offset: int, path: int, event: Root | Derived) -> None:
+        rows: list[Placed] = []
+        self._tree.push(driver, space, 0, offset, path, event, rows)
+        self._collector.touched[space] = None
+        self._collector.add(rows)
 
     def _ended(self, space: str, event: Root) -> bool:
         if self._plan.until is None:
@@ -422,4 +424,4 @@ class _ShardFold:
         for i, space in enumerate(self._collector.touched):
             tick = FactRead(ClockTicked(space, "until", until), until)
             for driver in self._roots:
-                self._push(driver, space, Position(0, self._plan.stop + i), tick)
+                self._push(driver, space, self._plan.stop + i, 0, tick)

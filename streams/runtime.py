@@ -16,7 +16,7 @@ from typing import Any
 import orjson
 
 from projections.store import Batch, Store, derived_batch, raw_batch
-from streams.driver import Position, Record, Row, Tree, root_event, root_schema
+from streams.driver import Placed, Record, Tree, root_event, root_schema
 from streams.embedded import wall_clock
 from streams.errors import LogError, MemoryFileError
 from streams.events import MAX_AHEAD, ClockTicked
@@ -54,8 +54,10 @@ class Collector:
 
     tree: Tree
     keep_raw: bool = True
+    from_scratch: bool = False
+    """Whether the fold begins with no saved state, and state is taken once, at its end."""
     raw: dict[type, list[tuple[int, int, Root]]] = field(default_factory=dict)
-    derived: dict[type, list[Row]] = field(default_factory=dict)
+    derived: dict[type, list[Placed]] = field(default_factory=dict)
     touched: dict[str, None] = field(default_factory=dict)
     """Spaces folded since the state was last taken."""
     marks: dict[int, int] = field(default_factory=dict)
@@ -64,7 +66,9 @@ class Collector:
         """Folds one record through the tree and keeps what comes of it."""
         event = root_event(record, text)
         self.add_raw(record, event)
-        self.add(record.space, self.tree.fold(record.space, Position(record.partition, record.offset), event))
+        rows: list[Placed] = []
+        self.tree.fold(record.space, record.partition, record.offset, event, rows)
+        self.add(rows)
         self.marks[record.partition] = record.offset
 
     def add_raw(self, record: Record, event: Root) -> None:
@@ -74,12 +78,11 @@ class Collector:
             cls = type(event.turn if isinstance(event, TurnRead) else event.fact)
             self.raw.setdefault(cls, []).append((record.partition, record.offset, event))
 
-    def add(self, space: str, rows: Iterable[Row]) -> None:
-        """Keeps derived rows of a space."""
-        self.touched[space] = None
+    def add(self, rows: list[Placed]) -> None:
+        """Keeps derived events."""
         derived = self.derived
         for row in rows:
-            cls = type(row[1])
+            cls = type(row[3])
             if cls in derived:
                 derived[cls].append(row)
             else:
@@ -89,7 +92,7 @@ class Collector:
         """What was kept since the last call, in columns, with the `state` that changed since it was last taken."""
         tables = {cls: raw_batch(cls, entries) for cls, entries in self.raw.items()}
         tables |= {cls: derived_batch(cls, rows) for cls, rows in self.derived.items()}
-        batch = Batch(tables, self._changes() if state else [], self.marks)
+        batch = Batch(tables, self._changes() if state else [], self.marks, first=self.from_scratch)
         self.raw, self.derived, self.marks = {}, {}, {}
         return batch
 

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal, Union, cast, get_args, get_origin, g
 
 from processors import PROCESSORS
 from projections.store import Batch, Connection, Store, derived_batch, raw_batch
-from streams.driver import Position, Row
+from streams.driver import Placed
 from streams.events import HOUR, MINUTE, OUTSIDE, TurnRecorded, micros
 from streams.text import FactRead, Text, TurnRead
 
@@ -62,7 +62,7 @@ def memory(path: Path, *steps: Sequence[Any]) -> Connection:
     meta = {"log_id": "log", "partitions": 1, "name": path.stem, "lineages": lineages, "params": {}}
     store = Store.create(path, PROCESSORS, meta)
     raw: dict[type, list[Any]] = {}
-    derived: dict[type, list[Row]] = {}
+    derived: dict[type, list[Placed]] = {}
     for position, step in enumerate(steps):
         for path_, event in enumerate(step):
             if isinstance(event, tuple):
@@ -71,7 +71,7 @@ def memory(path: Path, *steps: Sequence[Any]) -> Connection:
             elif type(event) in OUTSIDE.values():
                 raw.setdefault(type(event), []).append((0, position, FactRead(event, event.at)))
             else:
-                derived.setdefault(type(event), []).append(Row(Position(0, position, path_), event))
+                derived.setdefault(type(event), []).append((0, position, path_, event))
     tables = {cls: raw_batch(cls, entries) for cls, entries in raw.items()}
     tables |= {cls: derived_batch(cls, rows) for cls, rows in derived.items()}
     store.commit(Batch(tables, [], {0: len(steps) - 1}))

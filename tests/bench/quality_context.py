@@ -23,7 +23,7 @@ from processors import manifest, open_efforts, working_context
 from processors.open_efforts import EffortConcluded, EffortProgressed, EffortResumed, TurnRethreaded, TurnThreaded
 from processors.working_context import PRESETS, ContextScored, WorkingContextParams
 from projections.context import Entry, Material, Turn, render
-from streams.driver import Position, Tree, as_root
+from streams.driver import Placed, Tree, as_root
 from streams.events import SECOND, TurnRecorded
 from streams.text.terms import tokens
 from tests.bench.interleave import START, Interleaved, sessions
@@ -54,8 +54,10 @@ class Session:
         self.turns.append(
             Turn(event.id, event.role, event.agent, event.content, "", event.session, len(self.turns), event.at)
         )
-        for row in self.tree.fold(event.space, Position(0, len(self.turns)), root):
-            match row.event:
+        placed: list[Placed] = []
+        self.tree.fold(event.space, 0, len(self.turns), root, placed)
+        for _, _, _, derived in placed:
+            match derived:
                 case TurnThreaded() | TurnRethreaded() as threaded:
                     self.efforts[threaded.turn] = threaded.effort
                 case EffortProgressed() as progressed:

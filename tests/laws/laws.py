@@ -12,7 +12,7 @@ from typing import Any
 
 import orjson
 
-from streams.driver import Position, Row, Tree, as_root
+from streams.driver import Placed, Row, Tree, as_root, rows_of
 from streams.events import Outside
 from streams.processor import Processor, State
 
@@ -29,10 +29,10 @@ def tree_of(processors: Processors) -> Tree:
 
 def feed(tree: Tree, events: Iterable[Outside], start: int = 0) -> list[Row]:
     """All rows of `events` at offsets from `start`."""
-    rows: list[Row] = []
+    placed: list[Placed] = []
     for offset, event in enumerate(events, start):
-        rows += tree.fold(event.space, Position(0, offset), as_root(event, event.at))
-    return rows
+        tree.fold(event.space, 0, offset, as_root(event, event.at), placed)
+    return rows_of(placed)
 
 
 def to_bytes(rows: Sequence[Row]) -> bytes:
@@ -85,7 +85,7 @@ def idempotent(processors: Processors, events: Sequence[Outside]) -> None:
             if type(row.event) in (
                 cls for d in tree.drivers.values() if driver in d.children for cls in d.processor.emits
             ):
-                assert driver.step(row.event.space, row.position, row.event) == ()
+                assert driver.step(row.event.space, *row.position, row.event) == ()
     assert saved(tree) == before
 
 
@@ -114,7 +114,7 @@ def small_steps(processors: Processors, events: Sequence[Outside]) -> None:
     """At most 64 writes per event and processor, of records of at most 8 KB."""
     tree = tree_of(processors)
     for offset, event in enumerate(events):
-        tree.fold(event.space, Position(0, offset), as_root(event, event.at))
+        tree.fold(event.space, 0, offset, as_root(event, event.at), [])
         for name, driver in tree.drivers.items():
             written = list(driver.states[event.space].changes()) if event.space in driver.states else []
             assert len(written) <= MAX_WRITES, f"{name} wrote {len(written)} records at one event"
@@ -155,11 +155,11 @@ def separate(processors: Processors, events: Sequence[Outside]) -> None:
     together = feed(tree_of(processors), events)
     for space in {event.space for event in events}:
         alone_tree = tree_of(processors)
-        alone: list[Row] = []
+        alone: list[Placed] = []
         for offset, event in enumerate(events):
             if event.space == space:
-                alone += alone_tree.fold(space, Position(0, offset), as_root(event, event.at))
-        assert to_bytes([row for row in together if row.event.space == space]) == to_bytes(alone)
+                alone_tree.fold(space, 0, offset, as_root(event, event.at), alone)
+        assert to_bytes([row for row in together if row.event.space == space]) == to_bytes(rows_of(alone))
 
 
 def due(events: Sequence[Row]) -> list[bytes]:
