@@ -201,6 +201,8 @@ class Store:
         self.connection = connection
         self.processors = processors
         self.lineages: dict[str, str] = orjson.loads(self.meta("lineages"))
+        self.saved_bytes = 0
+        """Of state, since this store was opened."""
         self._rows = 0
         self._live = self._count_state()
         self._seq = int(_one(connection, "SELECT coalesce(max(seq) + 1, 0) FROM state"))
@@ -278,6 +280,7 @@ class Store:
         with _registered(self.connection, changed):
             self.connection.execute("INSERT INTO state SELECT * FROM incoming")
         self._seq += len(changes)
+        self.saved_bytes += changed.nbytes
 
     def _insert(self, cls: type, columns: pa.Table) -> None:
         names = ", ".join(f'"{name}"' for name in columns.column_names)

@@ -165,12 +165,13 @@ class Runtime:
         """How many records wait in the log."""
         return sum(self.log.end(p) - start for p, start in enumerate(self._next))
 
-    def catch_up(self, progress: Progress = no_progress) -> int:
-        """Folds to the log's end as it is now; the number of records folded."""
+    def catch_up(self, progress: Progress = no_progress, stop: int | None = None) -> int:
+        """Folds to the log's end as it is now, or to the offset `stop` of each partition; the number of records folded."""
         done, total = 0, self.behind()
         with rare_collections():
             for partition, start in enumerate(self._next):
-                records = self.log.read(partition, start, self.log.end(partition))
+                end = self.log.end(partition)
+                records = self.log.read(partition, start, end if stop is None else min(stop, end))
                 while page := list(islice(records, FOLD)):
                     self._fold(page)
                     done += len(page)

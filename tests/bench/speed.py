@@ -1,0 +1,197 @@
+"""How fast memory is made again: from raw text, from cached features, a million turns, and late in a long space.
+
+Times are processor time of this process (wall time for the million, which two processes share). Beside each figure stands
+its floor from the same run: the text features alone, or a plain SQLite table. `MNEMOLOG_BENCH_TURNS` (1,000,000) sets the
+size of the large replay.
+"""
+
+from __future__ import annotations
+
+import os
+import resource
+import sqlite3
+import tempfile
+import time
+from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from processors import PROCESSORS
+from projections.store import Store
+from streams.cache import CHUNK, FeatureCache
+from streams.driver import Placed, Tree, root_event
+from streams.embedded import SqliteLog
+from streams.events import Outside, encode
+from streams.home import Home
+from streams.replay import replay
+from streams.runtime import Runtime, memory_meta, rare_collections
+from streams.text import read
+from tests.bench.generated import turns
+
+Row = dict[str, Any]
+
+
+def row(measure: str, ours: float, bar: str = "", met: bool | None = None, floor: str = "") -> Row:
+    """One line of the table."""
+    return {"measure": measure, "floor": floor, "ours": round(ours, 2), "bar": bar, "met": met}
+
+
+def cpu(work: Callable[[], object]) -> float:
+    """Seconds of processor time."""
+    began = time.process_time()
+    work()
+    return time.process_time() - began
+
+
+def tree(timed: bool = False) -> Tree:
+    """A tree with default parameters."""
+    return Tree(PROCESSORS, {p.name: p.params() for p in PROCESSORS}, timed)
+
+
+def fill(log: SqliteLog, events: Iterable[Outside]) -> None:
+    """Appends all events."""
+    source = iter(events)
+    while page := list(islice(source, 10_000)):
+        log.append(page)
+
+
+def one_core(folder: Path) -> Iterator[Row]:
+    """Decode, features and the whole tree, on one core, without storing."""
+    count = 2 * CHUNK
+    log = SqliteLog(folder / "log.sqlite")
+    fill(log, turns(count, 60))
+    cache = FeatureCache(folder / "cache", log.id)
+    events = list(turns(count, 60))
+
+    def features() -> None:
+        for event in events:
+            read(event)
+
+    def raw() -> None:
+        folding, rows = tree(), list[Placed]()
+        for record in log.read(0, 0):
+            folding.fold(record.space, 0, record.offset, root_event(record), rows)
+            rows.clear()
+
+    timed = tree(timed=True)
+
+    def cached() -> None:
+        rows: list[Placed] = []
+        for record, text in cache.records(log, 0, count, lambda space: True):
+            timed.fold(record.space, 0, record.offset, root_event(record, text), rows)
+            rows.clear()
+
+    with rare_collections():
+        alone = cpu(features)
+        whole = cpu(raw)
+        for partition, chunk in cache.missing(log):
+            cache.fill(log, partition, chunk)
+        warm = cpu(cached)
+    log.close()
+    floor = f"features alone {count / alone:,.0f}"
+    yield row("from raw text, turns/s a core", count / whole, ">= 12,000", count / whole >= 12_000, floor)
+    yield row("whole tree / features alone", whole / alone, "<= 4", whole <= 4 * alone, "1.00")
+    yield row("from cached features, turns/s a core", count / warm, ">= 25,000", count / warm >= 25_000, floor)
+    for name, driver in timed.drivers.items():
+        yield row(f"  of which {name}, %", 100 * driver.seconds / warm)
+
+
+def million(folder: Path) -> Iterator[Row]:
+    """A replay of generated turns over 1,000 spaces by two processes, DuckDB written; without the cache, then with it."""
+    count = int(os.environ.get("MNEMOLOG_BENCH_TURNS", "1000000"))
+    home = Home(folder / "home", PROCESSORS)
+    fill(home.log, turns(count, 1000))
+    for name, what in (("first", "features computed"), ("second", "features cached")):
+        began = time.perf_counter()
+        replay(home, name, processes=2)
+        seconds = time.perf_counter() - began
+        bar, met = ("<= 60", seconds <= 60) if count == 1_000_000 else ("", None)
+        yield row(f"{count:,} turns, {what}, seconds on 2 cores", seconds, bar, met)
+    peak = sum(resource.getrusage(who).ru_maxrss for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    workers = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
+    yield row(
+        "peak memory of all three processes, at most, GB", (peak + workers) / 2**20, "<= 3", peak + workers <= 3 * 2**20
+    )
+    home.log.close()
+
+
+def growth(folder: Path) -> Iterator[Row]:
+    """Cost and bytes persisted per turn of one space, early and late."""
+    home = Home(folder / "growing", PROCESSORS)
+    fill(home.log, turns(210_000, 1))
+    meta = memory_meta(home.log, "live", PROCESSORS, home.live_params(), partial="")
+    store = Store.create(home.memory_path("live"), PROCESSORS, meta)
+    runtime = Runtime(home.log, store, PROCESSORS)
+    seconds: dict[int, float] = {}
+    sizes = {0: 0}
+    state: dict[int, int] = {}
+    offset = 0
+    with rare_collections():
+        for stop in (10_000, 20_000, 200_000, 210_000):
+            began = time.process_time()
+            runtime.catch_up(stop=stop)
+            seconds[stop] = (time.process_time() - began) / (stop - offset)
+            store.connection.execute("CHECKPOINT")
+            sizes[stop] = home.memory_path("live").stat().st_size
+            state[stop] = store.saved_bytes
+            offset = stop
+    store.close()
+    home.log.close()
+    cost = seconds[210_000] / seconds[20_000]
+    yield row("cost of a turn at 200,000 / at 10,000, one space", cost, "<= 1.2", cost <= 1.2, "1.00")
+    early = state[20_000] - state[10_000]
+    late = state[210_000] - state[200_000]
+    yield row("state bytes a turn at 200,000 / at 10,000", late / early, "<= 1.2", late <= 1.2 * early, "1.00")
+    per_turn = (sizes[210_000] - sizes[20_000]) / 190_000, sizes[20_000] / 20_000
+    yield row(
+        "file bytes a turn, 20,000 to 210,000 / before",
+        per_turn[0] / per_turn[1],
+        "<= 1.2",
+        per_turn[0] <= 1.2 * per_turn[1],
+    )
+
+
+def appends(folder: Path) -> Iterator[Row]:
+    """Durable appends beside inserts into a bare SQLite table with the same settings."""
+    events = list(turns(20_000, 10))
+    log = SqliteLog(folder / "appends.sqlite")
+    bare = sqlite3.connect(folder / "bare.sqlite", isolation_level=None)
+    bare.execute("PRAGMA journal_mode=WAL")
+    bare.execute("PRAGMA synchronous=FULL")
+    bare.execute("CREATE TABLE log (offset INTEGER PRIMARY KEY, space TEXT, id TEXT, value BLOB, UNIQUE (space, id))")
+
+    def plain(page: list[Any]) -> None:
+        bare.execute("BEGIN IMMEDIATE")
+        bare.executemany(
+            "INSERT INTO log (space, id, value) VALUES (?, ?, ?)", [(e.space, e.id, encode(e)) for e in page]
+        )
+        bare.execute("COMMIT")
+
+    for size in (1, 100, 1000):
+        count = min(len(events), size * 500)
+        figures = []
+        for number, append in enumerate((plain, log.append)):
+            for event in events[:count]:
+                event.id = f"{size}-{number}-{event.id}"
+            began = time.perf_counter()
+            for start in range(0, count, size):
+                append(events[start : start + size])
+            figures.append(count / (time.perf_counter() - began))
+        yield row(f"durable appends/s, {size} at a time", figures[1], "", None, f"bare table {figures[0]:,.0f}")
+    log.close()
+    bare.close()
+
+
+def run() -> list[Row]:
+    """All rows."""
+    found: list[Row] = []
+    for part in (one_core, appends, growth, million):
+        with tempfile.TemporaryDirectory() as folder:
+            found += part(Path(folder))
+    return found
+
+
+if __name__ == "__main__":
+    for line in run():
+        print(line)
