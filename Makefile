@@ -2,7 +2,7 @@
 #
 #   make demo    install, then run the main job on sample conversations
 #   make test    install with the development tools, then format, lint, types, tests
-#   make bench   measure speed, context size and growth
+#   make bench   measure quality and speed, beside floors and bars
 #   make lint    format, lint and types alone
 #   make docs    rewrite the generated parts of README.md
 #   make clean   remove the virtual environment and all caches

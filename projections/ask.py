@@ -10,7 +10,8 @@ from datetime import datetime
 from typing import Any
 
 from projections import store as stores
-from projections.context import gather, render
+from projections.context import render
+from projections.material import gather
 from projections.show import show
 from projections.store import Connection
 from streams.errors import UsageError

@@ -1,7 +1,7 @@
 """What a model is given: the working context of a session, rendered within a budget of tokens.
 
-`gather` reads the material from a memory's views, `render` makes text, chat messages and JSON of it. `render` is a pure
-function: the same material gives the same bytes.
+`render` makes text, chat messages and JSON of what `gather` reads (see material). It is a pure function: the
+same material gives the same bytes.
 
 The budget is a hard cap over everything rendered, headings included. It is filled in order: entries (every heading and
 summary first, then raw turns of expanded ones, newest backwards, in fair shares), the most pressing notes, concluded
@@ -15,12 +15,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
-from typing import Any, Protocol
+from typing import Any
 
-import orjson
-
-from streams.events import EPOCH, HOUR, MICROSECOND, MINUTE, OUTSIDE, iso
+from projections.material import Entry, Material, Note, Turn
+from streams.events import HOUR, MINUTE, iso
 from streams.processor import Params, param, r6
 from streams.text.terms import HEAD, TAIL, tokens
 
@@ -70,79 +68,6 @@ class ContextParams(Params):
     urgent_by: float = param(
         2.0, "factor", "of the priority of an urgent note", source="three-column working memory", ge=1
     )
-
-
-@dataclass(slots=True)
-class Turn:
-    """A turn that may be shown."""
-
-    id: str
-    role: str
-    agent: str
-    content: str
-    effort: str = ""
-    session: str = ""
-    position: int = 0
-    at: int = 0
-    tokens: int = 0
-    """Of the content; 0 where it was not counted."""
-    calls: list[str] = field(default_factory=list)
-    """Names of the tools it calls."""
-
-
-@dataclass(slots=True)
-class Entry:
-    """An effort in context; with mode `recalled` or `concluded`, a conclusion that is kept."""
-
-    effort: str
-    mode: str
-    score: float
-    signals: str = ""
-    similarity: float = 0.0
-    recency: float = 0.0
-    idle: int = 0
-    topic: str = ""
-    status: str = "open"
-    importance: str = "normal"
-    summary: str = ""
-    conclusion: str = ""
-    count: int = 0
-    """How many turns it has in all, and their tokens; its first and last turn."""
-    size: int = 0
-    first_turn: str = ""
-    last_turn: str = ""
-    turns: list[Turn] = field(default_factory=list)
-    """Its last turns, oldest first; only where it is expanded."""
-
-
-@dataclass(slots=True)
-class Note:
-    """A note that waits."""
-
-    note: str
-    content: str
-    priority: float
-    opened_at: int
-    deadline: int
-    source: str = "user"
-    turn: str = ""
-    question: str = ""
-    """What the user was asked when its time ran out; "" while it runs."""
-
-
-@dataclass(slots=True)
-class Material:
-    """All that a context is made of, at one position. `now` is the space's clock, UTC microseconds."""
-
-    space: str
-    session: str
-    position: int
-    now: int
-    entries: list[Entry] = field(default_factory=list)
-    """Most relevant first, open and concluded."""
-    notes: list[Note] = field(default_factory=list)
-    ambient: list[Turn] = field(default_factory=list)
-    """The session's last turns, oldest first."""
 
 
 @dataclass(slots=True)
@@ -393,26 +318,64 @@ class _Plan:
 
 
 HEADINGS = {
-    "entries": "## In focus",
-    "notes": "## Notes",
-    "concluded": "## Concluded",
-    "ambient": "## Recent turns",
+    "entries": "## What is being worked on, most relevant first\n"
+    "In brackets stand ids: `mnemolog show ID` gives every word behind one.",
+    "notes": "## To come back to",
+    "concluded": "## Concluded, and referred to lately",
+    "ambient": "## The newest turns of this session",
 }
+
+
+def _topic(entry: Entry, params: ContextParams) -> str:
+    return clip(" ".join(entry.topic.split()), params.aside) or "untitled"
 
 
 def _entry(entry: Entry, params: ContextParams) -> str:
     """The heading of an entry, with the id under which its raw turns can be had, and its summary."""
-    high = ", important" if entry.importance == "high" else ""
-    topic = clip(" ".join(entry.topic.split()), params.aside) or "untitled"
-    heading = f"### {topic} (relevance {entry.score:.2f}{high}; {entry.count} turns: mnemolog show {entry.effort})"
-    return "\n".join(filter(None, (heading, clip(entry.summary, params.summary))))
+    facts = [f"{entry.count} turn{'s' * (entry.count != 1)}"]
+    if entry.last_at:
+        facts.append(f"last on {iso(entry.last_at)[:10]}")
+    if entry.importance == "high":
+        facts.append("important")
+    heading = f"### {_topic(entry, params)} ({', '.join(facts)}) [{entry.effort}]"
+    summary = _summary(entry.summary, params.summary)
+    return f"{heading}\nSummary: {summary}" if summary else heading
+
+
+def _summary(text: str, limit: int) -> str:
+    """A summary within `limit`: where not all of it fits, its first line, which says what it is about, and its newest.
+
+    An effort's summary has a line for each segment, the oldest first.
+    """
+    lines = list(dict.fromkeys(_cue(line) for line in text.splitlines() if line.strip()))
+    if len(lines) < 2 or sum(map(cost, lines)) <= limit:
+        return clip("\n".join(lines), limit)
+    first = clip(lines[0], limit // 2)
+    room, newest = limit - cost(first), list[str]()
+    for line in reversed(lines[1:]):
+        room -= cost(line)
+        if room < 0:
+            break
+        newest.append(line)
+    if not newest:
+        newest = [clip(lines[-1], limit - cost(first))]
+    return "\n".join([first, *reversed(newest)])
+
+
+CUES = 8
+"""Search words shown of a summary's line; the rest of them serve finding, not reading."""
+
+
+def _cue(line: str) -> str:
+    """A line of a summary: what was said, then " · " and its search words, the first few of them."""
+    said, dot, words = line.strip().partition(" · ")
+    return f"{said}{dot}{', '.join(words.split(', ')[:CUES])}"
 
 
 def _conclusion(entry: Entry, params: ContextParams) -> str:
-    topic = clip(" ".join(entry.topic.split()), params.aside) or "untitled"
     said = clip(" ".join((entry.conclusion or entry.summary).split()), params.aside)
     mark = " (recalled)" if entry.mode == "recalled" else ""
-    return f"- {topic}{mark}: {said} [mnemolog show {entry.effort}]"
+    return f"- {_topic(entry, params)}{mark}: {said} [{entry.effort}]"
 
 
 def _note(note: Note, now: int, params: ContextParams) -> str:
@@ -518,7 +481,6 @@ def _entry_data(entry: Entry) -> dict[str, Any]:
         "summary": entry.summary,
         "conclusion": entry.conclusion,
         "turn_count": entry.count,
-        "turn_tokens": entry.size,
         "first_turn": entry.first_turn,
         "last_turn": entry.last_turn,
         "show": entry.effort,
@@ -567,106 +529,3 @@ def render(material: Material, budget: int | None = None, params: ContextParams 
             break
         room = max(room - over, 0)
     return Rendered(total, budget, sections, text, _messages(plan, sections), _data(plan, sections, budget, total))
-
-
-class Connection(Protocol):
-    """What `gather` needs of a database connection."""
-
-    def execute(self, sql: str, parameters: Any = ...) -> Any:
-        """Runs a query; the result has `fetchall`."""
-        ...
-
-
-RAW = 40
-"""Turns read per expanded effort, and per exchange of the ambient window: more would not fit the budget."""
-
-_FACTS = " UNION ALL ".join(
-    f"SELECT max(e.position) AS position, max(e.at) AS at FROM {table} e WHERE e.space = $space"
-    for table in (name.split(".")[0].replace("-", "_") for name in OUTSIDE)
-)
-_CLOCK = f"SELECT coalesce(max(f.position), -1), coalesce(epoch_us(max(f.at)), 0) FROM ({_FACTS}) f"
-_ENTRIES = """
-SELECT c.effort, c.mode, c.score, c.signals, c.similarity, c.recency, c.idle
-FROM context_entries c WHERE c.space = $space AND c.session = $session ORDER BY c.rank
-"""
-_EFFORTS = """
-SELECT e.effort, e.topic, e.status, e.importance, e.summary, e.conclusion, e.turns, e.tokens, e.first_turn, e.last_turn
-FROM efforts e WHERE e.space = $space AND e.effort IN (SELECT unnest($efforts::VARCHAR[]))
-"""
-_COLUMNS = "t.turn_id, t.role, t.agent, t.content, t.effort, t.session, t.position, epoch_us(t.at), t.tokens, t.parts"
-_TURNS = f"""
-SELECT {_COLUMNS}
-FROM turns t
-WHERE t.space = $space AND NOT t.retracted AND t.effort IN (SELECT unnest($efforts::VARCHAR[]))
-QUALIFY row_number() OVER (PARTITION BY t.effort ORDER BY t.position DESC) <= {RAW}
-ORDER BY t.position
-"""
-_AMBIENT = f"""
-SELECT {_COLUMNS}
-FROM turns t WHERE t.space = $space AND t.session = $session AND NOT t.retracted ORDER BY t.position DESC LIMIT $count
-"""
-_NOTES = """
-SELECT n.note, n.content, n.priority, n.opened_at, n.deadline, n.source, n.turn, n.question
-FROM notes n WHERE n.space = $space AND n.status IN ('open', 'escalated')
-"""
-
-
-def gather(connection: Connection, space: str, session: str, params: ContextParams | None = None) -> Material:
-    """The material of a session's context, from the views of a memory (or of one as of a position or time)."""
-    p = params or _DEFAULT
-    here = {"space": space, "session": session}
-    position, now = connection.execute(_CLOCK, {"space": space}).fetchall()[0]
-    entries = [Entry(*row) for row in connection.execute(_ENTRIES, here).fetchall()]
-    by_id = {entry.effort: entry for entry in entries}
-    if entries:
-        efforts = {"space": space, "efforts": list(by_id)}
-        for id, *about in connection.execute(_EFFORTS, efforts).fetchall():
-            _describe(by_id[id], *about)
-    expanded = [entry.effort for entry in entries if entry.mode == "expanded"]
-    if expanded:
-        for row in connection.execute(_TURNS, {"space": space, "efforts": expanded}).fetchall():
-            turn = _turn(*row)
-            by_id[turn.effort].turns.append(turn)
-    recent = connection.execute(_AMBIENT, here | {"count": p.exchanges * RAW}).fetchall()
-    notes = [
-        Note(note, content, priority, _micros(opened), _micros(deadline), source, turn or "", question or "")
-        for note, content, priority, opened, deadline, source, turn, question in connection.execute(
-            _NOTES, {"space": space}
-        ).fetchall()
-    ]
-    notes.sort(key=lambda note: note.note)
-    return Material(space, session, position, now, entries, notes, [_turn(*row) for row in reversed(recent)])
-
-
-def _micros(time: datetime | int) -> int:
-    """A time as the database gives it, in UTC microseconds."""
-    return time if isinstance(time, int) else (time.replace(tzinfo=UTC) - EPOCH) // MICROSECOND
-
-
-def _describe(entry: Entry, topic: str, status: str, importance: str, summary: str, conclusion: str | None,
-              count: int, size: int, first: str | None, last: str | None) -> None:  # fmt: skip
-    entry.topic, entry.status, entry.importance, entry.summary = topic, status, importance, summary
-    entry.conclusion, entry.count, entry.size = conclusion or "", count, size
-    entry.first_turn, entry.last_turn = first or "", last or ""
-
-
-def _turn(
-    id: str, role: str, agent: str, content: str, effort: str | None, session: str, position: int, at: int,
-    size: int | None, parts: str | None,
-) -> Turn:  # fmt: skip
-    return Turn(id, role, agent, content, effort or "", session, position, at, size or 0, tool_calls(parts or "[]"))
-
-
-def tool_calls(parts: str) -> list[str]:
-    """Names of the tools that a turn's parts (JSON) call; parts of other shapes are passed over."""
-    if len(parts) < 3:
-        return []
-    found = []
-    for part in orjson.loads(parts):
-        function = part.get("function")
-        name = function.get("name") if isinstance(function, dict) else None
-        if part.get("type") in ("tool_use", "tool_call"):
-            name = name or part.get("name")
-        if isinstance(name, str) and name:
-            found.append(name)
-    return found

@@ -304,13 +304,13 @@ class Store:
         for (lineage, space), records in found.items():
             yield lineage, space, records
 
-    def deadlines(self) -> dict[str, int]:
-        """The earliest time at which each space asks for a tick (see `streams.processor.State`)."""
+    def deadlines(self) -> dict[str, str]:
+        """The first key with which each space asks for a tick (see `streams.processor.State`)."""
         rows = self.connection.execute(
             "SELECT space, min(key) FROM (SELECT space, key, arg_max_null(value, seq) AS latest FROM state "
             "WHERE key LIKE 'due/%' GROUP BY ALL HAVING latest IS NOT NULL) GROUP BY space"
         ).fetchall()
-        return {space: int(key.split("/")[1]) for space, key in rows}
+        return dict(rows)
 
     def compact(self) -> None:
         """Rewrites the state journal to the latest record per key: amortized, so that the cost per turn stays level."""

@@ -122,7 +122,7 @@ LEFT JOIN concluded c USING (space, session, segment);
 
 -- Units of work. One row per effort that has a turn left after revisions, or that an agent declared.
 --   space, effort
---   topic, summary, terms       the last word on it; name: the agent's own, '' for none
+--   topic, summary, terms       the last word on it; name: the agent's own, also given later, '' for none
 --   status                      open or concluded; reopened: how often it was
 --   importance                  normal or high
 --   turns, segments, tokens, sessions (list, in name order), agents (list): of its turns that are not retracted
@@ -137,7 +137,7 @@ WITH opened AS (
         coalesce(arg_max(name, (position, path)) FILTER (name <> ''), '') AS name
     FROM effort_opened o GROUP BY space, effort
 ), progressed AS (
-    SELECT space, effort, arg_max({o: topic, s: summary, t: terms}, (position, path)) AS last
+    SELECT space, effort, arg_max({o: topic, s: summary, t: terms, n: name}, (position, path)) AS last
     FROM effort_progressed GROUP BY space, effort
 ), concluded AS (
     SELECT space, effort, max((position, path)) AS place, arg_max({a: c.at, t: turn, p: pattern, c: conclusion}, (position, path)) AS last
@@ -167,7 +167,7 @@ WITH opened AS (
 SELECT
     o.space, o.effort, coalesce(nullif(p.last.o, ''), o.first.o) AS topic,
     CASE WHEN c.place IS NULL OR r.place > c.place THEN 'open' ELSE 'concluded' END AS status,
-    o.name, coalesce(i.importance, 'normal') AS importance,
+    coalesce(nullif(p.last.n, ''), o.name) AS name, coalesce(i.importance, 'normal') AS importance,
     coalesce(p.last.s, '') AS summary, coalesce(p.last.t, []) AS terms,
     coalesce(t.turns, 0) AS turns, coalesce(t.segments, 0) AS segments, coalesce(t.tokens, 0) AS tokens,
     coalesce(t.sessions, [o.first.s]) AS sessions, coalesce(t.agents, []) AS agents,

@@ -7,9 +7,11 @@ them, so that help comes at once.
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn, Optional
 
@@ -33,7 +35,11 @@ TOLD_FAULTS = 20
 POLL = 0.1
 """Seconds between looks at the log for `tail --follow`."""
 VALUE_WIDTH = 24
-"""Characters of a parameter's value in a table."""
+"""Characters of a parameter's value in a table on a terminal."""
+STOPPED = 130
+"""Exit code after Ctrl-C, as shells have it."""
+SPACES_TOLD = 10
+"""Names told where another was asked for."""
 YEAR_1971 = 31_536_000_000_000
 
 LOG, ASK, REPLAY, RUN, CODE = "The log", "Ask a memory", "Memories and replays", "Run and keep", "What the code says"
@@ -116,7 +122,15 @@ def log_of(home: Path | None) -> SqliteLog:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise UsageError(f"{path} cannot be a home: {error.strerror}", "choose another with --home") from error
+    check_writable(path)
     return SqliteLog(path / "log.sqlite")
+
+
+def check_writable(home: Path) -> None:
+    """Raises UsageError for a home whose log cannot be written: even who only reads takes part in its locks."""
+    for path in (home, home / "log.sqlite", home / "log.sqlite.gate"):
+        if path.exists() and not os.access(path, os.W_OK):
+            raise UsageError(f"{path} cannot be written", "choose another home with --home, or change its rights")
 
 
 @contextmanager
@@ -126,6 +140,7 @@ def opened(home: Path | None, json: bool) -> Iterator[tuple[Home, Terminal]]:
     from streams.home import Home
 
     terminal = Terminal(json)
+    check_writable(home_path(home))
     with terminal.progress("folding") as tick:
         yield Home(home_path(home), PROCESSORS, tick), terminal
 
@@ -133,10 +148,39 @@ def opened(home: Path | None, json: bool) -> Iterator[tuple[Home, Terminal]]:
 def list_view(
     view: str, columns: str, empty: str, home: Path | None, json: bool, memory: str, as_of: str | None, **how: Any
 ) -> None:
-    """Answers with the rows of a view."""
+    """Answers with the rows of a view. Raises UsageError for a space or session that is not in the log."""
     with opened(home, json) as (house, terminal):
         found = house.ask("view", memory, name=view, as_of=as_of, **how)
-        terminal.rows(found, columns, empty)
+        if not found:
+            known_place(house.path, how.get("space"), how.get("session"))
+        # What was asked for need not be told in each row.
+        told = [word for word in columns.split() if how.get(word.rstrip("?")) is None]
+        terminal.rows(found, " ".join(told), empty)
+
+
+def known_place(home: Path, space: str | None, session: str | None) -> None:
+    """Raises UsageError where the log has turns, but not of this space or session (None: any)."""
+    from streams.feed import places
+
+    known = places(home / "log.sqlite", session) if space or session else []
+    if not known:
+        return
+    if space and space not in (names := [name for name, _ in known]):
+        told = ", ".join(names[:SPACES_TOLD]) + (", ..." if len(names) > SPACES_TOLD else "")
+        raise UsageError(f"there is no space {space!r} in {home}", f"spaces: {told}")
+    if session and not any(has for name, has in known if space in (None, name)):
+        having = [name for name, has in known if has]
+        where = (
+            f"it is in space {', '.join(having[:SPACES_TOLD])}" if having else "`mnemolog query sessions` lists them"
+        )
+        raise UsageError(f"there is no session {session!r}{f' in space {space!r}' if space else ''}", where)
+
+
+def one_of(value: str, known: Sequence[str], option: str) -> str:
+    """A value that must be one of some. Raises UsageError."""
+    if value not in known:
+        raise UsageError(f"there is no {option} {value!r}", f"choose one of {', '.join(known)}")
+    return value
 
 
 def record(home: Path | None, json: bool, said: str, event: dict[str, Any]) -> None:
@@ -242,6 +286,8 @@ def tell(report: Report, terminal: Terminal, early: int) -> None:
         terminal.err.print(
             f"rejected lines are in {path}: mend them, then feed that file", markup=False, soft_wrap=True
         )
+    if any(fault.reason.startswith("is a list") for fault in report.faults):
+        terminal.err.print("chats in OpenAI's format are fed with --format openai", markup=False)
     if early:
         terminal.err.print(
             f"{early:,} are dated 1970: whole numbers are microseconds; were these seconds?", markup=False
@@ -272,7 +318,11 @@ def tail(
     log = log_of(home)
     try:
         end = log.end(0)
-        for record in newest(log, end, limit, wanted):
+        found = newest(log, end, limit, wanted)
+        if not found and limit and not follow:
+            known_place(home_path(home), space, session)
+            terminal.say("[dim]the log is empty: feed some turns[/]")
+        for record in found:
             show_record(record, terminal)
         while follow:
             sys.stdout.flush()
@@ -316,6 +366,9 @@ def show_record(record: Any, terminal: Terminal) -> None:
     said = next(
         (s for n in ("content", "text", "topic", "conclusion", "turn", "note") if (s := getattr(event, n, ""))), ""
     )
+    if not said:
+        calls = [part.get("function") for part in getattr(event, "parts", ())]
+        said = ", ".join(f"calls {call.get('name', '?')}" for call in calls if isinstance(call, dict))
     where = f"{event.space}/{getattr(event, 'session', '')}"
     line = Text.assemble((f"{record.offset:>7} ", "dim"), (f"{cell(iso(event.at))} ", "dim"), (where, "cyan"), " ")
     line.append(f"{cell(who)} ", "bold")
@@ -342,12 +395,22 @@ def context(
         limits = {} if budget is None else {"budget": budget}
         asked = {"space": space or settings().space, "session": session, "as_of": as_of} | limits
         found = house.ask("context", memory, **asked)
+        if not json and not messages and len(found["text"].splitlines()) <= 1:
+            hint(house.path, space or settings().space, session, terminal)
         if messages:
             terminal.object(found["messages"])
         elif json:
             terminal.object(found)
         else:
             sys.stdout.write(printable(found["text"]).rstrip("\n") + "\n")
+
+
+def hint(home: Path, space: str, session: str, terminal: Terminal) -> None:
+    """Why a context is empty. Why no error: an agent may ask before the first turn of a session."""
+    try:
+        known_place(home, space, session)
+    except UsageError as error:
+        terminal.err.print(f"nothing yet: {error}; {error.way_out}", markup=False, soft_wrap=True)
 
 
 @app.command(rich_help_panel=ASK)
@@ -401,6 +464,8 @@ def efforts(
     json: AsJson = False,
 ) -> None:
     """Units of work, open and concluded, the last active first."""
+    if status is not None:
+        one_of(status, ("open", "concluded"), "status")
     if ctx.invoked_subcommand is None:
         list_view(
             "efforts", "effort space? last_at? turns>? status importance? topic", "no efforts yet: feed turns first",
@@ -443,7 +508,9 @@ def turn_of_effort(home: Path | None, effort: str, space: str | None) -> dict[st
 def turn_of(house: Home, turn: str, space: str | None) -> dict[str, Any]:
     """Where a turn was said."""
     found = house.ask("view", name="turns", turn_id=turn, space=space)
-    row = one(found, f"turn {turn!r}", "`mnemolog tail --json` tells the ids of turns")
+    row = one(
+        found, f"effort or turn {turn!r}", "`mnemolog efforts` lists efforts, `mnemolog tail --json` tells ids of turns"
+    )
     return {"space": row["space"], "session": row["session"], "turn": row["turn_id"]}
 
 
@@ -467,6 +534,8 @@ def links(
             for row in found:
                 pair = (row["first"], row["second"])
                 row["topics"] = " + ".join(topics.get((row["space"], effort)) or effort for effort in pair)
+        if not found:
+            known_place(house.path, space, None)
         spec = "strength> space? count>? last_at? first? second? topics"
         terminal.rows(found, spec, "no links yet: they form when efforts are used together three times")
 
@@ -484,6 +553,7 @@ def offers(
     json: AsJson = False,
 ) -> None:
     """Conclusions that seemed likely but not sure, offered to be accepted or declined."""
+    one_of(status, ("open", "accepted", "declined", "overtaken", "all"), "status")
     if ctx.invoked_subcommand is None:
         list_view(
             "offers", "turn_id space? session? at? status? pattern confidence>? text", "no offers wait",
@@ -554,6 +624,7 @@ def notes(
     json: AsJson = False,
 ) -> None:
     """Notes with a time to live, those due first."""
+    one_of(status, ("open", "escalated", "archived", "settled", "historic", "all"), "status")
     if ctx.invoked_subcommand is None:
         list_view(
             "notes", "note space? deadline? status priority>? source? content", "no notes (mnemolog notes take)",
@@ -608,11 +679,13 @@ def notes_settle(
     home: HomeDir = None,
     json: AsJson = False,
 ) -> None:
-    """Say that a note was dealt with."""
+    """Say that a note was dealt with; of an inferred one, whatever else its turn asked for too."""
     with opened(home, json=False) as (house, _):
         found = house.ask("view", name="notes", note=note, space=space)
         row = one(found, f"note {note!r}", "`mnemolog notes` lists them")
-    event = {"type": "note-settled", "note": note, "resolution": resolution}
+    # Why: the log never mentions a derived id, and an inferred note has no other; its turn stands for it.
+    named = {"turn": row["turn"]} if row["turn"] else {"note": note}
+    event = named | {"type": "note-settled", "resolution": resolution}
     record(home, json, "settled", event | {"space": row["space"], "session": row["session"] or ""})
 
 
@@ -633,14 +706,15 @@ def query(
             {"name": a.name, "parameters": {p.name: p.default for p in a.parameters}, "about": a.description}
             for a in analyses.analyses().values()
         ]
-        Terminal(json).rows(listed, "name parameters? about", "no analyses")
+        Terminal(json).rows(listed, "name parameters about~", "no analyses")
         return
     values: dict[str, str | int | float] = dict(setting(text) for text in given or ())
     analyses.bind(analyses.analysis(name), values)
     with opened(home, json) as (house, terminal), house.reading(memory) as connection:
         cursor: Any = store.as_of(connection, as_of) if as_of else connection
-        rows = [{key: ask.plain(value) for key, value in row.items()} for row in analyses.run(cursor, name, values)]
-        terminal.rows(rows, "", "no rows")
+        with sql_errors("`mnemolog query` lists the analyses with their parameters"):
+            found = analyses.run(cursor, name, values)
+        terminal.rows([{key: ask.plain(value) for key, value in row.items()} for row in found], "", "no rows")
 
 
 def setting(text: str) -> tuple[str, str]:
@@ -663,15 +737,24 @@ def sql(
     from projections import ask, store
 
     text = sys.stdin.read() if statement == "-" else statement
+    if not re.sub(r"--[^\n]*|/\*.*?\*/|[\s;]", "", text, flags=re.DOTALL):
+        raise UsageError("there is no statement", "for example: mnemolog sql 'SELECT topic, status FROM efforts'")
     with opened(home, json) as (house, terminal), house.reading(memory) as connection:
         cursor = store.as_of(connection, as_of) if as_of else connection
-        try:
+        with sql_errors("`mnemolog sql 'SHOW TABLES'` lists tables and views"):
             rows = ask.records(cursor, text)
-        except Exception as error:
-            if type(error).__module__.partition(".")[0] not in ("duckdb", "_duckdb"):
-                raise
-            raise UsageError(str(error), "`mnemolog sql 'SHOW TABLES'` lists tables and views") from None
         terminal.rows(rows, "", "no rows")
+
+
+@contextmanager
+def sql_errors(way_out: str) -> Iterator[None]:
+    """What DuckDB does not like in a statement or its parameters is the user's to mend."""
+    try:
+        yield
+    except Exception as error:
+        if type(error).__module__.partition(".")[0] not in ("duckdb", "_duckdb"):
+            raise
+        raise UsageError(str(error), way_out) from None
 
 
 # -- memories ----------------------------------------------------------------------------------------------------------
@@ -737,7 +820,10 @@ def replay(
 
     from streams import replay as replays
 
+    if params is not None and not params.is_file():
+        raise UsageError(f"there is no file {params}", "give a TOML file with a table per processor")
     with opened(home, json) as (house, terminal):
+        known_place(house.path, space, None)
         chosen = replays.parse_settings(house, house.live_params(), set_ or (), params)
         began = time.perf_counter()
         with terminal.progress(f"replaying as {name}") as tick:
@@ -762,7 +848,7 @@ def replay(
 def diff(
     left: Annotated[str, typer.Argument(help="A memory.")],
     right: Annotated[str, typer.Argument(help="Another one.")],
-    examples: Annotated[int, typer.Option(min=0, help="Of each kind of difference.")] = 5,
+    examples: Annotated[int, typer.Option(min=0, help="Of each kind of difference.")] = 3,
     home: HomeDir = None,
     json: AsJson = False,
 ) -> None:
@@ -776,14 +862,17 @@ def diff(
         if json:
             terminal.object(found.to_json())
             return
-        rows = [asdict(row) | {left: row.left, right: row.right} for row in found.rows]
-        terminal.rows(rows, f"about {left}> {right}> differs> what", "nothing to compare")
-        if found.same:
-            terminal.say("[green]the same[/]")
-        if found.examples:
-            terminal.say("\n[bold]for example[/]")
-            shown = [asdict(example) | {left: example.left, right: example.right} for example in found.examples]
-            terminal.rows(shown, f"what session? turn {left} {right} text", "")
+        rows = [asdict(row) | {left: row.left, right: row.right} for row in found.rows if row.differs]
+        if rows:
+            terminal.rows(rows, f"about {left}> {right}> differs> what", "")
+        equal = len(found.rows) - len(rows)
+        terminal.say(f"[green]the same[/] in {'all' if not rows else 'the other'} {equal} measures")
+        for what in dict.fromkeys(example.what for example in found.examples):
+            terminal.say(f"\n[bold]for example, {what}[/]")
+            examples_ = [example for example in found.examples if example.what == what]
+            shown = [asdict(e) | {left: e.left, right: e.right} for e in examples_]
+            sides = [name for name in (left, right) if any(row[name] for row in shown)]
+            terminal.rows(shown, " ".join(["session?", "turn", *sides, "text"]), "")
 
 
 @app.command(rich_help_panel=REPLAY)
@@ -793,6 +882,8 @@ def promote(
     json: AsJson = False,
 ) -> None:
     """Make a memory live; the old one is kept under another name."""
+    if name == "live":
+        raise UsageError("live is live already", "`mnemolog memories` lists what replays made")
     with opened(home, json) as (house, terminal):
         kept = house.promote(name)
         if json:
@@ -838,6 +929,7 @@ def serve(home: HomeDir = None, json: AsJson = False) -> None:
             sys.stdout.flush()
 
         serve_home(house, lambda: bool(stopped), said)
+        said("stopped; all that was acknowledged is in the log")
 
 
 @app.command(rich_help_panel=RUN)
@@ -845,7 +937,7 @@ def export(
     target: Annotated[Path, typer.Argument(metavar="DIR", help="A folder that is empty or not there yet.")],
     format: Annotated[
         str, typer.Option("--format", "-f", help="ccm: the tree of the Cognitive Context Management paper.")
-    ],
+    ] = "ccm",
     space: OnlySpace = None,
     memory: Memory = "live",
     home: HomeDir = None,
@@ -908,10 +1000,14 @@ def restore(
         raise UsageError(f"there is no file {source}", "name what `mnemolog backup` wrote")
     if log_path.exists():
         raise UsageError(f"{path} has a log already", "name a new home with --home")
-    path.mkdir(parents=True, exist_ok=True)
-    partial = log_path.with_name("log.sqlite.partial")
-    shutil.copyfile(source, partial)
-    partial.rename(log_path)
+    check_backup(source)
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+        partial = log_path.with_name("log.sqlite.partial")
+        shutil.copyfile(source, partial)
+        partial.rename(log_path)
+    except OSError as error:
+        raise UsageError(f"{path} cannot be a home: {error.strerror}", "choose another with --home") from error
     log = SqliteLog(log_path)
     try:
         count = log.end(0)
@@ -924,6 +1020,21 @@ def restore(
         terminal.say(f"[green]{count:,} events[/] in {path}")
 
 
+def check_backup(source: Path) -> None:
+    """Raises UsageError for a file that is no log, before a home is made of it."""
+    import sqlite3
+    from contextlib import closing
+
+    try:
+        with closing(sqlite3.connect(f"{source.resolve().as_uri()}?mode=ro", uri=True)) as log:
+            log.execute("SELECT count(*) FROM log").fetchone()
+            sound = log.execute("PRAGMA quick_check(1)").fetchone()[0] == "ok"
+    except sqlite3.Error as error:
+        raise UsageError(f"{source} is no backup: {error}", "name what `mnemolog backup` wrote") from error
+    if not sound:
+        raise UsageError(f"{source} is damaged", "name another backup")
+
+
 @app.command(rich_help_panel=RUN)
 def doctor(home: HomeDir = None, json: AsJson = False) -> None:
     """Check that all is well with a home, and say what to do where it is not."""
@@ -931,7 +1042,7 @@ def doctor(home: HomeDir = None, json: AsJson = False) -> None:
 
     terminal = Terminal(json)
     found = examine(home_path(home))
-    terminal.rows([{"check": c.name, "status": c.status, "found": c.found} for c in found], "check status found", "")
+    terminal.rows([{"check": c.name, "status": c.status, "found": c.found} for c in found], "check status found~", "")
     if any(check.status == "failed" for check in found):
         raise typer.Exit(FAILED)
 
@@ -966,14 +1077,20 @@ def params(
             raise UsageError(f"there is no processor {processor!r}", f"processors: {names}")
         rows = parameter_rows(chosen, house.live_params())
         if not json:
-            rows = [row | {key: shortened(row[key]) for key in ("value", "default")} for row in rows]
-        terminal.rows(rows, "processor parameter value default unit? limits? why", "no parameters")
+            rows = [
+                row | {"parameter": f"{row['processor']}.{row['parameter']}", "value": told_value(row)} for row in rows
+            ]
+        terminal.rows(rows, "parameter value unit? limits? why~", "no parameters")
 
 
-def shortened(value: object) -> str:
-    """A value that fits in a column: some parameters are tables."""
-    text = cell(value)
-    return text if len(text) <= VALUE_WIDTH else text[: VALUE_WIDTH - 1] + "…"
+def told_value(row: Row) -> str:
+    """A parameter's value, with its default where that is another; on a terminal cut to fit: some are tables."""
+    value, default = cell(row["value"]), cell(row["default"])
+    if sys.stdout.isatty():
+        value, default = (
+            f"{text[: VALUE_WIDTH - 1]}…" if len(text) > VALUE_WIDTH else text for text in (value, default)
+        )
+    return value if value == default else f"{value} (default {default})"
 
 
 @app.command(rich_help_panel=CODE)
@@ -1014,12 +1131,15 @@ app.add_typer(notes_app, name="notes", rich_help_panel=ASK)
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Runs a command; whatever goes wrong, it says so in words and exits with a code."""
-    given = list(sys.argv[1:] if arguments is None else arguments)
+    given = own_first(list(sys.argv[1:] if arguments is None else arguments))
     debug = "--debug" in given
     given = [word for word in given if word != "--debug"]
     try:
         code = run(given)
         sys.stdout.flush()
+    except KeyboardInterrupt:
+        Terminal().err.print("\nstopped", markup=False)
+        code = STOPPED
     except MnemologError as error:
         complain(error, "--json" in given)
         code = MISUSED if isinstance(error, UsageError) else FAILED
@@ -1030,18 +1150,54 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     except Exception as error:
         if debug:
             raise
-        complain(unexpected(error), "--json" in given)
+        complain(refused(error) if isinstance(error, OSError) else unexpected(error), "--json" in given)
         code = FAILED
     raise SystemExit(code)
 
 
+def own_first(given: list[str]) -> list[str]:
+    """--home and --json may stand before the command, too: they are every command's."""
+    moved: list[str] = []
+    while given and (given[0] in ("--home", "--json") or given[0].startswith("--home=")):
+        count = 2 if given[0] == "--home" else 1
+        moved, given = moved + given[:count], given[count:]
+    end = given.index("--") if "--" in given else len(given)
+    return given[:end] + moved + given[end:]
+
+
+@cache
+def parser() -> Any:
+    """What parses commands; making it from the signatures above takes longer than parsing."""
+    import typer.main
+
+    return typer.main.get_command(app)
+
+
 def run(arguments: list[str]) -> int:
-    """Runs a command; its exit code."""
+    """Runs a command; its exit code. Raises UsageError for one that is not understood."""
     try:
-        app(args=arguments, prog_name="mnemolog")
+        found = parser()(args=arguments, prog_name="mnemolog", standalone_mode=False)
     except SystemExit as done:
         return done.code if isinstance(done.code, int) else FAILED
-    return OK
+    except Exception as error:  # why by name: typer brings its own click, or uses the one that is installed
+        kinds = {kind.__name__ for kind in type(error).__mro__}
+        if "NoArgsIsHelpError" in kinds:
+            sys.stdout.write(f"{error}\n")
+            return MISUSED
+        if "Abort" in kinds:
+            raise KeyboardInterrupt from None
+        if "ClickException" not in kinds:
+            raise
+        raise misunderstood(error) from None
+    return found if isinstance(found, int) else OK
+
+
+def misunderstood(error: Any) -> UsageError:
+    """What the parser of commands says, as all errors are said."""
+    said = error.format_message()
+    context = getattr(error, "ctx", None)
+    asked = f"{context.command_path} --help" if context is not None else "mnemolog --help"
+    return UsageError(said[:1].lower() + said[1:].rstrip("."), f"`{asked}` tells how it is used")
 
 
 def complain(error: MnemologError, json: bool) -> None:
@@ -1056,6 +1212,13 @@ def complain(error: MnemologError, json: bool) -> None:
     terminal.err.print(printable(str(error)), markup=False, soft_wrap=True)
     if error.way_out:
         terminal.err.print(f"  {printable(error.way_out)}", markup=False, soft_wrap=True)
+
+
+def refused(error: OSError) -> MnemologError:
+    """What the system refused: rights, room, a folder where a file should be."""
+    if error.filename is None or error.strerror is None:
+        return unexpected(error)
+    return MnemologError(f"{error.filename}: {error.strerror}", "mend that, or name another place; --debug tells more")
 
 
 def unexpected(error: Exception) -> MnemologError:

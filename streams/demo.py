@@ -6,6 +6,7 @@ The turns lie in the past, so the log is given the clock of their day: as if the
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
 import sys
 import tempfile
@@ -23,7 +24,8 @@ from rich.text import Text as Styled
 
 from processors import PROCESSORS
 from projections import ask, diff, store
-from projections.context import gather, render
+from projections.context import render
+from projections.material import Entry, gather
 from projections.store import Connection
 from streams.edge import Accepted, Edge
 from streams.embedded import SqliteLog
@@ -37,20 +39,26 @@ WIDTH = 100
 """Columns: what a terminal beside an editor has."""
 SPACE, SESSION = "harbor", "import-day"
 """The long session, which the demo looks into."""
-RESUMED = "import-day-37"
-"""A user comes back to work after another matter came between."""
+RESUMED = ("import-day-84", "refund-again-01")
+"""Turns that take up earlier work: of three days before, concluded; of the week before, in a new session."""
 SETTING = "working_context.capacity=2"
-ROWS = 22
+ROWS = 12
 """Rows of the chart."""
 MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 BUDGET = 4000
 """Tokens: of a rendered context, and of the sliding window it is compared with."""
 MARKS = {"expanded": "●", "summary": "◐"}
-EXCERPT = 9
+EXCERPT = 5
 """Lines shown of a rendered context."""
 BAR = 36
 """Columns of its longest bar."""
+SEGMENTS, EFFORTS, NOTES, MEASURES = 7, 8, 5, 9
+"""Rows of the other tables at most."""
 WINDOW, ALL = "▒", "░"
+RISE = 0.2
+"""From here on a gain in relevance is pointed at."""
+LABEL = 60
+"""Characters of an effort's label."""
 
 
 def samples() -> list[Outside]:
@@ -67,7 +75,7 @@ def samples() -> list[Outside]:
 
 def run(folder: Path | None = None, console: Console | None = None) -> None:
     """Shows the main job in a home at `folder`, a new temporary one where None. Raises UsageError for one in use."""
-    out = console or Console()
+    out = console or Console(width=None if sys.stdout.isatty() else WIDTH)
     out.width = min(out.width, WIDTH)
     path = folder or Path(tempfile.mkdtemp(prefix="mnemolog-demo-"))
     if path.exists() and any(path.iterdir()):
@@ -80,7 +88,6 @@ def run(folder: Path | None = None, console: Console | None = None) -> None:
         demo.efforts(memory)
         demo.resumption(memory)
         demo.notes(memory)
-        demo.links(memory)
     demo.replay()
     demo.next()
 
@@ -184,36 +191,44 @@ class Demo:
         """The segments of the long session."""
         found = ask.view(memory, "segments", order="first_position", space=SPACE, session=SESSION)
         self.head(
-            "Manifest",
-            f"{SESSION} cut into {len(found)} segments; each summary is a cue, `mnemolog show` has the turns.",
+            "Manifest", f"{SESSION} is cut into {len(found)} segments, each with a summary as a cue; the longest:"
         )
+        longest = sorted(sorted(found, key=lambda s: -s["turns"])[:SEGMENTS], key=lambda s: s["first_position"])
         self.table(
             ("turns", "status", "summary"),
-            [(_range(s["first_turn"], s["last_turn"]), s["status"], _line(s["summary"])) for s in found],
+            [(_range(s["first_turn"], s["last_turn"]), s["status"], _line(s["summary"])) for s in longest],
         )
 
+    def labels(self, memory: Connection) -> dict[str, str]:
+        """What efforts are called here: by a declared topic, or by the words they began with.
+
+        A derived topic is of stems, in small letters.
+        """
+        begun = {turn["turn_id"]: _line(turn["content"]) for turn in ask.view(memory, "turns")}
+        return {
+            e["effort"]: e["topic"]
+            if e["name"] or not e["topic"].islower()
+            else f"“{_cut(begun.get(e['first_turn'], ''), LABEL)}”"
+            for e in ask.view(memory, "efforts")
+        }
+
     def efforts(self, memory: Connection) -> None:
-        """The units of work of the space."""
-        found = ask.view(memory, "efforts", order="first_position", space=SPACE)
-        shown = sorted(sorted(found, key=lambda e: -e["turns"])[:12], key=lambda e: e["opened_at"])
+        """The units of work of the space, and which are used together."""
+        found, labels = ask.view(memory, "efforts", order="first_position", space=SPACE), self.labels(memory)
+        shown = sorted(sorted(found, key=lambda e: -e["turns"])[:EFFORTS], key=lambda e: e["first_position"])
         self.head(
             "Efforts",
-            f"{len(found)} units of work in {SPACE}, open until concluded, over sessions and speakers; the largest:",
+            f"{len(found)} units of work in {SPACE}, open until concluded, across sessions and speakers; the largest:",
         )
         self.table(
-            ("status", "turns:>", "sessions:>", "reopened:>", "importance", "topic"),
-            [
-                (
-                    e["status"],
-                    e["turns"],
-                    len(e["sessions"]),
-                    e["reopened"] or "",
-                    e["importance"],
-                    e["name"] or e["topic"],
-                )
-                for e in shown
-            ],
+            ("status", "turns:>", "sessions:>", "reopened:>", "named, or begun with"),
+            [(e["status"], e["turns"], len(e["sessions"]), e["reopened"] or "", labels[e["effort"]]) for e in shown],
         )
+        for link in ask.view(memory, "links", order="strength DESC", limit=1):
+            pair = " and ".join(labels[link[n]] for n in ("first", "second"))
+            self.out.print(
+                f"Linked, for {link['count']} turns used both (strength {link['strength']:.2f}): {escape(pair)}"
+            )
 
     def notes(self, memory: Connection) -> None:
         """What became of the notes, and the question that an escalation asks."""
@@ -223,49 +238,44 @@ class Demo:
             ("opened", "deadline", "status", "priority:>", "note"),
             [
                 (_when(n["opened_at"]), _when(n["deadline"]), n["status"], n["priority"], _line(n["content"]))
-                for n in found
+                for n in found[:NOTES]
             ],
         )
-        asked = ask.view(memory, "escalations", order='"at"', limit=1)
-        for escalation in asked:
+        for escalation in ask.view(memory, "escalations", order='"at"', limit=1):
             self.out.print(f"[bold]Escalated[/] {_when(escalation['at'])}: {escape(_line(escalation['question']))}")
-            if escalation["settled_at"]:
-                self.out.print(
-                    f"[dim]settled {_when(escalation['settled_at'])}: {escape(_line(escalation['resolution']))}[/]"
-                )
-
-    def links(self, memory: Connection) -> None:
-        """Efforts used together."""
-        links = ask.view(memory, "links", order="strength DESC", limit=3)
-        found = links or ask.view(memory, "coactivations", order="strength DESC", limit=3)
-        efforts = {e["effort"]: e["name"] or e["topic"] for e in ask.view(memory, "efforts")}
-        self.head("Links", "Efforts that turns used together three times or more.")
-        if not links:
-            self.out.print("None yet; the closest pairs:")
-        self.table(
-            ("together:>", "strength:>", "efforts"),
-            [
-                (k["count"], f"{k['strength']:.2f}", " <-> ".join(efforts[k[n]] for n in ("first", "second")))
-                for k in found
-            ],
-        )
 
     def resumption(self, memory: Connection) -> None:
-        """The context just before and just after work is taken up again."""
-        turn = ask.view(memory, "turns", space=SPACE, turn_id=RESUMED)[0]
-        self.head("Coming back", f"{turn['agent']}, {_when(turn['at'])}: “{escape(_line(turn['content']))}”")
-        for title, position in (("before", turn["position"] - 1), ("after", turn["position"])):
-            cursor = store.as_of(memory, str(position))
-            material = gather(cursor, SPACE, SESSION)
-            cursor.close()
-            self.table(
-                (f"{title}:>", "score:>", "shown", "why", "effort"),
-                [(n, f"{e.score:.2f}", e.mode, e.signals, e.topic) for n, e in enumerate(material.entries, 1)],
-            )
-        lines = render(material, BUDGET).text.splitlines()[:EXCERPT]
-        self.out.print("[dim]It is given to the model as text, so:[/]")
-        for line in [*lines, "..."]:
+        """The context just before and just after earlier work is taken up again."""
+        self.head(
+            "Coming back", "What a context holds before and after a turn that takes up earlier work, by relevance."
+        )
+        labels = self.labels(memory)
+        for id_ in RESUMED:
+            turn = ask.view(memory, "turns", space=SPACE, turn_id=id_)[0]
+            told = f"{turn['agent']}, {_when(turn['at'])}: “{_line(turn['content'])}”"
+            self.out.print(Styled(told, style="bold"), no_wrap=True, overflow="ellipsis")
+            before, _ = self.held(memory, turn, turn["position"] - 1)
+            after, text = self.held(memory, turn, turn["position"])
+            rows = []
+            for effort, entry in after.items():
+                earlier = before.get(effort)
+                rose = entry.score - (earlier.score if earlier else 0) > RISE
+                score = f"{earlier.score:.2f}" if earlier else ""
+                label = ("→ " if rose else "") + labels[effort]
+                rows.append((score, f"{entry.score:.2f}", entry.mode, entry.signals or "still referred to", label))
+            self.table(("before:>", "after:>", "shown", "why", "effort"), rows)
+        self.out.print("[dim]To the model it is text, with raw turns of six days before:[/]")
+        said = [line for line in text.splitlines() if line.startswith(("###", "user ", "assistant "))]
+        for line in said[:EXCERPT]:
             self.out.print(Styled(f"  | {line}", style="dim"), no_wrap=True, overflow="ellipsis")
+
+    def held(self, memory: Connection, turn: dict[str, Any], position: int) -> tuple[dict[str, Entry], str]:
+        """What the context of a turn's session held at a position, by effort, most relevant first, and as text."""
+        cursor = store.as_of(memory, str(position))
+        material = gather(cursor, SPACE, turn["session"])
+        cursor.close()
+        entries = sorted(material.entries, key=lambda entry: -entry.score)
+        return {entry.effort: entry for entry in entries}, render(material, BUDGET).text
 
     def replay(self) -> None:
         """Folds history again with one other parameter, and compares."""
@@ -281,27 +291,28 @@ class Demo:
         self.out.print(f"{seconds:.1f} s. Folded again: {again}. Taken over unchanged: {', '.join(report.reused)}.")
         with self.home.reading() as live, self.home.reading("small") as small:
             found = diff.compare(live, small, ("live", "small"), 1)
+        differing = [m for m in found.rows if m.differs]
         self.table(
             ("", "", "live:>", "small:>", "differs:>"),
-            [(m.about, m.what, _number(m.left), _number(m.right), _number(m.differs)) for m in found.rows if m.differs],
+            [(m.about, m.what, _number(m.left), _number(m.right), _number(m.differs)) for m in differing[:MEASURES]],
         )
-        for example in {e.what: e for e in reversed(found.examples)}.values():
-            said = _line(example.left or example.right)
-            self.out.print(f"[dim]{escape(example.turn)}, {escape(example.what)}:[/] {escape(said)}")
 
     def next(self) -> None:
         """What to type next."""
         self.head("Next")
-        call, home = command(), f" --home {self.home.path}"
-        for line, about in (
-            (f"{call} context{home} --space {SPACE} --session {SESSION}", "what a model would be given now"),
-            (f"{call} show{home} {SESSION}-18..{SESSION}-36", "verbatim turns, as behind any summary"),
-            (f"{call} query{home}", "the named analyses"),
-            (f"{call} sql{home} 'SELECT topic, status FROM efforts'", "any question"),
-            (f"{call} promote{home} small", "make the replay live"),
-            (f"{call} feed your.jsonl", "your own agents' turns, into a home of your own"),
-        ):
-            self.out.print(f"[dim]# {about}[/]\n{escape(line)}", soft_wrap=True)
+        call = command()
+        typed = (
+            (f"export MNEMOLOG_HOME={shlex.quote(str(self.home.path.resolve()))}", "this home"),
+            (f"{call} context --space {SPACE} --session {SESSION}", "what a model would be given now"),
+            (f"{call} show {SESSION}-18..{SESSION}-36", "verbatim turns, as behind any summary"),
+            (f"{call} query", "the named analyses"),
+            (f"{call} sql 'SELECT topic, status FROM efforts'", "any question"),
+            (f"{call} diff live small", "all that the replay changed"),
+            (f"{call} feed your.jsonl --home yours", "your own agents' turns"),
+        )
+        widest = max(len(line) for line, _ in typed[1:])
+        for line, about in typed:
+            self.out.print(f"{escape(line.ljust(widest))}  [dim]# {about}[/]", soft_wrap=True)
 
 
 @dataclass(slots=True)
@@ -362,6 +373,10 @@ def _when(moment: str | int) -> str:
     return f"{text[8:10]} {MONTHS[int(text[5:7]) - 1]} {text[11:16]}"
 
 
+def _cut(text: str, width: int) -> str:
+    return text if len(text) <= width else text[: width - 1].rstrip() + "…"
+
+
 def _line(text: str) -> str:
     return " ".join(text.split())
 
@@ -372,4 +387,6 @@ def _range(first: str, last: str) -> str:
 
 
 def _number(value: float | None) -> str:
-    return "" if value is None else f"{value:,.3f}".rstrip("0").rstrip(".")
+    if value is None:
+        return ""
+    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3f}".rstrip("0").rstrip(".")

@@ -17,7 +17,17 @@ import orjson
 from pydantic import ValidationError
 
 from streams.errors import MnemologError
-from streams.events import AT_APPEND, MAX_EVENT_BYTES, OUTSIDE, UPCASTS, Outside, TurnRecorded, encode, validator
+from streams.events import (
+    AT_APPEND,
+    MAX_EVENT_BYTES,
+    OUTSIDE,
+    UPCASTS,
+    NoteSettled,
+    Outside,
+    TurnRecorded,
+    encode,
+    validator,
+)
 
 MAX_LINE_BYTES = 2 * MAX_EVENT_BYTES + 64 * 1024
 """A longer line is rejected without being held. Why twice: text of \\u escapes takes twice its bytes in UTF-8."""
@@ -149,6 +159,8 @@ class Edge:
         if faults:
             raise EdgeError(_all_faults(said, kind, faults))
         event = _validated(said)
+        if isinstance(event, NoteSettled) and not (event.note or event.turn):
+            raise EdgeError([Fault("note", "is missing; name the note, or the turn it was inferred from")])
         if event.id == _PLACEHOLDER and given.get("id") is None:
             event.id = self._name(event)
         return event

@@ -86,6 +86,12 @@ Priority = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
 _CONFIG = ConfigDict(extra="forbid", strict=True, use_attribute_docstrings=True)
 
 
+def _one_of(*names: str) -> dict[str, Any]:
+    """What a JSON Schema says where at least one of these texts must be given (the edge refuses events without)."""
+    given = {"type": "string", "minLength": 1}
+    return {"anyOf": [{"required": [name], "properties": {name: given}} for name in names]}
+
+
 @dataclass(slots=True)
 class TurnRecorded:
     """One message of a conversation."""
@@ -215,15 +221,18 @@ class NoteTaken:
 
 @dataclass(slots=True)
 class NoteSettled:
-    """A note was dealt with."""
+    """A note was dealt with. It is named, or the turn that notes were inferred from is."""
 
-    __pydantic_config__: ClassVar[ConfigDict] = _CONFIG
+    __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(**_CONFIG, json_schema_extra=_one_of("note", "turn"))
     space: Name
     id: Name
     at: Micros
-    note: Name
+    note: OptionalName = ""
+    """The producer's id of the note."""
     session: OptionalName = ""
     resolution: str = ""
+    turn: OptionalName = ""
+    """The turn that the settled notes were inferred from: their own ids differ between lineages."""
     type: Literal["note-settled.v1"] = "note-settled.v1"
 
 

@@ -6,7 +6,9 @@ A rejects file holds the rejected lines, byte for byte, and nothing else, so tha
 from __future__ import annotations
 
 import shutil
+import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO
@@ -161,6 +163,23 @@ def _append(
             report.known += 1
         else:
             report.added += 1
+
+
+def places(log: Path, session: str | None = None) -> list[tuple[str, bool]]:
+    """The spaces that a log has, each with whether something of `session` is in it (with None: whether anything is)."""
+    if not log.exists():
+        return []
+    with closing(sqlite3.connect(f"{log.resolve().as_uri()}?mode=ro", uri=True, timeout=10)) as found:
+        # Why recursive: the index finds the next space, where DISTINCT would read all of it.
+        spaces = found.execute(
+            "WITH RECURSIVE s(space) AS (SELECT min(space) FROM log UNION ALL "
+            "SELECT (SELECT min(space) FROM log WHERE space > s.space) FROM s WHERE s.space IS NOT NULL) "
+            "SELECT space FROM s WHERE space IS NOT NULL"
+        ).fetchall()
+        has = "SELECT EXISTS (SELECT 1 FROM log WHERE space = ? AND CAST(value AS TEXT) ->> 'session' = ?)"
+        return [
+            (space, session is None or bool(found.execute(has, (space, session)).fetchone()[0])) for (space,) in spaces
+        ]
 
 
 def _fault(reason: str) -> Fault:

@@ -56,6 +56,10 @@ ERRORS = {kind.__name__: kind for kind in (BusyError, LogError, MemoryFileError,
 """Errors that come through the socket as what they are."""
 
 
+class StoppedError(Exception):
+    """The server was told to stop while it folded."""
+
+
 class HolderLeftError(Exception):
     """The process that held the writer lock went away while it was asked."""
 
@@ -374,6 +378,11 @@ def _said(outcome: Outcome) -> dict[str, Any]:
 
 def serve(home: Home, stopped: Callable[[], bool], said: Callable[[str], None] = lambda line: None) -> None:
     """Folds and answers until `stopped`. Raises BusyError when another process serves this home."""
+
+    def unless_stopped(done: int, total: int) -> None:
+        if stopped():
+            raise StoppedError
+
     with home.holding(START_PATIENCE), selectors.DefaultSelector() as selector:
         office = Office(home, home.open_live())
         path = home.socket_path
@@ -384,12 +393,16 @@ def serve(home: Home, stopped: Callable[[], bool], said: Callable[[str], None] =
             listener.listen(64)
             selector.register(listener, selectors.EVENT_READ)
             said(f"serving {home.path}, process {os.getpid()}")
+            if waiting := office.runtime.behind():
+                said(f"folding {waiting:,} events that wait in the log; questions are answered after that")
             try:
                 while not stopped():
-                    office.runtime.catch_up()
+                    office.runtime.catch_up(unless_stopped)
                     office.runtime.tick()
                     for key, _ in selector.select(POLL):
                         _attend(selector, key, listener, office)
+            except StoppedError:
+                pass  # what was folded until then is committed; the rest waits in the log
             finally:
                 path.unlink(missing_ok=True)
                 for key in list(selector.get_map().values()):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -15,10 +14,14 @@ if TYPE_CHECKING:
 
 PATIENCE = 1.0
 """Seconds after which something that still runs shows its progress."""
+PADDED = 60
+"""Columns up to which a cell is padded in a pipe: one long text must not widen all lines."""
 PIPE_WIDTH = 100_000
 """Columns in a pipe: nothing is cut, so that what reads it finds everything."""
-NARROWEST = 20
-"""Columns that the last column of a table keeps on the narrowest terminal."""
+NARROWEST = 32
+"""Columns that the last column of a table has before optional ones are left out."""
+LEAST = 12
+"""Columns that each keeps, where it needs them."""
 
 Row = dict[str, Any]
 Tick = Callable[[int, int], None]
@@ -34,6 +37,8 @@ class Column(NamedTuple):
     right: bool = False
     optional: bool = False
     """Left out where the terminal is too narrow."""
+    wraps: bool = False
+    """Goes on in the next line where the terminal is too narrow, instead of being cut."""
 
     @property
     def title(self) -> str:
@@ -42,8 +47,10 @@ class Column(NamedTuple):
 
 
 def columns(spec: str) -> list[Column]:
-    """Columns from a line such as `segment at? turns>? summary`: `>` aligns right, `?` is optional."""
-    return [Column(word.rstrip(">?"), right=">" in word, optional=word.endswith("?")) for word in spec.split()]
+    """Columns from a line such as `segment at? turns>? summary~`: `>` aligns right, `?` is optional, `~` wraps."""
+    return [
+        Column(word.rstrip(">?~"), right=">" in word, optional="?" in word, wraps="~" in word) for word in spec.split()
+    ]
 
 
 class Terminal:
@@ -88,22 +95,42 @@ class Terminal:
             self.out.print(f"[dim]{empty}[/]")
 
     def table(self, rows: Sequence[Row], shown: Sequence[Column]) -> None:
-        """A table; on a narrow terminal the last column gives way first, in a pipe nothing is cut."""
+        """A table; on a narrow terminal columns give way, in a pipe nothing is cut."""
         if piped():
             sys.stdout.write(plain_table([[cell(row.get(c.key)) for c in shown] for row in rows], shown))
             return
         from rich.table import Table
         from rich.text import Text
 
+        if not _fits(rows, shown, self.out.width):
+            self.records(rows, shown)
+            return
         shown, cells, widths = _fitted(rows, shown, self.out.width)
         table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
         for column, width in zip(shown, widths, strict=True):
             justify: Any = "right" if column.right else "left"
             style = _style(column.key)
-            table.add_column(column.title, justify=justify, style=style, no_wrap=True, overflow="ellipsis", width=width)
+            overflow: Any = "fold" if column.wraps else "ellipsis"
+            table.add_column(
+                column.title, justify=justify, style=style, no_wrap=not column.wraps, overflow=overflow, width=width
+            )
         for line in cells:
             table.add_row(*map(Text, line))
         self.out.print(table)
+
+    def records(self, rows: Sequence[Row], shown: Sequence[Column]) -> None:
+        """Rows with more columns than a terminal has room for: one under the other, a line for each value."""
+        from rich.table import Table
+        from rich.text import Text
+
+        for number, row in enumerate(rows, 1):
+            self.out.print(f"[dim]row {number:,}[/]")
+            table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), show_header=False)
+            table.add_column(style="bold", no_wrap=True)
+            table.add_column(overflow="fold")
+            for column in shown:
+                table.add_row(column.title, Text(cell(row.get(column.key))))
+            self.out.print(table)
 
     @contextmanager
     def progress(self, what: str, unit: str = "turns") -> Iterator[Tick]:
@@ -164,7 +191,11 @@ class _Bar:
 
 
 def _fitted(rows: Sequence[Row], shown: Sequence[Column], room: int) -> tuple[list[Column], list[list[str]], list[int]]:
-    """The columns that fit, right ones dropped first, their cells and widths; the last column takes what is left."""
+    """The columns that fit, their cells and widths.
+
+    Optional columns go first, from the right; then the last one takes what is left; where that is too little, the
+    widest of all give way.
+    """
     from rich.cells import cell_len
 
     kept = list(shown)
@@ -174,20 +205,35 @@ def _fitted(rows: Sequence[Row], shown: Sequence[Column], room: int) -> tuple[li
         left = room - sum(widths[:-1]) - 2 * len(widths)
         optional = [column for column in kept[:-1] if column.optional]
         if left >= min(NARROWEST, widths[-1]) or not optional:
-            widths[-1] = min(widths[-1], max(left, NARROWEST))
-            return kept, cells, widths
+            break
         kept.remove(optional[-1])
+    widths[-1] = min(widths[-1], max(left, LEAST))
+    while sum(widths) + 2 * len(widths) > room and max(widths) > LEAST:
+        widths[widths.index(max(widths))] -= 1
+    return kept, cells, widths
+
+
+def _fits(rows: Sequence[Row], shown: Sequence[Column], room: int) -> bool:
+    """Whether a table of the columns that cannot be left out would be readable."""
+    from rich.cells import cell_len
+
+    needed = 0
+    for n, column in enumerate(shown):
+        if not column.optional or n == len(shown) - 1:
+            widest = max(cell_len(text) for text in (column.title, *(cell(row.get(column.key)) for row in rows)))
+            needed += 2 + min(widest, LEAST)
+    return needed <= room
 
 
 def piped() -> bool:
-    """Whether the answer goes to a program or file (COLUMNS tells a width all the same)."""
-    return not sys.stdout.isatty() and "COLUMNS" not in os.environ
+    """Whether the answer goes to a program or file, which has no width."""
+    return not sys.stdout.isatty()
 
 
 def plain_table(cells: Sequence[Sequence[str]], shown: Sequence[Column]) -> str:
     """Aligned columns without colour, padding at the end of lines, or cuts."""
     lines = [[column.title for column in shown], *cells]
-    widths = [max(len(line[n]) for line in lines) for n in range(len(shown))]
+    widths = [min(PADDED, max(len(line[n]) for line in lines)) for n in range(len(shown))]
     aligned = (
         "  ".join(
             text.rjust(width) if column.right else text.ljust(width)
@@ -217,7 +263,7 @@ def cell(value: object) -> str:
         case bool():
             return "yes" if value else "no"
         case float():
-            return f"{value:,.0f}" if value == int(value) and abs(value) >= 1000 else f"{value:.3g}"
+            return f"{value:,.1f}".removesuffix(".0") if abs(value) >= 100 else f"{value:.3g}"
         case int():
             return str(value)
         case list() | tuple():

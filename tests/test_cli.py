@@ -3,16 +3,22 @@
 import json
 import os
 import re
+import shlex
+import shutil
 import signal
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import typer.main
 
+from processors import PROCESSORS
 from streams import cli
 from streams.cli import FAILED, MISUSED, OK, app, main
+from streams.events import TurnRecorded
+from streams.home import Home, serve
 
 ROOT = Path(__file__).parent.parent
 SAMPLES = ROOT / "streams" / "samples"
@@ -56,7 +62,15 @@ def home(tmp_path_factory):
     path = tmp_path_factory.mktemp("cli") / "home"
     with pytest.raises(SystemExit):
         main(["feed", str(SAMPLES), "--home", str(path)])
+    with pytest.raises(SystemExit):
+        main(["digest", "--home", str(path)])  # folds
     return path
+
+
+@pytest.fixture
+def copy(home, tmp_path):
+    """A home like the fed one, to change."""
+    return Path(shutil.copytree(home, tmp_path / "copy"))
 
 
 def commands():
@@ -166,8 +180,6 @@ QUESTIONS = [
 
 
 def words(question):
-    import shlex
-
     return shlex.split(question)
 
 
@@ -225,6 +237,16 @@ def test_a_turn_cannot_command_the_terminal(run, tmp_path):
 # -- saying ------------------------------------------------------------------------------------------------------------
 
 
+def test_an_inferred_note_is_settled_by_its_turn_for_the_log_knows_no_derived_id(run, tmp_path):
+    run("feed", "-", home=tmp_path, stdin=line("s", "Remind me to call Ann tomorrow.").encode())
+    [waiting] = run("notes", "--json", home=tmp_path).rows
+    assert (waiting["source"], waiting["status"]) == ("inferred", "open")
+    assert run("notes", "settle", waiting["note"], "--resolution", "done", home=tmp_path).code == OK
+    assert [n["status"] for n in run("notes", "--json", home=tmp_path).rows] == ["settled"]
+    said = run("sql", "SELECT note, turn FROM note_settled", "--json", home=tmp_path).rows
+    assert said == [{"note": "", "turn": waiting["turn"]}]
+
+
 def test_notes_are_taken_and_settled(run, tmp_path):
     taken = run("notes", "take", "call Ann", "--ttl", "urgent", "--note", "ann", "--json", home=tmp_path)
     assert taken.rows[0]["recorded"] == "note-taken"
@@ -235,27 +257,25 @@ def test_notes_are_taken_and_settled(run, tmp_path):
     assert (absent.code, absent.err) == (MISUSED, "error: there is no note 'bob'\n  `mnemolog notes` lists them\n")
 
 
-def test_offers_are_accepted_and_declined(run, tmp_path):
-    run("feed", SAMPLES, home=tmp_path)
-    first, second = run("offers", "--json", home=tmp_path).rows[:2]
-    assert run("offers", "accept", first["turn_id"], "--space", first["space"], home=tmp_path).code == OK
-    assert run("offers", "decline", second["turn_id"], "--space", second["space"], home=tmp_path).code == OK
-    status = {row["turn_id"]: row["status"] for row in run("offers", "--status", "all", "--json", home=tmp_path).rows}
+def test_offers_are_accepted_and_declined(run, copy):
+    first, second = run("offers", "--json", home=copy).rows[:2]
+    assert run("offers", "accept", first["turn_id"], "--space", first["space"], home=copy).code == OK
+    assert run("offers", "decline", second["turn_id"], "--space", second["space"], home=copy).code == OK
+    status = {row["turn_id"]: row["status"] for row in run("offers", "--status", "all", "--json", home=copy).rows}
     assert (status[first["turn_id"]], status[second["turn_id"]]) == ("accepted", "declined")
-    assert run("offers", "accept", first["turn_id"], home=tmp_path).code == MISUSED
+    assert run("offers", "accept", first["turn_id"], home=copy).code == MISUSED
 
 
-def test_efforts_are_closed_and_reopened_by_their_derived_id(run, tmp_path):
-    run("feed", SAMPLES, home=tmp_path)
-    effort = run("efforts", "--status", "open", "--json", home=tmp_path).rows[0]["effort"]
+def test_efforts_are_closed_and_reopened_by_their_derived_id(run, copy):
+    effort = run("efforts", "--status", "open", "--json", home=copy).rows[0]["effort"]
 
     def status():
-        return {row["effort"]: row["status"] for row in run("efforts", "--json", home=tmp_path).rows}[effort]
+        return {row["effort"]: row["status"] for row in run("efforts", "--json", home=copy).rows}[effort]
 
     for word, then in (("close", "concluded"), ("reopen", "open"), ("close", "concluded")):
-        assert run("efforts", word, effort, home=tmp_path).code == OK
+        assert run("efforts", word, effort, home=copy).code == OK
         assert status() == then
-    assert effort not in json.dumps(run("tail", "--json", home=tmp_path).rows)
+    assert effort not in json.dumps(run("tail", "--json", home=copy).rows)
 
 
 # -- memories ----------------------------------------------------------------------------------------------------------
@@ -266,14 +286,14 @@ def test_replay_diff_promote_and_digest(run, tmp_path):
     live = run("digest", "--json", home=tmp_path).rows
     assert run("replay", "--as", "same", home=tmp_path).code == OK
     assert run("digest", "same", "--json", home=tmp_path).rows == live
-    wide = run("replay", "--as", "wide", "--set", "working_context.capacity=5", "--json", home=tmp_path)
+    wide = run("replay", "--as", "wide", "--set", "working_context.capacity=1", "--json", home=tmp_path)
     assert wide.rows[0]["steps"]["manifest"] == 0
     assert wide.rows[0]["steps"]["working_context"] > 0
     assert run("diff", "live", "same", "--json", home=tmp_path).rows[0]["same"] is True
     assert "contexts" in run("diff", "live", "wide", home=tmp_path).out
     assert run("promote", "wide", home=tmp_path).code == OK
     rows = {row["memory"]: row for row in run("memories", "--json", home=tmp_path).rows}
-    assert rows["live"]["changed"] == {"working_context.capacity": 5}
+    assert rows["live"]["changed"] == {"working_context.capacity": 1}
     assert (rows["live"]["behind"], "wide" in rows) == (0, False)
     again = run("replay", "--as", "same", home=tmp_path)
     assert (again.code, "there is a memory 'same' already" in again.err) == (FAILED, True)
@@ -315,6 +335,21 @@ MISTAKES = [
     ("feed - --format xml", MISUSED, "there is no format 'xml'"),
     ("notes take hello --ttl soon", FAILED, "ttl: is 'soon'"),
     ("restore /nowhere", MISUSED, "there is no file /nowhere"),
+    ("manifest --space nope", MISUSED, "there is no space 'nope' in "),
+    ("manifest --session nope", MISUSED, "there is no session 'nope'"),
+    ("notes --space mara-home --session import-day", MISUSED, "there is no session 'import-day' in space 'mara-home'"),
+    ("links --space nope", MISUSED, "there is no space 'nope'"),
+    ("tail --space nope", MISUSED, "there is no space 'nope'"),
+    ("tail --session nope", MISUSED, "there is no session 'nope'"),
+    ("replay --as x --space nope", MISUSED, "there is no space 'nope'"),
+    ("replay --as x --params /nowhere.toml", MISUSED, "there is no file /nowhere.toml"),
+    ("efforts --status opne", MISUSED, "there is no status 'opne'"),
+    ("notes --status opne", MISUSED, "there is no status 'opne'"),
+    ("offers --status opne", MISUSED, "there is no status 'opne'"),
+    ("efforts close nope", MISUSED, "there is no effort or turn 'nope'"),
+    ("promote live", MISUSED, "live is live already"),
+    ("query tokens every=0", MISUSED, "Division by zero"),
+    ("sql ';'", MISUSED, "there is no statement"),
 ]
 
 
@@ -335,8 +370,10 @@ def test_a_mistake_is_answered_in_words_with_a_way_out(run, home, mistake, code,
 @pytest.mark.parametrize("mistake", ["nope", "context", "tail --limit x", "efforts --nope", "feed"])
 def test_a_command_that_is_not_understood_exits_with_2(run, mistake):
     told = run(*words(mistake))
-    assert told.code == MISUSED
-    assert "Error" in told.err
+    assert (told.code, told.out) == (MISUSED, "")
+    assert re.fullmatch(r"error: .*\n  `mnemolog.* --help` tells how it is used\n", told.err)
+    machine = run(*words(mistake), "--json")
+    assert sorted(json.loads(machine.err)) == ["error", "way_out"]
 
 
 def test_the_unexpected_is_one_line_and_a_file_of_details(run, tmp_path, monkeypatch):
@@ -355,6 +392,38 @@ def test_the_unexpected_is_one_line_and_a_file_of_details(run, tmp_path, monkeyp
         main(["tail", "--debug", "--home", str(tmp_path)])
 
 
+def test_an_empty_context_says_where_the_session_is(run, home):
+    told = run("context", "--session", "import-day", home=home)
+    assert told.code == OK
+    assert told.err == ("nothing yet: there is no space 'default' in " + str(home) + "; spaces: harbor, mara-home\n")
+    told = run("context", "--session", "import-day", "--space", "mara-home", home=home)
+    assert told.err == "nothing yet: there is no session 'import-day' in space 'mara-home'; it is in space harbor\n"
+    assert run("context", "--session", "new", "--space", "harbor", "--json", home=home).err == ""
+
+
+def test_home_and_json_may_stand_before_the_command(run, home):
+    assert (
+        main_answer(run, "--home", home, "--json", "efforts", "--limit", 1)
+        == run("efforts", "--limit", 1, "--json", home=home).out
+    )
+
+
+def main_answer(run, *given):
+    return run(*given).out
+
+
+def test_nothing_is_cut_in_a_pipe(run, home, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "40")
+    for question in ("params", "query", "query sessions", "efforts", "manifest --space harbor", "sql 'FROM turns'"):
+        assert "…" not in run(*words(question), home=home).out.replace("… ", "")
+
+
+def test_what_is_no_backup_is_not_restored(run, tmp_path):
+    (tmp_path / "text").write_text("hello")
+    assert run("restore", tmp_path / "text", home=tmp_path / "new").code == MISUSED
+    assert not (tmp_path / "new").exists()
+
+
 def test_a_home_that_cannot_be_is_refused(run, tmp_path):
     (tmp_path / "file").write_text("x")
     for question in ("tail", "efforts"):
@@ -370,6 +439,38 @@ def test_the_doctor_finds_a_damaged_log(run, tmp_path):
     told = run("doctor", "--json", home=tmp_path)
     assert told.code == FAILED
     assert {row["check"]: row["status"] for row in told.rows}["log"] == "failed"
+
+
+def test_the_doctor_tells_what_waits_what_is_of_another_version_and_what_was_left(run, copy, monkeypatch):
+    def checks():
+        return {row["check"]: (row["status"], row["found"]) for row in run("doctor", "--json", home=copy).rows}
+
+    run("feed", "-", home=copy, stdin=line("s", "hello").encode())
+    found = checks()
+    assert found["live"][0] == "well"
+    assert found["live"][1].endswith("1 events wait; the next question folds them")
+    (copy / "snapshots" / "live.duckdb.1.partial").write_text("x")
+    os.utime(copy / "snapshots" / "live.duckdb.1.partial", (0, 0))
+    assert checks()["left over"] == (
+        "look",
+        f"0.0 MB left by processes that died; delete in {copy}: snapshots/live.duckdb.1.partial",
+    )
+    changed = replace(PROCESSORS[-1], version=PROCESSORS[-1].version + 1)
+    monkeypatch.setattr("processors.PROCESSORS", (*PROCESSORS[:-1], changed))
+    status, words_ = checks()["live"]
+    assert (status, changed.name in words_, "mnemolog replay --as next" in words_) == ("failed", True, True)
+
+
+def test_a_server_told_to_stop_does_so_in_the_midst_of_folding(tmp_path):
+    house = Home(tmp_path, PROCESSORS)
+    house.log.append([TurnRecorded("s", str(n), n, "x", "ann", "user", f"number {n}") for n in range(6000)])
+    looks = iter([False, False, True, True])
+    said = []
+    serve(house, lambda: next(looks), said.append)
+    assert said[1] == "folding 6,000 events that wait in the log; questions are answered after that"
+    with house.live() as runtime:
+        assert runtime.behind() == 0
+    house.log.close()
 
 
 # -- processes ---------------------------------------------------------------------------------------------------------
@@ -399,7 +500,8 @@ def test_tail_follows_what_is_fed(tmp_path):
         assert process.wait(30) == OK
 
 
-def test_a_served_home_answers_and_stops_when_told(run, tmp_path):
+def test_a_served_home_answers_and_stops_when_told(run, tmp_path, monkeypatch):
+    monkeypatch.setattr("streams.home.START_PATIENCE", 0.1)
     with subprocess.Popen([*COMMAND, "serve", "--home", str(tmp_path)], cwd=ROOT, stdout=subprocess.PIPE) as process:
         assert process.stdout is not None
         assert b"serving" in process.stdout.readline()
@@ -409,6 +511,7 @@ def test_a_served_home_answers_and_stops_when_told(run, tmp_path):
         assert (second.code, "is folding into" in second.err) == (FAILED, True)
         process.terminate()
         assert process.wait(30) == OK
+        assert process.stdout.read() == b"stopped; all that was acknowledged is in the log\n"
 
 
 def test_a_terminal_gets_colour_and_what_fits_in_it(home):

@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -16,10 +18,11 @@ import typer
 
 from processors import NAMES, PROCESSORS
 from projections.analyses import analyses
-from streams.cli import app
+from streams.cli import app, main
 from streams.driver import fold
 from streams.events import TurnRecorded
 from streams.flow import mermaid, parameter_rows
+from tests.bench import __main__ as bench
 
 ROOT = Path(__file__).parent.parent
 README = ROOT / "README.md"
@@ -51,6 +54,11 @@ def commands() -> dict[str, str]:
     return found
 
 
+def told(default: object) -> str:
+    """A default in the table of parameters."""
+    return f"{len(default)} values" if isinstance(default, dict) else str(default)
+
+
 def generated() -> dict[str, str]:
     """The parts of the README that the code tells, by mark."""
     rows = parameter_rows(PROCESSORS, {p.name: p.params() for p in PROCESSORS})
@@ -59,7 +67,14 @@ def generated() -> dict[str, str]:
         "params": table(
             ("parameter", "default", "unit", "limits", "why", "source"),
             *(
-                (f"{r['processor']}.{r['parameter']}", str(r["default"]), r["unit"], r["limits"], r["why"], r["source"])
+                (
+                    f"{r['processor']}.{r['parameter']}",
+                    told(r["default"]),
+                    r["unit"],
+                    r["limits"],
+                    r["why"],
+                    r["source"],
+                )
                 for r in rows
             ),
         ),
@@ -99,25 +114,48 @@ def environment(tmp_path_factory) -> tuple[Path, dict[str, str]]:
     }
 
 
-def test_the_commands_of_the_readme_run_in_order(environment):
+def steps(code: str) -> Iterator[tuple[str, str]]:
+    """What a block does, in order: (file, its text) that it writes, and ("", command). Nothing else stands in one."""
+    left = code.replace("\\\n", "")
+    while left.strip():
+        written = re.match(r"cat > (\S+) <<'END'\n(.*?)^END\n", left, re.S | re.M)
+        command = re.match(r"mnemolog (.*)\n", left)
+        if written:
+            yield written[1], written[2]
+        else:
+            assert command, f"neither a command nor a file: {left}"
+            yield "", command[1]
+        left = left[(written or command).end() :]
+
+
+def test_the_commands_of_the_readme_run_in_order(environment, monkeypatch, capsys):
     folder, environ = environment
+    monkeypatch.chdir(folder)
+    for name in ("MNEMOLOG_HOME", "COLUMNS"):
+        monkeypatch.setenv(name, environ[name])
     ran = 0
-    for mark, code in blocks("bash"):
-        if mark:
+    for file, said in (step for mark, code in blocks("bash") if not mark for step in steps(code)):
+        if file:
+            (folder / file).write_text(said)
             continue
-        done = subprocess.run(
-            ["bash", "-euo", "pipefail", "-c", code],
-            cwd=folder,
-            env=environ,
-            capture_output=True,
-            text=True,
-            timeout=120,
-        )
-        assert done.returncode == 0, f"{code}\n{done.stdout}\n{done.stderr}"
-        assert "Traceback" not in done.stderr
-        assert done.stdout
+        with pytest.raises(SystemExit) as done:
+            main(shlex.split(said))
+        told = capsys.readouterr()
+        assert (done.value.code, told.err) == (0, ""), said
+        assert told.out, said
         ran += 1
-    assert ran >= 10
+    assert ran >= 25
+
+
+def test_the_first_commands_of_the_readme_run_in_a_shell(environment):
+    folder, environ = environment
+    code = next(code for mark, code in blocks("bash") if not mark)
+    environ = environ | {"MNEMOLOG_HOME": str(folder / "shell")}
+    done = subprocess.run(
+        ["bash", "-euo", "pipefail", "-c", code], cwd=folder, env=environ, capture_output=True, text=True, timeout=120
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("6 added\n# Memory of default, session login")
 
 
 def test_the_python_of_the_readme_prints_a_context(environment):
@@ -199,3 +237,16 @@ def test_links_in_the_documents_lead_to_files():
 
 def test_the_changelog_has_an_entry_for_what_comes_next():
     assert re.search(r"^## \[Unreleased\]$", (ROOT / "CHANGELOG.md").read_text(), re.M)
+
+
+def test_the_bench_finds_what_it_measures_and_brings_all_rows_into_one_form():
+    assert {"quality_segments", "quality_efforts", "quality_surfacing"} <= set(bench.modules())
+    assert bench.normal({"measure": "m", "floor": 1.0, "floor_is": "random", "ours": 2.0, "bar": 1.5}) == {
+        "measure": "m",
+        "floor": "random 1",
+        "ours": 2.0,
+        "bar": ">= 1.5",
+        "met": True,
+    }
+    several = bench.normal({"measure": "m", "floors": {"a": 1, "b": 2.25}, "ours": 3, "bar": "<= 2", "met": False})
+    assert (several["floor"], bench.shown(several)["met"]) == ("a 1, b 2.25", "MISSED")

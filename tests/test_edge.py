@@ -56,6 +56,15 @@ def test_other_events_come_with_a_type_with_or_without_its_version():
     assert isinstance(taken({"type": "clock-ticked", "at": 5}), ClockTicked)
 
 
+def test_a_settled_note_is_named_by_itself_or_by_its_turn():
+    assert taken({"type": "note-settled", "turn": "t1"}).turn == "t1"
+    assert taken({"type": "note-settled", "note": "n"}).note == "n"
+    for nothing in ({}, {"note": "", "turn": None}):
+        assert refused({"type": "note-settled", "resolution": "done"} | nothing) == [
+            "note: is missing; name the note, or the turn it was inferred from"
+        ]
+
+
 @pytest.mark.parametrize(
     ("at", "micros"),
     [

@@ -60,7 +60,7 @@ EVENTS = {
     "note-taken.v1": NoteTaken(
         "harbour", "n-0001", AT + 7, "bolts", "order M12 bolts", "monday", 5400, 0.75, "system", "the crane report"
     ),
-    "note-settled.v1": NoteSettled("harbour", "n-0002", AT + 8, "bolts", "monday", "ordered on Tuesday"),
+    "note-settled.v1": NoteSettled("harbour", "n-0002", AT + 8, "bolts", "monday", "ordered on Tuesday", "t-0001"),
     "session-ended.v1": SessionEnded("harbour", "s-0001", AT + 9, "monday"),
     "summary-written.v1": SummaryWritten(
         "harbour",
@@ -132,6 +132,10 @@ def test_the_schema_of_a_line_knows_what_may_be_left_out():
         ({"session": "s", "role": "assistant", "content": None, "parts": [{"type": "function"}]}, True),
         ({"type": "note-taken", "note": "n", "content": "call Ann"}, True),
         ({"type": "clock-ticked"}, True),
+        ({"type": "note-settled", "note": "n"}, True),
+        ({"type": "note-settled", "note": None, "turn": "t"}, True),
+        ({"type": "note-settled", "resolution": "done"}, False),
+        ({"type": "note-settled", "note": "", "turn": None}, False),
         ({"session": "s", "role": "user", "content": None}, False),
         ({"session": "s", "role": "user"}, False),
         ({"role": "user", "content": "hello"}, False),

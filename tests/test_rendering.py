@@ -17,19 +17,8 @@ from processors.open_efforts import EffortConcluded, EffortOpened, EffortProgres
 from processors.ttl_escalations import NoteClosed, NoteOpened
 from processors.working_context import ContextScored
 from projections import context
-from projections.context import (
-    ContextParams,
-    Entry,
-    Material,
-    Note,
-    Turn,
-    clip,
-    due,
-    effective_priority,
-    gather,
-    render,
-    tool_calls,
-)
+from projections.context import ContextParams, clip, due, effective_priority, render
+from projections.material import Entry, Material, Note, Turn, gather, tool_calls
 from streams.events import DAY, HOUR, MINUTE, TurnRetracted, micros
 from streams.text.terms import tokens
 from tests.memories import SPACE, at, make, memory, turn
@@ -82,8 +71,31 @@ def test_sections_come_in_order_and_their_tokens_are_those_of_the_text() -> None
 
 def test_every_summary_carries_the_id_under_which_its_raw_turns_can_be_had() -> None:
     rendered = render(material(entries=[entry("effort-1", "summary"), entry("effort-2", "recalled", conclusion="yes")]))
-    assert "### about effort-1 (relevance 0.90; 3 turns: mnemolog show effort-1)\nsummary of effort-1" in rendered.text
-    assert "- about effort-2 (recalled): yes [mnemolog show effort-2]" in rendered.text
+    assert "### about effort-1 (3 turns) [effort-1]\nSummary: summary of effort-1" in rendered.text
+    assert "- about effort-2 (recalled): yes [effort-2]" in rendered.text
+    assert "`mnemolog show ID`" in rendered.text
+
+
+def test_a_heading_tells_how_much_there_is_and_when_it_was_last_spoken_of() -> None:
+    one = entry("e", "summary", count=1, last_at=NOW, importance="high")
+    assert "### about e (1 turn, last on 2026-03-02, important) [e]\n" in render(material(entries=[one])).text
+
+
+def test_of_a_summarys_search_words_a_few_are_read() -> None:
+    words = ", ".join(f"word{n}" for n in range(20))
+    text = render(material(entries=[entry("e", "summary", summary=f"The crane is stuck. · {words}")])).text
+    assert "Summary: The crane is stuck. · word0, word1," in text
+    assert "word7" in text
+    assert "word8" not in text
+
+
+def test_of_a_long_summary_the_first_and_the_newest_lines_are_shown() -> None:
+    lines = [f"segment {n} " + "word " * 12 for n in range(30)]
+    text = render(material(entries=[entry("e", "summary", summary="\n".join(lines))])).text
+    shown = [n for n in range(30) if f"segment {n} " in text]
+    assert shown[0] == 0
+    assert shown[1:] == list(range(30 - len(shown) + 1, 30))
+    assert len(shown) > 4
 
 
 def test_a_summary_entry_shows_no_raw_turns_and_an_expanded_one_shows_them_oldest_first() -> None:
@@ -356,8 +368,14 @@ def test_a_session_that_is_not_there_gives_an_empty_context(tmp_path: Path) -> N
     assert render(found).tokens > 0
 
 
-def test_material_takes_few_queries(tmp_path: Path) -> None:
-    connection = memory(tmp_path / "m.duckdb", [turn("t1", "s", "hello")])
+def test_material_takes_few_queries_whatever_there_is(tmp_path: Path) -> None:
+    efforts = [f"e{n}" for n in range(8)]
+    scored = make(
+        ContextScored, session="s", turn="t1", efforts=efforts, scores=[0.5] * 8, modes=["expanded"] * 8,
+        signals=[""] * 8, similarities=[0.0] * 8, recencies=[0.0] * 8, idle=[0] * 8,
+    )  # fmt: skip
+    opened = [make(EffortOpened, session="s", effort=effort, turn="t1") for effort in efforts]
+    connection = memory(tmp_path / "m.duckdb", [turn("t1", "s", "hello"), *opened, scored])
     asked: list[str] = []
 
     class Counting:
@@ -366,4 +384,4 @@ def test_material_takes_few_queries(tmp_path: Path) -> None:
             return connection.execute(sql, parameters)
 
     gather(Counting(), SPACE, "s")
-    assert len(asked) <= 6
+    assert len(asked) <= 14

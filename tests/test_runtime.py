@@ -170,6 +170,17 @@ def test_as_of_a_position_shows_what_was_shown_then(home: Home, talk: Talk) -> N
         assert home.ask("view", name="efforts", order="effort", as_of=str(n)) == efforts
 
 
+def test_a_context_as_of_a_position_is_what_was_given_then_byte_for_byte(home: Home, talk: Talk) -> None:
+    given = []
+    for n, event in enumerate(talk(60)):
+        home.log.append([event])
+        place = {"space": event.space, "session": getattr(event, "session", "")}
+        given.append((n, place, home.ask("context", **place)))
+    assert len({context["text"] for _, _, context in given}) > 40
+    for n, place, context in given:
+        assert home.ask("context", as_of=str(n), **place) == context
+
+
 def test_as_of_a_time_ends_each_space_before_its_first_later_event(home: Home) -> None:
     at = 1_770_000_000 * SECOND
     home.log.append(
@@ -228,6 +239,26 @@ def test_a_deadline_that_passes_in_an_idle_live_space_is_an_event_in_the_log(hom
         escalated = runtime.store.connection.execute('SELECT note, epoch_us("at") FROM note_escalated').fetchall()
         assert escalated == [("call-marta", clock.now - SECOND)]
         assert runtime.tick() == 0
+
+
+def test_three_hundred_notes_of_one_deadline_all_end_in_an_idle_space(home: Home) -> None:
+    clock = Clock(1_770_000_000 * SECOND)
+    with runtime_at(home, clock) as runtime:
+        runtime.log.append([TurnRecorded("s", "t", clock.now, "c", "ann", "user", "Let us begin.")])
+        notes = [NoteTaken("s", f"n{n}", clock.now, f"note-{n}", f"Call number {n}", "c", "urgent") for n in range(300)]
+        runtime.log.append(notes)
+        runtime.catch_up()
+        deadline = clock.now + 4 * HOUR
+        clock.now = deadline + SECOND
+        ticks = 0
+        while runtime.tick():
+            runtime.catch_up()
+            ticks += 1
+        assert 1 < ticks < 20
+        escalated = runtime.store.connection.execute(
+            'SELECT count(DISTINCT note), min(epoch_us("at")), max(epoch_us("at")) FROM note_escalated'
+        ).fetchall()
+        assert escalated == [(300, deadline, deadline)]
 
 
 def test_a_restarted_runtime_ticks_for_deadlines_it_did_not_see_coming(home: Home) -> None:

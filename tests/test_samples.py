@@ -5,8 +5,6 @@ from __future__ import annotations
 import io
 import re
 import shlex
-import subprocess
-import sys
 from collections import Counter
 from itertools import pairwise
 from pathlib import Path
@@ -16,6 +14,7 @@ from rich.console import Console
 
 import streams
 from streams import demo
+from streams.cli import main
 from streams.edge import Accepted, Edge
 from streams.events import (
     DAY,
@@ -124,13 +123,24 @@ def shown(tmp_path_factory) -> str:
 
 
 def test_the_demo_shows_every_part_of_the_main_job_in_100_columns(shown):
-    parts, _, typed = shown.partition("9 Next")
-    titles = ("Feed", "The context", "Manifest", "Efforts", "Coming back", "Notes", "Links", "Replay")
+    parts, _, typed = shown.partition("8 Next")
+    titles = ("Feed", "The context", "Manifest", "Efforts", "Coming back", "Notes", "Replay")
     assert [n for n, title in enumerate(titles, 1) if f"{n} {title}" not in parts] == []
     assert [line for line in parts.splitlines()[1:] if len(line.rstrip()) > demo.WIDTH] == []
     assert "Escalated" in parts
     assert "Folded again: working_context, coactivation." in parts
-    assert len(typed.splitlines()) > 10
+    assert len(shown.splitlines()) <= 120
+    assert "# this home" in typed
+
+
+def test_the_demo_shows_earlier_work_returning_to_the_context(shown):
+    back = shown.partition("5 Coming back")[2].partition("6 Notes")[0]
+    moments = re.split(r"^(?:mara|desk), ", back, flags=re.M)[1:]
+    returned = [re.findall(r"^.*→ (.*?) *$", moment, re.M) for moment in moments]
+    assert [len(efforts) >= 1 for efforts in returned] == [True, True]
+    assert returned[0][0].startswith("“morning. ci is red on main")
+    assert returned[1][0].startswith("“Good day. I booked the Saturday crossing")
+    assert "| user helga: " in moments[1]
 
 
 def test_the_demo_chart_grows_and_shrinks_below_the_budget_while_all_that_was_said_grows(shown):
@@ -144,12 +154,15 @@ def test_the_demo_chart_grows_and_shrinks_below_the_budget_while_all_that_was_sa
     assert all(window <= demo.BUDGET for _, window, _ in sizes)
 
 
-def test_what_the_demo_says_to_type_next_works(shown):
-    lines = shown.partition("9 Next")[2].splitlines()[1:]
-    typed = [shlex.split(line) for line in lines if line and not line.startswith("#")]
+def test_what_the_demo_says_to_type_next_works(shown, monkeypatch, capsys):
+    home, *typed = [shlex.split(line, comments=True) for line in shown.partition("8 Next")[2].splitlines()[1:]]
+    assert home[0] == "export"
+    monkeypatch.setenv(*home[1].split("="))
     assert len(typed) == 6
     for program, *words in typed[:-1]:
         assert program.endswith("mnemolog")
-        done = subprocess.run([sys.executable, "-m", "streams.cli", *words], cwd=ROOT, capture_output=True, text=True)
-        assert (done.returncode, done.stderr) == (0, "")
-        assert done.stdout
+        with pytest.raises(SystemExit) as done:
+            main(words)
+        told = capsys.readouterr()
+        assert (done.value.code, told.err) == (0, "")
+        assert told.out

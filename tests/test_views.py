@@ -174,6 +174,15 @@ def test_a_declared_effort_is_there_before_its_first_turn(tmp_path):
     ]
 
 
+def test_an_effort_declared_after_it_was_opened_has_the_declared_name_and_topic(tmp_path):
+    con = memory(
+        tmp_path / "m.duckdb",
+        EFFORT,
+        [make(EffortProgressed, session="s", effort="e1", topic="the invoices", name="billing", at=at(10))],
+    )
+    assert rows(con, "SELECT effort, name, topic FROM efforts") == [("e1", "billing", "the invoices")]
+
+
 EFFORT = [
     *said("t1", segment="g1", effort="e1"),
     make(EffortOpened, session="s", turn="t1", effort="e1", topic="first"),

@@ -7,12 +7,15 @@ summary). Source: Cognitive Context Management, tier 2.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import islice
 from typing import Literal
 
 from pydantic import field_validator
 
-from processors.manifest.boundary import LAST, NOW, OPENERS, SEEN, Trail, Weights, judge, keep, pause
+from processors.manifest.boundary import LAST, NOW, OPENERS, SEEN, Judge, Trail, keep
 from processors.manifest.conclusion import ArtifactMade as ArtifactMade
 from processors.manifest.conclusion import ConclusionDetected as ConclusionDetected
 from processors.manifest.conclusion import ConclusionOffered as ConclusionOffered
@@ -21,6 +24,7 @@ from processors.manifest.conclusion import OfferSettled as OfferSettled
 from processors.manifest.conclusion import SegmentConcluded as SegmentConcluded
 from processors.manifest.summary import Evidence, forget, gather, summarize
 from streams.events import (
+    HOUR,
     ClockTicked,
     EffortClosed,
     EffortDeclared,
@@ -161,11 +165,15 @@ class ManifestParams(ConclusionParams):
         ge=8,
         le=128,
     )
-    recent: int = param(8, "turns", "a session's last turns, which facts about a turn are filed with", ge=2, le=32)
+    recent: int = param(
+        8, "turns", "a session's last turns, up to twice as many, which facts about a turn are filed with", ge=2, le=16
+    )
+    first: int = param(2, "turns", "a segment is first summarized at so many", ge=1, le=16)
     growth: float = param(
-        2.0,
+        4.0,
         "factor",
-        "a segment is summarized anew when it is so many times as long as at its last summary",
+        "a segment is summarized at two turns, anew when it is so many times as long, and when it closes; what is said "
+        "between stands in the context as it is",
         gt=1,
         le=8,
     )
@@ -185,21 +193,30 @@ class ManifestParams(ConclusionParams):
             raise ValueError(f"unknown weights: {', '.join(unknown)}; known are {', '.join(SEEN)}")
         return {**SEEN, **weights}
 
+    @cached_property
+    def judge(self) -> Judge:
+        """The weights laid out for the fold."""
+        return Judge(self.weights, self.cues, self.last_cues, self.cut)
+
 
 @dataclass(slots=True)
-class Session:
-    """State, `session/<id>`: where a session stands. Its trail and its segment's evidence are records of their own."""
+class Session(Trail):
+    """State, `session/<id>`: where a session stands, with the trail of its turns.
 
-    segment: str
-    turns: int = 0
-    """Of the segment, tool and system turns too."""
-    recent: list[list[str]] = field(default_factory=list)
-    """Turn and segment of the last turns, oldest first."""
+    Its segment's evidence, and what conclusions stand on, are records of their own.
+    """
+
+    segment: str = ""
+    recent: dict[str, str] = field(default_factory=dict)
+    """The last turns and the segment of each, oldest first."""
     concluded: bool = False
     """Whether the segment is concluded: the next turn with a topic begins a new one."""
     ended: bool = False
     """Whether the session is over; a later turn begins a new segment."""
 
+
+NOTHING = (0.0, "")
+"""A departure that opens no segment."""
 
 TALK = ("user", "assistant")
 """Roles that converse; tool and system turns belong to what they come in."""
@@ -218,103 +235,99 @@ def _turn(params: ManifestParams, state: State, event: TurnRead) -> list[Derived
     turn, text = event.turn, event.text
     key = turn.session
     session = state.get(f"session/{key}", Session)
-    trail = state.get(f"trail/{key}", Trail) or Trail()
-    out: list[Derived] = []
-    refiled: list[Derived] = []
-    score, reason = (1.0, "first") if session is None else _departure(params, session, trail, event)
     evidence = state.get(f"open/{key}", Evidence)
-    if session is None or evidence is None or reason:
-        segment = derived_id("segment", turn.space, turn.id)
-        begun = Evidence(segment, turn.id, turn.id, due=2)
-        if session is None:
-            session = Session(segment)
-        else:
-            if reason in ("cue", "shift", "concluded") and trail.lead and evidence is not None:
-                refiled = _lead_in(turn, session, trail, evidence, begun)
-            out += _summary(params, state, turn.space, key, turn.at, closed=True)
-            session = Session(segment, begun.turns, session.recent)
-        evidence = begun
-        out.append(SegmentOpened(turn.space, key, turn.at, segment, turn.id, score, reason))
-    session.turns += 1
-    session.recent.append([turn.id, session.segment])
-    del session.recent[: -params.recent]
-    out.append(
-        TurnFiled(turn.space, key, turn.at, turn.id, turn.agent, turn.role, turn.reply_to, session.segment, text)
-    )
+    if session is None or evidence is None:
+        session, evidence, score, reason = Session(), None, 1.0, "first"
+    else:
+        score, reason = _departure(params, session, evidence, turn, text)
+    out: list[Derived] = []
+    refiled: Sequence[Derived] = ()
+    if evidence is None or reason:
+        evidence, out, refiled = _open(params, session, evidence, turn, score, reason)
+    segment = session.segment
+    recent = session.recent
+    recent[turn.id] = segment
+    if len(recent) > 2 * params.recent:
+        session.recent = dict(islice(recent.items(), params.recent, None))
+    out.append(TurnFiled(turn.space, key, turn.at, turn.id, turn.agent, turn.role, turn.reply_to, segment, text))
     out += refiled
     gather(evidence, turn.id, turn.content, text, params.asked, params.sentence, params.words)
     if turn.role in TALK:
-        keep(trail, turn.at, turn.role, turn.agent, text, params.seen)
-        state.put(f"trail/{key}", trail)
-    elif trail.lead:
-        trail.lead = 0
-        state.put(f"trail/{key}", trail)
-    if drawn := draw(params, state, turn, text, session.segment):
-        out += drawn
-        session.concluded = session.concluded or any(isinstance(event, SegmentConcluded) for event in drawn)
+        keep(session, turn.at, turn.role, turn.agent, text, params.seen)
+        if drawn := draw(params, state, turn, text, segment):
+            out += drawn
+            session.concluded = session.concluded or any(isinstance(event, SegmentConcluded) for event in drawn)
+    else:
+        session.lead = 0
     state.put(f"session/{key}", session)
     state.put(f"open/{key}", evidence)
     if evidence.turns >= evidence.due:
         evidence.due = max(evidence.turns + 1, int(evidence.turns * params.growth))
-        out += _summary(params, state, turn.space, key, turn.at, closed=False)
+        out.append(_summarized(params, turn.space, key, turn.at, evidence))
     return out
 
 
-def _lead_in(turn: TurnRecorded, session: Session, trail: Trail, last: Evidence, begun: Evidence) -> list[Derived]:
+def _open(
+    params: ManifestParams, session: Session, last: Evidence | None, turn: TurnRecorded, score: float, reason: str
+) -> tuple[Evidence, list[Derived], list[Derived]]:
+    """Begins a segment with this turn: its evidence, what is told before the turn is filed, and what after."""
+    segment = derived_id("segment", turn.space, turn.id)
+    begun = Evidence(segment, turn.id, turn.id, due=params.first)
+    before: list[Derived] = []
+    refiled: list[Derived] = []
+    if last is not None:
+        if session.lead and reason in ("cue", "shift", "concluded"):
+            refiled = _lead_in(turn, session, last, begun)
+        if not last.closed:
+            last.closed = True
+            before.append(_summarized(params, turn.space, turn.session, turn.at, last))
+    session.segment, session.concluded, session.ended = segment, False, False
+    before.append(SegmentOpened(turn.space, turn.session, turn.at, segment, turn.id, score, reason))
+    return begun, before, refiled
+
+
+def _lead_in(turn: TurnRecorded, session: Session, last: Evidence, begun: Evidence) -> list[Derived]:
     """Moves the turns that only led in to this one ("one more thing" - "yes?") to the segment it begins."""
-    moved = session.recent[-trail.lead :]
-    kept = session.recent[: -trail.lead]
-    if not kept or last.turns <= trail.lead:
+    ids = [*session.recent]
+    kept, moved = ids[: -session.lead], ids[-session.lead :]
+    if not kept or last.turns <= session.lead:
         return []
-    last.turns -= trail.lead
-    last.tokens -= trail.lead_tokens
-    last.last_turn = kept[-1][0]
-    begun.first_turn = moved[0][0]
-    begun.turns, begun.tokens = trail.lead, trail.lead_tokens
-    for place in moved:
-        place[1] = begun.segment
-    return [TurnRefiled(turn.space, turn.session, turn.at, moved_turn, begun.segment) for moved_turn, _ in moved]
+    last.turns -= session.lead
+    last.tokens -= session.lead_tokens
+    last.last_turn = kept[-1]
+    begun.first_turn = moved[0]
+    begun.turns, begun.tokens = session.lead, session.lead_tokens
+    session.recent.update(dict.fromkeys(moved, begun.segment))
+    return [TurnRefiled(turn.space, turn.session, turn.at, moved_turn, begun.segment) for moved_turn in moved]
 
 
-def _departure(params: ManifestParams, session: Session, trail: Trail, event: TurnRead) -> tuple[float, str]:
+def _departure(
+    params: ManifestParams, session: Session, evidence: Evidence, turn: TurnRecorded, text: Text
+) -> tuple[float, str]:
     """How strongly a turn departs, and why it opens a segment; the reason is "" where it opens none."""
-    turn, text = event.turn, event.text
     if session.ended:
         return 1.0, "session"
-    if turn.role not in TALK or trail.turns == 0:
-        return 0.0, ""
-    if pause(trail, turn.at, params.pause):
+    if turn.role not in TALK or session.turns == 0:
+        return NOTHING
+    if turn.at - session.at >= params.pause * HOUR:
         return 1.0, "gap"
-    if 0 < trail.lead >= session.turns:
-        return 0.0, ""
-    other = -params.too_soon if session.turns < 2 else 0.0
+    if 0 < session.lead >= evidence.turns:
+        return NOTHING
+    other = -params.too_soon if evidence.turns < 2 else 0.0
     if session.concluded and (len(text.terms) > 2 or not OPENERS.isdisjoint(text.cues)):
         other += params.concluded
-    weights = Weights(params.weights, params.cues, params.last_cues)
-    score = judge(weights, trail, turn.role, turn.agent, text, other)
+    score = params.judge.score(session, turn.role, turn.agent, text, other)
     if score <= params.cut:
-        return score, ""
+        return NOTHING
     return score, "concluded" if session.concluded else "cue" if not OPENERS.isdisjoint(text.cues) else "shift"
 
 
-def _summary(
-    params: ManifestParams, state: State, space: str, session: str, at: int, closed: bool
-) -> list[SegmentSummarized]:
-    """The summary of a session's last segment; nothing where it is closed already."""
-    key = f"open/{session}"
-    evidence = state.get(key, Evidence)
-    if evidence is None or evidence.closed:
-        return []
-    if closed:
-        evidence.closed = True
-        state.put(key, evidence)
-    summary, terms = summarize(evidence, params.summary, params.terms)
-    return [
-        SegmentSummarized(
-            space, session, at, evidence.segment, evidence.first_turn, evidence.last_turn, evidence.turns,
-            evidence.tokens, summary, terms, closed,
-        )
-    ]  # fmt: skip
+def _summarized(params: ManifestParams, space: str, session: str, at: int, evidence: Evidence) -> SegmentSummarized:
+    summary, terms = summarize(evidence, params.summary, params.sentence, params.terms)
+    return SegmentSummarized(
+        space, session, at, evidence.segment, evidence.first_turn, evidence.last_turn, evidence.turns,
+        evidence.tokens, summary, terms, evidence.closed,
+    )  # fmt: skip
 
 
 def _fact(params: ManifestParams, state: State, fact: Fact) -> list[Derived]:
@@ -338,15 +351,18 @@ def _session_fact(params: ManifestParams, state: State, fact: SessionFact, named
     """A fact that may name a turn; a session's end closes its last segment."""
     out: list[Derived] = []
     session = state.get(f"session/{fact.session}", Session)
-    segment = next((segment for turn, segment in reversed(session.recent) if turn == named), "") if session else ""
-    if session is not None and isinstance(fact, SessionEnded):
-        segment = session.segment
-        out += _summary(params, state, fact.space, fact.session, fact.at, closed=True)
-        session.ended = True
-        state.put(f"session/{fact.session}", session)
-    if segment and isinstance(fact, TurnRetracted):
-        evidence = state.get(f"open/{fact.session}", Evidence)
-        if evidence is not None and evidence.segment == segment:
+    evidence = state.get(f"open/{fact.session}", Evidence)
+    segment = session.recent.get(named, "") if session is not None else ""
+    if session is not None and evidence is not None:
+        if isinstance(fact, SessionEnded):
+            segment = session.segment
+            session.ended = True
+            state.put(f"session/{fact.session}", session)
+            if not evidence.closed:
+                evidence.closed = True
+                state.put(f"open/{fact.session}", evidence)
+                out.append(_summarized(params, fact.space, fact.session, fact.at, evidence))
+        elif evidence.segment == segment and isinstance(fact, TurnRetracted):
             forget(evidence, named)
             state.put(f"open/{fact.session}", evidence)
     if isinstance(fact, Settling):

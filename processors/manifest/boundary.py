@@ -15,10 +15,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from math import exp, log
-from typing import NamedTuple
+from math import exp, inf, log
 
-from streams.events import HOUR
 from streams.processor import r6
 from streams.text import Text
 
@@ -30,6 +28,8 @@ MAX_LEAD = 2
 """Turns that may lead in to a topic: an opening, and a word in reply."""
 NAMES = 4
 """Names of one turn that are kept."""
+LONG = 511
+"""Tokens beyond which a turn's length tells no more."""
 
 
 @dataclass(slots=True)
@@ -49,6 +49,8 @@ class Trail:
     lead_tokens: int = 0
     seen: dict[str, int] = field(default_factory=dict)
     """Terms and names, and the turn that last used each."""
+    older: dict[str, int] = field(default_factory=dict)
+    """What `seen` was before it was full. Why: so nothing has to be sorted to forget the oldest."""
 
 
 SEEN: dict[str, float] = {
@@ -120,74 +122,99 @@ LAST: dict[str, float] = {
 """Log odds by the cues of the turn before."""
 
 
-class Weights(NamedTuple):
-    """Log odds of a boundary: by what is seen, by cues of the turn, by cues of the turn before."""
+class Judge:
+    """Weights laid out so that a turn is judged with few steps; made once of the parameters."""
 
-    seen: Mapping[str, float]
-    now: Mapping[str, float]
-    last: Mapping[str, float]
+    __slots__ = ("last", "lasting", "lengths", "most_name", "most_share", "most_words", "now", "reach", "seen")
 
+    def __init__(
+        self, seen: Mapping[str, float], now: Mapping[str, float], last: Mapping[str, float], cut: float
+    ) -> None:
+        self.seen, self.now, self.last = dict(seen), dict(now), dict(last)
+        self.lengths = [seen["bias"] + seen["length"] * log(1 + n) / 3 for n in range(LONG + 1)]
+        self.lasting = [seen["last length"] * log(1 + n) / 3 for n in range(LONG + 1)]
+        self.reach = -inf if cut <= 0 else inf if cut >= 1 else log(cut / (1 - cut)) - 1e-4
+        """Log odds that scores of `cut` and less never reach, rounding included."""
+        self.most_share = max(0.0, seen["last"], seen["before last"], seen["recent"], seen["new"])
+        self.most_words = max(0.0, seen["word of last turn"]) + max(0.0, seen["recent word"])
+        self.most_name = max(seen["new name"], seen["recent name"], seen["old name"])
+        """Bounds of what words can add: shares of terms, words used of late, the first name."""
 
-def judge(weights: Weights, trail: Trail, role: str, agent: str, text: Text, other: float) -> float:
-    """How strongly a turn departs from its session's trail, 0 to 1; `other` log odds come from beyond its words."""
-    seen, now, last = weights
-    odds = seen["bias"] + other
-    for cue in text.cues:
-        odds += now.get(cue, 0.0)
-    for cue in trail.cues:
-        odds += last.get(cue, 0.0)
-    if "asking" in trail.cues:
-        odds += seen["asked again" if "asking" in text.cues else "answered"]
-    if role == "user":
-        if trail.role != "user":
-            odds += seen["user's turn"]
-        elif trail.agent == agent:
-            odds += seen["same speaker"]
-    if text.tokens <= 4:
-        odds += seen["short"]
-    odds += (seen["length"] * log(1 + text.tokens) + seen["last length"] * log(1 + trail.tokens)) / 3
-    odds += _words(seen, trail, text)
-    return r6(1 / (1 + exp(-max(-50.0, min(50.0, odds)))))
+    def score(self, trail: Trail, role: str, agent: str, text: Text, other: float) -> float:
+        """How strongly a turn departs from its session's trail, 0 to 1; `other` log odds come from beyond its words.
 
+        0 where the cut is out of reach whatever its words are. Why: most turns are done with before their words are
+        looked up.
+        """
+        seen, tokens, cues, last = self.seen, text.tokens, text.cues, trail.cues
+        odds = other + self.lengths[tokens if tokens < LONG else LONG]
+        odds += self.lasting[trail.tokens if trail.tokens < LONG else LONG]
+        if cues:
+            now = self.now
+            for cue in cues:
+                odds += now.get(cue, 0.0)
+        if last:
+            before = self.last
+            for cue in last:
+                odds += before.get(cue, 0.0)
+            if "asking" in last:
+                odds += seen["asked again" if "asking" in cues else "answered"]
+        if role == "user":
+            if trail.role != "user":
+                odds += seen["user's turn"]
+            elif trail.agent == agent:
+                odds += seen["same speaker"]
+        if tokens <= 4:
+            odds += seen["short"]
+        known = len(text.terms)
+        if known <= 1:
+            odds += seen["few words" if known else "no words"]
+        most = self.most_share * known / (known + 1) + self.most_words
+        if odds + most + (self.most_name if text.names else 0.0) < self.reach:
+            return 0.0
+        odds += self._words(trail, text)
+        if odds < self.reach:
+            return 0.0
+        return r6(1 / (1 + exp(-max(-50.0, min(50.0, odds)))))
 
-def _words(weights: Mapping[str, float], trail: Trail, text: Text) -> float:
-    """Log odds by how long ago the turn's terms, and the first of its names, were last used."""
-    seen, turns = trail.seen, trail.turns
-    known = len(text.terms)
-    ages = [turns - seen[term] for term in text.terms if term in seen]
-    one, two, four = ages.count(1), ages.count(2), ages.count(3) + ages.count(4)
-    shares = weights["last"] * one + weights["before last"] * two + weights["recent"] * four
-    odds = (shares + weights["new"] * (known - len(ages))) / (known + 1)
-    if one:
-        odds += weights["word of last turn"]
-    if one or two or four:
-        odds += weights["recent word"]
-    if known <= 1:
-        odds += weights["few words" if known else "no words"]
-    if text.names:
-        used = seen.get(text.names[0][:32])
-        odds += weights["new name" if used is None else "recent name" if turns - used <= 4 else "old name"]
-    return odds
-
-
-def pause(trail: Trail, at: int, hours: float) -> bool:
-    """Whether a session lay still before this turn for so long that what follows is a new occasion."""
-    return trail.turns > 0 and at - trail.at >= hours * HOUR
+    def _words(self, trail: Trail, text: Text) -> float:
+        """Log odds by how long ago the turn's terms, and the first of its names, were last used."""
+        weights, turns, terms = self.seen, trail.turns, text.terms
+        used = [*map(trail.seen.get, terms, map(trail.older.get, terms))]
+        one, two, four = used.count(turns - 1), used.count(turns - 2), used.count(turns - 3) + used.count(turns - 4)
+        shares = weights["last"] * one + weights["before last"] * two + weights["recent"] * four
+        odds = (shares + weights["new"] * used.count(None)) / (len(terms) + 1)
+        if one:
+            odds += weights["word of last turn"]
+        if one or two or four:
+            odds += weights["recent word"]
+        if text.names:
+            name = text.names[0][:32]
+            named = trail.seen.get(name, trail.older.get(name))
+            odds += weights["new name" if named is None else "recent name" if turns - named <= 4 else "old name"]
+        return odds
 
 
 def keep(trail: Trail, at: int, role: str, agent: str, text: Text, limit: int) -> None:
     """Adds a turn to the trail, which keeps at least the `limit` terms and names last used, at most twice as many."""
-    now, seen = trail.turns, trail.seen
+    now, terms = trail.turns, text.terms
     trail.turns = now + 1
-    opens = len(text.terms) <= 1 and not LEADS.isdisjoint(text.cues) and PARTING.isdisjoint(text.cues)
-    follows = 0 < trail.lead < MAX_LEAD and len(text.terms) <= 1
-    trail.lead_tokens = text.tokens + (trail.lead_tokens if follows else 0)
-    trail.lead = trail.lead + 1 if follows else int(opens)
-    trail.at = max(trail.at, at)
+    if len(terms) > 1:
+        trail.lead = 0
+    elif 0 < trail.lead < MAX_LEAD:
+        trail.lead += 1
+        trail.lead_tokens += text.tokens
+    else:
+        trail.lead = int(not LEADS.isdisjoint(text.cues) and PARTING.isdisjoint(text.cues))
+        trail.lead_tokens = text.tokens
+    if at > trail.at:
+        trail.at = at
     trail.role, trail.agent, trail.cues, trail.tokens = role, agent, text.cues, text.tokens
-    seen.update(dict.fromkeys(text.terms, now))
+    seen = trail.seen
+    if len(seen) + len(terms) > limit:
+        trail.older = seen
+        seen = trail.seen = {}
+    for term in terms:
+        seen[term] = now
     for name in text.names[:NAMES]:
         seen[name[:32]] = now
-    if len(seen) > 2 * limit:
-        last = sorted(seen, key=seen.__getitem__)[-limit:]
-        trail.seen = {term: seen[term] for term in last}

@@ -31,6 +31,8 @@ from typing import Any, Literal
 from streams.events import EffortClosed, EffortReopened, OfferDeclined, SessionEnded, TurnRecorded, TurnRetracted
 from streams.processor import Derived, Params, State, derived_id, param, r6
 from streams.text import Text
+from streams.text.commonness import CLASSES
+from streams.text.terms import scan
 
 
 @dataclass(slots=True)
@@ -158,9 +160,17 @@ KINDS = {
     "convergence": "finding",
     "completion": "deliverable",
 }
+MAX_REQUEST, MAX_ANSWER = 400, 120
+"""Characters kept of a request and of an answer."""
+MIN_TOLD, MAX_TOLD, MAX_TERMS = 12, 5, 10
+"""Of a request the first five sentences of some length may title what comes of it; ten terms of each count."""
+SAYS_MUCH, ASKS = 4, 3
+"""Of the turns that ask for something the first is kept that tells most: terms up to four, and three for asking."""
+ASKING = frozenset(("opening", "question", "asks"))
 REPLY_YES = 0.6
 """The confidence of the hint `reply` where the turn begins with yes."""
 _HANDING_OVER = re.compile(r"transfer|escalat|hand_?o(?:ff|ver)|forward_to", re.I)
+_SENTENCE = re.compile(r"[^.!?\n]+(?:[.!?]+(?=\S)[^.!?\n]+)*[.!?]*")
 _DECIDED = re.compile(r"\bdeci|\bagreed|\bsettled", re.I)
 
 
@@ -170,8 +180,13 @@ class Ground:
 
     asker: str = ""
     """Who speaks for the user side: role and agent of the latest request."""
+    segment: str = ""
+    """Of the latest turn of the user side."""
     request_turn: str = ""
     request: str = ""
+    """Beginning of the turn that tells most of what is wanted."""
+    told: int = -1
+    """How much it tells, see SAYS_MUCH."""
     tags: list[str] = field(default_factory=list)
     problem_turn: str = ""
     problem: str = ""
@@ -214,33 +229,32 @@ def draw(params: ConclusionParams, state: State, turn: TurnRecorded, text: Text,
     ground = state.get(key, Ground)
     if ground is None:
         ground = Ground()
-    match turn.role:
-        case "user":
-            found = _user(params, ground, turn, text, segment)
-        case "assistant":
-            found = _assistant(params, ground, turn, text, segment)
-        case "system" | "tool":
-            return ()
     state.put(key, ground)
-    return found
+    if turn.role == "user":
+        return _user(params, ground, turn, text, segment)
+    if turn.role == "assistant":
+        return _assistant(params, ground, turn, text, segment)
+    return ()
 
 
-def _speaker(turn: TurnRecorded) -> str:
-    return f"{turn.role}:{turn.agent[:60]}"
+def _sentence(turn: TurnRecorded, text: Text, claim: int) -> str:
+    """The sentence of a turn's claim with that number."""
+    start, end = text.spans[2 * claim], text.spans[2 * claim + 1]
+    return _flat(turn.content[start : min(end, start + MAX_TEXT)])
 
 
-def _sentence(turn: TurnRecorded, start: int, end: int) -> str:
-    return " ".join(turn.content[start : min(end, start + MAX_TEXT)].split())
-
-
-def _head(content: str) -> str:
-    return " ".join(content[: MAX_TEXT // 2].split())
-
-
-def _asked(ground: Ground, turn: TurnRecorded, text: Text, speaker: str) -> None:
+def _asked(ground: Ground, turn: TurnRecorded, text: Text, speaker: str, segment: str) -> None:
     """The turn asks, tells or goes on: what comes after it must answer it before thanks can close it."""
     if not ground.request_turn or ground.concluded:
-        ground.request_turn, ground.request, ground.tags = turn.id, _head(turn.content), text.terms[:5]
+        ground.told = -1
+    elif segment != ground.segment:
+        ground.told = min(ground.told, SAYS_MUCH)
+    ground.segment = segment
+    if ground.told < SAYS_MUCH + ASKS:
+        told = min(len(text.terms), SAYS_MUCH) + (0 if ASKING.isdisjoint(text.cues) else ASKS)
+        if told > ground.told:
+            ground.told, ground.request_turn = told, turn.id
+            ground.request, ground.tags = turn.content[:MAX_REQUEST], text.terms[:5]
     ground.asker, ground.concluded = speaker, ""
     ground.answered = ground.pending = ground.handoff = False
     ground.claimed = 0.0
@@ -251,25 +265,45 @@ def _answered(ground: Ground, turn: TurnRecorded, answer: str, claimed: float) -
     ground.answered, ground.claimed = True, claimed
 
 
+def _flat(content: str) -> str:
+    return " ".join(content.split())
+
+
+def _title(content: str) -> str:
+    """The sentence of a request that tells what it is about: asking counts, greetings and courtesies do not."""
+    sentences = [said for said in _SENTENCE.findall(content) if len(said) >= MIN_TOLD][:MAX_TOLD]
+    if len(sentences) < 2:
+        return _flat(sentences[0] if sentences else content)
+    best, most = "", -1
+    for said in sentences:
+        found = scan(said)
+        told = sum([CLASSES[stem] for stem in found.terms[:MAX_TERMS]]) + (0 if ASKING.isdisjoint(found.cues) else ASKS)
+        if told > most:
+            best, most = said, told
+    return _flat(best)
+
+
 def _user(params: ConclusionParams, ground: Ground, turn: TurnRecorded, text: Text, segment: str) -> list[Derived]:
     ground.users = True
-    speaker = _speaker(turn)
+    speaker = "user:" + turn.agent[:60]
     if speaker not in ground.speakers and len(ground.speakers) < MAX_SPEAKERS:
         ground.speakers.append(speaker)
     if not turn.content:
         return []
     ground.last_turn = turn.id
-    held = _judge_user(params, ground, turn, text, speaker) if text.patterns else []
-    events = _emit(params, ground, turn, text, segment, held)
-    if "problem" in text.patterns and not ground.concluded:
-        at = 2 * text.patterns.index("problem")
-        ground.problem_turn, ground.problem = turn.id, _sentence(turn, text.spans[at], text.spans[at + 1])
-    if not any(claim.confidence >= params.conclude and claim.pattern != "negation" for claim in held):
-        if ground.asker and ground.asker != speaker:
-            _answered(ground, turn, _head(turn.content), 0.0)
-            ground.pending = "question" in text.cues
-        else:
-            _asked(ground, turn, text, speaker)
+    events: list[Derived] = []
+    if text.patterns:
+        held = _judge_user(params, ground, turn, text, speaker)
+        events = _emit(params, ground, turn, text, segment, held)
+        if "problem" in text.patterns and not ground.concluded:
+            ground.problem_turn, ground.problem = turn.id, _sentence(turn, text, text.patterns.index("problem"))
+        if any(claim.confidence >= params.conclude and claim.pattern != "negation" for claim in held):
+            return events
+    if ground.asker and ground.asker != speaker:
+        _answered(ground, turn, turn.content[:MAX_ANSWER], 0.0)
+        ground.pending = "question" in text.cues
+    else:
+        _asked(ground, turn, text, speaker, segment)
     return events
 
 
@@ -278,7 +312,6 @@ def _judge_user(params: ConclusionParams, ground: Ground, turn: TurnRecorded, te
     reply = text.confidences[text.patterns.index("reply")] if "reply" in text.patterns else 0.0
     for i, pattern in enumerate(text.patterns):
         sure = text.confidences[i]
-        said = _sentence(turn, text.spans[2 * i], text.spans[2 * i + 1])
         match pattern:
             case "thanks" | "farewell":
                 sure = _gratitude(params, ground, sure, reply)
@@ -292,13 +325,14 @@ def _judge_user(params: ConclusionParams, ground: Ground, turn: TurnRecorded, te
                 if sure <= 0.6 and ground.pending:
                     sure = 0.4
             case "declaration":
-                pattern, sure = _declared(params, ground, turn, said, sure)
+                pattern, sure = _declared(params, ground, turn, _sentence(turn, text, i), sure)
             case "negation" | "convergence":
                 pass
             case _:
                 continue
-        held.append(Held(pattern, sure, said))
-    return _surest(held)
+        if (sure := r6(sure)) >= params.offer:
+            held.append(Held(pattern, sure, _sentence(turn, text, i)))
+    return held if len(held) < 2 else _surest(held)
 
 
 def _surest(held: list[Held]) -> list[Held]:
@@ -372,11 +406,17 @@ def _assistant(params: ConclusionParams, ground: Ground, turn: TurnRecorded, tex
         return []
     ground.last_turn = turn.id
     ground.assisted = True
-    held = _judge_assistant(params, ground, turn, text) if text.patterns else []
+    if not text.patterns:
+        _answered(ground, turn, turn.content[:MAX_ANSWER], 0.0)
+        ground.pending = False
+        if not ground.users:
+            ground.concluded = ""
+        return []
+    held = _judge_assistant(params, ground, turn, text)
     events = _emit(params, ground, turn, text, segment, held)
     closing = [claim for claim in held if claim.pattern != "negation"]
     best = max(closing, key=lambda claim: claim.confidence, default=None)
-    _answered(ground, turn, best.text if best else _head(turn.content), best.confidence if best else 0.0)
+    _answered(ground, turn, best.text if best else turn.content[:MAX_ANSWER], best.confidence if best else 0.0)
     if not ground.users and not (best and best.confidence >= params.conclude):
         ground.concluded = ""
     ground.pending = "pending" in text.patterns
@@ -398,10 +438,9 @@ def _judge_assistant(params: ConclusionParams, ground: Ground, turn: TurnRecorde
     waits = "pending" in text.patterns
     for i, pattern in enumerate(text.patterns):
         sure = text.confidences[i]
-        said = _sentence(turn, text.spans[2 * i], text.spans[2 * i + 1])
         match pattern:
             case "declaration":
-                pattern, sure = _declared(params, ground, turn, said, sure)
+                pattern, sure = _declared(params, ground, turn, _sentence(turn, text, i), sure)
             case "completion" | "resolution":
                 sure = min(sure, 0.6) if waits else sure
                 if not ground.users:
@@ -412,20 +451,21 @@ def _judge_assistant(params: ConclusionParams, ground: Ground, turn: TurnRecorde
                 continue
         if ground.users and pattern != "convergence":
             sure = min(sure, params.assistant_cap)
-        held.append(Held(pattern, sure, said))
-    return _surest(held)
+        held.append(Held(pattern, r6(sure), _sentence(turn, text, i)))
+    return held if len(held) < 2 else _surest(held)
 
 
 def _emit(
     params: ConclusionParams, ground: Ground, turn: TurnRecorded, text: Text, segment: str, held: list[Held]
 ) -> list[Derived]:
-    """The events of a turn's claims: every one is told, the surest concludes or is offered."""
+    """The events of a turn's claims: every one sure enough is told, the surest concludes or is offered."""
+    events: list[Derived] = []
+    if not held:
+        return events
     if turn.role == "user":
         segment = ground.concluded or segment
-    events: list[Derived] = []
     best: Held | None = None
     for claim in held:
-        claim.confidence = r6(claim.confidence)
         if claim.confidence < params.offer:
             continue
         events.append(
@@ -445,7 +485,7 @@ def _emit(
 
 
 def _conclude(ground: Ground, turn: TurnRecorded, text: Text, segment: str, claim: Held) -> list[Derived]:
-    said = ground.answer if turn.role == "user" and claim.pattern in ("completion", "confirmation") else ""
+    said = _flat(ground.answer) if turn.role == "user" and claim.pattern in ("completion", "confirmation") else ""
     conclusion = said or claim.text
     events: list[Derived] = [
         SegmentConcluded(
@@ -486,9 +526,9 @@ def _offer(ground: Ground, turn: TurnRecorded, segment: str, claim: Held) -> lis
 def _artifact(ground: Ground, turn: TurnRecorded, text: Text, segment: str, claim: Held) -> ArtifactMade:
     kind = "decision" if claim.pattern == "declaration" and _DECIDED.search(claim.text) else KINDS[claim.pattern]
     own = claim.pattern in ("negation", "declaration", "convergence")
-    title = (claim.text if own else ground.problem if kind == "fix" else ground.request) or claim.text
+    title = (claim.text if own else (ground.problem if kind == "fix" else "") or _title(ground.request)) or claim.text
     rests = [ground.request_turn, "" if own else ground.problem_turn, "" if own else ground.answer_turn, turn.id]
-    body = claim.text if own or not ground.answer else f"{ground.answer}\n{claim.text}"
+    body = claim.text if own or not ground.answer else f"{_flat(ground.answer)}\n{claim.text}"
     return ArtifactMade(
         turn.space,
         turn.session,
@@ -542,7 +582,7 @@ def settle(state: State, fact: Settling) -> list[Derived]:
             SegmentConcluded(fact.space, fact.session, fact.at, segment, turn, pattern, 1.0, conclusion),
             ArtifactMade(
                 fact.space, fact.session, fact.at, derived_id("artifact", fact.space, turn), KINDS[pattern],
-                (ground.request or said)[:120], conclusion, "final", list(ground.tags), segment,
+                (_title(ground.request) or said)[:120], conclusion, "final", list(ground.tags), segment,
                 [turn_id for turn_id in dict.fromkeys([ground.request_turn, turn]) if turn_id],
             ),
         ]  # fmt: skip

@@ -4,46 +4,33 @@
 
 The sentences are the turns' own: the first questions or requests, the last finding, the last decision. They are clipped
 as in a telegram, without stop words: rare among cues, those would outweigh the telling words when cues are searched
-(measured: that costs a fifth of the mean reciprocal rank). The rest of the budget goes to words that they leave out, by
+(measured: that costs a fifth of the mean reciprocal rank). The rest of the budget goes to words that they leave out,
+each once, as it was written:
 
-    weight(term) = rarity(term) * (1 + log2(turns that use it))
+    words of a matter, those of most turns first; then light words (make, tuesday), the latest first
 
-with each word once, as it was written. A cue of 100 tokens so holds several times as many telling words as the first
-100 tokens of the segment. Source: maximal marginal relevance (Carbonell and Goldstein 1998), where two words are alike
-when they are the same.
+A cue of 100 tokens so holds several times as many telling words as the first 100 tokens of the segment. Source: maximal
+marginal relevance (Carbonell and Goldstein 1998), where two words are alike when they are the same. Finer orders, by
+rarity times turns, find no more (measured) and cost a sort of all words.
 """
 
 from __future__ import annotations
 
+import re
+from bisect import bisect_right
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from itertools import islice
-from math import log2
+from itertools import accumulate, islice
 
 from streams.text import Text
-from streams.text.commonness import COMMON, LIGHT, ORDINARY, RARE, rarity
-from streams.text.terms import WORDS
+from streams.text.commonness import CLASSES
+from streams.text.terms import MAX_CACHE, WORDS
 
-RARITY = {LIGHT: 0.3, COMMON: 0.6, ORDINARY: 0.9, RARE: 1.0}
-"""How much a term of each class of commonness tells."""
-
-USES = [0.0, *(1 + log2(count) for count in range(1, 64))]
-"""How much more a term tells by being used so often."""
-
-
-class _Tells(dict[str, float]):
-    """A memo of how much each term tells; forgetting it changes nothing but speed."""
-
-    def __missing__(self, stem: str) -> float:
-        if len(self) >= 1 << 16:
-            self.clear()
-        found = self[stem] = RARITY[rarity(stem)]
-        return found
-
-
-_TELLS = _Tells()
-
-LONGEST, RECENT, TAKEN_BACK = 32, 3, 12
+LONGEST, RECENT, TAKEN_BACK = 32, 3, 16
 """Bytes of a kept word; last turns whose retraction takes their terms back; terms kept of each of these."""
+
+SAID = 120
+"""Characters kept of a turn whose sentence may stand in the summary."""
 
 NEGATIONS = frozenset(
     (
@@ -69,6 +56,8 @@ TELLING = 3
 """A sentence that tells something has so many words besides stop words."""
 
 STOPS = (". ", "! ", "? ", "\n")
+_SHORT = re.compile(r"(?:.{,22}?(?:[.!?]\s+|\n\s*))+")
+"""Sentences too short to tell anything, before the first that may."""
 
 
 @dataclass(slots=True)
@@ -80,50 +69,60 @@ class Evidence:
     last_turn: str
     turns: int = 0
     tokens: int = 0
+    opening: list[str] = field(default_factory=list)
+    """The first turn with content, and its beginning: what the segment is called where no word of it tells anything."""
     asked: list[list[str]] = field(default_factory=list)
     """Turn and sentence of the first questions and requests."""
     found: list[str] = field(default_factory=list)
-    """Turn and sentence of the last finding; empty for none."""
+    """Turn and beginning of the last finding; empty for none."""
     decided: list[str] = field(default_factory=list)
     forms: dict[str, str] = field(default_factory=dict)
-    """By stem, in order of first use: how it was last written."""
+    """Words of a matter, by stem, in order of first use: how each was first written."""
+    light: dict[str, str] = field(default_factory=dict)
+    """Words that alone tell no matter, likewise."""
     counts: dict[str, int] = field(default_factory=dict)
-    """In how many turns a stem was used; only of those used in more than one."""
-    recent: list[list[str]] = field(default_factory=list)
+    """In how many turns a stem of `forms` was used; only of those used in more than one."""
+    recent: dict[str, list[str]] = field(default_factory=dict)
     """The last turns, each with its stems: what a retraction takes back."""
     due: int = 0
     """The number of turns at which the next summary is written."""
     closed: bool = False
 
 
+class _Kept(dict[str, int]):
+    """Tokens of a word that a telegram keeps, 0 of one that it drops: a memo of a pure function."""
+
+    def __missing__(self, word: str) -> int:
+        tokens, folded, stem, _, _, _ = WORDS[word]
+        cost = tokens if stem or folded in NEGATIONS else 0
+        if len(word) <= 2 * LONGEST:
+            if len(self) >= MAX_CACHE:
+                self.clear()
+            self[word] = cost
+        return cost
+
+
+_KEPT = _Kept()
+
+
 def clip(text: str, limit: int) -> str:
     """A text as in a telegram: its first `limit` tokens without stop words (negations stay) and control characters."""
-    if not text.isprintable():
-        text = "".join(c if c.isprintable() else " " for c in text)
-    left = limit
-    kept: list[str] = []
-    for word in text.split():
-        tokens, folded, stem, _, _, _ = WORDS[word]
-        if stem or folded in NEGATIONS:
-            left -= tokens
-            if left < 0:
-                return " ".join(kept) + "…" if kept else word[: limit * 4] + "…"
-            kept.append(word)
-    return " ".join(kept)
+    kept = [*filter(_KEPT.__getitem__, text.split())]
+    ends = [*accumulate(map(_KEPT.__getitem__, kept[: limit + 1]))]
+    fit = bisect_right(ends, limit)
+    said = " ".join(kept[:fit])
+    if fit < len(kept):
+        said = (said or kept[0][: limit * 4]) + "…"
+    return said if said.isprintable() else " ".join("".join(c if c.isprintable() else " " for c in said).split())
 
 
 def sentence(content: str, asked: bool, limit: int) -> str:
     """The telling sentence of a turn: its first question where it asks, else its first sentence of some length."""
-    text = content[:2000].strip()
-    if asked and (end := text.find("?")) > 0:
-        begin = max(text.rfind(stop, 0, end - 8) for stop in STOPS) if end > 8 else -1
-        return clip(text[begin + 1 : end + 1], limit)
-    begin = 0
-    while True:
-        end = min((at for stop in STOPS if (at := text.find(stop, begin)) >= 0), default=len(text))
-        if end - begin >= 24 or end >= len(text) - 1:
-            return clip(text[begin : end + 1] if end - begin >= 24 else text, limit)
-        begin = end + 1
+    if asked and (end := content.find("?", 0, 2000)) > 0:
+        begin = max([content.rfind(stop, 0, end - 8) for stop in STOPS]) if end > 8 else -1
+        return clip(content[begin + 1 : min(end + 1, begin + SAID)], limit)
+    found = _SHORT.match(content, 0, SAID)
+    return clip(content[found.end() if found else 0 : SAID], limit)
 
 
 def gather(evidence: Evidence, turn: str, content: str, text: Text, sentences: int, clipped: int, limit: int) -> None:
@@ -131,70 +130,109 @@ def gather(evidence: Evidence, turn: str, content: str, text: Text, sentences: i
     evidence.turns += 1
     evidence.tokens += text.tokens
     evidence.last_turn = turn
-    forms, counts, terms = evidence.forms, evidence.counts, text.terms
-    for stem in [stem for stem in terms if stem in forms]:
-        counts[stem] = counts.get(stem, 1) + 1
-    if len(forms) < limit:
-        written = text.forms
-        if not content.isascii():
-            fit = [(stem, form) for stem, form in zip(terms, written, strict=True) if len(form.encode()) <= LONGEST]
-            terms, written = [stem for stem, _ in fit], [form for _, form in fit]
-        forms.update(zip(terms, written, strict=True))
-        if len(forms) > limit:
-            evidence.forms = dict(islice(forms.items(), limit))
-    evidence.recent.append([turn, *terms[:TAKEN_BACK]])
-    if len(evidence.recent) > RECENT:
-        del evidence.recent[0]
-    if len(text.terms) < TELLING:
+    if not evidence.opening and (said := content[:SAID].split()):
+        evidence.opening = [turn, " ".join(said)]
+    terms = text.terms
+    if not terms:
         return
-    cues = text.cues
-    asks = "question" in cues
-    if len(evidence.asked) < sentences and (asks or "opening" in cues or not evidence.asked):
-        said = sentence(content, asks, clipped)
+    forms, light, counts = evidence.forms, evidence.light, evidence.counts
+    room = limit - len(forms) - len(light)
+    if room > 0:
+        written = text.forms if content.isascii() else _short(terms, text.forms)
+        for stem, form in zip(terms[:room], written, strict=False):
+            if stem in forms:
+                counts[stem] = counts.get(stem, 1) + 1
+            elif CLASSES[stem]:  # LIGHT is 0
+                forms[stem] = form
+            else:
+                light[stem] = form
+    else:
+        for stem in filter(forms.__contains__, terms):
+            counts[stem] = counts.get(stem, 1) + 1
+    recent = evidence.recent
+    recent[turn] = terms if len(terms) <= TAKEN_BACK else terms[:TAKEN_BACK]
+    if len(recent) > RECENT:
+        del recent[next(iter(recent))]
+    if len(terms) >= TELLING and (text.cues or not evidence.asked):
+        _quote(evidence, turn, content, text.cues, sentences, clipped)
+
+
+def _short(terms: list[str], forms: list[str]) -> list[str]:
+    """The forms, stems in place of those that take too many bytes."""
+    return [form if len(form.encode()) <= LONGEST else stem for stem, form in zip(terms, forms, strict=True)]
+
+
+def _quote(evidence: Evidence, turn: str, content: str, cues: list[str], sentences: int, clipped: int) -> None:
+    """Keeps what a turn asks, decides or finds."""
+    asked = evidence.asked
+    if len(asked) < sentences and (not asked or "question" in cues or "opening" in cues):
+        said = sentence(content, "question" in cues, clipped)
         if said.count(" ") + 1 >= TELLING:
-            evidence.asked.append([turn, said])
+            asked.append([turn, said])
     elif "decision" in cues:
-        evidence.decided = [turn, sentence(content, False, clipped)]
+        evidence.decided = [turn, content[:SAID]]
     elif "finding" in cues:
-        evidence.found = [turn, sentence(content, False, clipped)]
+        evidence.found = [turn, content[:SAID]]
 
 
 def forget(evidence: Evidence, turn: str) -> None:
     """Takes a retracted turn's sentences, and one use of each of its terms, out of the evidence."""
-    for _, *stems in [recent for recent in evidence.recent if recent[0] == turn]:
-        for stem in stems:
-            uses = evidence.counts.pop(stem, 1)
-            if uses > 2:
-                evidence.counts[stem] = uses - 1
-            elif uses == 1:
-                evidence.forms.pop(stem, None)
-    evidence.recent = [recent for recent in evidence.recent if recent[0] != turn]
+    for stem in evidence.recent.pop(turn, ()):
+        uses = evidence.counts.pop(stem, 1)
+        if uses > 2:
+            evidence.counts[stem] = uses - 1
+        elif uses == 1:
+            evidence.forms.pop(stem, None)
+            evidence.light.pop(stem, None)
     evidence.asked = [asked for asked in evidence.asked if asked[0] != turn]
+    if evidence.opening[:1] == [turn]:
+        evidence.opening = []
     if evidence.found[:1] == [turn]:
         evidence.found = []
     if evidence.decided[:1] == [turn]:
         evidence.decided = []
 
 
-def summarize(evidence: Evidence, budget: int, best: int) -> tuple[str, list[str]]:
-    """The retrieval cue, at most `budget` tokens, and the `best` terms (stems), best first."""
-    said = [asked[1] for asked in evidence.asked] + evidence.found[1:] + evidence.decided[1:]
+def summarize(evidence: Evidence, budget: int, clipped: int, best: int) -> tuple[str, list[str]]:
+    """The retrieval cue, at most `budget` tokens, its sentences `clipped`; the `best` terms (stems), best first."""
+    forms, counts = evidence.forms, evidence.counts
+    said = [asked[1] for asked in evidence.asked]
+    said += [sentence(quoted[1], False, clipped) for quoted in (evidence.found, evidence.decided) if quoted]
     text = " ".join(said)
-    left = budget - sum(1 + (len(word) - 1) // 7 for word in text.split()) - 1
-    folded = text.casefold()
-    tells = {stem: -_TELLS[stem] for stem in evidence.forms}
-    for stem, uses in evidence.counts.items():
-        if stem in tells:
-            tells[stem] *= USES[min(uses, 63)]
-    ranked = sorted(tells, key=tells.__getitem__)
-    extra: list[str] = []
-    for stem in ranked:
-        form = evidence.forms[stem]
-        if form in folded:
-            continue
-        left -= 1 + len(form) // 7
-        if left < 0:
-            break
-        extra.append(form)
-    cue = f"{text} · {', '.join(extra)}" if text and extra else text or ", ".join(extra)
-    return cue, ranked[:best]
+    repeated = sorted(counts, key=counts.__getitem__, reverse=True)
+    terms = repeated[:best]
+    if len(terms) < best:
+        terms += islice([stem for stem in forms if stem not in counts], best - len(terms))
+    left = max(0, budget - _at_most(text) - 1)
+    told = set(text.casefold().replace("?", " ").replace(",", " ").replace(".", " ").split())
+    words = [form for form in forms.values() if form not in told]
+    if len(words) > left // 2:
+        # Why only now: an order is of use where not all fit.
+        words = [form for form in _ranked(forms, repeated) if form not in told]
+    words += islice([form for form in reversed(evidence.light.values()) if form not in told], left)
+    extra = _fit(words, left)
+    cue = f"{text} · {extra}" if text and extra else text or extra
+    if not cue and evidence.opening:
+        cue = clip(evidence.opening[1], clipped) or evidence.opening[1][:clipped]
+    return cue, terms
+
+
+def _at_most(text: str) -> int:
+    """An upper bound of the tokens of a text, those of a word being 1 + (length - 1) // 7."""
+    return 1 + text.count(" ") + len(text) // 7 if text else 0
+
+
+def _ranked(forms: dict[str, str], repeated: list[str]) -> Iterable[str]:
+    """The forms, those of repeated stems first."""
+    ranked = dict.fromkeys(repeated, "")
+    ranked.update(forms)
+    return ranked.values()
+
+
+def _fit(words: list[str], budget: int) -> str:
+    """The first of the words that take no more than so many tokens, listed."""
+    listed = ", ".join(words)
+    if _at_most(listed) <= budget:
+        return listed
+    ends = [*accumulate(map(len, words[:budget]))]
+    return ", ".join(words[: bisect_right(range(len(ends)), budget, key=lambda at: at + 1 + (ends[at] + at) // 7)])

@@ -37,9 +37,10 @@ from processors.open_efforts.events import (
     TurnThreaded,
 )
 from processors.open_efforts.facts import concern
+from processors.open_efforts.index import active
 from processors.open_efforts.params import OpenEffortsParams
-from processors.open_efforts.records import RECENT, Effort, Segment, active
-from processors.open_efforts.table import main_of, recently, report
+from processors.open_efforts.records import RECENT, Effort, Session
+from processors.open_efforts.table import count, main_of, recently, report
 from processors.open_efforts.turns import thread
 from streams.processor import Derived, Processor, State
 
@@ -95,22 +96,20 @@ def _refiled(state: State, event: TurnRefiled) -> None:
     said = recently(state, index, event.turn)
     if said is None or not said.effort or said.segment == event.segment:
         return
-    key = f"segment/{said.segment}"
-    old = state.get(key, Segment)
-    if old is not None and said.effort in old.efforts:
-        old.efforts[said.effort] -= 1
-        if old.efforts[said.effort] <= 0:
-            del old.efforts[said.effort]
-        state.put(key, old)
-    new = state.get(f"segment/{event.segment}", Segment) or Segment()
-    new.efforts[said.effort] = new.efforts.get(said.effort, 0) + 1
-    state.put(f"segment/{event.segment}", new)
+    session = state.get(f"session/{event.session}", Session) or Session()
+    old = session.segments.get(said.segment, {})
+    if said.effort in old:
+        old[said.effort] -= 1
+        if old[said.effort] <= 0:
+            del old[said.effort]
+    count(session, event.segment, said.effort)
+    state.put(f"session/{event.session}", session)
     said.segment = event.segment
     state.put(f"turn/{index.turns[event.turn] % RECENT}", said)
 
 
 def _progressed(state: State, event: SegmentSummarized, out: list[Derived]) -> None:
-    effort_id = main_of(state, event.segment)
+    effort_id = main_of(state, event.session, event.segment)
     effort = state.get(f"effort/{effort_id}", Effort) if effort_id else None
     if effort is None:
         return
@@ -124,14 +123,16 @@ def _progressed(state: State, event: SegmentSummarized, out: list[Derived]) -> N
 
 
 def _concluded(state: State, event: SegmentConcluded, out: list[Derived]) -> None:
-    said = recently(state, state.index(active), event.turn)
-    effort_id = (said.effort if said else "") or main_of(state, event.segment)
+    index = state.index(active)
+    said = recently(state, index, event.turn)
+    effort_id = (said.effort if said else "") or main_of(state, event.session, event.segment)
     effort = state.get(f"effort/{effort_id}", Effort) if effort_id else None
     if effort is None or effort.status == "concluded":
         return
     effort.live = [live for live in effort.live if live != event.segment]
     if not effort.live and not effort.declared:
-        effort.status = "concluded"
+        effort.status, effort.ended = "concluded", event.turn
+        index.mark(effort_id, effort)
         out.append(
             EffortConcluded(
                 event.space, event.session, event.at, effort_id, event.turn, event.pattern, event.conclusion

@@ -42,17 +42,18 @@ def known_as(agent: str) -> str:
     return name.strip(_EDGE) or name
 
 
-def called(state: State, session: str, me: str, text: Text, common: dict[str, dict[str, None]], limit: int) -> str:
+def called(state: State, session: str, me: str, text: Text, common: dict[str, int], limit: int) -> str:
     """The speaker of the session that the turn calls by name, "" for none.
 
-    A word that many efforts use (`common` postings over `limit`) is a word, not a name, unless it opens as an address.
+    A word that more than `limit` efforts use (by the postings `common`) is a word, not a name, unless it opens as an
+    address.
     """
     for call in text.calls:
         word = call.strip(_EDGE)
         if (
             word
             and word != me
-            and (call == text.address or len(common.get(word, ())) <= limit)
+            and (call == text.address or common.get(word, 0).bit_count() <= limit)
             and state.get(f"speaker/{session}/{word}", Speaker) is not None
         ):
             return word

@@ -7,7 +7,7 @@ A log-linear choice. With n efforts of the session as candidates, df(f) of which
                + stay + log((stays + prior) / (switches + 1)) - cut where a segment began, if e is the current effort
                + resumes if the turn says that it goes back, for all others
                - done if e's user said good-bye or e is concluded
-    worth(elsewhere) = like * similarity - elsewhere + resumes, for efforts of other sessions (see matching)
+    worth(elsewhere): see elsewhere
     worth(new) = - new + greets + opens + arrives, as cues tell
 
 The share of switches is learned from the session itself: some people do one thing at a time, some four. Weights are
@@ -17,11 +17,13 @@ the same.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from math import exp, log
 
-from processors.open_efforts.matching import LOGS
-from processors.open_efforts.records import Effort
+from processors.open_efforts.index import Active, Scene
+from processors.open_efforts.matching import LOGS, slots_of
+from processors.open_efforts.records import Session
 from streams.processor import Params, param
 from streams.text import Text
 
@@ -33,7 +35,9 @@ breakfast holiday vacat morn even night today feel well hope wetter wochenend re
 _CHAT = frozenset(_DAILY.split())
 """Stems of daily small talk. A turn that says anything else as well is not small talk."""
 ASKING = frozenset(("question", "opening", "asks", "wh", "shift"))
+MOVING = frozenset(("shift", "also", "opening", "greeting"))
 _WORDS, _NAMES = 6.0, 4.0
+LOG2 = log(2)
 
 
 class Weights(Params):
@@ -49,10 +53,12 @@ class Weights(Params):
     cut: float = param(1.0, "log odds", "a segment that begins speaks against staying", ge=0)
     resumes: float = param(1.5, "log odds", "words of return ('back to ...') speak for what was left", ge=0)
     done: float = param(0.8, "log odds", "few go on after good-bye", ge=0)
-    like: float = param(
-        5.0, "log odds at similarity 1", "an effort of another session must share half of the words", ge=0
+    strange: float = param(
+        2.5,
+        "log odds",
+        "six words and none of them known: nobody goes on so; half without other signs of a change",
+        ge=0,
     )
-    elsewhere: float = param(2.5, "log odds", "work is rarely carried over into another session unsaid", ge=0)
     new: float = param(0.8, "log odds", "a turn without any cue rarely begins something; 0.85 and 0.73", ge=0)
     greets: float = param(
         4.5,
@@ -61,61 +67,111 @@ class Weights(Params):
         ge=0,
     )
     opens: float = param(1.7, "log odds", "so do 'I need', 'can you help'; 1.68 and 1.59", ge=0)
+    shifts: float = param(1.0, "log odds", "so does 'another thing'; 'also' half as much", ge=0)
     arrives: float = param(1.5, "log odds", "who comes into a session under way and asks, asks something else", ge=0)
 
 
 @dataclass(slots=True)
-class Candidate:
-    """An effort of the session that the turn may belong to."""
+class Heard:
+    """What the efforts of a session share with a turn, by slot: the rarity of words, names and words asked for."""
 
-    id: str
-    effort: Effort
-    done: bool
+    words: dict[int, float]
+    names: dict[int, float]
+    asked: dict[int, float]
+    total: float
+    """Rarity of all words of the turn, unheard ones half."""
 
 
-def worths(
-    weights: Weights, candidates: list[Candidate], current: str, cut: bool, stays: int, switches: int,
-    terms: list[str], names: list[str], cues: list[str],
-) -> dict[str, float]:  # fmt: skip
-    """worth(e) of each candidate."""
-    n = len(candidates)
-    by_terms, spoken = shared(terms, [c.effort.terms for c in candidates])
-    by_names, _ = shared(names, [c.effort.names for c in candidates])
-    asked, _ = shared(terms, [c.effort.asked for c in candidates])
-    spoken = spoken or 1.0
-    found: dict[str, float] = {}
-    for i in range(n):
-        c = candidates[i]
-        worth = (
-            weights.words * min(by_terms[i], _WORDS) / 3
-            + weights.names * min(by_names[i], _NAMES)
-            + weights.asked * min(1.0, asked[i] / spoken)
-        )
-        if c.id == current:
-            worth += weights.stay + log((stays + weights.prior) / (switches + 1)) - (weights.cut if cut else 0.0)
-        elif "resume" in cues:
-            worth += weights.resumes
-        if c.done:
-            worth -= weights.done
-        found[c.id] = worth
+def heard(index: Active, slots: Collection[int], terms: list[str], names: list[str]) -> Heard:
+    """Goes through the words once. Why masks: most words are shared by one effort or none, which costs one `&`."""
+    among = 0
+    for slot in slots:
+        among |= 1 << slot
+    top = LOGS[len(slots) + 1]
+    get, asked = index.terms.get, index.asked
+    found = Heard({}, {}, {}, 0.0)
+    by_words, by_asked = found.words, found.asked
+    known = 0.0
+    unheard = 0
+    for term in terms:
+        mask = get(term, 0) & among
+        if not mask:
+            unheard += 1
+            continue
+        weight = top - LOGS[mask.bit_count()]
+        known += weight
+        while mask:
+            low = mask & -mask
+            slot = low.bit_length() - 1
+            by_words[slot] = by_words.get(slot, 0.0) + weight
+            if term in asked[slot]:
+                by_asked[slot] = by_asked.get(slot, 0.0) + weight
+            mask ^= low
+    found.total = known + unheard * 0.5 * (top + LOG2) or 1.0
+    for name in names:
+        mask = index.names.get(name, 0) & among
+        weight = top - LOGS[mask.bit_count()]
+        for slot in slots_of(mask):
+            found.names[slot] = found.names.get(slot, 0.0) + weight
     return found
 
 
-def shared(words: list[str], profiles: list[dict[str, int]]) -> tuple[list[float], float]:
-    """For each profile the rarity of the words it shares; and the rarity of all words, unheard ones half."""
-    n = len(profiles)
-    found = [0.0] * n
-    total, unheard = 0.0, 0.5 * log((n + 1) / 0.5)
-    for word in words:
-        having = [i for i in range(n) if word in profiles[i]]
-        if having:
-            weight = LOGS[n + 1] - LOGS[len(having)]
-            total += weight
-            for i in having:
-                found[i] += weight
+def worths(
+    weights: Weights, index: Active, slots: dict[str, int], session: Session, cut: bool,
+    terms: list[str], names: list[str], cues: list[str],
+) -> tuple[dict[str, float], dict[str, float]]:  # fmt: skip
+    """worth(e) of each of the session's efforts, the last active one last; and the share of the turn's words it has."""
+    shared = heard(index, slots.values(), terms, names)
+    resumes = weights.resumes if "resume" in cues else 0.0
+    words, by_names, asked = shared.words, shared.names, shared.asked
+    current, done = session.effort, index.done
+    strange = weights.strange * min(1.0, max(0.0, len(terms) - 2) / 4)
+    if not cut and MOVING.isdisjoint(cues):
+        strange /= 2
+    found: dict[str, float] = {}
+    for effort, slot in slots.items():
+        worth = staying(weights, session, cut) if effort == current else resumes
+        if slot in words:
+            worth += weights.words * min(words[slot], _WORDS) / 3
+            if slot in asked:
+                worth += weights.asked * asked[slot] / shared.total
         else:
-            total += unheard
-    return found, total
+            worth -= strange
+        if slot in by_names:
+            worth += weights.names * min(by_names[slot], _NAMES)
+        if done >> slot & 1:
+            worth -= weights.done
+        found[effort] = worth
+    total = shared.total
+    return found, {effort: words[slot] / total for effort, slot in slots.items() if slot in words}
+
+
+def staying(weights: Weights, session: Session, cut: bool) -> float:
+    """What habit says of going on with the current effort."""
+    worth = weights.stay + log((session.stays + weights.prior) / (session.switches + 1))
+    return worth - weights.cut if cut else worth
+
+
+def plainly(
+    weights: Weights, index: Active, scene: Scene, session: Session, cut: bool, terms: list[str], names: list[str]
+) -> float:
+    """worth(current) where no other effort shares anything with the turn, and this one does; never above what `worths`
+    says, -9 elsewhere. Why: most turns simply go on, and C counts what they share."""
+    slot = scene.slots.get(session.effort)
+    if slot is None or index.done >> slot & 1:
+        return -9.0
+    here = 1 << slot
+    for name in names:
+        if index.names.get(name, 0) & ~here:
+            return -9.0
+    if index.titles and not index.titles.keys().isdisjoint(terms):
+        return -9.0
+    get, among = index.terms.get, scene.mask
+    masks = [get(term, 0) & among for term in terms]
+    hits = masks.count(here)
+    if not hits or hits + masks.count(0) < len(masks):
+        return -9.0
+    return weights.words * min(hits * LOGS[len(scene.slots) + 1], _WORDS) / 3 + staying(weights, session, cut)
 
 
 def beginning(weights: Weights, cues: list[str], middle: bool, comes: bool) -> float:
@@ -124,6 +180,10 @@ def beginning(weights: Weights, cues: list[str], middle: bool, comes: bool) -> f
     worth = -weights.new
     if "greeting" in cues and middle and "resume" not in cues:
         worth += weights.greets
+    if "shift" in cues:
+        worth += weights.shifts
+    elif "also" in cues:
+        worth += weights.shifts / 2
     if "opening" in cues:
         worth += weights.opens
         if comes and middle:
@@ -159,6 +219,11 @@ def works(text: Text, small: bool) -> bool:
     if small:
         return False
     return not ASKING.isdisjoint(text.cues) or (len(text.terms) >= 3 and _SMALL.isdisjoint(text.cues))
+
+
+def asks(text: Text) -> bool:
+    """Whether something is asked in words that can be told."""
+    return bool(text.calls) and not ASKING.isdisjoint(text.cues)
 
 
 def parting(cues: list[str], terms: int) -> bool:

@@ -80,6 +80,8 @@ class EffortProgressed:
     terms: list[str]
     segments: int
     turns: int
+    name: str = ""
+    """The agent's own name for it, where it declared one, even after the effort opened."""
     type: Literal["effort-progressed.v1"] = "effort-progressed.v1"
 
 
@@ -108,6 +110,7 @@ class EffortResumed:
     effort: str
     turn: str
     reason: str
+    """work, declared, reopened, or retracted: the turn that concluded it was taken back."""
     type: Literal["effort-resumed.v1"] = "effort-resumed.v1"
 
 

@@ -5,21 +5,19 @@ from __future__ import annotations
 from processors.manifest import FactFiled
 from processors.open_efforts.crowd import known_as
 from processors.open_efforts.events import EffortConcluded, EffortOpened, EffortRated, FactThreaded, ReferenceMissed
+from processors.open_efforts.index import Active, active, add, drop, names_of, post, take
 from processors.open_efforts.params import OpenEffortsParams
 from processors.open_efforts.records import (
     RECENT,
     WORD,
-    Active,
     Effort,
     Named,
     Said,
     Session,
-    Space,
     Speaker,
-    active,
-    add,
 )
-from processors.open_efforts.table import TOPIC, activate, find, give_name, recently, reopen, report, take_name
+from processors.open_efforts.table import activate, find, give_name, go_on, many, recently, reopen, report, take_name
+from processors.open_efforts.topics import TOPIC
 from streams.events import (
     ClockTicked,
     EffortClosed,
@@ -34,6 +32,7 @@ from streams.events import (
     TurnRetracted,
 )
 from streams.processor import Derived, State, derived_id
+from streams.text.commonness import LIGHT, rarity
 from streams.text.terms import scan
 
 _PATTERN = "closed"
@@ -45,7 +44,8 @@ def concern(params: OpenEffortsParams, state: State, event: FactFiled, out: list
         case SessionEnded() | ClockTicked() as fact:
             out.append(FactThreaded(event.space, event.session, event.at, "", fact))
         case TurnRetracted() as retracted:
-            out.append(FactThreaded(event.space, event.session, event.at, _take_back(state, retracted.turn), retracted))
+            effort_id = _take_back(state, event, retracted.turn, out)
+            out.append(FactThreaded(event.space, event.session, event.at, effort_id, retracted))
         case EffortDeclared() as declared:
             _declare(params, state, event, declared, out)
         case EffortClosed() | EffortReopened() | ImportanceFlagged() as fact:
@@ -54,8 +54,8 @@ def concern(params: OpenEffortsParams, state: State, event: FactFiled, out: list
             pass
 
 
-def _take_back(state: State, turn: str) -> str:
-    """A retracted turn's words are no longer matched; gives the effort it belonged to."""
+def _take_back(state: State, event: FactFiled, turn: str, out: list[Derived]) -> str:
+    """A retracted turn's words are no longer matched, what it concluded is open; gives the effort it belonged to."""
     index = state.index(active)
     said = recently(state, index, turn)
     if said is None:
@@ -66,15 +66,18 @@ def _take_back(state: State, turn: str) -> str:
         said.turn = ""  # It waits no longer for what follows.
         del index.turns[turn]
     else:
-        add(index, said.effort, effort, said, -1)
+        take(index, said.effort, effort, said)
         effort.turns = max(0, effort.turns - 1)
-        if list(effort.asked) == said.terms:
+        if effort.asker == turn:
             effort.asked = {}
         for name in said.names:
             if name not in effort.names:
                 take_name(state, name, said.effort)
+        if effort.ended == turn:
+            reopen(effort, event, said.effort, turn, "retracted", out)
+        index.mark(said.effort, effort)
         state.put(f"effort/{said.effort}", effort)
-    said.terms, said.counts, said.names = [], [], []
+    said.terms, said.names = [], []
     state.put(key, said)
     return said.effort
 
@@ -84,14 +87,16 @@ def _declare(
 ) -> None:
     """The agent says what it works on: a new effort, one it named before, or that of a turn."""
     index = state.index(active)
-    effort_id = find(state, event.space, fact.name, "", "") or find(state, event.space, "", fact.turn, event.segment)
+    effort_id = find(state, event.space, event.session, fact.name, "", "") or find(
+        state, event.space, event.session, "", fact.turn, event.segment
+    )
     if not effort_id and not fact.name and not fact.topic:
         _missed(event, fact, out)
         return
     effort = state.get(f"effort/{effort_id}", Effort) if effort_id else None
     if effort is None:
         effort_id = derived_id("effort", event.space, fact.id)
-        effort = Effort(event.session, event.at, fact.name, (fact.topic or fact.name)[:TOPIC], True)
+        effort = Effort(event.session, event.at, fact.name, (fact.topic or fact.name)[:TOPIC], True, declared=True)
         out.append(
             EffortOpened(
                 event.space, event.session, event.at, effort_id, fact.turn, fact.name, effort.topic, "declared"
@@ -102,17 +107,15 @@ def _declare(
             reopen(effort, event, effort_id, fact.turn, "declared", out)
         effort.declared = True
         effort.name = fact.name or effort.name
-        if fact.topic:
-            effort.topic = fact.topic[:TOPIC]
+        if fact.topic or (fact.name and not effort.titled):
+            effort.topic, effort.titled = (fact.topic or fact.name)[:TOPIC], True
+        if fact.topic or fact.name:
             report(state, event.space, event.session, event.at, effort_id, effort, out)
     if fact.name:
         state.put(f"declared/{fact.name.lower()}", Named([effort_id]))
-    _titled(state, index, effort_id, effort, fact)
-    space = state.get("space", Space) or Space()
-    space.touched += 1
-    state.put("space", space)
-    effort.seen = space.touched
     activate(params, state, index, effort_id, effort)
+    _titled(state, index, effort_id, effort, fact)
+    index.mark(effort_id, effort)
     state.put(f"effort/{effort_id}", effort)
     _assign(params, state, event, fact, effort_id)
 
@@ -120,18 +123,22 @@ def _declare(
 def _titled(state: State, index: Active, effort_id: str, effort: Effort, fact: EffortDeclared) -> None:
     """The words of an effort's own name and topic are matched like those of its turns."""
     words = scan(f"{fact.name} {fact.topic}")
-    names = list(dict.fromkeys([fact.name.lower(), *words.names]))
-    names = [name for name in names if name and len(name) <= WORD]
+    names = names_of([name for name in dict.fromkeys([fact.name.lower(), *words.names]) if name])
     for name in names:
         give_name(state, name, effort_id)
-    add(index, effort_id, effort, Said("", "", "", "", "", words.terms, words.counts, names))
+    slot = index.slots[effort_id]
+    drop(index.titles, effort.title, slot)
+    told = (term for term in dict.fromkeys([*words.terms, *effort.title]) if len(term) <= WORD)
+    effort.title = [term for term in told if rarity(term) != LIGHT][:8]
+    post(index.titles, effort.title, slot)
+    add(index, effort_id, effort, Said("", "", "", "", words.terms, names), words.forms)
 
 
 def _assign(params: OpenEffortsParams, state: State, event: FactFiled, fact: EffortDeclared, effort_id: str) -> None:
     """From now on the declaring agent's turns go to the effort; the whole session's where few speak."""
     session = state.get(f"session/{event.session}", Session) or Session()
     said = recently(state, state.index(active), fact.turn)
-    if said is not None and len(session.users) >= params.crowd:
+    if said is not None and many(params, session):
         key = f"speaker/{event.session}/{known_as(said.agent)}"
         speaker = state.get(key, Speaker) or Speaker()
         speaker.declared = effort_id
@@ -145,7 +152,7 @@ def _mark(
     state: State, event: FactFiled, fact: EffortClosed | EffortReopened | ImportanceFlagged, out: list[Derived]
 ) -> None:
     name = "" if isinstance(fact, ImportanceFlagged) else fact.name
-    effort_id = find(state, event.space, name, fact.turn, event.segment)
+    effort_id = find(state, event.space, event.session, name, fact.turn, event.segment)
     effort = state.get(f"effort/{effort_id}", Effort) if effort_id else None
     if effort is None:
         _missed(event, fact, out)
@@ -156,15 +163,21 @@ def _mark(
             out.append(EffortRated(event.space, event.session, event.at, effort_id, fact.importance))
     elif isinstance(fact, EffortReopened):
         if effort.status == "concluded":
+            index = state.index(active)
             reopen(effort, event, effort_id, fact.turn, "reopened", out)
+            session = state.get(f"session/{event.session}", Session) or Session()
+            go_on(index, event.session, session, effort_id)
+            session.last = effort_id
+            state.put(f"session/{event.session}", session)
     elif effort.status == "open":
-        effort.status = "concluded"
+        effort.status, effort.ended = "concluded", ""
         effort.live = []
         out.append(
             EffortConcluded(
                 event.space, event.session, event.at, effort_id, fact.turn, _PATTERN, fact.conclusion[:2000]
             )
         )
+    state.index(active).mark(effort_id, effort)
     state.put(f"effort/{effort_id}", effort)
 
 

@@ -13,37 +13,49 @@ from __future__ import annotations
 
 from math import log
 
-from processors.open_efforts.records import ACTIVE, Active
+from processors.open_efforts.index import Active
+from processors.open_efforts.records import ACTIVE
 
 LOGS = [0.0, *(log(i) for i in range(1, 2 * ACTIVE + 2))]
 
 
+def slots_of(mask: int) -> list[int]:
+    """The slots in a mask, in order."""
+    found = []
+    while mask:
+        low = mask & -mask
+        found.append(low.bit_length() - 1)
+        mask ^= low
+    return found
+
+
 def alike(
     index: Active, terms: list[str], names: list[str], name_weight: float, common: int, least: float
-) -> dict[str, float]:
-    """Similarity of the active efforts that share something with the turn, from `least` to 1."""
+) -> tuple[dict[str, float], float]:
+    """Similarity of the active efforts that share something with the turn, from `least` to 1; and the sum of all w."""
     n = len(index.slots)
     if not n:
-        return {}
+        return {}, 0.0
     unheard = 0.5 * log(1 + n / 0.5)
     total = 0.0
-    found: dict[str, float] = {}
+    found: dict[int, float] = {}
     for words, postings, factor in ((names, index.names, name_weight), (terms, index.terms, 1.0)):
         for word in words:
-            posting = postings.get(word)
-            if posting is None:
+            mask = postings.get(word, 0)
+            if not mask:
                 total += factor * unheard
                 continue
-            df = len(posting)
+            df = mask.bit_count()
             if df <= common:
                 weight = factor * (LOGS[n + df] - LOGS[df])
                 total += weight
-                for effort in posting:
-                    found[effort] = found.get(effort, 0.0) + weight
-    if not found:
-        return found
+                while mask:
+                    slot = (mask & -mask).bit_length() - 1
+                    found[slot] = found.get(slot, 0.0) + weight
+                    mask &= mask - 1
     bound = least * total
-    return {effort: weight / total for effort, weight in found.items() if weight >= bound}
+    ids = index.ids
+    return {ids[slot]: weight / total for slot, weight in found.items() if weight >= bound}, total
 
 
 def best(similar: dict[str, float], most: int) -> list[tuple[str, float]]:

@@ -1,29 +1,25 @@
-"""What open_efforts keeps: records in the space's state, and the inverted index over the last active efforts."""
+"""What open_efforts keeps: records in the space's state. The index over the last active efforts is in `index`."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from typing import Literal
 
-from streams.processor import State
-
 ACTIVE = 512
 """Slots of the table of the last active efforts; the parameter `active` uses at most so many."""
 RECENT = 4096
 """Turns of a space whose effort is remembered exactly: what revisions, retractions and references need."""
-TERMS, NAMES = 96, 48
-"""Terms and names kept of an effort: the most used ones. Why: a record stays below 8 KB."""
-WORD = 40
-"""Longer words tell nothing that their number would not, and would make records large."""
+TERMS, FORMS, NAMES = 96, 64, 32
+"""Terms, written forms and names kept of an effort: the most used ones. Why: a record stays below 8 KB."""
+WORD, NAME = 24, 40
+"""Bytes: longer words and names tell nothing that their number would not, and would make records large."""
 
 
 @dataclass(slots=True)
 class Space:
-    """State, `space`: how much was threaded."""
+    """State, `space`: who spoke, the last 64 to appear. Topics are not named after them."""
 
-    turns: int = 0
-    touched: int = 0
-    """How often an effort became the last active one."""
+    people: dict[str, None] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -34,7 +30,12 @@ class Effort:
     """Where it was worked on last."""
     at: int
     name: str = ""
+    """The agent's own name for it."""
     topic: str = ""
+    titled: bool = False
+    """Whether the topic was declared; then it is not made of words."""
+    title: list[str] = field(default_factory=list)
+    """Telling terms of the declared name and topic; at most 8."""
     declared: bool = False
     status: Literal["open", "concluded"] = "open"
     importance: Literal["normal", "high"] = "normal"
@@ -43,15 +44,25 @@ class Effort:
     live: list[str] = field(default_factory=list)
     """Its segments that are neither closed nor concluded, the last 8."""
     seen: int = 0
-    """The space's `touched` when it was active last."""
+    """Its place in the order of activity."""
     terms: dict[str, int] = field(default_factory=dict)
+    forms: dict[str, str] = field(default_factory=dict)
+    """How terms were last written; not of all."""
     names: dict[str, int] = field(default_factory=dict)
-    asked: dict[str, int] = field(default_factory=dict)
-    """Terms, with their number, of its last turn that was not the user's: what an answer would speak of."""
+    asked: dict[str, None] = field(default_factory=dict)
+    """Terms of its last turn that was not the user's: what an answer would speak of."""
+    asker: str = ""
+    """That turn."""
     parted: bool = False
     """Whether its user said good-bye last."""
     summaries: dict[str, str] = field(default_factory=dict)
     """Of its last segments."""
+    ended: str = ""
+    """The turn that concluded it; "" while it is open, and where an agent closed it."""
+    told: list[str] = field(default_factory=list)
+    """Its most telling terms, as last reported."""
+    due: int = 0
+    """The number of turns from which on they are weighed anew."""
 
 
 @dataclass(slots=True)
@@ -61,6 +72,12 @@ class Session:
     turns: int = 0
     users: list[str] = field(default_factory=list)
     """The first few distinct agents in the role of the user."""
+    helpers: list[str] = field(default_factory=list)
+    """The first few distinct agents in the role of the assistant."""
+    helped: str = ""
+    """Effort of the last turn that was not a user's."""
+    aside: bool = False
+    """Whether one user just calls another: what assistants say then goes on with what they were at."""
     effort: str = ""
     """Of the last turn that had one."""
     last: str = ""
@@ -74,6 +91,8 @@ class Session:
     """Its efforts, last active last; at most 8."""
     pending: list[str] = field(default_factory=list)
     """Turns of small talk just before, which belong to what follows; at most 4."""
+    segments: dict[str, dict[str, int]] = field(default_factory=dict)
+    """The efforts that turns of its last 4 segments belong to, with their number; at most 8 each."""
 
 
 @dataclass(slots=True)
@@ -101,20 +120,13 @@ class Said:
     """State, `turn/<n modulo RECENT>`: what a recent turn gave to its effort, so that it can be taken back."""
 
     turn: str
-    session: str
     agent: str
     effort: str
     segment: str
     terms: list[str]
-    counts: list[int]
     names: list[str]
-
-
-@dataclass(slots=True)
-class Segment:
-    """State, `segment/<id>`: the efforts its turns belong to, with the number of turns; at most 8."""
-
-    efforts: dict[str, int] = field(default_factory=dict)
+    number: int = 0
+    """Of all turns of the space."""
 
 
 @dataclass(slots=True)
@@ -129,110 +141,3 @@ class Slot:
     """State, `active/<number>`: one of the last active efforts."""
 
     effort: str
-
-
-@dataclass(slots=True)
-class Active:
-    """The last active efforts, by what they speak of. Rebuilt from slots, efforts and recent turns."""
-
-    slots: dict[str, int] = field(default_factory=dict)
-    """Effort to slot, the least recently active first."""
-    terms: dict[str, dict[str, None]] = field(default_factory=dict)
-    names: dict[str, dict[str, None]] = field(default_factory=dict)
-    turns: dict[str, int] = field(default_factory=dict)
-    """Recent turn to its number."""
-
-    def enter(self, effort_id: str, effort: Effort, slot: int) -> None:
-        """The effort is among the active ones."""
-        self.slots[effort_id] = slot
-        for term in effort.terms:
-            self.terms.setdefault(term, {})[effort_id] = None
-        for name in effort.names:
-            self.names.setdefault(name, {})[effort_id] = None
-
-    def leave(self, effort_id: str, effort: Effort) -> int:
-        """The effort is no longer active; gives its slot."""
-        for term in effort.terms:
-            self.drop(self.terms, term, effort_id)
-        for name in effort.names:
-            self.drop(self.names, name, effort_id)
-        return self.slots.pop(effort_id)
-
-    @staticmethod
-    def drop(postings: dict[str, dict[str, None]], key: str, effort_id: str) -> None:
-        """Takes an effort out of the postings of `key`."""
-        found = postings.get(key)
-        if found is not None:
-            found.pop(effort_id, None)
-            if not found:
-                del postings[key]
-
-
-def active(state: State) -> Active:
-    """The index, from the records: slots in order of last activity."""
-    index = Active()
-    found: list[tuple[int, int, str, Effort]] = []
-    for number in range(ACTIVE):
-        slot = state.get(f"active/{number}", Slot)
-        if slot is None:
-            break
-        effort = state.get(f"effort/{slot.effort}", Effort)
-        if effort is not None:
-            found.append((effort.seen, number, slot.effort, effort))
-    for _, number, effort_id, effort in sorted(found, key=lambda entry: entry[:2]):
-        index.enter(effort_id, effort, number)
-    space = state.get("space", Space)
-    total = space.turns if space else 0
-    for n in range(max(0, total - RECENT), total):
-        said = state.get(f"turn/{n % RECENT}", Said)
-        if said is not None and said.turn:
-            index.turns[said.turn] = n
-    return index
-
-
-def add(index: Active, effort_id: str, effort: Effort, said: Said, sign: int = 1) -> None:
-    """Adds what a turn said to an active effort's profile, or takes it back with `sign` -1."""
-    live = effort_id in index.slots
-    _count(effort.terms, said.terms, said.counts, sign, index.terms if live else None, effort_id, TERMS)
-    if said.names:
-        ones = [1] * len(said.names)
-        _count(effort.names, said.names, ones, sign, index.names if live else None, effort_id, NAMES)
-
-
-def _count(
-    profile: dict[str, int],
-    words: list[str],
-    counts: list[int],
-    sign: int,
-    postings: dict[str, dict[str, None]] | None,
-    effort_id: str,
-    limit: int,
-) -> None:
-    for word, count in zip(words, counts, strict=False):
-        old = profile.get(word)
-        if sign > 0:
-            if old is None:
-                if len(word) > WORD:
-                    continue
-                profile[word] = count
-                if postings is not None:
-                    found = postings.get(word)
-                    if found is None:
-                        postings[word] = {effort_id: None}
-                    else:
-                        found[effort_id] = None
-            else:
-                profile[word] = old + count
-        elif old is not None:
-            if old > count:
-                profile[word] = old - count
-            else:
-                del profile[word]
-                if postings is not None:
-                    Active.drop(postings, word, effort_id)
-    if len(profile) > limit:
-        # The least used leave, the oldest first among equals (dicts keep the order of first use).
-        for word in sorted(profile, key=profile.__getitem__)[: len(profile) - limit * 2 // 3]:
-            del profile[word]
-            if postings is not None:
-                Active.drop(postings, word, effort_id)

@@ -4,33 +4,43 @@ from __future__ import annotations
 
 from processors.manifest import FactFiled, TurnFiled
 from processors.open_efforts.events import EffortProgressed, EffortResumed
+from processors.open_efforts.index import Active, active
+from processors.open_efforts.matching import slots_of
 from processors.open_efforts.params import OpenEffortsParams
-from processors.open_efforts.records import RECENT, Active, Effort, Named, Said, Segment, Slot, active
+from processors.open_efforts.records import NAME, RECENT, Effort, Named, Said, Session, Slot, Space
+from processors.open_efforts.topics import progressed, telling
 from streams.processor import Derived, State, derived_id
-
-TOPIC = 200
-"""Characters of a topic at most."""
+from streams.text.commonness import CLASSES, ORDINARY
 
 
 def reopen(
     effort: Effort, event: TurnFiled | FactFiled, effort_id: str, turn: str, reason: str, out: list[Derived]
 ) -> None:
+    """New work on it came, or an agent said so, or its conclusion was taken back."""
     effort.status = "open"
+    effort.ended = ""
     out.append(EffortResumed(event.space, event.session, event.at, effort_id, turn, reason))
 
 
-def activate(params: OpenEffortsParams, state: State, index: Active, effort_id: str, effort: Effort) -> None:
-    """The effort is the last active one; at capacity the longest untouched leaves the table of the active."""
-    slot = index.slots.pop(effort_id, None)
+def activate(params: OpenEffortsParams, state: State, index: Active, effort_id: str, effort: Effort) -> int:
+    """The effort is the last active one; at capacity the longest untouched leaves the table of the active. Its slot."""
+    slots = index.slots
+    if effort_id == index.latest:
+        return slots[effort_id]
+    index.latest = effort_id
+    index.touched += 1
+    effort.seen = index.touched
+    slot = slots.pop(effort_id, None)
     if slot is not None:
-        index.slots[effort_id] = slot
-        return
-    slot = len(index.slots)
+        slots[effort_id] = slot
+        return slot
+    slot = len(slots)
     if slot >= params.active:
-        oldest = next(iter(index.slots))
+        oldest = next(iter(slots))
         slot = index.leave(oldest, state.get(f"effort/{oldest}", Effort) or Effort("", 0))
     index.enter(effort_id, effort, slot)
     state.put(f"active/{slot}", Slot(effort_id))
+    return slot
 
 
 def give_name(state: State, name: str, effort_id: str) -> None:
@@ -44,12 +54,22 @@ def give_name(state: State, name: str, effort_id: str) -> None:
     state.put(key, named)
 
 
-def named_by(state: State, own: list[str], names: list[str]) -> list[str]:
-    """The efforts that a turn names, its own first; at most 8. A name that stands for more than two tells none."""
-    found = dict.fromkeys(own)
+def named_by(state: State, index: Active, among: int, own: str, names: list[str], terms: list[str]) -> list[str]:
+    """The efforts that a turn names, its own first; at most 8. What a name stands for in its session (the mask `among`)
+    is meant first; elsewhere, a name that stands for more than two tells none. A word of a title names work, too."""
+    found = {own: None} if own else {}
+    if index.titles:
+        for term in terms:
+            mask = index.titles.get(term, 0)
+            if mask and mask & (mask - 1) == 0 and CLASSES[term] >= ORDINARY:
+                found[index.ids[mask.bit_length() - 1]] = None
     for name in names:
-        named = state.get(f"name/{name}", Named)
-        if named is not None and len(named.efforts) <= 2:
+        mask = index.names.get(name, 0)
+        if mask:
+            mask = mask & among or mask
+            if mask.bit_count() <= 2:
+                found.update(dict.fromkeys(index.ids[slot] for slot in slots_of(mask)))
+        elif (named := state.get(f"name/{name}", Named)) is not None and len(named.efforts) <= 2:
             found.update(dict.fromkeys(reversed(named.efforts)))
     return list(found)[:8]
 
@@ -71,34 +91,36 @@ def recently(state: State, index: Active, turn: str) -> Said | None:
     return state.get(f"turn/{n % RECENT}", Said) if n is not None else None
 
 
-def main_of(state: State, segment: str) -> str:
-    """The effort that most turns of a segment belong to, the latest among equals."""
-    found = state.get(f"segment/{segment}", Segment) if segment else None
-    if found is None:
-        return ""
+def main_of(state: State, session: str, segment: str) -> str:
+    """The effort that most turns of one of a session's last segments belong to, the latest among equals."""
+    found = state.get(f"session/{session}", Session) if segment else None
     best, most = "", 0
-    for effort_id, turns in found.efforts.items():
-        if turns >= most:
-            best, most = effort_id, turns
+    if found is not None:
+        for effort_id, turns in found.segments.get(segment, {}).items():
+            if turns >= most:
+                best, most = effort_id, turns
     return best
 
 
 def report(state: State, space: str, session: str, at: int, effort_id: str, effort: Effort, out: list[Derived]) -> None:
-    """What the effort is about so far."""
-    index = state.index(active)
-    weighed = sorted(effort.terms, key=lambda term: (-effort.terms[term] / len(index.terms.get(term, "1")), term))
-    terms = weighed[:12]
-    if not effort.declared or not effort.topic:
-        names = sorted(effort.names, key=lambda name: -effort.names[name])[:2]
-        effort.topic = " ".join(dict.fromkeys(names + terms[:6]))[:TOPIC]
+    """What the effort is about so far. Its words are weighed anew when it has grown by half: they rarely change."""
+    if effort.turns >= effort.due or not effort.told:
+        effort.due = effort.turns + max(4, effort.turns // 2)
+        index = state.index(active)
+        effort.told = telling(index, effort)
+        if not effort.titled:
+            effort.topic = progressed(effort, index.space.people)
     state.put(f"effort/{effort_id}", effort)
     summary = "\n".join(effort.summaries.values())
     out.append(
-        EffortProgressed(space, session, at, effort_id, effort.topic, summary, terms, effort.segments, effort.turns)
-    )
+        EffortProgressed(
+            space, session, at, effort_id, effort.topic, summary, effort.told, effort.segments, effort.turns,
+            effort.name,
+        )
+    )  # fmt: skip
 
 
-def find(state: State, space: str, name: str, turn: str, segment: str) -> str:
+def find(state: State, space: str, session: str, name: str, turn: str, segment: str) -> str:
     """The effort that a fact refers to by its own name or by a turn of it; "" where none is known."""
     if name:
         named = state.get(f"declared/{name.lower()}", Named)
@@ -109,4 +131,44 @@ def find(state: State, space: str, name: str, turn: str, segment: str) -> str:
     if said is not None:
         return said.effort
     first = derived_id("effort", space, turn)
-    return first if state.get(f"effort/{first}", Effort) is not None else main_of(state, segment)
+    return first if state.get(f"effort/{first}", Effort) is not None else main_of(state, session, segment)
+
+
+def count(session: Session, segment: str, effort_id: str) -> bool:
+    """Another turn of a session's segment belongs to the effort; whether it is the first one."""
+    efforts = session.segments.get(segment)
+    if efforts is None:
+        efforts = session.segments[segment] = {}
+        if len(session.segments) > 4:
+            del session.segments[next(iter(session.segments))]
+    known = effort_id in efforts
+    if not known and len(efforts) >= 8:
+        del efforts[next(iter(efforts))]
+    efforts[effort_id] = efforts.get(effort_id, 0) + 1
+    return not known
+
+
+def go_on(index: Active, name: str, session: Session, effort_id: str) -> None:
+    """The effort is the session's current one."""
+    if effort_id != session.effort:
+        index.scenes.pop(name, None)
+        session.effort = effort_id
+        if effort_id in session.recent:
+            session.recent.remove(effort_id)
+        session.recent.append(effort_id)
+        del session.recent[:-8]
+
+
+def many(params: OpenEffortsParams, session: Session) -> bool:
+    """Whether so many users speak that who answers whom tells more than words. Assistants answer whoever spoke last."""
+    return len(session.users) >= (params.channel if session.helpers else params.crowd)
+
+
+def meet(state: State, space: Space, name: str) -> None:
+    """Someone speaks in the space."""
+    name = name[:NAME]
+    if name and name not in space.people:
+        space.people[name] = None
+        if len(space.people) > 64:
+            del space.people[next(iter(space.people))]
+        state.put("space", space)

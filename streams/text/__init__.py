@@ -9,9 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from streams.events import Fact, TurnRecorded
-from streams.text.address import address, calls
+from streams.text.address import HEAD, TAIL, address, calls
 from streams.text.claims import claims
-from streams.text.terms import scan
+from streams.text.terms import WORDS, Columns, clip, count_terms, scale, second_look
 
 VERSION = 1
 
@@ -68,18 +68,33 @@ Root = TurnRead | FactRead
 
 def read(turn: TurnRecorded) -> Text:
     """The text features of a turn."""
-    tokens, terms, counts, forms, names, cues = scan(turn.content)
-    found = claims(turn.content, turn.role)
+    content = turn.content
+    words = clip(content).split()
+    if not words:
+        return Text(0, [], [], [], [], "", [], [], [], [], [])
+    known = Columns(*zip(*map(WORDS.__getitem__, words), strict=True))
+    names, cues, rest, claimed = second_look(known)
+    terms, counts, forms = count_terms(known, rest)
+    ends = known.more[:HEAD] + known.more[-TAIL:] if len(words) >= HEAD else known.more
+    mentioned = [more[2] for more in ends]
+    patterns: list[str] = []
+    confidences: list[float] = []
+    spans: list[int] = []
+    if claimed:
+        for claim in claims(content, turn.role, claimed):
+            patterns.append(claim.pattern)
+            confidences.append(claim.confidence)
+            spans += (claim.start, claim.end)
     return Text(
-        tokens,
+        scale(sum(known.tokens), content),
         terms,
         counts,
         names,
         cues,
-        address(turn.content),
-        [claim.pattern for claim in found],
-        [claim.confidence for claim in found],
-        [at for claim in found for at in (claim.start, claim.end)],
-        calls(turn.content),
+        address(words[0], mentioned[0]),
+        patterns,
+        confidences,
+        spans,
+        calls(mentioned),
         forms,
     )

@@ -8,29 +8,25 @@ from __future__ import annotations
 
 HEAD, TAIL = 4, 2
 """Words looked at from the beginning and from the end. Why: on IRC, 4 and 2 find what looking at all words finds."""
-_HEAD_CHARS, _TAIL_CHARS = 160, 80
+MAX_CALL = 40
+"""Longer words call nobody."""
 _BEFORE, _AFTER = "@(<\"'*", ",:;.!?)>\"'*"
 
 
-def calls(content: str) -> list[str]:
-    """Distinct words by which the turn may call someone, folded to lower case, the first word first. At most 6."""
-    head = content[:_HEAD_CHARS].split(None, HEAD)[:HEAD]
-    tail = content[-_TAIL_CHARS:].rsplit(None, TAIL)[-TAIL:] if len(head) == HEAD else []
-    found: dict[str, None] = {}
-    for word in head + tail:
-        bare = word.lower().lstrip(_BEFORE).rstrip(_AFTER)
-        if 1 < len(bare) <= 40:
-            found[bare] = None
-    return list(found)
+def called(raw: str) -> str:
+    """The word by which a whitespace-separated word may call a speaker, folded to lower case; "" if it cannot."""
+    bare = raw.lower().lstrip(_BEFORE).rstrip(_AFTER)
+    return bare if 1 < len(bare) <= MAX_CALL else ""
 
 
-def address(content: str) -> str:
-    """Whom the turn addresses by name at its beginning ("ann: yes", "@ann yes"), in lower case; "" for nobody."""
-    head = content[:_HEAD_CHARS].split(None, 1)
-    if not head:
-        return ""
-    word = head[0]
-    if word[-1] not in ",:" and word[0] != "@":
-        return ""
-    bare = word.lower().lstrip(_BEFORE).rstrip(_AFTER)
-    return bare if 1 < len(bare) <= 40 else ""
+def calls(called: list[str]) -> list[str]:
+    """Distinct words by which the turn may call someone, given `called` of its first and last words. At most 6."""
+    return [word for word in dict.fromkeys(called) if word]
+
+
+def address(first: str, called: str) -> str:
+    """Whom the turn addresses by name at its beginning ("ann: yes", "@ann yes"), in lower case; "" for nobody.
+
+    Given its first word as it stands there, and `called` of it.
+    """
+    return called if first[-1] in ",:" or first[0] == "@" else ""

@@ -13,9 +13,9 @@ from __future__ import annotations
 
 import re
 import tomllib
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
-from itertools import product
 from typing import Any, NamedTuple
 
 LANGUAGES = ("en", "de", "fr", "es")
@@ -31,6 +31,9 @@ HEDGED = 0.8
 ASKS_ON = 0.75
 """Factor where the turn goes on to ask for more: the one thing may be over, the work is not."""
 MAX_SENTENCES = 48
+OPEN, MARKED, QUERY, ASKS, FIRST = 1, 2, 4, 8, 16
+"""Bits of a word: may leave an assistant's turn open; holds quotation marks or the like; holds a question mark; ends a
+sentence with one. From FIRST on, the bits of groups."""
 
 
 @dataclass(slots=True)
@@ -67,6 +70,12 @@ class Language(NamedTuple):
     polite: tuple[str, ...]
     """The same for courtesies."""
     mask: int
+    guards: dict[str, frozenset[str]]
+    """By the name of what speaks against a claim: words, none of which stands where nothing does."""
+
+
+Called = tuple[Group, list[str]]
+"""A group that a turn calls for, and which of its `near` stand there."""
 
 
 class Sentence(NamedTuple):
@@ -94,10 +103,15 @@ _REPORTING = frozenset(("done", "barely", "resolved", "answer", "decided", "nega
 """Groups that count in an assistant's turn as well as in a user's."""
 
 
+def _shortest(near: Sequence[str]) -> tuple[str, ...]:
+    """Those that hold none of the others: "closed" tells nothing where "close" is looked for."""
+    return tuple(dict.fromkeys(word for word in near if not any(part != word and part in word for part in near)))
+
+
 def _group(name: str, table: dict[str, Any], bit: int) -> Group:
     role = table.get("role", "")
     roles = frozenset((role,)) if role else frozenset(("user", "assistant") if name in _REPORTING else ("user",))
-    near = tuple(table.get("near", table["words"].split()))
+    near = _shortest(table.get("near", table["words"].split()))
     return Group(name, table["pattern"], table["confidence"], roles, bit, near, _compile("|".join(table["phrases"])))
 
 
@@ -106,32 +120,35 @@ def _forms(words: str) -> list[str]:
     return [word + mark for word in words.split() for mark in ("", *".,!?;:)*", "!!", "...", "**", ".*", "!*", '"')]
 
 
-def _load() -> tuple[tuple[Language, ...], dict[str, dict[str, int]], frozenset[str]]:
+def _load() -> tuple[tuple[Language, ...], dict[str, int]]:
     languages: list[Language] = []
-    triggers: dict[str, dict[str, int]] = {"user": {}, "assistant": {}}
-    opens: set[str] = set()
-    bit = 1
+    bits: dict[str, int] = {}
+    bit = FIRST
     for code in LANGUAGES:
         table = tomllib.loads(files(__package__).joinpath(f"claims.{code}.toml").read_text("utf-8"))
         groups: list[Group] = []
         for name, group in table["group"].items():
             groups.append(_group(name, group, bit))
-            for role, form in product(sorted(groups[-1].roles), _forms(group["words"])):
-                triggers[role][form] = triggers[role].get(form, 0) | bit
+            for form in _forms(group["words"]):
+                bits[form] = bits.get(form, 0) | bit
             bit <<= 1
         left_open = table.get("open", {})
-        opens.update(_forms(left_open.get("words", "")))
+        for form in _forms(left_open.get("words", "")):
+            bits[form] = bits.get(form, 0) | OPEN
         said = {**table.get("against", {}), **left_open}
         against = {name: _compile(said.get(name, ""), name in _AT_START) for name in _AGAINST}
+        guards = {name: frozenset(words.split()) for name, words in table.get("guards", {}).items()}
         mask = sum(group.bit for group in groups)
         hands, polite = tuple(left_open.get("hands", ())), tuple(left_open.get("polite", ()))
-        languages.append(Language(tuple(groups), against, hands, polite, mask))
-    return tuple(languages), triggers, frozenset(opens)
+        languages.append(Language(tuple(groups), against, hands, polite, mask, guards))
+    return tuple(languages), bits
 
 
-_TABLES, _TRIGGERS, _OPEN = _load()
-"""Also: by role, the words that call for groups, and their bits; words that leave an assistant's turn open."""
-_WORDS = {role: frozenset(words) for role, words in _TRIGGERS.items()}
+_TABLES, _BITS = _load()
+"""Also: what the words call for, as they may stand between spaces: bits of groups, and OPEN."""
+_OPENING = frozenset(word for word, bits in _BITS.items() if bits & OPEN)
+_LEAVE_OPEN = tuple(language for language in _TABLES if language.hands)
+"""The languages that tell what an answer leaves open."""
 _FENCE = re.compile(r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)", re.S)
 _QUOTED = re.compile(
     r"`[^`\n]*`|\"[^\"\n]{1,400}\"|“[^”\n]{1,400}”|«[^»\n]{1,400}»|„[^“”\n]{1,400}[“”]|(?<!\w)'[^'\n]{2,200}'(?!\w)"
@@ -139,26 +156,43 @@ _QUOTED = re.compile(
 _QUOTES = re.compile(r"[`\"“«„]|(?<!\w)'")
 _LINE = re.compile(r"^[ \t]*(?:>|\$ |# |\[\w+\]|\d{4}-\d\d-\d\d[t ]|\d\d:\d\d:\d\d|(?:\t| {4,})).*$", re.M)
 """Quoted lines, shell prompts, log lines, indented code."""
+_LINE_MARKS = "> $#[\t0123456789"
+"""What the first line begins with, if `_LINE` finds it."""
 _BREAK = re.compile(r"[.!?;…\n。！？](?:(?<=[\n。！？])|[.!?…]*[)\"'*_]*(?=\s|$))")
 _WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)?")
 _LIST_ITEM = re.compile(r"\s*(?:[-*•]|\d+[.)])(?:\s|$)")
 _CLAUSE = re.compile(r"[,;:]|\b(?:but|and|so)\b")
 _MARK = re.compile(r"#+\w+#+")
+_GROUPS = {
+    role: sum(group.bit for language in _TABLES for group in language.groups if role in group.roles)
+    for role in ("user", "assistant")
+}
+"""The bits of a role's groups."""
+_SOFT = sum(
+    group.bit for language in _TABLES for group in language.groups if group.pattern in ("thanks", "confirmation")
+)
+"""The bits of groups that count for nothing in a turn that asks."""
+_SETTLED = frozenset(("problem", "negation"))
+"""Claims that stand whatever else the turn says."""
+_EVEN_ASKED = frozenset(("problem", "farewell"))
+"""Claims that a question may make."""
+_GRACES = frozenset(("thanks", "farewell", "confirmation"))
+"""Claims that conclude only where the turn asks for nothing."""
 
 
 def _blank(found: re.Match[str]) -> str:
     return " " * (found.end() - found.start())
 
 
-def _fold(lowered: str) -> str:
+def _fold(lowered: str, bits: int) -> str:
     """Code and quotations blanked; the same length."""
-    if "```" in lowered or "~~~" in lowered:
+    if bits & MARKED and ("```" in lowered or "~~~" in lowered):
         lowered = _FENCE.sub(_blank, lowered)
-    if "##" in lowered:
+    if bits & MARKED and "##" in lowered:
         lowered = _MARK.sub(_blank, lowered)
-    if "\n" in lowered or lowered[:1] in "> $#[\t" or lowered[:1].isdigit():
+    if "\n" in lowered or lowered[0] in _LINE_MARKS:
         lowered = _LINE.sub(_blank, lowered)
-    return _QUOTED.sub(_blank, lowered) if _QUOTES.search(lowered) else lowered
+    return _QUOTED.sub(_blank, lowered) if bits & MARKED else lowered
 
 
 def _lower(text: str) -> str:
@@ -175,7 +209,8 @@ def _sentences(folded: str, base: int) -> list[Sentence]:
     found: list[Sentence] = []
     at = 0
     stops = [stop.end() for stop in _BREAK.finditer(folded)]
-    stops.append(len(folded))
+    if not stops or stops[-1] < len(folded):
+        stops.append(len(folded))
     for stop in stops:
         text = folded[at:stop]
         bare = text.strip()
@@ -185,14 +220,14 @@ def _sentences(folded: str, base: int) -> list[Sentence]:
     return found
 
 
-def _read(lowered: str) -> list[Sentence]:
+def _read(lowered: str, bits: int) -> list[Sentence]:
     """The sentences of a turn; of a long one those at its beginning and at its end."""
     if len(lowered) <= LONGEST:
-        found = _sentences(_fold(lowered), 0)
+        found = _sentences(_fold(lowered, bits), 0)
     else:
         half = LONGEST // 2
         tail = len(lowered) - half
-        found = _sentences(_fold(lowered[:half]), 0) + _sentences(_fold(lowered[tail:]), tail)
+        found = _sentences(_fold(lowered[:half], bits), 0) + _sentences(_fold(lowered[tail:], bits), tail)
     half = MAX_SENTENCES // 2
     return found if len(found) <= MAX_SENTENCES else found[:half] + found[-half:]
 
@@ -248,7 +283,7 @@ class _Turn:
 
     claims: list[Claim]
     asks_on: int = -1
-    """Where the last sentence that asks for something begins; -1 for none."""
+    """Where the first sentence that asks for something begins; -1 for none."""
     contrast: int = -1
     """Where the last "but" stands."""
     defers: bool = False
@@ -262,13 +297,15 @@ class _Turn:
     """It begins with yes."""
 
 
-def _claim(turn: _Turn, language: Language, groups: list[Group], sentence: Sentence) -> str:
+def _claim(turn: _Turn, language: Language, groups: list[Called], sentence: Sentence) -> str:
     """Adds what the sentence claims; returns the sentence without the words that claim it."""
-    text = sentence.text
-    rest = text
+    text = rest = sentence.text
+    asked = text[-1] == "?"
     best: dict[str, float] = {}
-    for group in groups:
-        found = group.found.search(text) if _holds(text, group.near) else None
+    for group, near in groups:
+        if asked and group.pattern not in _EVEN_ASKED:
+            continue
+        found = group.found.search(text) if _holds(text, near) else None
         if found is None:
             continue
         weight = _weight(language, group, text, found.start(), found.end())
@@ -286,32 +323,38 @@ def _claim(turn: _Turn, language: Language, groups: list[Group], sentence: Sente
     return rest
 
 
+def _speaks(language: Language, name: str, text: str, words: list[str]) -> re.Match[str] | None:
+    """Where in a sentence of these words that stands which speaks against its claims."""
+    guard = language.guards.get(name)
+    return None if guard is not None and guard.isdisjoint(words) else language.against[name].search(text)
+
+
 def _weigh_user(turn: _Turn, languages: list[Language], sentence: Sentence, rest: str, first: bool) -> None:
     """Notes what in a sentence speaks against concluding: requests, contrasts, deferrals, other content."""
-    claimed = rest != sentence.text
+    if first and any(language.against["yes"].match(sentence.text) for language in languages):
+        turn.yes = True
     bare = rest.strip(" ,.!;:-")
-    words = len(_WORD.findall(bare))
+    words = _WORD.findall(bare)
+    if not words:
+        return
+    claimed = rest != sentence.text
     for language in languages:
         against = language.against
-        if first and against["yes"].match(sentence.text):
-            turn.yes = True
-        if not words:
-            continue
-        if (
+        if turn.asks_on < 0 and (
             (not claimed and _asks(rest, against))
-            or (claimed and sentence.text.endswith("?") and words > 2)
-            or against["request"].search(rest)
+            or (claimed and sentence.text[-1] == "?" and len(words) > 2)
+            or _speaks(language, "request", rest, words)
             or against["imperative"].match(bare)
         ):
             turn.asks_on = sentence.start
-        if but := against["contrast"].search(rest):
+        if but := _speaks(language, "contrast", rest, words):
             turn.contrast = sentence.start + but.start()
-        if against["deferral"].search(rest) and not against["unless_need"].search(rest):
-            turn.defers = True
-    if not claimed and words > 2 and not any(language.against["light"].match(bare) for language in languages):
-        turn.facts += words
+        if not turn.defers and _speaks(language, "deferral", rest, words):
+            turn.defers = against["unless_need"].search(rest) is None
+    if not claimed and len(words) > 2 and not any(language.against["light"].match(bare) for language in languages):
+        turn.facts += len(words)
         if not any(language.against["neutral"].match(bare) for language in languages):
-            turn.other += words
+            turn.other += len(words)
 
 
 def _settle_user(turn: _Turn) -> list[Claim]:
@@ -345,26 +388,54 @@ def _settle_user(turn: _Turn) -> list[Claim]:
     return found
 
 
-def _user(lowered: str, languages: list[tuple[Language, list[Group]]]) -> list[Claim]:
+def _surely_asks(content: str, bits: int) -> bool:
+    """Whether a sentence ends in a question mark, told by the bits alone; where that is not certain, False."""
+    return (
+        bits & (ASKS | MARKED) == ASKS
+        and len(content) <= LONGEST
+        and sum(map(content.count, ".!?;")) < MAX_SENTENCES
+        and "\n" not in content
+        and content[0] not in _LINE_MARKS
+        and content.isascii()
+    )
+
+
+def _user(content: str, bits: int) -> list[Claim]:
+    asks = _surely_asks(content, bits)
+    called = bits & _GROUPS["user"]
+    if asks and not called & ~_SOFT:
+        return []
+    lowered = _lower(content)
+    languages, called = _fired(called, lowered)
+    if not called or (asks and not called & ~_SOFT):
+        return []
+    sentences = _read(lowered, bits)
+    if not called & ~_SOFT and any(text[-1] == "?" and _WORD.search(text) for text, _ in sentences):
+        return []
     turn = _Turn([])
-    sentences = _read(lowered)
     rests: list[str] = []
     for sentence in sentences:
         rest = sentence.text
         for language, groups in languages:
             blanked = _claim(turn, language, groups, sentence)
-            if blanked != sentence.text:
-                rest = "".join(a if a == b else " " for a, b in zip(rest, blanked, strict=True))
+            if rest == sentence.text:
+                rest = blanked
+            elif blanked != sentence.text:
+                rest = "".join([a if a == b else " " for a, b in zip(rest, blanked, strict=True)])
         rests.append(rest)
-    if all(claim.pattern in ("problem", "negation") for claim in turn.claims):
+    said = {claim.pattern for claim in turn.claims}
+    if said <= _SETTLED:
         return turn.claims
     known = [language for language, _ in languages]
     if _TABLES[0] not in known:
         known.insert(0, _TABLES[0])  # Why: people mix a foreign thanks or goodbye into English requests
+    soft = said <= _GRACES
     for i, sentence in enumerate(sentences):
         _weigh_user(turn, known, sentence, rests[i], i == 0)
+        if soft and turn.asks_on >= 0:
+            return []
     found = _settle_user(turn)
-    if any(claim.pattern in ("thanks", "farewell", "confirmation") for claim in found):
+    if any(claim.pattern in _GRACES for claim in found):
         if turn.yes or turn.facts > 2:
             found.append(Claim("reply", 0.6 if turn.yes else 0.5, 0, len(lowered)))
         if turn.defers:
@@ -372,9 +443,13 @@ def _user(lowered: str, languages: list[tuple[Language, list[Group]]]) -> list[C
     return found
 
 
-def _assistant(lowered: str, languages: list[tuple[Language, list[Group]]]) -> list[Claim]:
+def _assistant(content: str, bits: int) -> list[Claim]:
+    lowered = _lower(content)
+    languages, called = _fired(bits & _GROUPS["assistant"], lowered)
+    if not called:
+        return []
     turn = _Turn([])
-    sentences = _read(lowered)
+    sentences = _read(lowered, bits)
     for sentence in sentences:
         for language, groups in languages:
             _claim(turn, language, groups, sentence)
@@ -392,43 +467,47 @@ def _assistant(lowered: str, languages: list[tuple[Language, list[Group]]]) -> l
 
 END = 400
 """So many characters at the end of an assistant's turn tell what it leaves open."""
+LAST = 3
+"""So many sentences there are looked at."""
 
 
-def _last_sentences(lowered: str) -> list[Sentence]:
-    """The last three sentences of a turn, the last one first; items of a list are left out."""
-    found: list[Sentence] = []
-    base = max(0, len(lowered) - END)
+def _last_sentences(lowered: str, base: int) -> Iterator[Sentence]:
+    """The last sentences of a turn, the last one first, items of a list left out; `lowered` begins at `base`."""
     stop = len(lowered.rstrip())
-    while stop > base and len(found) < 3:
-        start = base
+    left = LAST
+    while stop > 0 and left:
+        start = 0
         for mark in ("\n", ". ", "? ", "! "):
             at = lowered.rfind(mark, start, stop - 1)
             if at >= 0:
                 start = at + 1
         text = lowered[start:stop].strip()
         if text and not _LIST_ITEM.match(text):
-            found.append(Sentence(text, start))
+            left -= 1
+            yield Sentence(text, base + start)
         stop = start
-    return found
 
 
-def _left_open(lowered: str) -> list[Claim]:
+def _left_open(content: str) -> list[Claim]:
     """Whether the end of an assistant's turn waits, promises or hands over."""
     found: list[Claim] = []
-    for text, start in _last_sentences(lowered):
-        asked = text[-1] == "?"
-        if not asked and _OPEN.isdisjoint(text.split()):
+    base = max(0, len(content) - END)
+    for text, start in _last_sentences(_lower(content[base:]), base):
+        if text[-1] == "?":
+            found.append(Claim("pending", 0.6, start, start + len(text)))
+            return found
+        if _OPENING.isdisjoint(text.split()):
             continue
-        for language in _TABLES:
-            if not asked and _hands(language, text):
+        for language in _LEAVE_OPEN:
+            if _hands(language, text):
                 found.append(Claim("handoff", 0.6, start, start + len(text)))
-            if _waits(language, text, asked):
+            if _waits(language, text):
                 found.append(Claim("pending", 0.6, start, start + len(text)))
                 return found
     return found
 
 
-def _holds(text: str, any_of: tuple[str, ...]) -> bool:
+def _holds(text: str, any_of: Sequence[str]) -> bool:
     for word in any_of:  # noqa: SIM110  a loop costs half of any()
         if word in text:
             return True
@@ -444,44 +523,61 @@ def _hands(language: Language, text: str) -> bool:
     )
 
 
-def _waits(language: Language, text: str, asked: bool) -> bool:
+def _waits(language: Language, text: str) -> bool:
     against = language.against
     if _holds(text, language.polite) and against["courtesy"].search(text):
-        return asked and against["insists"].search(text) is not None
-    return asked or against["waits"].search(text) is not None or against["promises"].search(text) is not None
+        return False
+    return against["waits"].search(text) is not None or against["promises"].search(text) is not None
 
 
-def _fired(words: list[str], lowered: str, role: str) -> list[tuple[Language, list[Group]]]:
-    """The languages and groups that a turn's words call for."""
-    mask = 0
-    bits = _TRIGGERS[role]
-    for word in words:
-        if word in bits:
-            mask |= bits[word]
-    languages: list[tuple[Language, list[Group]]] = []
+def _fired(bits: int, lowered: str) -> tuple[list[tuple[Language, list[Called]]], int]:
+    """The languages and groups that a turn's words call for; the bits of these groups."""
+    languages: list[tuple[Language, list[Called]]] = []
+    fired = 0
     for language in _TABLES:
-        if not mask & language.mask:
+        if not bits & language.mask:
             continue
-        groups: list[Group] = []
+        groups: list[Called] = []
         for group in language.groups:
-            if mask & group.bit and _holds(lowered, group.near):
-                groups.append(group)
+            if bits & group.bit and (near := [word for word in group.near if word in lowered]):
+                groups.append((group, near))
+                fired |= group.bit
         if groups:
             languages.append((language, groups))
-    return languages
+    return languages, fired
 
 
-def claims(content: str, role: str) -> list[Claim]:
-    """The claims and hints in a turn, in order of appearance."""
-    if role != "user" and role != "assistant":
-        return []
-    lowered = _lower(content)
-    words = lowered.split()
-    languages = [] if _WORDS[role].isdisjoint(words) else _fired(words, lowered, role)
+def triggers(raw: str) -> int:
+    """What a whitespace-separated word calls for: bits."""
+    lowered = _lower(raw)
+    bits = 0
+    for word in lowered.split():
+        bits |= _BITS.get(word, 0)
+    if "##" in raw or "~~~" in raw or _QUOTES.search(lowered):
+        bits |= MARKED
+    if "?" in raw:
+        bits |= QUERY
+    if lowered.endswith("?") and _WORD.search(lowered):
+        bits |= ASKS
+    return bits
+
+
+def claims(content: str, role: str, bits: int | None = None) -> list[Claim]:
+    """The claims and hints in a turn, in order of appearance; `bits` are the `triggers` of all its words."""
+    if bits is None:
+        bits = 0
+        for word in content.split():
+            bits |= triggers(word)
+    found: list[Claim] = []
     if role == "user":
-        return _unique(_user(lowered, languages)) if languages else []
-    found = [] if "?" not in lowered[-END:] and _OPEN.isdisjoint(words[-END // 6 :]) else _left_open(lowered)
-    return _unique(_assistant(lowered, languages) + found) if languages else found
+        if bits & _GROUPS["user"]:
+            found = _user(content, bits)
+    elif role == "assistant":
+        if bits & _GROUPS["assistant"]:
+            found = _assistant(content, bits)
+        if bits & OPEN or (bits & QUERY and "?" in content[-END:]):
+            found = found + _left_open(content)
+    return _unique(found) if found else found
 
 
 def _unique(found: list[Claim]) -> list[Claim]:

@@ -7,8 +7,9 @@ punctuation, after a filler such as "so" or "ok"). A turn without any phrase's f
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from importlib.resources import files
+from itertools import product
 
 LANGUAGES = ("en", "de", "fr", "es")
 """Languages with a table beside this file; a phrase of any of them counts in every turn."""
@@ -37,9 +38,15 @@ def _fold(text: str) -> tuple[str, ...]:
     return tuple(text.casefold().translate(FOLDED).replace("-", " ").split())
 
 
-def _tables() -> tuple[frozenset[str], frozenset[str], Node, Node]:
+def _choices(phrase: str) -> Iterable[tuple[str, ...]]:
+    """The phrases that one phrase of a table stands for: "by|before noon" for two."""
+    return product(*(word.split("|") for word in _fold(phrase)))
+
+
+def _tables() -> tuple[frozenset[str], frozenset[str], Node, Node, frozenset[str]]:
     stop: set[str] = set()
     common: set[str] = set()
+    reminding: set[str] = set()
     roots = {"start": Node(), "any": Node()}
     for language in LANGUAGES:
         table = tomllib.loads(files(__package__).joinpath(f"{language}.toml").read_text("utf-8"))
@@ -47,16 +54,19 @@ def _tables() -> tuple[frozenset[str], frozenset[str], Node, Node]:
         common.update(word for text in table["common"].split() for word in _fold(text))
         for cue, places in table["cues"].items():
             for place, phrases in places.items():
-                for phrase in phrases:
+                for words in (words for phrase in phrases for words in _choices(phrase)):
                     node = roots[place]
-                    for word in _fold(phrase):
+                    for word in words:
                         node = node.next.setdefault(word, Node())
                     node.cues = tuple(dict.fromkeys((*node.cues, cue)))
-    return frozenset(stop), frozenset(common), roots["start"], roots["any"]
+                    if cue == "reminder":
+                        reminding.add(words[0])
+    return frozenset(stop), frozenset(common), roots["start"], roots["any"], frozenset(reminding)
 
 
-STOP, COMMON, STARTS, ANYWHERE = _tables()
-"""Stop words; capitalised words that name nothing; phrases that begin a clause; phrases that stand anywhere."""
+STOP, COMMON, STARTS, ANYWHERE, REMINDING = _tables()
+"""Stop words; capitalised words that name nothing; phrases that begin a clause; phrases that stand anywhere; the first
+words of those that may ask for a reminder."""
 
 
 def follow(node: Node, words: Sequence[str], at: int, found: dict[str, None]) -> None:

@@ -3,13 +3,12 @@
 Only requests count. What is negated ("no need to remind me"), asked ("should I remind you?", "can you remind me what
 the port was?"), hypothetical ("if we need to come back to it later"), reported or past ("you reminded me"), or quoted
 does not.
-A turn without any trigger word costs a few substring searches.
+The cue `reminder` (see cues) says which turns may hold one; only these are read here, sentence by sentence.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
 from itertools import islice
 from typing import Literal, NamedTuple
 
@@ -34,15 +33,6 @@ class Reminder(NamedTuple):
     vague: bool
     """Whether the words only point ("that", "it"): the turn around them tells the matter."""
 
-
-_STEMS = """
-remind rememb forget later chanc due revisit park shelv tabl pin postpon defer note rappel rappell appell erinner
-erinnert vergessen oublier olvidar recuérdame recuerdam recuérdanos recuerdano
-"""
-STEMS = frozenset(_STEMS.split())
-"""A turn with none of these stems and none of a few stop words (see reminders) holds no reminder."""
-MAX_STEMS = 64
-"""A turn of so many stems may have lost some: it is read."""
 
 _PLAIN = str.maketrans({"’": "'", "‘": "'", "´": "'"})
 _QUOTED = re.compile(
@@ -136,8 +126,6 @@ _SOON = re.compile(
     r"|wednes|thurs|fri|satur|sun)day)\b|\bdue (?:tomorrow|tonight|today|on \w+day|(?:mon|tues|wednes|thurs"
     r"|fri)day)\b",
 )
-_BY = re.compile(r" by (?:to|no|e|ne|the |m|w|th|f|s)")
-"""Cheap: what may become a day or a time."""
 _PARTING = re.compile(
     r"\b(?:see|talk to|speak to|catch|tell|text|ping|thank|meet|back to|chat with|be back|let) (?:you|u"
     r"|ya|y'all|soon|later)\b"
@@ -172,7 +160,6 @@ _NORMAL = re.compile(
 )
 _TOLD = re.compile(r"\b(?:said|told|asked|agreed|(?:i|we|he|she|they|you) thought)\b")
 _QUOTES = ('"', " '", "`", "“", "«", ">")
-_OTHERS_WORDS = ("erinner", "lass ", "appel", "laisse", "uerda", "uérda", "dejes")
 _SUBJECTS = frozenset(
     [
         "i",
@@ -210,20 +197,20 @@ _SUBJECTS = frozenset(
     ]
 )
 _REQUEST = re.compile(r"can|could|would|will")
-_BACK_WORDS = (
-    " back",
-    "revisit",
-    "return to",
-    "pick",
-    "continue",
-    "park",
-    "shelve",
-    "table",
-    "pin in",
-    "postpone",
-    "defer",
-    "put off",
-)
+ORDER, UNFORGET, OTHER, BACK, LATER, SOON, SOME = (1 << bit for bit in range(7))
+_RULES = {
+    ORDER: ("remind", "self"),
+    UNFORGET: ("forget", "rememb"),
+    OTHER: ("erinner", "lass", "appel", "laisse", "uerda", "uérda", "dejes"),
+    BACK: (
+        "back", "revisit", "return", "pick", "continue", "park", "shelve", "table", "pin", "postpone", "defer", "off",
+    ),
+    LATER: ("later", "when", "chance"),
+    SOON: ("soon", "due", "by", "before"),
+    SOME: ("point",),
+}  # fmt: skip
+_WORDS = tuple((word, rule) for rule, words in _RULES.items() for word in words)
+"""Parts of words, one of which each rule waits for."""
 _VAGUE = re.compile(
     r"(?:(?:to|about|on|at|with|it|this|that|these|those|them|him|her|the|topic|thing|one|issue|point"
     r"|question|later|again|tomorrow|now|on"
@@ -245,26 +232,24 @@ def ttl(words: str) -> Ttl:
     return "normal" if _NORMAL.search(words) or _CHANCE.search(words) else "low"
 
 
-def reminders(content: str, stems: Collection[str]) -> list[Reminder]:
-    """The reminders that a user's words ask for, in order, at most `MAX_REMINDERS`; `stems` are the content's terms."""
-    if STEMS.isdisjoint(stems) and len(stems) < MAX_STEMS:
-        low = content[:MAX_READ].lower()
-        if not (
-            "soon" in low
-            or "back to" in low
-            or "some point" in low
-            or "when you" in low
-            or "whenever" in low
-            or "when i" in low
-            or (" by " in low and _BY.search(low))
-        ):
-            return []
+def reminders(content: str) -> list[Reminder]:
+    """The reminders that a user's words ask for, in order, at most `MAX_REMINDERS`."""
     plain = content[:MAX_READ].translate(_PLAIN)
     if any(mark in plain for mark in _QUOTES):
         plain = _QUOTED.sub(" ", plain)
+    whole = plain.lower()
+    words = [entry for entry in _WORDS if entry[0] in whole]
     found: list[Reminder] = []
-    for match in _SENTENCE.finditer(plain):
-        reminder = _in_sentence(" ".join(match[0].split()))
+    for match in _SENTENCE.finditer(plain) if words else ():
+        sentence = match[0]
+        low = sentence.lower()
+        rules = 0
+        for word, rule in words:
+            if word in low:
+                rules |= rule
+        if not rules:
+            continue
+        reminder = _in_sentence(" ".join(sentence.split()), rules)
         if reminder is not None:
             found.append(reminder)
             if len(found) == MAX_REMINDERS:
@@ -272,24 +257,24 @@ def reminders(content: str, stems: Collection[str]) -> list[Reminder]:
     return found
 
 
-def _in_sentence(sentence: str) -> Reminder | None:
-    """The first rule that finds one; each rule waits for a word of its own, and searches in lower case."""
+def _in_sentence(sentence: str, rules: int) -> Reminder | None:
+    """What the first of the `rules` finds that finds any; they search in lower case."""
     low = sentence.lower()
     if len(low) != len(sentence):  # a few letters grow in lower case; places must stay
         sentence = low
     kind: Kind = "asked"
     matter: str | None = None
-    if "remind" in low or "to self" in low or "to myself" in low:
+    if rules & ORDER:
         matter = _ordered(sentence, low)
-    if matter is None and ("forget" in low or "remember" in low):
+    if matter is None and rules & UNFORGET:
         matter = _unforgotten(sentence, low)
-    if matter is None and any(word in low for word in _OTHERS_WORDS) and (other := _OTHERS.search(low)):
+    if matter is None and rules & OTHER and (other := _OTHERS.search(low)):
         matter = sentence[other.end() :]
-    if matter is None and any(word in low for word in _BACK_WORDS):
+    if matter is None and rules & BACK:
         kind, matter = "deferred", _put_off(sentence, low)
-    if matter is None and ("later" in low or "some point" in low or "when" in low or "chance" in low):
+    if matter is None and (rules & LATER or (rules & SOME and "some point" in low)):
         kind, matter = "deferred", _deferred(sentence, low)
-    if matter is None and ("soon" in low or " due " in low or " by " in low or " before " in low):
+    if matter is None and rules & SOON:
         kind, matter = "mentioned", _mentioned(sentence, low)
     if matter is None:
         return None
@@ -348,7 +333,7 @@ def _put_off(sentence: str, low: str) -> str | None:
 
 
 def _deferred(sentence: str, low: str) -> str | None:
-    found = _LATER.search(low) or _CHANCE.search(low)
+    found = (_LATER.search(low) if "later" in low or "point" in low else None) or _CHANCE.search(low)
     if found is None or _PARTING.search(low):
         return None
     must = _MUST.search(low)

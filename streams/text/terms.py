@@ -8,11 +8,15 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from itertools import compress
+from operator import contains
 from typing import NamedTuple
 
 import Stemmer
 
-from streams.text.cues import ANYWHERE, COMMON, FILLERS, FOLDED, STARTS, STOP, follow
+from streams.text.address import called
+from streams.text.claims import triggers
+from streams.text.cues import ANYWHERE, COMMON, FILLERS, FOLDED, REMINDING, STARTS, STOP, follow
 
 HEAD, TAIL = 24_000, 6_000
 """Characters read at the beginning and the end of an oversize text: about 4,000 and 1,000 words."""
@@ -29,15 +33,21 @@ MAX_CLAUSES = 64
 MAX_BIGRAMS = 256
 """Character pairs taken of one run in a script without spaces."""
 
-CLAUSE, SENTENCE, ASKED, TRIGGER, NAMED, CAPITAL, MORE, FILLER = 1, 2, 4, 8, 16, 32, 64, 128
-"""Flags of a word: ends a clause, a sentence, a question; begins a phrase; is a name, is one unless it begins a
-sentence; holds several words; may stand before the beginning of a clause."""
+CLAUSE, SENTENCE, ASKED, NAMED, CAPITAL, MORE, SAYS, REMINDS, CLAIMS = 1, 2, 4, 8, 16, 32, 64, 128, 256
+"""Flags of a word: ends a clause, a sentence, a question; is a name, is one unless it begins a sentence; holds several
+words; is a cue by itself; holds, behind another, a word that may begin a reminder; may belong to a claim."""
 
 
-Word = tuple[int, str, str, int, str, tuple[str, ...]]
+More = tuple[str, tuple[str, ...], str, int]
+"""What few words have: the name the word is; the stems after the first, where it holds several words; whom it may call;
+the claims that it may belong to."""
+Word = tuple[int, str, str, int, frozenset[str], More]
 """What is known of one whitespace-separated word: its tokens; the word folded, without punctuation, "" where nothing is
-left; its stem, "" for a stop word; flags; the name it is; the stems after the first, where it holds several words. A
-plain tuple, because unpacking a named one costs twice as much."""
+left; its stem, "" for a stop word; flags; words that make a cue right behind it; and more.
+Why a plain tuple: columns of plain tuples are made in one call."""
+SELDOM = ASKED | MORE | REMINDS | CLAIMS
+FORM, STEM, FLAGS, LEADS, TOKENS, CALLED, NAME, REST, CLAIMED = range(9)
+_NONE: frozenset[str] = frozenset()
 
 
 class Scan(NamedTuple):
@@ -103,38 +113,46 @@ def _bigrams(run: str) -> list[str]:
     return [run] if len(run) == 1 else [run[at : at + 2] for at in range(len(run) - 1)]
 
 
+def _ends(raw: str) -> int:
+    """What a word ends: flags."""
+    end = (raw.rstrip("\"'`’”»)]}*_") or raw)[-1:]
+    flags = CLAUSE if end and end in ".,!?;:…-–—。、！？，：；؟،؛" else 0
+    flags |= SENTENCE if end and end in ".!?…。！？؟" else 0
+    return flags | (ASKED if end in ("?", "？", "؟") or "??" in raw or "?!" in raw else 0)
+
+
 def _look(raw: str) -> Word:
     """Everything about a whitespace-separated word."""
     bare = raw.strip(_EDGE)
-    end = (raw.rstrip("\"'`’”»)]}*_") or raw)[-1:]
-    flags = (CLAUSE if end and end in ".,!?;:…-–—。、！？，：；؟،؛" else 0) | (
-        SENTENCE if end and end in ".!?…。！？؟" else 0
-    )
-    flags |= ASKED if end in ("?", "？", "؟") or "??" in raw or "?!" in raw else 0
+    claimed = triggers(raw)
+    flags = _ends(raw) | (CLAIMS if claimed else 0)
     if not bare:
-        return (1, "", "", flags, "", ())
+        return (1, "", "", flags, _NONE, ("", (), called(raw), claimed))
     folded = unicodedata.normalize("NFC", unicodedata.normalize("NFC", bare).casefold())
     wide = sum(len(run) for run in _WIDE.findall(raw)) if not raw.isascii() else 0
-    tokens = 1 + (len(raw) - 1) // 7 if not wide else (wide * 2 + 2) // 3 + (len(raw) - wide + 6) // 7
+    parts = _PART.findall(folded[:HEAD].translate(FOLDED))
+    flags |= REMINDS if not REMINDING.isdisjoint(parts if wide or len(folded) > MAX_WORD else parts[1:]) else 0
     if wide:
         if "？" in raw or "?" in raw:
             flags |= ASKED
+        tokens = (wide * 2 + 2) // 3 + (len(raw) - wide + 6) // 7
         stems = [gram for run in _WIDE.findall(folded) for gram in _bigrams(run)][:MAX_BIGRAMS]
         stems += [stem for part in _PART.findall(_WIDE.sub(" ", folded[:MAX_BIGRAMS])) if (stem := _stem(part))]
-        return (tokens, stems[0] if stems else "", stems[0] if stems else "", flags | MORE, "", tuple(stems[1:]))
+        first, more = (stems[0], tuple(stems[1:])) if stems else ("", ())
+        return (tokens, first, first, flags | MORE, _NONE, ("", more, called(raw), claimed))
+    tokens = 1 + (len(raw) - 1) // 7
     name = ""
     if kind := _name(bare, folded, raw[:1] == "`" and raw.rstrip(".,;:!?")[-1:] == "`"):
         name = folded.removesuffix("'s").removesuffix("’s").lstrip("@")
         flags |= kind
-    if len(folded) > MAX_WORD:
-        return (tokens, "", "", flags, name, ())
-    parts = [part for part in _PART.findall(folded.translate(FOLDED)) if part]
-    if not parts:
-        return (tokens, "", "", flags, name, ())
+    if len(folded) > MAX_WORD or not parts:
+        return (tokens, "", "", flags, _NONE, (name, (), called(raw), claimed))
     stems = [_stem(part) for part in parts]
-    flags |= (TRIGGER if parts[0] in ANYWHERE.next else 0) | (FILLER if parts[0] in FILLERS else 0)
     more = tuple(stem for stem in stems[1:] if stem)
-    return (tokens, parts[0], stems[0], flags | (MORE if more else 0), name, more)
+    cue = ANYWHERE.next.get(parts[0])
+    flags |= (SAYS if cue and cue.cues else 0) | (MORE if more else 0)
+    leads = frozenset(cue.next) if cue else _NONE
+    return (tokens, parts[0], stems[0], flags, leads, (name, more, called(raw), claimed))
 
 
 class _Words(dict[str, Word]):
@@ -151,71 +169,118 @@ WORDS = _Words()
 """What is known of each word, looked up by the word as it stands in a text."""
 
 
+class Columns(NamedTuple):
+    """What is known of the words of a text, column by column; see Word."""
+
+    tokens: tuple[int, ...]
+    forms: tuple[str, ...]
+    stems: tuple[str, ...]
+    flags: tuple[int, ...]
+    leads: tuple[frozenset[str], ...]
+    more: tuple[More, ...]
+
+
 def scan(content: str) -> Scan:
     """Terms (distinct stems in order of first use), their counts, names, tokens and cues of a text.
 
     Tokens: over the words, 1 + (length - 1) // 7, which is within 2 % of a byte-pair tokenizer on average; in scripts
     without spaces one per 1.5 characters.
     """
-    read = content if len(content) <= HEAD + TAIL else f"{content[:HEAD]} {content[-TAIL:]}"
-    known = [*map(WORDS.__getitem__, read.split())]
-    if not known:
+    words = clip(content).split()
+    if not words:
         return Scan(0, [], [], [], [], [])
-    counted: dict[str, int] = {}
-    forms: dict[str, str] = {}
-    for _, form, stem, _, _, _ in known:
-        if stem:
-            if stem in counted:
-                counted[stem] += 1
-            else:
-                counted[stem] = 1
-                forms[stem] = form
-    names, cues = _flagged(known, counted)
-    tokens = sum([word[0] for word in known])
-    if len(read) < len(content):
-        tokens = tokens * len(content) // len(read)
-    if len(counted) > MAX_TERMS:
-        kept = frozenset(sorted(counted, key=lambda stem: -counted[stem])[:MAX_TERMS])
-        counted = {stem: count for stem, count in counted.items() if stem in kept}
-    return Scan(tokens, list(counted), list(counted.values()), [forms.get(stem, stem) for stem in counted], names, cues)
+    known = Columns(*zip(*map(WORDS.__getitem__, words), strict=True))
+    names, cues, rest, _ = second_look(known)
+    return Scan(scale(sum(known.tokens), content), *count_terms(known, rest), names, cues)
 
 
-def _flagged(known: list[Word], counted: dict[str, int]) -> tuple[list[str], list[str]]:
-    """Names and cues, from the few words that need a second look; further stems of compounds go to `counted`."""
-    words = [word[1] for word in known]
+def clip(content: str) -> str:
+    """What is read of a text."""
+    return content if len(content) <= HEAD + TAIL else f"{content[:HEAD]} {content[-TAIL:]}"
+
+
+def scale(tokens: int, content: str) -> int:
+    """Tokens of a text, given those of what is read of it."""
+    return tokens if len(content) <= HEAD + TAIL else tokens * len(content) // (HEAD + 1 + TAIL)
+
+
+def count_terms(known: Columns, rest: list[str]) -> tuple[list[str], list[int], list[str]]:
+    """Distinct stems in order of first use, those of `rest` last; their counts; how they are first written."""
+    stems = [*filter(None, known.stems)]
+    forms = [*compress(known.forms, known.stems)]
+    counts = dict.fromkeys(stems, 0)
+    if len(counts) == len(stems) <= MAX_TERMS and not rest:
+        return stems, [1] * len(stems), forms
+    for stem in stems:
+        counts[stem] += 1
+    for stem in rest:
+        counts[stem] = counts.get(stem, 0) + 1
+    if len(counts) > MAX_TERMS:
+        kept = frozenset(sorted(counts, key=lambda stem: -counts[stem])[:MAX_TERMS])
+        counts = {stem: count for stem, count in counts.items() if stem in kept}
+    written = dict(zip(reversed(stems), reversed(forms), strict=True))
+    return list(counts), list(counts.values()), [written.get(stem, stem) for stem in counts]
+
+
+def second_look(known: Columns) -> tuple[list[str], list[str], list[str], int]:
+    """Names, cues, further stems of compounds, and the claims that may be made: what few of the words tell of."""
+    _, words, _, flagged, leads, further = known
+    last = len(words) - 1
+    marked = [*compress(range(last + 1), flagged)]
+    pairs: list[int] = []
+    led = [*map(contains, leads, words[1:])]
+    if True in led:
+        pairs = [*compress(range(last), led)]
+        marked = sorted({*marked, *pairs})
     names: dict[str, None] = {}
     cues: dict[str, None] = {}
-    start = sentence = end = 0
-    follow(STARTS, words, 0, cues)
-    for at in [at for at, word in enumerate(known) if word[3]]:
-        flags = known[at][3]
-        if flags & TRIGGER:
+    rest: list[str] = []
+    claimed = sentence = 0
+    clauses = begin(words, 0, MAX_CLAUSES + 1, cues)
+    for at in marked:
+        flags = flagged[at]
+        if flags & SAYS or at in pairs:
             follow(ANYWHERE, words, at, cues)
         if flags & NAMED or (flags & CAPITAL and at != sentence):
-            names[known[at][4]] = None
-        if flags & (CLAUSE | FILLER) and (flags & CLAUSE or at == start) and at + 1 < len(words):
-            start = at + 1
-            if end < MAX_CLAUSES:
-                end += 1
-                follow(STARTS, words, start, cues)
-        if flags & SENTENCE:
-            sentence = at + 1
-        if flags & (ASKED | MORE):
+            names[further[at][0]] = None
+        if flags & CLAUSE:
+            if at < last and clauses:
+                clauses = begin(words, at + 1, clauses, cues)
+            if flags & SENTENCE:
+                sentence = at + 1
+        if flags & SELDOM:
+            claimed |= further[at][3]
+            if flags & REMINDS:
+                cues["reminder"] = None
             if flags & ASKED:
                 cues["question"] = None
-                if at >= len(words) - 2:
+                if at >= last - 1:
                     cues["asking"] = None
             if flags & MORE:
-                for stem in known[at][5]:
-                    counted[stem] = counted.get(stem, 0) + 1
-    return list(names)[:MAX_NAMES], list(cues)
+                rest += further[at][1]
+    return list(names)[:MAX_NAMES], list(cues), rest, claimed
+
+
+def begin(words: tuple[str, ...], at: int, clauses: int, cues: dict[str, None]) -> int:
+    """Adds the cues of phrases that begin a clause at place `at`, or behind fillers there.
+
+    At most `clauses` places are looked at; returns how many of these are left.
+    """
+    end = len(words)
+    while clauses:
+        clauses -= 1
+        word = words[at]
+        if word in STARTS.next:
+            follow(STARTS, words, at, cues)
+        at += 1
+        if word not in FILLERS or at == end:
+            break
+    return clauses
 
 
 def tokens(content: str) -> int:
     """Estimated model tokens: those of `scan`, without the rest of its work."""
-    read = content if len(content) <= HEAD + TAIL else f"{content[:HEAD]} {content[-TAIL:]}"
-    counted = sum([word[0] for word in map(WORDS.__getitem__, read.split())])
-    return counted * len(content) // len(read) if len(read) < len(content) else counted
+    return scale(sum([word[0] for word in map(WORDS.__getitem__, clip(content).split())]), content)
 
 
 def terms(content: str) -> tuple[list[str], list[int]]:

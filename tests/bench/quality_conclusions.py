@@ -142,6 +142,28 @@ def told(run: Run, found: set[str]) -> None:
             print("  missed" if turn.id == run.closing else "  false ", turn.content[-200:].replace("\n", " "))
 
 
+def run() -> list[dict[str, object]]:
+    """Every measure with its floor and the bar; nothing where the data is absent."""
+    folder = data()
+    if folder is None:
+        return []
+    ours, floor = Score(), Score()
+    for talk in runs(folder):
+        ours.add(talk, concluded(talk))
+        floor.add(talk, thanks(talk))
+    rows: list[tuple[str, float, float, str, bool]] = [
+        ("closing turn, F1", floor.f1, ours.f1, ">= 0.93", ours.f1 >= 0.93),
+        ("concluded before work ended", floor.early / floor.runs, ours.early / ours.runs, "<= 0.02",
+         ours.early <= 0.02 * ours.runs),
+        ("transferred or cut off stay open", floor.opened / max(1, floor.open), ours.opened / max(1, ours.open),
+         ">= 0.95", ours.opened >= 0.95 * ours.open),
+    ]  # fmt: skip
+    return [
+        {"measure": measure, "floors": {"any thanks": round(low, 3)}, "ours": round(value, 3), "bar": bar, "met": met}
+        for measure, low, value, bar, met in rows
+    ]
+
+
 def main(misses: bool) -> None:
     """Prints the table."""
     folder = data()

@@ -22,7 +22,8 @@ import orjson
 from processors import manifest, open_efforts, working_context
 from processors.open_efforts import EffortConcluded, EffortProgressed, EffortResumed, TurnRethreaded, TurnThreaded
 from processors.working_context import PRESETS, ContextScored, WorkingContextParams
-from projections.context import Entry, Material, Turn, render
+from projections.context import render
+from projections.material import Entry, Material, Turn
 from streams.driver import Placed, Tree, as_root
 from streams.events import SECOND, TurnRecorded
 from streams.text.terms import tokens

@@ -9,6 +9,7 @@ import pytest
 
 from processors.manifest import (
     PROCESSOR,
+    ArtifactMade,
     FactFiled,
     ManifestParams,
     SegmentOpened,
@@ -16,6 +17,7 @@ from processors.manifest import (
     TurnFiled,
     TurnRefiled,
 )
+from processors.manifest.boundary import Trail, keep
 from processors.manifest.summary import clip
 from streams.driver import fold
 from streams.events import HOUR, MINUTE, EffortClosed, NoteTaken, Outside, SessionEnded, TurnRecorded, TurnRetracted
@@ -140,9 +142,14 @@ def test_given_a_bare_greeting_then_the_topic_after_it_is_its_segment():
     assert segments(derive(turns("hi!", "hello", "i need a recipe for plum cake"))) == [3]
 
 
-def test_given_growth_then_summaries_at_two_four_and_eight_turns():
+def test_given_growth_then_summaries_at_two_and_eight_turns():
     found = derive(turns(*LAMP, *LAMP), ManifestParams(cut=1.0))
-    assert [s.turns for s in only(SegmentSummarized, found)] == [2, 4, 8]
+    assert [s.turns for s in only(SegmentSummarized, found)] == [2, 8]
+
+
+def test_given_words_that_tell_nothing_then_a_summary_shows_them_nevertheless():
+    found = derive([*turns("is it?", "so it is"), SessionEnded("s", "end", HOUR, "x")])
+    assert [s.summary for s in only(SegmentSummarized, found)] == ["is it?", "is it?"]
 
 
 def test_a_summary_holds_what_was_asked_and_the_telling_words_within_its_budget():
@@ -166,7 +173,8 @@ def test_a_telegram_keeps_negations_and_drops_stop_words():
 
 def test_given_a_retracted_turn_then_its_words_leave_the_summary():
     events = turns("the lamp over the bench flickers", "which giraffe ate the lamp bulb?")
-    found = derive([*events, TurnRetracted("s", "r", 2 * MINUTE, "x", "x1"), *turns("lamp bulb", "the lamp", begin=2)])
+    retracted = TurnRetracted("s", "r", 2 * MINUTE, "x", "x1")
+    found = derive([*events, retracted, *turns("lamp bulb", "the lamp", begin=2)], ManifestParams(growth=2))
     assert "giraffe" in only(SegmentSummarized, found)[0].summary
     assert "giraffe" not in only(SegmentSummarized, found)[-1].summary
     assert only(FactFiled, found)[0].segment == only(TurnFiled, found)[1].segment
@@ -197,3 +205,37 @@ def test_records_stay_below_eight_kilobytes_however_rich_the_talk(alphabet: str)
         PROCESSOR.step(params, state, TurnRead(turn, read(turn), at))
     assert max(len(value or b"") for _, value in state.changes()) <= 8192
     assert all(orjson.loads(orjson.dumps(value)) for _, value in state.scan("session/", object) if value)
+
+
+def test_given_a_cut_out_of_reach_of_cues_and_lengths_then_words_are_not_looked_up_and_nothing_changes():
+    quick = derive(turns(*LAMP, *CAKE, *LAMP))
+    judge = ManifestParams().judge
+    slow = ManifestParams()
+    slow.judge.reach = -1e9
+    assert judge.reach > -2
+    assert derive(turns(*LAMP, *CAKE, *LAMP), slow) == quick
+
+
+def test_given_more_terms_than_a_trail_holds_then_those_used_last_are_known():
+    trail = Trail()
+    for at in range(40):
+        keep(trail, at, "user", "u", read(turn("x", 0, at, f"pump{at} valve{at} seal{at} gasket{at}")), 64)
+    assert "pump39" in trail.seen
+    known = trail.seen | trail.older
+    assert 64 <= len(known) <= 128
+    assert f"valve{40 - 64 // 8}" in known
+
+
+def test_given_a_greeting_before_the_request_then_the_artifact_is_titled_by_the_sentence_that_asks():
+    found = derive(
+        turns(
+            "Hi there! I hope you are well.",
+            "hello, how can I help you?",
+            "Good morning. I need to cancel the plumber for the cellar. My number is 4471, of course.",
+            "I cancelled the plumber, the visit is off.",
+            "perfect, that is all, thank you very much!",
+        )
+    )
+    made = only(ArtifactMade, found)[-1]
+    assert made.title == "I need to cancel the plumber for the cellar."
+    assert "x2" in made.turns

@@ -20,7 +20,8 @@ from processors.open_efforts import (
     TurnRethreaded,
     TurnThreaded,
 )
-from processors.open_efforts.records import RECENT, Effort, active
+from processors.open_efforts.index import active
+from processors.open_efforts.records import RECENT, Effort
 from streams.events import (
     MINUTE,
     ClockTicked,

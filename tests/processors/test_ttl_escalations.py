@@ -21,8 +21,8 @@ from processors.ttl_escalations import (
     NoteOpened,
     NoteSurfaced,
     TtlEscalationsParams,
-    _waiting,
 )
+from processors.ttl_escalations.record import waiting_notes
 from streams.driver import as_root, fold
 from streams.events import (
     DAY,
@@ -181,6 +181,21 @@ def test_settling_closes_a_note_before_its_time_and_nothing_is_asked():
 def test_settling_closes_an_escalated_note_once():
     events = derive(take("n", ttl=60), tick(HOUR), settle("n", 2 * HOUR), settle("n", 3 * HOUR))
     assert [type(event) for event in events] == [NoteOpened, NoteEscalated, NoteClosed]
+
+
+def test_a_note_inferred_from_a_turn_is_settled_by_that_turn():
+    asked = say("Remind me to water the plants. Don't let me forget to call Marta.", id="asked")
+    other = say("Remind me to pay the phone bill.", MINUTE, id="other")
+    by_turn = NoteSettled("s", "e", START + HOUR, session="talk", resolution="did both", turn="asked")
+    found = derive(asked, other, by_turn)
+    inferred = [note.note for note in of(NoteOpened, found) if note.turn == "asked"]
+    assert len(inferred) == 2
+    assert [(c.note, c.resolution) for c in of(NoteClosed, found)] == [(note, "did both") for note in inferred]
+
+
+def test_settling_by_a_turn_leaves_notes_that_were_taken():
+    by_turn = NoteSettled("s", "e", START + HOUR, turn="n")
+    assert of(NoteClosed, derive(take("n"), by_turn)) == []
 
 
 def test_settling_an_unknown_or_archived_note_changes_nothing():
@@ -483,9 +498,9 @@ def test_resuming_the_fold_anywhere_equals_the_whole(drawn, cut, late):
     second = State(saved)
     derived += steps(second, events[cut:])
     assert derived == expected
-    assert second.index(_waiting) == whole.index(_waiting)
+    assert second.index(waiting_notes) == whole.index(waiting_notes)
     everything = State({key: value for key, value in whole.changes() if value is not None})
-    assert everything.index(_waiting) == whole.index(_waiting)
+    assert everything.index(waiting_notes) == whole.index(waiting_notes)
     assert [orjson.dumps(row) for row in derived] == [orjson.dumps(row) for row in expected]
 
 
@@ -495,11 +510,9 @@ def test_resuming_the_fold_anywhere_equals_the_whole(drawn, cut, late):
 def test_surfacing_reaches_its_bar_on_pairs_with_look_alikes_and_on_pairs_never_tuned_on():
     bench = module(Path(__file__).parents[1] / "bench" / "quality_surfacing.py")
     for row in bench.run():
-        if row["rule"] == "ours":
-            assert row["precision"] >= bench.PRECISION, row
-            assert row["recall"] >= bench.RECALL, row
-        else:
-            assert row["precision"] < bench.PRECISION, row
+        assert row["met"], row
+        if row["measure"].endswith("precision"):
+            assert row["floors"]["any shared stem"] < bench.PRECISION, row
     assert len(bench.FIRST) >= 60
     assert sum(not pair.surfaces for pair in bench.FIRST) * 2 >= len(bench.FIRST)
 

@@ -19,13 +19,12 @@ from processors.open_efforts import (
 from processors.working_context import (
     PRESETS,
     PROCESSOR,
-    SIGNALS,
-    Context,
     ContextChanged,
     ContextScored,
     WorkingContextParams,
-    _known,
 )
+from processors.working_context.record import Context, known
+from processors.working_context.scoring import SIGNALS
 from streams.events import MINUTE, TurnRetracted
 from streams.processor import Derived, State
 
@@ -134,7 +133,7 @@ def test_a_displaced_effort_comes_back_when_there_is_room_again() -> None:
 
 def test_a_similar_effort_is_pulled_in_only_above_the_threshold() -> None:
     talk = Talk(pull=0.5)
-    talk.say("a", similar={"far": 0.49, "near": 0.5})
+    talk.say("a", similar={"near": 0.5, "far": 0.49})
     assert talk.efforts() == ["a", "near"]
     assert ("near", "entered", "similar") in talk.changes()
 
@@ -360,7 +359,7 @@ def test_an_index_kept_up_to_date_equals_one_rebuilt() -> None:
         if at % 5 == 0:
             talk.conclude("abcdefg"[at % 7])
     rebuilt = State({key: value for key, value in talk.state.changes() if value is not None})
-    assert rebuilt.index(_known) == talk.state.index(_known)
+    assert rebuilt.index(known) == talk.state.index(known)
 
 
 def test_a_sessions_record_stays_small_however_long_it_lasts() -> None:

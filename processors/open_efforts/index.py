@@ -1,0 +1,233 @@
+"""The inverted index over the last active efforts: which of them speak of a word.
+
+Each active effort has a slot, and what a word stands for is a bit mask of slots: one number per word, whatever the
+number of efforts, which `&` narrows to those of a session and `bit_count` counts.
+"""
+
+from __future__ import annotations
+
+from collections import _count_elements  # type: ignore[attr-defined]  # What Counter counts with, on a plain dict.
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from processors.open_efforts.records import (
+    ACTIVE,
+    FORMS,
+    NAME,
+    NAMES,
+    RECENT,
+    TERMS,
+    WORD,
+    Effort,
+    Said,
+    Session,
+    Slot,
+    Space,
+)
+from streams.processor import State
+
+Postings = dict[str, int]
+"""Word to the mask of the slots whose efforts speak of it."""
+
+
+@dataclass(slots=True)
+class Scene:
+    """A session's efforts among the active ones, the last active one last."""
+
+    slots: dict[str, int]
+    mask: int
+
+
+@dataclass(slots=True)
+class Active:
+    """The last active efforts, by what they speak of. Rebuilt from slots, efforts and recent turns."""
+
+    space: Space = field(default_factory=Space)
+    number: int = 0
+    """Turns so far."""
+    touched: int = 0
+    """How often another effort became the last active one."""
+    latest: str = ""
+    """The last active effort."""
+    slots: dict[str, int] = field(default_factory=dict)
+    """Effort to slot, the least recently active first."""
+    ids: list[str] = field(default_factory=list)
+    """Slot to effort."""
+    terms: Postings = field(default_factory=dict)
+    names: Postings = field(default_factory=dict)
+    titles: Postings = field(default_factory=dict)
+    """Telling words of declared names and topics."""
+    asked: list[dict[str, None]] = field(default_factory=list)
+    """Slot to what an answer would speak of."""
+    done: int = 0
+    """Mask of the efforts that are concluded, or whose user said good-bye."""
+    turns: dict[str, int] = field(default_factory=dict)
+    """Recent turn to its number."""
+    scenes: dict[str, Scene] = field(default_factory=dict, compare=False)
+    """What was last looked up of sessions; forgotten when efforts come or go. A memo: it changes nothing but speed."""
+
+    def scene(self, name: str, session: Session) -> Scene:
+        """The session's efforts among the active ones."""
+        found = self.scenes.get(name)
+        if found is None:
+            slots = self.slots
+            efforts = {effort: slots[effort] for effort in session.recent if effort in slots}
+            found = self.scenes[name] = Scene(efforts, sum(1 << slot for slot in efforts.values()))
+        return found
+
+    def enter(self, effort_id: str, effort: Effort, slot: int) -> None:
+        """The effort is among the active ones."""
+        self.scenes.clear()
+        self.slots[effort_id] = slot
+        if slot == len(self.ids):
+            self.ids.append(effort_id)
+            self.asked.append(effort.asked)
+        else:
+            self.ids[slot] = effort_id
+        post(self.terms, effort.terms, slot)
+        post(self.names, effort.names, slot)
+        post(self.titles, effort.title, slot)
+        self.mark(effort_id, effort)
+
+    def leave(self, effort_id: str, effort: Effort) -> int:
+        """The effort is no longer active; gives its slot."""
+        slot = self.slots.pop(effort_id)
+        drop(self.terms, effort.terms, slot)
+        drop(self.names, effort.names, slot)
+        drop(self.titles, effort.title, slot)
+        return slot
+
+    def mark(self, effort_id: str, effort: Effort) -> None:
+        """Follows what the effort asked last, and whether it is done."""
+        slot = self.slots.get(effort_id)
+        if slot is None:
+            return
+        self.asked[slot] = effort.asked
+        if effort.parted or effort.status == "concluded":
+            self.done |= 1 << slot
+        else:
+            self.done &= ~(1 << slot)
+
+
+def post(postings: Postings, words: Iterable[str], slot: int) -> None:
+    """The effort in the slot speaks of the words."""
+    bit = 1 << slot
+    for word in words:
+        postings[word] = postings.get(word, 0) | bit
+
+
+def drop(postings: Postings, words: Iterable[str], slot: int) -> None:
+    """The effort in the slot no longer speaks of the words."""
+    bit = 1 << slot
+    for word in words:
+        left = postings.get(word, 0) & ~bit
+        if left:
+            postings[word] = left
+        else:
+            postings.pop(word, None)
+
+
+def active(state: State) -> Active:
+    """The index, from the records: slots in order of last activity."""
+    index = Active(state.get("space", Space) or Space())
+    found: list[tuple[int, int, str, Effort]] = []
+    for number in range(ACTIVE):
+        slot = state.get(f"active/{number}", Slot)
+        if slot is None:
+            break
+        effort = state.get(f"effort/{slot.effort}", Effort) or Effort("", 0)
+        found.append((effort.seen, number, slot.effort, effort))
+    index.ids = [""] * len(found)
+    index.asked = [{} for _ in found]
+    for _, number, effort_id, effort in sorted(found, key=lambda entry: entry[:2]):
+        index.enter(effort_id, effort, number)
+        index.latest, index.touched = effort_id, effort.seen
+    recent: list[tuple[int, str]] = []
+    for place in range(RECENT):
+        said = state.get(f"turn/{place}", Said)
+        if said is None:
+            break
+        recent.append((said.number, said.turn))
+    for number, turn in sorted(recent):
+        index.number = number + 1
+        if turn:
+            index.turns[turn] = number
+    return index
+
+
+def _fits(word: str, limit: int) -> bool:
+    return len(word) <= limit and (word.isascii() or len(word.encode()) <= limit)
+
+
+def add(index: Active, effort_id: str, effort: Effort, said: Said, forms: list[str]) -> None:
+    """Adds what a turn said to an active effort's profile. `forms` is how its terms are written; may be empty.
+
+    A profile counts the turns that use a word. Why not a loop: counting and collecting run in C this way.
+    """
+    profile = effort.terms
+    terms = said.terms
+    new = [word for word in terms if word not in profile]
+    _count_elements(profile, terms)
+    slot = index.slots.get(effort_id)
+    if new:
+        if max(map(len, new)) > WORD or not "".join(new).isascii():
+            new = _fitting(profile, new)
+        if len(effort.forms) < FORMS:
+            effort.forms.update(zip(terms, forms, strict=False))
+        if slot is not None:
+            post(index.terms, new, slot)
+        if len(profile) > TERMS:
+            _shrink(profile, TERMS, index.terms, slot)
+            effort.forms = {word: form for word, form in effort.forms.items() if word in profile}
+    if said.names:
+        _count_elements(effort.names, said.names)
+        if slot is not None:
+            post(index.names, said.names, slot)
+        if len(effort.names) > NAMES:
+            _shrink(effort.names, NAMES, index.names, slot)
+
+
+def _fitting(profile: dict[str, int], new: list[str]) -> list[str]:
+    """The new words but oversize ones, which are not kept."""
+    for word in new:
+        if not _fits(word, WORD):
+            del profile[word]
+    return [word for word in new if word in profile]
+
+
+def _shrink(profile: dict[str, int], limit: int, postings: Postings, slot: int | None) -> None:
+    """The least used leave, the oldest first among equals (dicts keep the order of first use)."""
+    gone = sorted(profile, key=profile.__getitem__)[: len(profile) - limit // 2]
+    for word in gone:
+        del profile[word]
+    if slot is not None:
+        drop(postings, gone, slot)
+
+
+def take(index: Active, effort_id: str, effort: Effort, said: Said) -> None:
+    """Takes back what a turn said."""
+    slot = index.slots.get(effort_id)
+    gone = _less(effort.terms, said.terms)
+    lost = _less(effort.names, said.names)
+    for word in gone:
+        effort.forms.pop(word, None)
+    if slot is not None:
+        drop(index.terms, gone, slot)
+        drop(index.names, lost, slot)
+
+
+def _less(profile: dict[str, int], words: list[str]) -> list[str]:
+    gone = []
+    for word in words:
+        left = profile.get(word, 0) - 1
+        if left > 0:
+            profile[word] = left
+        elif word in profile:
+            del profile[word]
+            gone.append(word)
+    return gone
+
+
+def names_of(names: list[str]) -> list[str]:
+    """Names that are short enough to be kept."""
+    return [name for name in names if _fits(name, NAME)]

@@ -1,0 +1,80 @@
+"""The facts that ttl_escalations derives."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from streams.processor import Moment
+
+
+@dataclass(slots=True)
+class NoteOpened:
+    """A note waits, taken by an agent or inferred from a turn."""
+
+    space: str
+    session: str
+    at: int
+    note: str
+    content: str
+    deadline: Moment
+    priority: float
+    source: str
+    context: str
+    turn: str
+    """The turn it was inferred from; "" where an agent took it."""
+    historic: bool
+    """Whether its deadline lay before it was recorded (imported history): queryable, never raised."""
+    type: Literal["note-opened.v1"] = "note-opened.v1"
+
+
+@dataclass(slots=True)
+class NoteSurfaced:
+    """A note is shown in a session because the talk came to it, or because it is pressing."""
+
+    space: str
+    session: str
+    at: int
+    note: str
+    turn: str
+    priority: float
+    """Effective, 0 to 1."""
+    reason: str
+    """priority, or the shared name or term."""
+    type: Literal["note-surfaced.v1"] = "note-surfaced.v1"
+
+
+@dataclass(slots=True)
+class NoteEscalated:
+    """A note's time ran out and it matters: the user is asked. Dated at the deadline."""
+
+    space: str
+    session: str
+    at: int
+    note: str
+    question: str
+    type: Literal["note-escalated.v1"] = "note-escalated.v1"
+
+
+@dataclass(slots=True)
+class NoteArchived:
+    """A note's time ran out and it matters little. Dated at the deadline."""
+
+    space: str
+    session: str
+    at: int
+    note: str
+    type: Literal["note-archived.v1"] = "note-archived.v1"
+
+
+@dataclass(slots=True)
+class NoteClosed:
+    """A note was settled before or after its time ran out."""
+
+    space: str
+    session: str
+    at: int
+    note: str
+    resolution: str
+    """As settled; "retracted" where the turn it was inferred from was retracted."""
+    type: Literal["note-closed.v1"] = "note-closed.v1"

@@ -1,0 +1,52 @@
+"""How long notes live, what brings them back, and what happens when their time is out."""
+
+from __future__ import annotations
+
+from streams.processor import Params, param
+
+PAPER = "three-column working memory"
+
+
+class TtlEscalationsParams(Params):
+    """How long notes live, what brings them back, and what happens when their time is out."""
+
+    urgent: float = param(4, "hours", "time to live of urgent notes ('soon')", PAPER, gt=0)
+    normal: float = param(24, "hours", "time to live of normal notes ('later', 'when you get a chance')", PAPER, gt=0)
+    low: float = param(168, "hours", "time to live where no time is named: a week of work", PAPER, gt=0)
+    late_left: float = param(0.2, "share of the time to live", "below it a note presses", PAPER, ge=0, le=1)
+    late_factor: float = param(1.5, "factor", "raises .6 to the surfacing level", PAPER, ge=1)
+    last_left: float = param(0.05, "share of the time to live", "below it a note presses hard", PAPER, ge=0, le=1)
+    last_factor: float = param(2, "factor", "raises all that would escalate above the surfacing level", PAPER, ge=1)
+    surface_above: float = param(0.9, "effective priority", "shown without a shared word from here on", PAPER, ge=0)
+    escalate_from: float = param(0.5, "base priority", "asked about when its time is out; else archived", PAPER, ge=0)
+    asked: float = param(
+        0.6, "base priority", "'remind me': the user ordered it, so it must not end in silence", ge=0, le=1
+    )
+    deferred: float = param(0.5, "base priority", "'let's come back to it later': ends in a question", ge=0, le=1)
+    mentioned: float = param(
+        0.4, "base priority", "'we need to do it soon': said by the way, so fades silently", ge=0, le=1
+    )
+    window: int = param(5, "turns", "what a session is about now", PAPER, ge=1, le=8)
+    enough: float = param(1, "weight", "one rare term or name; two ordinary words, or three common ones", gt=0)
+    rare: float = param(1, "weight", "words outside the table tell the matter alone ('variance')", ge=0)
+    ordinary: float = param(0.65, "weight", "everyday matters need a second word ('invoice')", ge=0)
+    common: float = param(0.4, "weight", "words of every office need two more ('budget', 'report')", ge=0)
+    phrase: float = param(
+        0.2, "weight", "two words that follow each other in both are a matter ('board meeting')", ge=0
+    )
+    most: float = param(0.65, "share of a note's weight", "said of a note, it is most of the matter", ge=0, le=1)
+    whole: float = param(0.35, "weight", "added where most of a note was said: all of 'buy milk' is 'milk'", ge=0)
+    capital: float = param(0.3, "weight", "added where a common word is used as a name in both ('Mark')", ge=0)
+    before: float = param(0.5, "factor", "for words of the window's earlier turns: talk drifts", ge=0, le=1)
+    long: int = param(20, "terms", "longer turns hold ordinary words by chance; these count less there", ge=1)
+    cooldown: float = param(
+        4, "hours", "a session is shown a note once a visit: again only after this long, or once it ended", ge=0
+    )
+    shown: int = param(
+        5, "notes", "surfaced by one turn at most, most pressing first: more is a list, not a hint", ge=1, le=5
+    )
+    alike: int = param(64, "notes", "a term of more open notes than this tells none of them apart", ge=1, le=256)
+    pressing: int = param(16, "notes", "pressing notes looked at in a turn, the newest: bounded work", ge=1, le=64)
+    expiries: int = param(
+        48, "writes", "spent on expiries by one event, the rest at the next: bounded work", ge=2, le=48
+    )

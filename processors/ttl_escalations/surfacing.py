@@ -1,0 +1,225 @@
+"""Which notes come back at a turn: those that press, and those whose matter the talk came to."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from functools import lru_cache
+from itertools import pairwise
+from typing import NamedTuple
+
+from processors.ttl_escalations.events import NoteSurfaced
+from processors.ttl_escalations.params import TtlEscalationsParams
+from processors.ttl_escalations.record import MAX_HITS, MAX_SESSIONS, Note, Talk, Waiting, short, turn_on
+from streams.events import HOUR, TurnRecorded
+from streams.processor import Derived, State, r6
+from streams.text import TurnRead
+from streams.text.commonness import CLASSES, RARE, rarity
+from streams.text.terms import terms
+
+MAX_LIKELY = 64
+"""Notes weighed exactly for one turn, the best by the sum of their shared words."""
+EPSILON = 1e-9
+"""Sums of weights that are equal on paper are equal here."""
+
+
+class Visit(NamedTuple):
+    """A turn that may bring notes back, and what is known of its session."""
+
+    params: TtlEscalationsParams
+    state: State
+    waiting: Waiting
+    now: int
+    turn: TurnRecorded
+    talk: Talk
+    visitor: str
+    quiet: dict[str, int]
+    """When this visit was shown what it was shown."""
+
+
+class Shown(NamedTuple):
+    """A note to surface, and why."""
+
+    note: str
+    record: Note
+    reason: str
+
+
+_NOTHING: dict[str, int] = {}
+
+
+def surface(
+    params: TtlEscalationsParams, state: State, waiting: Waiting, now: int, read: TurnRead, out: list[Derived]
+) -> None:
+    """Shows the notes that press, and those whose matter the talk came to."""
+    turn, text = read.turn, read.text
+    hits: list[str] = []
+    if not waiting.termed.keys().isdisjoint(text.terms):
+        hits = [stem for stem in text.terms if stem in waiting.termed]
+    named = [name for name in text.names if name in waiting.named] if waiting.named and text.names else []
+    key = f"talk/{turn.session}"
+    talk = state.get(key, Talk)
+    pressing = bool(waiting.pressing) and waiting.pressing[0][0] <= now
+    if not (hits or named or pressing or talk):
+        return
+    visitor = short(turn.session)
+    quiet = waiting.quiet.get(visitor, _NOTHING)
+    visit = Visit(params, state, waiting, now, turn, talk or Talk(), visitor, quiet)
+    fresh = _shared(visit, hits, named) if hits or named else {}
+    shown = _matches(visit, fresh, text.terms, hits, named) if fresh else []
+    if pressing:
+        matched = {one.note for one in shown}
+        for note in _newest(waiting.pressing, now, params.pressing):
+            if note not in matched and (record := _fresh(visit, note)):
+                shown.append(Shown(note, record, "priority"))
+    if shown:
+        _show(visit, shown, out)
+    if fresh or talk is not None:
+        _remember(visit, key, hits if fresh else [])
+
+
+def _newest(pressing: list[tuple[int, str]], now: int, count: int) -> list[str]:
+    end = bisect_right(pressing, now, key=lambda entry: entry[0])
+    return [note for _, note in pressing[max(0, end - count) : end]]
+
+
+def _told(visit: Visit, note: str) -> bool:
+    """Whether this visit was shown the note not long ago."""
+    quiet = visit.quiet
+    return note in quiet and visit.now - quiet[note] < visit.params.cooldown * HOUR
+
+
+def _fresh(visit: Visit, note: str) -> Note | None:
+    """The note, where its time is not out and this visit has not seen it, nor heard its own turn just now."""
+    if _told(visit, note):
+        return None
+    record = visit.state.get(f"note/{note}", Note)
+    if record is None or record.deadline <= visit.now:
+        return None
+    return None if record.turn and short(record.turn) in visit.talk.turns else record
+
+
+def _shared(visit: Visit, hits: list[str], named: list[str]) -> dict[str, Note]:
+    """The fresh ones of the notes that share the most with a turn, `MAX_LIKELY` at most."""
+    params, waiting, quiet, levels = visit.params, visit.waiting, visit.quiet, _levels(visit.params)
+    alike = params.alike
+    since = visit.now - int(params.cooldown * HOUR)
+    sums: dict[str, float] = {}
+    for stem in hits:
+        notes = waiting.termed[stem]
+        if len(notes) <= alike:
+            worth = levels[CLASSES[stem]]
+            for note in notes:
+                if note not in quiet or quiet[note] <= since:
+                    sums[note] = sums.get(note, 0.0) + worth
+    for name in named:
+        notes = waiting.named[name]
+        if len(notes) <= alike:
+            worth = _name_weight(params, name)
+            for note in notes:
+                if note not in quiet or quiet[note] <= since:
+                    sums[note] = sums.get(note, 0.0) + worth
+    if len(sums) > MAX_LIKELY:
+        sums = dict(sorted(sums.items(), key=lambda entry: (-entry[1], entry[0]))[:MAX_LIKELY])
+    return {note: record for note in sums if (record := _fresh(visit, note)) is not None}
+
+
+def _matches(visit: Visit, fresh: dict[str, Note], said: list[str], hits: list[str], named: list[str]) -> list[Shown]:
+    """The notes whose matter the talk came to, with the word that says so."""
+    params, before, levels = visit.params, _before(visit.params, visit.talk), _levels(visit.params)
+    weight = {stem: levels[CLASSES[stem]] for stem in hits}
+    weight.update({f"@{name}": _name_weight(params, name) for name in named})
+    phrases = [f"{one} {two}" for one, two in pairwise(said) if one in weight and two in weight]
+    thin = 1 + max(0, len(said) - params.long) / (2 * params.long)
+    return [
+        Shown(note, record, reason)
+        for note, record in fresh.items()
+        if (reason := _weigh(params, record, weight, phrases, before, thin))
+    ]
+
+
+def _weigh(
+    params: TtlEscalationsParams,
+    record: Note,
+    weight: dict[str, float],
+    phrases: list[str],
+    before: dict[str, float],
+    thin: float,
+) -> str:
+    """The heaviest word a note shares with the talk, "" where all of them together do not weigh enough."""
+    shared = [stem for stem in record.terms if stem in weight]
+    shared += [f"@{name}" for name in record.names if f"@{name}" in weight]
+    sure = sum(weight[word] for word in shared if weight[word] >= params.enough)
+    soft = sum(weight[word] for word in shared if weight[word] < params.enough)
+    soft += params.phrase * sum(phrase in record.phrases for phrase in phrases)
+    if before:
+        soft += sum(before[stem] for stem in record.terms if stem in before and stem not in weight)
+    if soft and sure < params.enough:
+        levels = _levels(params)
+        if soft >= params.most * sum(levels[CLASSES[stem]] for stem in record.terms):
+            soft += params.whole
+    if not shared or sure + soft / thin + EPSILON < params.enough:
+        return ""
+    return max(shared, key=lambda word: weight[word]).removeprefix("@")
+
+
+def _before(params: TtlEscalationsParams, talk: Talk) -> dict[str, float]:
+    """What the words of the window's earlier turns weigh."""
+    if params.window < 2 or not any(talk.hits):
+        return {}
+    levels = _levels(params)
+    return {stem: params.before * levels[CLASSES[stem]] for hits in talk.hits[1 - params.window :] for stem in hits}
+
+
+def _levels(params: TtlEscalationsParams) -> tuple[float, float, float, float]:
+    """What a word weighs, by its class: LIGHT, COMMON, ORDINARY, RARE."""
+    return 0.0, params.common, params.ordinary, params.rare
+
+
+def _name_weight(params: TtlEscalationsParams, name: str) -> float:
+    """What a name adds to the weight of its words: a path or number tells the matter, a plain name has told it."""
+    if name.isalnum() and (len(name) <= 3 or name.isalpha()):
+        return params.capital if name.isalpha() and _common_name(name) else 0.0
+    return params.rare
+
+
+@lru_cache(maxsize=4096)
+def _common_name(name: str) -> bool:
+    return any(rarity(stem) < RARE for stem in terms(name)[0])
+
+
+def _effective(params: TtlEscalationsParams, note: Note, now: int) -> float:
+    left = (note.deadline - now) / max(1, note.deadline - note.opened)
+    factor = params.last_factor if left < params.last_left else params.late_factor if left < params.late_left else 1.0
+    return r6(min(1.0, note.priority * factor))
+
+
+def _show(visit: Visit, shown: list[Shown], out: list[Derived]) -> None:
+    """Surfaces the most pressing."""
+    now, turn, waiting, visitor = visit.now, visit.turn, visit.waiting, visit.visitor
+    ranked = sorted(
+        ((-_effective(visit.params, one.record, now), one.record.deadline, one) for one in shown),
+        key=lambda entry: (entry[0], entry[1], entry[2].note),
+    )
+    for priority, _, (note, record, reason) in ranked[: visit.params.shown]:
+        record.shown[visitor] = now
+        if visit.talk.ended < now:
+            waiting.hush(visitor, note, now)
+        while len(record.shown) > MAX_SESSIONS:
+            longest = min(record.shown, key=lambda seen: (record.shown[seen], seen))
+            del record.shown[longest]
+            waiting.stir(longest, note)
+        visit.state.put(f"note/{note}", record)
+        out.append(NoteSurfaced(turn.space, turn.session, turn.at, note, turn.id, -priority, reason))
+
+
+def _remember(visit: Visit, key: str, hits: list[str]) -> None:
+    """The window moves on by a turn that hit fresh notes, or none; where it holds nothing, nothing is kept."""
+    turn, talk = visit.turn, visit.talk
+    row = sorted(hits, key=rarity, reverse=True)[:MAX_HITS] if hits else hits
+    if not row and not any(talk.turns):
+        return
+    turn_on(talk, visit.params.window, short(turn.id) if row else "", row)
+    if any(talk.turns) or talk.ended >= 0:
+        visit.state.put(key, talk)
+    else:
+        visit.state.delete(key)
