@@ -101,8 +101,11 @@ class FeatureCache:
 
 
 def _plain(column: pa.Array) -> list[Any]:
-    """A column as Python values: numbers straight from its buffer, texts by their dictionary, so that equal words are one
-    object; lists as slices of one flat list. Many times faster than value by value."""
+    """A column as Python values, many times faster than value by value.
+
+    Numbers come straight from the buffer, texts by their dictionary (so that equal words are one object), lists as
+    slices of one flat list.
+    """
     if isinstance(column, pa.ChunkedArray):
         column = pa.concat_arrays(column.chunks) if column.num_chunks else pa.array([], column.type)
     if pa.types.is_list(column.type):

@@ -57,8 +57,8 @@ SEGMENTS, EFFORTS, NOTES, MEASURES = 7, 8, 5, 9
 WINDOW, ALL = "▒", "░"
 RISE = 0.2
 """From here on a gain in relevance is pointed at."""
-LABEL = 60
-"""Characters of an effort's label."""
+LABEL, SHORT = 60, 44
+"""Characters of an effort's label, and of one beside its scores."""
 
 
 def samples() -> list[Outside]:
@@ -261,9 +261,9 @@ class Demo:
                 earlier = before.get(effort)
                 rose = entry.score - (earlier.score if earlier else 0) > RISE
                 score = f"{earlier.score:.2f}" if earlier else ""
-                label = ("→ " if rose else "") + labels[effort]
-                rows.append((score, f"{entry.score:.2f}", entry.mode, entry.signals or "still referred to", label))
-            self.table(("before:>", "after:>", "shown", "why", "effort"), rows)
+                label = ("→ " if rose else "") + _cut(labels[effort], SHORT)
+                rows.append((score, f"{entry.score:.2f}", label, entry.mode, entry.signals or "still referred to"))
+            self.table(("before:>", "after:>", "effort", "shown", "why"), rows)
         self.out.print("[dim]To the model it is text, with raw turns of six days before:[/]")
         said = [line for line in text.splitlines() if line.startswith(("###", "user ", "assistant "))]
         for line in said[:EXCERPT]:

@@ -41,7 +41,7 @@ class Record(NamedTuple):
 
 
 Placed = tuple[int, int, int, Derived]
-"""A derived event after its place: (partition, offset, path, event). A plain tuple, because millions of them are made."""
+"""A derived event after its place: (partition, offset, path, event). A plain tuple: millions of them are made."""
 
 
 class Row(NamedTuple):

@@ -64,7 +64,7 @@ def r6(number: float) -> float:
 class State:
     """One space's own key-value view for one processor.
 
-    Records are slots dataclasses whose fields are JSON values (str, int, float, bool, None, lists, dicts with str keys):
+    Records are slots dataclasses whose fields are JSON values (str, int, float, bool, None, lists, dicts keyed by str):
     what is read back after a restart equals what was put. Mutate a record, then `put` it: only what was put is saved.
     A key that begins with `due/<microseconds, 20 digits>/` asks the live runtime for a tick at that time.
     """

@@ -16,7 +16,7 @@ import tempfile
 import threading
 import tomllib
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, fields
@@ -39,6 +39,8 @@ from streams.text import FactRead, Root, Text, TurnRead
 
 FLUSH = 20_000
 """Records folded by a process before it hands over what came of them."""
+ALONE = 20_000
+"""Records up to which one process is faster: starting others costs a second."""
 
 
 @dataclass(frozen=True)
@@ -143,14 +145,15 @@ def replay(
     if target.exists() and not replace:
         raise MemoryFileError(f"there is a memory {name!r} already", "give another name, or --replace")
     limits = {"until": until, "space": space, "without": ", ".join(without) or None}
-    partial = "; ".join(f"{limit} {value}" for limit, value in limits.items() if value is not None)
+    limited = "; ".join(f"{limit} {value}" for limit, value in limits.items() if value is not None)
     with _workshop(home.path) as folder:
         plan = _plan(home, name, params or home.live_params(), until, space, without, folder)
         fresh = folder / "memory.duckdb"
-        meta = memory_meta(home.log, name, plan.processors, plan.params, partial=partial)
+        meta = memory_meta(home.log, name, plan.processors, plan.params, partial=limited)
         store = Store.create(fresh, home.processors, meta)
-        report = _carry_out(home, plan, store, folder, processes or os.cpu_count() or 1, progress)
-        if not partial:
+        processes = processes or (1 if plan.stop <= ALONE else os.cpu_count() or 1)
+        report = _carry_out(home, plan, store, folder, processes, progress)
+        if not limited:
             runtime = Runtime(home.log, store, home.processors)
             runtime.catch_up()
             report.turns += sum(d.steps for d in runtime.tree.roots[:1])
@@ -237,25 +240,38 @@ def _carry_out(home: Home, plan: Plan, store: Store, folder: Path, processes: in
         kept = [lineage for name, lineage in store.lineages.items() if name in plan.reused]
         stores.copy_from(store.connection, plan.source, tables, kept, plan.space)
     if set(store.lineages) - plan.reused:
-        _fold_shards(home, plan, store, folder, processes, progress, report)
+        _fold_anew(home, plan, store, folder, processes, progress, report)
     if plan.stop:
         store.commit(Batch({}, [], {0: plan.stop - 1}))
     return report
 
 
-def _fold_shards(
+def _fold_anew(
     home: Home, plan: Plan, store: Store, folder: Path, processes: int, progress: Progress, report: Report
 ) -> None:
+    """Folds what is not reused, in this process or in several."""
+    cache = FeatureCache(home.path / "cache", home.log.id)
+    missing = cache.missing(home.log) if _needs_text(plan) else []
+    if processes > 1:
+        _fold_in_pool(home, plan, store, folder, processes, missing, progress, report)
+    else:
+        for partition, chunk in missing:
+            cache.fill(home.log, partition, chunk)
+        _add(report, _fold_shard(home.path, plan, 0, 1, store.commit, lambda offset: progress(offset, plan.stop)))
+    progress(plan.stop, plan.stop)
+
+
+def _fold_in_pool(
+    home: Home, plan: Plan, store: Store, folder: Path, processes: int, missing: list[tuple[int, int]],
+    progress: Progress, report: Report,
+) -> None:  # fmt: skip
     context = multiprocessing.get_context("spawn")
     counter = context.Value("q", 0)
     pool = ProcessPoolExecutor(processes, context, _start, (counter,))
     try:
-        cache = FeatureCache(home.path / "cache", home.log.id)
-        for fill in [
-            pool.submit(_fill, home.path, *at) for at in (cache.missing(home.log) if _needs_text(plan) else [])
-        ]:
+        for fill in [pool.submit(_fill, home.path, *at) for at in missing]:
             fill.result()
-        jobs = {pool.submit(_fold_shard, home.path, plan, folder, i, processes) for i in range(processes)}
+        jobs = {pool.submit(_fold_shard_apart, home.path, plan, folder, i, processes) for i in range(processes)}
         running = True
         while running:
             finished, waiting = wait(jobs, 0.1, FIRST_COMPLETED)
@@ -263,7 +279,7 @@ def _fold_shards(
             for path in sorted(folder.glob("*.ready")):
                 store.commit(pickle.loads(path.read_bytes()))
                 path.unlink()
-            progress(min(counter.value, plan.stop), plan.stop)
+            progress(min(counter.value // processes, plan.stop), plan.stop)
             for job in finished:
                 _add(report, job.result())
             jobs = waiting
@@ -273,7 +289,6 @@ def _fold_shards(
         raise
     finally:
         pool.shutdown(cancel_futures=True)
-    progress(plan.stop, plan.stop)
 
 
 def _add(report: Report, shard: Report) -> None:
@@ -328,24 +343,47 @@ def _needs_text(plan: Plan) -> bool:
     return ROOT not in plan.reused or any(p.reads == ROOT or _carries(by_name[p.reads]) for p in _entries(plan))
 
 
-def _fold_shard(home: Path, plan: Plan, folder: Path, shard: int, shards: int) -> Report:
-    """Folds the spaces of one shard; hands over batches as files, the state with the last one."""
+def _fold_shard_apart(home: Path, plan: Plan, folder: Path, shard: int, shards: int) -> Report:
+    """Folds a shard in a process of a pool; hands over batches as files."""
+    written = 0
+    read = 0
+
+    def hand_over(batch: Batch) -> None:
+        nonlocal written
+        path = folder / f"{shard}-{written:06d}"
+        path.write_bytes(pickle.dumps(batch, protocol=5))
+        path.rename(path.with_suffix(".ready"))
+        written += 1
+
+    def done(offset: int) -> None:
+        nonlocal read
+        with _counter.get_lock():
+            _counter.value += offset - read
+        read = offset
+
+    return _fold_shard(home, plan, shard, shards, hand_over, done)
+
+
+def _fold_shard(
+    home: Path, plan: Plan, shard: int, shards: int, hand_over: Callable[[Batch], None], done: Callable[[int], None]
+) -> Report:
+    """Folds the spaces of one shard; hands over batches, the state with the last one."""
     log = SqliteLog(home / "log.sqlite")
     tree = Tree(plan.processors, plan.params, timed=True)
     collector = Collector(tree, keep_raw=ROOT not in plan.reused, from_scratch=True)
     shard_fold = _ShardFold(plan, tree, collector)
-    report, written, last = Report(plan.name), 0, 0
+    report, last = Report(plan.name), 0
     try:
         with rare_collections():
             for record, text in _records(home, log, plan, shard, shards):
                 shard_fold.fold(record, text)
                 report.turns += record.type.startswith("turn-recorded")
                 if record.offset - last >= FLUSH:
-                    _counter.value += (record.offset - last) // shards
-                    _hand_over(collector.take(state=False), folder / f"{shard}-{written:06d}")
-                    written, last = written + 1, record.offset
+                    hand_over(collector.take(state=False))
+                    last = record.offset
+                    done(last)
             shard_fold.end()
-            _hand_over(collector.take(), folder / f"{shard}-{written:06d}")
+            hand_over(collector.take())
     finally:
         log.close()
     report.steps = {name: driver.steps for name, driver in tree.drivers.items()}
@@ -365,11 +403,6 @@ def _records(home: Path, log: SqliteLog, plan: Plan, shard: int, shards: int) ->
     if _needs_text(plan):
         return FeatureCache(home / "cache", log.id).records(log, 0, plan.stop, is_mine)
     return ((record, None) for record in log.read(0, 0, plan.stop) if is_mine(record.space))
-
-
-def _hand_over(batch: Batch, path: Path) -> None:
-    path.write_bytes(pickle.dumps(batch, protocol=5))
-    path.rename(path.with_suffix(".ready"))
 
 
 class _ShardFold:

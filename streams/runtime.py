@@ -166,7 +166,7 @@ class Runtime:
         return sum(self.log.end(p) - start for p, start in enumerate(self._next))
 
     def catch_up(self, progress: Progress = no_progress, stop: int | None = None) -> int:
-        """Folds to the log's end as it is now, or to the offset `stop` of each partition; the number of records folded."""
+        """Folds to the log's end as it is now, or to offset `stop` of each partition; the number of records folded."""
         done, total = 0, self.behind()
         with rare_collections():
             for partition, start in enumerate(self._next):

@@ -165,18 +165,19 @@ from streams.home import Home
 from streams.replay import replay
 if __name__ == "__main__":
     home = Home(Path(sys.argv[1]), PROCESSORS)
-    replay(home, "half", progress=lambda done, total: print(done, flush=True))
+    replay(home, "half", processes=int(sys.argv[2]), progress=lambda done, total: print(done, flush=True))
 """
 
 
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
+@pytest.mark.parametrize("processes", ["1", "2"])
 def test_an_interrupted_replay_leaves_no_half_memory(
-    home: Home, talk: Talk, tmp_path: Path, how: signal.Signals
+    home: Home, tmp_path: Path, how: signal.Signals, processes: str
 ) -> None:
-    home.log.append(talk(6000))
+    home.log.append([TurnRecorded("s", f"t{n}", n, "c", "ann", "user", f"Item {n} fails.") for n in range(45_000)])
     (tmp_path / "replayer.py").write_text(REPLAYER)
     process = subprocess.Popen(
-        [sys.executable, str(tmp_path / "replayer.py"), str(home.path)],
+        [sys.executable, str(tmp_path / "replayer.py"), str(home.path), processes],
         env=os.environ | {"PYTHONPATH": str(ROOT)},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -188,7 +189,7 @@ def test_an_interrupted_replay_leaves_no_half_memory(
     assert home.memories() == []
     if how == signal.SIGINT:
         assert list(home.path.glob(".replay-*")) == []
-    replay(home, "half")
+    replay(home, "half", until="1970-01-01T00:00:00Z")
     assert home.memories() == ["half"]
     assert list(home.path.glob(".replay-*")) == []
 

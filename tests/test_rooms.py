@@ -43,7 +43,11 @@ def test_a_processor_knows_events_text_and_its_parent_alone(processor) -> None:
 
 
 def test_every_module_among_the_processors_is_in_the_registry() -> None:
-    found = {path.stem for path in (HOUSE / "processors").iterdir() if path.suffix == ".py" or (path / "__init__.py").exists()}
+    found = {
+        path.stem
+        for path in (HOUSE / "processors").iterdir()
+        if path.suffix == ".py" or (path / "__init__.py").exists()
+    }
     assert found - {"__init__"} == set(NAMES)
 
 

@@ -305,7 +305,7 @@ home, name, life = Path(sys.argv[1]), sys.argv[2], sys.argv[3]
 log = SqliteLog(home / "log.sqlite")
 for n in range(100_000):
     ids = [f"{name}-{life}-{n}-{i}" for i in range(3)]
-    turns = [TurnRecorded(f"space-{n % 3}", id_, AT_APPEND, name, name, "user", f"Remind me to check item {n} of {id_}.")
+    turns = [TurnRecorded(f"space-{n % 3}", id_, AT_APPEND, name, name, "user", f"Remind me to check {n} of {id_}.")
              for id_ in ids]
     assert all(isinstance(outcome, Stored) for outcome in log.append(turns))
     print("\\n".join(ids), flush=True)

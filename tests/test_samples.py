@@ -139,7 +139,7 @@ def test_the_demo_shows_earlier_work_returning_to_the_context(shown):
     returned = [re.findall(r"^.*→ (.*?) *$", moment, re.M) for moment in moments]
     assert [len(efforts) >= 1 for efforts in returned] == [True, True]
     assert returned[0][0].startswith("“morning. ci is red on main")
-    assert returned[1][0].startswith("“Good day. I booked the Saturday crossing")
+    assert returned[1][0].startswith("“Good day. I booked the Saturday")
     assert "| user helga: " in moments[1]
 
 

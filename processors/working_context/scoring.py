@@ -266,7 +266,7 @@ class Scene:
             idles.append(idle)
         if context.closed:
             self._show_closed(shown)
-        used = [effort for effort in touched if effort in entries] if touched else NOBODY
+        used = [effort for effort in touched if effort in efforts] if touched else NOBODY
         context.rests = context.turns + params.rescore
         self.state.put(f"session/{event.session}", context)
         self.changes.append(

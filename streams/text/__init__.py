@@ -9,9 +9,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from streams.events import Fact, TurnRecorded
-from streams.text.address import HEAD, TAIL, address, calls
+from streams.text.address import HEAD, TAIL, address
 from streams.text.claims import claims
-from streams.text.terms import WORDS, Columns, clip, count_terms, scale, second_look
+from streams.text.phrases import OPENING
+from streams.text.terms import WORDS, clip, count_terms, scale, second_look
 
 VERSION = 1
 
@@ -72,29 +73,28 @@ def read(turn: TurnRecorded) -> Text:
     words = clip(content).split()
     if not words:
         return Text(0, [], [], [], [], "", [], [], [], [], [])
-    known = Columns(*zip(*map(WORDS.__getitem__, words), strict=True))
-    names, cues, rest, claimed = second_look(known)
-    terms, counts, forms = count_terms(known, rest)
-    ends = known.more[:HEAD] + known.more[-TAIL:] if len(words) >= HEAD else known.more
-    mentioned = [more[2] for more in ends]
+    tokens, spelled, stems, flags, leads, more = zip(*map(WORDS.__getitem__, words), strict=True)
+    names, cues, rest, claimed = second_look(spelled, flags, leads, more)
+    terms, counts, forms = count_terms(stems, spelled, rest)
+    ends = more[:HEAD] + more[-TAIL:] if len(words) >= HEAD else more
     patterns: list[str] = []
     confidences: list[float] = []
     spans: list[int] = []
-    if claimed:
+    if claimed or (turn.role == "assistant" and not OPENING.isdisjoint(words)):
         for claim in claims(content, turn.role, claimed):
             patterns.append(claim.pattern)
             confidences.append(claim.confidence)
             spans += (claim.start, claim.end)
     return Text(
-        scale(sum(known.tokens), content),
+        scale(sum(tokens), content),
         terms,
         counts,
         names,
         cues,
-        address(words[0], mentioned[0]),
+        address(words[0], more[0][2]),
         patterns,
         confidences,
         spans,
-        calls(mentioned),
+        [*dict.fromkeys(filter(None, [word[2] for word in ends]))],
         forms,
     )

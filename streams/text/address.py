@@ -19,11 +19,6 @@ def called(raw: str) -> str:
     return bare if 1 < len(bare) <= MAX_CALL else ""
 
 
-def calls(called: list[str]) -> list[str]:
-    """Distinct words by which the turn may call someone, given `called` of its first and last words. At most 6."""
-    return [word for word in dict.fromkeys(called) if word]
-
-
 def address(first: str, called: str) -> str:
     """Whom the turn addresses by name at its beginning ("ann: yes", "@ann yes"), in lower case; "" for nobody.
 

@@ -12,28 +12,31 @@ word and nothing else.
 from __future__ import annotations
 
 import re
-import tomllib
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from importlib.resources import files
-from typing import Any, NamedTuple
 
-LANGUAGES = ("en", "de", "fr", "es")
+from streams.text.phrases import ASKS, LEAVE_OPEN, MARKED, OPENING, TABLES, Group, Language, triggers
+from streams.text.sentences import (
+    END,
+    LINE_MARKS,
+    LONGEST,
+    MAX_SENTENCES,
+    WORD,
+    Sentence,
+    last_sentences,
+    lower,
+    read_sentences,
+)
+
 PATTERNS = frozenset(("declaration", "resolution", "negation", "confirmation", "convergence", "completion"))
 """The patterns that conclude."""
 HINTS = frozenset(("thanks", "farewell", "reply", "problem", "deferral", "pending", "handoff"))
 """What else is told, for the judgement of these: gratitude, a goodbye, content beside the gratitude (an answer to a
 question, say), stated trouble, "I'll get back to you", an assistant that waits or promises, one that hands over."""
-LONGEST = 6000
-"""Of a longer turn the first and the last half of this many characters are read."""
 HEDGED = 0.8
 """Factor for "I think", "it seems"."""
 ASKS_ON = 0.75
 """Factor where the turn goes on to ask for more: the one thing may be over, the work is not."""
-MAX_SENTENCES = 48
-OPEN, MARKED, QUERY, ASKS, FIRST = 1, 2, 4, 8, 16
-"""Bits of a word: may leave an assistant's turn open; holds quotation marks or the like; holds a question mark; ends a
-sentence with one. From FIRST on, the bits of groups."""
 
 
 @dataclass(slots=True)
@@ -46,130 +49,18 @@ class Claim:
     end: int
 
 
-class Group(NamedTuple):
-    """Phrases that claim the same."""
-
-    name: str
-    pattern: str
-    confidence: float
-    roles: frozenset[str]
-    """Only of turns in these roles."""
-    bit: int
-    near: tuple[str, ...]
-    """A sentence without any of these is not looked at."""
-    found: re.Pattern[str]
-
-
-class Language(NamedTuple):
-    """The cue table of a language, compiled."""
-
-    groups: tuple[Group, ...]
-    against: dict[str, re.Pattern[str]]
-    hands: tuple[str, ...]
-    """Words of handing over; a sentence without any is not looked at for it."""
-    polite: tuple[str, ...]
-    """The same for courtesies."""
-    mask: int
-    guards: dict[str, frozenset[str]]
-    """By the name of what speaks against a claim: words, none of which stands where nothing does."""
-
-
 Called = tuple[Group, list[str]]
 """A group that a turn calls for, and which of its `near` stand there."""
 
 
-class Sentence(NamedTuple):
-    """A sentence, folded, and where it begins in the content."""
-
-    text: str
-    start: int
-
-
-_AGAINST = (
-    "hypothetical", "temporal", "negated", "reported", "hedged", "before", "after", "partial", "question", "contrast",
-    "request", "imperative", "deferral", "unless_need", "light", "neutral", "yes",
-    "waits", "insists", "promises", "courtesy", "handoff", "offered",
-)  # fmt: skip
-"""What speaks against a claim, and what an answer leaves open; a language may leave any of them out."""
-_AT_START = frozenset(("after", "question", "imperative", "light", "neutral", "yes"))
-
-
-def _compile(phrases: str, start: bool = False) -> re.Pattern[str]:
-    edge = "" if start else r"(?<!\w)"
-    return re.compile(rf"{edge}(?:{phrases})(?!\w)" if phrases else "(?!)")
-
-
-_REPORTING = frozenset(("done", "barely", "resolved", "answer", "decided", "negation", "convergence"))
-"""Groups that count in an assistant's turn as well as in a user's."""
-
-
-def _shortest(near: Sequence[str]) -> tuple[str, ...]:
-    """Those that hold none of the others: "closed" tells nothing where "close" is looked for."""
-    return tuple(dict.fromkeys(word for word in near if not any(part != word and part in word for part in near)))
-
-
-def _group(name: str, table: dict[str, Any], bit: int) -> Group:
-    role = table.get("role", "")
-    roles = frozenset((role,)) if role else frozenset(("user", "assistant") if name in _REPORTING else ("user",))
-    near = _shortest(table.get("near", table["words"].split()))
-    return Group(name, table["pattern"], table["confidence"], roles, bit, near, _compile("|".join(table["phrases"])))
-
-
-def _forms(words: str) -> list[str]:
-    """Words as they may stand between spaces."""
-    return [word + mark for word in words.split() for mark in ("", *".,!?;:)*", "!!", "...", "**", ".*", "!*", '"')]
-
-
-def _load() -> tuple[tuple[Language, ...], dict[str, int]]:
-    languages: list[Language] = []
-    bits: dict[str, int] = {}
-    bit = FIRST
-    for code in LANGUAGES:
-        table = tomllib.loads(files(__package__).joinpath(f"claims.{code}.toml").read_text("utf-8"))
-        groups: list[Group] = []
-        for name, group in table["group"].items():
-            groups.append(_group(name, group, bit))
-            for form in _forms(group["words"]):
-                bits[form] = bits.get(form, 0) | bit
-            bit <<= 1
-        left_open = table.get("open", {})
-        for form in _forms(left_open.get("words", "")):
-            bits[form] = bits.get(form, 0) | OPEN
-        said = {**table.get("against", {}), **left_open}
-        against = {name: _compile(said.get(name, ""), name in _AT_START) for name in _AGAINST}
-        guards = {name: frozenset(words.split()) for name, words in table.get("guards", {}).items()}
-        mask = sum(group.bit for group in groups)
-        hands, polite = tuple(left_open.get("hands", ())), tuple(left_open.get("polite", ()))
-        languages.append(Language(tuple(groups), against, hands, polite, mask, guards))
-    return tuple(languages), bits
-
-
-_TABLES, _BITS = _load()
-"""Also: what the words call for, as they may stand between spaces: bits of groups, and OPEN."""
-_OPENING = frozenset(word for word, bits in _BITS.items() if bits & OPEN)
-_LEAVE_OPEN = tuple(language for language in _TABLES if language.hands)
-"""The languages that tell what an answer leaves open."""
-_FENCE = re.compile(r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)", re.S)
-_QUOTED = re.compile(
-    r"`[^`\n]*`|\"[^\"\n]{1,400}\"|“[^”\n]{1,400}”|«[^»\n]{1,400}»|„[^“”\n]{1,400}[“”]|(?<!\w)'[^'\n]{2,200}'(?!\w)"
-)
-_QUOTES = re.compile(r"[`\"“«„]|(?<!\w)'")
-_LINE = re.compile(r"^[ \t]*(?:>|\$ |# |\[\w+\]|\d{4}-\d\d-\d\d[t ]|\d\d:\d\d:\d\d|(?:\t| {4,})).*$", re.M)
-"""Quoted lines, shell prompts, log lines, indented code."""
-_LINE_MARKS = "> $#[\t0123456789"
-"""What the first line begins with, if `_LINE` finds it."""
-_BREAK = re.compile(r"[.!?;…\n。！？](?:(?<=[\n。！？])|[.!?…]*[)\"'*_]*(?=\s|$))")
-_WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)?")
-_LIST_ITEM = re.compile(r"\s*(?:[-*•]|\d+[.)])(?:\s|$)")
 _CLAUSE = re.compile(r"[,;:]|\b(?:but|and|so)\b")
-_MARK = re.compile(r"#+\w+#+")
 _GROUPS = {
-    role: sum(group.bit for language in _TABLES for group in language.groups if role in group.roles)
+    role: sum(group.bit for language in TABLES for group in language.groups if role in group.roles)
     for role in ("user", "assistant")
 }
 """The bits of a role's groups."""
 _SOFT = sum(
-    group.bit for language in _TABLES for group in language.groups if group.pattern in ("thanks", "confirmation")
+    group.bit for language in TABLES for group in language.groups if group.pattern in ("thanks", "confirmation")
 )
 """The bits of groups that count for nothing in a turn that asks."""
 _SETTLED = frozenset(("problem", "negation"))
@@ -178,58 +69,6 @@ _EVEN_ASKED = frozenset(("problem", "farewell"))
 """Claims that a question may make."""
 _GRACES = frozenset(("thanks", "farewell", "confirmation"))
 """Claims that conclude only where the turn asks for nothing."""
-
-
-def _blank(found: re.Match[str]) -> str:
-    return " " * (found.end() - found.start())
-
-
-def _fold(lowered: str, bits: int) -> str:
-    """Code and quotations blanked; the same length."""
-    if bits & MARKED and ("```" in lowered or "~~~" in lowered):
-        lowered = _FENCE.sub(_blank, lowered)
-    if bits & MARKED and "##" in lowered:
-        lowered = _MARK.sub(_blank, lowered)
-    if "\n" in lowered or lowered[0] in _LINE_MARKS:
-        lowered = _LINE.sub(_blank, lowered)
-    return _QUOTED.sub(_blank, lowered) if bits & MARKED else lowered
-
-
-def _lower(text: str) -> str:
-    """Lower case of the same length, apostrophes alike."""
-    lowered = text.lower()
-    if len(lowered) != len(text):
-        lowered = "".join(low if len(low := char.lower()) == 1 else char for char in text)
-    if lowered.isascii():
-        return lowered
-    return lowered.replace("’", "'").replace("¡", " ").replace("！", "!")
-
-
-def _sentences(folded: str, base: int) -> list[Sentence]:
-    found: list[Sentence] = []
-    at = 0
-    stops = [stop.end() for stop in _BREAK.finditer(folded)]
-    if not stops or stops[-1] < len(folded):
-        stops.append(len(folded))
-    for stop in stops:
-        text = folded[at:stop]
-        bare = text.strip()
-        if bare:
-            found.append(Sentence(bare, base + at + text.index(bare)))
-        at = stop
-    return found
-
-
-def _read(lowered: str, bits: int) -> list[Sentence]:
-    """The sentences of a turn; of a long one those at its beginning and at its end."""
-    if len(lowered) <= LONGEST:
-        found = _sentences(_fold(lowered, bits), 0)
-    else:
-        half = LONGEST // 2
-        tail = len(lowered) - half
-        found = _sentences(_fold(lowered[:half], bits), 0) + _sentences(_fold(lowered[tail:], bits), tail)
-    half = MAX_SENTENCES // 2
-    return found if len(found) <= MAX_SENTENCES else found[:half] + found[-half:]
 
 
 def _asks(text: str, against: dict[str, re.Pattern[str]]) -> bool:
@@ -334,7 +173,7 @@ def _weigh_user(turn: _Turn, languages: list[Language], sentence: Sentence, rest
     if first and any(language.against["yes"].match(sentence.text) for language in languages):
         turn.yes = True
     bare = rest.strip(" ,.!;:-")
-    words = _WORD.findall(bare)
+    words = WORD.findall(bare)
     if not words:
         return
     claimed = rest != sentence.text
@@ -395,7 +234,7 @@ def _surely_asks(content: str, bits: int) -> bool:
         and len(content) <= LONGEST
         and sum(map(content.count, ".!?;")) < MAX_SENTENCES
         and "\n" not in content
-        and content[0] not in _LINE_MARKS
+        and content[0] not in LINE_MARKS
         and content.isascii()
     )
 
@@ -405,12 +244,12 @@ def _user(content: str, bits: int) -> list[Claim]:
     called = bits & _GROUPS["user"]
     if asks and not called & ~_SOFT:
         return []
-    lowered = _lower(content)
+    lowered = lower(content)
     languages, called = _fired(called, lowered)
     if not called or (asks and not called & ~_SOFT):
         return []
-    sentences = _read(lowered, bits)
-    if not called & ~_SOFT and any(text[-1] == "?" and _WORD.search(text) for text, _ in sentences):
+    sentences = read_sentences(lowered, bits & MARKED != 0)
+    if not called & ~_SOFT and any(text[-1] == "?" and WORD.search(text) for text, _ in sentences):
         return []
     turn = _Turn([])
     rests: list[str] = []
@@ -427,8 +266,8 @@ def _user(content: str, bits: int) -> list[Claim]:
     if said <= _SETTLED:
         return turn.claims
     known = [language for language, _ in languages]
-    if _TABLES[0] not in known:
-        known.insert(0, _TABLES[0])  # Why: people mix a foreign thanks or goodbye into English requests
+    if TABLES[0] not in known:
+        known.insert(0, TABLES[0])  # Why: people mix a foreign thanks or goodbye into English requests
     soft = said <= _GRACES
     for i, sentence in enumerate(sentences):
         _weigh_user(turn, known, sentence, rests[i], i == 0)
@@ -444,12 +283,12 @@ def _user(content: str, bits: int) -> list[Claim]:
 
 
 def _assistant(content: str, bits: int) -> list[Claim]:
-    lowered = _lower(content)
+    lowered = lower(content)
     languages, called = _fired(bits & _GROUPS["assistant"], lowered)
     if not called:
         return []
     turn = _Turn([])
-    sentences = _read(lowered, bits)
+    sentences = read_sentences(lowered, bits & MARKED != 0)
     for sentence in sentences:
         for language, groups in languages:
             _claim(turn, language, groups, sentence)
@@ -465,40 +304,17 @@ def _assistant(content: str, bits: int) -> list[Claim]:
     ]
 
 
-END = 400
-"""So many characters at the end of an assistant's turn tell what it leaves open."""
-LAST = 3
-"""So many sentences there are looked at."""
-
-
-def _last_sentences(lowered: str, base: int) -> Iterator[Sentence]:
-    """The last sentences of a turn, the last one first, items of a list left out; `lowered` begins at `base`."""
-    stop = len(lowered.rstrip())
-    left = LAST
-    while stop > 0 and left:
-        start = 0
-        for mark in ("\n", ". ", "? ", "! "):
-            at = lowered.rfind(mark, start, stop - 1)
-            if at >= 0:
-                start = at + 1
-        text = lowered[start:stop].strip()
-        if text and not _LIST_ITEM.match(text):
-            left -= 1
-            yield Sentence(text, base + start)
-        stop = start
-
-
 def _left_open(content: str) -> list[Claim]:
     """Whether the end of an assistant's turn waits, promises or hands over."""
     found: list[Claim] = []
     base = max(0, len(content) - END)
-    for text, start in _last_sentences(_lower(content[base:]), base):
+    for text, start in last_sentences(lower(content[base:]), base):
         if text[-1] == "?":
             found.append(Claim("pending", 0.6, start, start + len(text)))
             return found
-        if _OPENING.isdisjoint(text.split()):
+        if OPENING.isdisjoint(text.split()):
             continue
-        for language in _LEAVE_OPEN:
+        for language in LEAVE_OPEN:
             if _hands(language, text):
                 found.append(Claim("handoff", 0.6, start, start + len(text)))
             if _waits(language, text):
@@ -534,7 +350,7 @@ def _fired(bits: int, lowered: str) -> tuple[list[tuple[Language, list[Called]]]
     """The languages and groups that a turn's words call for; the bits of these groups."""
     languages: list[tuple[Language, list[Called]]] = []
     fired = 0
-    for language in _TABLES:
+    for language in TABLES:
         if not bits & language.mask:
             continue
         groups: list[Called] = []
@@ -545,21 +361,6 @@ def _fired(bits: int, lowered: str) -> tuple[list[tuple[Language, list[Called]]]
         if groups:
             languages.append((language, groups))
     return languages, fired
-
-
-def triggers(raw: str) -> int:
-    """What a whitespace-separated word calls for: bits."""
-    lowered = _lower(raw)
-    bits = 0
-    for word in lowered.split():
-        bits |= _BITS.get(word, 0)
-    if "##" in raw or "~~~" in raw or _QUOTES.search(lowered):
-        bits |= MARKED
-    if "?" in raw:
-        bits |= QUERY
-    if lowered.endswith("?") and _WORD.search(lowered):
-        bits |= ASKS
-    return bits
 
 
 def claims(content: str, role: str, bits: int | None = None) -> list[Claim]:
@@ -575,8 +376,7 @@ def claims(content: str, role: str, bits: int | None = None) -> list[Claim]:
     elif role == "assistant":
         if bits & _GROUPS["assistant"]:
             found = _assistant(content, bits)
-        if bits & OPEN or (bits & QUERY and "?" in content[-END:]):
-            found = found + _left_open(content)
+        found = found + _left_open(content)
     return _unique(found) if found else found
 
 

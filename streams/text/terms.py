@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Sequence
 from itertools import compress
 from operator import contains
 from typing import NamedTuple
@@ -15,8 +16,8 @@ from typing import NamedTuple
 import Stemmer
 
 from streams.text.address import called
-from streams.text.claims import triggers
 from streams.text.cues import ANYWHERE, COMMON, FILLERS, FOLDED, REMINDING, STARTS, STOP, follow
+from streams.text.phrases import triggers
 
 HEAD, TAIL = 24_000, 6_000
 """Characters read at the beginning and the end of an oversize text: about 4,000 and 1,000 words."""
@@ -30,6 +31,8 @@ MAX_CACHE = 1 << 16
 """Distinct words remembered. A memo of a pure function: forgetting it changes nothing but speed."""
 MAX_CLAUSES = 64
 """Clauses of one turn whose beginnings are compared with cue phrases."""
+MAX_FILLERS = 8
+"""Fillers that may stand before the beginning of a clause."""
 MAX_BIGRAMS = 256
 """Character pairs taken of one run in a script without spaces."""
 
@@ -45,7 +48,7 @@ Word = tuple[int, str, str, int, frozenset[str], More]
 """What is known of one whitespace-separated word: its tokens; the word folded, without punctuation, "" where nothing is
 left; its stem, "" for a stop word; flags; words that make a cue right behind it; and more.
 Why a plain tuple: columns of plain tuples are made in one call."""
-SELDOM = ASKED | MORE | REMINDS | CLAIMS
+SELDOM = ASKED | MORE | REMINDS | CLAIMS | SAYS
 FORM, STEM, FLAGS, LEADS, TOKENS, CALLED, NAME, REST, CLAIMED = range(9)
 _NONE: frozenset[str] = frozenset()
 
@@ -169,17 +172,6 @@ WORDS = _Words()
 """What is known of each word, looked up by the word as it stands in a text."""
 
 
-class Columns(NamedTuple):
-    """What is known of the words of a text, column by column; see Word."""
-
-    tokens: tuple[int, ...]
-    forms: tuple[str, ...]
-    stems: tuple[str, ...]
-    flags: tuple[int, ...]
-    leads: tuple[frozenset[str], ...]
-    more: tuple[More, ...]
-
-
 def scan(content: str) -> Scan:
     """Terms (distinct stems in order of first use), their counts, names, tokens and cues of a text.
 
@@ -189,9 +181,9 @@ def scan(content: str) -> Scan:
     words = clip(content).split()
     if not words:
         return Scan(0, [], [], [], [], [])
-    known = Columns(*zip(*map(WORDS.__getitem__, words), strict=True))
-    names, cues, rest, _ = second_look(known)
-    return Scan(scale(sum(known.tokens), content), *count_terms(known, rest), names, cues)
+    counted, forms, stems, flags, leads, more = zip(*map(WORDS.__getitem__, words), strict=True)
+    names, cues, rest, _ = second_look(forms, flags, leads, more)
+    return Scan(scale(sum(counted), content), *count_terms(stems, forms, rest), names, cues)
 
 
 def clip(content: str) -> str:
@@ -204,78 +196,85 @@ def scale(tokens: int, content: str) -> int:
     return tokens if len(content) <= HEAD + TAIL else tokens * len(content) // (HEAD + 1 + TAIL)
 
 
-def count_terms(known: Columns, rest: list[str]) -> tuple[list[str], list[int], list[str]]:
+def count_terms(stems: Sequence[str], forms: Sequence[str], rest: list[str]) -> tuple[list[str], list[int], list[str]]:
     """Distinct stems in order of first use, those of `rest` last; their counts; how they are first written."""
-    stems = [*filter(None, known.stems)]
-    forms = [*compress(known.forms, known.stems)]
+    forms = [*compress(forms, stems)]
+    stems = [*filter(None, stems)]
     counts = dict.fromkeys(stems, 0)
     if len(counts) == len(stems) <= MAX_TERMS and not rest:
         return stems, [1] * len(stems), forms
     for stem in stems:
         counts[stem] += 1
+    written = dict(zip(reversed(stems), reversed(forms), strict=True))
+    if len(counts) <= MAX_TERMS and not rest:
+        return [*counts], [*counts.values()], [*map(written.__getitem__, counts)]
     for stem in rest:
         counts[stem] = counts.get(stem, 0) + 1
     if len(counts) > MAX_TERMS:
         kept = frozenset(sorted(counts, key=lambda stem: -counts[stem])[:MAX_TERMS])
         counts = {stem: count for stem, count in counts.items() if stem in kept}
-    written = dict(zip(reversed(stems), reversed(forms), strict=True))
-    return list(counts), list(counts.values()), [written.get(stem, stem) for stem in counts]
+    return [*counts], [*counts.values()], [written.get(stem, stem) for stem in counts]
 
 
-def second_look(known: Columns) -> tuple[list[str], list[str], list[str], int]:
-    """Names, cues, further stems of compounds, and the claims that may be made: what few of the words tell of."""
-    _, words, _, flagged, leads, further = known
+def second_look(
+    words: Sequence[str], flagged: Sequence[int], leads: Sequence[frozenset[str]], more: Sequence[More]
+) -> tuple[list[str], list[str], list[str], int]:
+    """Names, cues, further stems of compounds, and the claims that may be made: what few of the words tell of.
+
+    Given the folded words of a text, their flags, what makes a cue behind them, and more; see Word.
+    """
     last = len(words) - 1
-    marked = [*compress(range(last + 1), flagged)]
-    pairs: list[int] = []
-    led = [*map(contains, leads, words[1:])]
-    if True in led:
-        pairs = [*compress(range(last), led)]
-        marked = sorted({*marked, *pairs})
     names: dict[str, None] = {}
     cues: dict[str, None] = {}
     rest: list[str] = []
     claimed = sentence = 0
-    clauses = begin(words, 0, MAX_CLAUSES + 1, cues)
-    for at in marked:
-        flags = flagged[at]
-        if flags & SAYS or at in pairs:
+    clauses = MAX_CLAUSES
+    if words[0] in BEGINNINGS:
+        begin(words, 0, cues)
+    led = [*map(contains, leads, words[1:])]
+    if True in led:
+        for at in compress(range(last), led):
             follow(ANYWHERE, words, at, cues)
-        if flags & NAMED or (flags & CAPITAL and at != sentence):
-            names[further[at][0]] = None
+    for at in compress(range(last + 1), flagged):
+        flags = flagged[at]
         if flags & CLAUSE:
             if at < last and clauses:
-                clauses = begin(words, at + 1, clauses, cues)
+                clauses -= 1
+                if words[at + 1] in BEGINNINGS:
+                    begin(words, at + 1, cues)
+            if flags & NAMED or (flags & CAPITAL and at != sentence):
+                names[more[at][0]] = None
             if flags & SENTENCE:
                 sentence = at + 1
+        elif flags & NAMED or (flags & CAPITAL and at != sentence):
+            names[more[at][0]] = None
         if flags & SELDOM:
-            claimed |= further[at][3]
+            claimed |= more[at][3]
+            if flags & SAYS:
+                follow(ANYWHERE, words, at, cues)
             if flags & REMINDS:
                 cues["reminder"] = None
             if flags & ASKED:
                 cues["question"] = None
                 if at >= last - 1:
                     cues["asking"] = None
-            if flags & MORE:
-                rest += further[at][1]
-    return list(names)[:MAX_NAMES], list(cues), rest, claimed
+            rest += more[at][1]
+    return [*names][:MAX_NAMES], [*cues], rest, claimed
 
 
-def begin(words: tuple[str, ...], at: int, clauses: int, cues: dict[str, None]) -> int:
-    """Adds the cues of phrases that begin a clause at place `at`, or behind fillers there.
+BEGINNINGS = frozenset(STARTS.next) | FILLERS
+"""Words that may begin a clause and be a cue, or stand before one that does."""
 
-    At most `clauses` places are looked at; returns how many of these are left.
-    """
-    end = len(words)
-    while clauses:
-        clauses -= 1
-        word = words[at]
-        if word in STARTS.next:
+
+def begin(words: Sequence[str], at: int, cues: dict[str, None]) -> None:
+    """Adds the cues of phrases that begin a clause at place `at`, or behind fillers there."""
+    end = min(len(words), at + MAX_FILLERS)
+    while at < end:
+        if words[at] in STARTS.next:
             follow(STARTS, words, at, cues)
+        if words[at] not in FILLERS:
+            return
         at += 1
-        if word not in FILLERS or at == end:
-            break
-    return clauses
 
 
 def tokens(content: str) -> int:

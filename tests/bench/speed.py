@@ -1,8 +1,8 @@
 """How fast memory is made again: from raw text, from cached features, a million turns, and late in a long space.
 
-Times are processor time of this process (wall time for the million, which two processes share). Beside each figure stands
-its floor from the same run: the text features alone, or a plain SQLite table. `MNEMOLOG_BENCH_TURNS` (1,000,000) sets the
-size of the large replay.
+Times are processor time of this process (wall time for the million, which two processes share). Beside each figure
+stands its floor from the same run: the text features alone, or a plain SQLite table. `MNEMOLOG_BENCH_TURNS` (1,000,000)
+sets the size of the large replay.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ def one_core(folder: Path) -> Iterator[Row]:
 
 
 def million(folder: Path) -> Iterator[Row]:
-    """A replay of generated turns over 1,000 spaces by two processes, DuckDB written; without the cache, then with it."""
+    """A replay of generated turns over 1,000 spaces by two processes, DuckDB written; without the cache and with it."""
     count = int(os.environ.get("MNEMOLOG_BENCH_TURNS", "1000000"))
     home = Home(folder / "home", PROCESSORS)
     fill(home.log, turns(count, 1000))

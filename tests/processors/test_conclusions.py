@@ -27,6 +27,8 @@ from streams.events import (
     TurnRetracted,
 )
 from streams.text.claims import HINTS, PATTERNS, claims
+from streams.text.phrases import TABLES
+from streams.text.sentences import WORD, lower, read_sentences
 from tests.bench import quality_conclusions
 
 ROLES = {"u": "user", "a": "assistant", "t": "tool"}
@@ -365,3 +367,35 @@ def test_on_customer_service_runs_the_bars_hold() -> None:
     assert score.f1 >= 0.93
     assert score.early <= 0.02 * score.runs
     assert score.opened >= 0.95 * score.open
+
+
+@pytest.mark.parametrize("name", ["contrast", "request", "deferral"])
+def test_where_no_word_of_a_guard_stands_nothing_speaks_against_a_claim(name: str):
+    """The guards in a table only save a search: wherever one would find something, a word of them stands."""
+    english = TABLES[0]
+    folder = quality_conclusions.data()
+    said = [line.strip() for line in SPOKEN.strip().splitlines()]
+    for run in [] if folder is None else quality_conclusions.runs(folder):
+        said += [turn.content for turn in run.turns if turn.role == "user"]
+    found = [sentence.text for content in said for sentence in read_sentences(lower(content) or " ", True)]
+    against = [text for text in found if english.against[name].search(text)]
+    assert len(against) >= 8
+    assert [text for text in against if english.guards[name].isdisjoint(WORD.findall(text))] == []
+
+
+SPOKEN = """
+thanks, but it isn't what I meant. The rest is missing.
+However, it still crashes. Nope. No luck. Unfortunately not.
+It does not. Not quite. Now we get another error instead.
+Two tests remaining, one to go, and the other half is left.
+Although it runs, except on Mondays.
+Please add a test. Could you check it? I'd rather keep it.
+I also need a chair. Go ahead. Let's paint it. Let us proceed.
+I'll take the blue one. What about the lid? One more thing.
+Another question. Next, the lid. By the way, hold on. Transfer me to Ann.
+Thanks in advance. Actually, wait. Help me with it. Is there a way? Any ideas?
+Doing it now. I'll try it. I'm going to look for it. I'll get back to you.
+Be right back. Talk soon. I'll let you know. Bear with me. One moment.
+I'll call you. I will send it shortly. Give it a try. To be continued.
+Working on it. Still searching. See you tomorrow. Reach out to me. We'll run it again.
+"""

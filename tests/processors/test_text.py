@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import random
 import time
 
 import pytest
 
 from streams.events import TurnRecorded
 from streams.text import Text, read
+from streams.text.claims import claims
+from streams.text.reminders import reminders
 from streams.text.terms import MAX_NAMES, MAX_TERMS, scan
+from tests.bench import quality_conclusions
+from tests.bench.generated import turns
 
 
 def text(content: str) -> Text:
@@ -122,3 +127,101 @@ def test_eight_megabytes_are_read_in_a_moment(content: str):
 
 def test_tokens_of_an_oversize_text_are_scaled_up_from_what_is_read():
     assert scan("seven words make one line of this " * 20_000).tokens == pytest.approx(140_000, rel=0.02)
+
+
+def test_a_turn_may_call_whom_its_first_four_and_last_two_words_name():
+    found = text("Ann, could you look at the pump? Thanks, Bob!")
+    assert found.calls == ["ann", "could", "you", "look", "thanks", "bob"]
+    assert found.address == "ann"
+    assert text("@Ann yes").address == "ann"
+    assert text("Ann yes").address == ""
+
+
+def test_what_a_sentence_claims_does_not_depend_on_the_talk_before_it():
+    before = "The pump runs at four bar and the valve is closed. " * 3
+    alone, after = text("That did the trick!"), text(f"{before}That did the trick!")
+    assert alone.patterns == after.patterns == ["resolution"]
+    assert after.spans == [at + len(before) for at in alone.spans]
+
+
+@pytest.mark.parametrize("role", ["user", "assistant", "tool"])
+def test_claims_read_in_the_one_pass_over_the_words_are_those_of_a_reading_of_their_own(role: str):
+    for content in CLAIMED:
+        found = claims(content, role)
+        seen = read(TurnRecorded("s", "t1", 0, "x", "ann", role, content))
+        assert seen.patterns == [claim.pattern for claim in found]
+        assert seen.confidences == [claim.confidence for claim in found]
+        assert seen.spans == [at for claim in found for at in (claim.start, claim.end)]
+
+
+CLAIMED = [
+    "",
+    "Thanks, that fixed it!",
+    "THANKS. Is there a way to print it?",
+    '"It works now" is what he said.',
+    "Done, merged. Please confirm the date.",
+    "Let me check.",
+    "I have booked it. Anything else?",
+    "¡Perfecto, gracias!",
+    "```\ndone\n```\nthat's all I needed",
+    "Vielen Dank, das war's!",
+    "It is done; it is not deployed yet.",
+    f"{'The pump runs. ' * 3000}That's all I need, thanks!",
+]
+
+
+REMINDED = [
+    "Remind me to call the plumber tomorrow.",
+    "hey, please set a reminder for the oven at noon",
+    "Note to self: buy oil",
+    "Don't let me forget the keys",
+    "We must remember to water the beans",
+    "Let's come back to the budget later.",
+    "Can we revisit the roof after lunch?",
+    "Let's return to the roof question tomorrow",
+    "we can pick this up after lunch",
+    "I want to continue with the roof tomorrow",
+    "Let's park the gutter question.",
+    "Let's put a pin in the gutter",
+    "we should put off the gutter",
+    "Let's table the gutters",
+    "Could you check the fuse when you get a chance?",
+    "check the fuse whenever you're free",
+    "check the fuse when you've got a minute",
+    "please check the fuse when possible",
+    "We need to paint the fence at some point.",
+    "we have to order bolts soon",
+    "You should order bolts by the end of the week",
+    "you should order the bolts before Friday",
+    "I must pay it; the bill is due tomorrow",
+    "Erinnere mich morgen an den Ofen",
+    "Lass mich nicht vergessen, Milch zu kaufen",
+    "Rappelle-moi de payer le loyer",
+    "Ne me laisse pas oublier le loyer",
+    "Recuérdame que compre pan",
+    "No me dejes olvidar el pan",
+]
+
+
+@pytest.mark.parametrize("content", REMINDED)
+def test_whatever_asks_for_a_reminder_has_the_cue(content: str):
+    assert reminders(content)
+    for said in (content, content.upper(), f"Well…{content}", f"({content})", f"fuse/{content}"):
+        assert "reminder" in scan(said).cues or not reminders(said)
+
+
+def test_no_reminder_is_found_in_talk_without_the_cue():
+    rng = random.Random(7)
+    for turn in turns(1500, 5):
+        words = turn.content.split()
+        words.insert(rng.randrange(len(words)), rng.choice(REMINDED))
+        for content in (turn.content, " ".join(words)):
+            assert "reminder" in scan(content).cues or not reminders(content)
+
+
+def test_no_reminder_is_found_in_real_talk_without_the_cue():
+    folder = quality_conclusions.data()
+    if folder is None:
+        pytest.skip("no tuning data here")
+    said = {turn.content for run in quality_conclusions.runs(folder) for turn in run.turns if turn.role == "user"}
+    assert [content for content in said if reminders(content) and "reminder" not in scan(content).cues] == []

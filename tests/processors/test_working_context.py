@@ -290,6 +290,30 @@ def test_a_tool_names_nothing_and_changes_nothing() -> None:
     assert talk.scored().turn == "t2"
 
 
+def test_a_recalled_effort_is_among_what_a_turn_touched() -> None:
+    talk = Talk()
+    talk.say("a")
+    talk.conclude("a")
+    for _ in range(25):
+        talk.say("b")
+    talk.say("b", mentions=("a",))
+    assert talk.scored().touched == ["b", "a"]
+    assert talk.scored().activations == [talk.scored().scores[talk.efforts().index(e)] for e in ("b", "a")]
+
+
+def test_while_the_talk_goes_on_the_context_stands_still() -> None:
+    talk = Talk(rescore=8)
+    talk.say("a")
+    talk.say("b")
+    before = talk.scored()
+    for _ in range(8):
+        talk.say("b", similar={"b": 0.9, "a": 0.1})
+        assert (talk.scored().efforts, talk.scored().scores) == (before.efforts, before.scores)
+        assert (talk.scored().touched, talk.scored().turn) == (["b"], f"t{talk.turn}")
+    talk.say("b")
+    assert talk.scored().scores != before.scores
+
+
 def test_only_user_turns_tell_what_they_touched() -> None:
     talk = Talk()
     talk.say("a", mentions=("b",), similar={"c": 0.7})
