@@ -501,8 +501,12 @@ def turn_of_effort(home: Path | None, effort: str, space: str | None) -> dict[st
     """An effort in words of the log, which knows no derived ids: one of its turns, and where that was said."""
     with opened(home, json=False) as (house, _):
         found = house.ask("view", name="efforts", effort=effort, space=space)
-        turn = str(one(found, f"effort {effort!r}", "`mnemolog efforts` lists them")["last_turn"]) if found else effort
-        return turn_of(house, turn, found[0]["space"] if found else space)
+        if not found:
+            return turn_of(house, effort, space)
+        row = one(found, f"effort {effort!r}", "`mnemolog efforts` lists them")
+        if row["last_turn"] is None:  # declared, and nothing said on it yet: its own name finds it
+            return {"space": row["space"], "session": row["sessions"][0], "name": row["name"] or ""}
+        return turn_of(house, str(row["last_turn"]), row["space"])
 
 
 def turn_of(house: Home, turn: str, space: str | None) -> dict[str, Any]:

@@ -56,16 +56,12 @@ def examine(home: Path) -> list[Check]:
 def _program() -> Check:
     from importlib.metadata import PackageNotFoundError, version
 
-    import duckdb
-
     try:
         own = version("mnemolog")
     except PackageNotFoundError:
         own = "(not installed)"
-    versions = (
-        f"mnemolog {own}, Python {sys.version.split()[0]}, SQLite {sqlite3.sqlite_version}, DuckDB {duckdb.__version__}"
-    )
-    return Check("program", "well", versions)
+    python, sqlite, duckdb = sys.version.split()[0], sqlite3.sqlite_version, version("duckdb")
+    return Check("program", "well", f"mnemolog {own}, Python {python}, SQLite {sqlite}, DuckDB {duckdb}")
 
 
 def _place(home: Path) -> Iterator[Check]:

@@ -1,10 +1,12 @@
 """Open efforts: units of focused work over segments, sessions and speakers, open until concluded.
 
-A turn goes, in this order, to: the effort its agent declared; that of the turn it replies to; where three or more
-users speak, that of the message it answers (see crowd); an assistant's or a tool's turn to that of the turn before it;
-a user's turn to the likeliest of staying, returning and beginning (see dialogue).
+A turn goes, in this order, to: the effort its agent declared; that of the turn it replies to; where many users speak
+among themselves, that of the message it answers (see crowd); an assistant's or a tool's turn to that of the turn before
+it, or to what a word aside between users interrupted; a user's turn to the likeliest of staying, returning and
+beginning (see dialogue). Work of another session is gone on with on strong evidence only (see elsewhere).
 
 Small talk (greeting, thanks, closing with nothing else said) opens none: it waits and joins what its speaker says next.
+A small reply belongs to what it answers.
 A concluded effort is resumed when new work on it comes: a user's turn that asks or tells something, not thanks.
 Declared efforts outrank detection and are concluded only by being closed.
 

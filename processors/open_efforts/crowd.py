@@ -24,9 +24,9 @@ class Limits(Params):
     pair: int = param(20, "minutes", "two who talked this lately go on with it", ge=0)
     last: int = param(20, "minutes", "who is called by name is answered on what they said last", ge=0)
     renewed: int = param(4, "minutes", "after so long, what the called one began since counts more", ge=0)
-    called: int = param(8, "minutes", "an unnamed message answers who called its author", ge=0)
+    called: int = param(6, "minutes", "an unnamed message answers who called its author", ge=0)
     own: int = param(
-        8, "minutes", "an unnamed message goes on with its author's last, in a thread of the author's", ge=0
+        6, "minutes", "an unnamed message goes on with its author's last, in a thread of the author's", ge=0
     )
     helping: int = param(
         1, "minutes", "in another's thread that holds after 1 minute for 3 of 4, after 2 for 1 of 3", ge=0

@@ -7,8 +7,9 @@ A log-linear choice. With n efforts of the session as candidates, df(f) of which
                + stay + log((stays + prior) / (switches + 1)) - cut where a segment began, if e is the current effort
                + resumes if the turn says that it goes back, for all others
                - done if e's user said good-bye or e is concluded
+               - strange * min(1, (words - 2) / 4) if no word is shared; half of it without other signs of a change
     worth(elsewhere): see elsewhere
-    worth(new) = - new + greets + opens + arrives, as cues tell
+    worth(new) = - new + greets + opens + shifts + arrives, as cues tell
 
 The share of switches is learned from the session itself: some people do one thing at a time, some four. Weights are
 those of a multinomial logit (McFadden 1974) fitted on interleaved task dialogues; two halves of the tasks gave nearly
@@ -67,6 +68,7 @@ class Weights(Params):
         ge=0,
     )
     opens: float = param(1.7, "log odds", "so do 'I need', 'can you help'; 1.68 and 1.59", ge=0)
+    begun: float = param(0.4, "probability", "below this a turn rather goes on than begins something", ge=0, le=1)
     shifts: float = param(1.0, "log odds", "so does 'another thing'; 'also' half as much", ge=0)
     arrives: float = param(1.5, "log odds", "who comes into a session under way and asks, asks something else", ge=0)
 
@@ -155,23 +157,28 @@ def staying(weights: Weights, session: Session, cut: bool) -> float:
 def plainly(
     weights: Weights, index: Active, scene: Scene, session: Session, cut: bool, terms: list[str], names: list[str]
 ) -> float:
-    """worth(current) where no other effort shares anything with the turn, and this one does; never above what `worths`
-    says, -9 elsewhere. Why: most turns simply go on, and C counts what they share."""
+    """By how much the current effort leads the others at least, and 0, by what `worths` would say; -9 for unknown.
+
+    Why: most turns simply go on. Here C counts the words that only the current effort has, and those of others are
+    taken to stand in one other effort that also asked for them.
+    """
     slot = scene.slots.get(session.effort)
     if slot is None or index.done >> slot & 1:
         return -9.0
-    here = 1 << slot
+    here, among = 1 << slot, scene.mask
     for name in names:
-        if index.names.get(name, 0) & ~here:
+        mask = index.names.get(name, 0) & ~here
+        if mask and (mask & among or (cut and not name.isalpha())):
             return -9.0
-    if index.titles and not index.titles.keys().isdisjoint(terms):
-        return -9.0
-    get, among = index.terms.get, scene.mask
+    get = index.terms.get
     masks = [get(term, 0) & among for term in terms]
     hits = masks.count(here)
-    if not hits or hits + masks.count(0) < len(masks):
+    if not hits:
         return -9.0
-    return weights.words * min(hits * LOGS[len(scene.slots) + 1], _WORDS) / 3 + staying(weights, session, cut)
+    top = weights.words / 3 * LOGS[len(scene.slots) + 1]
+    lead = min(hits * top, weights.words / 3 * _WORDS) + staying(weights, session, cut)
+    others = len(masks) - hits - masks.count(0)
+    return lead - others * (top + weights.asked / len(masks)) if others else lead
 
 
 def beginning(weights: Weights, cues: list[str], middle: bool, comes: bool) -> float:
@@ -219,11 +226,6 @@ def works(text: Text, small: bool) -> bool:
     if small:
         return False
     return not ASKING.isdisjoint(text.cues) or (len(text.terms) >= 3 and _SMALL.isdisjoint(text.cues))
-
-
-def asks(text: Text) -> bool:
-    """Whether something is asked in words that can be told."""
-    return bool(text.calls) and not ASKING.isdisjoint(text.cues)
 
 
 def parting(cues: list[str], terms: int) -> bool:

@@ -123,7 +123,8 @@ def _declare(
 def _titled(state: State, index: Active, effort_id: str, effort: Effort, fact: EffortDeclared) -> None:
     """The words of an effort's own name and topic are matched like those of its turns."""
     words = scan(f"{fact.name} {fact.topic}")
-    names = names_of([name for name in dict.fromkeys([fact.name.lower(), *words.names]) if name])
+    names = [name for name in dict.fromkeys([fact.name.lower(), *words.names]) if name]
+    names = names_of(names) if names else names
     for name in names:
         give_name(state, name, effort_id)
     slot = index.slots[effort_id]

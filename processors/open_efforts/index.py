@@ -229,5 +229,7 @@ def _less(profile: dict[str, int], words: list[str]) -> list[str]:
 
 
 def names_of(names: list[str]) -> list[str]:
-    """Names that are short enough to be kept."""
+    """Names that are short enough to be kept; mostly the list itself."""
+    if max(map(len, names)) <= NAME and "".join(names).isascii():
+        return names
     return [name for name in names if _fits(name, NAME)]

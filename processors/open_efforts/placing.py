@@ -145,10 +145,15 @@ def _likeliest(params: OpenEffortsParams, turn: Placing) -> str:
         return session.last or current
     cut = event.segment != session.segment
     begins = beginning(params, cues, bool(scene.slots), turn.comes) if cues else -params.new
-    if "resume" not in cues and (turn.speaker is None or len(session.users) < params.crowd):
-        margin = plainly(params, index, scene, session, cut, turn.terms, turn.names) - begins
+    if (
+        "resume" not in cues
+        and (turn.speaker is None or len(session.users) < params.crowd)
+        and (not index.titles or index.titles.keys().isdisjoint(turn.terms))
+    ):
+        rest = max(begins, 0.0) if len(scene.slots) > 1 else begins
+        margin = plainly(params, index, scene, session, cut, turn.terms, turn.names) - rest
         if margin >= params.plain:
-            session.stays += 1
+            _habit(params, session, current)
             turn.score, turn.reason = 1 - 1 / (1 + exp(margin)), "stay"
             turn.similar = {current: turn.score}
             return current
@@ -174,6 +179,8 @@ def _decide(params: OpenEffortsParams, turn: Placing, scene: Scene, worth: dict[
         if further:
             found = shares(worth | further)
             chosen = _most(found, session.effort)
+    if not chosen and found[chosen] < params.begun and session.effort in found:
+        chosen = session.effort
     for effort_id, share in found.items():
         if effort_id and share > similar.get(effort_id, 0.0):
             similar[effort_id] = share

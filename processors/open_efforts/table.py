@@ -103,9 +103,9 @@ def main_of(state: State, session: str, segment: str) -> str:
 
 
 def report(state: State, space: str, session: str, at: int, effort_id: str, effort: Effort, out: list[Derived]) -> None:
-    """What the effort is about so far. Its words are weighed anew when it has grown by half: they rarely change."""
+    """What the effort is about so far. Its words are weighed anew when it has doubled: they rarely change."""
     if effort.turns >= effort.due or not effort.told:
-        effort.due = effort.turns + max(4, effort.turns // 2)
+        effort.due = effort.turns + max(4, effort.turns)
         index = state.index(active)
         effort.told = telling(index, effort)
         if not effort.titled:

@@ -41,7 +41,8 @@ def opening(text: Text, names: list[str], people: Container[str]) -> str:
     """The topic of an effort that opens with a turn; its own words whatever they are, rather than none."""
     tells = {form: TELLS[CLASSES[term]] for term, form in zip(text.terms, text.forms, strict=False)}
     ranked = sorted(tells, key=tells.__getitem__, reverse=True)
-    words = [word for word in ranked if word not in people and len(word) > 1][:WORDS]
+    held = " ".join(names)
+    words = [word for word in ranked if len(word) > 1 and word not in people and word not in held][:WORDS]
     found = called(names, [word for word in tells if word in words], people)
     return found or " ".join([*names, *text.forms, *text.calls][:WORDS])[:TOPIC]
 

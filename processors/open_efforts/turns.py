@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from processors.manifest import TurnFiled
 from processors.open_efforts.crowd import spoke
-from processors.open_efforts.dialogue import asks, chat, parting, works
+from processors.open_efforts.dialogue import chat, parting, works
 from processors.open_efforts.events import EffortOpened, TurnRethreaded, TurnThreaded
 from processors.open_efforts.index import Active, active, add, names_of
 from processors.open_efforts.matching import best
@@ -36,7 +36,7 @@ def thread(params: OpenEffortsParams, state: State, event: TurnFiled, out: list[
     else:
         effort_id, reason = follow(state, event, index, session)
     effort = state.get(f"effort/{effort_id}", Effort) if effort_id else None
-    if not reason and turn is not None and not turn.small and (terms or names or (turn.crowd and asks(text))):
+    if not reason and turn is not None and not turn.small and (terms or names or (turn.crowd and text.calls)):
         effort_id, reason, effort = _open(turn, out)
     named = [effort_id] if effort_id else []
     if names or index.titles:
@@ -120,7 +120,8 @@ def _join(
     effort.turns += 1
     effort.at = event.at
     effort.session = event.session
-    slot = activate(params, state, index, effort_id, effort)
+    # Why here: nearly every turn goes on with the last active effort, and in its segment.
+    slot = index.slots[effort_id] if effort_id == index.latest else activate(params, state, index, effort_id, effort)
     if event.role == "user":
         parted = parting(event.text.cues, len(event.text.terms))
         if parted != effort.parted:
@@ -129,7 +130,10 @@ def _join(
     else:
         effort.asked, effort.asker = dict.fromkeys(said.terms), event.turn
         index.asked[slot] = effort.asked
-    if count(session, event.segment, effort_id):
+    turns = session.segments.get(event.segment)
+    if turns is not None and effort_id in turns:
+        turns[effort_id] += 1
+    elif count(session, event.segment, effort_id):
         effort.segments += 1
         effort.live = [*(live for live in effort.live if live != event.segment), event.segment][-8:]
     if said.names:

@@ -18,15 +18,16 @@ from pathlib import Path
 from typing import Any
 
 from processors import manifest, open_efforts
-from processors.open_efforts import OpenEffortsParams, TurnRethreaded, TurnThreaded
+from processors.open_efforts import EffortOpened, OpenEffortsParams, TurnRethreaded, TurnThreaded
 from streams.driver import fold
-from streams.events import MINUTE, TurnRecorded
+from streams.events import DAY, MINUTE, TurnRecorded
 from tests.bench.interleave import START, data_dir, sessions
 
 Labels = dict[str, str]
 """Turn to thread."""
 IRC_BARS = (90.0, 77.0, 33.0)
-TASK_BAR = 55.0
+TASK_BAR = 60.0
+SPACE_BARS = (90.0, 85.0)
 
 
 def threads(turns: Iterable[TurnRecorded], params: OpenEffortsParams | None = None) -> Labels:
@@ -218,7 +219,37 @@ def run() -> list[dict[str, Any]]:
             "bar": 90.0,
         }
     )
+    for name, value, bar in zip(("own efforts", "resumed effort told"), one_space(), SPACE_BARS, strict=True):
+        rows.append({"measure": f"24 sessions, {name}", "floor": 0.0, "floor_is": "none", "ours": value, "bar": bar})
     return rows
+
+
+def one_space(count: int = 24) -> tuple[float, float]:
+    """Of interleaved sessions in one space, one after another: how many of the turns, in percent, went to an effort
+    that was opened in their own session; and at how many resumptions the resumed effort is told (see `resumed`)."""
+    own = turns = hits = resumptions = 0
+    opened: dict[str, str] = {}
+    told: dict[str, TurnThreaded] = {}
+    talks = sessions(count)
+    for number, talk in enumerate(talks):
+        for turn in talk.turns:
+            turn.space, turn.session, turn.id = "space", f"session-{number}", f"{number}-{turn.id}"
+            turn.at += number * DAY
+    for row in fold((manifest.PROCESSOR, open_efforts.PROCESSOR), (turn for talk in talks for turn in talk.turns)):
+        if isinstance(row.event, EffortOpened):
+            opened[row.event.effort] = row.event.session
+        elif isinstance(row.event, TurnThreaded):
+            told[row.event.turn] = row.event
+            turns += 1
+            own += not row.event.effort or opened[row.event.effort] == row.event.session
+    for talk in talks:
+        for at in talk.resumptions:
+            before = zip(talk.turns[:at], talk.labels, strict=False)
+            votes = Counter(told[turn.id].effort for turn, label in before if label == talk.labels[at])
+            said, main = told[talk.turns[at].id], votes.most_common(1)[0][0]
+            resumptions += 1
+            hits += main in said.mentioned or main in said.similar[:4]
+    return (100 * own / turns, 100 * hits / resumptions) if turns else (0.0, 0.0)
 
 
 def resumed(count: int = 40) -> tuple[float, float]:

@@ -308,6 +308,131 @@ def test_a_retracted_turn_is_no_longer_matched(talk: Talk) -> None:
     assert effort not in talk.last(TurnThreaded).mentioned
 
 
+def test_the_same_kind_of_work_in_another_session_is_another_effort(talk: Talk) -> None:
+    one = talk.say("Hi! I want to cancel my flight to Lisbon and get a refund to the card.", session="one")
+    talk.answer("Which reservation is it? I can cancel the flight and refund the card.", session="one")
+    two = talk.say("Hi! I want to cancel my flight to Oslo, please, and get a refund.", session="two")
+    assert two != one
+    talk.answer("Which reservation is it? I can cancel the flight and refund the card.", session="two")
+    assert talk.say("It is my flight on friday, refund it to the card.", session="two") == two
+
+
+def test_a_few_rare_words_carry_work_into_a_later_session(talk: Talk) -> None:
+    bread = talk.say("My sourdough stays flat, the kitchen is cold. What can I do?", session="monday")
+    talk.answer("Put the dough into the oven with only the lamp on until it has doubled.", session="monday")
+    assert talk.say("The oven lamp worked, the sourdough doubled.", session="friday") == bread
+
+
+def test_an_identifier_brings_a_turn_that_changes_the_subject_back_to_earlier_work(talk: Talk) -> None:
+    test = talk.say("test_crosses_midnight fails on main since the merge", session="monday")
+    talk.answer("arrival_day forgets the night; test_crosses_midnight passes now.", session="monday")
+    talk.say("Please write the parser for the timetable files", session="friday")
+    talk.answer("It reads the departures of every timetable file.", session="friday")
+    again = talk.say("test_crosses_midnight fails again", session="friday", segment="friday-2")
+    assert again == test
+
+
+def test_a_word_of_a_declared_title_means_the_declared_work(talk: Talk) -> None:
+    talk.fact(EffortDeclared, session="plan", name="offsite-may", topic="Offsite in May for eleven people")
+    offsite = talk.last(EffortOpened).effort
+    assert talk.say("About the offsite: the railway announced a strike", session="later") == offsite
+    parser = talk.say(PARSER, session="other")
+    talk.say("The tokenizer must be done before the offsite", session="other")
+    assert talk.last(TurnThreaded).mentioned == [parser, offsite]
+
+
+def test_the_work_of_its_own_session_is_told_before_that_of_others(talk: Talk) -> None:
+    for session in ("one", "two"):
+        own = talk.say("Please book seat 14C in booking KS-90217 for the ferry", session=session)
+        talk.answer("Seat 14C in booking KS-90217 is booked.", session=session)
+    talk.say("Is KS-90217 paid?", session="two")
+    assert talk.last(TurnThreaded).mentioned == [own]
+
+
+def test_many_words_of_which_none_was_heard_begin_something(talk: Talk) -> None:
+    parser = talk.say(PARSER)
+    talk.answer("The tokenizer reads bytes; decode first.")
+    other = talk.say("also, my sourdough is flat as a ferry deck, same flour as always", segment="s-2")
+    assert other != parser
+    assert talk.answer("Sourdough likes it warm.") == other
+
+
+@pytest.mark.parametrize("words", ["yes all of them", "go", "Let me hear it.", "ok, do that"])
+def test_a_small_reply_belongs_to_what_it_answers(talk: Talk, words: str) -> None:
+    for agent in ("ann", "bob", "cid"):
+        effort = talk.say("The release checklist stops at the backup of app-2", agent=agent)
+        talk.answer("Backup done. Continue with app-2 to app-4?")
+    assert talk.say(words, agent="ann", minutes=40) == effort
+    assert len(talk.all(EffortOpened)) == 1
+
+
+def test_words_without_any_matter_wait_for_what_comes(talk: Talk) -> None:
+    assert talk.say("can you help me?") == ""
+    effort = talk.say(PARSER)
+    assert [(event.turn, event.effort) for event in talk.all(TurnRethreaded)] == [("t1", effort)]
+
+
+def test_after_a_word_aside_the_assistant_goes_on_with_what_it_was_at(talk: Talk) -> None:
+    talk.fact(EffortDeclared, session="plan", name="harbour-office", topic="Call the harbour office")
+    harbour = talk.last(EffortOpened).effort
+    search = talk.say("The search for connections is slow since tuesday, look at the trace", agent="mara")
+    talk.say("Can the slow search be fixed?", agent="jonas")
+    assert talk.answer("One query casts the day to text, so the search scans all legs.") == search
+    assert talk.say("jonas go call the harbour office!!", agent="mara") == harbour
+    assert talk.answer("Checking the plan of the query on a copy.") == search
+    assert talk.say("pass a date there and add a test for the query plan", agent="mara") == search
+
+
+def test_a_topic_is_made_of_whole_words_names_first_and_never_empty(talk: Talk) -> None:
+    talk.say("The arrival durations in legs.py, for overnight crossings")
+    assert talk.last(EffortOpened).topic == "legs.py arrival durations overnight crossings"
+    talk.answer("Durations of overnight crossings lose a day; arrival durations follow.")
+    talk.summarize("s-1", "summary", True)
+    words = talk.last(EffortProgressed).topic.split()
+    assert words[0] == "legs.py"
+    assert {"durations", "crossings", "overnight"} < set(words)
+    for n, words in enumerate(("はい、予約を変更してください", "why?", "#12", "¿qué?")):
+        talk.say(words, session=f"s{n}", agent=f"a{n}")
+    assert [event for event in talk.all(EffortOpened) if not event.topic] == []
+
+
+def test_a_name_declared_after_the_effort_opened_is_known_from_then_on(talk: Talk) -> None:
+    effort = talk.say(PARSER)
+    talk.fact(EffortDeclared, session="s", name="tokenizer-2", turn="t1")
+    progress = talk.last(EffortProgressed)
+    assert (progress.effort, progress.name, progress.topic) == (effort, "tokenizer-2", "tokenizer-2")
+    talk.fact(EffortDeclared, session="s", name="tokenizer-2", topic="A tokenizer that decodes")
+    talk.summarize("s-1", "summary", False)
+    progress = talk.last(EffortProgressed)
+    assert (progress.name, progress.topic) == ("tokenizer-2", "A tokenizer that decodes")
+
+
+def test_an_effort_is_open_again_when_the_turn_that_concluded_it_is_retracted(talk: Talk) -> None:
+    effort = talk.say(PARSER)
+    talk.answer("Done, the tokenizer decodes first.")
+    talk.conclude()
+    talk.fact(TurnRetracted, session="s", turn="t2")
+    resumed = talk.last(EffortResumed)
+    assert (resumed.effort, resumed.turn, resumed.reason) == (effort, "t2", "retracted")
+    talk.fact(TurnRetracted, session="s", turn="t1")
+    assert len(talk.all(EffortResumed)) == 1
+
+
+def test_what_an_agent_closed_stays_closed_when_a_turn_is_retracted(talk: Talk) -> None:
+    talk.say(PARSER)
+    talk.fact(EffortClosed, session="s", turn="t1")
+    talk.fact(TurnRetracted, session="s", turn="t1")
+    assert talk.all(EffortResumed) == []
+
+
+def test_a_reopened_effort_is_what_its_session_goes_on_with(talk: Talk) -> None:
+    parser = talk.say(PARSER)
+    talk.fact(EffortClosed, session="s", turn="t1")
+    talk.say("Where is the invoice for the bakery?", session="next")
+    talk.fact(EffortReopened, session="next", turn="t1")
+    assert talk.answer("It fails on names.", session="next") == parser
+
+
 def test_ends_of_sessions_and_ticks_are_passed_on(talk: Talk) -> None:
     assert isinstance(talk.fact(SessionEnded, session="s")[0], FactThreaded)
     assert isinstance(talk.fact(ClockTicked, session="")[0], FactThreaded)
