@@ -24,8 +24,8 @@ from streams.log import Log, Stored
 from streams.processor import ROOT, Params, Processor, State, derived_id, lineages
 from streams.text import Root, Text, TurnRead
 
-FOLD = 2000
-"""Records folded per commit: a commit costs about 20 ms whatever it holds."""
+FOLD = 5000
+"""Records folded per commit at most: a commit costs about 20 ms whatever it holds."""
 RESIDENT = 256
 """Spaces whose state stays in memory between commits."""
 
