@@ -63,7 +63,10 @@ def named_by(state: State, index: Active, among: int, own: str, names: list[str]
             mask = index.titles.get(term, 0)
             if mask and mask & (mask - 1) == 0 and CLASSES[term] >= ORDINARY:
                 found[index.ids[mask.bit_length() - 1]] = None
+    people = index.space.people
     for name in names:
+        if name in people:  # who is spoken to, not what about
+            continue
         mask = index.names.get(name, 0)
         if mask:
             mask = mask & among or mask

@@ -58,6 +58,8 @@ yearly annual annually hourly mid noon midnight eod deadline date heard held los
 longer sent became led lower born met poor wrote written began begun built crazy popular published grew growth spent
 paid ate eat felt found told gave taken made known seen done gone said knew came went saw kept wide despite individual
 sell sold super awesome amazing favorite favourite fun funny hate hurt meant hang broke broken bought wore wear older
+eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen twenty thirty forty fifty sixty seventy
+eighty ninety dozen
 former professional respect cross crossed absolutely biggest bigger largest larger established commercial eventually
 therefore complex highest prior ran caught shown rich sick ride fell rise rose shut stick wake woke tough alive critical
 apparently significant extremely greatest greater rare unique dry excited exciting classic excellent solid massive
@@ -99,6 +101,7 @@ undo unlock urge vary wander warn wipe withdraw witness wrap
 """
 
 COMMON_WORDS = """
+euro cent
 access account activity address adult advice age agenda agent agreement air alarm alert analysis animal api app apple
 application area argument arm army art article aspect asset assistant attention audience author average award baby
 background bag balance ball band bank bar battery beach bear beat beauty bed bill bird birthday black block blog blood
