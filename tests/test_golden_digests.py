@@ -1,4 +1,4 @@
-"""What is derived changes with a version, or not at all: else a replay would no longer tell old parameters from new code.
+"""What is derived changes with a version, or not at all: else a lineage would no longer tell what made a memory.
 
 After a deliberate change raise the processor's `version` (or `streams.text.VERSION`) and write the digests anew:
 
@@ -34,7 +34,7 @@ def digests() -> dict[str, dict[str, object]]:
         sha = hashlib.sha256()
         for row in rows:
             if type(row.event) in processor.emits:
-                sha.update(orjson.dumps([row.position, row.event]))
+                sha.update(orjson.dumps([*row.position, row.event]))
         found[processor.name] = {"version": processor.version, "digest": sha.hexdigest()[:16]}
     return found
 
