@@ -204,9 +204,7 @@ class Store:
         self.lineages: dict[str, str] = orjson.loads(self.meta("lineages"))
         self.saved_bytes = 0
         """Of state, since this store was opened."""
-        self._rows = 0
-        self._live = self._count_state()
-        self._seq = int(_one(connection, "SELECT coalesce(max(seq) + 1, 0) FROM state"))
+        self._count()
         self._lineage_of = dict.fromkeys(OUTSIDE.values(), self.lineages["turns"])
         self._lineage_of |= {
             cls: self.lineages[p.name] for p in processors if p.name in self.lineages for cls in p.emits
@@ -322,11 +320,35 @@ class Store:
             )
             self.connection.execute("DROP TABLE state")
             self.connection.execute("ALTER TABLE compacted RENAME TO state")
-        self._live = self._count_state()
+        self._count()
+
+    def _count(self) -> None:
+        """What the journal of state holds: rows, and the number that the next one gets."""
+        counted = self.connection.execute("SELECT count(*), coalesce(max(seq) + 1, 0) FROM state").fetchall()
+        self._live, self._seq = map(int, counted[0])
         self._rows = 0
 
-    def _count_state(self) -> int:
-        return int(_one(self.connection, "SELECT count(*) FROM state"))
+    def copy_from(self, source: Path, names: Sequence[str], lineages: Sequence[str], space: str | None = None) -> None:
+        """Copies tables, and the latest state of `lineages`, from another memory (of one space only, where given)."""
+        connection = self.connection
+        where = "" if space is None else "WHERE space = $space"
+        given = {} if space is None else {"space": space}
+        connection.execute(f"ATTACH '{str(source).replace(chr(39), chr(39) * 2)}' AS source (READ_ONLY)")
+        with transaction(connection):
+            for name in names:
+                columns = ", ".join(f'"{c}"' for (c,) in connection.execute(ALL_COLUMNS, [name]).fetchall())
+                connection.execute(
+                    f"INSERT INTO {name} ({columns}) SELECT {columns} FROM source.main.{name} {where}", given
+                )
+            for lineage in lineages:
+                connection.execute(
+                    "INSERT INTO state SELECT lineage, space, key, arg_max_null(value, seq) AS latest, max(seq) "
+                    f"FROM source.main.state {where or 'WHERE true'} AND lineage = $lineage "
+                    "GROUP BY lineage, space, key HAVING latest IS NOT NULL",
+                    given | {"lineage": lineage},
+                )
+        connection.execute("DETACH source")
+        self._count()
 
     def snapshot(self, target: Path) -> float:
         """Copies the memory to `target`, which is replaced whole; the seconds that took."""
@@ -437,29 +459,6 @@ def clock(connection: Connection, space: str) -> int:
     )
     found = _one(connection, f'SELECT epoch_us(max("at")) FROM ({union})', {"space": space})
     return 0 if found is None else int(found)
-
-
-def copy_from(
-    connection: Connection, source: Path, names: Sequence[str], lineages: Sequence[str], space: str | None = None
-) -> None:
-    """Copies tables, and the latest state of `lineages`, from another memory file (of one space only, where given)."""
-    where = "" if space is None else "WHERE space = $space"
-    given = {} if space is None else {"space": space}
-    connection.execute(f"ATTACH '{str(source).replace(chr(39), chr(39) * 2)}' AS source (READ_ONLY)")
-    with transaction(connection):
-        for name in names:
-            columns = ", ".join(f'"{c}"' for (c,) in connection.execute(ALL_COLUMNS, [name]).fetchall())
-            connection.execute(
-                f"INSERT INTO {name} ({columns}) SELECT {columns} FROM source.main.{name} {where}", given
-            )
-        for lineage in lineages:
-            connection.execute(
-                "INSERT INTO state SELECT lineage, space, key, arg_max_null(value, seq) AS latest, "
-                f"max(seq) FROM source.main.state {where or 'WHERE true'} AND lineage = $lineage "
-                "GROUP BY lineage, space, key HAVING latest IS NOT NULL",
-                given | {"lineage": lineage},
-            )
-    connection.execute("DETACH source")
 
 
 class StoredEvents:

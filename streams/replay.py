@@ -238,7 +238,7 @@ def _carry_out(home: Home, plan: Plan, store: Store, folder: Path, processes: in
         owner = {cls: p.name for p in plan.processors for cls in p.emits}
         tables = [t.name for cls, t in stores.tables(plan.processors) if owner.get(cls, ROOT) in plan.reused]
         kept = [lineage for name, lineage in store.lineages.items() if name in plan.reused]
-        stores.copy_from(store.connection, plan.source, tables, kept, plan.space)
+        store.copy_from(plan.source, tables, kept, plan.space)
     if set(store.lineages) - plan.reused:
         _fold_anew(home, plan, store, folder, processes, progress, report)
     if plan.stop:

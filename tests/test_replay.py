@@ -89,6 +89,22 @@ def test_a_replayed_memory_goes_on_as_if_it_had_been_live(home: Home, talk: Talk
     assert home.ask("digest", memory="late") == home.ask("digest", memory="whole")
 
 
+def test_a_replay_that_reuses_a_copy_behind_the_log_folds_the_rest_on_top(home: Home, talk: Talk) -> None:
+    events = talk(1200)
+    home.log.append(events[:500])
+    changed = settings(home, "coactivation.eta=0.4")
+    with serving(home):
+        home.snapshot()
+        home.log.append(events[500:900])  # the server copies at most once a second: the replay finds the copy above
+        replay(home, "part", **changed)  # type: ignore[arg-type]
+        home.log.append(events[900:])
+        home.promote("part")
+        live = home.ask("digest")
+    home.memory_path("live").unlink()
+    replay(home, "whole", **changed)  # type: ignore[arg-type]
+    assert live == home.ask("digest", memory="whole")
+
+
 def test_until_ends_each_space_before_its_first_later_event(home: Home, talk: Talk) -> None:
     events = talk(400)
     home.log.append(events)
