@@ -6,16 +6,15 @@ The only place that imports duckdb. One process writes; everyone else reads a sn
 from __future__ import annotations
 
 import hashlib
-import heapq
 import os
 import re
 import shutil
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, fields
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import dataclass, field, fields
 from functools import cache
-from operator import attrgetter
+from operator import attrgetter, itemgetter
 from pathlib import Path
 from typing import Any, get_args, get_origin, get_type_hints
 
@@ -51,6 +50,10 @@ SETTINGS: dict[str, Any] = {
     "TimeZone": "UTC",
     "checkpoint_threshold": "64MB",  # a checkpoint every 16 MB of WAL is a third of the cost of a fold
     "preserve_insertion_order": "false",  # positions order rows; inserts and copies run in parallel without it
+}
+
+WRITER_SETTINGS: dict[str, Any] = SETTINGS | {
+    "memory_limit": "1GB",  # a fold of any length; left alone, DuckDB keeps up to 80 % of the machine's memory
 }
 
 Connection = duckdb.DuckDBPyConnection
@@ -171,23 +174,38 @@ def derived_batch(cls: type, rows: Sequence[Placed]) -> pa.Table:
     return pa.table(columns)
 
 
+StateChange = tuple[str, str, str, bytes | None]
+"""(lineage, space, key, value); None deletes."""
+
+
 @dataclass(slots=True)
 class Batch:
     """What one commit adds: columns by event class, state changes by lineage, and how far the raw log was folded."""
 
     tables: dict[type, pa.Table]
-    state: list[tuple[str, str, str, bytes | None]]
-    """(lineage, space, key, value); None deletes."""
+    state: list[StateChange]
     marks: dict[int, int]
     """The offset of the last raw event folded, by partition."""
     first: bool = False
     """Whether no key of `state` was saved before, as in a replay: then nothing of it is outdated."""
+    resume: dict[str, int] = field(default_factory=dict)
+    """Where whoever fills the memory from other streams reads on, by stream and partition."""
+
+
+def joined(batches: Sequence[Batch]) -> Batch:
+    """The rows of several batches as one; their state and marks are left out."""
+    parts: dict[type, list[pa.Table]] = {}
+    for batch in batches:
+        for cls, columns in batch.tables.items():
+            parts.setdefault(cls, []).append(columns)
+    return Batch({cls: pa.concat_tables(found) for cls, found in parts.items()}, [], {})
 
 
 def connect(path: Path | None, read_only: bool = False) -> Connection:
     """A connection that never reaches for the network. Raises MemoryFileError or BusyError, both with a way out."""
     try:
-        return duckdb.connect(str(path) if path else ":memory:", read_only, SETTINGS)
+        settings = SETTINGS if read_only else WRITER_SETTINGS
+        return duckdb.connect(str(path) if path else ":memory:", read_only, settings)
     except duckdb.IOException as error:
         if "lock" in str(error):
             raise BusyError(f"{path} is being written by another process", "try again when it has finished") from error
@@ -204,6 +222,7 @@ class Store:
         self.lineages: dict[str, str] = orjson.loads(self.meta("lineages"))
         self.saved_bytes = 0
         """Of state, since this store was opened."""
+        self._bulk = False
         self._count()
         self._lineage_of = dict.fromkeys(OUTSIDE.values(), self.lineages["turns"])
         self._lineage_of |= {
@@ -246,9 +265,27 @@ class Store:
         """The offset of the last raw event folded; -1 for none."""
         return read_mark(self.connection, partition)
 
+    @contextmanager
+    def bulk(self) -> Iterator[None]:
+        """One transaction around many commits: full row groups then go to the file at once, not through its journal."""
+        self._bulk = True
+        try:
+            with transaction(self.connection):
+                yield
+        finally:
+            self._bulk = False
+
+    def _transaction(self) -> AbstractContextManager[None]:
+        return nullcontext() if self._bulk else transaction(self.connection)
+
+    def resume(self) -> dict[str, int]:
+        """Where to read on in the streams that the memory is filled from; see `Batch.resume`."""
+        found = _one(self.connection, "SELECT value FROM meta WHERE key = 'resume'")
+        return dict(orjson.loads(found)) if found else {}
+
     def commit(self, batch: Batch) -> None:
         """Adds rows, state and marks in one transaction."""
-        with transaction(self.connection):
+        with self._transaction():
             for cls, columns in batch.tables.items():
                 self._insert(cls, columns)
             if batch.state:
@@ -260,6 +297,9 @@ class Store:
             for partition, position in batch.marks.items():
                 self.connection.execute("DELETE FROM marks WHERE partition = ?", [partition])
                 self.connection.execute("INSERT INTO marks VALUES (?, ?)", [partition, position])
+            if batch.resume:  # why one value: of 64 partitions and 6 streams, rows would cost more than the commit
+                self.connection.execute("DELETE FROM meta WHERE key = 'resume'")
+                self.connection.execute("INSERT INTO meta VALUES ('resume', ?)", [_text(batch.resume)])
         if self._rows > self._live + COMPACT:
             self.compact()
 
@@ -313,7 +353,7 @@ class Store:
 
     def compact(self) -> None:
         """Rewrites the state journal to the latest record per key: amortized, so that the cost per turn stays level."""
-        with transaction(self.connection):
+        with self._transaction():
             self.connection.execute(
                 "CREATE TABLE compacted AS SELECT lineage, space, key, arg_max_null(value, seq) AS value, "
                 "max(seq) AS seq FROM state GROUP BY lineage, space, key HAVING value IS NOT NULL"
@@ -462,39 +502,44 @@ def clock(connection: Connection, space: str) -> int:
 
 
 class StoredEvents:
-    """The events of one stream in a memory file at rest, read along with the raw log."""
+    """The events of one stream in a memory file at rest, read along with the raw log, a page of it at a time."""
 
     def __init__(self, path: Path, classes: Sequence[type]) -> None:
         self._connection = read_only(path)
-        self._rows = heapq.merge(*(self._read(cls) for cls in classes), key=lambda row: row[:2])
-        self._next = next(self._rows, None)
+        self._classes = classes
+        self._first = 0
+        self._page: dict[int, list[tuple[int, type, dict[str, Any], list[str]]]] = {}
+
+    def load(self, stop: int) -> None:
+        """Reads on, up to the raw offset `stop`."""
+        self._page = {}
+        for cls in self._classes:
+            self._read(cls, stop)
+        self._first = stop
 
     def at(self, offset: int, raw: Root | None) -> Iterator[tuple[int, Any]]:
-        """The (path, event) of each event at `offset`, those before it skipped.
+        """The (path, event) of each event at `offset`, which lies in the page, in order.
 
         `raw`, the outside event there, gives back what the events carry of it.
         """
-        while self._next is not None and self._next[0] < offset:
-            self._next = next(self._rows, None)
-        while self._next is not None and self._next[0] == offset:
-            _, path, cls, values, carried = self._next
-            self._next = next(self._rows, None)
+        for path, cls, values, carried in sorted(self._page.get(offset, ()), key=itemgetter(0)):
             yield path, cls(**values, **{name: getattr(raw, name) for name in carried})
 
-    def _read(self, cls: type) -> Iterator[tuple[int, int, type, dict[str, Any], list[str]]]:
+    def _read(self, cls: type, stop: int) -> None:
         columns = table_of(cls).columns
         carried = [f.name for f in fields(cls) if f.metadata.get("carried")]
         names = [column.name for column in columns]
         select = ", ".join(f'epoch_us("{c.name}")' if c.sql == "TIMESTAMP" else f'"{c.name}"' for c in columns)
-        cursor = self._connection.cursor()
-        cursor.execute(f"SELECT position, path, {select} FROM {table_of(cls).name} ORDER BY position, path")
+        rows = self._connection.execute(
+            f"SELECT position, path, {select} FROM {table_of(cls).name} WHERE position >= ? AND position < ?",
+            [self._first, stop],
+        ).fetchall()
         json = [column.name for column in columns if column.json]
-        while page := cursor.fetchmany(5000):
-            for offset, path, *row in page:
-                values = dict(zip(names, row, strict=True))
-                for name in json:
-                    values[name] = orjson.loads(values[name])
-                yield offset, path, cls, values, carried
+        for offset, path, *row in rows:
+            values = dict(zip(names, row, strict=True))
+            for name in json:
+                values[name] = orjson.loads(values[name])
+            self._page.setdefault(offset, []).append((path, cls, values, carried))
 
 
 def digest(connection: Connection) -> dict[str, str]:

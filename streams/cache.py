@@ -7,7 +7,6 @@ process, and a lost file costs only time.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
 from dataclasses import fields
 from itertools import pairwise
 from pathlib import Path
@@ -17,7 +16,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from streams.driver import Record
 from streams.events import TurnRecorded, decode
 from streams.log import Log
 from streams.text import VERSION, Text, read
@@ -84,20 +82,6 @@ class FeatureCache:
         table = table.filter(pc.is_in(table.column("offset"), pa.array(offsets, pa.int64())))
         columns = [_plain(table.column(name).combine_chunks()) for name in _NAMES]
         return {at: Text(*values) for at, *values in zip(table.column("offset").to_pylist(), *columns, strict=True)}
-
-    def records(
-        self, log: Log, partition: int, stop: int, mine: Callable[[str], bool]
-    ) -> Iterator[tuple[Record, Text | None]]:
-        """The records of the spaces that are `mine`, up to `stop`, each turn with its features where they are kept."""
-        for chunk in range((stop + CHUNK - 1) // CHUNK):
-            page = [
-                record
-                for record in log.read(partition, chunk * CHUNK, min((chunk + 1) * CHUNK, stop))
-                if mine(record.space)
-            ]
-            texts = self.load(partition, chunk, [record.offset for record in page])
-            for record in page:
-                yield record, texts.get(record.offset)
 
 
 def _plain(column: pa.Array) -> list[Any]:

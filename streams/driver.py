@@ -144,6 +144,11 @@ class Tree:
         for driver in self.roots:
             self.push(driver, space, partition, offset, 0, event, rows)
 
+    def begin_again(self) -> None:
+        """Takes any position next: for who folds a log space by space, each of its positions once."""
+        for driver in self.drivers.values():
+            driver.marks.clear()
+
     def push(
         self, driver: Driver, space: str, partition: int, offset: int, path: int, event: object, rows: list[Placed]
     ) -> None:

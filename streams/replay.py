@@ -20,14 +20,15 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, fields
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
 import orjson
 
 from projections import store as stores
-from projections.store import Batch, Store
-from streams.cache import FeatureCache
+from projections.store import Batch, Store, joined
+from streams.cache import CHUNK, FeatureCache
 from streams.driver import Driver, Placed, Record, Tree, root_event, root_schema
 from streams.embedded import SqliteLog
 from streams.errors import MemoryFileError, UsageError
@@ -37,8 +38,10 @@ from streams.processor import ROOT, Derived, Params, Processor, lineages
 from streams.runtime import Collector, Progress, Runtime, memory_meta, no_progress, params_of, rare_collections
 from streams.text import FactRead, Root, Text, TurnRead
 
-FLUSH = 20_000
-"""Records folded by a process before it hands over what came of them."""
+SLICE = 2500
+"""Records folded before what came of them is put in columns: more events do not stay in the processor's cache."""
+STATE_SLICE = 50_000
+"""Records of state handed over at a time, at a shard's end."""
 ALONE = 20_000
 """Records up to which one process is faster: starting others costs a second."""
 
@@ -240,7 +243,8 @@ def _carry_out(home: Home, plan: Plan, store: Store, folder: Path, processes: in
         kept = [lineage for name, lineage in store.lineages.items() if name in plan.reused]
         store.copy_from(plan.source, tables, kept, plan.space)
     if set(store.lineages) - plan.reused:
-        _fold_anew(home, plan, store, folder, processes, progress, report)
+        with store.bulk():
+            _fold_anew(home, plan, store, folder, processes, progress, report)
     if plan.stop:
         store.commit(Batch({}, [], {0: plan.stop - 1}))
     return report
@@ -367,23 +371,22 @@ def _fold_shard_apart(home: Path, plan: Plan, folder: Path, shard: int, shards: 
 def _fold_shard(
     home: Path, plan: Plan, shard: int, shards: int, hand_over: Callable[[Batch], None], done: Callable[[int], None]
 ) -> Report:
-    """Folds the spaces of one shard; hands over batches, the state with the last one."""
+    """Folds the spaces of one shard; hands over batches, the state last."""
     log = SqliteLog(home / "log.sqlite")
     tree = Tree(plan.processors, plan.params, timed=True)
     collector = Collector(tree, keep_raw=ROOT not in plan.reused, from_scratch=True)
     shard_fold = _ShardFold(plan, tree, collector)
-    report, last = Report(plan.name), 0
+    report = Report(plan.name)
     try:
         with rare_collections():
-            for record, text in _records(home, log, plan, shard, shards):
-                shard_fold.fold(record, text)
-                report.turns += record.type.startswith("turn-recorded")
-                if record.offset - last >= FLUSH:
-                    hand_over(collector.take(state=False))
-                    last = record.offset
-                    done(last)
+            for stop, page in _pages(home, log, plan, shard, shards):
+                hand_over(joined(list(shard_fold.fold_page(stop, page))))
+                report.turns += sum(record.type.startswith("turn-recorded") for record, _ in page)
+                done(stop)
             shard_fold.end()
-            hand_over(collector.take())
+            hand_over(collector.take(state=False))
+            for state in collector.take_states(STATE_SLICE):
+                hand_over(Batch({}, state, {}, first=True))
     finally:
         log.close()
     report.steps = {name: driver.steps for name, driver in tree.drivers.items()}
@@ -391,7 +394,16 @@ def _fold_shard(
     return report
 
 
-def _records(home: Path, log: SqliteLog, plan: Plan, shard: int, shards: int) -> Iterator[tuple[Record, Text | None]]:
+Page = list[tuple[Record, Text | None]]
+"""Records of the log, each turn with its features where they are kept."""
+
+
+def _pages(home: Path, log: SqliteLog, plan: Plan, shard: int, shards: int) -> Iterator[tuple[int, Page]]:
+    """The records of a shard, a chunk of the log at a time, with the offset at which the chunk ends.
+
+    Within a chunk space by space, each space in order: a space's state then stays in the processor's cache, which makes
+    a fold of many spaces a third faster.
+    """
     mine: dict[str, bool] = {}
 
     def is_mine(space: str) -> bool:
@@ -400,9 +412,13 @@ def _records(home: Path, log: SqliteLog, plan: Plan, shard: int, shards: int) ->
             known = mine[space] = shard_of(space, shards) == shard and plan.space in (None, space)
         return known
 
-    if _needs_text(plan):
-        return FeatureCache(home / "cache", log.id).records(log, 0, plan.stop, is_mine)
-    return ((record, None) for record in log.read(0, 0, plan.stop) if is_mine(record.space))
+    cache = FeatureCache(home / "cache", log.id) if _needs_text(plan) else None
+    for first in range(0, plan.stop, CHUNK):
+        stop = min(first + CHUNK, plan.stop)
+        records = [record for record in log.read(0, first, stop) if is_mine(record.space)]
+        texts = cache.load(0, first // CHUNK, [record.offset for record in records]) if cache else {}
+        records.sort(key=attrgetter("space"))
+        yield stop, [(record, texts.get(record.offset)) for record in records]
 
 
 class _ShardFold:
@@ -414,6 +430,7 @@ class _ShardFold:
         self._collector = collector
         self._needs_text = _needs_text(plan)
         self._over: set[str] = set()
+        self._space = ""
         self._roots = [tree.drivers[p.name] for p in _entries(plan) if p.reads == ROOT]
         by_name = {p.name: p for p in plan.processors}
         self._stored = [
@@ -422,7 +439,19 @@ class _ShardFold:
             if p.reads != ROOT and plan.source is not None
         ]
 
-    def fold(self, record: Record, text: Text | None) -> None:
+    def fold_page(self, stop: int, page: Page) -> Iterator[Batch]:
+        """Folds the records of a page, which ends before offset `stop`; what came of each slice of it."""
+        for _, stored in self._stored:
+            stored.load(stop)
+        for first in range(0, len(page), SLICE):
+            for record, text in page[first : first + SLICE]:
+                if record.space != self._space:
+                    self._space = record.space
+                    self._tree.begin_again()
+                self._fold(record, text)
+            yield self._collector.take(state=False)
+
+    def _fold(self, record: Record, text: Text | None) -> None:
         """Folds what stands at one raw position."""
         event = root_event(record, text) if self._needs_text else None
         if event is not None:
@@ -454,6 +483,7 @@ class _ShardFold:
         until = self._plan.until
         if until is None:
             return
+        self._tree.begin_again()
         for i, space in enumerate(self._collector.touched):
             tick = FactRead(ClockTicked(space, "until", until), until)
             for driver in self._roots:

@@ -15,7 +15,7 @@ from typing import Any
 
 import orjson
 
-from projections.store import Batch, Store, derived_batch, raw_batch
+from projections.store import Batch, StateChange, Store, derived_batch, raw_batch
 from streams.driver import Placed, Record, Tree, root_event, root_schema
 from streams.embedded import wall_clock
 from streams.errors import LogError, MemoryFileError
@@ -96,15 +96,33 @@ class Collector:
         self.raw, self.derived, self.marks = {}, {}, {}
         return batch
 
-    def _changes(self) -> list[tuple[str, str, str, bytes | None]]:
+    def take_states(self, at_least: int) -> Iterator[list[StateChange]]:
+        """The state that changed since it was last taken, some spaces and `at_least` so many records at a time.
+
+        What is taken is forgotten, so that it never stands in memory twice: for the end of a fold.
+        """
+        changes: list[StateChange] = []
+        for name, driver in self.tree.drivers.items():
+            for space in self.touched:
+                changes += self._of_space(name, driver.states.pop(space, None), space)
+                if len(changes) >= at_least:
+                    yield changes
+                    changes = []
+        self.touched = {}
+        yield changes
+
+    def _changes(self) -> list[StateChange]:
         touched, self.touched = self.touched, {}
         return [
-            (self.tree.lineages[name], space, key, value)
+            change
             for name, driver in self.tree.drivers.items()
             for space in touched
-            if space in driver.states
-            for key, value in driver.states[space].changes()
+            for change in self._of_space(name, driver.states.get(space), space)
         ]
+
+    def _of_space(self, name: str, state: State | None, space: str) -> Iterator[StateChange]:
+        lineage = self.tree.lineages[name]
+        return ((lineage, space, key, value) for key, value in (state.changes() if state else ()))
 
 
 def params_of(processors: Sequence[Processor[Any]], stored: dict[str, Any]) -> dict[str, Params]:
@@ -160,6 +178,10 @@ class Runtime:
             raise LogError(
                 f"the log ends before the memory {store.path} does", "restore the newest backup of the log, or replay"
             )
+
+    def close(self) -> None:
+        """Lets go of the memory."""
+        self.store.close()
 
     def behind(self) -> int:
         """How many records wait in the log."""
