@@ -126,8 +126,9 @@ class State:
 
         An index must be a pure function of the records: rebuilt after a restart, it equals the one kept up to date.
         """
-        found = self._indexes.get(build)
-        if found is None:
+        try:
+            found: I = self._indexes[build]
+        except KeyError:
             found = self._indexes[build] = build(self)
         return found
 
@@ -139,7 +140,8 @@ class State:
             if record is None:
                 yield key, None
             else:
-                value = self._encoded[key] = orjson.dumps(record)
+                # Why the copy: what orjson returns keeps the 4 KB that it was written in, however short it is.
+                value = self._encoded[key] = bytes(memoryview(orjson.dumps(record)))
                 yield key, value
 
 
