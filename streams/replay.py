@@ -379,7 +379,7 @@ def _fold_shard(
     report = Report(plan.name)
     try:
         with rare_collections():
-            for stop, page in _pages(home, log, plan, shard, shards):
+            for stop, page in pages(home, log, plan, shard, shards):
                 hand_over(joined(list(shard_fold.fold_page(stop, page))))
                 report.turns += sum(record.type.startswith("turn-recorded") for record, _ in page)
                 done(stop)
@@ -398,7 +398,7 @@ Page = list[tuple[Record, Text | None]]
 """Records of the log, each turn with its features where they are kept."""
 
 
-def _pages(home: Path, log: SqliteLog, plan: Plan, shard: int, shards: int) -> Iterator[tuple[int, Page]]:
+def pages(home: Path, log: SqliteLog, plan: Plan, shard: int, shards: int) -> Iterator[tuple[int, Page]]:
     """The records of a shard, a chunk of the log at a time, with the offset at which the chunk ends.
 
     Within a chunk space by space, each space in order: a space's state then stays in the processor's cache, which makes
