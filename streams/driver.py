@@ -112,17 +112,18 @@ class Driver:
         The place of output i is (partition, offset, path * FANOUT + i). Raises FanoutError, before the mark moves, when
         the processor breaks its bound.
         """
-        mark = self.marks.get(partition)
-        if mark is not None and (offset < mark[0] or (offset == mark[0] and path <= mark[1])):
+        place, mark = (offset, path), self.marks.get(partition)
+        if mark is not None and place <= mark:
             return ()
-        state = self.states.get(space)
-        if state is None:
+        try:
+            state = self.states[space]
+        except KeyError:
             state = self.states[space] = State()
         self.steps += 1
         outputs = self._step(self.params, state, event)
         if len(outputs) >= FANOUT:
             raise FanoutError(f"{self.processor.name} made {len(outputs)} events of one at offset {offset}")
-        self.marks[partition] = (offset, path)
+        self.marks[partition] = place
         return outputs
 
 
@@ -154,6 +155,8 @@ class Tree:
     ) -> None:
         """Folds one event through a processor and all that hang on it."""
         outputs = driver.step(space, partition, offset, path, event)
+        if not outputs:
+            return
         children = driver.children
         for place, output in enumerate(outputs, path * FANOUT):
             rows.append((partition, offset, place, output))

@@ -234,8 +234,9 @@ def step(params: ManifestParams, state: State, event: Root) -> list[Derived]:
 def _turn(params: ManifestParams, state: State, event: TurnRead) -> list[Derived]:
     turn, text = event.turn, event.text
     key = turn.session
-    session = state.get(f"session/{key}", Session)
-    evidence = state.get(f"open/{key}", Evidence)
+    session_key, open_key = f"session/{key}", f"open/{key}"
+    session = state.get(session_key, Session)
+    evidence = state.get(open_key, Evidence)
     if session is None or evidence is None:
         session, evidence, score, reason = Session(), None, 1.0, "first"
     else:
@@ -259,8 +260,8 @@ def _turn(params: ManifestParams, state: State, event: TurnRead) -> list[Derived
             session.concluded = session.concluded or any(isinstance(event, SegmentConcluded) for event in drawn)
     else:
         session.lead = 0
-    state.put(f"session/{key}", session)
-    state.put(f"open/{key}", evidence)
+    state.put(session_key, session)
+    state.put(open_key, evidence)
     if evidence.turns >= evidence.due:
         evidence.due = max(evidence.turns + 1, int(evidence.turns * params.growth))
         out.append(_summarized(params, turn.space, key, turn.at, evidence))

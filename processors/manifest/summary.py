@@ -20,7 +20,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from itertools import accumulate, islice
+from itertools import accumulate, filterfalse, islice
 
 from streams.text import Text
 from streams.text.commonness import CLASSES
@@ -54,6 +54,9 @@ NEGATIONS = frozenset(
 
 TELLING = 3
 """A sentence that tells something has so many words besides stop words."""
+
+QUOTED = frozenset(("question", "opening", "decision", "finding"))
+"""Cues of turns whose sentences are kept; the first sentence is whatever its cues."""
 
 STOPS = (". ", "! ", "? ", "\n")
 _SHORT = re.compile(r"(?:.{,22}?(?:[.!?]\s+|\n\s*))+")
@@ -153,7 +156,7 @@ def gather(evidence: Evidence, turn: str, content: str, text: Text, sentences: i
     recent[turn] = terms if len(terms) <= TAKEN_BACK else terms[:TAKEN_BACK]
     if len(recent) > RECENT:
         del recent[next(iter(recent))]
-    if len(terms) >= TELLING and (text.cues or not evidence.asked):
+    if len(terms) >= TELLING and (not evidence.asked or not QUOTED.isdisjoint(text.cues)):
         _quote(evidence, turn, content, text.cues, sentences, clipped)
 
 
@@ -202,14 +205,14 @@ def summarize(evidence: Evidence, budget: int, clipped: int, best: int) -> tuple
     repeated = sorted(counts, key=counts.__getitem__, reverse=True)
     terms = repeated[:best]
     if len(terms) < best:
-        terms += islice([stem for stem in forms if stem not in counts], best - len(terms))
+        terms += islice(filterfalse(counts.__contains__, forms), best - len(terms))
     left = max(0, budget - _at_most(text) - 1)
     told = set(text.casefold().replace("?", " ").replace(",", " ").replace(".", " ").split())
-    words = [form for form in forms.values() if form not in told]
+    words = [*filterfalse(told.__contains__, forms.values())]
     if len(words) > left // 2:
         # Why only now: an order is of use where not all fit.
-        words = [form for form in _ranked(forms, repeated) if form not in told]
-    words += islice([form for form in reversed(evidence.light.values()) if form not in told], left)
+        words = [*filterfalse(told.__contains__, _ranked(forms, repeated))]
+    words += islice(filterfalse(told.__contains__, reversed(evidence.light.values())), left)
     extra = _fit(words, left)
     cue = f"{text} · {extra}" if text and extra else text or extra
     if not cue and evidence.opening:

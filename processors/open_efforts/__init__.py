@@ -80,12 +80,12 @@ def step(params: OpenEffortsParams, state: State, event: Read) -> list[Derived]:
     match event:
         case TurnFiled():
             thread(params, state, event, out)
+        case SegmentSummarized():
+            _progressed(state, event, out)
         case SegmentOpened() | ConclusionDetected() | ConclusionOffered() | OfferSettled() | ArtifactMade():
             pass
         case TurnRefiled():
             _refiled(state, event)
-        case SegmentSummarized():
-            _progressed(state, event, out)
         case SegmentConcluded():
             _concluded(state, event, out)
         case FactFiled():

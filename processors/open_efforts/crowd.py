@@ -10,6 +10,8 @@ Sources: Elsner & Charniak 2008; Kummerfeld et al., ACL 2019.
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from processors.open_efforts.records import Speaker
 from streams.events import MINUTE
 from streams.processor import Params, State, param
@@ -36,6 +38,7 @@ class Limits(Params):
 _EDGE = "_-^`|~[]{}\\"
 
 
+@lru_cache(maxsize=1024)
 def known_as(agent: str) -> str:
     """The name people call an agent by: in lower case, without the ornaments at its ends (ann_ and |ann| are ann)."""
     name = agent.lower()

@@ -18,7 +18,6 @@ the same.
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from dataclasses import dataclass
 from math import exp, log
 
@@ -84,34 +83,27 @@ class Heard:
     """Rarity of all words of the turn, unheard ones half."""
 
 
-def heard(index: Active, slots: Collection[int], terms: list[str], names: list[str]) -> Heard:
-    """Goes through the words once. Why masks: most words are shared by one effort or none, which costs one `&`."""
-    among = 0
-    for slot in slots:
-        among |= 1 << slot
-    top = LOGS[len(slots) + 1]
-    get, asked = index.terms.get, index.asked
+def heard(index: Active, scene: Scene, terms: list[str], masks: list[int], names: list[str]) -> Heard:
+    """Goes through the words once, with what of the scene speaks of each (see `Active.speakers`)."""
+    top = LOGS[len(scene.slots) + 1]
+    asked = index.asked
     found = Heard({}, {}, {}, 0.0)
     by_words, by_asked = found.words, found.asked
     known = 0.0
     unheard = 0
-    for term in terms:
-        mask = get(term, 0) & among
+    for term, mask in zip(terms, masks, strict=True):
         if not mask:
             unheard += 1
             continue
         weight = top - LOGS[mask.bit_count()]
         known += weight
-        while mask:
-            low = mask & -mask
-            slot = low.bit_length() - 1
+        for slot in slots_of(mask):
             by_words[slot] = by_words.get(slot, 0.0) + weight
             if term in asked[slot]:
                 by_asked[slot] = by_asked.get(slot, 0.0) + weight
-            mask ^= low
     found.total = known + unheard * 0.5 * (top + LOG2) or 1.0
     for name in names:
-        mask = index.names.get(name, 0) & among
+        mask = index.names.get(name, 0) & scene.mask
         weight = top - LOGS[mask.bit_count()]
         for slot in slots_of(mask):
             found.names[slot] = found.names.get(slot, 0.0) + weight
@@ -119,11 +111,12 @@ def heard(index: Active, slots: Collection[int], terms: list[str], names: list[s
 
 
 def worths(
-    weights: Weights, index: Active, slots: dict[str, int], session: Session, cut: bool,
-    terms: list[str], names: list[str], cues: list[str],
+    weights: Weights, index: Active, scene: Scene, session: Session, cut: bool,
+    terms: list[str], masks: list[int], names: list[str], cues: list[str],
 ) -> tuple[dict[str, float], dict[str, float]]:  # fmt: skip
     """worth(e) of each of the session's efforts, the last active one last; and the share of the turn's words it has."""
-    shared = heard(index, slots.values(), terms, names)
+    slots = scene.slots
+    shared = heard(index, scene, terms, masks, names)
     resumes = weights.resumes if "resume" in cues else 0.0
     words, by_names, asked = shared.words, shared.names, shared.asked
     current, done = session.effort, index.done
@@ -155,7 +148,7 @@ def staying(weights: Weights, session: Session, cut: bool) -> float:
 
 
 def plainly(
-    weights: Weights, index: Active, scene: Scene, session: Session, cut: bool, terms: list[str], names: list[str]
+    weights: Weights, index: Active, scene: Scene, session: Session, cut: bool, masks: list[int], names: list[str]
 ) -> float:
     """By how much the current effort leads the others at least, and 0, by what `worths` would say; -9 for unknown.
 
@@ -170,13 +163,12 @@ def plainly(
         mask = index.names.get(name, 0) & ~here
         if mask and (mask & among or (cut and not name.isalpha())):
             return -9.0
-    get = index.terms.get
-    masks = [get(term, 0) & among for term in terms]
     hits = masks.count(here)
     if not hits:
         return -9.0
-    top = weights.words / 3 * LOGS[len(scene.slots) + 1]
-    lead = min(hits * top, weights.words / 3 * _WORDS) + staying(weights, session, cut)
+    unit = weights.words / 3
+    top = unit * LOGS[len(scene.slots) + 1]
+    lead = min(hits * top, unit * _WORDS) + staying(weights, session, cut)
     others = len(masks) - hits - masks.count(0)
     return lead - others * (top + weights.asked / len(masks)) if others else lead
 
@@ -203,7 +195,9 @@ def shares(worth: dict[str, float]) -> dict[str, float]:
     top = max(worth.values())
     each = {key: exp(value - top) for key, value in worth.items()}
     total = sum(each.values())
-    return {key: value / total for key, value in each.items()}
+    for key in each:
+        each[key] /= total
+    return each
 
 
 def small_talk(text: Text) -> bool:

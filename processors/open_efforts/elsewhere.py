@@ -43,13 +43,9 @@ def carried(
     cut: bool,
 ) -> tuple[dict[str, float], dict[str, float]]:  # fmt: skip
     """How much the turn speaks of active efforts of other sessions; and what going on with the likest is worth."""
-    similar, total = alike(index, terms, names, params.name_weight, params.common, params.likely)
+    similar, total = alike(index, terms, names, params.name_weight, params.common, params.likely, scene.mask)
     enough = params.enough * LOGS[len(index.slots) + 1]
-    further = {
-        effort: similarity * min(1.0, similarity * total / enough)
-        for effort, similarity in similar.items()
-        if effort not in scene.slots
-    }
+    further = {effort: similarity * min(1.0, similarity * total / enough) for effort, similarity in similar.items()}
     if not further:
         return further, further
     share = params.apart if scene.slots else 1.0

@@ -132,7 +132,7 @@ def _titled(state: State, index: Active, effort_id: str, effort: Effort, fact: E
     told = (term for term in dict.fromkeys([*words.terms, *effort.title]) if len(term) <= WORD)
     effort.title = [term for term in told if rarity(term) != LIGHT][:8]
     post(index.titles, effort.title, slot)
-    add(index, effort_id, effort, Said("", "", "", "", words.terms, names), words.forms)
+    add(index, slot, effort, Said("", "", "", "", words.terms, names), words.forms)
 
 
 def _assign(params: OpenEffortsParams, state: State, event: FactFiled, fact: EffortDeclared, effort_id: str) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import _count_elements  # type: ignore[attr-defined]  # What Counter counts with, on a plain dict.
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from itertools import islice
 
 from processors.open_efforts.records import (
     ACTIVE,
@@ -75,6 +76,11 @@ class Active:
             found = self.scenes[name] = Scene(efforts, sum(1 << slot for slot in efforts.values()))
         return found
 
+    def speakers(self, terms: list[str], among: int) -> list[int]:
+        """Which of the efforts in the mask `among` speak of each term. Most are of one effort or none: one `&` each."""
+        get = self.terms.get
+        return [get(term, 0) & among for term in terms]
+
     def enter(self, effort_id: str, effort: Effort, slot: int) -> None:
         """The effort is among the active ones."""
         self.scenes.clear()
@@ -120,11 +126,11 @@ def drop(postings: Postings, words: Iterable[str], slot: int) -> None:
     """The effort in the slot no longer speaks of the words."""
     bit = 1 << slot
     for word in words:
-        left = postings.get(word, 0) & ~bit
-        if left:
-            postings[word] = left
-        else:
-            postings.pop(word, None)
+        mask = postings.get(word, 0)
+        if mask == bit:
+            del postings[word]
+        elif mask & bit:
+            postings[word] = mask ^ bit
 
 
 def active(state: State) -> Active:
@@ -159,17 +165,17 @@ def _fits(word: str, limit: int) -> bool:
     return len(word) <= limit and (word.isascii() or len(word.encode()) <= limit)
 
 
-def add(index: Active, effort_id: str, effort: Effort, said: Said, forms: list[str]) -> None:
-    """Adds what a turn said to an active effort's profile. `forms` is how its terms are written; may be empty.
+def add(index: Active, slot: int | None, effort: Effort, said: Said, forms: list[str]) -> None:
+    """Adds what a turn said to the profile of an effort, in its slot if it is an active one.
 
-    A profile counts the turns that use a word. Why not a loop: counting and collecting run in C this way.
+    `forms` is how the turn's terms are written; may be empty. A profile counts the turns that use a word. Why not a
+    loop: C counts the words this way, and what is new stands last in the profile.
     """
-    profile = effort.terms
-    terms = said.terms
-    new = [word for word in terms if word not in profile]
+    profile, terms = effort.terms, said.terms
+    known = len(profile)
     _count_elements(profile, terms)
-    slot = index.slots.get(effort_id)
-    if new:
+    if len(profile) > known:
+        new = list(islice(reversed(profile), len(profile) - known))
         if max(map(len, new)) > WORD or not "".join(new).isascii():
             new = _fitting(profile, new)
         if len(effort.forms) < FORMS:
@@ -178,7 +184,8 @@ def add(index: Active, effort_id: str, effort: Effort, said: Said, forms: list[s
             post(index.terms, new, slot)
         if len(profile) > TERMS:
             _shrink(profile, TERMS, index.terms, slot)
-            effort.forms = {word: form for word, form in effort.forms.items() if word in profile}
+            for word in effort.forms.keys() - profile.keys():
+                del effort.forms[word]
     if said.names:
         _count_elements(effort.names, said.names)
         if slot is not None:

@@ -11,6 +11,7 @@ Source: inverse document frequency, Sparck Jones 1972.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from math import log
 
 from processors.open_efforts.index import Active
@@ -19,20 +20,22 @@ from processors.open_efforts.records import ACTIVE
 LOGS = [0.0, *(log(i) for i in range(1, 2 * ACTIVE + 2))]
 
 
-def slots_of(mask: int) -> list[int]:
-    """The slots in a mask, in order."""
+@lru_cache(maxsize=4096)
+def slots_of(mask: int) -> tuple[int, ...]:
+    """The slots in a mask, in order. A memo: most words are of one effort or of few, and so are their masks."""
     found = []
     while mask:
         low = mask & -mask
         found.append(low.bit_length() - 1)
         mask ^= low
-    return found
+    return tuple(found)
 
 
 def alike(
-    index: Active, terms: list[str], names: list[str], name_weight: float, common: int, least: float
+    index: Active, terms: list[str], names: list[str], name_weight: float, common: int, least: float, beside: int = 0
 ) -> tuple[dict[str, float], float]:
-    """Similarity of the active efforts that share something with the turn, from `least` to 1; and the sum of all w."""
+    """Similarity of the active efforts that share something with the turn, from `least` to 1, without those in the mask
+    `beside`; and the sum of all w."""
     n = len(index.slots)
     if not n:
         return {}, 0.0
@@ -49,10 +52,8 @@ def alike(
             if df <= common:
                 weight = factor * (LOGS[n + df] - LOGS[df])
                 total += weight
-                while mask:
-                    slot = (mask & -mask).bit_length() - 1
+                for slot in slots_of(mask & ~beside):
                     found[slot] = found.get(slot, 0.0) + weight
-                    mask &= mask - 1
     bound = least * total
     ids = index.ids
     return {ids[slot]: weight / total for slot, weight in found.items() if weight >= bound}, total

@@ -59,7 +59,7 @@ def look(
                 meet(state, index.space, me)
         if len(users) > 1 or not session.helpers:
             _circle(params, state, turn)
-    elif event.role == "assistant":
+    elif event.role == "assistant" and event.agent not in session.helpers:
         _helps(state, index, session, event.agent)
     return turn
 
@@ -68,9 +68,10 @@ def _circle(params: OpenEffortsParams, state: State, turn: Placing) -> None:
     """Whom the turn calls, where several users speak."""
     event, session = turn.event, turn.session
     turn.crowd = many(params, session)
-    if len(session.users) >= params.crowd or not session.helpers:
+    circle = len(session.users) >= params.crowd
+    if circle or not session.helpers:
         turn.speaker = state.get(f"speaker/{event.session}/{turn.me}", Speaker) or Speaker()
-    if len(session.users) >= params.crowd:
+    if circle:
         turn.name = called(state, event.session, turn.me, event.text, turn.index.terms, params.common)
         turn.other = state.get(f"speaker/{event.session}/{turn.name}", Speaker) if turn.name else None
     if session.helpers:
@@ -79,7 +80,8 @@ def _circle(params: OpenEffortsParams, state: State, turn: Placing) -> None:
 
 
 def _helps(state: State, index: Active, session: Session, agent: str) -> None:
-    if agent not in session.helpers and len(session.helpers) < 8:
+    """Another assistant speaks."""
+    if len(session.helpers) < 8:
         session.helpers.append(agent)
         meet(state, index.space, agent.lower())
 
@@ -95,7 +97,7 @@ def _stated(state: State, event: TurnFiled, index: Active, declared: str) -> tup
 
 def follow(state: State, event: TurnFiled, index: Active, session: Session) -> tuple[str, str]:
     """An assistant, a tool or the system: with the turn before, or with what users interrupted by a word aside."""
-    if event.role == "assistant":
+    if event.role == "assistant" and event.agent not in session.helpers:
         _helps(state, index, session, event.agent)
     if session.declared or event.reply_to:
         effort_id, reason = _stated(state, event, index, session.declared)
@@ -144,6 +146,7 @@ def _likeliest(params: OpenEffortsParams, turn: Placing) -> str:
         turn.reason = "stay"  # A few words without a matter of their own answer what was said last.
         return session.last or current
     cut = event.segment != session.segment
+    masks = index.speakers(turn.terms, scene.mask) if scene.slots else []
     begins = beginning(params, cues, bool(scene.slots), turn.comes) if cues else -params.new
     if (
         "resume" not in cues
@@ -151,7 +154,7 @@ def _likeliest(params: OpenEffortsParams, turn: Placing) -> str:
         and (not index.titles or index.titles.keys().isdisjoint(turn.terms))
     ):
         rest = max(begins, 0.0) if len(scene.slots) > 1 else begins
-        margin = plainly(params, index, scene, session, cut, turn.terms, turn.names) - rest
+        margin = plainly(params, index, scene, session, cut, masks, turn.names) - rest
         if margin >= params.plain:
             _habit(params, session, current)
             turn.score, turn.reason = 1 - 1 / (1 + exp(margin)), "stay"
@@ -159,7 +162,7 @@ def _likeliest(params: OpenEffortsParams, turn: Placing) -> str:
             return current
     worth: dict[str, float] = {}
     if scene.slots:
-        worth, turn.similar = worths(params, index, scene.slots, session, cut, turn.terms, turn.names, cues)
+        worth, turn.similar = worths(params, index, scene, session, cut, turn.terms, masks, turn.names, cues)
         if turn.speaker is not None:
             _called(params, turn.speaker, turn, worth)
     if not turn.small and not bare:

@@ -46,11 +46,14 @@ def activate(params: OpenEffortsParams, state: State, index: Active, effort_id: 
 def give_name(state: State, name: str, effort_id: str) -> None:
     """The name stands for the effort, among the last 8."""
     key = f"name/{name}"
-    named = state.get(key, Named) or Named()
-    if effort_id in named.efforts:
-        named.efforts.remove(effort_id)
-    named.efforts.append(effort_id)
-    del named.efforts[:-8]
+    named = state.get(key, Named)
+    if named is None:
+        named = Named([effort_id])
+    else:
+        if effort_id in named.efforts:
+            named.efforts.remove(effort_id)
+        named.efforts.append(effort_id)
+        del named.efforts[:-8]
     state.put(key, named)
 
 
@@ -71,7 +74,8 @@ def named_by(state: State, index: Active, among: int, own: str, names: list[str]
         if mask:
             mask = mask & among or mask
             if mask.bit_count() <= 2:
-                found.update(dict.fromkeys(index.ids[slot] for slot in slots_of(mask)))
+                for slot in slots_of(mask):
+                    found[index.ids[slot]] = None
         elif (named := state.get(f"name/{name}", Named)) is not None and len(named.efforts) <= 2:
             found.update(dict.fromkeys(reversed(named.efforts)))
     return list(found)[:8]

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterable
 from math import sqrt
+from operator import itemgetter
 
 from processors.open_efforts.index import Active
 from processors.open_efforts.records import Effort
@@ -32,9 +33,17 @@ def called(names: Iterable[str], words: Iterable[str], people: Container[str]) -
     for word in words:
         if len(title) >= WORDS:
             break
-        if len(word) > 1 and not word.isdigit() and not any(word in known or known in word for known in title):
+        if len(word) > 1 and not word.isdigit() and not _held(word, title):
             title.append(word)
     return " ".join(title)[:TOPIC]
+
+
+def _held(word: str, title: list[str]) -> bool:
+    """Whether a word of the title holds the word, or the word holds it."""
+    for known in title:  # noqa: SIM110 - a generator costs more than the few words it would go through
+        if word in known or known in word:
+            return True
+    return False
 
 
 def opening(text: Text, names: list[str], people: Container[str]) -> str:
@@ -49,13 +58,13 @@ def opening(text: Text, names: list[str], people: Container[str]) -> str:
 
 def telling(index: Active, effort: Effort) -> list[str]:
     """An effort's most telling terms, best first."""
-    uses, postings = effort.terms, index.terms
     # Why: what few turns use tells little of a long effort, and weighing it all costs more than it gives.
     least = effort.turns // 8
-    often = [term for term, turns in uses.items() if turns > least]
+    often = [use for use in effort.terms.items() if use[1] > least]
     if len(often) < TOLD:
-        often = sorted(uses, key=uses.__getitem__, reverse=True)[: 2 * TOLD]
-    tells = {term: TELLS[CLASSES[term]] * sqrt(uses[term]) / (postings.get(term, 0).bit_count() or 1) for term in often}
+        often = sorted(effort.terms.items(), key=itemgetter(1), reverse=True)[: 2 * TOLD]
+    get = index.terms.get
+    tells = {term: TELLS[CLASSES[term]] * sqrt(uses) / (get(term, 0).bit_count() or 1) for term, uses in often}
     return sorted(tells, key=tells.__getitem__, reverse=True)[:TOLD]
 
 

@@ -10,7 +10,7 @@ from processors.open_efforts.index import Active, active, add, names_of
 from processors.open_efforts.matching import best
 from processors.open_efforts.params import OpenEffortsParams
 from processors.open_efforts.placing import Placing, follow, look, place
-from processors.open_efforts.records import RECENT, Effort, Said, Session
+from processors.open_efforts.records import RECENT, Effort, Said, Session, Speaker
 from processors.open_efforts.table import activate, count, give_name, go_on, named_by, recently, reopen
 from processors.open_efforts.topics import opening
 from streams.processor import Derived, State, derived_id
@@ -23,46 +23,50 @@ _NOTHING: dict[str, float] = {}
 def thread(params: OpenEffortsParams, state: State, event: TurnFiled, out: list[Derived]) -> None:
     """The turn goes to its effort, which opens or is resumed where need be."""
     index = state.index(active)
-    text = event.text
-    session = state.get(f"session/{event.session}", Session) or Session()
+    text, role = event.text, event.role
+    key = f"session/{event.session}"
+    session = state.get(key, Session) or Session()
     terms = text.terms if len(text.terms) <= params.read else text.terms[: params.read]
     names = names_of(text.names) if text.names else _NONE
     turn: Placing | None = None
     score, similar = 1.0, _NOTHING
-    if event.role == "user" or not session.users:
+    if role == "user" or not session.users:
         turn = look(params, state, event, index, session, terms, names)
         effort_id = place(params, state, turn)
         score, reason, similar = turn.score, turn.reason, turn.similar
     else:
         effort_id, reason = follow(state, event, index, session)
     effort = state.get(f"effort/{effort_id}", Effort) if effort_id else None
-    if not reason and turn is not None and not turn.small and (terms or names or (turn.crowd and text.calls)):
+    if turn is not None and not reason and not turn.small and (terms or names or (turn.crowd and text.calls)):
         effort_id, reason, effort = _open(turn, out)
     named = [effort_id] if effort_id else []
     if names or index.titles:
         named = named_by(state, index, index.scene(event.session, session).mask, effort_id, names, terms)
     said = Said(event.turn, event.agent, effort_id, event.segment, terms, names, index.number)
     if effort is not None:
-        if effort.status == "concluded" and turn is not None and event.role == "user" and works(text, turn.small):
+        if effort.status == "concluded" and turn is not None and role == "user" and works(text, turn.small):
             reopen(effort, event, effort_id, event.turn, "work", out)
             index.mark(effort_id, effort)
         _join(params, state, event, index, session, effort_id, effort, said)
     _remember(state, index, said)
     if not effort_id:
-        reason = "system" if event.role == "system" else "small-talk"
+        reason = "system" if role == "system" else "small-talk"
     ranked = dict(best(similar, 8)) if len(similar) > 1 else similar
+    rounded = score if score == 1.0 else round(score, 6)
     out.append(
         TurnThreaded(
-            event.space, event.session, event.at, event.turn, event.agent, event.role, event.segment, effort_id,
-            score if score == 1.0 else round(score, 6), reason, named, [*ranked],
-            [round(value, 6) for value in ranked.values()] if ranked else [], text,
+            event.space, event.session, event.at, event.turn, event.agent, role, event.segment, effort_id,
+            rounded, reason, named, [*ranked],
+            [rounded if how == score else round(how, 6) for how in ranked.values()] if ranked else [], text,
         )
     )  # fmt: skip
-    if turn is not None and (not effort_id or session.pending or (turn.speaker is not None and turn.speaker.pending)):
-        _wait(state, turn, effort_id, effort, out)
-    if turn is not None and turn.speaker is not None:
-        _spoke(state, turn, effort_id)
-    _leave(state, event, index, session, effort_id)
+    if turn is not None:
+        if not effort_id or session.pending or (turn.speaker is not None and turn.speaker.pending):
+            _wait(state, turn, effort_id, effort, out)
+        if turn.speaker is not None:
+            _spoke(turn.speaker, state, turn, effort_id)
+    _leave(event, index, session, effort_id)
+    state.put(key, session)
 
 
 def _open(turn: Placing, out: list[Derived]) -> tuple[str, str, Effort]:
@@ -89,27 +93,26 @@ def _remember(state: State, index: Active, said: Said) -> None:
     index.number = n + 1
 
 
-def _spoke(state: State, turn: Placing, effort_id: str) -> None:
+def _spoke(speaker: Speaker, state: State, turn: Placing, effort_id: str) -> None:
     """Who spoke, to whom, and about what."""
-    event, speaker = turn.event, turn.speaker
-    if speaker is not None:
-        spoke(speaker, turn.other, turn.me, turn.name, event.at, turn.session.turns, effort_id or speaker.effort)
-        state.put(f"speaker/{event.session}/{turn.me}", speaker)
-        if turn.other is not None:
-            state.put(f"speaker/{event.session}/{turn.name}", turn.other)
+    event = turn.event
+    spoke(speaker, turn.other, turn.me, turn.name, event.at, turn.session.turns, effort_id or speaker.effort)
+    state.put(f"speaker/{event.session}/{turn.me}", speaker)
+    if turn.other is not None:
+        state.put(f"speaker/{event.session}/{turn.name}", turn.other)
 
 
-def _leave(state: State, event: TurnFiled, index: Active, session: Session, effort_id: str) -> None:
+def _leave(event: TurnFiled, index: Active, session: Session, effort_id: str) -> None:
     """What the session remembers of the turn."""
+    role = event.role
     session.turns += 1
-    if event.role != "system":
+    if role != "system":
         session.last = effort_id
-        if event.role != "user":
+        if role != "user":
             session.helped = effort_id
     session.segment = event.segment
     if effort_id and effort_id != session.effort:
         go_on(index, event.session, session, effort_id)
-    state.put(f"session/{event.session}", session)
 
 
 def _join(
@@ -117,30 +120,31 @@ def _join(
     effort_id: str, effort: Effort, said: Said,
 ) -> None:  # fmt: skip
     """The turn is one of the effort's."""
+    text, segment = event.text, event.segment
     effort.turns += 1
     effort.at = event.at
     effort.session = event.session
     # Why here: nearly every turn goes on with the last active effort, and in its segment.
     slot = index.slots[effort_id] if effort_id == index.latest else activate(params, state, index, effort_id, effort)
     if event.role == "user":
-        parted = parting(event.text.cues, len(event.text.terms))
+        parted = bool(text.cues) and parting(text.cues, len(text.terms))
         if parted != effort.parted:
             effort.parted = parted
             index.mark(effort_id, effort)
     else:
         effort.asked, effort.asker = dict.fromkeys(said.terms), event.turn
         index.asked[slot] = effort.asked
-    turns = session.segments.get(event.segment)
+    turns = session.segments.get(segment)
     if turns is not None and effort_id in turns:
         turns[effort_id] += 1
-    elif count(session, event.segment, effort_id):
+    elif count(session, segment, effort_id):
         effort.segments += 1
-        effort.live = [*(live for live in effort.live if live != event.segment), event.segment][-8:]
+        effort.live = [*(live for live in effort.live if live != segment), segment][-8:]
     if said.names:
         for name in said.names:
             if name not in effort.names:
                 give_name(state, name, effort_id)
-    add(index, effort_id, effort, said, event.text.forms)
+    add(index, slot, effort, said, text.forms)
     state.put(f"effort/{effort_id}", effort)
 
 
@@ -166,5 +170,5 @@ def _wait(state: State, turn: Placing, effort_id: str, effort: Effort | None, ou
             said.effort = effort_id
             state.put(f"turn/{turn.index.turns[earlier] % RECENT}", said)
             effort.turns += 1
-            add(turn.index, effort_id, effort, said, _NONE)
+            add(turn.index, turn.index.slots.get(effort_id), effort, said, _NONE)
             out.append(TurnRethreaded(event.space, event.session, event.at, earlier, effort_id))

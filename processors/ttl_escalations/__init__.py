@@ -27,7 +27,7 @@ from collections.abc import Sequence
 from processors.ttl_escalations.events import NoteArchived, NoteClosed, NoteEscalated, NoteOpened, NoteSurfaced
 from processors.ttl_escalations.notes import expire, infer, retract, settle, take
 from processors.ttl_escalations.params import TtlEscalationsParams
-from processors.ttl_escalations.record import FOREVER, Talk, short, tell_time, waiting_notes
+from processors.ttl_escalations.record import FOREVER, Talk, Waiting, keep_talk, short, tell_time, waiting_notes
 from processors.ttl_escalations.surfacing import surface
 from streams.events import (
     ClockTicked,
@@ -61,11 +61,11 @@ _NOTHING: tuple[Derived, ...] = ()
 
 def step(params: TtlEscalationsParams, state: State, event: Root) -> Sequence[Derived]:
     """Opens, surfaces, escalates and closes notes."""
+    waiting = state.index(waiting_notes)
     if not isinstance(event, TurnRead):
-        return _fact(params, state, event)
-    turn, waiting = event.turn, state.index(waiting_notes)
-    now = tell_time(state, waiting, turn.at)
-    role = turn.role
+        return _fact(params, state, waiting, event)
+    turn = event.turn
+    now, role = tell_time(state, waiting.clock, turn.at), turn.role
     asks = role == "user" and "reminder" in event.text.cues
     # Why: where no note waits and none is asked for, which is most of all talk, a turn costs its clock.
     if waiting.first == FOREVER and not asks:
@@ -80,9 +80,9 @@ def step(params: TtlEscalationsParams, state: State, event: Root) -> Sequence[De
     return out
 
 
-def _fact(params: TtlEscalationsParams, state: State, read: FactRead) -> list[Derived]:
-    fact, waiting = read.fact, state.index(waiting_notes)
-    now = tell_time(state, waiting, fact.at)
+def _fact(params: TtlEscalationsParams, state: State, waiting: Waiting, read: FactRead) -> list[Derived]:
+    fact = read.fact
+    now = tell_time(state, waiting.clock, fact.at)
     out: list[Derived] = []
     left = params.expiries
     if waiting.first <= now:
@@ -97,8 +97,8 @@ def _fact(params: TtlEscalationsParams, state: State, read: FactRead) -> list[De
         case TurnRetracted():
             retract(state, waiting, fact, out)
         case SessionEnded():
-            if waiting.first < FOREVER or state.get(f"talk/{fact.session}", Talk) is not None:
-                state.put(f"talk/{fact.session}", Talk(ended=now))
+            if waiting.first < FOREVER or fact.session in waiting.talks:
+                keep_talk(state, waiting, fact.session, Talk(ended=now))
                 waiting.quiet.pop(short(fact.session), None)
         case (
             ClockTicked() | EffortDeclared() | EffortClosed() | EffortReopened() | OfferDeclined() | ImportanceFlagged()

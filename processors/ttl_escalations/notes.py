@@ -17,6 +17,7 @@ from processors.ttl_escalations.record import (
     Waiting,
     cut,
     first_deadline,
+    keep_talk,
     queued,
     short,
     turn_on,
@@ -97,11 +98,10 @@ def infer(
         )  # fmt: skip
         _open(params, state, waiting, opened, read.recorded_at, out)
     # What was just said need not come back while it is among the last turns.
-    key = f"talk/{turn.session}"
-    talk = state.get(key, Talk) or Talk()
+    talk = state.get(f"talk/{turn.session}", Talk) or Talk()
     if not talk.turns or talk.turns[-1] != short(turn.id):
         turn_on(talk, params.window, short(turn.id), [])
-    state.put(key, talk)
+    keep_talk(state, waiting, turn.session, talk)
 
 
 def _deadline(params: TtlEscalationsParams, at: int, ttl: Literal["urgent", "normal", "low"] | int) -> int:
@@ -209,4 +209,4 @@ def retract(state: State, waiting: Waiting, retracted: TurnRetracted, out: list[
     talk = state.get(f"talk/{retracted.session}", Talk)
     if talk is not None and (name := short(retracted.turn)) in talk.turns:
         talk.hits[talk.turns.index(name)] = []
-        state.put(f"talk/{retracted.session}", talk)
+        keep_talk(state, waiting, retracted.session, talk)

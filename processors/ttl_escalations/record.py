@@ -63,7 +63,7 @@ class Talk:
 class Waiting:
     """Index of the waiting notes, a function of their records."""
 
-    __slots__ = ("clock", "first", "named", "pressing", "quiet", "termed")
+    __slots__ = ("clock", "first", "named", "pressing", "quiet", "talks", "termed")
 
     def __init__(self, clock: Clock) -> None:
         self.clock = clock
@@ -77,6 +77,8 @@ class Waiting:
         """Notes a visit was shown, by session, and when: most of what a talk shares words with was just told there."""
         self.first = FOREVER
         """The first deadline."""
+        self.talks: set[str] = set()
+        """Sessions of which a talk is remembered."""
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Waiting) and all(getattr(self, a) == getattr(other, a) for a in self.__slots__)
@@ -123,7 +125,10 @@ DIGITS = 20
 def waiting_notes(state: State) -> Waiting:
     """The index, built from the records."""
     waiting = Waiting(state.get("clock", Clock) or Clock(-1))
-    ended = {short(key[5:]): talk.ended for key, talk in state.scan("talk/", Talk)}
+    ended: dict[str, int] = {}
+    for key, talk in state.scan("talk/", Talk):
+        waiting.talks.add(key[5:])
+        ended[short(key[5:])] = talk.ended
     for queue in QUEUES:
         for key in state.keys(queue):
             note = key[len(queue) + DIGITS + 1 :]
@@ -136,13 +141,19 @@ def waiting_notes(state: State) -> Waiting:
     return waiting
 
 
-def tell_time(state: State, waiting: Waiting, at: int) -> int:
+def tell_time(state: State, clock: Clock, at: int) -> int:
     """The space's now: the greatest `at` folded."""
-    clock = waiting.clock
-    if at > clock.now:
-        clock.now = at
-        state.put("clock", clock)
-    return clock.now
+    if at <= clock.now:
+        return clock.now
+    clock.now = at
+    state.put("clock", clock)
+    return at
+
+
+def keep_talk(state: State, waiting: Waiting, session: str, talk: Talk) -> None:
+    """Remembers a session's talk."""
+    waiting.talks.add(session)
+    state.put(f"talk/{session}", talk)
 
 
 def queued(note: str, record: Note) -> str:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from processors.ttl_escalations.events import NoteSurfaced
 from processors.ttl_escalations.params import TtlEscalationsParams
-from processors.ttl_escalations.record import MAX_HITS, MAX_SESSIONS, Note, Talk, Waiting, short, turn_on
+from processors.ttl_escalations.record import MAX_HITS, MAX_SESSIONS, Note, Talk, Waiting, keep_talk, short, turn_on
 from streams.events import HOUR, TurnRecorded
 from streams.processor import Derived, State, r6
 from streams.text import TurnRead
@@ -51,19 +51,18 @@ def surface(
     params: TtlEscalationsParams, state: State, waiting: Waiting, now: int, read: TurnRead, out: list[Derived]
 ) -> None:
     """Shows the notes that press, and those whose matter the talk came to."""
-    turn, text = read.turn, read.text
-    hits: list[str] = []
-    if not waiting.termed.keys().isdisjoint(text.terms):
-        hits = [stem for stem in text.terms if stem in waiting.termed]
+    turn, text, termed = read.turn, read.text, waiting.termed
     named = [name for name in text.names if name in waiting.named] if waiting.named and text.names else []
-    key = f"talk/{turn.session}"
-    talk = state.get(key, Talk)
     pressing = bool(waiting.pressing) and waiting.pressing[0][0] <= now
-    if not (hits or named or pressing or talk):
+    hit = not termed.keys().isdisjoint(text.terms)
+    # Why first: most turns are about other things than any note.
+    if not (hit or named or pressing or turn.session in waiting.talks):
         return
+    talk = state.get(f"talk/{turn.session}", Talk)
     visitor = short(turn.session)
     quiet = waiting.quiet.get(visitor, _NOTHING)
     visit = Visit(params, state, waiting, now, turn, talk or Talk(), visitor, quiet)
+    hits = [stem for stem in text.terms if stem in termed] if hit else []
     fresh = _shared(visit, hits, named) if hits or named else {}
     shown = _matches(visit, fresh, text.terms, hits, named) if fresh else []
     if pressing:
@@ -74,7 +73,7 @@ def surface(
     if shown:
         _show(visit, shown, out)
     if fresh or talk is not None:
-        _remember(visit, key, hits if fresh else [])
+        _remember(visit, hits if fresh else [])
 
 
 def _newest(pressing: list[tuple[int, str]], now: int, count: int) -> list[str]:
@@ -100,9 +99,9 @@ def _fresh(visit: Visit, note: str) -> Note | None:
 
 def _shared(visit: Visit, hits: list[str], named: list[str]) -> dict[str, Note]:
     """The fresh ones of the notes that share the most with a turn, `MAX_LIKELY` at most."""
-    params, waiting, quiet, levels = visit.params, visit.waiting, visit.quiet, _levels(visit.params)
-    alike = params.alike
-    since = visit.now - int(params.cooldown * HOUR)
+    params, waiting, quiet = visit.params, visit.waiting, visit.quiet
+    alike, since = params.alike, visit.now - int(params.cooldown * HOUR)
+    levels = _levels(params)
     sums: dict[str, float] = {}
     for stem in hits:
         notes = waiting.termed[stem]
@@ -212,14 +211,15 @@ def _show(visit: Visit, shown: list[Shown], out: list[Derived]) -> None:
         out.append(NoteSurfaced(turn.space, turn.session, turn.at, note, turn.id, -priority, reason))
 
 
-def _remember(visit: Visit, key: str, hits: list[str]) -> None:
+def _remember(visit: Visit, hits: list[str]) -> None:
     """The window moves on by a turn that hit fresh notes, or none; where it holds nothing, nothing is kept."""
-    turn, talk = visit.turn, visit.talk
+    turn, talk, waiting = visit.turn, visit.talk, visit.waiting
     row = sorted(hits, key=rarity, reverse=True)[:MAX_HITS] if hits else hits
     if not row and not any(talk.turns):
         return
     turn_on(talk, visit.params.window, short(turn.id) if row else "", row)
     if any(talk.turns) or talk.ended >= 0:
-        visit.state.put(key, talk)
+        keep_talk(visit.state, waiting, turn.session, talk)
     else:
-        visit.state.delete(key)
+        waiting.talks.discard(turn.session)
+        visit.state.delete(f"talk/{turn.session}")

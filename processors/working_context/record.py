@@ -100,17 +100,17 @@ def decays(half_life: float) -> tuple[float, ...]:
 
 def touch(params: WorkingContextParams, context: Context, effort: str, amount: float) -> None:
     """An effort gains a trace. In closed form from its last touch: nothing is written while it is not touched."""
-    found = context.traces.get(effort)
-    if found is None:
-        context.traces[effort] = [amount, context.turns, 1]
+    trace, now = context.traces.get(effort), context.turns
+    if trace is None:
+        context.traces[effort] = [amount, now, 1]
         if len(context.traces) > 2 * params.candidates:
             _forget(params, context)
         return
     left = decays(params.half_life)
-    idle = context.turns - found[1]
-    found[0] = found[0] * left[idle if idle < len(left) else -1] + amount
-    found[1] = context.turns
-    found[2] += 1
+    idle = now - trace[1]
+    trace[0] = trace[0] * left[idle if idle < len(left) else -1] + amount
+    trace[1] = now
+    trace[2] += 1
 
 
 def _forget(params: WorkingContextParams, context: Context) -> None:

@@ -73,6 +73,7 @@ class Scene:
         params, named, alike, found = self.params, self.named, self.alike, self.found
         index, now, traces, left = self.known, self.context.turns, self.context.traces, decays(self.params.half_life)
         important, connected, medium = index.important, index.connected, params.medium
+        apart = 1.0 - params.unconnected
         far, long, established = len(left), params.untouched_after, params.established
         linked = NOBODY
         for one in named:
@@ -108,7 +109,7 @@ class Scene:
                 score *= 1.0 - params.untouched
             if not mask & NEAR:
                 mask |= UNCONNECTED
-                score *= 1.0 - params.unconnected
+                score *= apart
             found[effort] = row = (
                 int(score * MILLION + 0.5) / MILLION, last, effort, SIGNALS[mask], similarity,
                 int(recency * MILLION + 0.5) / MILLION, now - last,
@@ -118,7 +119,8 @@ class Scene:
 
     def score(self, effort: str) -> float:
         """What one effort is worth now."""
-        return self.scored((effort,))[0][0]
+        row = self.found.get(effort) or self.scored((effort,))[0]
+        return row[0]
 
     def tell(
         self, effort: str, change: Change, score: float, reason: str, other: str = "", against: float = 0.0
@@ -134,14 +136,16 @@ class Scene:
     def shelve(self) -> None:
         """Efforts that were concluded, here or in another session, become summaries; summaries nobody refers to go."""
         context, concluded = self.context, self.known.concluded
-        for effort in [e for e in context.entries if e in concluded]:
-            score = self.score(effort)
-            del context.entries[effort]
-            self.tell(effort, "concluded", score, "concluded")
-            self._keep(effort, 0)
-        for effort in [e for e in context.closed if e not in concluded]:
-            del context.closed[effort]
-            self.tell(effort, "dropped", 0.0, "resumed")
+        if not concluded.isdisjoint(context.entries):
+            for effort in [e for e in context.entries if e in concluded]:
+                score = self.score(effort)
+                del context.entries[effort]
+                self.tell(effort, "concluded", score, "concluded")
+                self._keep(effort, 0)
+        if not concluded.issuperset(context.closed):
+            for effort in [e for e in context.closed if e not in concluded]:
+                del context.closed[effort]
+                self.tell(effort, "dropped", 0.0, "resumed")
         until = context.users - self.params.concluded_for
         for effort in [e for e, (referred, _) in context.closed.items() if referred < until]:
             del context.closed[effort]

@@ -86,14 +86,16 @@ def _turn(params: WorkingContextParams, state: State, event: TurnThreaded) -> li
         named, pulled = event.mentioned, NOBODY
         if own and own not in named:
             named = [own, *named]
-        if event.similar and event.similarities[0] >= params.pull:  # the best is first
+        # The best is first. Why the last test: most turns are like what they name, and like nothing else.
+        if event.similar and event.similarities[0] >= params.pull and event.similar != named:
             pulled = _pulled(params, event, named)
     for effort in named:
         touch(params, context, effort, 1.0)
     # Why: most turns go on with the effort in hand. Nothing moves then, and scores would change by a hundredth.
     if goes_on and not pulled and len(named) == bool(own) and (role != "user" or _rests(context, state)):
         state.put(key, context)
-        return [_again(context, event, *_used(context, named) if role == "user" else (NOBODY, NONE))]
+        touched, activations = _used(context, named) if role == "user" else (NOBODY, NONE)
+        return [_again(context, event, touched, activations)]
     if len(named) > 1:
         connect(state, named)
     return _changed(params, state, context, event, named, pulled)
@@ -112,8 +114,10 @@ def _pulled(params: WorkingContextParams, event: TurnThreaded, named: list[str])
 
 def _used(context: Context, named: list[str]) -> tuple[list[str], list[float]]:
     """What a user turn that goes on uses, and how relevant that was told to be."""
-    efforts, scores = context.shown[:2]
-    return (named, [scores[efforts.index(named[0])]]) if named else (NOBODY, NONE)
+    if not named:
+        return NOBODY, NONE
+    efforts, scores = context.shown[0], context.shown[1]
+    return named, [scores[efforts.index(named[0])]]
 
 
 def _rests(context: Context, state: State) -> bool:
