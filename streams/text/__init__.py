@@ -7,11 +7,11 @@ alone: not on the session, the speaker's history or any parameter. Raise VERSION
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from operator import itemgetter
 
 from streams.events import Fact, TurnRecorded
 from streams.text.address import HEAD, TAIL, address
-from streams.text.claims import claims
-from streams.text.phrases import OPENING
+from streams.text.claims import CALLING, claims
 from streams.text.terms import WORDS, clip, count_terms, scale, second_look
 
 VERSION = 1
@@ -67,6 +67,10 @@ Root = TurnRead | FactRead
 """The events of the root stream."""
 
 
+CALL = itemgetter(2)
+"""Of `More`: whom the word may call."""
+
+
 def read(turn: TurnRecorded) -> Text:
     """The text features of a turn."""
     content = turn.content
@@ -80,7 +84,7 @@ def read(turn: TurnRecorded) -> Text:
     patterns: list[str] = []
     confidences: list[float] = []
     spans: list[int] = []
-    if claimed or (turn.role == "assistant" and not OPENING.isdisjoint(words)):
+    if claimed & CALLING.get(turn.role, 0):
         for claim in claims(content, turn.role, claimed):
             patterns.append(claim.pattern)
             confidences.append(claim.confidence)
@@ -95,6 +99,6 @@ def read(turn: TurnRecorded) -> Text:
         patterns,
         confidences,
         spans,
-        [*dict.fromkeys(filter(None, [word[2] for word in ends]))],
+        [*filter(None, dict.fromkeys(map(CALL, ends)))],
         forms,
     )

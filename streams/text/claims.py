@@ -14,8 +14,20 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
-from streams.text.phrases import ASKS, LEAVE_OPEN, MARKED, OPENING, TABLES, Group, Language, triggers
+from streams.text.phrases import (
+    ASKS,
+    LEAVE_OPEN,
+    MARKED,
+    MAY_OPEN,
+    OPENING,
+    QUERY,
+    TABLES,
+    Group,
+    Language,
+    triggers,
+)
 from streams.text.sentences import (
     END,
     LINE_MARKS,
@@ -49,6 +61,15 @@ class Claim:
     end: int
 
 
+class _Rest(NamedTuple):
+    """What a sentence holds besides the words that claim something, of which there are some where `claimed`."""
+
+    text: str
+    bare: str
+    words: list[str]
+    claimed: bool
+
+
 Called = tuple[Group, list[str]]
 """A group that a turn calls for, and which of its `near` stand there."""
 
@@ -59,6 +80,9 @@ _GROUPS = {
     for role in ("user", "assistant")
 }
 """The bits of a role's groups."""
+CALLING = {"user": _GROUPS["user"], "assistant": ~MAY_OPEN}
+"""The bits of a turn's words, by its role, one of which it takes for `claims` to find anything. Why not all of them for
+an assistant: what may leave it open is found by words as they stand, and told by words in lower case."""
 _SOFT = sum(
     group.bit for language in TABLES for group in language.groups if group.pattern in ("thanks", "confirmation")
 )
@@ -121,8 +145,8 @@ class _Turn:
     """What has been found in a turn so far."""
 
     claims: list[Claim]
-    asks_on: int = -1
-    """Where the first sentence that asks for something begins; -1 for none."""
+    asks_on: bool = False
+    """It goes on to ask for something."""
     contrast: int = -1
     """Where the last "but" stands."""
     defers: bool = False
@@ -142,9 +166,9 @@ def _claim(turn: _Turn, language: Language, groups: list[Called], sentence: Sent
     asked = text[-1] == "?"
     best: dict[str, float] = {}
     for group, near in groups:
-        if asked and group.pattern not in _EVEN_ASKED:
+        if (asked and group.pattern not in _EVEN_ASKED) or not _holds(text, near):
             continue
-        found = group.found.search(text) if _holds(text, near) else None
+        found = group.found.search(text)
         if found is None:
             continue
         weight = _weight(language, group, text, found.start(), found.end())
@@ -162,43 +186,67 @@ def _claim(turn: _Turn, language: Language, groups: list[Called], sentence: Sent
     return rest
 
 
+def _claim_all(turn: _Turn, languages: list[tuple[Language, list[Called]]], sentence: Sentence) -> str:
+    """Adds what the sentence claims in any language; returns the sentence without the words that claim it."""
+    rest = sentence.text
+    for language, groups in languages:
+        blanked = _claim(turn, language, groups, sentence)
+        if rest == sentence.text:
+            rest = blanked
+        elif blanked != sentence.text:
+            rest = "".join([a if a == b else " " for a, b in zip(rest, blanked, strict=True)])
+    return rest
+
+
+def _rest(sentence: Sentence, blanked: str) -> _Rest:
+    bare = blanked.strip(" ,.!;:-")
+    return _Rest(blanked, bare, WORD.findall(bare) if bare else [], blanked != sentence.text)
+
+
 def _speaks(language: Language, name: str, text: str, words: list[str]) -> re.Match[str] | None:
     """Where in a sentence of these words that stands which speaks against its claims."""
     guard = language.guards.get(name)
     return None if guard is not None and guard.isdisjoint(words) else language.against[name].search(text)
 
 
-def _weigh_user(turn: _Turn, languages: list[Language], sentence: Sentence, rest: str, first: bool) -> None:
-    """Notes what in a sentence speaks against concluding: requests, contrasts, deferrals, other content."""
-    if first and any(language.against["yes"].match(sentence.text) for language in languages):
-        turn.yes = True
-    bare = rest.strip(" ,.!;:-")
-    words = WORD.findall(bare)
-    if not words:
-        return
-    claimed = rest != sentence.text
+def _begins(languages: list[Language], name: str, text: str) -> bool:
+    """Whether in any language a sentence begins with what is called that."""
+    for language in languages:  # noqa: SIM110  a loop costs half of any()
+        if language.against[name].match(text):
+            return True
+    return False
+
+
+def _asks_on(language: Language, sentence: Sentence, rest: _Rest) -> bool:
+    """Whether a sentence asks for something besides what it claims."""
+    if rest.claimed:
+        if sentence.text[-1] == "?" and len(rest.words) > 2:
+            return True
+    elif _asks(rest.text, language.against):
+        return True
+    return (
+        _speaks(language, "request", rest.text, rest.words) is not None
+        or language.against["imperative"].match(rest.bare) is not None
+    )
+
+
+def _weigh_user(turn: _Turn, languages: list[Language], sentence: Sentence, rest: _Rest) -> None:
+    """Notes what in a sentence speaks against concluding besides requests: contrasts, deferrals, other content."""
     for language in languages:
         against = language.against
-        if turn.asks_on < 0 and (
-            (not claimed and _asks(rest, against))
-            or (claimed and sentence.text[-1] == "?" and len(words) > 2)
-            or _speaks(language, "request", rest, words)
-            or against["imperative"].match(bare)
-        ):
-            turn.asks_on = sentence.start
-        if but := _speaks(language, "contrast", rest, words):
+        if but := _speaks(language, "contrast", rest.text, rest.words):
             turn.contrast = sentence.start + but.start()
-        if not turn.defers and _speaks(language, "deferral", rest, words):
-            turn.defers = against["unless_need"].search(rest) is None
-    if not claimed and len(words) > 2 and not any(language.against["light"].match(bare) for language in languages):
-        turn.facts += len(words)
-        if not any(language.against["neutral"].match(bare) for language in languages):
-            turn.other += len(words)
+        if not turn.defers and _speaks(language, "deferral", rest.text, rest.words):
+            turn.defers = against["unless_need"].search(rest.text) is None
+    if not rest.claimed and len(rest.words) > 2 and not _begins(languages, "light", rest.bare):
+        turn.facts += len(rest.words)
+        if not _begins(languages, "neutral", rest.bare):
+            turn.other += len(rest.words)
 
 
 def _settle_user(turn: _Turn) -> list[Claim]:
     """What remains of a user's claims, given all the turn says."""
-    asks_on, contrast, finished = turn.asks_on >= 0, turn.contrast, turn.finished
+    asks_on, contrast, finished = turn.asks_on, turn.contrast, turn.finished
     found: list[Claim] = []
     troubled = max((claim.end for claim in turn.claims if claim.pattern == "problem"), default=-1)
     for claim in turn.claims:
@@ -252,27 +300,21 @@ def _user(content: str, bits: int) -> list[Claim]:
     if not called & ~_SOFT and any(text[-1] == "?" and WORD.search(text) for text, _ in sentences):
         return []
     turn = _Turn([])
-    rests: list[str] = []
-    for sentence in sentences:
-        rest = sentence.text
-        for language, groups in languages:
-            blanked = _claim(turn, language, groups, sentence)
-            if rest == sentence.text:
-                rest = blanked
-            elif blanked != sentence.text:
-                rest = "".join([a if a == b else " " for a, b in zip(rest, blanked, strict=True)])
-        rests.append(rest)
+    blanked = [_claim_all(turn, languages, sentence) for sentence in sentences]
     said = {claim.pattern for claim in turn.claims}
     if said <= _SETTLED:
         return turn.claims
     known = [language for language, _ in languages]
     if TABLES[0] not in known:
         known.insert(0, TABLES[0])  # Why: people mix a foreign thanks or goodbye into English requests
-    soft = said <= _GRACES
-    for i, sentence in enumerate(sentences):
-        _weigh_user(turn, known, sentence, rests[i], i == 0)
-        if soft and turn.asks_on >= 0:
-            return []
+    rests = [(sentence, _rest(sentence, text)) for sentence, text in zip(sentences, blanked, strict=True)]
+    told = [(sentence, rest) for sentence, rest in rests if rest.words]
+    turn.asks_on = any(_asks_on(language, sentence, rest) for sentence, rest in told for language in known)
+    if turn.asks_on and said <= _GRACES:
+        return []
+    turn.yes = _begins(known, "yes", sentences[0].text)
+    for sentence, rest in told:
+        _weigh_user(turn, known, sentence, rest)
     found = _settle_user(turn)
     if any(claim.pattern in _GRACES for claim in found):
         if turn.yes or turn.facts > 2:
@@ -302,6 +344,11 @@ def _assistant(content: str, bits: int) -> list[Claim]:
         Claim(c.pattern, 0.5, c.start, c.end) if turn.contrast > c.start and c.pattern == "completion" else c
         for c in turn.claims
     ]
+
+
+def _may_leave_open(content: str, bits: int) -> bool:
+    """Whether a look at its end may find that a turn is left open; a word that is cut there may be any."""
+    return bits & (QUERY | MAY_OPEN) != 0 or (len(content) > END and not content[-END - 1].isspace())
 
 
 def _left_open(content: str) -> list[Claim]:
@@ -355,7 +402,9 @@ def _fired(bits: int, lowered: str) -> tuple[list[tuple[Language, list[Called]]]
             continue
         groups: list[Called] = []
         for group in language.groups:
-            if bits & group.bit and (near := [word for word in group.near if word in lowered]):
+            if bits & group.bit and (
+                near := [word for part, words in group.near if part in lowered for word in words if word in lowered]
+            ):
                 groups.append((group, near))
                 fired |= group.bit
         if groups:
@@ -376,8 +425,9 @@ def claims(content: str, role: str, bits: int | None = None) -> list[Claim]:
     elif role == "assistant":
         if bits & _GROUPS["assistant"]:
             found = _assistant(content, bits)
-        found = found + _left_open(content)
-    return _unique(found) if found else found
+        if _may_leave_open(content, bits):
+            found = found + _left_open(content)
+    return found if len(found) < 2 else _unique(found)
 
 
 def _unique(found: list[Claim]) -> list[Claim]:

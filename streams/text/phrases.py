@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import tomllib
+from collections import Counter
 from collections.abc import Sequence
 from importlib.resources import files
 from typing import Any, NamedTuple
@@ -15,9 +16,11 @@ from typing import Any, NamedTuple
 from streams.text.sentences import QUOTES, WORD, lower
 
 LANGUAGES = ("en", "de", "fr", "es")
-MARKED, QUERY, ASKS, FIRST = 1, 2, 4, 8
-"""Bits of a word: holds quotation marks or the like; holds a question mark; ends a sentence with one.
-From FIRST on, the bits of groups."""
+MARKED, QUERY, ASKS, OPENS, MAY_OPEN, FIRST = 1, 2, 4, 8, 16, 32
+"""Bits of a word: holds quotation marks or the like; holds a question mark; ends a sentence with one; may leave a turn
+open, as it stands; may in lower case. From FIRST on, the bits of groups."""
+MIN_PART = 3
+"""Shorter parts of phrases stand in most turns."""
 
 
 class Group(NamedTuple):
@@ -29,8 +32,8 @@ class Group(NamedTuple):
     roles: frozenset[str]
     """Only of turns in these roles."""
     bit: int
-    near: tuple[str, ...]
-    """A sentence without any of these is not looked at."""
+    near: tuple[tuple[str, tuple[str, ...]], ...]
+    """A sentence without any of these is not looked at: by a part that they share, so that few are looked for."""
     found: re.Pattern[str]
 
 
@@ -71,10 +74,28 @@ def _shortest(near: Sequence[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(word for word in near if not any(part != word and part in word for part in near)))
 
 
+def _by_part(near: Sequence[str]) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """The words by a part that several share, the part that most of them share first; the others by themselves."""
+    found: list[tuple[str, tuple[str, ...]]] = []
+    left = [*near]
+    while left:
+        shared = Counter(part for word in left for part in sorted(_parts(word)))
+        part = max(shared, key=lambda part: (shared[part], len(part)))
+        found.append((part, tuple(word for word in left if part in word)))
+        left = [word for word in left if part not in word]
+    return tuple(found)
+
+
+def _parts(word: str) -> set[str]:
+    """The word, and what of it others may share."""
+    size = len(word)
+    return {word, *(word[i:j] for i in range(size) for j in range(i + MIN_PART, size + 1))}
+
+
 def _group(name: str, table: dict[str, Any], bit: int) -> Group:
     role = table.get("role", "")
     roles = frozenset((role,)) if role else frozenset(("user", "assistant") if name in _REPORTING else ("user",))
-    near = _shortest(table.get("near", table["words"].split()))
+    near = _by_part(_shortest(table.get("near", table["words"].split())))
     return Group(name, table["pattern"], table["confidence"], roles, bit, near, _compile("|".join(table["phrases"])))
 
 
@@ -119,7 +140,9 @@ def triggers(raw: str) -> int:
     lowered = lower(raw)
     bits = 0
     for word in lowered.split():
-        bits |= _BITS.get(word, 0)
+        bits |= _BITS.get(word, 0) | (MAY_OPEN if word in OPENING else 0)
+    if raw in OPENING:
+        bits |= OPENS
     if "##" in raw or "~~~" in raw or QUOTES.search(lowered):
         bits |= MARKED
     if "?" in raw:

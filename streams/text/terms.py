@@ -10,7 +10,6 @@ import re
 import unicodedata
 from collections.abc import Sequence
 from itertools import compress
-from operator import contains
 from typing import NamedTuple
 
 import Stemmer
@@ -205,9 +204,11 @@ def count_terms(stems: Sequence[str], forms: Sequence[str], rest: list[str]) -> 
         return stems, [1] * len(stems), forms
     for stem in stems:
         counts[stem] += 1
-    written = dict(zip(reversed(stems), reversed(forms), strict=True))
+    written: dict[str, str] = {}
+    for _ in map(written.setdefault, stems, forms):
+        pass
     if len(counts) <= MAX_TERMS and not rest:
-        return [*counts], [*counts.values()], [*map(written.__getitem__, counts)]
+        return [*counts], [*counts.values()], [*written.values()]
     for stem in rest:
         counts[stem] = counts.get(stem, 0) + 1
     if len(counts) > MAX_TERMS:
@@ -231,9 +232,8 @@ def second_look(
     clauses = MAX_CLAUSES
     if words[0] in BEGINNINGS:
         begin(words, 0, cues)
-    led = [*map(contains, leads, words[1:])]
-    if True in led:
-        for at in compress(range(last), led):
+    for at in compress(range(last), leads):
+        if words[at + 1] in leads[at]:
             follow(ANYWHERE, words, at, cues)
     for at in compress(range(last + 1), flagged):
         flags = flagged[at]
@@ -268,13 +268,11 @@ BEGINNINGS = frozenset(STARTS.next) | FILLERS
 
 def begin(words: Sequence[str], at: int, cues: dict[str, None]) -> None:
     """Adds the cues of phrases that begin a clause at place `at`, or behind fillers there."""
-    end = min(len(words), at + MAX_FILLERS)
-    while at < end:
-        if words[at] in STARTS.next:
-            follow(STARTS, words, at, cues)
-        if words[at] not in FILLERS:
+    for place, word in enumerate(words[at : at + MAX_FILLERS], at):
+        if word in STARTS.next:
+            follow(STARTS, words, place, cues)
+        if word not in FILLERS:
             return
-        at += 1
 
 
 def tokens(content: str) -> int:
