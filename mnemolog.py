@@ -16,6 +16,7 @@ import json
 import os
 import socket
 import tempfile
+import time
 import uuid
 from pathlib import Path
 from typing import Any
@@ -55,18 +56,24 @@ class Memory:
         self.tell({"type": "note-taken", "id": str(uuid.uuid4()), "note": note, "content": content} | more)
         return note
 
-    def tell(self, *events: dict[str, Any]) -> None:
-        """Records events of any outside type, as `mnemolog feed` takes them. Raises RefusedError for the first refused,
-        those before and after it being recorded."""
+    def tell(self, *events: dict[str, Any]) -> str:
+        """Records events of any outside type, as `mnemolog feed` takes them; the position of the last, for `after`.
+
+        Raises RefusedError for the first refused, those before and after it being recorded.
+        """
         said = [{"space": self.space, "id": str(uuid.uuid4())} | event for event in events]
+        after = ""
         for outcome in self._request({"feed": said}):
             if "refused" in outcome:
                 raise RefusedError(outcome["refused"])
+            after = f"{outcome['partition']}:{outcome.get('stored', outcome.get('duplicate'))}"
+        return after
 
     def context(self, session: str, **more: Any) -> dict[str, Any]:
         """What a model should be given now: `text`, `messages`, and every score and turn behind them.
 
-        `more`: budget (tokens), as_of (a position or time).
+        `more`: budget (tokens), as_of (a position or time), after (a position that must be in it: on Kafka, workers
+        take a moment).
         """
         return dict(self.ask("context", space=self.space, session=session, **more))
 
@@ -75,6 +82,17 @@ class Memory:
         return self._request({"ask": what, "arguments": arguments})
 
     def _request(self, message: dict[str, Any]) -> Any:
+        deadline = time.monotonic() + self.timeout
+        while True:
+            found = self._answer(message)
+            if found.get("kind") != "BehindError" or time.monotonic() >= deadline:
+                break
+            time.sleep(0.02)
+        if "error" in found:
+            raise RefusedError(f"{found['error']}. {found['way_out']}".rstrip(". "))
+        return found["answer"]
+
+    def _answer(self, message: dict[str, Any]) -> dict[str, Any]:
         try:
             with socket.socket(socket.AF_UNIX) as connection:
                 connection.settimeout(self.timeout)
@@ -87,10 +105,7 @@ class Memory:
             raise NotServedError(f"nobody serves {self.home}: start `mnemolog serve --home {self.home}`") from error
         if not answer.endswith(b"\n"):
             raise NotServedError(f"the process that served {self.home} stopped before it answered")
-        found = json.loads(answer)
-        if "error" in found:
-            raise RefusedError(f"{found['error']}. {found['way_out']}".rstrip(". "))
-        return found["answer"]
+        return dict(json.loads(answer))
 
     def _socket_path(self) -> Path:
         path = self.home.resolve() / "socket"

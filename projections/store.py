@@ -323,11 +323,10 @@ class Store:
 
     def _insert(self, cls: type, columns: pa.Table) -> None:
         names = ", ".join(f'"{name}"' for name in columns.column_names)
-        with _registered(self.connection, columns):
-            self.connection.execute(
-                f"INSERT INTO {table_of(cls).name} ({names}, lineage) SELECT *, ? FROM incoming",
-                [self._lineage_of[cls]],
-            )
+        incoming = columns  # noqa: F841 - found by its name; to register it costs as much as a small insert
+        self.connection.execute(
+            f"INSERT INTO {table_of(cls).name} ({names}, lineage) SELECT *, ? FROM incoming", [self._lineage_of[cls]]
+        )
 
     def states(self, spaces: Sequence[str]) -> Iterator[tuple[str, str, dict[str, bytes]]]:
         """The saved state of spaces: (lineage, space, encoded records) for each pair that has any."""
@@ -464,18 +463,43 @@ def read_only(path: Path) -> Connection:
 
 
 def as_of(connection: Connection, moment: str) -> Connection:
-    """A cursor on which all tables and views end at `moment`: a position (the offset of a raw event) or an ISO time.
+    """A cursor on which all tables and views end at `moment`: a position of the raw log or an ISO time.
 
-    At a time, each space ends before its first event that happened later. Raises UsageError for neither.
+    A position is PARTITION:OFFSET, or an offset alone where the log has one partition; other partitions end with what
+    was recorded until then. At a time, each space ends before its first event that happened later. Raises UsageError
+    for neither.
     """
     cursor = connection.cursor()
-    bound = f"position <= {int(moment)}" if re.fullmatch(r"\d+", moment) else _time_bound(cursor, moment)
+    place = re.fullmatch(r"(?:(\d+):)?(\d+)", moment)
+    bound = _time_bound(cursor, moment) if place is None else _place_bound(cursor, moment, place[1], int(place[2]))
     names = [name for (name,) in cursor.execute(EVENT_TABLES).fetchall()]
     database = _one(cursor, "SELECT current_database()")
     for name in names:
         cursor.execute(f'CREATE TEMP VIEW {name} AS SELECT * FROM "{database}".main.{name} AS t WHERE {bound}')
     cursor.execute(re.sub(r"\bCREATE (OR REPLACE )?VIEW\b", "CREATE TEMP VIEW", VIEWS.read_text()))
     return cursor
+
+
+def _place_bound(cursor: Connection, moment: str, partition: str | None, offset: int) -> str:
+    partitions = int(read_meta(cursor, "partitions"))
+    if partitions == 1 and partition in (None, "0"):
+        return f"position <= {offset}"
+    if partition is None or int(partition) >= partitions:
+        raise UsageError(
+            f"{moment!r} is no position of a log of {partitions} partitions",
+            "give PARTITION:OFFSET, 0:1234 for example",
+        )
+    recorded = " UNION ALL ".join(
+        f'SELECT "partition", position, recorded_at FROM {table_name(cls)}' for cls in OUTSIDE.values()
+    )
+    here = f'"partition" = {int(partition)}'
+    cursor.execute(
+        f"CREATE TEMP TABLE ends AS WITH raw AS ({recorded}) "
+        f'SELECT "partition", max(position) AS position FROM raw WHERE CASE WHEN {here} THEN position <= {offset} '
+        f"ELSE recorded_at <= (SELECT max(recorded_at) FROM raw WHERE {here} AND position <= {offset}) END "
+        'GROUP BY "partition"'
+    )
+    return 'position <= coalesce((SELECT position FROM ends WHERE ends."partition" = t."partition"), -1)'
 
 
 def _time_bound(cursor: Connection, moment: str) -> str:
@@ -507,15 +531,13 @@ class StoredEvents:
     def __init__(self, path: Path, classes: Sequence[type]) -> None:
         self._connection = read_only(path)
         self._classes = classes
-        self._first = 0
         self._page: dict[int, list[tuple[int, type, dict[str, Any], list[str]]]] = {}
 
-    def load(self, stop: int) -> None:
-        """Reads on, up to the raw offset `stop`."""
+    def load(self, partition: int, start: int, stop: int) -> None:
+        """Takes the events that stand at the raw offsets start <= offset < stop of a partition as the page."""
         self._page = {}
         for cls in self._classes:
-            self._read(cls, stop)
-        self._first = stop
+            self._read(cls, partition, start, stop)
 
     def at(self, offset: int, raw: Root | None) -> Iterator[tuple[int, Any]]:
         """The (path, event) of each event at `offset`, which lies in the page, in order.
@@ -525,14 +547,15 @@ class StoredEvents:
         for path, cls, values, carried in sorted(self._page.get(offset, ()), key=itemgetter(0)):
             yield path, cls(**values, **{name: getattr(raw, name) for name in carried})
 
-    def _read(self, cls: type, stop: int) -> None:
+    def _read(self, cls: type, partition: int, start: int, stop: int) -> None:
         columns = table_of(cls).columns
         carried = [f.name for f in fields(cls) if f.metadata.get("carried")]
         names = [column.name for column in columns]
         select = ", ".join(f'epoch_us("{c.name}")' if c.sql == "TIMESTAMP" else f'"{c.name}"' for c in columns)
         rows = self._connection.execute(
-            f"SELECT position, path, {select} FROM {table_of(cls).name} WHERE position >= ? AND position < ?",
-            [self._first, stop],
+            f"SELECT position, path, {select} FROM {table_of(cls).name} "
+            'WHERE "partition" = ? AND position >= ? AND position < ?',
+            [partition, start, stop],
         ).fetchall()
         json = [column.name for column in columns if column.json]
         for offset, path, *row in rows:

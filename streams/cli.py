@@ -19,14 +19,17 @@ import typer
 from typer.core import TyperGroup
 
 from streams.errors import MnemologError, UsageError
+from streams.kafka import commands as kafka_commands
 from streams.terminal import Row, Terminal, cell, printable
 
 if TYPE_CHECKING:
     from streams.embedded import SqliteLog
     from streams.feed import Report
     from streams.home import Home
+    from streams.kafka.metrics import Meters
     from streams.settings import Settings
     from streams.sources import Item
+    from streams.where import HomeLog
 
 OK, FAILED, MISUSED = 0, 1, 2
 """Exit codes: done; rejects, or what was asked for could not be done; the command was not understood."""
@@ -89,6 +92,10 @@ AsOf = Annotated[
     Optional[str],  # noqa: UP045
     typer.Option("--as-of", metavar="T", help="As it was at a time (2026-01-05T09:00:00Z) or a position of the log."),
 ]
+After = Annotated[
+    str,
+    typer.Option("--after", metavar="P:O", help="Wait until live holds this position of the log (PARTITION:OFFSET)."),
+]
 OnlySpace = Annotated[Optional[str], typer.Option("--space", metavar="S", help="Only this space.")]  # noqa: UP045
 OnlySession = Annotated[Optional[str], typer.Option("--session", metavar="X", help="Only this session.")]  # noqa: UP045
 InSpace = Annotated[
@@ -113,9 +120,9 @@ def home_path(home: Path | None) -> Path:
     return (home or settings().home).expanduser()
 
 
-def log_of(home: Path | None) -> SqliteLog:
+def log_of(home: Path | None) -> HomeLog:
     """The log of a home, for commands that ask no memory: they start in half the time."""
-    from streams.embedded import SqliteLog
+    from streams.where import open_log
 
     path = home_path(home)
     try:
@@ -123,7 +130,18 @@ def log_of(home: Path | None) -> SqliteLog:
     except OSError as error:
         raise UsageError(f"{path} cannot be a home: {error.strerror}", "choose another with --home") from error
     check_writable(path)
-    return SqliteLog(path / "log.sqlite")
+    return open_log(path)
+
+
+def file_log_of(home: Path | None) -> SqliteLog:
+    """The log of a home where it is a file there. Raises UsageError where it is on brokers."""
+    from streams.embedded import SqliteLog
+
+    log = log_of(home)
+    if isinstance(log, SqliteLog):
+        return log
+    log.close()
+    raise UsageError("the log is on Kafka, not in a file", "`mnemolog archive DIR` copies it to files")
 
 
 def check_writable(home: Path) -> None:
@@ -134,22 +152,34 @@ def check_writable(home: Path) -> None:
 
 
 @contextmanager
-def opened(home: Path | None, json: bool) -> Iterator[tuple[Home, Terminal]]:
-    """A home and where to answer; folding that takes long shows how far it is."""
+def opened(home: Path | None, json: bool, after: str = "") -> Iterator[tuple[Home, Terminal]]:
+    """A home and where to answer; folding that takes long shows how far it is.
+
+    Questions to live are answered once it holds the position `after`.
+    """
     from processors import PROCESSORS
     from streams.home import Home
 
     terminal = Terminal(json)
     check_writable(home_path(home))
+
+    def warn(line: str) -> None:
+        terminal.err.print(f"[yellow]note:[/] {printable(line)}", soft_wrap=True)
+
     with terminal.progress("folding") as tick:
-        yield Home(home_path(home), PROCESSORS, tick), terminal
+        house = Home(home_path(home), PROCESSORS, tick, warn, after)
+        try:
+            yield house, terminal
+        finally:
+            house.close()
 
 
 def list_view(
-    view: str, columns: str, empty: str, home: Path | None, json: bool, memory: str, as_of: str | None, **how: Any
-) -> None:
+    view: str, columns: str, empty: str, home: Path | None, json: bool, memory: str, as_of: str | None,
+    after: str = "", **how: Any,
+) -> None:  # fmt: skip
     """Answers with the rows of a view. Raises UsageError for a space or session that is not in the log."""
-    with opened(home, json) as (house, terminal):
+    with opened(home, json, after) as (house, terminal):
         found = house.ask("view", memory, name=view, as_of=as_of, **how)
         if not found:
             known_place(house.path, how.get("space"), how.get("session"))
@@ -201,9 +231,11 @@ def record(home: Path | None, json: bool, said: str, event: dict[str, Any]) -> N
         raise UsageError(outcome.reason, "nothing was recorded")
     terminal = Terminal(json)
     if json:
-        terminal.object({"recorded": given["type"], "id": given["id"], "position": outcome.offset})
+        place = {"position": outcome.offset, "partition": outcome.partition}
+        terminal.object({"recorded": given["type"], "id": given["id"]} | place)
     else:
-        terminal.say(f"[green]{said}[/] [dim](event {given['id']} at position {outcome.offset})[/]")
+        place_ = str(outcome.offset) if log.partitions == 1 else f"{outcome.partition}:{outcome.offset}"
+        terminal.say(f"[green]{said}[/] [dim](event {given['id']} at position {place_})[/]")
 
 
 def one(rows: list[Row], what: str, way_out: str) -> Row:
@@ -317,37 +349,46 @@ def tail(
     terminal = Terminal(json)
     log = log_of(home)
     try:
-        end = log.end(0)
-        found = newest(log, end, limit, wanted)
+        ends = [log.end(partition) for partition in range(log.partitions)]
+        found = newest(log, ends, limit, wanted)
         if not found and limit and not follow:
             known_place(home_path(home), space, session)
             terminal.say("[dim]the log is empty: feed some turns[/]")
         for record in found:
-            show_record(record, terminal)
+            show_record(record, terminal, log.partitions)
         while follow:
             sys.stdout.flush()
             time.sleep(POLL)
-            start, end = end, log.end(0)
-            for record in log.read(0, start, end):
-                if wanted(record):
-                    show_record(record, terminal)
+            for partition, start in enumerate(ends):
+                ends[partition] = log.end(partition)
+                for record in log.read(partition, start, ends[partition]):
+                    if wanted(record):
+                        show_record(record, terminal, log.partitions)
     except KeyboardInterrupt:
         pass  # the way to end it
     finally:
         log.close()
 
 
-def newest(log: SqliteLog, end: int, limit: int, wanted: Callable[[Any], bool]) -> list[Any]:
-    """The last `limit` records that are wanted, oldest first, read backwards page by page."""
+def newest(log: HomeLog, ends: Sequence[int], limit: int, wanted: Callable[[Any], bool]) -> list[Any]:
+    """The last `limit` records that are wanted, oldest first; of several partitions in the order of recording."""
+    found = [record for p, end in enumerate(ends) for record in newest_of(log, p, end, limit, wanted)]
+    if log.partitions > 1:
+        found.sort(key=lambda record: record.recorded_at)
+    return found[len(found) - min(limit, len(found)) :]
+
+
+def newest_of(log: HomeLog, partition: int, end: int, limit: int, wanted: Callable[[Any], bool]) -> list[Any]:
+    """The last `limit` wanted records of a partition, read backwards page by page."""
     found: list[Any] = []
     while end > 0 and len(found) < limit:
         start = max(0, end - 1000)
-        found = [record for record in log.read(0, start, end) if wanted(record)] + found
+        found = [record for record in log.read(partition, start, end) if wanted(record)] + found
         end = start
     return found[len(found) - min(limit, len(found)) :]
 
 
-def show_record(record: Any, terminal: Terminal) -> None:
+def show_record(record: Any, terminal: Terminal, partitions: int = 1) -> None:
     """One event of the log."""
     import orjson
 
@@ -357,7 +398,8 @@ def show_record(record: Any, terminal: Terminal) -> None:
     if terminal.json:
         fields = orjson.loads(record.value)
         times = {"at": iso(event.at), "recorded_at": iso(record.recorded_at)}
-        terminal.object({"position": record.offset} | fields | times)
+        place = {"position": record.offset} | ({"partition": record.partition} if partitions > 1 else {})
+        terminal.object(place | fields | times)
         return
     from rich.text import Text
 
@@ -370,7 +412,8 @@ def show_record(record: Any, terminal: Terminal) -> None:
         calls = [part.get("function") for part in getattr(event, "parts", ())]
         said = ", ".join(f"calls {call.get('name', '?')}" for call in calls if isinstance(call, dict))
     where = f"{event.space}/{getattr(event, 'session', '')}"
-    line = Text.assemble((f"{record.offset:>7} ", "dim"), (f"{cell(iso(event.at))} ", "dim"), (where, "cyan"), " ")
+    place_ = str(record.offset) if partitions == 1 else f"{record.partition}:{record.offset}"
+    line = Text.assemble((f"{place_:>7} ", "dim"), (f"{cell(iso(event.at))} ", "dim"), (where, "cyan"), " ")
     line.append(f"{cell(who)} ", "bold")
     line.append(cell(said))
     terminal.out.print(line, no_wrap=True, overflow="ellipsis")
@@ -386,12 +429,13 @@ def context(
     messages: Annotated[bool, typer.Option("--messages", help="In chat format: one JSON list of messages.")] = False,
     budget: Annotated[Optional[int], typer.Option(min=1, help="Tokens at most.")] = None,  # noqa: UP045
     as_of: AsOf = None,
+    after: After = "",
     memory: Memory = "live",
     home: HomeDir = None,
     json: AsJson = False,
 ) -> None:
     """What a model would be given now in a session: text, chat messages, or all of it with scores and turns."""
-    with opened(home, json) as (house, terminal):
+    with opened(home, json, after) as (house, terminal):
         limits = {} if budget is None else {"budget": budget}
         asked = {"space": space or settings().space, "session": session, "as_of": as_of} | limits
         found = house.ask("context", memory, **asked)
@@ -421,12 +465,13 @@ def show(
     tokens: Annotated[Optional[int], typer.Option(min=1, help="At most so many tokens.")] = None,  # noqa: UP045
     space: OnlySpace = None,
     as_of: AsOf = None,
+    after: After = "",
     memory: Memory = "live",
     home: HomeDir = None,
     json: AsJson = False,
 ) -> None:
     """The verbatim turns behind anything that has an id."""
-    with opened(home, json) as (house, terminal):
+    with opened(home, json, after) as (house, terminal):
         found = house.ask("show", memory, id=what, tokens=tokens, space=space, as_of=as_of)
         if json:
             for turn in found["turns"]:
@@ -441,6 +486,7 @@ def manifest(
     session: OnlySession = None,
     limit: Limit = None,
     as_of: AsOf = None,
+    after: After = "",
     memory: Memory = "live",
     home: HomeDir = None,
     json: AsJson = False,
@@ -448,7 +494,8 @@ def manifest(
     """The segments of sessions: what was talked about, from where to where, concluded or open."""
     list_view(
         "segments", "segment space? session? started_at? turns>? status summary", "no segments yet: feed turns first",
-        home, json, memory, as_of, space=space, session=session, limit=limit, order="space, session, first_position",
+        home, json, memory, as_of, after, space=space, session=session, limit=limit,
+        order="space, session, first_position",
     )  # fmt: skip
 
 
@@ -459,6 +506,7 @@ def efforts(
     status: Annotated[Optional[str], typer.Option(help="open or concluded.")] = None,  # noqa: UP045
     limit: Limit = None,
     as_of: AsOf = None,
+    after: After = "",
     memory: Memory = "live",
     home: HomeDir = None,
     json: AsJson = False,
@@ -469,7 +517,8 @@ def efforts(
     if ctx.invoked_subcommand is None:
         list_view(
             "efforts", "effort space? last_at? turns>? status importance? topic", "no efforts yet: feed turns first",
-            home, json, memory, as_of, space=space, status=status, limit=limit, order="last_at DESC, space, effort",
+            home, json, memory, as_of, after, space=space, status=status, limit=limit,
+            order="last_at DESC, space, effort",
         )  # fmt: skip
 
 
@@ -523,12 +572,13 @@ def links(
     space: OnlySpace = None,
     limit: Limit = None,
     as_of: AsOf = None,
+    after: After = "",
     memory: Memory = "live",
     home: HomeDir = None,
     json: AsJson = False,
 ) -> None:
     """Efforts that are used together, the strongest links first."""
-    with opened(home, json) as (house, terminal):
+    with opened(home, json, after) as (house, terminal):
         found = house.ask(
             "view", memory, name="links", space=space, limit=limit, as_of=as_of, order="strength DESC, first, second"
         )
@@ -552,6 +602,7 @@ def offers(
     status: Annotated[str, typer.Option(help="open, accepted, declined, overtaken, or all.")] = "open",
     limit: Limit = None,
     as_of: AsOf = None,
+    after: After = "",
     memory: Memory = "live",
     home: HomeDir = None,
     json: AsJson = False,
@@ -561,7 +612,7 @@ def offers(
     if ctx.invoked_subcommand is None:
         list_view(
             "offers", "turn_id space? session? at? status? pattern confidence>? text", "no offers wait",
-            home, json, memory, as_of, space=space, session=session, limit=limit,
+            home, json, memory, as_of, after, space=space, session=session, limit=limit,
             status=None if status == "all" else status, order='"at", space, turn_id',
         )  # fmt: skip
 
@@ -578,7 +629,7 @@ def offers_list(
 ) -> None:
     """List the offers that wait."""
     ctx.invoked_subcommand = None
-    offers(ctx, space, session, status, limit, None, "live", home, json)
+    offers(ctx, space, session, status, limit, None, "", "live", home, json)
 
 
 @offers_app.command("accept")
@@ -623,6 +674,7 @@ def notes(
     status: Annotated[str, typer.Option(help="open, escalated, archived, settled, historic, or all.")] = "all",
     limit: Limit = None,
     as_of: AsOf = None,
+    after: After = "",
     memory: Memory = "live",
     home: HomeDir = None,
     json: AsJson = False,
@@ -632,7 +684,7 @@ def notes(
     if ctx.invoked_subcommand is None:
         list_view(
             "notes", "note space? deadline? status priority>? source? content", "no notes (mnemolog notes take)",
-            home, json, memory, as_of, space=space, session=session, limit=limit,
+            home, json, memory, as_of, after, space=space, session=session, limit=limit,
             status=None if status == "all" else status, order="deadline, space, note",
         )  # fmt: skip
 
@@ -649,7 +701,7 @@ def notes_list(
 ) -> None:
     """List the notes, those due first."""
     ctx.invoked_subcommand = None
-    notes(ctx, space, session, status, limit, None, "live", home, json)
+    notes(ctx, space, session, status, limit, None, "", "live", home, json)
 
 
 @notes_app.command("take")
@@ -698,6 +750,7 @@ def query(
     name: Annotated[Optional[str], typer.Argument(help="Its name; none lists all.")] = None,  # noqa: UP045
     given: Annotated[Optional[list[str]], typer.Argument(metavar="PARAMETER=VALUE...")] = None,  # noqa: UP045
     as_of: AsOf = None,
+    after: After = "",
     memory: Memory = "live",
     home: HomeDir = None,
     json: AsJson = False,
@@ -714,7 +767,7 @@ def query(
         return
     values: dict[str, str | int | float] = dict(setting(text) for text in given or ())
     analyses.bind(analyses.analysis(name), values)
-    with opened(home, json) as (house, terminal), house.reading(memory) as connection:
+    with opened(home, json, after) as (house, terminal), house.reading(memory) as connection:
         cursor: Any = store.as_of(connection, as_of) if as_of else connection
         with sql_errors("`mnemolog query` lists the analyses with their parameters"):
             found = analyses.run(cursor, name, values)
@@ -733,6 +786,7 @@ def setting(text: str) -> tuple[str, str]:
 def sql(
     statement: Annotated[str, typer.Argument(metavar="SQL", help="A query; - reads it from standard input.")],
     as_of: AsOf = None,
+    after: After = "",
     memory: Memory = "live",
     home: HomeDir = None,
     json: AsJson = False,
@@ -743,7 +797,7 @@ def sql(
     text = sys.stdin.read() if statement == "-" else statement
     if not re.sub(r"--[^\n]*|/\*.*?\*/|[\s;]", "", text, flags=re.DOTALL):
         raise UsageError("there is no statement", "for example: mnemolog sql 'SELECT topic, status FROM efforts'")
-    with opened(home, json) as (house, terminal), house.reading(memory) as connection:
+    with opened(home, json, after) as (house, terminal), house.reading(memory) as connection:
         cursor = store.as_of(connection, as_of) if as_of else connection
         with sql_errors("`mnemolog sql 'SHOW TABLES'` lists tables and views"):
             rows = ask.records(cursor, text)
@@ -768,7 +822,7 @@ def sql_errors(way_out: str) -> Iterator[None]:
 def memories(home: HomeDir = None, json: AsJson = False) -> None:
     """The memories of a home: live, and what replays made."""
     with opened(home, json) as (house, terminal):
-        end = house.log.end(0)
+        end = sum(house.log.end(partition) for partition in range(house.log.partitions))
         rows = [about_memory(house, name, end) for name in house.memories()]
         terminal.rows(rows, "memory events> behind> bytes>? partial? changed", "no memory yet: feed some turns first")
 
@@ -784,7 +838,7 @@ def about_memory(house: Home, name: str, end: int) -> Row:
     row: Row = {"memory": name, "events": None, "behind": None, "bytes": path.stat().st_size}
     try:
         with house.reading(name) as connection:
-            mark = store.read_mark(connection, 0) + 1
+            mark = sum(store.read_mark(connection, partition) + 1 for partition in range(house.log.partitions))
             params = orjson.loads(store.read_meta(connection, "params"))
             partial = "" if name == LIVE else store.read_meta(connection, "partial").replace("None", "")
     except MnemologError as error:
@@ -816,6 +870,10 @@ def replay(
     without: Annotated[Optional[list[str]], typer.Option(metavar="PROCESSOR", help="Leave it out.")] = None,  # noqa: UP045
     replace: Annotated[bool, typer.Option("--replace", help="Take the place of a memory of that name.")] = False,
     processes: Annotated[Optional[int], typer.Option(min=1, help="How many at once.")] = None,  # noqa: UP045
+    archive: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option(metavar="DIR", help="Read an archive of the log instead of the log."),
+    ] = None,
     home: HomeDir = None,
     json: AsJson = False,
 ) -> None:
@@ -833,7 +891,7 @@ def replay(
         with terminal.progress(f"replaying as {name}") as tick:
             report = replays.replay(
                 house, name, chosen, until=until, space=space, without=without or (), replace=replace,
-                processes=processes, progress=tick,
+                processes=processes, progress=tick, archive=archive,
             )  # fmt: skip
         seconds = time.perf_counter() - began
         if json:
@@ -899,11 +957,12 @@ def promote(
 @app.command(rich_help_panel=REPLAY)
 def digest(
     memory: Annotated[str, typer.Argument(metavar="NAME", help="The memory.")] = "live",
+    after: After = "",
     home: HomeDir = None,
     json: AsJson = False,
 ) -> None:
     """A hash per table: two memories that hold the same have the same."""
-    with opened(home, json) as (house, terminal):
+    with opened(home, json, after) as (house, terminal):
         found = house.ask("digest", memory)
         terminal.rows(
             [{"table": table, "digest": value} for table, value in found.items()], "table digest", "no tables"
@@ -916,6 +975,11 @@ def digest(
 @app.command(rich_help_panel=RUN)
 def serve(home: HomeDir = None, json: AsJson = False) -> None:
     """Fold what comes, and answer other commands, until stopped."""
+    serve_until_stopped(home, json)
+
+
+def serve_until_stopped(home: Path | None, json: bool, meters: Meters | None = None) -> None:
+    """Keeps live up to date, and answers, until a signal says to stop."""
     import signal
 
     from streams.home import serve as serve_home
@@ -924,6 +988,7 @@ def serve(home: HomeDir = None, json: AsJson = False) -> None:
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda caught, frame: stopped.append(caught))
     with opened(home, json) as (house, terminal):
+        house.meters = meters
 
         def said(line: str) -> None:
             if json:
@@ -974,7 +1039,7 @@ def backup(
     """Copy the log, consistently, while it is written. From the log alone everything is made again."""
     if target.exists():
         raise UsageError(f"{target} exists already", "choose another file")
-    log = log_of(home)
+    log = file_log_of(home)
     try:
         count = log.backup(target)
     finally:
@@ -985,6 +1050,31 @@ def backup(
     else:
         terminal.say(f"[green]{count:,} events[/] in {target}")
         terminal.say(f"[dim]to restore: mnemolog restore {target} --home NEW[/]")
+
+
+@app.command(rich_help_panel=RUN)
+def archive(
+    target: Annotated[
+        Path, typer.Argument(metavar="DIR", help="A folder that is empty, not there yet, or an archive.")
+    ],
+    home: HomeDir = None,
+    json: AsJson = False,
+) -> None:
+    """Write the log as sealed Parquet files, or what came since to an archive. From it everything is made again."""
+    from streams.archive import archive as archive_log
+
+    terminal = Terminal(json)
+    log = log_of(home)
+    try:
+        with terminal.progress("archiving") as tick:
+            added = archive_log(log, target, tick)
+    finally:
+        log.close()
+    events = sum(sealed.stop - sealed.start for sealed in added)
+    if json:
+        terminal.object({"folder": str(target), "files": [str(sealed.path) for sealed in added], "offsets": events})
+    else:
+        terminal.say(f"[green]{len(added):,} files[/] with {events:,} offsets of the log added to {target}")
 
 
 @app.command(rich_help_panel=RUN)
@@ -1128,6 +1218,7 @@ def demo(home: HomeDir = None) -> None:
 app.add_typer(efforts_app, name="efforts", rich_help_panel=ASK)
 app.add_typer(offers_app, name="offers", rich_help_panel=ASK)
 app.add_typer(notes_app, name="notes", rich_help_panel=ASK)
+kafka_commands.register(app)
 
 
 # -- the way out -------------------------------------------------------------------------------------------------------

@@ -25,3 +25,7 @@ class BusyError(MnemologError):
 
 class UsageError(MnemologError):
     """What was asked for makes no sense: an unknown name, a value out of range."""
+
+
+class BehindError(MnemologError):
+    """What was asked for is not in the memory yet; later it is."""

@@ -5,6 +5,9 @@
     snapshots/        copies for analysts    cache/   text features, by version
     writer.lock       held by whoever folds into live    socket   where that one answers
 
+With MNEMOLOG_KAFKA set the log is on brokers, workers fold it, and a projector keeps live up to date; all else is as
+it is with a log in the home.
+
 Whoever holds the writer lock folds. A command that finds no holder takes the lock, folds to the log's end and answers
 itself; others ask the holder over the socket.
 """
@@ -25,7 +28,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import orjson
 
@@ -34,11 +37,16 @@ from projections import store as stores
 from projections.store import Store
 from streams.edge import Edge, EdgeError
 from streams.embedded import SqliteLog
-from streams.errors import BusyError, LogError, MemoryFileError, MnemologError, UsageError
+from streams.errors import BehindError, BusyError, LogError, MemoryFileError, MnemologError, UsageError
 from streams.events import Outside
 from streams.log import Duplicate, Outcome, Refused, Stored
 from streams.processor import Params, Processor
 from streams.runtime import Progress, Runtime, memory_meta, no_progress, params_of
+from streams.where import HomeLog, open_log, parse_places, told_place
+
+if TYPE_CHECKING:
+    from streams.kafka.metrics import Meters
+    from streams.kafka.projector import Projector
 
 LIVE = "live"
 POLL = 0.005
@@ -47,12 +55,14 @@ START_PATIENCE = 10.0
 """Seconds a server waits for a command that is folding just then."""
 PATIENCE = 600.0
 """Seconds a command waits for another command to finish folding."""
+AFTER_PATIENCE = 30.0
+"""Seconds a question waits for a position of the log to be in live."""
 SOCKET_PATH_LIMIT = 100
 """Bytes; the system's limit is 104 on macOS, 108 on Linux."""
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
 
 
-ERRORS = {kind.__name__: kind for kind in (BusyError, LogError, MemoryFileError, UsageError)}
+ERRORS = {kind.__name__: kind for kind in (BehindError, BusyError, LogError, MemoryFileError, UsageError)}
 """Errors that come through the socket as what they are."""
 
 
@@ -72,6 +82,12 @@ class Home:
     processors: Sequence[Processor[Any]]
     progress: Progress = field(default=no_progress)
     """Called while a command folds what waits in the log."""
+    warn: Callable[[str], None] = field(default=lambda line: None)
+    """Told what a person should know though there is an answer."""
+    after: str = ""
+    """PARTITION:OFFSET (several with commas between) that live must hold before a question is answered."""
+    meters: Meters | None = None
+    """What a projector tells of itself to."""
 
     def __post_init__(self) -> None:
         try:
@@ -81,9 +97,15 @@ class Home:
             raise UsageError(f"{self.path} cannot be a home: {error.strerror}", "choose another with --home") from error
 
     @cached_property
-    def log(self) -> SqliteLog:
-        """The log."""
-        return SqliteLog(self.path / "log.sqlite")
+    def log(self) -> HomeLog:
+        """The log: in the home, or on brokers."""
+        return open_log(self.path)
+
+    def close(self) -> None:
+        """Lets go of brokers; of a log in the home nothing is held that the end of the process would not let go."""
+        if isinstance(log := self.__dict__.get("log"), SqliteLog) or log is None:
+            return
+        log.close()
 
     def memory_path(self, name: str) -> Path:
         """Where the memory `name` lies. Raises UsageError for a name that cannot be a file's."""
@@ -125,20 +147,59 @@ class Home:
             return (self.path / "writer.lock").read_text() or "?"
         return "?"
 
-    def open_live(self) -> Runtime:
-        """A runtime over live, which is made where there is none. The caller holds the writer lock."""
+    def open_live(self) -> Runtime | Projector:
+        """What keeps live up to date; live is made where there is none. The caller holds the writer lock."""
         path = self.memory_path(LIVE)
         if not path.exists():
             self._make_live(path)
         store = Store.open(path, self.processors)
-        try:
-            runtime = Runtime(self.log, store, self.processors)
-        except MnemologError:
-            store.close()
-            raise
+        if not isinstance(self.log, SqliteLog):
+            store = self._as_noted(store)
+        runtime = self._keeper(store)
         if self.log.noted("params") != store.meta("params"):
             self.log.note("params", store.meta("params"))  # so that a backup of the log restores live as it is
         return runtime
+
+    def _as_noted(self, store: Store) -> Store:
+        """Live as the log says it is folded; the one there was is set aside where another home promoted a new one.
+
+        Why so on Kafka alone: several homes share the log there, and all of live can be had from the topics.
+        """
+        noted = self.log.noted("params")
+        stored = orjson.loads(store.meta("params"))
+        if noted is None or orjson.loads(noted) == stored or store.meta("log_id") != self.log.id:
+            return store
+        with suppress(ValueError):  # parameters this version does not know: the keeper says so
+            if params_of(self.processors, stored) == self.live_params():
+                return store
+        store.connection.execute("CHECKPOINT")
+        store.close()
+        kept, path = self._free_name(), self.memory_path(LIVE)
+        path.replace(self.memory_path(kept))
+        self.warn(f"another home promoted other parameters: the old live is kept as {kept}, the new one is gathered")
+        self._make_live(path)
+        return Store.open(path, self.processors)
+
+    def _keeper(self, store: Store) -> Runtime | Projector:
+        """What keeps a memory up to date: it folds the log, or gathers what workers fold. Closes `store` on errors."""
+        try:
+            if isinstance(self.log, SqliteLog):
+                return Runtime(self.log, store, self.processors)
+            from streams.kafka.log import KafkaLog
+            from streams.kafka.projector import Projector
+
+            assert isinstance(self.log, KafkaLog)
+            return Projector(self.log, store, self.processors, self.meters)
+        except BaseException:
+            store.close()
+            raise
+
+    def bring_up(self, keeper: Runtime | Projector) -> None:
+        """Brings a memory to the log's end; where workers do not get there, as far as they did, and says so."""
+        if isinstance(keeper, Runtime):
+            keeper.catch_up(self.progress)
+        elif lagging := keeper.reach_end(self.progress):
+            self.warn(f"not all of the log is in this answer: {lagging}; does its `mnemolog worker` run?")
 
     def live_params(self) -> dict[str, Params]:
         """The parameters of live; defaults for those it was not folded with."""
@@ -162,15 +223,15 @@ class Home:
         fresh.replace(path)
 
     @contextmanager
-    def live(self, wait: float = PATIENCE) -> Iterator[Runtime]:
+    def live(self, wait: float = PATIENCE) -> Iterator[Runtime | Projector]:
         """Live, folded to the log's end, with the writer lock held."""
         with self.holding(wait):
             runtime = self.open_live()
             try:
-                runtime.catch_up(self.progress)
+                self.bring_up(runtime)
                 yield runtime
             finally:
-                runtime.store.close()
+                runtime.close()
 
     # -- asking ------------------------------------------------------------------------------------------------------
 
@@ -187,9 +248,21 @@ class Home:
                 connection.close()
         return self.request({"ask": what, "arguments": arguments})
 
-    def request(self, message: dict[str, Any]) -> Any:
-        """Has the holder of live carry out a request, or becomes the holder for it."""
-        return self._through_holder(message, lambda: self._answer_alone(message))
+    def request(self, message: dict[str, Any], patience: float = AFTER_PATIENCE) -> Any:
+        """Has the holder of live carry out a request, or becomes the holder for it.
+
+        Waits until live holds `after`; raises BehindError where that takes longer than `patience` seconds.
+        """
+        if self.after:
+            message = message | {"after": self.after}
+        deadline = time.monotonic() + patience
+        while True:
+            try:
+                return self._through_holder(message, lambda: self._answer_alone(message))
+            except BehindError:
+                if time.monotonic() >= deadline:
+                    raise
+                time.sleep(0.02)
 
     def _answer_alone(self, message: dict[str, Any]) -> Any:
         with self.live(wait=0.0) as runtime:
@@ -235,13 +308,13 @@ class Home:
         folder.mkdir(mode=0o700, exist_ok=True)
         return folder / hashlib.blake2b(os.fsencode(path), digest_size=8).hexdigest()
 
-    def snapshot(self) -> Path:
-        """A consistent read-only copy of live, as new as the pace of copies allows.
+    def snapshot(self, after: str = "", patience: float = AFTER_PATIENCE) -> Path:
+        """A consistent read-only copy of live, as new as the pace of copies allows, and as `after` where it is given.
 
         Of a live that this version of the program cannot fold further, a copy as it is.
         """
         try:
-            return Path(self.request({"snapshot": True}))
+            return Path(self.request({"snapshot": True} | ({"after": after} if after else {}), patience))
         except MemoryFileError:
             with self.holding(PATIENCE):
                 self._settle_live()
@@ -267,13 +340,33 @@ class Home:
     def promote(self, name: str) -> str:
         """Makes the memory `name` live; the name under which the old live is kept, "" where there was none.
 
-        Raises MemoryFileError for a memory that is no fold of the whole log with all processors of this program.
+        On Kafka, waits first until workers of its lineages have reached the log's end. Raises MemoryFileError for a
+        memory that is no fold of the whole log with all processors of this program.
         """
+        if not isinstance(self.log, SqliteLog):
+            from streams.kafka.log import KafkaLog
+            from streams.kafka.promotion import prepare
+
+            assert isinstance(self.log, KafkaLog)
+            prepare(self.log, self.promotable(name), name, self.processors, self.progress, self.warn)
         return str(self._through_holder({"promote": name}, lambda: self._swap_alone(name)))
 
     def _swap_alone(self, name: str) -> str:
         with self.holding():
             return self.swap(name)
+
+    def promotable(self, name: str) -> Store:
+        """The memory `name`, open, which may become live. Raises MemoryFileError for one that may not."""
+        chosen = self.memory_path(name)
+        if name == LIVE or not chosen.exists():
+            raise MemoryFileError(
+                f"there is no memory {name!r} to promote", "`mnemolog memories` lists those there are"
+            )
+        store = Store.open(chosen, self.processors)
+        if partial := store.meta("partial"):
+            store.close()
+            raise MemoryFileError(f"{name} is a fold of a part of the log ({partial})", "replay it without that limit")
+        return store
 
     def swap(self, name: str) -> str:
         """Folds `name` to the log's end, then swaps the files: live is at every moment one of the two, whole.
@@ -281,17 +374,9 @@ class Home:
         The caller holds the writer lock and has live closed.
         """
         live, chosen = self.memory_path(LIVE), self.memory_path(name)
-        if name == LIVE or not chosen.exists():
-            raise MemoryFileError(
-                f"there is no memory {name!r} to promote", "`mnemolog memories` lists those there are"
-            )
-        store = Store.open(chosen, self.processors)
+        store = self.promotable(name)
         try:
-            if partial := store.meta("partial"):
-                raise MemoryFileError(
-                    f"{name} is a fold of a part of the log ({partial})", "replay it without that limit"
-                )
-            Runtime(self.log, store, self.processors).catch_up(self.progress)
+            self._to_the_end(store)
             store.set_meta("name", LIVE)
             store.connection.execute("CHECKPOINT")
             params = store.meta("params")
@@ -300,21 +385,41 @@ class Home:
         kept = ""
         if live.exists():
             self._settle_live()
-            taken = set(self.memories())
-            kept = next(free for n in range(1, 10_000) if (free := f"live-{n}") not in taken)
+            kept = self._free_name()
             os.link(live, self.memory_path(kept))
+        if not isinstance(self.log, SqliteLog):
+            self.log.note("params", params)  # before the swap: what is noted is what other homes build anew
         chosen.replace(live)
-        self.log.note("params", params)
+        if isinstance(self.log, SqliteLog):
+            self.log.note("params", params)
         (self.path / "snapshots" / "live.duckdb").unlink(missing_ok=True)
         return kept
+
+    def _free_name(self) -> str:
+        """A name under which an old live can be kept."""
+        taken = set(self.memories())
+        return next(free for n in range(1, 10_000) if (free := f"{LIVE}-{n}") not in taken)
+
+    def _to_the_end(self, store: Store) -> None:
+        """Brings a memory that is about to be live to the log's end. Raises MemoryFileError where workers lag."""
+        keeper = self._keeper(store)
+        if isinstance(keeper, Runtime):
+            keeper.catch_up(self.progress)
+            return
+        try:
+            if lagging := keeper.reach_end(self.progress):
+                raise MemoryFileError(f"{store.path.stem} does not reach the log's end: {lagging}", "promote it again")
+        finally:
+            keeper.stop_reading()
 
 
 class Office:
     """What the holder of live does for itself and for others."""
 
-    def __init__(self, home: Home, runtime: Runtime) -> None:
+    def __init__(self, home: Home, runtime: Runtime | Projector) -> None:
         self.home = home
         self.runtime = runtime
+        self._copied_marks: list[int] = []
         self._copied = 0.0
         self._copy_seconds = 0.0
 
@@ -323,11 +428,12 @@ class Office:
         match message:
             case {"ask": str(what), "arguments": dict(arguments)}:
                 self.runtime.catch_up()
+                self._hold(message.get("after") or arguments.pop("after", ""), self._marks())
                 return asks.answer(self.runtime.store.connection, what, arguments)
             case {"feed": list(events)}:
                 return self._feed(events)
             case {"snapshot": True}:
-                return self._snapshot()
+                return self._snapshot(str(message.get("after", "")))
             case {"promote": str(name)}:
                 return self._promote(name)
             case {"ping": True}:
@@ -348,17 +454,35 @@ class Office:
         outcomes = iter(self.home.log.append(taken))
         return [_said(next(outcomes)) if answer is None else answer for answer in answers]
 
-    def _snapshot(self) -> str:
+    def _marks(self) -> list[int]:
+        return [self.runtime.store.mark(partition) for partition in range(self.home.log.partitions)]
+
+    def _hold(self, after: str, marks: list[int]) -> None:
+        """Raises BehindError where a memory with these `marks` does not hold the position `after` yet."""
+        for partition, offset in parse_places(after, len(marks)).items() if after else ():
+            if marks[partition] < offset:
+                lagging = "" if isinstance(self.runtime, Runtime) else self.runtime.lagging({partition: offset + 1})
+                raise BehindError(
+                    f"live does not hold position {told_place(partition, offset)} yet, but all below "
+                    f"{told_place(partition, marks[partition] + 1)}{f'; {lagging}' if lagging else ''}",
+                    "see that the workers run, or ask for an earlier position"
+                    if lagging
+                    else "nothing was recorded there yet: ask for an earlier position",
+                )
+
+    def _snapshot(self, after: str = "") -> str:
         target = self.home.path / "snapshots" / "live.duckdb"
         pause = max(1.0, 20 * self._copy_seconds)
         if not target.exists() or time.monotonic() - self._copied >= pause:
             self.runtime.catch_up()
+            self._copied_marks = self._marks()
             self._copy_seconds = self.runtime.store.snapshot(target)
             self._copied = time.monotonic()
+        self._hold(after, self._copied_marks)
         return str(target)
 
     def _promote(self, name: str) -> str:
-        self.runtime.store.close()
+        self.runtime.close()
         try:
             return self.home.swap(name)
         finally:
@@ -368,10 +492,10 @@ class Office:
 
 def _said(outcome: Outcome) -> dict[str, Any]:
     match outcome:
-        case Stored(offset=offset):
-            return {"stored": offset}
-        case Duplicate(offset=offset):
-            return {"duplicate": offset}
+        case Stored(partition, offset):
+            return {"stored": offset, "partition": partition}
+        case Duplicate(partition, offset):
+            return {"duplicate": offset, "partition": partition}
         case Refused(reason=reason):
             return {"refused": reason}
 
@@ -399,8 +523,10 @@ def serve(home: Home, stopped: Callable[[], bool], said: Callable[[str], None] =
                 while not stopped():
                     office.runtime.catch_up(unless_stopped)
                     office.runtime.tick()
-                    for key, _ in selector.select(POLL):
-                        _attend(selector, key, listener, office)
+                    # Whoever asks connects first and is read next: to fold between the two would only make it wait.
+                    for wait in (POLL, POLL / 10):
+                        for key, _ in selector.select(wait):
+                            _attend(selector, key, listener, office)
             except StoppedError:
                 pass  # what was folded until then is committed; the rest waits in the log
             finally:
@@ -408,7 +534,7 @@ def serve(home: Home, stopped: Callable[[], bool], said: Callable[[str], None] =
                 for key in list(selector.get_map().values()):
                     if key.data is not None:
                         _hang_up(selector, key)
-                office.runtime.store.close()
+                office.runtime.close()
 
 
 def _attend(

@@ -1,12 +1,13 @@
 """Replay: fold history again under other parameters, into a new memory.
 
 Only lineages that differ are folded: what an existing memory holds of unchanged ones is copied, state included, and the
-first changed processors read their parents' stored events. Spaces are shared out over processes. The new memory appears
-whole, by a rename, or not at all.
+first changed processors read their parents' stored events. Partitions, or the spaces of a log that has too few, are
+shared out over processes. The log may be an archive of it. The new memory appears whole, by a rename, or not at all.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import multiprocessing
 import os
 import pickle
@@ -28,20 +29,25 @@ import orjson
 
 from projections import store as stores
 from projections.store import Batch, Store, joined
+from streams.archive import ArchiveLog
 from streams.cache import CHUNK, FeatureCache
 from streams.driver import Driver, Placed, Record, Tree, root_event, root_schema
 from streams.embedded import SqliteLog
-from streams.errors import MemoryFileError, UsageError
+from streams.errors import BehindError, LogError, MemoryFileError, UsageError
 from streams.events import ClockTicked, micros
 from streams.home import LIVE, Home
+from streams.log import Log
 from streams.processor import ROOT, Derived, Params, Processor, lineages
 from streams.runtime import Collector, Progress, Runtime, memory_meta, no_progress, params_of, rare_collections
 from streams.text import FactRead, Root, Text, TurnRead
+from streams.where import open_log, told_place
 
 SLICE = 2500
 """Records folded before what came of them is put in columns: more events do not stay in the processor's cache."""
 STATE_SLICE = 50_000
 """Records of state handed over at a time, at a shard's end."""
+WORKERS = 8.0
+"""Seconds that a replay on Kafka waits for workers to reach the log's end, before it folds everything itself."""
 ALONE = 20_000
 """Records up to which one process is faster: starting others costs a second."""
 
@@ -58,11 +64,20 @@ class Plan:
     """Streams (processors, and the raw log) whose rows and state are copied from the source memory."""
     source: Path | None = None
     """A copy of a memory over the same log, at rest."""
-    stop: int = 0
-    """The raw-log offset at which the fold ends."""
+    stops: tuple[int, ...] = (0,)
+    """The raw-log offset at which the fold of each partition ends."""
+    archive: Path | None = None
+    """The archive that is read instead of the log."""
+    keep_state: bool = True
+    """Whether the new memory will be folded further; on Kafka workers do that, with state of their own."""
     until: int | None = None
     """Each space ends before its first event later than this (UTC microseconds)."""
     space: str | None = None
+
+    @property
+    def total(self) -> int:
+        """Offsets that are read."""
+        return sum(self.stops)
 
 
 @dataclass
@@ -136,8 +151,11 @@ def replay(
     replace: bool = False,
     processes: int | None = None,
     progress: Progress = no_progress,
+    archive: Path | None = None,
 ) -> Report:
     """Folds the whole log (or the part asked for) into the memory `name`, with `params` (live's where None).
+
+    With `archive`, that is read instead of the log.
 
     Raises MemoryFileError where `name` is live or exists and is not to be replaced, UsageError for unknown processors
     and for an `until` that is no time.
@@ -149,14 +167,16 @@ def replay(
         raise MemoryFileError(f"there is a memory {name!r} already", "give another name, or --replace")
     limits = {"until": until, "space": space, "without": ", ".join(without) or None}
     limited = "; ".join(f"{limit} {value}" for limit, value in limits.items() if value is not None)
+    log: Log = home.log if archive is None else ArchiveLog(archive)
     with _workshop(home.path) as folder:
-        plan = _plan(home, name, params or home.live_params(), until, space, without, folder)
+        plan = _plan(home, log, name, params or home.live_params(), until, space, without, folder)
+        plan = dataclasses.replace(plan, archive=archive, keep_state=isinstance(home.log, SqliteLog))
         fresh = folder / "memory.duckdb"
-        meta = memory_meta(home.log, name, plan.processors, plan.params, partial=limited)
+        meta = memory_meta(log, name, plan.processors, plan.params, partial=limited)
         store = Store.create(fresh, home.processors, meta)
-        processes = processes or (1 if plan.stop <= ALONE else os.cpu_count() or 1)
-        report = _carry_out(home, plan, store, folder, processes, progress)
-        if not limited:
+        processes = processes or (1 if plan.total <= ALONE else os.cpu_count() or 1)
+        report = _carry_out(home, log, plan, store, folder, processes, progress)
+        if not limited and isinstance(home.log, SqliteLog) and home.log.id == log.id:
             runtime = Runtime(home.log, store, home.processors)
             runtime.catch_up()
             report.turns += sum(d.steps for d in runtime.tree.roots[:1])
@@ -183,6 +203,7 @@ def _workshop(home: Path) -> Iterator[Path]:
 
 def _plan(
     home: Home,
+    log: Log,
     name: str,
     params: dict[str, Params],
     until: str | None,
@@ -191,12 +212,13 @@ def _plan(
     folder: Path,
 ) -> Plan:
     processors = _kept(home.processors, without)
+    ends = tuple(log.end(partition) for partition in range(log.partitions))
     if until is not None:
-        return Plan(name, params, processors, stop=home.log.end(0), until=_until(until), space=space)
-    reused, stop = _reusable(home, folder / "source.duckdb", lineages(processors, params, root_schema()))
-    if not reused:
-        return Plan(name, params, processors, stop=home.log.end(0), space=space)
-    return Plan(name, params, processors, reused, folder / "source.duckdb", stop, space=space)
+        return Plan(name, params, processors, stops=ends, until=_until(until), space=space)
+    reused, stops = _reusable(home, log, folder / "source.duckdb", lineages(processors, params, root_schema()))
+    if not reused or any(stop > end for stop, end in zip(stops, ends, strict=True)):
+        return Plan(name, params, processors, stops=ends, space=space)
+    return Plan(name, params, processors, reused, folder / "source.duckdb", stops, space=space)
 
 
 def _until(moment: str) -> int:
@@ -219,23 +241,40 @@ def _kept(processors: Sequence[Processor[Any]], without: Sequence[str]) -> list[
     return kept
 
 
-def _reusable(home: Home, copy: Path, ours: dict[str, str]) -> tuple[frozenset[str], int]:
-    """Which of our streams live holds already, and up to which offset; live is copied to `copy`."""
-    if not home.memory_path(LIVE).exists():
-        return frozenset(), 0
-    shutil.copyfile(home.snapshot(), copy)
+def _reusable(home: Home, log: Log, copy: Path, ours: dict[str, str]) -> tuple[frozenset[str], tuple[int, ...]]:
+    """Which of our streams live holds already, and up to which offsets; live is copied to `copy`."""
+    snapshot = _snapshot(home, log)
+    if snapshot is None:
+        return frozenset(), ()
+    shutil.copyfile(snapshot, copy)
     connection = stores.connect(copy)
     try:
         theirs = orjson.loads(stores.read_meta(connection, "lineages"))
-        if stores.read_meta(connection, "log_id") != home.log.id:
-            return frozenset(), 0
+        if stores.read_meta(connection, "log_id") != log.id:
+            return frozenset(), ()
         same = frozenset(name for name, lineage in ours.items() if theirs.get(name) == lineage)
-        return same, stores.read_mark(connection, 0) + 1
+        return same, tuple(stores.read_mark(connection, partition) + 1 for partition in range(log.partitions))
     finally:
         connection.close()
 
 
-def _carry_out(home: Home, plan: Plan, store: Store, folder: Path, processes: int, progress: Progress) -> Report:
+def _snapshot(home: Home, log: Log) -> Path | None:
+    """A copy of live that the replay may take from; None where there is none.
+
+    On Kafka, one that holds all that the log holds now: what is behind cannot be folded on top without workers' state.
+    """
+    if isinstance(home.log, SqliteLog):
+        return home.snapshot() if home.memory_path(LIVE).exists() else None
+    ends = {partition: home.log.end(partition) for partition in range(home.log.partitions)}
+    try:
+        return home.snapshot(",".join(told_place(p, end - 1) for p, end in ends.items() if end), WORKERS)
+    except (BehindError, LogError):  # workers do not run, or never did: the log alone is read
+        return None
+
+
+def _carry_out(
+    home: Home, log: Log, plan: Plan, store: Store, folder: Path, processes: int, progress: Progress
+) -> Report:
     report = Report(plan.name, steps=dict.fromkeys((p.name for p in plan.processors), 0), reused=sorted(plan.reused))
     if plan.source is not None:
         owner = {cls: p.name for p in plan.processors for cls in p.emits}
@@ -244,25 +283,31 @@ def _carry_out(home: Home, plan: Plan, store: Store, folder: Path, processes: in
         store.copy_from(plan.source, tables, kept, plan.space)
     if set(store.lineages) - plan.reused:
         with store.bulk():
-            _fold_anew(home, plan, store, folder, processes, progress, report)
-    if plan.stop:
-        store.commit(Batch({}, [], {0: plan.stop - 1}))
+            _fold_anew(home, log, plan, store, folder, processes, progress, report)
+    store.commit(Batch({}, [], {partition: stop - 1 for partition, stop in enumerate(plan.stops) if stop}))
     return report
 
 
 def _fold_anew(
-    home: Home, plan: Plan, store: Store, folder: Path, processes: int, progress: Progress, report: Report
+    home: Home, log: Log, plan: Plan, store: Store, folder: Path, processes: int, progress: Progress, report: Report
 ) -> None:
     """Folds what is not reused, in this process or in several."""
-    cache = FeatureCache(home.path / "cache", home.log.id)
-    missing = cache.missing(home.log) if _needs_text(plan) else []
+    cache = FeatureCache(home.path / "cache", log.id)
+    missing = cache.missing(log) if _needs_text(plan) else []
     if processes > 1:
         _fold_in_pool(home, plan, store, folder, processes, missing, progress, report)
     else:
         for partition, chunk in missing:
-            cache.fill(home.log, partition, chunk)
-        _add(report, _fold_shard(home.path, plan, 0, 1, store.commit, lambda offset: progress(offset, plan.stop)))
-    progress(plan.stop, plan.stop)
+            cache.fill(log, partition, chunk)
+        read = 0
+
+        def done(count: int) -> None:
+            nonlocal read
+            read += count
+            progress(read, plan.total)
+
+        _add(report, _fold_shard(home.path, log, plan, 0, 1, store.commit, done))
+    progress(plan.total, plan.total)
 
 
 def _fold_in_pool(
@@ -273,7 +318,7 @@ def _fold_in_pool(
     counter = context.Value("q", 0)
     pool = ProcessPoolExecutor(processes, context, _start, (counter,))
     try:
-        for fill in [pool.submit(_fill, home.path, *at) for at in missing]:
+        for fill in [pool.submit(_fill, home.path, plan.archive, *at) for at in missing]:
             fill.result()
         jobs = {pool.submit(_fold_shard_apart, home.path, plan, folder, i, processes) for i in range(processes)}
         running = True
@@ -283,7 +328,7 @@ def _fold_in_pool(
             for path in sorted(folder.glob("*.ready")):
                 store.commit(pickle.loads(path.read_bytes()))
                 path.unlink()
-            progress(min(counter.value // processes, plan.stop), plan.stop)
+            progress(min(counter.value // (1 if _by_partition(plan, processes) else processes), plan.total), plan.total)
             for job in finished:
                 _add(report, job.result())
             jobs = waiting
@@ -321,10 +366,20 @@ def _end_with_parent() -> None:
         os._exit(1)
 
 
-def _fill(home: Path, partition: int, chunk: int) -> None:
-    log = SqliteLog(home / "log.sqlite")
+def _fill(home: Path, archive: Path | None, partition: int, chunk: int) -> None:
+    log = _open(home, archive)
     FeatureCache(home / "cache", log.id).fill(log, partition, chunk)
     log.close()
+
+
+def _open(home: Path, archive: Path | None) -> Log:
+    """What a replay reads, opened by a process for itself."""
+    return open_log(home) if archive is None else ArchiveLog(archive)
+
+
+def _by_partition(plan: Plan, shards: int) -> bool:
+    """Whether each process reads partitions of its own. Why else not: records read by all cost their decoding again."""
+    return len(plan.stops) >= shards
 
 
 def shard_of(space: str, shards: int) -> int:
@@ -350,7 +405,6 @@ def _needs_text(plan: Plan) -> bool:
 def _fold_shard_apart(home: Path, plan: Plan, folder: Path, shard: int, shards: int) -> Report:
     """Folds a shard in a process of a pool; hands over batches as files."""
     written = 0
-    read = 0
 
     def hand_over(batch: Batch) -> None:
         nonlocal written
@@ -359,36 +413,35 @@ def _fold_shard_apart(home: Path, plan: Plan, folder: Path, shard: int, shards: 
         path.rename(path.with_suffix(".ready"))
         written += 1
 
-    def done(offset: int) -> None:
-        nonlocal read
+    def done(count: int) -> None:
         with _counter.get_lock():
-            _counter.value += offset - read
-        read = offset
+            _counter.value += count
 
-    return _fold_shard(home, plan, shard, shards, hand_over, done)
+    log = _open(home, plan.archive)
+    try:
+        return _fold_shard(home, log, plan, shard, shards, hand_over, done)
+    finally:
+        log.close()
 
 
 def _fold_shard(
-    home: Path, plan: Plan, shard: int, shards: int, hand_over: Callable[[Batch], None], done: Callable[[int], None]
-) -> Report:
-    """Folds the spaces of one shard; hands over batches, the state last."""
-    log = SqliteLog(home / "log.sqlite")
+    home: Path, log: Log, plan: Plan, shard: int, shards: int, hand_over: Callable[[Batch], None],
+    done: Callable[[int], None],
+) -> Report:  # fmt: skip
+    """Folds one shard; hands over batches, the state last. `done` is told how many more offsets were read."""
     tree = Tree(plan.processors, plan.params, timed=True)
     collector = Collector(tree, keep_raw=ROOT not in plan.reused, from_scratch=True)
     shard_fold = _ShardFold(plan, tree, collector)
     report = Report(plan.name)
-    try:
-        with rare_collections():
-            for stop, page in pages(home, log, plan, shard, shards):
-                hand_over(joined(list(shard_fold.fold_page(stop, page))))
-                report.turns += sum(record.type.startswith("turn-recorded") for record, _ in page)
-                done(stop)
-            shard_fold.end()
-            hand_over(collector.take(state=False))
-            for state in collector.take_states(STATE_SLICE):
-                hand_over(Batch({}, state, {}, first=True))
-    finally:
-        log.close()
+    with rare_collections():
+        for partition, first, stop, page in pages(home, log, plan, shard, shards):
+            hand_over(joined(list(shard_fold.fold_page(partition, first, stop, page))))
+            report.turns += sum(record.type.startswith("turn-recorded") for record, _ in page)
+            done(stop - first)
+        shard_fold.end()
+        hand_over(collector.take(state=False))
+        for state in collector.take_states(STATE_SLICE) if plan.keep_state else ():
+            hand_over(Batch({}, state, {}, first=True))
     report.steps = {name: driver.steps for name, driver in tree.drivers.items()}
     report.seconds = {name: driver.seconds for name, driver in tree.drivers.items()}
     return report
@@ -398,8 +451,8 @@ Page = list[tuple[Record, Text | None]]
 """Records of the log, each turn with its features where they are kept."""
 
 
-def pages(home: Path, log: SqliteLog, plan: Plan, shard: int, shards: int) -> Iterator[tuple[int, Page]]:
-    """The records of a shard, a chunk of the log at a time, with the offset at which the chunk ends.
+def pages(home: Path, log: Log, plan: Plan, shard: int, shards: int) -> Iterator[tuple[int, int, int, Page]]:
+    """The records of a shard, a chunk of the log at a time: (partition, first offset, offset after the last, records).
 
     Within a chunk space by space, each space in order: a space's state then stays in the processor's cache, which makes
     a fold of many spaces a third faster.
@@ -409,16 +462,21 @@ def pages(home: Path, log: SqliteLog, plan: Plan, shard: int, shards: int) -> It
     def is_mine(space: str) -> bool:
         known = mine.get(space)
         if known is None:
-            known = mine[space] = shard_of(space, shards) == shard and plan.space in (None, space)
+            known = mine[space] = (whole or shard_of(space, shards) == shard) and plan.space in (None, space)
         return known
 
+    whole = _by_partition(plan, shards)
+
     cache = FeatureCache(home / "cache", log.id) if _needs_text(plan) else None
-    for first in range(0, plan.stop, CHUNK):
-        stop = min(first + CHUNK, plan.stop)
-        records = [record for record in log.read(0, first, stop) if is_mine(record.space)]
-        texts = cache.load(0, first // CHUNK, [record.offset for record in records]) if cache else {}
-        records.sort(key=attrgetter("space"))
-        yield stop, [(record, texts.get(record.offset)) for record in records]
+    for partition, end in enumerate(plan.stops):
+        if whole and partition % shards != shard:
+            continue
+        for first in range(0, end, CHUNK):
+            stop = min(first + CHUNK, end)
+            records = [record for record in log.read(partition, first, stop) if is_mine(record.space)]
+            texts = cache.load(partition, first // CHUNK, [record.offset for record in records]) if cache else {}
+            records.sort(key=attrgetter("space"))
+            yield partition, first, stop, [(record, texts.get(record.offset)) for record in records]
 
 
 class _ShardFold:
@@ -431,6 +489,8 @@ class _ShardFold:
         self._needs_text = _needs_text(plan)
         self._over: set[str] = set()
         self._space = ""
+        self._partition: dict[str, int] = {}
+        """Of each space that was folded."""
         self._roots = [tree.drivers[p.name] for p in _entries(plan) if p.reads == ROOT]
         by_name = {p.name: p for p in plan.processors}
         self._stored = [
@@ -439,14 +499,15 @@ class _ShardFold:
             if p.reads != ROOT and plan.source is not None
         ]
 
-    def fold_page(self, stop: int, page: Page) -> Iterator[Batch]:
-        """Folds the records of a page, which ends before offset `stop`; what came of each slice of it."""
+    def fold_page(self, partition: int, start: int, stop: int, page: Page) -> Iterator[Batch]:
+        """Folds the records of a page, start <= offset < stop; what came of each slice of it."""
         for _, stored in self._stored:
-            stored.load(stop)
+            stored.load(partition, start, stop)
         for first in range(0, len(page), SLICE):
             for record, text in page[first : first + SLICE]:
                 if record.space != self._space:
                     self._space = record.space
+                    self._partition[record.space] = partition
                     self._tree.begin_again()
                 self._fold(record, text)
             yield self._collector.take(state=False)
@@ -459,14 +520,14 @@ class _ShardFold:
                 return
             self._collector.add_raw(record, event)
             for driver in self._roots:
-                self._push(driver, record.space, record.offset, 0, event)
+                self._push(driver, record.space, record.partition, record.offset, 0, event)
         for driver, stored in self._stored:
             for path, derived in stored.at(record.offset, event):
-                self._push(driver, record.space, record.offset, path, derived)
+                self._push(driver, record.space, record.partition, record.offset, path, derived)
 
-    def _push(self, driver: Driver, space: str, offset: int, path: int, event: Root | Derived) -> None:
+    def _push(self, driver: Driver, space: str, partition: int, offset: int, path: int, event: Root | Derived) -> None:
         rows: list[Placed] = []
-        self._tree.push(driver, space, 0, offset, path, event, rows)
+        self._tree.push(driver, space, partition, offset, path, event, rows)
         self._collector.touched[space] = None
         self._collector.add(rows)
 
@@ -485,6 +546,6 @@ class _ShardFold:
             return
         self._tree.begin_again()
         for i, space in enumerate(self._collector.touched):
-            tick = FactRead(ClockTicked(space, "until", until), until)
+            tick, partition = FactRead(ClockTicked(space, "until", until), until), self._partition[space]
             for driver in self._roots:
-                self._push(driver, space, self._plan.stop + i, 0, tick)
+                self._push(driver, space, partition, self._plan.stops[partition] + i, 0, tick)

@@ -17,7 +17,7 @@ import pytest
 from processors import PROCESSORS
 from projections.store import Store
 from streams.embedded import SqliteLog
-from streams.errors import BusyError, LogError, MemoryFileError, UsageError
+from streams.errors import BehindError, BusyError, LogError, MemoryFileError, UsageError
 from streams.events import DAY, HOUR, SECOND, ClockTicked, NoteTaken, Outside, TurnRecorded, decode
 from streams.home import Home, serve
 from streams.replay import replay
@@ -75,6 +75,22 @@ def test_errors_come_through_the_socket_as_they_are(home: Home) -> None:
             home.ask("view", name="secrets")
         with pytest.raises(MemoryFileError, match="no memory 'nothing' to promote"):
             home.promote("nothing")
+
+
+def test_a_question_waits_until_live_holds_the_position_it_asks_for(home: Home, talk: Talk) -> None:
+    home.log.append(talk(20))
+    question = {"ask": "view", "arguments": {"name": "turns", "after": "0:20"}}
+    with serving(home):
+        with pytest.raises(BehindError, match="all below 0:20"):
+            home.request(question, patience=0.1)
+        later = threading.Timer(0.3, lambda: home.log.append(talk(21)[20:]))
+        later.start()
+        assert home.request(question)
+        later.join()
+    with pytest.raises(UsageError, match="no partition 7"):
+        home.request(question | {"after": "7:1"})
+    with pytest.raises(UsageError, match="is no position"):
+        home.request(question | {"after": "yesterday"})
 
 
 def test_garbage_on_the_socket_does_not_stop_the_server(home: Home) -> None:

@@ -1,0 +1,405 @@
+"""Workers: each processor is a Faust app and consumer group of its own, any number of them in a process.
+
+For each run of records of a partition, in this order, each acknowledged before the next: dead letters and outputs (with
+the `progressed` record last), the changed state with its mark, the store here, the commit. A crash anywhere repeats
+outputs with the same positions, which every reader drops; state is never half a batch. While one batch becomes durable,
+the next is folded already, and partitions do not wait for each other.
+
+What is unexpected stops the process without committing: nothing is lost, and a restart goes on at the same record.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import faust
+from aiokafka.errors import KafkaError
+from faust.types import TP
+
+from streams.embedded import wall_clock
+from streams.errors import LogError
+from streams.events import encode
+from streams.kafka import records as kafka_records
+from streams.kafka.connection import Connection
+from streams.kafka.dead_letters import laid
+from streams.kafka.journal import Journal, Place
+from streams.kafka.metrics import OFF, Meters
+from streams.kafka.part import Batch, Part
+from streams.kafka.runs import LOGGER, Fetched, RunConsumer, RunSchema, RunTransport
+from streams.kafka.tables import StateTable
+from streams.kafka.topics import Names
+from streams.processor import Params, Processor
+
+log = logging.getLogger(__name__)
+
+RECORDS = 500
+"""In a run at most: larger ones gain nothing and make the other processors of the process wait."""
+FETCH_BYTES = 4 * 1024 * 1024
+"""Of a partition in one fetch."""
+SESSION = 6.0
+"""Seconds without a sign of life after which the group gives a worker's partitions to others."""
+LEASE = 4.0
+"""Seconds since the group last took this process for a member, after which it does not write state until it is heard
+again: less than SESSION, after which others may have its partitions."""
+NOTHING = (0, -2)
+"""The epoch and number of a run on which none follows: reading begins anew."""
+AHEAD = 2
+"""Batches of a partition that may be folded and not yet durable."""
+TICK = 1.0
+"""Seconds between looks at deadlines."""
+
+ROCKS = {"write_buffer_size": 8 * 1024 * 1024, "block_cache_size": 8 * 1024 * 1024, "max_write_buffer_number": 2}
+"""Why small: each partition of each processor has a database of its own."""
+
+StoreKind = Literal["rocksdb", "memory"]
+
+
+@dataclass(frozen=True)
+class Job:
+    """What one processor folds, from where to where."""
+
+    processor: Processor[Any]
+    params: Params
+    lineage: str
+    reads: str
+    """The topic it reads."""
+    parent: Processor[Any] | None
+    """Whose events stand there; None for the raw log."""
+    partitions: int
+    ticking: bool = True
+    """Whether it writes clock-ticked events into the log: the workers of live do."""
+
+
+class FoldApp(faust.App):
+    """A Faust app that fetches runs (see `streams.kafka.runs`)."""
+
+    logger = LOGGER
+    folds: Worker
+
+    def _new_transport(self) -> Any:
+        return RunTransport(self.conf.broker_consumer, self)
+
+
+class Worker:
+    """One processor on as many partitions as its group gives it."""
+
+    def __init__(
+        self, job: Job, connection: Connection, folder: Path, store: StoreKind, meters: Meters = OFF,
+        clock: Callable[[], int] = wall_clock,
+    ) -> None:  # fmt: skip
+        """`folder` is for this process alone."""
+        self.job = job
+        self.name = job.processor.name
+        self.topic = job.reads
+        self.connection = connection
+        self.names = Names(connection.prefix)
+        self.stream = self.names.stream(self.name, job.lineage)
+        self.state = self.names.state(self.name, job.lineage)
+        self.parts: dict[int, Part] = {}
+        self.failed: asyncio.Future[BaseException] = asyncio.get_running_loop().create_future()
+        self._classes = kafka_records.emitted(job.parent) if job.parent else {}
+        self._meters = meters
+        self._clock = clock
+        self._journal = Journal(connection, self.names.group(self.name, job.lineage))
+        self._saves = Journal(connection, f"{self.names.group(self.name, job.lineage)}.state")
+        self._landings: dict[int, asyncio.Task[None]] = {}
+        self._inbox: dict[int, list[Any]] = {}
+        self._pumps: dict[int, asyncio.Task[None]] = {}
+        self._queue: Any = None
+        self._settling = 0
+        self._chores: list[asyncio.Task[None]] = []
+        self._taken: dict[int, tuple[int, int]] = {}
+        self._folder = folder / self.name / job.lineage
+        self.app = self._make_app(store)
+        self.table = StateTable(
+            self.app, name="state", assigned=self._on_assigned, partitions=job.partitions,
+            changelog_topic=self._changelog(), options=dict(ROCKS) if store == "rocksdb" else None,
+        )  # fmt: skip
+        self.app.tables.add(self.table)
+        self.app.agent(self.app.topic(self.topic, schema=RunSchema()), name=self.name)(self._fold_all)
+
+    @property
+    def consumer(self) -> RunConsumer:
+        """Faust's consumer, as it is here."""
+        found: Any = self.app.consumer
+        assert isinstance(found, RunConsumer)
+        return found
+
+    def _make_app(self, store: StoreKind) -> FoldApp:
+        app = FoldApp(
+            self.names.group(self.name, self.job.lineage),
+            **self.connection.faust(),
+            store=f"{store}://",
+            datadir=str(self._folder),
+            autodiscover=False,
+            web_enabled=False,
+            topic_allow_declare=False,
+            topic_disable_leader=True,
+            topic_partitions=self.job.partitions,
+            table_standby_replicas=0,
+            broker_session_timeout=SESSION,
+            broker_heartbeat_interval=1.0,
+            broker_commit_interval=0.5,
+            broker_max_poll_records=RECORDS,
+            consumer_max_fetch_size=FETCH_BYTES,
+            consumer_auto_offset_reset="earliest",
+            stream_wait_empty=True,
+        )
+        app.folds = self
+        return app
+
+    def _changelog(self) -> Any:
+        return self.app.topic(
+            self.state, key_type=bytes, value_type=bytes, key_serializer="raw", value_serializer="raw",
+            partitions=self.job.partitions, compacting=True, acks=False, internal=True, maxsize=131_072,
+            allow_empty=True,
+        )  # fmt: skip
+
+    # -- life --------------------------------------------------------------------------------------------------------
+
+    async def start(self) -> None:
+        """Joins the group. Raises LogError where no broker answers."""
+        self._meters.phase(self.name, "starting")
+        self._meters.watch(self.name, self.topic, self.names.group(self.name, self.job.lineage))
+        await self._journal.start()
+        await self._saves.start()
+        self._folder.mkdir(parents=True, exist_ok=True)
+        self._chores = [asyncio.create_task(self._guard(chore)) for chore in (self._watch, self._tick)]
+        self.app.finalize()
+        await self.app.maybe_start()
+
+    async def stop(self) -> None:
+        """Lets what was begun become durable, commits, and leaves the group."""
+        self._meters.phase(self.name, "stopping")
+        for chore in self._chores:
+            chore.cancel()
+        await self.app.stop()
+        await self._journal.stop()
+        await self._saves.stop()
+
+    async def _guard(self, chore: Callable[[], Awaitable[None]]) -> None:
+        try:
+            await chore()
+        except Exception as error:
+            self._fail(error)
+
+    def _fail(self, error: BaseException) -> None:
+        self._meters.phase(self.name, "failed")
+        if not self.failed.done():
+            self.failed.set_result(error)
+
+    async def _watch(self) -> None:
+        """Notices that Faust gave up."""
+        while True:
+            await asyncio.sleep(0.25)
+            self._meters.beat()
+            if self.app.crashed:
+                raise self.app.crash_reason or LogError("Faust stopped", "start the worker again")
+
+    # -- what the consumer asks (see runs.Folds) ---------------------------------------------------------------------
+
+    def waiting(self) -> int:
+        """Runs that were handed over and not begun; records that were accepted count as runs of RECORDS."""
+        queued = 0 if self._queue is None else int(self._queue.qsize())
+        return queued + sum(map(len, self._inbox.values())) // RECORDS
+
+    def positions(self) -> Mapping[int, int]:
+        """The offset up to which each partition is durable."""
+        return {partition: part.durable for partition, part in self.parts.items()}
+
+    async def settle(self) -> None:
+        """Waits until what was begun is durable, or never will be."""
+        for partition in list(self._inbox):
+            self._forget(partition)
+        self._settling += 1
+        try:
+            ends: set[asyncio.Future[Any]] = {asyncio.gather(*self._landings.values()), self.failed}
+            await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            self._settling -= 1
+
+    def restore(self, tp: TP, records: list[Any]) -> None:
+        """Takes over records of the state while it is recovered."""
+        self.table.write(tp.partition, {record.key: record.value for record in records}, records[-1].offset)
+        recovery = self.app.tables.recovery  # type: ignore[attr-defined]
+        done, end = records[-1].offset + 1, recovery.active_highwaters.get(tp, 0) + 1
+        self._meters.restoring(self.name, tp.partition, min(done, end), end)
+
+    # -- partitions --------------------------------------------------------------------------------------------------
+
+    async def _on_assigned(self, ours: set[int]) -> None:
+        """Recovery is complete: goes on where the state of these partitions ends."""
+        try:
+            self.consumer.renew()
+            for partition in self.parts.keys() - ours:
+                del self.parts[partition]
+                self._forget(partition)
+                self._meters.released(self.name, self.topic, partition)
+            for partition in sorted(ours):
+                await self._take_over(partition)
+            self._meters.phase(self.name, "running")
+        except Exception as error:
+            self._fail(error)
+
+    async def _take_over(self, partition: int) -> None:
+        keys = self.table.keys_of(partition)
+        part = self.parts.get(partition)
+        job = self.job
+        # Why compare: a worker that lost its partitions and got them back may find that another went further.
+        if part is None or keys.get(part.mark_key) != part.saved:
+            part = Part(job.processor, job.params, partition, job.partitions, keys, self._classes)
+            self.parts[partition] = part
+            self._forget(partition)
+        else:
+            part.keys = keys
+        await self._check_kept(part)
+        self._meters.position(self.name, self.topic, partition, part.durable)
+
+    async def _check_kept(self, part: Part) -> None:
+        """Raises LogError where what is to be read next was deleted."""
+        tp = TP(self.topic, part.partition)
+        begin = (await self.consumer.earliest_offsets(tp)).get(tp) or 0
+        if begin > part.mark.next:
+            raise LogError(
+                f"{self.topic}, partition {part.partition}, begins at offset {begin}, but {self.name} has folded it up "
+                f"to {part.mark.next} only: the records between were deleted",
+                "give the topic infinite retention (retention.ms=-1), then bring its records back: `mnemolog log copy` "
+                "from a backup or archive into a new MNEMOLOG_KAFKA_PREFIX; state is folded anew there",
+            )
+
+    # -- folding -----------------------------------------------------------------------------------------------------
+
+    async def _fold_all(self, stream: Any) -> None:
+        self._queue = stream.channel.queue
+        async for run in stream:
+            try:
+                await self._accept(run)
+            except Exception as error:
+                self._fail(error)
+            if self.failed.done():
+                await asyncio.Event().wait()  # Why: an agent that goes on, or raises, skips the run and commits it
+
+    async def _accept(self, fetched: Fetched) -> None:
+        """Takes a run if it is the next one; where one is missing, reading begins anew at what is to be folded next.
+
+        A hole between two runs that follow on each other is one that a producer's transaction left, unless records
+        were deleted: then this raises LogError.
+        """
+        partition = fetched.records[0].partition
+        part, tp = self.parts.get(partition), TP(self.topic, partition)
+        if part is None or fetched.epoch < self.consumer.epoch(tp):
+            return
+        epoch, number = self._taken.get(partition, NOTHING)
+        if (fetched.epoch, fetched.number) != (epoch, number + 1) and (fetched.epoch <= epoch or fetched.number):
+            self._forget(partition)
+            await self.consumer.read_from(tp, part.mark.next)
+            return
+        inbox = self._inbox.setdefault(partition, [])
+        if fetched.records[0].offset > (inbox[-1].offset + 1 if inbox else part.mark.next):
+            await self._check_kept(part)
+        self._taken[partition] = (fetched.epoch, fetched.number)
+        inbox.extend(fetched.records)
+        pump = self._pumps.get(partition)
+        if pump is None or pump.done():
+            self._pumps[partition] = asyncio.create_task(self._guard(lambda: self._pump(part)))
+
+    def _forget(self, partition: int) -> None:
+        """Drops what was accepted and not folded: it is to be read again."""
+        self._inbox.pop(partition, None)
+        self._taken[partition] = NOTHING
+
+    async def _pump(self, part: Part) -> None:
+        """Folds what was accepted of a partition, as much at a time as came while the batches before became durable."""
+        partition = part.partition
+        while self.parts.get(partition) is part and not self.failed.done():
+            before = self._landings.get(partition)
+            if part.under_way >= AHEAD and before is not None:
+                await before
+            inbox = self._inbox.get(partition)
+            if not inbox:
+                return
+            records, inbox[:RECORDS] = inbox[:RECORDS], []
+            with self._meters.timed(self.name, "fold"):
+                batch = part.fold(records)
+            self._landings[partition] = asyncio.create_task(self._land(part, batch, before))
+            await asyncio.sleep(0)
+
+    async def _land(self, part: Part, batch: Batch, before: asyncio.Task[None] | None) -> None:
+        """Makes a batch durable, in the order that lets any crash be repeated, after the one `before` it."""
+        try:
+            if before is not None:
+                await before
+            if self.failed.done() or self.parts.get(part.partition) is not part:
+                return  # the one before was given up
+            timed = self._meters.timed
+            with self.connection.telling(f"{self.name} could not write what it folded"):
+                with timed(self.name, "send"):
+                    await self._send(part.partition, batch)
+                if not await self._still_ours(part):
+                    return
+                with timed(self.name, "journal"):
+                    offset = await self._saves.change(Place(self.state, part.partition), batch.changes)
+            with timed(self.name, "table"):
+                self.table.write(part.partition, batch.changes, offset)
+            part.landed(batch)
+            self._tell(part, batch)
+        except Exception as error:
+            self._fail(error)
+
+    async def _still_ours(self, part: Part) -> bool:
+        """Waits until the group is known to take this process for a member; False where it was expelled.
+
+        Why: a process that stood still, or could not reach the broker, must not write over the state that another
+        worker went on with. What was folded here is then given up, and folded again by whoever has the partition.
+        """
+        while self.consumer.silence() > LEASE:
+            if self._settling:
+                self.parts.pop(part.partition, None)
+                log.warning("gave up a batch", extra={"fields": {"part": self.name, "partition": part.partition}})
+                return False
+            await asyncio.sleep(0.05)
+        return self.parts.get(part.partition) is part
+
+    async def _send(self, partition: int, batch: Batch) -> None:
+        if batch.letters:
+            raw = self.names.turns
+            letters = [laid(self.topic, letter.message, letter.reason, raw) for letter in batch.letters]
+            await self._journal.append(Place(self.names.dead_letters, 0), letters)  # type: ignore[arg-type]
+        if batch.outputs:
+            await self._journal.append(Place(self.stream, partition), batch.outputs)
+
+    def _tell(self, part: Part, batch: Batch) -> None:
+        meters = self._meters
+        meters.folded(self.name, batch.folded)
+        meters.made(self.name, batch.made)
+        if batch.letters:
+            meters.dead_letter(self.name, len(batch.letters))
+        meters.position(self.name, self.topic, part.partition, part.durable)
+
+    # -- the clock ---------------------------------------------------------------------------------------------------
+
+    async def _tick(self) -> None:
+        """Appends a clock-ticked where a deadline passed in a live space that has nothing more to fold."""
+        while self.job.ticking:
+            await asyncio.sleep(TICK)
+            now = self._clock()
+            for partition, part in list(self.parts.items()):
+                if part.durable < part.mark.next or self._end(partition) != part.durable:
+                    continue
+                ticks = [(t.space.encode(), encode(t), kafka_records.headers_of(t)) for t in part.ticks(now)]
+                with suppress(KafkaError):  # it is asked for again after a restart; reads wait for no tick
+                    await self._journal.append(Place(self.names.turns, partition), ticks)
+
+    def _end(self, partition: int) -> int | None:
+        """The end of what is read, as of the last fetch; None where it is not known."""
+        tp = TP(self.topic, partition)
+        try:
+            return self.consumer.highwater(tp) if tp in self.consumer.assignment() else None
+        except Exception:  # Faust's consumer has no one error for "not now"
+            return None

@@ -1,0 +1,193 @@
+"""Workers as processes of their own, and what they make of a log."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, ConsumerRecord, TopicPartition
+
+from processors import PROCESSORS
+from streams.driver import Placed, Tree, root_event, root_schema
+from streams.events import encode
+from streams.kafka.connection import Connection
+from streams.kafka.log import KafkaLog
+from streams.kafka.records import PROGRESSED
+from streams.kafka.topics import PRODUCER, Names, create
+from streams.processor import ROOT, lineages
+
+PATIENCE = 60.0
+"""Seconds for what takes two or three on an idle machine."""
+Position = tuple[int, int, int]
+Rows = dict[str, dict[Position, bytes]]
+"""The events of each processor by position, as their streams hold them."""
+
+
+def differences(found: Rows, expected: Rows) -> dict[str, str]:
+    """How streams differ from what is expected of them; empty where they do not."""
+    told = {}
+    for name, rows in found.items():
+        lost = sorted(expected[name].keys() - rows.keys())
+        doubled = sorted(rows.keys() - expected[name].keys())
+        other = sorted(place for place in rows.keys() & expected[name].keys() if rows[place] != expected[name][place])
+        if lost or doubled or other:
+            example = f"{rows[other[0]]!r} for {expected[name][other[0]]!r}" if other else ""
+            told[name] = f"of {len(rows)}: lost {lost[:9]}, too many {doubled[:9]}, other {other[:9]} {example}"
+    return told
+
+
+@dataclass
+class Crew:
+    """A log with topics of its own, and the workers that fold it."""
+
+    connection: Connection
+    folder: Path
+    partitions: int = 2
+    workers: list[subprocess.Popen[bytes]] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        params = {p.name: p.params() for p in PROCESSORS}
+        found = lineages(PROCESSORS, params, root_schema())
+        self.lineages = {name: lineage for name, lineage in found.items() if name != ROOT}
+        self.names = Names(self.connection.prefix)
+        create(self.connection, self.lineages, self.partitions)
+        self.log = KafkaLog(self.connection)
+
+    def __enter__(self) -> Crew:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        for worker in self.workers:
+            worker.kill()
+            worker.wait()
+        self.log.close()
+
+    def start(self, *processors: str, store: str = "memory") -> subprocess.Popen[bytes]:
+        """A worker more."""
+        environment = os.environ | {
+            "MNEMOLOG_KAFKA": self.connection.servers,
+            "MNEMOLOG_KAFKA_PREFIX": self.connection.prefix,
+            "MNEMOLOG_HOME": str(self.folder),
+        }
+        with (self.folder / "workers.log").open("ab") as told:
+            worker = subprocess.Popen(
+                [sys.executable, "-m", "streams.cli", "worker", *processors, "--store", store],
+                env=environment,
+                stderr=told,
+                stdout=told,
+            )
+        self.workers.append(worker)
+        return worker
+
+    def kill(self, worker: subprocess.Popen[bytes]) -> None:
+        """Ends a worker as a crash would."""
+        worker.kill()
+        worker.wait()
+        self.workers.remove(worker)
+
+    def stop(self, worker: subprocess.Popen[bytes]) -> tuple[int, float]:
+        """Asks a worker to stop; its exit code, and the seconds it took."""
+        began = time.monotonic()
+        worker.send_signal(signal.SIGTERM)
+        code = worker.wait(PATIENCE)
+        self.workers.remove(worker)
+        return code, time.monotonic() - began
+
+    def told(self) -> str:
+        """What the workers said."""
+        return (self.folder / "workers.log").read_text()
+
+    def expected(self) -> Rows:
+        """What the embedded fold makes of the log."""
+        tree = Tree(PROCESSORS, {p.name: p.params() for p in PROCESSORS})
+        placed: list[Placed] = []
+        for partition in range(self.partitions):
+            for record in self.log.read(partition, 0):
+                tree.fold(record.space, partition, record.offset, root_event(record), placed)
+        owner = {cls: p.name for p in PROCESSORS for cls in p.emits}
+        rows: Rows = {p.name: {} for p in PROCESSORS}
+        for partition, offset, path, event in placed:
+            rows[owner[type(event)]][partition, offset, path] = encode(event)
+        return rows
+
+    def folded(self, *processors: str) -> Rows:
+        """What stands in the streams once all processors (or those named) have reached the end of the log."""
+        return asyncio.run(self._folded(processors or tuple(self.lineages)))
+
+    async def _folded(self, processors: tuple[str, ...]) -> Rows:
+        ends = {p: self.log.end(p) - 1 for p in range(self.partitions)}
+        streams = {self.names.stream(name, self.lineages[name]): name for name in processors}
+        rows: Rows = {name: {} for name in processors}
+        reached: dict[tuple[str, int], int] = {}
+
+        def take(message: ConsumerRecord[Any, Any]) -> None:
+            name, headers = streams[message.topic], dict(message.headers)
+            partition, offset, path = map(int, headers["position"].split())
+            if headers["type"] == PROGRESSED:
+                reached[name, partition] = max(offset, reached.get((name, partition), -1))
+                return
+            known = rows[name].setdefault((partition, offset, path), message.value)
+            assert known == message.value, f"{name} made two events of one position"
+
+        def done() -> bool:
+            return all(reached.get((name, p), -1) >= end for name in processors for p, end in ends.items())
+
+        places = [TopicPartition(stream, p) for stream in streams for p in range(self.partitions)]
+        await consume(self.connection, places, take, done, self)
+        return rows
+
+    def letters(self, count: int) -> list[ConsumerRecord[Any, Any]]:
+        """The dead letters by key, the last of each, once there are `count`."""
+        found: dict[bytes, ConsumerRecord[Any, Any]] = {}
+        place = TopicPartition(self.names.dead_letters, 0)
+        asyncio.run(
+            consume(self.connection, [place], lambda m: found.update({m.key: m}), lambda: len(found) >= count, self)
+        )
+        return list(found.values())
+
+    def send(self, records: list[tuple[int, bytes | None, bytes | None, list[tuple[str, bytes]]]]) -> None:
+        """Writes records into the raw log as any client could: partition, key, value and headers of each."""
+        asyncio.run(self._send(records))
+
+    async def _send(self, records: list[tuple[int, bytes | None, bytes | None, list[tuple[str, bytes]]]]) -> None:
+        producer = AIOKafkaProducer(**self.connection.client(), **PRODUCER)
+        await producer.start()
+        try:
+            for partition, key, value, headers in records:
+                await producer.send(self.names.turns, value, key=key, partition=partition, headers=headers)
+        finally:
+            await producer.stop()
+
+
+async def consume(
+    connection: Connection,
+    places: list[TopicPartition],
+    take: Callable[[ConsumerRecord[Any, Any]], None],
+    done: Callable[[], bool],
+    crew: Crew,
+) -> None:
+    """Reads places from the beginning until `done`. Fails when that takes too long or a worker ended by itself."""
+    deadline = time.monotonic() + PATIENCE
+    consumer = AIOKafkaConsumer(**connection.client(), enable_auto_commit=False, fetch_max_wait_ms=100)
+    await consumer.start()
+    try:
+        consumer.assign(places)
+        await consumer.seek_to_beginning()
+        while not done():
+            for messages in (await consumer.getmany(timeout_ms=100)).values():
+                for message in messages:
+                    take(message)
+            ended = [worker.returncode for worker in crew.workers if worker.poll() is not None]
+            assert not ended, f"a worker ended with {ended[0]}:\n{crew.told()[-4000:]}"
+            assert time.monotonic() < deadline, f"the workers do not get on:\n{crew.told()[-4000:]}"
+    finally:
+        await consumer.stop()

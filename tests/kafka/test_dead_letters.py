@@ -1,0 +1,189 @@
+"""Dead letters: what was broken is kept as it came, and can be mended and fed again."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import orjson
+import pytest
+from aiokafka import AIOKafkaProducer
+
+from streams.errors import LogError, UsageError
+from streams.events import AT_APPEND, TurnRecorded
+from streams.kafka.connection import Connection, run
+from streams.kafka.dead_letters import Letter, Letters, event_of, laid, letter_of, name_of, refeed_all
+from streams.kafka.log import KafkaLog
+from streams.kafka.topics import PRODUCER, Names, create
+
+ROOT = Path(__file__).parent.parent.parent
+TURN = {"session": "x", "role": "user", "content": "Why is it slow?"}
+
+
+@dataclass
+class Message:
+    """A record as aiokafka gives it."""
+
+    value: bytes | None
+    partition: int = 1
+    offset: int = 17
+    key: bytes | None = b"shop"
+    headers: list[tuple[str, bytes | None]] = field(default_factory=lambda: [("ce_id", b"t1"), ("empty", None)])
+    timestamp: int = 1_700_000_000_000
+    topic: str = "dead"
+
+
+def letter(message: Message, topic: str = "turns") -> Letter:
+    """The letter of a record, after its way through the topic."""
+    sent = laid(topic, message, "value: is not JSON", "turns")
+    return letter_of(Message(sent.value, 0, 0, sent.key, sent.headers))
+
+
+@pytest.mark.parametrize("value", [b"\xff\x00 not JSON", b"", None])
+@pytest.mark.parametrize("key", [b"shop", b"\xff", None])
+def test_a_letter_keeps_key_value_and_headers_as_they_came(value, key):
+    found = letter(Message(value, key=key))
+    assert (found.value, found.key, found.headers) == (value, key, [("ce_id", b"t1"), ("empty", None)])
+    assert (found.topic, found.partition, found.offset, found.reason) == ("turns", 1, 17, "value: is not JSON")
+
+
+def test_the_headers_of_a_broken_record_cannot_pose_as_ours():
+    found = letter(Message(b"x", headers=[("reason", b"all is well"), ("topic", b"elsewhere")]))
+    assert (found.reason, found.topic) == ("value: is not JSON", "turns")
+    assert found.headers == [("reason", b"all is well"), ("topic", b"elsewhere")]
+
+
+def test_a_letter_is_named_by_its_place():
+    assert name_of("turns", 1, 17, "turns") == "1:17"
+    assert name_of("turns.manifest.abc", 1, 17, "turns") == "turns.manifest.abc:1:17"
+
+
+def test_a_record_that_is_no_letter_is_told():
+    with pytest.raises(LogError, match="no dead letter"):
+        letter_of(Message(b"x", headers=[]))
+
+
+def test_what_an_event_leaves_out_is_taken_from_the_record():
+    headers = [("ce_id", b"t1"), ("ce_type", b"turn-recorded.v1"), ("ce_time", b"2026-01-05T09:00:00Z")]
+    event = event_of(letter(Message(orjson.dumps(TURN), headers=headers)), "default")
+    assert isinstance(event, TurnRecorded)
+    assert (event.space, event.id, event.at) == ("shop", "t1", 1_767_603_600_000_000)
+
+
+def test_an_event_without_a_time_happened_when_it_was_set_aside():
+    event = event_of(letter(Message(orjson.dumps(TURN), headers=[])), "default")
+    assert event.at == 1_700_000_000_000_000
+    assert event.at != AT_APPEND
+
+
+def test_another_id_replaces_the_one_that_is_taken():
+    assert event_of(letter(Message(orjson.dumps(TURN | {"id": "t1"}))), "default", id="t1-b").id == "t1-b"
+
+
+@pytest.mark.parametrize(
+    ("value", "said"), [(b"not JSON", "still no event"), (b"{}", "still no event"), (None, "has no value")]
+)
+def test_what_is_still_no_event_is_told_with_a_way_out(value, said):
+    with pytest.raises(UsageError, match=said) as told:
+        event_of(letter(Message(value)), "default")
+    assert "--value FILE" in told.value.way_out
+
+
+def test_a_derived_record_is_not_fed_to_the_log():
+    with pytest.raises(UsageError, match="is no record of the log"):
+        event_of(letter(Message(orjson.dumps(TURN)), topic="turns.manifest.abc"), "default")
+
+
+@pytest.fixture
+def letters(connection: Connection) -> Letters:
+    """The dead letters of a new log."""
+    create(connection, {}, 2)
+    return Letters(connection, Names(connection.prefix).dead_letters)
+
+
+def lay(letters: Letters, *messages: Message) -> None:
+    """Sets records aside, as workers do."""
+    turns = Names(letters.connection.prefix).turns
+
+    async def send() -> None:
+        producer = AIOKafkaProducer(**letters.connection.client(), **PRODUCER)
+        await producer.start()
+        for message in messages:
+            sent = laid(turns, message, "value: is not JSON", turns)
+            await producer.send_and_wait(letters.topic, sent.value, sent.key, headers=sent.headers)
+        await producer.stop()
+
+    run(letters.connection, send())
+
+
+def test_letters_are_listed_once_each_though_two_workers_found_them(letters):
+    assert letters.all() == []
+    lay(letters, Message(b"a"), Message(b"b", offset=18), Message(b"a"), Message(None, offset=19))
+    assert [(found.name, found.value) for found in letters.all()] == [("1:17", b"a"), ("1:18", b"b"), ("1:19", None)]
+
+
+def test_a_settled_letter_stays_away_when_a_new_lineage_finds_the_record_again(letters):
+    lay(letters, Message(b"a"), Message(b"b", offset=18))
+    letters.settle(["1:17"])
+    assert [found.name for found in letters.all()] == ["1:18"]
+    lay(letters, Message(b"a"))
+    assert [found.name for found in letters.all()] == ["1:18"]
+    with pytest.raises(UsageError, match="no dead letter '1:17'"):
+        letters.named("1:17")
+
+
+def test_letters_that_are_events_now_go_to_the_log_and_are_settled(letters, tmp_path):
+    good = orjson.dumps(TURN | {"id": "t1"})
+    lay(letters, Message(good), Message(b"bad", offset=18))
+    log = KafkaLog(letters.connection, tmp_path)
+    refed = refeed_all(log, letters, letters.all(), "default")
+    assert [(one.name, one.position is None) for one in refed] == [("1:17", False), ("1:18", True)]
+    assert [found.name for found in letters.all()] == ["1:18"]
+    again = refeed_all(log, letters, letters.all(), "default", mended=orjson.dumps(TURN | {"id": "t2"}))
+    assert again[0].said == "appended"
+    assert letters.all() == []
+    fed = [record for partition in range(2) for record in log.read(partition, 0)]
+    assert [(record.space, orjson.loads(record.value)["id"]) for record in fed] == [("shop", "t1"), ("shop", "t2")]
+    log.close()
+
+
+def mnemolog(connection: Connection, home: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Runs the command line on the log of a test."""
+    import os
+
+    said = {"MNEMOLOG_KAFKA": connection.servers, "MNEMOLOG_KAFKA_PREFIX": connection.prefix}
+    return subprocess.run(
+        [sys.executable, "-W", "error", "-m", "streams.cli", *arguments],
+        env=os.environ | said | {"MNEMOLOG_HOME": str(home)},
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+
+def test_the_command_lists_shows_mends_and_drops(letters, tmp_path):
+    lay(letters, Message(b"bad"), Message(b"\xffworse", offset=18))
+
+    def ran(*arguments: str) -> subprocess.CompletedProcess[str]:
+        return mnemolog(letters.connection, tmp_path / "home", "dead-letters", *arguments)
+
+    listed = [json.loads(line) for line in ran("--json").stdout.splitlines()]
+    assert [(row["name"], row["reason"], row["bytes"]) for row in listed] == [
+        ("1:17", "value: is not JSON", 3),
+        ("1:18", "value: is not JSON", 6),
+    ]
+    assert "headers: {'ce_id': 't1', 'empty': None}" in ran("show", "1:17").stdout
+    assert ran("show", "1:17", "--raw").stdout == "bad"
+    still = ran("refeed", "1:17")
+    assert (still.returncode, "still no event" in still.stdout) == (1, True)
+    (tmp_path / "mended.json").write_bytes(orjson.dumps(TURN))
+    assert "appended" in ran("refeed", "1:17", "--value", str(tmp_path / "mended.json")).stdout
+    assert "1 dropped" in ran("drop", "1:18").stdout
+    assert "there are no dead letters" in ran().stdout
+    gone = ran("show", "1:17")
+    assert (gone.returncode, "`mnemolog dead-letters` lists them" in gone.stderr) == (2, True)

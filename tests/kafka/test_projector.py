@@ -1,0 +1,211 @@
+"""The projector: what workers derived, in whatever order it comes, becomes the memory that a fold of the log makes."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from aiokafka import TopicPartition
+from aiokafka.admin import AIOKafkaAdminClient
+from aiokafka.admin.records_to_delete import RecordsToDelete
+
+from processors import PROCESSORS
+from projections.store import digest
+from streams.errors import BehindError, LogError, UsageError
+from streams.events import Outside
+from streams.home import Home, Office
+from streams.kafka.connection import Connection
+from streams.kafka.log import KafkaLog
+from streams.kafka.projector import Projector
+from streams.kafka.topics import create
+from tests.kafka.hands import LINEAGES, Hands, folded, spread
+
+Talk = Callable[[int], list[Outside]]
+
+
+@pytest.fixture
+def log(connection: Connection, tmp_path: Path) -> Iterator[KafkaLog]:
+    """An empty log of 3 partitions, with the topics of all processors."""
+    create(connection, LINEAGES, 3)
+    found = KafkaLog(connection, tmp_path)
+    yield found
+    found.close()
+
+
+@pytest.fixture
+def home(log: KafkaLog, tmp_path: Path) -> Home:
+    """A home on that log."""
+    found = Home(tmp_path / "home", PROCESSORS)
+    found.log = log
+    return found
+
+
+def opened(home: Home) -> Projector:
+    """The projector of the home's live memory."""
+    found = home.open_live()
+    assert isinstance(found, Projector)
+    return found
+
+
+def drained(projector: Projector) -> dict[str, str]:
+    """The digest once all that was made is in the memory."""
+    assert projector.reach_end() == ""
+    return digest(projector.store.connection)
+
+
+def test_what_workers_derived_has_the_digest_of_a_fold(home: Home, log: KafkaLog, talk: Talk, tmp_path: Path) -> None:
+    log.append(spread(talk(80)))
+    Hands(log).make()
+    projector = opened(home)
+    try:
+        assert drained(projector) == folded(log, tmp_path)
+        assert projector.behind() == 0
+    finally:
+        projector.close()
+
+
+def test_nothing_of_an_event_is_seen_before_every_processor_is_done_with_it(
+    home: Home, log: KafkaLog, talk: Talk, tmp_path: Path
+) -> None:
+    log.append(spread(talk(60)))
+    hands = Hands(log)
+    hands.make("manifest", "open_efforts", "working_context", "ttl_escalations")
+    hands.make("coactivation", stop=20)
+    projector = opened(home)
+    try:
+        said = projector.reach_end(patience=2)
+        assert "coactivation has not got past offset 19" in said
+        assert "manifest" not in said
+        assert [projector.store.mark(p) for p in range(3)] == [min(19, log.end(p) - 1) for p in range(3)]
+        count = "SELECT max(position) FROM {}"
+        for table in ("turn_recorded", "turn_filed", "turn_threaded"):
+            assert projector.store.connection.execute(count.format(table)).fetchall()[0][0] <= 19
+        hands.make("coactivation")
+        assert drained(projector) == folded(log, tmp_path)
+    finally:
+        projector.close()
+
+
+def test_rows_told_again_after_a_crash_of_a_worker_are_dropped(
+    home: Home, log: KafkaLog, talk: Talk, tmp_path: Path
+) -> None:
+    log.append(spread(talk(60)))
+    hands = Hands(log)
+    for stop in (15, 40, 41, None):
+        hands.make(stop=stop, progressed=False)
+        hands.make(stop=stop, again=30)
+    projector = opened(home)
+    try:
+        assert drained(projector) == folded(log, tmp_path)
+    finally:
+        projector.close()
+
+
+def test_a_projector_that_stopped_anywhere_goes_on_where_it_was(
+    home: Home, log: KafkaLog, talk: Talk, tmp_path: Path
+) -> None:
+    hands = Hands(log)
+    for start in range(0, 400, 100):
+        log.append(spread(talk(80))[start : start + 100])
+        hands.make("manifest", "ttl_escalations")
+        hands.make("open_efforts", progressed=False)
+        projector = opened(home)
+        projector.reach_end(patience=0.5)
+        projector.close()
+        hands.make("open_efforts", again=10)
+        hands.make("working_context", "coactivation")
+    projector = opened(home)
+    try:
+        assert drained(projector) == folded(log, tmp_path)
+    finally:
+        projector.close()
+
+
+def test_a_full_stream_waits_until_the_others_come(home: Home, log: KafkaLog, talk: Talk, tmp_path: Path) -> None:
+    log.append(spread(talk(60)))
+    hands = Hands(log)
+    projector = opened(home)
+    projector._room = 20
+    try:
+        for stop in (*range(0, 120, 10), None):
+            hands.make("manifest", "open_efforts", "working_context", "ttl_escalations", stop=stop)
+        projector.reach_end(patience=0.5)
+        assert projector._feed.full  # which no commit has emptied: coactivation has told nothing yet
+        assert projector.store.mark(0) == -1
+        for stop in (10, 40, None):
+            hands.make("coactivation", stop=stop)
+        assert drained(projector) == folded(log, tmp_path)
+    finally:
+        projector.close()
+
+
+def test_a_question_after_a_position_is_answered_once_it_is_there(home: Home, log: KafkaLog, talk: Talk) -> None:
+    outcomes = log.append(spread(talk(6)))
+    after = f"{outcomes[-1].partition}:{outcomes[-1].offset}"
+    hands = Hands(log)
+    hands.make("manifest")
+    office = Office(home, opened(home))
+    question = {"ask": "view", "arguments": {"name": "turns"}, "after": after}
+    try:
+        with pytest.raises(BehindError, match="open_efforts has not got past") as raised:
+            office.carry_out(question)
+        assert "workers" in raised.value.way_out
+        hands.make()
+        office.runtime.reach_end()
+        assert office.carry_out(question)
+    finally:
+        office.runtime.close()
+
+
+def test_a_stream_that_lost_records_stops_the_projector_loudly(home: Home, log: KafkaLog, talk: Talk) -> None:
+    log.append(spread(talk(20)))
+    Hands(log).make()
+    full = next(partition for partition in range(3) if log.end(partition))
+    place = TopicPartition(log.names.stream("manifest", LINEAGES["manifest"]), full)
+
+    async def cut() -> None:
+        admin = AIOKafkaAdminClient(**log.connection.client())
+        await admin.start()
+        try:
+            await admin.delete_records({place: RecordsToDelete(before_offset=1)})
+        finally:
+            await admin.close()
+
+    asyncio.run(cut())
+    with pytest.raises(LogError, match="those from 0 on are needed") as raised:
+        home.open_live()
+    assert "retention" in raised.value.way_out
+
+
+def test_missing_topics_are_named(connection: Connection, tmp_path: Path) -> None:
+    create(connection, {}, 1)
+    home = Home(tmp_path / "home", PROCESSORS)
+    home.log = log = KafkaLog(connection, tmp_path)
+    try:
+        with pytest.raises(LogError, match="there is no topic") as raised:
+            home.open_live()
+        assert "topics create" in raised.value.way_out
+    finally:
+        log.close()
+
+
+def test_as_of_a_position_ends_the_other_partitions_at_the_same_time(home: Home, log: KafkaLog, talk: Talk) -> None:
+    events = spread(talk(30))
+    for start in range(0, len(events), 25):
+        log.append(events[start : start + 25])
+    Hands(log).make()
+    records = [record for partition in range(3) for record in log.read(partition, 0)]
+    chosen = sorted(records, key=lambda record: record.recorded_at)[len(records) // 2]
+    until = max(r.recorded_at for r in records if r.partition == chosen.partition and r.offset <= chosen.offset)
+    expected = [
+        r
+        for r in records
+        if r.type.startswith("turn-recorded")
+        and (r.offset <= chosen.offset if r.partition == chosen.partition else r.recorded_at <= until)
+    ]
+    found = home.ask("view", name="turns", as_of=f"{chosen.partition}:{chosen.offset}")
+    assert len(found) == len(expected) > 0
+    with pytest.raises(UsageError, match="no position of a log of 3 partitions"):
+        home.ask("view", name="turns", as_of="17")

@@ -1,0 +1,164 @@
+"""The topics of a log: made once, as they must be, and never bent to fit."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+
+import orjson
+import pytest
+from aiokafka import AIOKafkaConsumer, TopicPartition
+from aiokafka.admin import NewTopic
+
+from processors import NAMES, PROCESSORS
+from streams.cli import main
+from streams.errors import LogError, UsageError
+from streams.kafka.candidates import live_lineages
+from streams.kafka.connection import Connection, admin, run, started
+from streams.kafka.log import KafkaLog
+from streams.kafka.topics import MAX_RECORD_BYTES, Names, create, ensure_lineages, listing, read_notes
+from tests.contracts.log_contract import turn
+
+LINEAGES = {"manifest": "0123456789abcdef", "open_efforts": "fedcba9876543210"}
+
+
+def make(connection: Connection, name: str, partitions: int, **config: str) -> None:
+    """Makes a topic by hand."""
+
+    async def create_it() -> None:
+        client = await admin(connection)
+        settings = {name.replace("_", "."): value for name, value in config.items()}
+        await client.create_topics([NewTopic(name, partitions, 1, topic_configs=settings)])
+        await client.close()
+
+    run(connection, create_it())
+
+
+def test_all_topics_are_made_once_with_one_number_of_partitions(connection: Connection) -> None:
+    names = Names(connection.prefix)
+    made = create(connection, LINEAGES, 3)
+    assert len(made.created) == 3 + 3 * len(LINEAGES)
+    again = create(connection, LINEAGES)
+    assert (again.log_id, again.partitions, again.created) == (made.log_id, 3, [])
+    counts = {ends.topic: ends.partitions for ends in listing(connection)[0]}
+    single = {names.control, names.dead_letters}
+    assert counts == {topic: 1 if topic in single else 3 for topic in made.created}
+
+
+def test_a_log_has_one_id_however_many_make_it_at_once(connection: Connection) -> None:
+    with ThreadPoolExecutor(4) as pool:
+        made = list(pool.map(lambda _: create(connection, LINEAGES, 2), range(4)))
+    assert len({found.log_id for found in made}) == 1
+    assert run(connection, read_notes(connection))["id"] == made[0].log_id
+    assert sum(len(found.created) for found in made) == 3 + 3 * len(LINEAGES)
+
+
+def test_another_number_of_partitions_is_refused_and_nothing_is_changed(connection: Connection) -> None:
+    create(connection, {}, 2)
+    with pytest.raises(UsageError, match="has 2 partitions, not 5") as told:
+        create(connection, LINEAGES, 5)
+    assert "log copy" in told.value.way_out
+    assert len(listing(connection)[0]) == 3
+
+
+@pytest.mark.parametrize(
+    ("config", "fault"),
+    [
+        ({"retention_ms": "604800000"}, "retention.ms=604800000, not -1"),
+        ({"cleanup_policy": "compact"}, "cleanup.policy=compact, not delete"),
+        ({"max_message_bytes": "1048588"}, f"max.message.bytes=1048588, not {MAX_RECORD_BYTES}"),
+        ({"message_timestamp_type": "CreateTime"}, "message.timestamp.type=CreateTime, not LogAppendTime"),
+    ],
+)
+def test_a_topic_that_differs_is_refused_and_the_difference_named(
+    connection: Connection, config: dict[str, str], fault: str
+) -> None:
+    right = {
+        "retention_ms": "-1",
+        "retention_bytes": "-1",
+        "max_message_bytes": str(MAX_RECORD_BYTES),
+        "message_timestamp_type": "LogAppendTime",
+    }
+    make(connection, Names(connection.prefix).turns, 4, **(right | config))
+    with pytest.raises(UsageError, match=fault):
+        create(connection, {}, 4)
+
+
+def test_a_changelog_that_is_not_compacted_is_refused(connection: Connection) -> None:
+    state = Names(connection.prefix).state("manifest", LINEAGES["manifest"])
+    make(connection, state, 4, max_message_bytes=str(MAX_RECORD_BYTES))
+    with pytest.raises(UsageError, match=r"state-changelog has cleanup\.policy=delete, not compact"):
+        create(connection, LINEAGES, 4)
+
+
+def test_topics_of_a_further_lineage_are_made_as_those_of_the_log(connection: Connection) -> None:
+    with pytest.raises(LogError, match="there is no topic"):
+        ensure_lineages(connection, LINEAGES)
+    create(connection, {}, 3)
+    assert len(ensure_lineages(connection, LINEAGES).created) == 6
+    assert ensure_lineages(connection, LINEAGES).created == []
+
+
+def test_more_copies_than_brokers_are_refused_with_a_way_out(connection: Connection) -> None:
+    with pytest.raises(LogError, match="need as many brokers") as told:
+        create(connection, {}, 1, replication=30)
+    assert "--replication" in told.value.way_out
+
+
+def test_a_prefix_that_no_topic_can_have_is_refused() -> None:
+    with pytest.raises(UsageError, match="cannot begin with"):
+        Names("my topics")
+
+
+def test_names_carry_processor_and_lineage_and_give_them_back() -> None:
+    names = Names("acme")
+    stream = names.stream("open_efforts", "0123456789abcdef")
+    assert names.lineage_of(stream) == ("open_efforts", "0123456789abcdef")
+    for other in (names.turns, names.journal("manifest", "0" * 16), names.state("manifest", "0" * 16), "x" + stream):
+        assert names.lineage_of(other) is None
+
+
+def test_the_lag_of_a_group_is_told_by_partition(connection: Connection) -> None:
+    names = Names(connection.prefix)
+    create(connection, LINEAGES, 2)
+    log = KafkaLog(connection)
+    log.append([turn(str(n), space=f"s{n}") for n in range(20)])
+    ends = log.ends()
+    log.close()
+
+    async def commit() -> None:
+        group = names.group("manifest", LINEAGES["manifest"])
+        consumer = AIOKafkaConsumer(**connection.client(), group_id=group, enable_auto_commit=False)
+        async with started(consumer):
+            consumer.assign([TopicPartition(names.turns, 0)])
+            await consumer.commit({TopicPartition(names.turns, 0): 3})
+
+    run(connection, commit())
+    (lag,) = listing(connection)[1]
+    assert (lag.topic, lag.committed, lag.lag) == (names.turns, {0: 3}, {0: ends[0] - 3, 1: ends[1]})
+
+
+def test_the_commands_make_and_list_topics(
+    connection: Connection, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("MNEMOLOG_KAFKA", connection.servers)
+    monkeypatch.setenv("MNEMOLOG_KAFKA_PREFIX", connection.prefix)
+    for count in (3 + 3 * len(NAMES), 0):
+        with pytest.raises(SystemExit) as done:
+            main(["topics", "create", "--partitions", "2", "--json"])
+        assert done.value.code == 0
+        assert len(orjson.loads(capsys.readouterr().out)["created"]) == count
+    log = KafkaLog(connection)
+    log.append([turn("a"), turn("b")])
+    log.close()
+    with pytest.raises(SystemExit) as done:
+        main(["topics", "--json"])
+    assert done.value.code == 0
+    rows = {row["topic"]: row for row in map(orjson.loads, capsys.readouterr().out.splitlines())}
+    turns = rows[Names(connection.prefix).turns]
+    assert turns["records"] == 2
+    assert sum(turns["ends"].values()) == 2
+    assert set(live_lineages(connection, PROCESSORS)) == set(NAMES)
+    with pytest.raises(SystemExit) as done:
+        main(["topics", "create", "--partitions", "7"])
+    assert done.value.code == 2
+    assert "2 partitions, not 7" in capsys.readouterr().err

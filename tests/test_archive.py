@@ -1,0 +1,107 @@
+"""The archive of a log: sealed Parquet files that hold exactly what the log holds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from streams import archive as archives
+from streams.archive import ArchiveLog, archive
+from streams.embedded import SqliteLog
+from streams.errors import LogError, UsageError
+from streams.events import Outside, TurnRecorded
+from streams.home import Home
+from tests.contracts.log_contract import NOW, turn
+
+Talk = Callable[[int], list[Outside]]
+
+
+def records(log: SqliteLog | ArchiveLog, start: int = 0, stop: int | None = None) -> list[object]:
+    return list(log.read(0, start, stop))
+
+
+def test_an_archive_gives_back_every_record_of_the_log(home: Home, talk: Talk, tmp_path: Path) -> None:
+    home.log.append(talk(500))
+    archive(home.log, tmp_path / "archive")
+    found = ArchiveLog(tmp_path / "archive")
+    assert found.id == home.log.id
+    assert records(found) == records(home.log)
+    assert records(found, 7, 19) == records(home.log, 7, 19)
+    assert found.end(0) == home.log.end(0)
+
+
+def test_archiving_again_adds_what_came_since_and_writes_nothing_twice(
+    home: Home, talk: Talk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(archives, "RANGE", 64)
+    home.log.append(talk(100))
+    first = archive(home.log, tmp_path / "archive")
+    assert [(sealed.start, sealed.stop) for sealed in first] == [(0, 64), (64, 100)]
+    written = {sealed.path: sealed.path.read_bytes() for sealed in first}
+    home.log.append(talk(200)[100:])
+    assert [(s.start, s.stop) for s in archive(home.log, tmp_path / "archive")] == [(100, 164), (164, 200)]
+    assert archive(home.log, tmp_path / "archive") == []
+    assert {path: path.read_bytes() for path in written} == written
+    assert records(ArchiveLog(tmp_path / "archive")) == records(home.log)
+
+
+def test_any_content_and_any_bytes_come_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    log = SqliteLog(tmp_path / "log.sqlite", clock=lambda: NOW)
+    contents = ["", "\x00", "日本語 🤖 \u202e", '{"not": "parsed"}', "a" * 200_000]
+    log.append([turn(str(n), content) for n, content in enumerate(contents)])
+    spaced = log._db.execute("SELECT value FROM log WHERE offset = 0").fetchone()[0].replace(b",", b", ")
+    log._db.execute("DROP TRIGGER append_only_update")
+    log._db.execute("UPDATE log SET value = ? WHERE offset = 0", (spaced,))  # as a producer that writes JSON otherwise
+    archive(log, tmp_path / "archive")
+    assert records(ArchiveLog(tmp_path / "archive")) == records(log)
+    log.close()
+
+
+def test_duckdb_reads_it_as_typed_columns(home: Home, talk: Talk, tmp_path: Path) -> None:
+    events = talk(300)
+    home.log.append(events)
+    archive(home.log, tmp_path / "archive")
+    files = f"'{tmp_path}/archive/*/*.parquet'"
+    with duckdb.connect() as connection:
+        turns, first = connection.execute(
+            f"SELECT count(*), min(epoch_us(\"at\")) FROM read_parquet({files}) WHERE type = 'turn-recorded.v1'"
+        ).fetchall()[0]
+        kinds = dict(connection.execute(f"SELECT column_name, column_type FROM (DESCRIBE FROM {files})").fetchall())
+    said = [event for event in events if isinstance(event, TurnRecorded)]
+    assert (turns, first) == (len(said), min(event.at for event in said))
+    assert kinds["at"] == kinds["recorded_at"] == "TIMESTAMP WITH TIME ZONE"
+    assert (kinds["content"], kinds["offset"], kinds["priority"]) == ("VARCHAR", "BIGINT", "DOUBLE")
+
+
+def test_a_missing_or_damaged_file_is_told(
+    home: Home, talk: Talk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(archives, "RANGE", 50)
+    home.log.append(talk(150))
+    sealed = archive(home.log, tmp_path / "archive")
+    data = bytearray(sealed[0].path.read_bytes())
+    data[200] ^= 0xFF
+    sealed[0].path.write_bytes(data)
+    with pytest.raises(LogError, match="is damaged"):
+        records(ArchiveLog(tmp_path / "archive"))
+    sealed[1].path.unlink()
+    with pytest.raises(LogError, match="lacks offsets 50 to 100"):
+        ArchiveLog(tmp_path / "archive")
+
+
+def test_what_is_no_archive_or_one_of_another_log_is_refused(home: Home, talk: Talk, tmp_path: Path) -> None:
+    home.log.append(talk(10))
+    with pytest.raises(UsageError, match="is no archive"):
+        ArchiveLog(tmp_path)
+    with pytest.raises(UsageError, match="not empty"):
+        archive(home.log, tmp_path)
+    archive(home.log, tmp_path / "archive")
+    other = SqliteLog(tmp_path / "other.sqlite")
+    with pytest.raises(LogError, match="of another log"):
+        archive(other, tmp_path / "archive")
+    other.close()
+    with pytest.raises(LogError, match="is an archive"):
+        ArchiveLog(tmp_path / "archive").append([])
