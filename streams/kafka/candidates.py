@@ -113,7 +113,7 @@ def _place(order: list[str], name: str) -> int:
 
 
 def _topics(names: Names, processor: str, lineage: str) -> list[str]:
-    return [names.stream(processor, lineage), names.journal(processor, lineage), names.state(processor, lineage)]
+    return [names.stream(processor, lineage), names.state(processor, lineage)]
 
 
 def drop_lineage(connection: Connection, processors: Sequence[Processor[Any]], lineage: str) -> Lineage:

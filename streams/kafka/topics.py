@@ -26,8 +26,13 @@ PRODUCER: dict[str, Any] = {"acks": "all", "enable_idempotence": True, "max_requ
 """The arguments of every producer: what it was told is acknowledged is on all replicas in step, once."""
 KEPT = {"cleanup.policy": "delete", "retention.ms": "-1", "retention.bytes": "-1"}
 LAST = {"cleanup.policy": "compact"}
-TIDY = {"segment.bytes": str(64 * 1024 * 1024), "min.cleanable.dirty.ratio": "0.2"}
-"""Of new compacted topics: brokers compact all but the last segment, and a worker that recovers reads what is left."""
+TIDY = {
+    "segment.bytes": str(64 * 1024 * 1024),
+    "min.cleanable.dirty.ratio": "0.2",
+    "delete.retention.ms": str(90 * 24 * 3_600_000),
+}
+"""Of new compacted topics: brokers compact all but the last segment, and a worker that recovers reads what is left. For
+90 days deletions stay to be read: a worker's folder that was idle for less learns of all of them."""
 _PREFIX = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
 _LINEAGE = re.compile(r"\.([a-z0-9_]+)\.([0-9a-f]{16})$")
 
@@ -53,10 +58,6 @@ class Names:
     def group(self, processor: str, lineage: str) -> str:
         """The consumer group of a processor, and the id of its Faust app."""
         return f"{self.prefix}.{processor}.{lineage}"
-
-    def journal(self, processor: str, lineage: str) -> str:
-        """The last batch of each partition: its changed state and its mark."""
-        return f"{self.stream(processor, lineage)}.journal"
 
     def state(self, processor: str, lineage: str) -> str:
         """The changelog of the processor's table, as Faust calls it for a table named `state`."""
@@ -126,7 +127,6 @@ def lineage_specs(names: Names, lineages: Mapping[str, str], partitions: int) ->
         for name, lineage in lineages.items()
         for spec in (
             Spec(names.stream(name, lineage), partitions, KEPT),
-            Spec(names.journal(name, lineage), partitions, LAST),
             Spec(names.state(name, lineage), partitions, LAST),
         )
     ]

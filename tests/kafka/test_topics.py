@@ -113,7 +113,7 @@ def test_names_carry_processor_and_lineage_and_give_them_back() -> None:
     names = Names("acme")
     stream = names.stream("open_efforts", "0123456789abcdef")
     assert names.lineage_of(stream) == ("open_efforts", "0123456789abcdef")
-    for other in (names.turns, names.journal("manifest", "0" * 16), names.state("manifest", "0" * 16), "x" + stream):
+    for other in (names.turns, names.state("manifest", "0" * 16), "x" + stream):
         assert names.lineage_of(other) is None
 
 
