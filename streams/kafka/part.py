@@ -60,6 +60,8 @@ class Batch:
     folded: Counter[str] = field(default_factory=Counter)
     made: Counter[str] = field(default_factory=Counter)
     spaces: dict[str, None] = field(default_factory=dict)
+    count: int = 0
+    """Of records that were folded."""
 
 
 class Part:
@@ -96,7 +98,7 @@ class Part:
 
     def fold(self, messages: Sequence[Message]) -> Batch:
         """Folds records that follow on what was folded; those that do not are repeated ones, and dropped."""
-        batch = Batch()
+        batch = Batch(count=len(messages))
         self._flying.append(batch)
         first = self.mark.next
         for message in messages:
@@ -114,8 +116,8 @@ class Part:
 
     @property
     def under_way(self) -> int:
-        """Batches that are folded and not durable."""
-        return len(self._flying)
+        """Records that are folded and not durable."""
+        return sum(batch.count for batch in self._flying)
 
     def landed(self, batch: Batch) -> None:
         """The oldest batch under way is durable, and in the store."""
@@ -191,7 +193,7 @@ class Part:
                     self._asked.pop(space, None)
 
     def _look(self, key: bytes) -> bytes | None:
-        for batch in self._flying:
+        for batch in reversed(self._flying):
             if key in batch.changes:
                 return batch.changes[key]
         return self.keys.get(key)

@@ -49,8 +49,10 @@ LEASE = 4.0
 again: less than SESSION, after which others may have its partitions."""
 NOTHING = (0, -2)
 """The epoch and number of a run on which none follows: reading begins anew."""
-AHEAD = 2
-"""Batches of a partition that may be folded and not yet durable."""
+AHEAD = 2 * RECORDS
+"""Records of a partition that are folded and not saved, at most: they are repeated after a crash."""
+SAVE = 0.1
+"""Seconds between saves of state, where there is little to save."""
 TICK = 1.0
 """Seconds between looks at deadlines."""
 
@@ -108,7 +110,10 @@ class Worker:
         self._clock = clock
         self._journal = Journal(connection, self.names.group(self.name, job.lineage))
         self._saves = Journal(connection, f"{self.names.group(self.name, job.lineage)}.state")
-        self._landings: dict[int, asyncio.Task[None]] = {}
+        self._sendings: dict[int, asyncio.Task[None]] = {}
+        self._sent: dict[int, list[Batch]] = {}
+        self._hurry = asyncio.Event()
+        self._round = asyncio.Event()
         self._inbox: dict[int, list[Any]] = {}
         self._pumps: dict[int, asyncio.Task[None]] = {}
         self._queue: Any = None
@@ -170,16 +175,16 @@ class Worker:
         await self._journal.start()
         await self._saves.start()
         self._folder.mkdir(parents=True, exist_ok=True)
-        self._chores = [asyncio.create_task(self._guard(chore)) for chore in (self._watch, self._tick)]
+        self._chores = [asyncio.create_task(self._guard(chore)) for chore in (self._watch, self._tick, self._save_all)]
         self.app.finalize()
         await self.app.maybe_start()
 
     async def stop(self) -> None:
         """Lets what was begun become durable, commits, and leaves the group."""
         self._meters.phase(self.name, "stopping")
+        await self.app.stop()  # waits for what is under way, so the chores go on until then
         for chore in self._chores:
             chore.cancel()
-        await self.app.stop()
         await self._journal.stop()
         await self._saves.stop()
 
@@ -219,10 +224,15 @@ class Worker:
             self._forget(partition)
         self._settling += 1
         try:
-            ends: set[asyncio.Future[Any]] = {asyncio.gather(*self._landings.values()), self.failed}
-            await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
+            settled: set[asyncio.Future[Any]] = {asyncio.ensure_future(self._all_saved()), self.failed}
+            await asyncio.wait(settled, return_when=asyncio.FIRST_COMPLETED)
         finally:
             self._settling -= 1
+
+    async def _all_saved(self) -> None:
+        await asyncio.gather(*self._sendings.values())
+        while any(self._sent.values()):
+            await self._next_round()
 
     def restore(self, tp: TP, records: list[Any]) -> None:
         """Takes over records of the state while it is recovered."""
@@ -240,6 +250,7 @@ class Worker:
             for partition in self.parts.keys() - ours:
                 del self.parts[partition]
                 self._forget(partition)
+                self._sent.pop(partition, None)
                 self._meters.released(self.name, self.topic, partition)
             for partition in sorted(ours):
                 await self._take_over(partition)
@@ -256,6 +267,7 @@ class Worker:
             part = Part(job.processor, job.params, partition, job.partitions, keys, self._classes)
             self.parts[partition] = part
             self._forget(partition)
+            self._sent.pop(partition, None)
         else:
             part.keys = keys
         await self._check_kept(part)
@@ -315,42 +327,84 @@ class Worker:
         self._taken[partition] = NOTHING
 
     async def _pump(self, part: Part) -> None:
-        """Folds what was accepted of a partition, as much at a time as came while the batches before became durable."""
+        """Folds what was accepted of a partition, as much at a time as came while the batch before was sent."""
         partition = part.partition
         while self.parts.get(partition) is part and not self.failed.done():
-            before = self._landings.get(partition)
-            if part.under_way >= AHEAD and before is not None:
-                await before
+            while part.under_way >= AHEAD:
+                await self._next_round()
             inbox = self._inbox.get(partition)
             if not inbox:
                 return
             records, inbox[:RECORDS] = inbox[:RECORDS], []
             with self._meters.timed(self.name, "fold"):
                 batch = part.fold(records)
-            self._landings[partition] = asyncio.create_task(self._land(part, batch, before))
+            if before := self._sendings.get(partition):
+                await before
+            self._sendings[partition] = asyncio.create_task(self._send(part, batch))
             await asyncio.sleep(0)
 
-    async def _land(self, part: Part, batch: Batch, before: asyncio.Task[None] | None) -> None:
-        """Makes a batch durable, in the order that lets any crash be repeated, after the one `before` it."""
+    async def _send(self, part: Part, batch: Batch) -> None:
+        """Sends what came of a batch; once that is durable, what it changed may be saved."""
+        partition = part.partition
         try:
-            if before is not None:
-                await before
-            if self.failed.done() or self.parts.get(part.partition) is not part:
-                return  # the one before was given up
-            timed = self._meters.timed
-            with self.connection.telling(f"{self.name} could not write what it folded"):
-                with timed(self.name, "send"):
-                    await self._send(part.partition, batch)
-                if not await self._still_ours(part):
-                    return
-                with timed(self.name, "journal"):
-                    offset = await self._saves.change(Place(self.state, part.partition), batch.changes)
-            with timed(self.name, "table"):
-                self.table.write(part.partition, batch.changes, offset)
-            part.landed(batch)
-            self._tell(part, batch)
+            with (
+                self.connection.telling(f"{self.name} could not write what it folded"),
+                self._meters.timed(self.name, "send"),
+            ):
+                if batch.letters:
+                    raw = self.names.turns
+                    letters = [laid(self.topic, letter.message, letter.reason, raw) for letter in batch.letters]
+                    await self._journal.append(Place(self.names.dead_letters, 0), letters)  # type: ignore[arg-type]
+                if batch.outputs:
+                    await self._journal.append(Place(self.stream, partition), batch.outputs)
+            if self.parts.get(partition) is part:
+                self._sent.setdefault(partition, []).append(batch)
+                if part.under_way >= RECORDS:
+                    self._hurry.set()
         except Exception as error:
             self._fail(error)
+
+    async def _next_round(self) -> None:
+        """Has what was sent saved, now."""
+        self._hurry.set()
+        await self._round.wait()
+
+    async def _save_all(self) -> None:
+        """Saves the changes of what was sent, of all partitions at once, a few times a second.
+
+        Why not batch by batch: who reads on waits for what is sent only, and few large appends cost far less than
+        many small ones. A crash repeats what was sent and not saved: with the same positions, which readers drop.
+        """
+        while True:
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._hurry.wait(), SAVE)
+            self._hurry.clear()
+            parts = [self.parts[partition] for partition, sent in self._sent.items() if sent]
+            await asyncio.gather(*map(self._save, parts))
+            self._round.set()
+            self._round.clear()
+
+    async def _save(self, part: Part) -> None:
+        if not await self._still_ours(part):
+            self._sent.pop(part.partition, None)
+            return
+        batches = self._sent[part.partition]
+        changes: dict[bytes, bytes | None] = {}
+        taken, count = 0, 0
+        for batch in batches:
+            if taken and count + batch.count > RECORDS:
+                break
+            changes |= batch.changes
+            taken, count = taken + 1, count + batch.count
+        timed = self._meters.timed
+        with self.connection.telling(f"{self.name} could not save its state"), timed(self.name, "journal"):
+            offset = await self._saves.change(Place(self.state, part.partition), changes)
+        with timed(self.name, "table"):
+            self.table.write(part.partition, changes, offset)
+        for batch in batches[:taken]:
+            part.landed(batch)
+            self._tell(part, batch)
+        del batches[:taken]
 
     async def _still_ours(self, part: Part) -> bool:
         """Waits until the group is known to take this process for a member; False where it was expelled.
@@ -365,14 +419,6 @@ class Worker:
                 return False
             await asyncio.sleep(0.05)
         return self.parts.get(part.partition) is part
-
-    async def _send(self, partition: int, batch: Batch) -> None:
-        if batch.letters:
-            raw = self.names.turns
-            letters = [laid(self.topic, letter.message, letter.reason, raw) for letter in batch.letters]
-            await self._journal.append(Place(self.names.dead_letters, 0), letters)  # type: ignore[arg-type]
-        if batch.outputs:
-            await self._journal.append(Place(self.stream, partition), batch.outputs)
 
     def _tell(self, part: Part, batch: Batch) -> None:
         meters = self._meters
