@@ -45,8 +45,8 @@ FETCH_BYTES = 4 * 1024 * 1024
 SESSION = 6.0
 """Seconds without a sign of life after which the group gives a worker's partitions to others."""
 LEASE = 4.0
-"""Seconds since the group last took this process for a member, after which it does not write state until it is heard
-again: less than SESSION, after which others may have its partitions."""
+"""Seconds since the group last took this process for a member, after which it neither sends nor saves until it is
+heard again: less than SESSION, after which others may have its partitions."""
 NOTHING = (0, -2)
 """The epoch and number of a run on which none follows: reading begins anew."""
 AHEAD = 2 * RECORDS
@@ -347,6 +347,8 @@ class Worker:
         """Sends what came of a batch; once that is durable, what it changed may be saved."""
         partition = part.partition
         try:
+            if not await self._still_ours(part):
+                return
             with (
                 self.connection.telling(f"{self.name} could not write what it folded"),
                 self._meters.timed(self.name, "send"),
@@ -410,7 +412,8 @@ class Worker:
         """Waits until the group is known to take this process for a member; False where it was expelled.
 
         Why: a process that stood still, or could not reach the broker, must not write over the state that another
-        worker went on with. What was folded here is then given up, and folded again by whoever has the partition.
+        worker went on with, nor send what comes later than what that one is sending. What was folded here is then
+        given up, and folded again by whoever has the partition.
         """
         while self.consumer.silence() > LEASE:
             if self._settling:

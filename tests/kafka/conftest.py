@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -16,20 +17,28 @@ from tests.kafka.broker import Broker, NoBrokerError
 
 REQUIRED = bool(os.environ.get("CI") or os.environ.get("MNEMOLOG_REQUIRE_KAFKA"))
 """Whether a missing broker fails the tests instead of skipping them."""
-_skipped: dict[str, int] = {}
+_reasons: set[str] = set()
+_skipped: Counter[str] = Counter()
 
 
 def without_broker(why: str) -> None:
     """Skips the test, or fails it where a broker is required."""
     if REQUIRED:
         pytest.fail(f"no Kafka, though CI or MNEMOLOG_REQUIRE_KAFKA asks for one: {why}")
-    _skipped[why] = _skipped.get(why, 0) + 1
+    _reasons.add(why)
     pytest.skip(why)
+
+
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    """Counts tests, not fixtures: one broker that is missing skips many."""
+    if report.skipped and isinstance(report.longrepr, tuple):
+        why = str(report.longrepr[2]).removeprefix("Skipped: ")
+        _skipped[why] += why in _reasons
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
     """The last line: how many tests were skipped for want of a broker, and why."""
-    for why, count in _skipped.items():
+    for why, count in (+_skipped).items():
         print(f"{count} tests on Kafka were skipped: {why}")
 
 
