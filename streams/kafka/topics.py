@@ -261,7 +261,8 @@ async def _identify(connection: Connection, names: Names, partitions: int, first
     if not first and "id" not in notes:  # another process made the topic just now and is about to write
         notes = await read_notes(connection, patience=5.0)
     if "id" not in notes:
-        notes = {"id": uuid.uuid4().hex[:12], "partitions": str(partitions)}
+        # The id last: who reads an id, whenever it is, has read all that makes it a log.
+        notes = {"partitions": str(partitions), "id": uuid.uuid4().hex[:12]}
         await write_notes(connection, notes)
     if int(notes["partitions"]) != partitions:
         raise UsageError(
