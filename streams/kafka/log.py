@@ -225,6 +225,9 @@ class KafkaLog:
             self._producer = None
             self._retire(producer)
             raise
+        if any(told.offset < 0 for told in acknowledged):
+            # A retry that the broker had already: it is there, but the broker does not say where.
+            raise kafka_errors.KafkaTimeoutError("some turns were recorded at places that no broker told")
         for record, told in zip(written, acknowledged, strict=True):
             record.offset, record.timestamp = told.offset, told.timestamp
         return written

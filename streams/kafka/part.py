@@ -92,6 +92,8 @@ class Part:
         self._due: dict[str, tuple[int, str]] = {}
         self._asked: dict[str, str] = {}
         self._flying: list[Batch] = []
+        self.sent: list[Batch] = []
+        """Those of which all outputs are durable; what they changed is not saved yet."""
         self._find_deadlines()
 
     # -- folding -----------------------------------------------------------------------------------------------------

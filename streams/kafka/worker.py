@@ -111,13 +111,12 @@ class Worker:
         self._journal = Journal(connection, self.names.group(self.name, job.lineage))
         self._saves = Journal(connection, f"{self.names.group(self.name, job.lineage)}.state")
         self._sendings: dict[int, asyncio.Task[None]] = {}
-        self._sent: dict[int, list[Batch]] = {}
         self._hurry = asyncio.Event()
         self._round = asyncio.Event()
         self._inbox: dict[int, list[Any]] = {}
         self._pumps: dict[int, asyncio.Task[None]] = {}
         self._queue: Any = None
-        self._settling = 0
+        self._settling = False
         self._chores: list[asyncio.Task[None]] = []
         self._taken: dict[int, tuple[int, int]] = {}
         self._folder = folder / self.name / job.lineage
@@ -219,19 +218,20 @@ class Worker:
         return {partition: part.durable for partition, part in self.parts.items()}
 
     async def settle(self) -> None:
-        """Waits until what was begun is durable, or never will be."""
+        """Waits until what was begun is durable, or never will be, and begins nothing more until partitions are ours
+        again: what a worker did later would meet what the next one does."""
+        self._settling = True
         for partition in list(self._inbox):
             self._forget(partition)
-        self._settling += 1
-        try:
-            settled: set[asyncio.Future[Any]] = {asyncio.ensure_future(self._all_saved()), self.failed}
-            await asyncio.wait(settled, return_when=asyncio.FIRST_COMPLETED)
-        finally:
-            self._settling -= 1
+        saved = asyncio.create_task(self._all_saved())
+        ends: set[asyncio.Future[Any]] = {saved, self.failed}
+        await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
+        saved.cancel()
 
     async def _all_saved(self) -> None:
+        await asyncio.gather(*self._pumps.values())
         await asyncio.gather(*self._sendings.values())
-        while any(self._sent.values()):
+        while any(part.under_way for part in self.parts.values()):
             await self._next_round()
 
     def restore(self, tp: TP, records: list[Any]) -> None:
@@ -250,10 +250,10 @@ class Worker:
             for partition in self.parts.keys() - ours:
                 del self.parts[partition]
                 self._forget(partition)
-                self._sent.pop(partition, None)
                 self._meters.released(self.name, self.topic, partition)
             for partition in sorted(ours):
                 await self._take_over(partition)
+            self._settling = False
             self._meters.phase(self.name, "running")
         except Exception as error:
             self._fail(error)
@@ -267,7 +267,6 @@ class Worker:
             part = Part(job.processor, job.params, partition, job.partitions, keys, self._classes)
             self.parts[partition] = part
             self._forget(partition)
-            self._sent.pop(partition, None)
         else:
             part.keys = keys
         await self._check_kept(part)
@@ -305,7 +304,7 @@ class Worker:
         """
         partition = fetched.records[0].partition
         part, tp = self.parts.get(partition), TP(self.topic, partition)
-        if part is None or fetched.epoch < self.consumer.epoch(tp):
+        if part is None or self._settling or fetched.epoch < self.consumer.epoch(tp):
             return
         epoch, number = self._taken.get(partition, NOTHING)
         if (fetched.epoch, fetched.number) != (epoch, number + 1) and (fetched.epoch <= epoch or fetched.number):
@@ -319,22 +318,19 @@ class Worker:
         inbox.extend(fetched.records)
         pump = self._pumps.get(partition)
         if pump is None or pump.done():
-            self._pumps[partition] = asyncio.create_task(self._guard(lambda: self._pump(part)))
+            self._pumps[partition] = asyncio.create_task(self._guard(lambda: self._pump(partition)))
 
     def _forget(self, partition: int) -> None:
         """Drops what was accepted and not folded: it is to be read again."""
         self._inbox.pop(partition, None)
         self._taken[partition] = NOTHING
 
-    async def _pump(self, part: Part) -> None:
+    async def _pump(self, partition: int) -> None:
         """Folds what was accepted of a partition, as much at a time as came while the batch before was sent."""
-        partition = part.partition
-        while self.parts.get(partition) is part and not self.failed.done():
-            while part.under_way >= AHEAD:
+        while not self.failed.done() and (part := self.parts.get(partition)) and (inbox := self._inbox.get(partition)):
+            if part.under_way >= AHEAD:
                 await self._next_round()
-            inbox = self._inbox.get(partition)
-            if not inbox:
-                return
+                continue
             records, inbox[:RECORDS] = inbox[:RECORDS], []
             with self._meters.timed(self.name, "fold"):
                 batch = part.fold(records)
@@ -359,10 +355,9 @@ class Worker:
                     await self._journal.append(Place(self.names.dead_letters, 0), letters)  # type: ignore[arg-type]
                 if batch.outputs:
                     await self._journal.append(Place(self.stream, partition), batch.outputs)
-            if self.parts.get(partition) is part:
-                self._sent.setdefault(partition, []).append(batch)
-                if part.under_way >= RECORDS:
-                    self._hurry.set()
+            part.sent.append(batch)
+            if part.under_way >= RECORDS:
+                self._hurry.set()
         except Exception as error:
             self._fail(error)
 
@@ -381,16 +376,14 @@ class Worker:
             with suppress(TimeoutError):
                 await asyncio.wait_for(self._hurry.wait(), SAVE)
             self._hurry.clear()
-            parts = [self.parts[partition] for partition, sent in self._sent.items() if sent]
-            await asyncio.gather(*map(self._save, parts))
+            await asyncio.gather(*[self._save(part) for part in self.parts.values() if part.sent])
             self._round.set()
             self._round.clear()
 
     async def _save(self, part: Part) -> None:
         if not await self._still_ours(part):
-            self._sent.pop(part.partition, None)
             return
-        batches = self._sent[part.partition]
+        batches = part.sent
         changes: dict[bytes, bytes | None] = {}
         taken, count = 0, 0
         for batch in batches:
