@@ -36,7 +36,7 @@ from streams.kafka.topics import PRODUCER, Names, create
 from streams.log import Stored
 from streams.processor import ROOT, lineages
 from tests.bench.generated import turns
-from tests.kafka.broker import Broker, NoBrokerError, free_ports
+from tests.kafka.broker import SMALL, Broker, NoBrokerError, free_ports
 
 Row = dict[str, Any]
 FOLDER = Path(__file__).parent.parent.parent
@@ -368,7 +368,7 @@ def run() -> list[Row]:
     count = int(os.environ.get("MNEMOLOG_BENCH_KAFKA_TURNS", "100000"))
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch)
-        broker = Broker(folder / "broker")
+        broker = Broker(folder / "broker", jvm=SMALL)
         try:
             broker.start()
         except NoBrokerError:

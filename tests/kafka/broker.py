@@ -21,8 +21,9 @@ START_PATIENCE = 60.0
 """Seconds a broker may take to answer: 4 on an idle machine."""
 STOP_PATIENCE = 20.0
 """Seconds a broker may take to stop before it is killed."""
-JVM = ("-Xms128m", "-Xmx512m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xshare:auto")
-"""Why: a small broker on a machine that runs tests; compiling less starts it in half the time."""
+SMALL = ("-Xms128m", "-Xmx512m", "-XX:+UseSerialGC", "-Xshare:auto")
+HASTY = (*SMALL, "-XX:TieredStopAtLevel=1")
+"""For a small broker on a machine that runs tests: compiling less starts it in half the time."""
 
 
 class NoBrokerError(Exception):
@@ -75,6 +76,7 @@ class Broker:
         node: int = 1,
         voters: Mapping[int, int] | None = None,
         cluster: str = "",
+        jvm: Sequence[str] = HASTY,
     ) -> None:
         """A node that keeps its files in `folder`.
 
@@ -88,6 +90,7 @@ class Broker:
         self.voters = dict(voters or {node: free_ports(1)[0]})
         self.cluster = cluster or _cluster_id()
         self.process: subprocess.Popen[bytes] | None = None
+        self._jvm = jvm
         self._properties = dict(properties or {})
         self._format_options = list(format_options)
 
@@ -107,7 +110,7 @@ class Broker:
             self._format()
         log = (self.folder / "broker.log").open("ab")
         self.process = subprocess.Popen(
-            [*self._java(*JVM), "kafka.Kafka", str(self.folder / "server.properties")],
+            [*self._java(*self._jvm), "kafka.Kafka", str(self.folder / "server.properties")],
             stdout=log,
             stderr=subprocess.STDOUT,
             start_new_session=True,  # Ctrl-C is for the tests, which stop it themselves
