@@ -223,6 +223,7 @@ class Store:
         self.saved_bytes = 0
         """Of state, since this store was opened."""
         self._bulk = False
+        self._marks: dict[int, int] = {}
         self._count()
         self._lineage_of = dict.fromkeys(OUTSIDE.values(), self.lineages["turns"])
         self._lineage_of |= {
@@ -263,7 +264,9 @@ class Store:
 
     def mark(self, partition: int) -> int:
         """The offset of the last raw event folded; -1 for none."""
-        return read_mark(self.connection, partition)
+        if partition not in self._marks:
+            self._marks[partition] = read_mark(self.connection, partition)
+        return self._marks[partition]
 
     @contextmanager
     def bulk(self) -> Iterator[None]:
@@ -294,12 +297,14 @@ class Store:
                     self._live += len(batch.state)
                 else:
                     self._rows += len(batch.state)
-            for partition, position in batch.marks.items():
-                self.connection.execute("DELETE FROM marks WHERE partition = ?", [partition])
-                self.connection.execute("INSERT INTO marks VALUES (?, ?)", [partition, position])
+            if batch.marks:
+                places = [list(batch.marks), list(batch.marks.values())]
+                self.connection.execute("DELETE FROM marks WHERE partition IN (SELECT unnest(?))", places[:1])
+                self.connection.execute("INSERT INTO marks SELECT unnest(?), unnest(?)", places)
             if batch.resume:  # why one value: of 64 partitions and 6 streams, rows would cost more than the commit
                 self.connection.execute("DELETE FROM meta WHERE key = 'resume'")
                 self.connection.execute("INSERT INTO meta VALUES ('resume', ?)", [_text(batch.resume)])
+        self._marks |= batch.marks
         if self._rows > self._live + COMPACT:
             self.compact()
 

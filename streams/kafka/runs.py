@@ -33,12 +33,6 @@ QUEUED = 2
 FETCH_WAIT = 100
 """Milliseconds that a broker holds a fetch for which there is nothing. Why not Faust's 1,500: what else is asked on the
 same connection waits behind it, and a rebalance asks six times."""
-PACE = 0.03
-"""Seconds to the next fetch after one that brought little. Each costs some milliseconds whatever it brings: where the
-processors of a process fetch turn by turn, they wait for one another far longer than that (0.00: 77 ms a processor at
-200 turns a second; 0.03: 64; 0.05: 86)."""
-LITTLE = 100
-"""Records."""
 LOOK = 0.1
 """Seconds for which a fetch is waited for at a time: a seek waits for it."""
 PATIENCE = 0.005
@@ -156,7 +150,6 @@ class RunConsumer(driver.Consumer):
         self._epochs: dict[TP, int] = {}
         self._numbers: dict[TP, int] = {}
         self._reading = asyncio.Lock()
-        self._rest_until = 0.0
 
     def _new_consumer_thread(self) -> RunThread:
         return RunThread(self, loop=self.loop, beacon=self.beacon)
@@ -182,7 +175,6 @@ class RunConsumer(driver.Consumer):
         if folds.waiting() >= QUEUED and not self.app.in_recovery:
             await asyncio.sleep(PATIENCE)
             return {}
-        await asyncio.sleep(self._rest_until - time.monotonic())
         runs: dict[TP, list[Any]] = {}
         async with self._reading:
             found = await super()._getmany(active_partitions, min(timeout, LOOK))
@@ -195,8 +187,6 @@ class RunConsumer(driver.Consumer):
                 else:
                     folds.restore(tp, records)
                     runs[tp] = records[-1:]  # tells Faust how far its recovery is
-        if 0 < sum(map(len, found.values())) < LITTLE:
-            self._rest_until = time.monotonic() + PACE
         return runs
 
     def epoch(self, tp: TP) -> int:
