@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import suppress
 from typing import Any
 
 TURNS = 6
@@ -29,9 +30,10 @@ def fetch_whole(consumer: Any) -> None:
         if found:
             for waiter in list(fetcher._fetch_waiters):
                 fetcher._notify(waiter)
-            for _ in range(TURNS):
-                await asyncio.sleep(0)
-            await asyncio.sleep(REST)
+            with suppress(asyncio.CancelledError):  # the fetcher ends, and waits for its fetches to end in peace
+                for _ in range(TURNS):
+                    await asyncio.sleep(0)
+                await asyncio.sleep(REST)
         return found
 
     whole.whole = True  # type: ignore[attr-defined]
