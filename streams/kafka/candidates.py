@@ -6,10 +6,13 @@ that workers anywhere (`mnemolog worker --memory NAME`) make its streams beside 
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 import orjson
+from aiokafka.errors import GroupCoordinatorNotAvailableError
 
 from streams.driver import root_schema
 from streams.errors import BusyError, LogError, UsageError
@@ -145,10 +148,19 @@ async def _delete(connection: Connection, chosen: Lineage) -> None:
 async def _members(client: Any, group: str) -> int:
     """How many workers a consumer group has."""
     count = 0
-    for answer in await client.describe_consumer_groups([group]):
+    for answer in await _described(client, group):
         for found in answer.groups:
             count += len(found[5])
     return count
+
+
+async def _described(client: Any, group: str) -> Any:
+    """What brokers say of a group. One that never had any first makes room for them, when it is asked."""
+    for _ in range(50):
+        with suppress(GroupCoordinatorNotAvailableError):
+            return await client.describe_consumer_groups([group])
+        await asyncio.sleep(0.2)
+    return await client.describe_consumer_groups([group])
 
 
 def forget_candidate(connection: Connection, name: str) -> None:
