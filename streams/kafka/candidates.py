@@ -12,7 +12,6 @@ from contextlib import suppress
 from typing import Any, NamedTuple
 
 import orjson
-from aiokafka.errors import GroupCoordinatorNotAvailableError
 
 from streams.driver import root_schema
 from streams.errors import BusyError, LogError, UsageError
@@ -156,6 +155,8 @@ async def _members(client: Any, group: str) -> int:
 
 async def _described(client: Any, group: str) -> Any:
     """What brokers say of a group. One that never had any first makes room for them, when it is asked."""
+    from aiokafka.errors import GroupCoordinatorNotAvailableError
+
     for _ in range(50):
         with suppress(GroupCoordinatorNotAvailableError):
             return await client.describe_consumer_groups([group])

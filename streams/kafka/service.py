@@ -102,13 +102,20 @@ async def serve(
         loop.add_signal_handler(number, stopping.set)
     workers = [Worker(job, connection, folder, store, meters, clock) for job in jobs]
     stop = asyncio.create_task(stopping.wait())
+    starting = asyncio.gather(*(worker.start() for worker in workers))
     try:
-        await asyncio.gather(*(worker.start() for worker in workers))
-        log.info("folding", extra={"fields": {"processors": [w.name for w in workers], "servers": connection.servers}})
-        ends: set[asyncio.Future[Any]] = {stop, *(worker.failed for worker in workers)}
-        await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
+        # Why not only await it: a group that rebalances may keep a start waiting for longer than a stop may take.
+        begun: set[asyncio.Future[Any]] = {stop, starting}
+        await asyncio.wait(begun, return_when=asyncio.FIRST_COMPLETED)
+        if starting.done():
+            starting.result()
+            told = {"processors": [worker.name for worker in workers], "servers": connection.servers}
+            log.info("folding", extra={"fields": told})
+            ends: set[asyncio.Future[Any]] = {stop, *(worker.failed for worker in workers)}
+            await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
     finally:
         stop.cancel()
+        starting.cancel()
         stops = [asyncio.create_task(worker.stop()) for worker in workers]
         _, late = await asyncio.wait(stops, timeout=STOP_PATIENCE)
         failures = [_as_ours(worker.name, worker.failed.result()) for worker in workers if worker.failed.done()]
