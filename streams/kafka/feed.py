@@ -12,16 +12,15 @@ from aiokafka.structs import ConsumerRecord
 
 from streams.errors import LogError
 from streams.kafka.connection import Connection, Portal
-from streams.kafka.fetching import fetch_whole
 
 Found = Mapping[TopicPartition, Sequence["ConsumerRecord[bytes, bytes]"]]
 AHEAD = 4
 """Batches read ahead of who takes them."""
 RECORDS = 2_000
 """Records of a batch, at most."""
-WAIT_MS = 50
-"""Milliseconds the broker keeps a fetch that finds nothing. Why so few: a partition that was full is asked for
-again only with the next fetch."""
+WAIT_MS = 20
+"""Milliseconds the broker keeps a fetch that finds nothing. Why so few: while one fetch waits, no partition that was
+not part of it is fetched, however much it has."""
 
 
 class Feed:
@@ -70,7 +69,6 @@ class Feed:
             **self._connection.client(),
         )
         await self._consumer.start()
-        fetch_whole(self._consumer)
         try:
             await self._check()
         except BaseException:

@@ -60,8 +60,6 @@ class Batch:
     folded: Counter[str] = field(default_factory=Counter)
     made: Counter[str] = field(default_factory=Counter)
     spaces: dict[str, None] = field(default_factory=dict)
-    count: int = 0
-    """Of records that were folded."""
 
 
 class Part:
@@ -92,15 +90,13 @@ class Part:
         self._due: dict[str, tuple[int, str]] = {}
         self._asked: dict[str, str] = {}
         self._flying: list[Batch] = []
-        self.sent: list[Batch] = []
-        """Those of which all outputs are durable; what they changed is not saved yet."""
         self._find_deadlines()
 
     # -- folding -----------------------------------------------------------------------------------------------------
 
     def fold(self, messages: Sequence[Message]) -> Batch:
         """Folds records that follow on what was folded; those that do not are repeated ones, and dropped."""
-        batch = Batch(count=len(messages))
+        batch = Batch()
         self._flying.append(batch)
         first = self.mark.next
         for message in messages:
@@ -118,8 +114,8 @@ class Part:
 
     @property
     def under_way(self) -> int:
-        """Records that are folded and not durable."""
-        return sum(batch.count for batch in self._flying)
+        """Batches that are folded and not durable."""
+        return len(self._flying)
 
     def landed(self, batch: Batch) -> None:
         """The oldest batch under way is durable, and in the store."""
@@ -195,7 +191,7 @@ class Part:
                     self._asked.pop(space, None)
 
     def _look(self, key: bytes) -> bytes | None:
-        for batch in reversed(self._flying):
+        for batch in self._flying:
             if key in batch.changes:
                 return batch.changes[key]
         return self.keys.get(key)

@@ -24,8 +24,6 @@ from aiokafka.errors import KafkaError
 from faust.transport.drivers import aiokafka as driver
 from faust.types import TP
 
-from streams.kafka.fetching import fetch_whole
-
 LOGGER = logging.getLogger("faust.mnemolog")
 """Where what Faust says of its own doings goes, as if these classes stood in Faust."""
 QUEUED = 2
@@ -120,9 +118,8 @@ class RunThread(driver.AIOKafkaConsumerThread):
         return found
 
     async def subscribe(self, topics: Iterable[str]) -> None:
-        """Subscribes, has fetches be whole, and listens to the heart."""
+        """Subscribes, and listens to the heart."""
         await super().subscribe(topics)
-        fetch_whole(self._ensure_consumer())
         coordinator = self._ensure_consumer()._coordinator
         if not getattr(coordinator, "heard", False):
             coordinator.heard = True

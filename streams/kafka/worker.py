@@ -45,14 +45,12 @@ FETCH_BYTES = 4 * 1024 * 1024
 SESSION = 6.0
 """Seconds without a sign of life after which the group gives a worker's partitions to others."""
 LEASE = 4.0
-"""Seconds since the group last took this process for a member, after which it neither sends nor saves until it is
-heard again: less than SESSION, after which others may have its partitions."""
+"""Seconds since the group last took this process for a member, after which it does not write state until it is heard
+again: less than SESSION, after which others may have its partitions."""
 NOTHING = (0, -2)
 """The epoch and number of a run on which none follows: reading begins anew."""
-AHEAD = 2 * RECORDS
-"""Records of a partition that are folded and not saved, at most: they are repeated after a crash."""
-SAVE = 0.1
-"""Seconds between saves of state, where there is little to save."""
+AHEAD = 2
+"""Batches of a partition that may be folded and not yet durable."""
 TICK = 1.0
 """Seconds between looks at deadlines."""
 
@@ -110,13 +108,11 @@ class Worker:
         self._clock = clock
         self._journal = Journal(connection, self.names.group(self.name, job.lineage))
         self._saves = Journal(connection, f"{self.names.group(self.name, job.lineage)}.state")
-        self._sendings: dict[int, asyncio.Task[None]] = {}
-        self._hurry = asyncio.Event()
-        self._round = asyncio.Event()
+        self._landings: dict[int, asyncio.Task[None]] = {}
         self._inbox: dict[int, list[Any]] = {}
         self._pumps: dict[int, asyncio.Task[None]] = {}
         self._queue: Any = None
-        self._settling = False
+        self._settling = 0
         self._chores: list[asyncio.Task[None]] = []
         self._taken: dict[int, tuple[int, int]] = {}
         self._folder = folder / self.name / job.lineage
@@ -174,16 +170,16 @@ class Worker:
         await self._journal.start()
         await self._saves.start()
         self._folder.mkdir(parents=True, exist_ok=True)
-        self._chores = [asyncio.create_task(self._guard(chore)) for chore in (self._watch, self._tick, self._save_all)]
+        self._chores = [asyncio.create_task(self._guard(chore)) for chore in (self._watch, self._tick)]
         self.app.finalize()
         await self.app.maybe_start()
 
     async def stop(self) -> None:
         """Lets what was begun become durable, commits, and leaves the group."""
         self._meters.phase(self.name, "stopping")
-        await self.app.stop()  # waits for what is under way, so the chores go on until then
         for chore in self._chores:
             chore.cancel()
+        await self.app.stop()
         await self._journal.stop()
         await self._saves.stop()
 
@@ -218,21 +214,15 @@ class Worker:
         return {partition: part.durable for partition, part in self.parts.items()}
 
     async def settle(self) -> None:
-        """Waits until what was begun is durable, or never will be, and begins nothing more until partitions are ours
-        again: what a worker did later would meet what the next one does."""
-        self._settling = True
+        """Waits until what was begun is durable, or never will be."""
         for partition in list(self._inbox):
             self._forget(partition)
-        saved = asyncio.create_task(self._all_saved())
-        ends: set[asyncio.Future[Any]] = {saved, self.failed}
-        await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
-        saved.cancel()
-
-    async def _all_saved(self) -> None:
-        await asyncio.gather(*self._pumps.values())
-        await asyncio.gather(*self._sendings.values())
-        while any(part.under_way for part in self.parts.values()):
-            await self._next_round()
+        self._settling += 1
+        try:
+            ends: set[asyncio.Future[Any]] = {asyncio.gather(*self._landings.values()), self.failed}
+            await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            self._settling -= 1
 
     def restore(self, tp: TP, records: list[Any]) -> None:
         """Takes over records of the state while it is recovered."""
@@ -253,7 +243,6 @@ class Worker:
                 self._meters.released(self.name, self.topic, partition)
             for partition in sorted(ours):
                 await self._take_over(partition)
-            self._settling = False
             self._meters.phase(self.name, "running")
         except Exception as error:
             self._fail(error)
@@ -304,7 +293,7 @@ class Worker:
         """
         partition = fetched.records[0].partition
         part, tp = self.parts.get(partition), TP(self.topic, partition)
-        if part is None or self._settling or fetched.epoch < self.consumer.epoch(tp):
+        if part is None or fetched.epoch < self.consumer.epoch(tp):
             return
         epoch, number = self._taken.get(partition, NOTHING)
         if (fetched.epoch, fetched.number) != (epoch, number + 1) and (fetched.epoch <= epoch or fetched.number):
@@ -318,95 +307,56 @@ class Worker:
         inbox.extend(fetched.records)
         pump = self._pumps.get(partition)
         if pump is None or pump.done():
-            self._pumps[partition] = asyncio.create_task(self._guard(lambda: self._pump(partition)))
+            self._pumps[partition] = asyncio.create_task(self._guard(lambda: self._pump(part)))
 
     def _forget(self, partition: int) -> None:
         """Drops what was accepted and not folded: it is to be read again."""
         self._inbox.pop(partition, None)
         self._taken[partition] = NOTHING
 
-    async def _pump(self, partition: int) -> None:
-        """Folds what was accepted of a partition, as much at a time as came while the batch before was sent."""
-        while not self.failed.done() and (part := self.parts.get(partition)) and (inbox := self._inbox.get(partition)):
-            if part.under_way >= AHEAD:
-                await self._next_round()
-                continue
+    async def _pump(self, part: Part) -> None:
+        """Folds what was accepted of a partition, as much at a time as came while the batches before became durable."""
+        partition = part.partition
+        while self.parts.get(partition) is part and not self.failed.done():
+            before = self._landings.get(partition)
+            if part.under_way >= AHEAD and before is not None:
+                await before
+            inbox = self._inbox.get(partition)
+            if not inbox:
+                return
             records, inbox[:RECORDS] = inbox[:RECORDS], []
             with self._meters.timed(self.name, "fold"):
                 batch = part.fold(records)
-            if before := self._sendings.get(partition):
-                await before
-            self._sendings[partition] = asyncio.create_task(self._send(part, batch))
+            self._landings[partition] = asyncio.create_task(self._land(part, batch, before))
             await asyncio.sleep(0)
 
-    async def _send(self, part: Part, batch: Batch) -> None:
-        """Sends what came of a batch; once that is durable, what it changed may be saved."""
-        partition = part.partition
+    async def _land(self, part: Part, batch: Batch, before: asyncio.Task[None] | None) -> None:
+        """Makes a batch durable, in the order that lets any crash be repeated, after the one `before` it."""
         try:
-            if not await self._still_ours(part):
-                return
-            with (
-                self.connection.telling(f"{self.name} could not write what it folded"),
-                self._meters.timed(self.name, "send"),
-            ):
-                if batch.letters:
-                    raw = self.names.turns
-                    letters = [laid(self.topic, letter.message, letter.reason, raw) for letter in batch.letters]
-                    await self._journal.append(Place(self.names.dead_letters, 0), letters)  # type: ignore[arg-type]
-                if batch.outputs:
-                    await self._journal.append(Place(self.stream, partition), batch.outputs)
-            part.sent.append(batch)
-            if part.under_way >= RECORDS:
-                self._hurry.set()
-        except Exception as error:
-            self._fail(error)
-
-    async def _next_round(self) -> None:
-        """Has what was sent saved, now."""
-        self._hurry.set()
-        await self._round.wait()
-
-    async def _save_all(self) -> None:
-        """Saves the changes of what was sent, of all partitions at once, a few times a second.
-
-        Why not batch by batch: who reads on waits for what is sent only, and few large appends cost far less than
-        many small ones. A crash repeats what was sent and not saved: with the same positions, which readers drop.
-        """
-        while True:
-            with suppress(TimeoutError):
-                await asyncio.wait_for(self._hurry.wait(), SAVE)
-            self._hurry.clear()
-            await asyncio.gather(*[self._save(part) for part in self.parts.values() if part.sent])
-            self._round.set()
-            self._round.clear()
-
-    async def _save(self, part: Part) -> None:
-        if not await self._still_ours(part):
-            return
-        batches = part.sent
-        changes: dict[bytes, bytes | None] = {}
-        taken, count = 0, 0
-        for batch in batches:
-            if taken and count + batch.count > RECORDS:
-                break
-            changes |= batch.changes
-            taken, count = taken + 1, count + batch.count
-        timed = self._meters.timed
-        with self.connection.telling(f"{self.name} could not save its state"), timed(self.name, "journal"):
-            offset = await self._saves.change(Place(self.state, part.partition), changes)
-        with timed(self.name, "table"):
-            self.table.write(part.partition, changes, offset)
-        for batch in batches[:taken]:
+            if before is not None:
+                await before
+            if self.failed.done() or self.parts.get(part.partition) is not part:
+                return  # the one before was given up
+            timed = self._meters.timed
+            with self.connection.telling(f"{self.name} could not write what it folded"):
+                with timed(self.name, "send"):
+                    await self._send(part.partition, batch)
+                if not await self._still_ours(part):
+                    return
+                with timed(self.name, "journal"):
+                    offset = await self._saves.change(Place(self.state, part.partition), batch.changes)
+            with timed(self.name, "table"):
+                self.table.write(part.partition, batch.changes, offset)
             part.landed(batch)
             self._tell(part, batch)
-        del batches[:taken]
+        except Exception as error:
+            self._fail(error)
 
     async def _still_ours(self, part: Part) -> bool:
         """Waits until the group is known to take this process for a member; False where it was expelled.
 
         Why: a process that stood still, or could not reach the broker, must not write over the state that another
-        worker went on with, nor send what comes later than what that one is sending. What was folded here is then
-        given up, and folded again by whoever has the partition.
+        worker went on with. What was folded here is then given up, and folded again by whoever has the partition.
         """
         while self.consumer.silence() > LEASE:
             if self._settling:
@@ -415,6 +365,14 @@ class Worker:
                 return False
             await asyncio.sleep(0.05)
         return self.parts.get(part.partition) is part
+
+    async def _send(self, partition: int, batch: Batch) -> None:
+        if batch.letters:
+            raw = self.names.turns
+            letters = [laid(self.topic, letter.message, letter.reason, raw) for letter in batch.letters]
+            await self._journal.append(Place(self.names.dead_letters, 0), letters)  # type: ignore[arg-type]
+        if batch.outputs:
+            await self._journal.append(Place(self.stream, partition), batch.outputs)
 
     def _tell(self, part: Part, batch: Batch) -> None:
         meters = self._meters
