@@ -77,7 +77,7 @@ def one_core(folder: Path) -> Iterator[Row]:
     def fold(folding: Tree) -> None:
         """As a replay does: a page of the log at a time, space by space, features from the cache where they are."""
         rows: list[Placed] = []
-        for _, page in pages(folder, log, Plan("bench", params, PROCESSORS, stop=count), 0, 1):
+        for _, _, _, page in pages(folder, log, Plan("bench", params, PROCESSORS, stops=(count,)), 0, 1):
             space = ""
             for record, text in page:
                 if record.space != space:
