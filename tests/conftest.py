@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -11,6 +12,11 @@ from processors import PROCESSORS
 from streams.events import Outside
 from streams.home import Home
 from tests.laws.histories import long_talk, outside
+
+# Why: where a shell without job control runs the tests in the background, interrupts are ignored, and programs that
+# the tests start inherit that: those that are to be stopped by an interrupt would run for ever.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture
