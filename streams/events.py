@@ -82,6 +82,8 @@ Name = Annotated[str, Field(min_length=1, max_length=200), AfterValidator(_plain
 OptionalName = Annotated[str, Field(max_length=200), AfterValidator(_plain)]
 Role = Literal["user", "assistant", "system", "tool"]
 Priority = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
+Turns = Annotated[list[Name], Field(min_length=1, max_length=32)]
+"""Ids of turns; few enough that a fold may write to each of them."""
 
 _CONFIG = ConfigDict(extra="forbid", strict=True, use_attribute_docstrings=True)
 
@@ -271,6 +273,86 @@ class SummaryWritten:
 
 
 @dataclass(slots=True)
+class MemoryRecalled:
+    """What an agent was shown when it asked its memory. It names turns alone: derived ids differ between lineages."""
+
+    __pydantic_config__: ClassVar[ConfigDict] = _CONFIG
+    space: Name
+    id: Name
+    at: Micros
+    cue: str
+    """What was asked."""
+    turns: Turns
+    """The turns shown, and the turns that shown summaries and conclusions were made of; the best first."""
+    session: OptionalName = ""
+    """The conversation in which it was shown; "" for none."""
+    type: Literal["memory-recalled.v1"] = "memory-recalled.v1"
+
+
+@dataclass(slots=True)
+class MemoryRewarded:
+    """What was remembered was of use, or misled."""
+
+    __pydantic_config__: ClassVar[ConfigDict] = _CONFIG
+    space: Name
+    id: Name
+    at: Micros
+    turns: Turns
+    reward: Annotated[float, Field(ge=-1, le=1, allow_inf_nan=False)] = 1.0
+    """From -1, it misled, to 1, it was just what was needed."""
+    session: OptionalName = ""
+    type: Literal["memory-rewarded.v1"] = "memory-rewarded.v1"
+
+
+@dataclass(slots=True)
+class MemoryPinned:
+    """A turn is to be kept at hand whatever its age, or no longer."""
+
+    __pydantic_config__: ClassVar[ConfigDict] = _CONFIG
+    space: Name
+    id: Name
+    at: Micros
+    turn: Name
+    pinned: bool = True
+    session: OptionalName = ""
+    type: Literal["memory-pinned.v1"] = "memory-pinned.v1"
+
+
+@dataclass(slots=True)
+class ConsolidationRequested:
+    """An agent or a user asks that memories be consolidated now, as sleep would do it."""
+
+    __pydantic_config__: ClassVar[ConfigDict] = _CONFIG
+    space: Name
+    id: Name
+    at: Micros
+    session: OptionalName = ""
+    type: Literal["consolidation-requested.v1"] = "consolidation-requested.v1"
+
+
+@dataclass(slots=True)
+class ContradictionJudged:
+    """A model or a person judged whether a statement takes the place of an older one. A judgment is a fact: replays
+    reuse it and never ask again."""
+
+    __pydantic_config__: ClassVar[ConfigDict] = _CONFIG
+    space: Name
+    id: Name
+    at: Micros
+    turn: Name
+    """The newer statement."""
+    older: Name
+    """The turn of the older statement."""
+    contradicts: bool = True
+    confidence: Priority = 1.0
+    session: OptionalName = ""
+    model: str = ""
+    prompt_hash: str = ""
+    params_hash: str = ""
+    type: Literal["contradiction-judged.v1"] = "contradiction-judged.v1"
+
+
+@dataclass(slots=True)
 class ClockTicked:
     """A deadline passed in an idle space; written by the live runtime so that every replay sees the same clock."""
 
@@ -280,6 +362,9 @@ class ClockTicked:
     at: Micros
     type: Literal["clock-ticked.v1"] = "clock-ticked.v1"
 
+
+Remembering = MemoryRecalled | MemoryRewarded | MemoryPinned | ConsolidationRequested | ContradictionJudged
+"""What is said of memories themselves: what was shown, what helped, what to keep."""
 
 Fact = (
     TurnRetracted
@@ -292,6 +377,7 @@ Fact = (
     | NoteSettled
     | SessionEnded
     | SummaryWritten
+    | Remembering
     | ClockTicked
 )
 """Every outside event that is not a turn."""

@@ -12,10 +12,15 @@ from streams.events import (
     OUTSIDE,
     UPCASTS,
     ClockTicked,
+    ConsolidationRequested,
+    ContradictionJudged,
     EffortClosed,
     EffortDeclared,
     EffortReopened,
     ImportanceFlagged,
+    MemoryPinned,
+    MemoryRecalled,
+    MemoryRewarded,
     NoteSettled,
     NoteTaken,
     OfferDeclined,
@@ -77,6 +82,15 @@ EVENTS = {
         "some-model",
         "p-hash",
         "q-hash",
+    ),
+    "memory-recalled.v1": MemoryRecalled(
+        "harbour", "m-0001", AT + 11, "which bolts hold the crane?", ["t-0001", "t-0000"], "monday"
+    ),
+    "memory-rewarded.v1": MemoryRewarded("harbour", "m-0002", AT + 12, ["t-0001"], -0.5, "monday"),
+    "memory-pinned.v1": MemoryPinned("harbour", "m-0003", AT + 13, "t-0001", False, "monday"),
+    "consolidation-requested.v1": ConsolidationRequested("harbour", "m-0004", AT + 14, "monday"),
+    "contradiction-judged.v1": ContradictionJudged(
+        "harbour", "m-0005", AT + 15, "t-0001", "t-0000", False, 0.75, "monday", "some-model", "p-hash", "q-hash"
     ),
     "clock-ticked.v1": ClockTicked("harbour", "c-0001", 253_402_214_400_000_000),
 }

@@ -26,11 +26,16 @@ from processors.manifest.summary import Evidence, forget, gather, summarize
 from streams.events import (
     HOUR,
     ClockTicked,
+    ConsolidationRequested,
+    ContradictionJudged,
     EffortClosed,
     EffortDeclared,
     EffortReopened,
     Fact,
     ImportanceFlagged,
+    MemoryPinned,
+    MemoryRecalled,
+    MemoryRewarded,
     NoteSettled,
     NoteTaken,
     OfferDeclined,
@@ -332,9 +337,12 @@ def _summarized(params: ManifestParams, space: str, session: str, at: int, evide
 
 
 def _fact(params: ManifestParams, state: State, fact: Fact) -> list[Derived]:
-    """Passes a fact on with the segment it concerns, where that is known. Notes are no matter of the manifest."""
+    """Passes a fact on with the segment it concerns, where that is known. Notes, and what is said of memories, are no
+    matter of the manifest."""
     match fact:
         case NoteTaken() | NoteSettled():
+            return []
+        case MemoryRecalled() | MemoryRewarded() | MemoryPinned() | ConsolidationRequested() | ContradictionJudged():
             return []
         case ClockTicked():
             return [FactFiled(fact.space, "", fact.at, "", fact)]

@@ -31,10 +31,15 @@ from processors.ttl_escalations.record import FOREVER, Talk, Waiting, keep_talk,
 from processors.ttl_escalations.surfacing import surface
 from streams.events import (
     ClockTicked,
+    ConsolidationRequested,
+    ContradictionJudged,
     EffortClosed,
     EffortDeclared,
     EffortReopened,
     ImportanceFlagged,
+    MemoryPinned,
+    MemoryRecalled,
+    MemoryRewarded,
     NoteSettled,
     NoteTaken,
     OfferDeclined,
@@ -102,7 +107,8 @@ def _fact(params: TtlEscalationsParams, state: State, waiting: Waiting, read: Fa
                 waiting.quiet.pop(short(fact.session), None)
         case (
             ClockTicked() | EffortDeclared() | EffortClosed() | EffortReopened() | OfferDeclined() | ImportanceFlagged()
-            | SummaryWritten()
+            | SummaryWritten() | MemoryRecalled() | MemoryRewarded() | MemoryPinned() | ConsolidationRequested()
+            | ContradictionJudged()
         ):  # fmt: skip
             pass
     return out

@@ -15,10 +15,15 @@ from streams.events import (
     MINUTE,
     SECOND,
     ClockTicked,
+    ConsolidationRequested,
+    ContradictionJudged,
     EffortClosed,
     EffortDeclared,
     EffortReopened,
     ImportanceFlagged,
+    MemoryPinned,
+    MemoryRecalled,
+    MemoryRewarded,
     NoteSettled,
     NoteTaken,
     OfferDeclined,
@@ -59,9 +64,15 @@ SAYINGS = {
     "name": "ann: did {1} help with {0}?",
     "lead": "One more thing.",
     "empty": "",
+    "states": "Actually my favourite colour is {1}-green. I live in Lisbon{n}.",
+    "moved": "I moved to Porto{n}; I no longer work at {1}.",
+    "prefers": "I prefer {2}. My phone number is not 555-01{n} but 555-02{n}.",
     "odd": "\u202e🤖 \x00 ## {1} ```\nis it done?\n``` 東京の天気",
 }
-FACTS = ("retract", "declare", "close", "reopen", "decline", "flag", "note", "settle", "end", "summary", "tick")
+FACTS = (
+    *("retract", "declare", "close", "reopen", "decline", "flag", "note", "settle", "end", "summary", "tick"),
+    *("recall", "recall", "reward", "pin", "consolidate", "judge"),
+)
 
 
 @dataclass(frozen=True)
@@ -116,6 +127,7 @@ def _event(move: Move, n: int, at: int, before: list[TurnRecorded]) -> Outside:
         agent = ("ann", "bot", "ben")[move.agent]
         return TurnRecorded(space, id_, at, session, agent, role, text, [], reply_to)  # type: ignore[arg-type]
     about = before[-min(move.back, len(before))] if before else None
+    shown = [turn.id for turn in before[-9 :: max(1, move.back % 3)]] or ["nobody-said-it"]
     turn, session = (about.id, about.session) if about else ("nobody-said-it", session)
     name = f"effort-{move.topic}"
     match move.kind:
@@ -141,12 +153,35 @@ def _event(move: Move, n: int, at: int, before: list[TurnRecorded]) -> Outside:
             return SessionEnded(space, id_, at, session)
         case "summary":
             return SummaryWritten(space, id_, at, session, turn, turn, "They talked.", model="m")
+        case "recall":
+            return MemoryRecalled(space, id_, at, TOPICS[move.topic][1], shown, session if move.back % 2 else "")
+        case "reward":
+            return MemoryRewarded(space, id_, at, shown[:3], (move.back - 3) / 3, session)
+        case "pin":
+            return MemoryPinned(space, id_, at, turn, move.back % 4 > 0, session)
+        case "consolidate":
+            return ConsolidationRequested(space, id_, at, session)
+        case "judge":
+            return ContradictionJudged(space, id_, at, turn, shown[0], move.back % 3 > 0, move.back / 6, session)
     return ClockTicked(space, id_, at)
 
 
 def long_talk(turns: int) -> list[Move]:
     """A long conversation in one space that walks through sayings and topics in a fixed, uneven order."""
-    kinds = [*SAYINGS, "work", "detail", "note", "detail", "shift", "back", "work", "settle", "flag"]
+    kinds = [
+        *SAYINGS,
+        "work",
+        "detail",
+        "note",
+        "detail",
+        "shift",
+        "back",
+        "work",
+        "settle",
+        "flag",
+        "recall",
+        "states",
+    ]
     found = []
     for n in range(turns):
         step = (n * 7919 + n // 13 * 104_729) % 1_000_003
