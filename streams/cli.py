@@ -146,7 +146,9 @@ def file_log_of(home: Path | None) -> SqliteLog:
 
 def check_writable(home: Path) -> None:
     """Raises UsageError for a home whose log cannot be written: even who only reads takes part in its locks."""
-    for path in (home, home / "log.sqlite", home / "log.sqlite.gate"):
+    from streams.where import LOG_FILE
+
+    for path in (home, home / LOG_FILE, home / f"{LOG_FILE}.gate"):
         if path.exists() and not os.access(path, os.W_OK):
             raise UsageError(f"{path} cannot be written", "choose another home with --home, or change its rights")
 
@@ -191,8 +193,9 @@ def list_view(
 def known_place(home: Path, space: str | None, session: str | None) -> None:
     """Raises UsageError where the log has turns, but not of this space or session (None: any)."""
     from streams.feed import places
+    from streams.where import LOG_FILE
 
-    known = places(home / "log.sqlite", session) if space or session else []
+    known = places(home / LOG_FILE, session) if space or session else []
     if not known:
         return
     if space and space not in (names := [name for name, _ in known]):
@@ -1087,9 +1090,10 @@ def restore(
     import shutil
 
     from streams.embedded import SqliteLog
+    from streams.where import LOG_FILE
 
     path = home_path(home)
-    log_path = path / "log.sqlite"
+    log_path = path / LOG_FILE
     if not source.is_file():
         raise UsageError(f"there is no file {source}", "name what `mnemolog backup` wrote")
     if log_path.exists():
@@ -1097,7 +1101,7 @@ def restore(
     check_backup(source)
     try:
         path.mkdir(parents=True, exist_ok=True)
-        partial = log_path.with_name("log.sqlite.partial")
+        partial = log_path.with_name(f"{LOG_FILE}.partial")
         shutil.copyfile(source, partial)
         partial.rename(log_path)
     except OSError as error:

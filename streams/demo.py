@@ -33,6 +33,7 @@ from streams.errors import UsageError
 from streams.events import Outside, TurnRecorded, iso
 from streams.home import Home
 from streams.replay import parse_settings, replay
+from streams.where import LOG_FILE
 
 SAMPLES = Path(__file__).parent / "samples"
 WIDTH = 100
@@ -112,7 +113,7 @@ class Demo:
         """Appends the samples to the log, each at its own time, and folds them."""
         events = samples()
         moment = [0]
-        self.home.log = SqliteLog(self.home.path / "log.sqlite", clock=lambda: moment[0])
+        self.home.log = SqliteLog(self.home.path / LOG_FILE, clock=lambda: moment[0])
         self.out.print(f"[bold]mnemolog[/]: memory for agents as a replayable log      [dim]home {self.home.path}[/]")
         began = time.perf_counter()
         with self.out.status("feeding the sample conversations"):

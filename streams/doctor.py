@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from streams.errors import MnemologError
+from streams.where import LOG_FILE
 
 if TYPE_CHECKING:
     from projections.store import Connection
@@ -31,7 +32,7 @@ HALF_DONE = (
     "cache/**/*.partial",
     ".replay-*",
     ".live.fresh*",
-    "log.sqlite.partial",
+    f"{LOG_FILE}.partial",
 )
 """What a process that died may leave; all of it can be deleted."""
 
@@ -49,7 +50,7 @@ class Check:
 
 def examine(home: Path) -> list[Check]:
     """All checks; no home is made."""
-    log = home / "log.sqlite"
+    log = home / LOG_FILE
     return [_program(), *_place(home), *_log(log), *_memories(home, _end(log)), *_stale(home)]
 
 

@@ -19,8 +19,8 @@ from pathlib import Path
 
 from streams.driver import Record
 from streams.errors import LogError
-from streams.events import AT_APPEND, MAX_AHEAD, MAX_EVENT_BYTES, Outside, decode, encode, iso
-from streams.log import Duplicate, Outcome, Refused, Stored
+from streams.events import AT_APPEND, Outside, decode
+from streams.log import Duplicate, Outcome, Refused, Stored, stamped
 
 BATCH = 1000
 """Events per transaction: 92,000 durable appends a second; more gains little and makes others wait."""
@@ -118,13 +118,10 @@ class SqliteLog:
         ).fetchone()
         if known is not None:
             return self._again(event, *known)
-        if event.at == AT_APPEND:
-            event = replace(event, at=now)
-        elif event.at > now + MAX_AHEAD:
-            return Refused(f"at: {iso(event.at)} lies more than 5 minutes after now ({iso(now)}); mend the clock")
-        value = encode(event)
-        if len(value) > MAX_EVENT_BYTES:
-            return Refused(f"the event is {len(value)} bytes long; at most {MAX_EVENT_BYTES} (8 MiB) are taken")
+        taken = stamped(event, now)
+        if isinstance(taken, Refused):
+            return taken
+        event, value = taken
         self._db.execute(
             "INSERT INTO log VALUES (?, ?, ?, ?, ?, ?)", (offset, event.space, event.id, event.type, now, value)
         )

@@ -6,11 +6,11 @@ A log has an id and a fixed number of partitions. Every event of a space lies in
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from streams.driver import Record
-from streams.events import Outside
+from streams.events import AT_APPEND, MAX_AHEAD, MAX_EVENT_BYTES, Outside, encode, iso
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +37,18 @@ class Refused:
 
 
 Outcome = Stored | Duplicate | Refused
+
+
+def stamped(event: Outside, now: int) -> tuple[Outside, bytes] | Refused:
+    """An event as a log records it at `now` (UTC microseconds), and its bytes; Refused where no log takes it."""
+    if event.at == AT_APPEND:
+        event = replace(event, at=now)
+    elif event.at > now + MAX_AHEAD:
+        return Refused(f"at: {iso(event.at)} lies more than 5 minutes after now ({iso(now)}); mend the clock")
+    value = encode(event)
+    if len(value) > MAX_EVENT_BYTES:
+        return Refused(f"the event is {len(value)} bytes long; at most {MAX_EVENT_BYTES} (8 MiB) are taken")
+    return event, value
 
 
 class Log(Protocol):

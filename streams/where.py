@@ -10,6 +10,9 @@ from streams.embedded import SqliteLog
 from streams.errors import UsageError
 from streams.log import Log
 
+LOG_FILE = "log.sqlite"
+"""The log in a home without brokers."""
+
 
 class HomeLog(Log, Protocol):
     """A log with notes about itself, which stay with it."""
@@ -32,7 +35,7 @@ def open_log(home: Path) -> HomeLog:
     """The log of a home. Raises LogError for brokers that cannot be reached, UsageError where what talks to them is
     not installed."""
     if not on_kafka():
-        return SqliteLog(home / "log.sqlite")
+        return SqliteLog(home / LOG_FILE)
     from streams.kafka.connection import Connection
     from streams.kafka.log import KafkaLog
     from streams.settings import Settings

@@ -171,9 +171,10 @@ def log_copy(
     terminal, connection = Terminal(json), connected()
     from streams.kafka.copy import copied_to
     from streams.settings import Settings
+    from streams.where import LOG_FILE
 
     with terminal.progress("copying", "events") as tick:
-        path = (home or Settings().home).expanduser() / "log.sqlite"
+        path = (home or Settings().home).expanduser() / LOG_FILE
         copied = copied_to(connection, source or path, partitions, replication, tick, what_is_left)
     if json:
         terminal.object(

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Coroutine, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
@@ -19,13 +19,13 @@ from aiokafka import errors as kafka_errors
 from streams.driver import Record
 from streams.embedded import wall_clock
 from streams.errors import LogError
-from streams.events import AT_APPEND, MAX_AHEAD, MAX_EVENT_BYTES, Outside, encode, iso
+from streams.events import Outside
 from streams.kafka.connection import Connection, Portal
 from streams.kafka.index import Index, same
 from streams.kafka.records import Broken, Headers, Read, headers_of, partition_of
 from streams.kafka.records import read as read_message
 from streams.kafka.topics import PRODUCER, Names, read_notes, read_notes_to
-from streams.log import Duplicate, Outcome, Refused, Stored
+from streams.log import Duplicate, Outcome, Refused, Stored, stamped
 
 T = TypeVar("T")
 Client = TypeVar("Client", AIOKafkaConsumer, AIOKafkaProducer)
@@ -153,14 +153,10 @@ class KafkaLog:
 
     def _prepare(self, event: Outside, recorded_at: int | None) -> Sent | Refused:
         now = (self._clock or wall_clock)() if recorded_at is None else recorded_at
-        if event.at == AT_APPEND:
-            event = replace(event, at=now)
-        elif event.at > now + MAX_AHEAD:
-            return Refused(f"at: {iso(event.at)} lies more than 5 minutes after now ({iso(now)}); mend the clock")
-        value = encode(event)
-        if len(value) > MAX_EVENT_BYTES:
-            return Refused(f"the event is {len(value)} bytes long; at most {MAX_EVENT_BYTES} (8 MiB) are taken")
-        return Sent(event, value, now if self._clock is not None or recorded_at is not None else None)
+        taken = stamped(event, now)
+        if isinstance(taken, Refused):
+            return taken
+        return Sent(*taken, now if self._clock is not None or recorded_at is not None else None)
 
     def _write(self, sends: Sequence[Sent]) -> dict[tuple[str, str], Stored | Refused]:
         """Produces records, has the index up to date behind them; where each id's own record stands."""
