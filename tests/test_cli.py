@@ -16,7 +16,8 @@ import typer.main
 
 from processors import PROCESSORS
 from streams import cli
-from streams.cli import FAILED, MISUSED, OK, app, main
+from streams.cli import app, main
+from streams.command import FAILED, MISUSED, OK
 from streams.events import TurnRecorded
 from streams.home import Home, serve
 

@@ -13,7 +13,10 @@ from streams.processor import ROOT as RAW
 
 HOUSE = Path(__file__).parents[1]
 PURE = ("streams.events", "streams.processor", "streams.text")
-COMPOSITION = {"streams/cli.py", "streams/demo.py", "streams/doctor.py", "streams/kafka/commands.py"}
+COMPOSITION = {
+    *("streams/cli.py", "streams/command.py", "streams/demo.py", "streams/doctor.py", "streams/kafka/commands.py"),
+    "streams/recall.py",
+}
 
 
 def imports(path: Path) -> Iterator[str]:

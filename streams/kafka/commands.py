@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Optional
 
 import typer
 
+from streams.command import FAILED, AsJson, home_path, log_of, serve_until_stopped, settings
 from streams.errors import UsageError
 from streams.terminal import Terminal, printable
 
@@ -30,8 +31,6 @@ letters_app = typer.Typer(
 lineages_app = typer.Typer(
     help="Lineages on Kafka: list them, drop old ones, give up candidates.", invoke_without_command=True
 )
-
-AsJson = Annotated[bool, typer.Option("--json", help="Answer in JSON Lines.")]
 
 
 def connected() -> Connection:
@@ -130,7 +129,6 @@ def log(
     """Say which log this is, where it lies and where it ends; or copy it."""
     if context.invoked_subcommand is not None:
         return
-    from streams.cli import log_of
     from streams.settings import Settings
 
     settings = Settings()
@@ -244,7 +242,6 @@ def dead_letters_refeed(
     json: AsJson = False,
 ) -> None:
     """Append what a letter stands for to the log, on its right partition and validated; the letter is settled."""
-    from streams.cli import FAILED, home_path, settings
     from streams.kafka.dead_letters import refeed_all
     from streams.where import open_log
 
@@ -340,7 +337,6 @@ def project(
 ) -> None:
     """Gather what workers derive into live, and answer other commands, until stopped."""
     connection = connected()
-    from streams.cli import serve_until_stopped
     from streams.kafka.health import observed
     from streams.kafka.logs import configure
 
