@@ -77,6 +77,28 @@ class Memory:
         """
         return dict(self.ask("context", space=self.space, session=session, **more))
 
+    def recall(self, query: str, session: str = "", record: bool | None = None, **more: Any) -> list[dict[str, Any]]:
+        """What is known about something, the most relevant first: each with `text`, `score`, `parts` and its `turns`.
+
+        Where it is shown in a `session` that is recorded, which keeps alive what is used; `record` says otherwise.
+        `more`: k (how many), kinds (turn, segment, conclusion, note), at (ISO 8601), as_of, history, forgotten, after.
+        """
+        found = self.ask("recall", space=self.space, query=query, session=session or None, **more)
+        hits: list[dict[str, Any]] = found["hits"]
+        turns = list(dict.fromkeys(turn for hit in hits for turn in hit["turns"]))[:32]
+        if turns and (bool(session) if record is None else record):
+            shown = {"type": "memory-recalled", "cue": query, "turns": turns, "session": session}
+            self.tell(shown | ({"at": more["at"]} if more.get("at") else {}))
+        return hits
+
+    def needs_recall(self, session: str, message: str, **more: Any) -> bool:
+        """Whether a message needs `recall`, or is served by what was shown in its session before."""
+        return bool(self.ask("needs_recall", space=self.space, session=session, message=message, **more)["needed"])
+
+    def reward(self, turns: list[str], reward: float = 1.0, **more: Any) -> None:
+        """Says that recalled turns were of use (up to 1), or misled (down to -1). `more`: session, at."""
+        self.tell({"type": "memory-rewarded", "turns": turns, "reward": reward} | more)
+
     def ask(self, what: str, **arguments: Any) -> Any:
         """The answer to any question a home answers, such as ask("view", name="efforts", space="ann")."""
         return self._request({"ask": what, "arguments": arguments})

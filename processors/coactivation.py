@@ -18,6 +18,7 @@ from itertools import combinations
 from typing import Literal
 
 from processors.working_context import ContextChanged, ContextScored
+from streams.dynamics import grown, kept
 from streams.events import DAY
 from streams.processor import Derived, Params, Processor, State, param, r6
 
@@ -98,10 +99,9 @@ def _turn(params: CoactivationParams, state: State, event: ContextScored) -> lis
     for (first, a), (second, b) in combinations(sorted((e, a) for a, e in used[: params.together]), 2):
         key = f"pair/{first}/{second}"
         pair = state.get(key, Pair) or Pair(0, 0.0, event.at)
-        idle = max(event.at - pair.at, 0) / DAY
-        kept = pair.strength * 0.5 ** (idle / params.half_life)
+        left = kept(pair.strength, max(event.at - pair.at, 0) / DAY, params.half_life)
         pair.count += 1
-        pair.strength = r6(kept + params.eta * a * b * (1 - kept))
+        pair.strength = r6(grown(left, params.eta, a, b))
         pair.at = max(event.at, pair.at)
         state.put(key, pair)
         derived.append(

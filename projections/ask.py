@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import datetime
-from typing import Any
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 from projections import store as stores
 from projections.context import render
@@ -15,6 +16,9 @@ from projections.material import gather
 from projections.show import show
 from projections.store import Connection
 from streams.errors import UsageError
+
+if TYPE_CHECKING:
+    from projections.recall.answers import Recall
 
 VIEWS = (
     "turns", "sessions", "segments", "efforts", "context_entries", "context_changes", "coactivations", "links", "notes",
@@ -88,14 +92,32 @@ ASKS: dict[str, Callable[..., Any]] = {
 }
 
 
-def answer(connection: Connection, what: str, arguments: dict[str, Any]) -> Any:
-    """The answer to a question, over the memory as it is or `as_of` a position or time."""
-    if what not in ASKS:
-        raise UsageError(f"there is no question {what!r}", f"questions: {', '.join(ASKS)}")
+RECALLS = {
+    "recall": ("answers", "recalled"),
+    "recall_batch": ("answers", "recalled_batch"),
+    "memory": ("explain", "explain"),
+    "needs_recall": ("sessions", "needs_recall"),
+}
+"""Questions that need the index of a memory, too: the module and function that answers, given a `Sight` of it."""
+
+
+def answer(connection: Connection, what: str, arguments: dict[str, Any], recall: Callable[[], Recall]) -> Any:
+    """The answer to a question, over the memory as it is or `as_of` a position or time.
+
+    `recall` gives what the memory can recall, its index up to date.
+    """
+    if what not in ASKS and what not in RECALLS:
+        raise UsageError(f"there is no question {what!r}", f"questions: {', '.join([*ASKS, *RECALLS])}")
     arguments = dict(arguments)
     moment = arguments.pop("as_of", None)
     cursor = stores.as_of(connection, str(moment)) if moment is not None else connection.cursor()
     try:
-        return ASKS[what](cursor, **arguments)
+        if what in ASKS:
+            return ASKS[what](cursor, **arguments)
+        from projections.recall.answers import Sight  # why here: other questions need no numpy
+
+        module, name = RECALLS[what]
+        question = getattr(import_module(f"projections.recall.{module}"), name)
+        return question(Sight(cursor, recall(), moment is not None), **arguments)
     finally:
         cursor.close()

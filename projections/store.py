@@ -16,6 +16,7 @@ from dataclasses import dataclass, field, fields
 from functools import cache
 from operator import attrgetter, itemgetter
 from pathlib import Path
+from types import GenericAlias
 from typing import Any, get_args, get_origin, get_type_hints
 
 import duckdb
@@ -103,6 +104,8 @@ def _column(name: str, hint: Any) -> Column:
     if name == "at" or hint in (Micros, Moment):
         return Column(name, "TIMESTAMP", pa.timestamp("us"), attrgetter(name))
     plain = hint.__origin__ if hasattr(hint, "__metadata__") else hint
+    if get_origin(plain) is list and hasattr(item := get_args(plain)[0], "__metadata__"):
+        plain = GenericAlias(list, item.__origin__)
     if plain in _SQL:
         return Column(name, *_SQL[plain], attrgetter(name))
     kinds = {type(arg) for arg in get_args(plain)}
@@ -528,6 +531,15 @@ def clock(connection: Connection, space: str) -> int:
     )
     found = _one(connection, f'SELECT epoch_us(max("at")) FROM ({union})', {"space": space})
     return 0 if found is None else int(found)
+
+
+def last_position(connection: Connection, space: str) -> int:
+    """The offset of the last outside event of a space, in its partition; -1 for an unknown space."""
+    union = " UNION ALL ".join(
+        f"SELECT max(position) AS position FROM {table_name(c)} WHERE space = $space" for c in OUTSIDE.values()
+    )
+    found = _one(connection, f"SELECT max(position) FROM ({union})", {"space": space})
+    return -1 if found is None else int(found)
 
 
 class StoredEvents:

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn, Optional
 import typer
 from typer.core import TyperGroup
 
+from streams import recall as recall_commands
 from streams.command import (
     ASK,
     CODE,
@@ -37,6 +38,7 @@ from streams.command import (
     OnlySession,
     OnlySpace,
     file_log_of,
+    hint,
     home_path,
     known_place,
     list_view,
@@ -306,14 +308,6 @@ def context(
             terminal.object(found)
         else:
             sys.stdout.write(printable(found["text"]).rstrip("\n") + "\n")
-
-
-def hint(home: Path, space: str, session: str, terminal: Terminal) -> None:
-    """Why a context is empty. Why no error: an agent may ask before the first turn of a session."""
-    try:
-        known_place(home, space, session)
-    except UsageError as error:
-        terminal.err.print(f"nothing yet: {error}; {error.way_out}", markup=False, soft_wrap=True)
 
 
 @app.command(rich_help_panel=ASK)
@@ -723,6 +717,10 @@ def replay(
         Optional[list[str]],  # noqa: UP045
         typer.Option("--set", metavar="PROCESSOR.PARAMETER=VALUE", help="Another value; may be repeated."),
     ] = None,
+    preset: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(metavar="NAME", help="Named values for the whole tree: `mnemolog presets` lists them."),
+    ] = None,
     params: Annotated[Optional[Path], typer.Option(help="A TOML file with a table per processor.")] = None,  # noqa: UP045
     until: Annotated[Optional[str], typer.Option(metavar="TIME", help="Fold only to this time.")] = None,  # noqa: UP045
     space: OnlySpace = None,
@@ -745,7 +743,7 @@ def replay(
         raise UsageError(f"there is no file {params}", "give a TOML file with a table per processor")
     with opened(home, json) as (house, terminal):
         known_place(house.path, space, None)
-        chosen = replays.parse_settings(house, house.live_params(), set_ or (), params)
+        chosen = replays.parse_settings(house, house.live_params(), set_ or (), params, preset)
         began = time.perf_counter()
         with terminal.progress(f"replaying as {name}") as tick:
             report = replays.replay(
@@ -1014,6 +1012,20 @@ def params(
         terminal.rows(rows, "parameter value unit? limits? why~", "no parameters")
 
 
+@app.command(rich_help_panel=CODE)
+def presets(json: AsJson = False) -> None:
+    """Named parameter sets of the whole tree, for `mnemolog replay --preset`."""
+    from streams.presets import PRESETS
+
+    rows = [
+        {"preset": name, "parameter": f"{processor}.{parameter}", "value": value}
+        for name, processors in PRESETS.items()
+        for processor, values in processors.items()
+        for parameter, value in values.items()
+    ]
+    Terminal(json).rows(rows, "preset parameter value", "there are no presets")
+
+
 def told_value(row: Row) -> str:
     """A parameter's value, with its default where that is another; on a terminal cut to fit: some are tables."""
     value, default = cell(row["value"]), cell(row["default"])
@@ -1055,6 +1067,7 @@ def demo(home: HomeDir = None) -> None:
 app.add_typer(efforts_app, name="efforts", rich_help_panel=ASK)
 app.add_typer(offers_app, name="offers", rich_help_panel=ASK)
 app.add_typer(notes_app, name="notes", rich_help_panel=ASK)
+recall_commands.register(app)
 kafka_commands.register(app)
 
 

@@ -152,6 +152,14 @@ def known_place(home: Path, space: str | None, session: str | None) -> None:
         raise UsageError(f"there is no session {session!r}{f' in space {space!r}' if space else ''}", where)
 
 
+def hint(home: Path, space: str, session: str | None, terminal: Terminal) -> None:
+    """Why a context is empty. Why no error: an agent may ask before the first turn of a session."""
+    try:
+        known_place(home, space, session)
+    except UsageError as error:
+        terminal.err.print(f"nothing yet: {error}; {error.way_out}", markup=False, soft_wrap=True)
+
+
 def one_of(value: str, known: Sequence[str], option: str) -> str:
     """A value that must be one of some. Raises UsageError."""
     if value not in known:

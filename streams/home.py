@@ -2,6 +2,7 @@
 
     log.sqlite        the facts; everything else can be made again from them
     live.duckdb       the memory that is kept up to date; NAME.duckdb: memories made by replays
+    live.recall       the index for recall of live, NAME.recall that of NAME; made again where it is missing
     snapshots/        copies for analysts    cache/   text features, by version
     writer.lock       held by whoever folds into live    socket   where that one answers
 
@@ -24,7 +25,7 @@ import socket
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -45,6 +46,7 @@ from streams.runtime import Progress, Runtime, memory_meta, no_progress, params_
 from streams.where import HomeLog, open_log, parse_places, told_place
 
 if TYPE_CHECKING:
+    from projections.recall.answers import Recall
     from streams.kafka.metrics import Meters
     from streams.kafka.projector import Projector
 
@@ -243,7 +245,8 @@ class Home:
         if memory != LIVE:
             connection = stores.read_only(self.memory_path(memory))
             try:
-                return asks.answer(connection, what, arguments)
+                with closing(Recalling(self, memory, connection)) as recalling:
+                    return asks.answer(connection, what, arguments, recalling.recall)
             finally:
                 connection.close()
         return self.request({"ask": what, "arguments": arguments})
@@ -265,8 +268,8 @@ class Home:
                 time.sleep(0.02)
 
     def _answer_alone(self, message: dict[str, Any]) -> Any:
-        with self.live(wait=0.0) as runtime:
-            return Office(self, runtime).carry_out(message)
+        with self.live(wait=0.0) as runtime, closing(Office(self, runtime)) as office:
+            return office.carry_out(message)
 
     def _through_holder(self, message: dict[str, Any], alone: Callable[[], Any]) -> Any:
         """The holder's answer; that of `alone` where nobody holds live; waits while a command holds it."""
@@ -389,7 +392,10 @@ class Home:
             os.link(live, self.memory_path(kept))
         if not isinstance(self.log, SqliteLog):
             self.log.note("params", params)  # before the swap: what is noted is what other homes build anew
+        if kept:
+            _take_along(live, self.memory_path(kept))
         chosen.replace(live)
+        _take_along(chosen, live)
         if isinstance(self.log, SqliteLog):
             self.log.note("params", params)
         (self.path / "snapshots" / "live.duckdb").unlink(missing_ok=True)
@@ -413,15 +419,59 @@ class Home:
             keeper.stop_reading()
 
 
+def _take_along(memory: Path, to: Path) -> None:
+    """Moves the recall index of a memory to where the memory goes; left behind, it would be made again."""
+    for suffix in (".recall", ".recall-wal", ".recall-shm"):
+        if (index := memory.with_suffix(suffix)).exists():
+            index.replace(to.with_suffix(suffix))
+
+
+class Recalling:
+    """What a memory can recall: opened when it is called for, its index brought up to date each time."""
+
+    def __init__(self, home: Home, memory: str, connection: stores.Connection) -> None:
+        self._home = home
+        self._path = home.memory_path(memory)
+        self._connection = connection
+        self._open: Recall | None = None
+
+    def recall(self) -> Recall:
+        """It, up to date with the memory. Raises MemoryFileError where there is no room for its index."""
+        if self._open is None:
+            from projections.recall.answers import Recall
+
+            stored = orjson.loads(stores.read_meta(self._connection, "params"))
+            processors = [p for p in self._home.processors if p.name in stored]
+            self._open = Recall.of(self._path, self._connection, processors, params_of(processors, stored))
+        self._open.index.catch_up(self._connection, self._home.progress)
+        return self._open
+
+    def keep_up(self) -> None:
+        """Brings the index up to date where it was called for before: who asks next need not wait."""
+        if self._open is not None:
+            self.recall()
+
+    def close(self) -> None:
+        """Lets go of the index."""
+        if self._open is not None:
+            self._open.index.close()
+            self._open = None
+
+
 class Office:
     """What the holder of live does for itself and for others."""
 
     def __init__(self, home: Home, runtime: Runtime | Projector) -> None:
         self.home = home
         self.runtime = runtime
+        self.recalling = Recalling(home, LIVE, runtime.store.connection)
         self._copied_marks: list[int] = []
         self._copied = 0.0
         self._copy_seconds = 0.0
+
+    def close(self) -> None:
+        """Lets go of the index of live; the runtime is whose who made it."""
+        self.recalling.close()
 
     def carry_out(self, message: dict[str, Any]) -> Any:
         """The answer to one request, over live folded to the log's end."""
@@ -429,7 +479,7 @@ class Office:
             case {"ask": str(what), "arguments": dict(arguments)}:
                 self.runtime.catch_up()
                 self._hold(message.get("after") or arguments.pop("after", ""), self._marks())
-                return asks.answer(self.runtime.store.connection, what, arguments)
+                return asks.answer(self.runtime.store.connection, what, arguments, self.recalling.recall)
             case {"feed": list(events)}:
                 return self._feed(events)
             case {"snapshot": True}:
@@ -482,11 +532,13 @@ class Office:
         return str(target)
 
     def _promote(self, name: str) -> str:
+        self.close()
         self.runtime.close()
         try:
             return self.home.swap(name)
         finally:
             self.runtime = self.home.open_live()
+            self.recalling = Recalling(self.home, LIVE, self.runtime.store.connection)
             self._copied = 0.0
 
 
@@ -521,7 +573,8 @@ def serve(home: Home, stopped: Callable[[], bool], said: Callable[[str], None] =
                 said(f"folding {waiting:,} events that wait in the log; questions are answered after that")
             try:
                 while not stopped():
-                    office.runtime.catch_up(unless_stopped)
+                    if office.runtime.catch_up(unless_stopped):
+                        office.recalling.keep_up()
                     office.runtime.tick()
                     # Whoever asks connects first and is read next: to fold between the two would only make it wait.
                     for wait in (POLL, POLL / 10):
@@ -534,6 +587,7 @@ def serve(home: Home, stopped: Callable[[], bool], said: Callable[[str], None] =
                 for key in list(selector.get_map().values()):
                     if key.data is not None:
                         _hang_up(selector, key)
+                office.close()
                 office.runtime.close()
 
 

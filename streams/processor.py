@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from bisect import bisect_left, insort
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Annotated, Any, Generic, Protocol, TypeVar
 
@@ -158,6 +158,10 @@ class Processor(Generic[P]):
     params: type[P]
     emits: tuple[type, ...]
     step: Callable[[P, State, Any], Sequence[Derived]] = field(repr=False)
+    keeps: Mapping[type, tuple[str, ...]] = field(default_factory=dict, repr=False)
+    """Those of `emits` that are the whole record of something, with the fields that name it: only the last counts."""
+    readings: Mapping[str, Callable[..., Any]] = field(default_factory=dict, repr=False)
+    """Pure functions for who asks, by name: what the records mean at a moment. Each takes the parameters first."""
 
 
 ROOT = "turns"

@@ -37,6 +37,7 @@ from streams.errors import BehindError, LogError, MemoryFileError, UsageError
 from streams.events import ClockTicked, micros
 from streams.home import LIVE, Home
 from streams.log import Log
+from streams.presets import PRESETS
 from streams.processor import ROOT, Derived, Params, Processor, lineages
 from streams.runtime import Collector, Progress, Runtime, memory_meta, no_progress, params_of, rare_collections
 from streams.text import FactRead, Root, Text, TurnRead
@@ -94,13 +95,22 @@ class Report:
 
 
 def parse_settings(
-    home: Home, base: dict[str, Params], settings: Sequence[str] = (), file: Path | None = None
+    home: Home,
+    base: dict[str, Params],
+    settings: Sequence[str] = (),
+    file: Path | None = None,
+    preset: str | None = None,
 ) -> dict[str, Params]:
-    """`base` with `processor.parameter=value` settings and a TOML file (tables by processor) laid over it.
+    """`base` with a preset, a TOML file (tables by processor) and `processor.parameter=value` settings laid over it.
 
     Raises UsageError naming what is unknown or out of range.
     """
     values = {name: params.model_dump(mode="json") for name, params in base.items()}
+    if preset is not None:
+        if preset not in PRESETS:
+            raise UsageError(f"there is no preset {preset!r}", f"presets: {', '.join(PRESETS)}")
+        for processor, named in PRESETS[preset].items():
+            values[processor] |= named
     if file is not None:
         try:
             overlay = tomllib.loads(file.read_text())

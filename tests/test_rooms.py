@@ -12,7 +12,7 @@ from processors import NAMES, PROCESSORS
 from streams.processor import ROOT as RAW
 
 HOUSE = Path(__file__).parents[1]
-PURE = ("streams.events", "streams.processor", "streams.text")
+PURE = ("streams.events", "streams.processor", "streams.dynamics", "streams.text")
 COMPOSITION = {
     *("streams/cli.py", "streams/command.py", "streams/demo.py", "streams/doctor.py", "streams/kafka/commands.py"),
     "streams/recall.py",

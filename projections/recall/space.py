@@ -39,7 +39,7 @@ class Documents:
     at: NDArray[np.int64]
     """UTC microseconds."""
     ended: NDArray[np.int64]
-    """The offset in the log from which on it is no longer shown (retracted, replaced); the greatest integer for never."""
+    """The offset in the log from which on it is not shown (retracted, replaced); the greatest integer for never."""
 
 
 class Space(Protocol):
@@ -54,6 +54,14 @@ class Space(Protocol):
     speakers: list[str]
     """Names by number."""
     sessions: int
+    """How many sessions begin among what is seen."""
+    average: float
+    """Mean `length` of the turns seen; 1 where there are none."""
+    session_lengths: Floats
+    """By session: the sum of `length` over its turns seen. May be longer than `sessions`."""
+
+    def called(self, word: str) -> list[int]:
+        """The speakers whose name is a word, or holds it as a whole word; folded to lower case, ascending."""
 
     def postings(self, term: str) -> tuple[Ints, Ints]:
         """The documents (ascending, below `seen`) that hold a term, and how often each does."""

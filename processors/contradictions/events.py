@@ -1,0 +1,102 @@
+"""What is told of statements: made, said again, contradicted, current again."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from streams.events import ImportanceFlagged, MemoryPinned, MemoryRecalled, MemoryRewarded
+from streams.processor import CARRIED
+
+
+@dataclass(slots=True)
+class BeliefStated:
+    """A turn says something of a subject: a belief, which a later statement may take the place of."""
+
+    space: str
+    session: str
+    at: int
+    turn: str
+    role: str
+    subject: str
+    """Whose attribute: the speaker for "I" and "my", else ""."""
+    attribute: str
+    """What is told of it, as stems: "colour favourit", "live", "like coffe"."""
+    value: str
+    """What is said of the attribute, in the turn's words."""
+    affirmed: bool
+    """Whether it is said to be so, or not to be so."""
+    chain: str
+    """The chain of beliefs it belongs to, named by the first turn of it."""
+    place: int
+    """Its place in the chain: how many beliefs came before it."""
+    type: Literal["belief-stated.v1"] = "belief-stated.v1"
+
+
+@dataclass(slots=True)
+class BeliefConfirmed:
+    """A turn says again what `older` said."""
+
+    space: str
+    session: str
+    at: int
+    turn: str
+    older: str
+    subject: str
+    attribute: str
+    chain: str
+    type: Literal["belief-confirmed.v1"] = "belief-confirmed.v1"
+
+
+@dataclass(slots=True)
+class BeliefContradicted:
+    """What `turn` says takes the place of what `older` said. A link of a chain, to be read in both directions."""
+
+    space: str
+    session: str
+    at: int
+    """Of what brought it to light, which for a statement that comes in late is older than `turn`."""
+    turn: str
+    older: str
+    subject: str
+    attribute: str
+    value: str
+    older_value: str
+    rule: str
+    """What decided: negated, changed, corrected, or judged."""
+    confidence: float
+    chain: str
+    place: int
+    """The place of `turn` in the chain; the first belief has place 0."""
+    type: Literal["belief-contradicted.v1"] = "belief-contradicted.v1"
+
+
+@dataclass(slots=True)
+class BeliefRestored:
+    """The link between `turn` and `newer` is gone: one was taken back, judged otherwise, or another came between."""
+
+    space: str
+    session: str
+    at: int
+    turn: str
+    """The older statement."""
+    newer: str
+    subject: str
+    attribute: str
+    value: str
+    """Of the older statement."""
+    current: bool
+    """Whether the older statement is what is believed again."""
+    chain: str
+    type: Literal["belief-restored.v1"] = "belief-restored.v1"
+
+
+@dataclass(slots=True)
+class RemembranceFiled:
+    """An outside fact about memories that descendants need, passed on."""
+
+    space: str
+    session: str
+    at: int
+    fact: MemoryRecalled | MemoryRewarded | MemoryPinned | ImportanceFlagged = field(metadata=CARRIED)
+    type: Literal["remembrance-filed.v1"] = "remembrance-filed.v1"

@@ -1,0 +1,167 @@
+"""What a memory knows about something: the index, the ranking and the dynamics of memories, brought together.
+
+Everything is asked as of one position and one moment. The moment is given, or it is that of the newest turn of the
+space: no clock is read, so the same question to the same memory has the same answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from projections.recall.analysis import VERSION, analyse, ask
+from projections.recall.dynamics import Dynamics, Moment, flags_of
+from projections.recall.file import path_of
+from projections.recall.held import LATEST, Seen
+from projections.recall.index import Index
+from projections.recall.liveliness import LivelinessParams
+from projections.recall.question import Question
+from projections.recall.ranking import Hit, RecallParams, rank
+from projections.recall.readings import Readings
+from projections.recall.records import Kept
+from projections.recall.space import KINDS, TURN
+from projections.recall.texts import texts
+from projections.store import Connection, last_position
+from streams.errors import UsageError
+from streams.events import iso
+from streams.processor import Params, Processor, r6
+from streams.text.kinds import memory_type
+
+READ_WITH = [VERSION, 1]
+"""Versions of the analysis and of the flags that an index is made with."""
+LEAST = 0.1
+"""Share of the best score below which nothing is offered: it only lies near what answers."""
+SPARE = 20
+"""Hits looked at beyond those asked for: some are forgotten, or no longer believed."""
+
+Answer = dict[str, Any]
+
+
+def read_row(row: tuple[Any, ...]) -> tuple[list[str], list[int], int, int]:
+    """The terms of what the index takes up (see catch_up.Row), their counts, its length, and its flags."""
+    content, role = row[8], row[12]
+    terms, counts, length, flags = analyse(content)
+    if role:
+        flags |= flags_of(memory_type(content, role), role)
+    return terms, counts, length, flags
+
+
+class Recall:
+    """What one memory can recall. Its index is up to date with it; its readings have the memory's parameters."""
+
+    def __init__(self, index: Index, readings: Readings) -> None:
+        self.index = index
+        self.params = RecallParams()
+        self.dynamics = Dynamics(index, readings, LivelinessParams())
+
+    @classmethod
+    def of(
+        cls, memory: Path, connection: Connection, processors: Sequence[Processor[Any]], params: Mapping[str, Params]
+    ) -> Recall:
+        """What the memory file `memory` can recall, once `catch_up` was called. `params` by processor."""
+        readings = Readings(processors, params)
+        kept = {name: [Kept(c, key) for c, key in p.keeps.items()] for name, p in readings.keeping.items()}
+        return cls(Index.open(path_of(memory), connection, kept, read_row, READ_WITH), readings)
+
+    def found(self, asked: Question, until: int | None) -> tuple[Moment, list[Hit]]:
+        """The hits in order, and the moment they were found at."""
+        space = self.index.space(asked.space, until)
+        moment = self.moment(space, asked.space, until, asked.moment, asked.session)
+        forgotten: set[int] = set()
+        hits = rank(
+            space, ask(asked.query), self.params, asked.k + SPARE, asked.kinds, moment.now,
+            lambda documents: self.dynamics.alive(moment, documents.tolist(), forgotten),
+        )  # fmt: skip
+        if not asked.forgotten:  # asked for by name: the question has a word of its own words
+            hits = [hit for hit in hits if hit.document not in forgotten or hit.parts["own"] > 0]
+        if not asked.history:
+            hits = self._believed(moment, hits)
+        return moment, [hit for hit in hits[: asked.k] if hit.score >= LEAST * hits[0].score]
+
+    def moment(self, space: Seen, name: str, until: int | None, at: int | None, session: str | None = None) -> Moment:
+        """A moment of a space; where `at` does not say, that of its newest turn."""
+        seen = space.documents.at[: space.seen]
+        now = at if at is not None else int(seen.max()) if len(seen) else 0
+        return Moment(space, name, until, now, self.dynamics.spread(name, session, until, now))
+
+    def _believed(self, moment: Moment, hits: list[Hit]) -> list[Hit]:
+        """The hits, with what is believed now in the place of each statement that it took the place of."""
+        space = moment.space
+        turns = [space.id(hit.document) for hit in hits if space.documents.kind[hit.document] == TURN]
+        replaced = self.dynamics.beliefs(moment.name, turns, moment.until)
+        if not replaced:
+            return hits
+        found: dict[int, Hit] = {}
+        for hit in hits:
+            document, id = hit.document, space.id(hit.document)
+            if space.documents.kind[document] == TURN and any(belief.older == id for belief in replaced.get(id, ())):
+                newest = space.turn(self.dynamics.replaced_by(moment.name, id, moment.until))
+                document = newest if newest >= 0 else document
+            found.setdefault(document, hit if document == hit.document else Hit(document, hit.score, hit.parts))
+        return [*found.values()]
+
+    def row(self, space: Seen, hit: Hit) -> Answer:
+        """A hit in JSON values."""
+        document = hit.document
+        turns = space.turns(document)
+        session, speaker = int(space.documents.session[document]), int(space.documents.speaker[document])
+        return {
+            "kind": KINDS[space.documents.kind[document]],
+            "id": space.id(document),
+            "turn_id": turns[-1] if turns else None,
+            "turns": turns,
+            "session": space.held.session_names[session] if session >= 0 else None,
+            "agent": space.speakers[speaker] if speaker >= 0 else None,
+            "at": iso(int(space.documents.at[document])),
+            "score": r6(hit.score),
+            "parts": {name: r6(value) for name, value in hit.parts.items()},
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Sight:
+    """What a question is asked of: a memory, as of a position."""
+
+    connection: Connection
+    """Its tables end at the position."""
+    recall: Recall
+    bounded: bool
+    """Whether it is asked as of an earlier position."""
+
+    def until(self, space: str) -> int | None:
+        """The last offset that is seen of a space; None where all of it is."""
+        return last_position(self.connection, space) if self.bounded else None
+
+
+def recalled(sight: Sight, **question: Any) -> Answer:
+    """The answer to one question (see `Question`), with the words of each hit. Raises UsageError."""
+    asked = Question(**question)
+    until = sight.until(asked.space)
+    moment, hits = sight.recall.found(asked, until)
+    rows = [sight.recall.row(moment.space, hit) for hit in hits]
+    places = [
+        (row["kind"], row["id"], moment.space.position(hit.document)) for row, hit in zip(rows, hits, strict=True)
+    ]
+    said = texts(sight.connection, asked.space, places, LATEST if until is None else until)
+    for row in rows:
+        row["text"] = said.get((row["kind"], row["id"]), "")
+        if asked.history:
+            older = sight.recall.dynamics.replaced(asked.space, row["turn_id"], until)
+            row["history"] = [{"turn_id": belief.older, "value": belief.older_value} for belief in older]
+    told = {"space": asked.space, "query": asked.query, "session": asked.session, "at": asked.at}
+    return told | {"asked_at": iso(moment.now), "hits": rows}
+
+
+def recalled_batch(sight: Sight, queries: Sequence[Mapping[str, Any]]) -> list[Answer]:
+    """What answers each of some questions: its `id` and `hits`, or what is wrong with it (`error`)."""
+    answers: list[Answer] = []
+    for query in queries:
+        try:
+            asked = Question(**{key: value for key, value in query.items() if key != "id"})
+            moment, hits = sight.recall.found(asked, sight.until(asked.space))
+            answers.append({"id": query["id"], "hits": [sight.recall.row(moment.space, hit) for hit in hits]})
+        except UsageError as error:
+            answers.append({"id": query["id"], "error": str(error)})
+    return answers

@@ -1,0 +1,193 @@
+"""What became of memories, as recall sees it: how alive they are, what is linked to them, what took their place.
+
+The records are the index's, by the processor that keeps them; what they mean is read by the processors' own readings.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, get_args
+
+import numpy as np
+
+from projections.recall.held import Seen
+from projections.recall.index import Index
+from projections.recall.liveliness import LivelinessParams, Remembered, is_forgotten, liveliness, measures
+from projections.recall.readings import Readings
+from projections.recall.space import TURN, Floats
+from streams.text.kinds import MemoryType
+
+TYPES: tuple[MemoryType, ...] = get_args(MemoryType)
+ROLES = ("user", "assistant", "system", "tool")
+TYPE_BIT, ROLE_BIT = 8, 16
+"""Where the flags of a document say what type of memory it is, and in which role it was said."""
+SOURCES = 4
+"""Turns of a segment or conclusion that are asked how alive they are."""
+LONGEST = 32
+"""Beliefs followed from one to the last that took its place."""
+
+
+def flags_of(type: MemoryType, role: str) -> int:
+    """The flags of a turn, for the index."""
+    return TYPES.index(type) << TYPE_BIT | ROLES.index(role) << ROLE_BIT
+
+
+class Belief(NamedTuple):
+    """A statement that took the place of an older one."""
+
+    newer: str
+    older: str
+    value: str
+    older_value: str
+    rule: str
+    confidence: float
+
+
+@dataclass(slots=True)
+class Moment:
+    """A space at a moment, and what its session attends to."""
+
+    space: Seen
+    name: str
+    until: int | None
+    now: int
+    """UTC microseconds."""
+    spread: Mapping[str, float] = field(default_factory=dict)
+    """What is spread to turns from what is at hand, in log odds."""
+
+
+class Dynamics:
+    """The dynamics of one memory."""
+
+    def __init__(self, index: Index, readings: Readings, params: LivelinessParams) -> None:
+        self.index = index
+        self.readings = readings
+        self.params = params
+
+    # -- of single turns ---------------------------------------------------------------------------------------------
+
+    def remembered(self, space: Seen, document: int) -> Remembered:
+        """A turn as a memory."""
+        flags = int(space.documents.flags[document])
+        type, role = TYPES[flags >> TYPE_BIT & 3], ROLES[flags >> ROLE_BIT & 3]
+        return Remembered(space.id(document), int(space.documents.at[document]), type, role)
+
+    def records(self, moment: Moment, turns: Sequence[str]) -> dict[str, dict[str, Any]]:
+        """By turn: the last record of each mechanism that keeps one of single turns."""
+        found: dict[str, dict[str, Any]] = {}
+        for name, processor in self.readings.keeping.items():
+            if all(key == ("turn",) for key in processor.keeps.values()):
+                for turn, record in self.index.records(moment.name, name, turns, moment.until).items():
+                    found.setdefault(turn, {})[name] = record
+        return found
+
+    def measured(self, moment: Moment, memories: Iterable[Remembered]) -> dict[str, tuple[dict[str, float], bool]]:
+        """By turn: what the dynamics measure of it, and whether it is forgotten."""
+        listed = list(memories)
+        records = self.records(moment, [memory.turn for memory in listed])
+        none: dict[str, Any] = {}
+        return {
+            memory.turn: (
+                measures(self.readings, memory, found := records.get(memory.turn, none), moment.now),
+                is_forgotten(self.readings, memory, found, moment.now),
+            )
+            for memory in listed
+        }
+
+    # -- of documents ------------------------------------------------------------------------------------------------
+
+    def alive(self, moment: Moment, documents: Sequence[int], forgotten: set[int]) -> Floats:
+        """How alive documents are, between -1 and 1; those that are forgotten are added to `forgotten`.
+
+        A segment, conclusion or note is as alive as the most alive of the turns it was made of, and forgotten with the
+        last of them.
+        """
+        space = moment.space
+        sources = {document: self._sources(space, document) for document in documents}
+        turns = dict.fromkeys(turn for found in sources.values() for turn in found)
+        measured = self.measured(moment, (self.remembered(space, turn) for turn in turns))
+        values: dict[int, tuple[float, bool]] = {}
+        for turn in turns:
+            id = space.id(turn)
+            found, gone = measured[id]
+            values[turn] = (liveliness(self.params, found, moment.spread.get(id, 0.0)), gone)
+        lively = np.zeros(len(documents), np.float32)
+        for place, document in enumerate(documents):
+            if own := [values[turn] for turn in sources[document]]:
+                lively[place] = max(value for value, _ in own)
+                if all(gone for _, gone in own):
+                    forgotten.add(document)
+        return lively
+
+    def _sources(self, space: Seen, document: int) -> list[int]:
+        if space.documents.kind[document] == TURN:
+            return [document]
+        return [turn for id in space.turns(document)[:SOURCES] if (turn := space.turn(id)) >= 0]
+
+    # -- what belongs together ---------------------------------------------------------------------------------------
+
+    def at_hand(self, name: str, session: str | None, until: int | None, now: int) -> list[str]:
+        """The turns that a session has at hand, the freshest first."""
+        if not session or "at_hand" not in self.readings:
+            return []
+        keeper = self.readings.owner("at_hand")
+        record = self.index.records(name, keeper, [session], until).get(session)
+        return list(self.readings["at_hand"](record, now))
+
+    def links(self, name: str, turns: Sequence[str], until: int | None, now: int) -> dict[tuple[str, str], float]:
+        """The associations of some turns: pairs with their strengths at the moment."""
+        if not turns or "link" not in self.readings:
+            return {}
+        related = self.index.related(name, self.readings.owner("link"), turns, until)
+        found = {
+            (record.first, record.second): float(self.readings["link"](record, now))
+            for records in related.values()
+            for record in records
+        }
+        return {pair: strength for pair, strength in found.items() if strength > 0}
+
+    def spread(self, name: str, session: str | None, until: int | None, now: int) -> dict[str, float]:
+        """What is spread to turns from those that a session has at hand, in log odds."""
+        if "spreading" not in self.readings:
+            return {}
+        items = self.at_hand(name, session, until, now)
+        links = self.links(name, items, until, now)
+        return dict(self.readings["spreading"](dict.fromkeys(items, 1.0), links)) if links else {}
+
+    # -- what contradicts what ---------------------------------------------------------------------------------------
+
+    def beliefs(self, name: str, turns: Sequence[str], until: int | None) -> dict[str, list[Belief]]:
+        """By turn: the contradictions that it is part of, as either side."""
+        if not turns or "contradicted" not in self.readings:
+            return {}
+        related = self.index.related(name, self.readings.owner("contradicted"), turns, until)
+        read = self.readings["contradicted"]
+        return {
+            turn: beliefs for turn, records in related.items() if (beliefs := [Belief(*one) for one in read(records)])
+        }
+
+    def replaced_by(self, name: str, turn: str, until: int | None) -> str:
+        """The turn whose statement is believed instead of a turn's, at the end of the chain; itself where it stands."""
+        seen = {turn}
+        last = turn
+        for _ in range(LONGEST):
+            newer = [b.newer for b in self.beliefs(name, [last], until).get(last, []) if b.older == last]
+            if not newer or newer[-1] in seen:
+                break
+            last = newer[-1]
+            seen.add(last)
+        return last
+
+    def replaced(self, name: str, turn: str, until: int | None) -> list[Belief]:
+        """What a turn's statement took the place of, and what that had replaced; the newest first."""
+        found: list[Belief] = []
+        waiting, seen = [turn], {turn}
+        while waiting and len(found) < LONGEST:
+            last = waiting.pop(0)
+            for belief in self.beliefs(name, [last], until).get(last, []):
+                if belief.newer == last and belief.older not in seen:
+                    found.append(belief)
+                    seen.add(belief.older)
+                    waiting.append(belief.older)
+        return found

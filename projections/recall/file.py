@@ -1,0 +1,209 @@
+"""The file of a recall index: SQLite beside the memory that it is derived from, and how columns lie in it.
+
+    blocks    documents of a space from `first` on: columns, ids, and the sessions and speakers that begin with them.
+              While they are few (the tail of the space) also `words`: the terms of these documents, inverted
+    endings   documents that are not shown any more, and from which position on
+    postings  once a tail is full: where a term occurs, a block per tail, appended and never changed
+    records   of mechanisms that keep a record per turn: each version of it, so that as-of is a bound
+
+It is a cache: whoever finds it missing, damaged or of another memory makes it again, nothing in it is worth an fsync.
+A transaction adds documents with the mark of how far they go, so whatever kills a writer leaves an index of a prefix.
+"""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import sqlite3
+import struct
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from streams.errors import BusyError, MemoryFileError
+
+PATIENCE = 600.0
+"""Seconds to wait for another process that is indexing the same memory."""
+
+_TABLES = """
+CREATE TABLE identity (value TEXT);
+CREATE TABLE marks (partition INTEGER PRIMARY KEY, position INTEGER);
+CREATE TABLE spaces (number INTEGER PRIMARY KEY, name TEXT UNIQUE, documents INTEGER, flushed INTEGER);
+CREATE TABLE blocks (space INTEGER, first INTEGER, count INTEGER, data BLOB, words BLOB, PRIMARY KEY (space, first));
+CREATE TABLE endings (space INTEGER, document INTEGER, position INTEGER, PRIMARY KEY (space, document)) WITHOUT ROWID;
+CREATE TABLE postings (space INTEGER, term TEXT, first INTEGER, data BLOB, PRIMARY KEY (space, term, first))
+    WITHOUT ROWID;
+CREATE TABLE records (space INTEGER, name TEXT, turn TEXT, thing TEXT, position INTEGER, path INTEGER, data BLOB,
+    PRIMARY KEY (space, name, turn, thing, position, path)) WITHOUT ROWID;
+"""
+_NEWLINE = 10
+
+
+class DamagedError(Exception):
+    """The index file is no index; it is to be made again."""
+
+
+def path_of(memory: Path) -> Path:
+    """Where the index of a memory file lies."""
+    return memory.with_suffix(".recall")
+
+
+@contextmanager
+def locked(path: Path, patience: float = PATIENCE) -> Iterator[None]:
+    """Holds the right to write the index at `path`: one process at a time makes it or adds to it."""
+    deadline = time.monotonic() + patience
+    with _lock_file(path).open("ab") as lock:
+        while True:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                if time.monotonic() >= deadline:
+                    raise BusyError(f"another process is indexing into {path}", "try again when it is done") from None
+                time.sleep(0.01)
+        yield
+
+
+def _lock_file(path: Path) -> Path:
+    return path.with_name(f".{path.name}.lock")
+
+
+@contextmanager
+def mended(path: Path) -> Iterator[None]:
+    """Tells apart what can go wrong with the file: it is damaged (DamagedError), or there is no room for it.
+
+    Raises MemoryFileError with a way out for the latter.
+    """
+    try:
+        yield
+    except sqlite3.OperationalError as error:
+        if "no such" in str(error) or "malformed" in str(error):
+            raise DamagedError(str(error)) from error
+        raise _no_room(path, str(error)) from error
+    except sqlite3.DatabaseError as error:
+        raise DamagedError(str(error)) from error
+    except OSError as error:
+        if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES):
+            raise _no_room(path, error.strerror or str(error)) from error
+        raise
+
+
+@contextmanager
+def decoding() -> Iterator[None]:
+    """What cannot be decoded is damaged."""
+    try:
+        yield
+    except (ValueError, IndexError, KeyError, TypeError, struct.error) as error:
+        raise DamagedError(str(error)) from error
+
+
+def _no_room(path: Path, what: str) -> MemoryFileError:
+    return MemoryFileError(
+        f"the index {path} cannot be written: {what}",
+        "make room for it (it can be deleted: it is made again from the memory)",
+    )
+
+
+def connect(path: Path) -> sqlite3.Connection:
+    """The database at `path`, made where there is none. Raises sqlite3 errors."""
+    connection = sqlite3.connect(path, isolation_level=None, timeout=30, check_same_thread=False)
+    try:
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("PRAGMA synchronous = NORMAL")
+        connection.execute("PRAGMA cache_size = -16384")
+        connection.execute("PRAGMA journal_size_limit = 16777216")
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def remove(path: Path) -> None:
+    """Deletes an index file, with what SQLite keeps beside it."""
+    for suffix in ("", "-wal", "-shm"):
+        with suppress(FileNotFoundError):
+            Path(f"{path}{suffix}").unlink()
+
+
+def identity(connection: sqlite3.Connection) -> str:
+    """What the index says it is of; "" for a fresh file."""
+    if not connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0]:
+        return ""
+    found = connection.execute("SELECT value FROM identity").fetchone()
+    return str(found[0]) if found else ""
+
+
+def create(connection: sqlite3.Connection, identity: str) -> None:
+    """Makes the tables, and says what the index is of."""
+    with transaction(connection):
+        for statement in _TABLES.split(";"):
+            connection.execute(statement)
+        connection.execute("INSERT INTO identity VALUES (?)", [identity])
+
+
+@contextmanager
+def transaction(connection: sqlite3.Connection) -> Iterator[None]:
+    """All of it, or none."""
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+        connection.execute("COMMIT")
+    except BaseException:
+        with suppress(sqlite3.Error):  # what failed may have rolled back by itself
+            connection.execute("ROLLBACK")
+        raise
+
+
+# -- bytes -------------------------------------------------------------------------------------------------------------
+
+
+def pack(parts: Sequence[bytes]) -> bytes:
+    """Several byte strings as one."""
+    return struct.pack(f"<{len(parts) + 1}I", len(parts), *map(len, parts)) + b"".join(parts)
+
+
+def unpack(data: bytes) -> list[bytes]:
+    """What `pack` was given."""
+    (count,) = struct.unpack_from("<I", data)
+    lengths = struct.unpack_from(f"<{count}I", data, 4)
+    at = 4 + 4 * count
+    parts = []
+    for length in lengths:
+        parts.append(data[at : at + length])
+        at += length
+    if at != len(data):
+        raise ValueError("a block is cut off")
+    return parts
+
+
+def joined(texts: Sequence[str]) -> bytes:
+    """Names and terms (they hold no control characters), one a line."""
+    return "".join([f"{text}\n" for text in texts]).encode()
+
+
+def split(data: bytes) -> list[str]:
+    """What `joined` was given."""
+    return data.decode().split("\n")[:-1]
+
+
+def ends(data: bytes) -> NDArray[np.int64]:
+    """Where each line of `joined` begins, and the end of the last."""
+    breaks = np.flatnonzero(np.frombuffer(data, np.uint8) == _NEWLINE)
+    return np.concatenate((np.zeros(1, np.int64), breaks + 1))
+
+
+def pack_postings(documents: ArrayLike, counts: ArrayLike) -> bytes:
+    """The documents that hold a term, and how often."""
+    return np.asarray(documents, np.int32).tobytes() + np.asarray(counts, np.uint8).tobytes()
+
+
+def unpack_postings(data: bytes) -> tuple[NDArray[np.int32], NDArray[np.uint8]]:
+    """What `pack_postings` was given."""
+    count, rest = divmod(len(data), 5)
+    if rest:
+        raise ValueError("a block of postings is cut off")
+    return np.frombuffer(data, np.int32, count), np.frombuffer(data, np.uint8, count, 4 * count)

@@ -1,0 +1,436 @@
+"""One space of the index in memory, and what is seen of it as of a position."""
+
+from __future__ import annotations
+
+import sqlite3
+from bisect import bisect_left
+from collections import OrderedDict
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from projections.recall import file
+from projections.recall.columns import STORED, Columns, Names, Texts, named, unpacked
+from projections.recall.space import SEGMENT, TURN, Documents, Floats, Ints
+
+LATEST = int(np.iinfo(np.int64).max) - 1
+"""The position that everything there is lies before."""
+MAX_SOURCES = 32
+"""Turns that one document is traced to at most: as many as one recall may show."""
+POSTINGS = 64 * 2**20
+"""Bytes of decoded postings kept for one space."""
+SEPARATOR = "\x1f"
+
+Postings = tuple[Ints, Ints]
+
+
+@dataclass(slots=True)
+class Statistics:
+    """What ranking needs to know of all turns among the first `seen` documents."""
+
+    seen: int = 0
+    turns: int = 0
+    length: int = 0
+    newest: int = 0
+    """The greatest `at` of all of the documents, UTC microseconds."""
+    lengths: Floats = field(default_factory=lambda: np.zeros(0, np.float32))
+    """By session."""
+
+    def advanced(self, columns: Columns, seen: int, sessions: int) -> Statistics:
+        """The same as of a later document."""
+        new = slice(self.seen, seen)
+        spoken = columns["kind"][new] == TURN
+        length = columns["length"][new][spoken]
+        session = columns["session"][new][spoken]
+        lengths = np.zeros(sessions, np.float32)
+        lengths[: len(self.lengths)] = self.lengths
+        if len(length):
+            added = np.bincount(session, length, sessions)
+            lengths += added.astype(np.float32)
+        newest = max(self.newest, int(columns["at"][new].max(initial=0)))
+        return Statistics(seen, self.turns + len(length), self.length + int(length.sum()), newest, lengths)
+
+
+class Growing:
+    """Postings of one term that later documents are appended to. Views given out before stay as they are."""
+
+    __slots__ = ("_count", "_counts", "_documents")
+
+    def __init__(self, documents: Ints, counts: Ints) -> None:
+        self._documents, self._counts, self._count = documents, counts, len(documents)
+
+    def view(self) -> Postings:
+        """All of them."""
+        return self._documents[: self._count], self._counts[: self._count]
+
+    def append(self, documents: Ints, counts: NDArray[np.uint8]) -> None:
+        """More, of documents later than all."""
+        stop = self._count + len(documents)
+        if stop > len(self._documents):
+            more = np.empty(stop // 4 + 8, np.int32)
+            self._documents = np.concatenate((self._documents[: self._count], documents, more))
+            self._counts = np.concatenate((self._counts[: self._count], counts, more))
+        else:
+            self._documents[self._count : stop] = documents
+            self._counts[self._count : stop] = counts
+        self._count = stop
+
+    def memory(self) -> int:
+        """Bytes."""
+        return 8 * len(self._documents) + 300
+
+
+class Held:
+    """The documents of one space, in memory; where terms occur is read when it is asked for."""
+
+    def __init__(self, number: int, name: str) -> None:
+        self.number = number
+        self.name = name
+        self.flushed = 0
+        """The documents before this one have their terms in `postings`, those from it on in `blocks`."""
+        self.columns = Columns()
+        self.texts = Texts()
+        self.sessions: dict[str, int] = {}
+        self.session_names: list[str] = []
+        self.session_firsts: list[int] = []
+        self.speakers: list[str] = []
+        self.speaker_numbers: dict[str, int] = {}
+        self.speaker_firsts: list[int] = []
+        self.last_turns: list[int] = []
+        """By session; -1 where nobody spoke yet."""
+        self.tail: dict[str, tuple[list[int], list[int]]] | None = None
+        """Where the terms of the unflushed documents occur; None until it is asked for."""
+        self._tail_bytes = 0
+        self._names: Names | None = None
+        self._postings: OrderedDict[str, Growing] = OrderedDict()
+        self._postings_bytes = 0
+        self._statistics = Statistics()
+        self._earlier = Statistics()
+        self._called: dict[str, list[int]] = {}
+        self._documents: Documents | None = None
+
+    # -- loading and growing -----------------------------------------------------------------------------------------
+
+    @classmethod
+    def load(cls, connection: sqlite3.Connection, name: str) -> Held | None:
+        """A space as the file has it; None for an unknown one. Raises DamagedError."""
+        with file.decoding():
+            return cls._load(connection, name)
+
+    @classmethod
+    def _load(cls, connection: sqlite3.Connection, name: str) -> Held | None:
+        row = connection.execute("SELECT number, documents, flushed FROM spaces WHERE name = ?", [name]).fetchone()
+        if row is None:
+            return None
+        held = cls(row[0], name)
+        parts: list[dict[str, NDArray[Any]]] = []
+        held.flushed = row[2]
+        blocks = connection.execute("SELECT count, data FROM blocks WHERE space = ? ORDER BY first", [held.number])
+        for count, data in blocks:
+            columns, ids, *rest = file.unpack(data)
+            parts.append(unpacked(columns, count))
+            held.texts.add_packed(ids, count)
+            held._take(*rest)
+        if parts:
+            held.columns.add({column: np.concatenate([part[column] for part in parts]) for column in STORED})
+        if held.columns.count != row[1]:
+            raise ValueError("documents are missing")
+        held._chain()
+        ended = connection.execute("SELECT document, position FROM endings WHERE space = ?", [held.number])
+        held.end(dict(ended.fetchall()))
+        return held
+
+    def _take(self, sessions: bytes, session_firsts: bytes, speakers: bytes, speaker_firsts: bytes) -> None:
+        """Takes up the sessions and speakers that begin in a block."""
+        for session, first in zip(file.split(sessions), np.frombuffer(session_firsts, np.int32).tolist(), strict=True):
+            self.session(session, first)
+        for speaker, first in zip(file.split(speakers), np.frombuffer(speaker_firsts, np.int32).tolist(), strict=True):
+            self.speaker(speaker, first)
+
+    def packed(self, start: int) -> bytes:
+        """The documents from `start` on, as a block."""
+        stop = self.columns.count
+        session, speaker = bisect_left(self.session_firsts, start), bisect_left(self.speaker_firsts, start)
+        return file.pack(
+            [
+                self.columns.packed(start, stop),
+                file.joined(self.texts.of(start, stop)),
+                file.joined(self.session_names[session:]),
+                np.array(self.session_firsts[session:], np.int32).tobytes(),
+                file.joined(self.speakers[speaker:]),
+                np.array(self.speaker_firsts[speaker:], np.int32).tobytes(),
+            ]
+        )
+
+    def _chain(self) -> None:
+        """Finds the turns before and after each in its session, and the last of each session."""
+        turns = np.flatnonzero(self.columns["kind"] == TURN)
+        sessions = self.columns["session"][turns]
+        order = np.argsort(sessions, kind="stable")
+        turns, sessions = turns[order], sessions[order]
+        same = sessions[1:] == sessions[:-1]
+        self.columns["before"][turns[1:][same]] = turns[:-1][same]
+        self.columns["after"][turns[:-1][same]] = turns[1:][same]
+        if len(turns):
+            last = np.append(~same, True)
+            for session, turn in zip(sessions[last].tolist(), turns[last].tolist(), strict=True):
+                self.last_turns[session] = turn
+
+    def session(self, name: str, document: int) -> int:
+        """The number of a session; a new one begins with `document`."""
+        if not name:
+            return -1
+        number = self.sessions.get(name)
+        if number is None:
+            number = self.sessions[name] = len(self.sessions)
+            self.session_names.append(name)
+            self.session_firsts.append(document)
+            self.last_turns.append(-1)
+        return number
+
+    def speaker(self, name: str, document: int) -> int:
+        """The number of a speaker, who is first heard in `document` where unknown."""
+        if not name:
+            return -1
+        number = self.speaker_numbers.get(name)
+        if number is None:
+            number = self.speaker_numbers[name] = len(self.speakers)
+            self.speakers.append(name)
+            self.speaker_firsts.append(document)
+            self._called.clear()
+        return number
+
+    def grow(
+        self, stored: dict[str, NDArray[Any]], texts: list[str], chain: list[tuple[int, int]], ended: dict[int, int]
+    ) -> None:
+        """Appends documents; `chain` are neighbours in a session, earlier and later turn; `ended` as `end` takes it."""
+        self.columns.add(stored)
+        self.texts.add(texts)
+        if chain:
+            before, after = zip(*chain, strict=True)
+            self.columns["before"][list(after)] = before
+            self.columns["after"][list(before)] = after
+        self.end(ended)
+        self._documents = None
+
+    def end(self, ended: dict[int, int]) -> None:
+        """Documents that are not shown from a position on."""
+        if ended:
+            self.columns["ended"][list(ended)] = list(ended.values())
+
+    @property
+    def listens(self) -> bool:
+        """Whether where terms occur is in memory, so that it must be told of new documents."""
+        return self.tail is not None
+
+    def add_words(self, term: str, documents: Ints, counts: NDArray[np.uint8]) -> None:
+        """Where a term occurs in new documents, taken up by what is in memory."""
+        assert self.tail is not None
+        if term in self._postings:
+            self._postings[term].append(documents, counts)
+        found = self.tail.setdefault(term, ([], []))
+        found[0].extend(documents.tolist())
+        found[1].extend(counts.tolist())
+        self._tail_bytes += 16 * len(documents) + 20
+
+    def flush(self, keep: bool) -> None:
+        """All terms are in the postings now. `keep`: what is in memory of them is complete."""
+        self.flushed = self.columns.count
+        self.tail = {}
+        self._tail_bytes = 0
+        if not keep:
+            self._postings.clear()
+            self._postings_bytes = 0
+
+    def load_tail(self, connection: sqlite3.Connection) -> dict[str, tuple[list[int], list[int]]]:
+        """Where the terms of the unflushed documents occur."""
+        if self.tail is None:
+            self.tail = {}
+            blocks = connection.execute(
+                "SELECT words FROM blocks WHERE space = ? AND first >= ? ORDER BY first", [self.number, self.flushed]
+            )
+            with file.decoding():
+                for (data,) in blocks:
+                    self._add_tail(data)
+            self._tail_bytes = sum(200 + 16 * len(documents) for documents, _ in self.tail.values())
+        return self.tail
+
+    def _add_tail(self, data: bytes) -> None:
+        tail = self.tail
+        assert tail is not None
+        terms, numbers, documents_, counts_ = file.unpack(data)
+        documents = np.frombuffer(documents_, np.int32).tolist()
+        counts = list(counts_)
+        at = 0
+        for term, number in zip(file.split(terms), np.frombuffer(numbers, np.int32).tolist(), strict=True):
+            stop = at + number
+            found = tail.get(term)
+            if found is None:
+                tail[term] = (documents[at:stop], counts[at:stop])
+            else:
+                found[0].extend(documents[at:stop])
+                found[1].extend(counts[at:stop])
+            at = stop
+
+    def memory(self) -> int:
+        """Bytes, about."""
+        names = self._names.memory() if self._names else 0
+        known = 300 * (len(self.sessions) + len(self.speakers))
+        return self.columns.memory() + self.texts.memory + names + known + self._tail_bytes + self._postings_bytes
+
+    # -- asking ------------------------------------------------------------------------------------------------------
+
+    def find(self, kind: int, id: str) -> int:
+        """The newest document of a kind with an id; -1 for none."""
+        if self._names is None:
+            self._names = Names(self.columns["name"])
+        elif self.columns.count:
+            self._names.add(self.columns["name"])
+        for document in self._names.candidates(named(kind, id)):
+            if self.columns["kind"][document] == kind and self.id(document) == id:
+                return document
+        return -1
+
+    def id(self, document: int) -> str:
+        """The id of a document: of the turn, segment, artifact or note."""
+        return self.texts[document].partition(SEPARATOR)[0]
+
+    def postings(self, connection: sqlite3.Connection, term: str) -> Postings:
+        """Where a term occurs, in all documents."""
+        found = self._postings.get(term)
+        if found is None:
+            blocks = connection.execute(
+                "SELECT data FROM postings WHERE space = ? AND term = ? ORDER BY first", [self.number, term]
+            ).fetchall()
+            with file.decoding():
+                parts = [file.unpack_postings(data) for (data,) in blocks]
+            late = self.load_tail(connection).get(term, ([], []))
+            documents = np.concatenate([*(part[0] for part in parts), np.array(late[0], np.int32)])
+            counts = np.concatenate([*(part[1] for part in parts), np.array(late[1], np.int32)]).astype(np.int32)
+            found = self._postings[term] = Growing(documents, counts)
+            self._postings_bytes += found.memory()
+            while self._postings_bytes > POSTINGS and len(self._postings) > 1:
+                _, oldest = self._postings.popitem(last=False)
+                self._postings_bytes -= oldest.memory()
+        else:
+            self._postings.move_to_end(term)
+        return found.view()
+
+    def documents(self) -> Documents:
+        """All of them."""
+        if self._documents is None:
+            of = self.columns
+            self._documents = Documents(**{name: of[name] for name in Documents.__dataclass_fields__})
+        return self._documents
+
+    def statistics(self, seen: int) -> Statistics:
+        """Of the turns among the first `seen` documents; those of the newest are kept up to date."""
+        sessions = bisect_left(self.session_firsts, seen)
+        if seen >= self._statistics.seen:
+            if seen > self._statistics.seen or not seen:
+                self._statistics = self._statistics.advanced(self.columns, seen, sessions)
+            return self._statistics
+        if self._earlier.seen > seen:
+            self._earlier = Statistics()
+        self._earlier = self._earlier.advanced(self.columns, seen, sessions)
+        return self._earlier
+
+    def called(self, word: str) -> list[int]:
+        """The speakers a word may name, ascending."""
+        if not self._called:
+            for number, name in enumerate(self.speakers):
+                folded = name.casefold()
+                parts = "".join(c if c.isalnum() else " " for c in folded).split()
+                for part in dict.fromkeys([folded, *parts]):
+                    self._called.setdefault(part, []).append(number)
+        return self._called.get(word, [])
+
+
+@dataclass(slots=True)
+class Seen:
+    """A space as of a position: the `Space` that ranking reads, and what its documents are."""
+
+    held: Held
+    connection: sqlite3.Connection
+    seen: int
+    until: int
+    documents: Documents
+    speakers: list[str]
+    sessions: int
+    average: float
+    session_lengths: Floats
+    newest: int
+
+    @classmethod
+    def at(cls, held: Held, connection: sqlite3.Connection, until: int | None) -> Seen:
+        """What is seen at a position; at the newest where None."""
+        last = LATEST if until is None else until
+        count = held.columns.count
+        if until is not None and count and until < held.columns["position"][-1]:
+            count = int(np.searchsorted(held.columns["position"], until, "right"))
+        known = held.statistics(count)
+        heard = bisect_left(held.speaker_firsts, count)
+        return cls(
+            held, connection, count, last, held.documents(),
+            held.speakers if heard == len(held.speakers) else held.speakers[:heard],
+            bisect_left(held.session_firsts, count),
+            known.length / known.turns if known.turns else 1.0,
+            known.lengths,
+            known.newest,
+        )  # fmt: skip
+
+    def called(self, word: str) -> list[int]:
+        """The speakers whose name is a word, or holds it as a whole word; folded to lower case, ascending."""
+        return [number for number in self.held.called(word) if number < len(self.speakers)]
+
+    def postings(self, term: str) -> Postings:
+        """The documents (ascending, below `seen`) that hold a term, and how often each does."""
+        documents, counts = self.held.postings(self.connection, term)
+        if len(documents) and documents[-1] >= self.seen:
+            stop = int(np.searchsorted(documents, self.seen))
+            return documents[:stop], counts[:stop]
+        return documents, counts
+
+    def clock(self) -> int:
+        """The newest moment of what is seen, UTC microseconds."""
+        return self.newest
+
+    # -- what a document is ------------------------------------------------------------------------------------------
+
+    def id(self, document: int) -> str:
+        """The id of the turn, segment, artifact or note."""
+        return self.held.id(document)
+
+    def position(self, document: int) -> int:
+        """The offset in the log at which it was told."""
+        return int(self.held.columns["position"][document])
+
+    def turns(self, document: int) -> list[str]:
+        """The ids of the turns it was made of, itself where it is one: in order, at most 32."""
+        kind = self.documents.kind[document]
+        if kind == TURN:
+            return [self.id(document)]
+        if kind == SEGMENT:
+            return [self.id(turn) for turn in self._from_to(document)]
+        return self.held.texts[document].split(SEPARATOR)[1:]
+
+    def _from_to(self, document: int) -> list[int]:
+        turn, last = int(self.held.columns["first"][document]), int(self.held.columns["last"][document])
+        found: list[int] = []
+        while 0 <= turn <= last and len(found) < MAX_SOURCES:
+            if self.documents.ended[turn] > self.until:
+                found.append(turn)
+            turn = int(self.documents.after[turn])
+        return found
+
+    def turn(self, id: str) -> int:
+        """The document of a turn; -1 where it is not seen."""
+        document = self.held.find(TURN, id)
+        return document if document < self.seen else -1
+
+    def session(self, name: str) -> int:
+        """The number of a session; -1 where it is not seen."""
+        number = self.held.sessions.get(name, -1)
+        return number if number < self.sessions else -1

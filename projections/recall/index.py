@@ -1,0 +1,324 @@
+"""The index of one memory: what is told in it, as documents by space, found by their words as of any position.
+
+    index = Index.open(path_of(memory), connection, kept)     catch_up(connection) at every commit, or before asking
+    space = index.space("acme", until)                        what ranking reads: columns, statistics, postings
+    index.records("acme", "activation", turns, until)         the last record that a mechanism kept of each turn
+
+It is a cache, derived from the tables of the memory up to its mark, and from nothing else: so live, a replay and a
+projector on Kafka fill it in the same way, and whoever deletes it gets it back. Whoever writes the memory catches the
+index up; a memory at rest (a replay) is indexed by the first who asks. One process does so at a time, under an flock
+beside the file; others wait for it, and those who only ask need no lock: they see the last commit.
+
+Documents of a space are numbered in the order of their positions. As-of is therefore a beginning of every list:
+document frequencies and averages are exact as of any position, and no number of one space depends on another.
+
+Why postings of our own, not an engine's: tantivy fixes k1 and b, and its statistics are those of all spaces and of now.
+So are those of FTS5's bm25, which visits every match: MEASURED
+"""
+
+from __future__ import annotations
+
+import gc
+import sqlite3
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from itertools import groupby
+from operator import itemgetter
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+import orjson
+
+from projections.recall import file
+from projections.recall.catch_up import TABLES, Analyse, Page, present, told, write
+from projections.recall.held import Held, Seen
+from projections.recall.records import Kept, Records
+from projections.store import EVENT_TABLES, Connection, read_meta
+from streams.errors import MemoryFileError
+
+FORMAT = 1
+"""Of the index file; one of another format is made again."""
+PAGE = 32_768
+"""Offsets of the log taken in one transaction: fewer cost more commits and blocks, more cost memory."""
+HEAVY = 32 * 2**20
+"""Characters of text in a page above which the next is smaller."""
+MEMORY = 128 * 2**20
+"""Bytes of spaces kept in memory beside the one asked last."""
+UNSEEN = -1
+
+Progress = Callable[[int, int], None]
+"""Called with (done, total)."""
+
+
+def _silent(done: int, total: int) -> None:
+    """Shows nothing."""
+
+
+@contextmanager
+def _rare_collections() -> Iterator[None]:
+    """A page is many small objects that live as long as it does: to look for garbage in them costs a fifth."""
+    before = gc.get_threshold()
+    gc.set_threshold(200_000, 20, 20)
+    try:
+        yield
+    finally:
+        gc.set_threshold(*before)
+
+
+class Index:
+    """The open index of one memory. Made by `open`."""
+
+    def __init__(self, path: Path, kept: Mapping[str, Sequence[Kept]], analyse: Analyse, reading: object) -> None:
+        self.path = path
+        self._kept = kept
+        self._analyse = analyse
+        self._reading = reading
+        self._identity = ""
+        self._partial = False
+        self._database: sqlite3.Connection | None = None
+        self._marks: dict[int, int] = {}
+        self._changes = 0
+        self._spaces: OrderedDict[str, Held] = OrderedDict()
+        self._records = Records(self._kept)
+        self._tables: frozenset[str] = frozenset()
+
+    @classmethod
+    def open(
+        cls, path: Path, connection: Connection, kept: Mapping[str, Sequence[Kept]], analyse: Analyse, reading: object
+    ) -> Index:
+        """The index at `path` of the memory that `connection` reads; made anew where it is missing or of another.
+
+        `kept`: the records that mechanisms keep, by name. `analyse` reads the words of documents, in the way that
+        `reading` (a JSON value) tells: read in another way, they are indexed anew.
+        """
+        index = cls(path, kept, analyse, reading)
+        index._begin(connection)
+        return index
+
+    def close(self) -> None:
+        """Lets go of the file."""
+        if self._database is not None:
+            self._database.close()
+            self._database = None
+        self._forget()
+
+    def __enter__(self) -> Index:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.close()
+
+    # -- the file ----------------------------------------------------------------------------------------------------
+
+    def _begin(self, connection: Connection) -> None:
+        """Opens the file, which is then of this memory."""
+        names = frozenset(name for (name,) in connection.execute(EVENT_TABLES).fetchall())
+        self._tables = names
+        partial = connection.execute("SELECT value FROM meta WHERE key = 'partial'").fetchall()
+        self._partial = bool(partial and partial[0][0])
+        identity = {
+            "format": FORMAT,
+            "reading": self._reading,
+            "log": read_meta(connection, "log_id"),
+            "partitions": int(read_meta(connection, "partitions")),
+            "lineages": orjson.loads(read_meta(connection, "lineages")),
+            "partial": partial[0][0] if partial else "",
+            "records": {name: [of.told() for of in kept if of.table in names] for name, kept in self._kept.items()},
+        }
+        self._identity = orjson.dumps(identity, option=orjson.OPT_SORT_KEYS).decode()
+        with file.locked(self.path):
+            try:
+                with file.mended(self.path):
+                    self._connect(connection)
+            except file.DamagedError:
+                self._renew()
+
+    def _connect(self, connection: Connection) -> None:
+        self._database = file.connect(self.path)
+        found = file.identity(self._database)
+        if found == self._identity:
+            self._reload()
+            ends = self._ends(connection)
+            if all(mark <= ends.get(partition, UNSEEN) for partition, mark in self._marks.items()):
+                return
+        if found:
+            raise file.DamagedError("it is of another memory")
+        file.create(self._database, self._identity)
+        self._reload()
+
+    def _renew(self) -> None:
+        """Makes the file anew and empty. The caller holds the lock."""
+        self.close()
+        with file.mended(self.path):
+            file.remove(self.path)
+            self._database = file.connect(self.path)
+            file.create(self._database, self._identity)
+            self._reload()
+
+    @property
+    def database(self) -> sqlite3.Connection:
+        """The open file."""
+        if self._database is None:
+            raise MemoryFileError(f"the index {self.path} is closed", "open it again")
+        return self._database
+
+    def _reload(self) -> None:
+        """Forgets what is in memory, and reads how far the index goes."""
+        self._forget()
+        self._changes = self._data_version()
+        self._marks = dict(self.database.execute("SELECT partition, position FROM marks").fetchall())
+
+    def _data_version(self) -> int:
+        return int(self.database.execute("PRAGMA data_version").fetchone()[0])
+
+    def _refresh(self) -> None:
+        """Forgets what is in memory where another process wrote."""
+        if self._data_version() != self._changes:
+            self._reload()
+
+    def _forget(self) -> None:
+        self._spaces.clear()
+        self._records.forget()
+
+    # -- catching up -------------------------------------------------------------------------------------------------
+
+    def behind(self, connection: Connection) -> int:
+        """How many offsets of the log the memory holds that are not in the index."""
+        return sum(stop - start for _, start, stop in self._waiting(connection))
+
+    def catch_up(self, connection: Connection, progress: Progress = _silent) -> int:
+        """Takes up what the memory holds above the index's mark; the number of offsets taken.
+
+        Each page is committed with its mark. A damaged file is made again on the way. Raises MemoryFileError where
+        there is no room for it, BusyError where another process indexes this memory for ten minutes.
+        """
+        if not self._waiting(connection):
+            return 0
+        with file.locked(self.path):
+            try:
+                return self._catch_up(connection, progress)
+            except file.DamagedError:
+                self._renew()
+                return self._catch_up(connection, progress)
+
+    def _catch_up(self, connection: Connection, progress: Progress) -> int:
+        done = 0
+        with self._safely(), _rare_collections():
+            self._refresh()
+            waiting = self._waiting(connection)
+            total = sum(stop - start for _, start, stop in waiting)
+            for partition, start, stop in waiting:
+                size = PAGE
+                while start < stop:
+                    upto = min(start + size, stop)
+                    weight = self._take(connection, partition, start, upto)
+                    size = max(size // 2, 64) if weight > HEAVY else PAGE if weight < HEAVY // 4 else size
+                    done += upto - start
+                    start = upto
+                    progress(done, total)
+        return done
+
+    @contextmanager
+    def _safely(self) -> Iterator[None]:
+        """What is in memory is forgotten where something goes wrong on the way: the file may hold less."""
+        try:
+            with file.mended(self.path):
+                yield
+        except BaseException:
+            with suppress(sqlite3.Error, MemoryFileError):
+                self._reload()
+            raise
+
+    def _waiting(self, connection: Connection) -> list[tuple[int, int, int]]:
+        """(partition, start, stop) of offsets that are in the memory, not in the index."""
+        ends = sorted(self._ends(connection).items())
+        waiting = [(partition, self._marks.get(partition, UNSEEN) + 1, end + 1) for partition, end in ends]
+        return [(partition, start, stop) for partition, start, stop in waiting if start < stop]
+
+    def _ends(self, connection: Connection) -> dict[int, int]:
+        """The last offset that the memory holds, by partition.
+
+        A memory that ends at a moment says what falls due until then beyond its mark, and is never folded further.
+        """
+        tables = ["marks", *sorted(self._tables & TABLES)] if self._partial else ["marks"]
+        union = " UNION ALL ".join(f'SELECT "partition", position FROM {table}' for table in tables)
+        return dict(connection.execute(f'SELECT "partition", max(position) FROM ({union}) GROUP BY ALL').fetchall())
+
+    def _take(self, connection: Connection, partition: int, start: int, stop: int) -> int:
+        """Takes up a page; the characters of text in it."""
+        place = (partition, start, stop)
+        tables = present(connection, self._tables & (TABLES | self._records.tables), place)
+        rows, page = told(connection, tables, place), Page(self._analyse)
+        with file.transaction(self.database):
+            for name, told_ in groupby(rows, itemgetter(0)):
+                page.add_space(self._held(name) or self._new(name), told_)
+            write(self.database, page)
+            for table in sorted(tables & self._records.tables):
+                self._records.take(self.database, connection, table, place)
+            self.database.execute("INSERT OR REPLACE INTO marks VALUES (?, ?)", [partition, stop - 1])
+        self._marks[partition] = stop - 1
+        self._evict()
+        return sum(len(row[8]) for row in rows)
+
+    # -- spaces in memory --------------------------------------------------------------------------------------------
+
+    def _held(self, name: str) -> Held | None:
+        held = self._spaces.get(name)
+        if held is None:
+            held = Held.load(self.database, name)
+            if held is not None:
+                self._spaces[name] = held
+        else:
+            self._spaces.move_to_end(name)
+        return held
+
+    def _new(self, name: str) -> Held:
+        number = self.database.execute("INSERT INTO spaces VALUES (NULL, ?, 0, 0) RETURNING number", [name]).fetchone()[
+            0
+        ]
+        held = self._spaces[name] = Held(number, name)
+        return held
+
+    def _evict(self) -> None:
+        """Lets go of the spaces asked longest ago, until the rest is small enough."""
+        kept = 0
+        for name in [*reversed(self._spaces)]:
+            if kept > MEMORY:
+                del self._spaces[name]
+            else:
+                kept += self._spaces[name].memory()
+
+    # -- asking ------------------------------------------------------------------------------------------------------
+
+    def space(self, name: str, until: int | None = None) -> Seen:
+        """A space as of an offset of its partition of the log; as of now where None. An unknown space is empty."""
+        with self._asking():
+            self._refresh()
+            held = self._held(name)
+            if held is None:
+                held = Held(0, name)
+            elif len(self._spaces) > 1:
+                self._evict()
+            return Seen.at(held, self.database, until)
+
+    def records(self, space: str, name: str, turns: Iterable[str], until: int | None = None) -> dict[str, Any]:
+        """The last record of a mechanism for each of `turns` that it keeps one of."""
+        return {turn: found[-1] for turn, found in self.related(space, name, turns, until).items()}
+
+    def related(self, space: str, name: str, turns: Iterable[str], until: int | None = None) -> dict[str, list[Any]]:
+        """The records of a mechanism that each of `turns` (or whatever their keys name) is part of, such as a pair of
+        turns: the last one of each thing, in the order in which they were told."""
+        with self._asking():
+            return self._records.of(self.database, space, name, list(turns), until)
+
+    @contextmanager
+    def _asking(self) -> Iterator[None]:
+        try:
+            with file.mended(self.path):
+                yield
+        except file.DamagedError as error:
+            self.close()
+            file.remove(self.path)
+            raise MemoryFileError(f"the index {self.path} is damaged: {error}", "ask again: it is made anew") from error

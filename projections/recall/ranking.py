@@ -1,0 +1,430 @@
+"""Ranking: what of a space answers a question, by relevance first and by liveliness only between near-ties.
+
+    relevance(d) = (sum_t w_t idf_t f_td (k1 + 1) / (f_td + k1 (1 - b + b |d| / avg))     words
+                    + session * BM25(t, session of d)                                    session
+                    + time * idf_time * told(d))                                         time
+                   * speaker(d) * asking(d) * when(d)
+    f_td = c_td + before c_t(turn before d) + earlier c_t(the one before that) + after c_t(turn after d)
+    c_td = count of t in d + alike * sum of counts of words that may stand for t
+    score(d) = relevance(d) (1 + share * liveliness(d)),  liveliness in [-1, 1]; for the first 50 only
+
+Why counts are pooled before they are saturated, not scores added after: what is said twice in three turns is said once
+(BM25F: Robertson, Zaragoza & Taylor, CIKM 2004). The turn before counts more where it asks: this one answers it, and
+rarely repeats its words. A speaker whom the question names counts more; of several the one named first most.
+
+A time in the question ("in May 2023") is a term that the documents of that time hold, of the days after it half.
+Ties are ordered by position, the earlier document first. A space of more than `dense` documents is not scored as a
+whole: the rarest terms choose `shortlist` documents, those and their neighbours are scored by the formula above.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, field
+from math import log
+
+import numpy as np
+from numpy.typing import NDArray
+
+from projections.recall.analysis import ALIKE, ASKS, DATED, ROLES, Query
+from projections.recall.dates import DAY, may_name_times, spans
+from projections.recall.space import KINDS, TURN, Floats, Ints, Space
+from streams.processor import Params, param
+
+Liveliness = Callable[[Ints], Floats]
+"""How alive each of some documents is, between -1 and 1."""
+COMMON = 16_384
+"""Terms that more documents hold say nothing about sessions."""
+NEAR = 50
+"""How many of the first are ordered by liveliness, too."""
+
+
+class RecallParams(Params):
+    """Parameters of ranking."""
+
+    k1: float = param(0.9, "count", "a second mention adds little", "Anserini", gt=0)
+    b: float = param(0.15, "share", "turns are short: their length tells little of what they are about", ge=0, le=1)
+    before: float = param(0.25, "count", "what a turn is about may have been said in the one before it", ge=0)
+    answered: float = param(0.6, "count", "added to `before` where that one asks: an answer repeats few words", ge=0)
+    earlier: float = param(0.2, "count", "of the turn two before, mostly by the same speaker, who goes on", ge=0)
+    after: float = param(0.2, "count", "the reply takes up what mattered", ge=0)
+    session: float = param(0.8, "weight", "a session is about few matters", ge=0)
+    alike: float = param(0.2, "count", "a word that may stand for the one asked for; only a hint", ge=0)
+    time: float = param(3.0, "weight", "a time in a question excludes other times, nearly", ge=0)
+    aftermath: int = param(7, "days", "what was at a time is told in the days after it, too", ge=0)
+    speaker: float = param(1.4, "factor", "people tell of themselves; 1.8 finds more and fails on wrong names", ge=1)
+    others: float = param(0.3, "share", "of it, for speakers named second: mostly objects", ge=0, le=1)
+    name: float = param(0.6, "weight", "of a speaker's name as a word: it is said to them, not of them", ge=0)
+    asking: float = param(0.85, "factor", "a question tells less than an answer", gt=0)
+    when: float = param(1.2, "factor", "who asks for a time wants a turn that tells one", ge=1)
+    share: float = param(0.03, "share", "liveliness orders near-ties; it never outweighs a word", ge=0, le=0.2)
+    dense: int = param(16_384, "documents", "up to here all are scored: that is cheaper than choosing", ge=0)
+    shortlist: int = param(600, "documents", "scored fully in greater spaces; more changed no first ten", ge=100)
+    postings: int = param(60_000, "postings", "read to choose them, rarest terms first, one term at least", ge=1)
+
+
+@dataclass(slots=True)
+class Hit:
+    """A document that answers."""
+
+    document: int
+    score: float
+    parts: dict[str, float]
+    """`own`, `around`, `session`, `time`: summands; `speaker`, `asking`, `when`: factors; `relevance`: the product;
+    `liveliness`."""
+
+
+@dataclass(slots=True)
+class _Term:
+    """A term of the question, as the space knows it."""
+
+    idf: float
+    weight: float
+    documents: Ints
+    counts: Floats
+
+
+@dataclass(slots=True)
+class _View:
+    """The documents that are scored, and where their neighbours stand among them; its length for nowhere."""
+
+    documents: Ints
+    before: NDArray[np.intp]
+    after: NDArray[np.intp]
+    """One longer than documents: nowhere is next to nowhere."""
+    terms: list[_Term]
+    """Their documents are places in the view."""
+    whole: bool
+    """Whether every document is in it."""
+
+
+@dataclass(slots=True)
+class _Scores:
+    """Parts of the score, one number per document of the view."""
+
+    documents: Ints
+    own: Floats
+    words: Floats
+    session: Floats
+    time: Floats
+    factors: dict[str, Floats] = field(default_factory=dict)
+
+    def relevance(self) -> Floats:
+        found = self.words + self.session + self.time
+        for factor in self.factors.values():
+            found *= factor
+        return found
+
+
+class _Scratch(threading.local):
+    """Zeros by document, kept between questions: who writes there sets it back."""
+
+    zeros: Floats = np.zeros(0, np.float32)
+    places: Ints = np.zeros(0, np.int32)
+
+    def sized(self, documents: int) -> _Scratch:
+        if len(self.zeros) < documents:
+            self.forget(documents + documents // 8)
+        return self
+
+    def forget(self, size: int = 0) -> None:
+        self.zeros, self.places = np.zeros(size, np.float32), np.zeros(size, np.int32)
+
+
+_SCRATCH = _Scratch()
+
+
+def rank(
+    space: Space,
+    query: Query,
+    params: RecallParams,
+    k: int = 10,
+    kinds: Collection[int] = (TURN,),
+    now: int | None = None,
+    liveliness: Liveliness | None = None,
+) -> list[Hit]:
+    """The first `k` documents of some kinds that answer a question; none where nothing asked for is known.
+
+    `now` (UTC microseconds) gives "yesterday" in the question its meaning.
+    """
+    try:
+        return _ranked(space, query, params, k, kinds, now, liveliness)
+    except BaseException:
+        _SCRATCH.forget()  # what was interrupted may have left something there
+        raise
+
+
+def _ranked(
+    space: Space,
+    query: Query,
+    params: RecallParams,
+    k: int,
+    kinds: Collection[int],
+    now: int | None,
+    liveliness: Liveliness | None,
+) -> list[Hit]:
+    if space.seen <= 0 or k <= 0:
+        return []
+    named = _named(space, query)
+    terms = _terms(space, query, params, named)
+    told = _told(space, query, params, now)
+    view = _view(space, params, terms, told)
+    if not len(view.documents):
+        return []
+    scores = _score(space, query, params, terms, view, told, named)
+    relevance = scores.relevance()
+    relevance[~_shown(space, view, kinds)] = 0
+    best = _first(relevance, max(k, NEAR if liveliness else 0))
+    return _hits(scores, relevance, best, params.share, liveliness)[:k]
+
+
+def _named(space: Space, query: Query) -> dict[str, list[int]]:
+    """The speakers whom a question names, by word, in order. Who is named for a role is not meant by its name."""
+    found: dict[str, list[int]] = {}
+    for word in query.words:
+        if word not in ROLES and (speakers := space.called(word)):
+            found[word] = speakers
+    return found
+
+
+def _idf(documents: int, holding: int) -> float:
+    return log(1 + max(0.0, documents - holding + 0.5) / (holding + 0.5))
+
+
+def _terms(space: Space, query: Query, params: RecallParams, named: dict[str, list[int]]) -> list[_Term]:
+    """The terms of a question that the space knows, the rarest first."""
+    found = []
+    names = {query.named_by[word] for word in named}
+    for term in query.terms:
+        documents, times = space.postings(term)
+        counts = times.astype(np.float32)
+        idf = _idf(space.seen, len(documents))
+        if params.alike and (space.seen <= params.dense or not len(documents)):
+            documents, counts, idf = _with_alike(space, query, params, term, documents, counts, idf)
+        if len(documents):
+            found.append(_Term(idf, params.name if term in names else 1.0, documents, counts))
+    return sorted(found, key=lambda term: len(term.documents))
+
+
+def _with_alike(
+    space: Space, query: Query, params: RecallParams, term: str, documents: Ints, counts: Floats, idf: float
+) -> tuple[Ints, Floats, float]:
+    """A term's postings together with those of terms that may stand for it; a term nobody used is as rare as they."""
+    others = [space.postings(other) for other in ALIKE.get(term, ()) if other not in query.terms]
+    others = [(held, times) for held, times in others if len(held)]
+    if not others:
+        return documents, counts, idf
+    held = np.concatenate([documents, *(held for held, _ in others)])
+    order = np.argsort(held, kind="stable")
+    times = np.concatenate([counts, *(np.float32(params.alike) * times for _, times in others)])[order]
+    united, starts = _distinct(held[order])
+    return united, np.add.reduceat(times, starts), idf if len(documents) else _idf(space.seen, len(united))
+
+
+def _distinct(ascending: Ints) -> tuple[Ints, NDArray[np.intp]]:
+    """Distinct numbers and where each first stands. Why not `unique`: it hashes, which takes ten times as long."""
+    starts = np.flatnonzero(np.concatenate([[True], ascending[1:] != ascending[:-1]])[: len(ascending)])
+    return ascending[starts], starts
+
+
+def _told(space: Space, query: Query, params: RecallParams, now: int | None) -> tuple[Ints, Floats, float] | None:
+    """The documents of the times that a question names, how much they are of them, and how rare that is."""
+    if not params.time or not may_name_times(query.text):
+        return None
+    at = space.documents.at[: space.seen]
+    times = spans(query.text, now, int(at.min()), int(at.max()))
+    if not times:
+        return None
+    held = np.zeros(len(at), np.float32)
+    for start, end in times:
+        held[(at >= end + DAY) & (at < end + DAY + params.aftermath * DAY) & (held < 0.5)] = 0.5
+        held[(at >= start) & (at < end + DAY)] = 1
+    documents = np.flatnonzero(held).astype(np.int32)
+    return documents, held[documents], params.time * _idf(space.seen, len(documents))
+
+
+def _shown(space: Space, view: _View, kinds: Collection[int]) -> NDArray[np.bool_]:
+    """Whether each document of the view is wanted and not ended."""
+    columns = space.documents
+    at = slice(space.seen) if view.whole else view.documents
+    wanted = np.zeros(len(KINDS), bool)
+    wanted[[*kinds]] = True
+    return wanted[columns.kind[at]] & (columns.ended[at] > space.until)
+
+
+def _view(space: Space, params: RecallParams, terms: list[_Term], told: tuple[Ints, Floats, float] | None) -> _View:
+    """All documents of a small space; of a great one those that the rarest terms choose, and what is around them."""
+    columns, seen = space.documents, space.seen
+    if seen <= params.dense:
+        before, after = np.full(seen + 1, seen), np.full(seen + 1, seen)
+        np.copyto(before[:-1], columns.before[:seen], where=columns.before[:seen] >= 0)
+        known = (columns.after[:seen] >= 0) & (columns.after[:seen] < seen)
+        np.copyto(after[:-1], columns.after[:seen], where=known)
+        return _View(np.arange(seen, dtype=np.int32), before, after, terms, True)
+    chosen = _chosen(space, params, terms)
+    if told is not None and (not len(chosen) or len(told[0]) <= params.shortlist):
+        chosen = np.concatenate([chosen, told[0][: params.shortlist]])
+    # What is around: whoever takes words from the chosen (two after), and whoever these take words from (two before).
+    for step in (columns.after, columns.after, columns.before, columns.before):
+        near = step[chosen]
+        chosen, _ = _distinct(np.sort(np.concatenate([chosen, near[(near >= 0) & (near < seen)]])))
+    return _narrow(space, chosen, terms)
+
+
+def _narrow(space: Space, documents: Ints, terms: list[_Term]) -> _View:
+    """The view of some documents, ascending."""
+    columns, count = space.documents, len(documents)
+    places = _SCRATCH.sized(space.seen).places
+    places[documents] = np.arange(1, count + 1, dtype=np.int32)
+
+    def place(of: Ints) -> NDArray[np.intp]:
+        known = (of >= 0) & (of < space.seen)
+        found = np.where(known, places[np.where(known, of, 0)], 0)
+        return np.append(np.where(found > 0, found - 1, count), count)
+
+    before, after = place(columns.before[documents]), place(columns.after[documents])
+    within = []
+    for term in terms:
+        at = places[term.documents]
+        kept = np.flatnonzero(at)
+        within.append(_Term(term.idf, term.weight, at[kept] - 1, term.counts[kept]))
+    places[documents] = 0
+    return _View(documents, before, after, within, False)
+
+
+def _chosen(space: Space, params: RecallParams, terms: list[_Term]) -> Ints:
+    """The documents that the rarest terms hold, of these the best by all terms, the rest of the formula left out."""
+    read, rare = 0, 0
+    for term in terms:
+        if rare and read + len(term.documents) > params.postings:
+            break
+        read += len(term.documents)
+        rare += 1
+    if not rare:
+        return np.zeros(0, np.int32)
+    documents, _ = _distinct(np.sort(np.concatenate([term.documents for term in terms[:rare]])))
+    if len(documents) <= params.shortlist:
+        return documents
+    score = _SCRATCH.sized(space.seen).zeros
+    for term in terms:
+        score[term.documents] += (
+            np.float32(term.weight * term.idf) * term.counts / (term.counts + np.float32(params.k1))
+        )
+    best = _first(score[documents], params.shortlist)
+    score.fill(0)
+    return documents[np.sort(best)]
+
+
+def _first(scores: Floats, count: int) -> NDArray[np.int64]:
+    """The places of the greatest positive scores, best first, ties by place."""
+    found = np.flatnonzero(scores > 0)
+    if len(found) > 4 * count:
+        least = np.partition(scores[found], len(found) - count)[len(found) - count]
+        found = found[scores[found] >= least]
+    return found[np.argsort(-scores[found], kind="stable")][:count]
+
+
+def _score(
+    space: Space,
+    query: Query,
+    params: RecallParams,
+    terms: list[_Term],
+    view: _View,
+    told: tuple[Ints, Floats, float] | None,
+    named: dict[str, list[int]],
+) -> _Scores:
+    """All parts of the score of the documents of a view."""
+    columns = space.documents
+    at = slice(space.seen) if view.whole else view.documents
+    flags = columns.flags[at]
+    own, words = _words(space, params, view, columns.length[at], flags)
+    time = np.zeros(len(flags), np.float32)
+    if told is not None and len(told[0]):
+        documents, held, weight = told
+        place = np.minimum(np.searchsorted(documents, view.documents), len(documents) - 1)
+        time[:] = np.where(documents[place] == view.documents, np.float32(weight) * held[place], 0)
+    scores = _Scores(view.documents, own, words, _sessions(space, params, terms)[columns.session[at]], time)
+    if named:
+        scores.factors["speaker"] = _speaker(space, params, named)[columns.speaker[at]]
+    scores.factors["asking"] = np.where(flags & ASKS, np.float32(params.asking), np.float32(1))
+    if query.when:
+        scores.factors["when"] = np.where(flags & DATED, np.float32(params.when), np.float32(1))
+    return scores
+
+
+def _words(space: Space, params: RecallParams, view: _View, lengths: Ints, flags: Ints) -> tuple[Floats, Floats]:
+    """BM25 by the documents' own words, and by those of their neighbours, too."""
+    count = len(lengths)
+    weight = np.full(count + 1, params.before, np.float32)
+    weight[view.after[np.flatnonzero(flags & ASKS)]] += np.float32(params.answered)
+    share = np.float32(params.b / max(space.average, 1.0)) * lengths
+    norm = (np.float32(params.k1) * (np.float32(1 - params.b) + share)).astype(np.float32)
+    own, words = np.zeros(count, np.float32), np.zeros(count, np.float32)
+    for term in view.terms:
+        worth = np.float32(term.weight * term.idf * (params.k1 + 1))
+        places, counts = term.documents, term.counts
+        own[places] += worth * counts / (counts + norm[places])
+        # A document has one neighbour on each side at most, so no place but the last, nowhere, is met twice.
+        next_ = view.after[places]
+        pooled = np.zeros(count + 1, np.float32)
+        pooled[places] = counts
+        pooled[next_] += weight[next_] * counts
+        pooled[view.after[next_]] += np.float32(params.earlier) * counts
+        pooled[view.before[places]] += np.float32(params.after) * counts
+        pooled = pooled[:-1]
+        words += worth * pooled / (pooled + norm)
+    return own, words
+
+
+def _sessions(space: Space, params: RecallParams, terms: list[_Term]) -> Floats:
+    """BM25 by session, each one text of its turns; the last one is for no session."""
+    found = np.zeros(space.sessions + 1, np.float32)
+    if not params.session or not space.sessions:
+        return found
+    columns = space.documents
+    lengths = space.session_lengths[: space.sessions]
+    norm = (params.k1 * (1 - params.b + params.b / max(float(lengths.mean()), 1.0) * lengths)).astype(np.float32)
+    for term in terms:
+        if len(term.documents) > COMMON:
+            continue  # what is in most sessions tells none apart
+        session = columns.session[term.documents]
+        turns = np.where((columns.kind[term.documents] == TURN) & (session >= 0), term.counts, np.float32(0))
+        counts = np.bincount(np.maximum(session, 0), turns, space.sessions).astype(np.float32)
+        worth = params.session * term.weight * (params.k1 + 1) * _idf(space.sessions, int(np.count_nonzero(counts)))
+        found[:-1] += np.float32(worth) * counts / (counts + norm)
+    return found
+
+
+def _speaker(space: Space, params: RecallParams, named: dict[str, list[int]]) -> Floats:
+    """A factor by speaker; the last one is for none."""
+    found = np.ones(len(space.speakers) + 1, np.float32)
+    gain = params.speaker - 1
+    for place, speakers in enumerate(named.values()):
+        factor = 1 + (gain * params.others if place else gain)
+        found[speakers] = np.maximum(found[speakers], np.float32(factor))
+    return found
+
+
+def _hits(
+    scores: _Scores, relevance: Floats, best: NDArray[np.int64], share: float, liveliness: Liveliness | None
+) -> list[Hit]:
+    """Hits in order, the first ones by how alive they are, too."""
+    score = relevance[best].astype(np.float64)
+    alive = np.zeros(len(best))
+    if liveliness is not None:
+        alive[:NEAR] = np.clip(liveliness(scores.documents[best[:NEAR]].astype(np.int32)), -1, 1)
+        score *= 1 + share * alive
+        order = np.lexsort((scores.documents[best], -score))
+        best, score, alive = best[order], score[order], alive[order]
+    parts = {
+        "own": scores.own[best], "around": (scores.words - scores.own)[best], "session": scores.session[best],
+        "time": scores.time[best], **{name: factor[best] for name, factor in scores.factors.items()},
+        "relevance": relevance[best], "liveliness": alive,
+    }  # fmt: skip
+    rows = zip(*(part.tolist() for part in parts.values()), strict=True)
+    documents = scores.documents[best].tolist()
+    return [
+        Hit(document, value, dict(zip(parts, row, strict=True)))
+        for document, value, row in zip(documents, score.tolist(), rows, strict=True)
+    ]

@@ -1,0 +1,150 @@
+"""Records that mechanisms keep of turns (how active a turn is, say), as of any position, for recall."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import Any
+
+import orjson
+
+from projections.recall.catch_up import Place
+from projections.recall.held import LATEST, SEPARATOR
+from projections.store import Connection, table_of
+
+MOST = 50_000
+"""Records kept in memory."""
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A class of events each of which is the whole record of something, so that the last one is all that counts."""
+
+    cls: type
+    key: tuple[str, ...] = ("turn",)
+    """The fields that say what it is about; what each of them holds finds the record."""
+
+    @property
+    def table(self) -> str:
+        """Where a memory has its events."""
+        return table_of(self.cls).name
+
+    def told(self) -> list[str]:
+        """What of it is indexed, for the index's identity."""
+        return [self.table, *self.key, *(column.name for column in table_of(self.cls).columns)]
+
+
+class Records:
+    """The records in an index. What they are is in memory for turns asked before; which turns have any, for all."""
+
+    def __init__(self, kept: Mapping[str, Sequence[Kept]]) -> None:
+        self._kept = {of.table: (name, of) for name, some in kept.items() for of in some}
+        self._known: dict[tuple[str, str], dict[str, list[tuple[int, Any]] | None]] = {}
+        """By space and name: the turns with records. None: not read yet."""
+        self._read = 0
+
+    @property
+    def tables(self) -> frozenset[str]:
+        """Where a memory has them."""
+        return frozenset(self._kept)
+
+    def forget(self) -> None:
+        """Everything is read anew."""
+        self._known.clear()
+        self._read = 0
+
+    def take(self, index: sqlite3.Connection, memory: Connection, table: str, place: Place) -> None:
+        """Adds the records of a page of the log to the index, within the caller's transaction."""
+        name, kept = self._kept[table]
+        columns = table_of(kept.cls).columns
+        select = ", ".join(f'epoch_us("{c.name}")' if c.sql == "TIMESTAMP" else f'"{c.name}"' for c in columns)
+        rows = memory.execute(
+            f"SELECT position, path, {select} FROM {table} "
+            'WHERE "partition" = ? AND position >= ? AND position < ? ORDER BY position, path',
+            list(place),
+        ).fetchall()
+        names = [column.name for column in columns]
+        json = [column.name for column in columns if column.json]
+        numbers = dict[str, int]()
+        for position, path, *row in rows:
+            values = dict(zip(names, row, strict=True))
+            values |= {column: orjson.loads(values[column]) for column in json}
+            space = values["space"]
+            if space not in numbers:
+                numbers[space] = _number(index, space)
+            about = [str(values[key]) for key in kept.key]
+            data = orjson.dumps(values)
+            for turn in dict.fromkeys(about):
+                index.execute(
+                    "INSERT OR REPLACE INTO records VALUES (?, ?, ?, ?, ?, ?, ?)",
+                    [numbers[space], name, turn, SEPARATOR.join([table, *about]), position, path, data],
+                )
+                if (space, name) in self._known:
+                    self._known[space, name][turn] = None
+
+    def of(
+        self, index: sqlite3.Connection, space: str, name: str, turns: Sequence[str], until: int | None
+    ) -> dict[str, list[Any]]:
+        """The last record, as of a position, of each thing that each of `turns` is part of; turns without any are
+        left out."""
+        known = self._known_of(index, space, name)
+        wanted = [turn for turn in turns if turn in known] if known else []
+        if missing := [turn for turn in wanted if known[turn] is None]:
+            if self._read > MOST:
+                self.forget()
+                known = self._known_of(index, space, name)
+                missing = wanted
+            self._read_in(index, (space, name), missing)
+        found: dict[str, list[Any]] = {}
+        late: list[str] = []
+        for turn in wanted:
+            records = known[turn] or []
+            if until is not None and any(position > until for position, _ in records):
+                late.append(turn)
+            else:
+                found[turn] = [record for _, record in records]
+        if late and until is not None:
+            earlier = self._select(index, (space, name), late, until)
+            found |= {turn: [record for _, record in records] for turn, records in earlier.items()}
+        return found
+
+    def _known_of(self, index: sqlite3.Connection, space: str, name: str) -> dict[str, list[tuple[int, Any]] | None]:
+        known = self._known.get((space, name))
+        if known is None:
+            turns = index.execute(
+                "SELECT DISTINCT turn FROM records "
+                "WHERE space = (SELECT number FROM spaces WHERE name = ?) AND name = ?",
+                [space, name],
+            )
+            known = self._known[space, name] = dict.fromkeys((turn for (turn,) in turns), None)
+        return known
+
+    def _read_in(self, index: sqlite3.Connection, where: tuple[str, str], turns: Sequence[str]) -> None:
+        for turn, records in self._select(index, where, turns, LATEST).items():
+            self._known[where][turn] = records
+            self._read += len(records)
+
+    def _select(
+        self, index: sqlite3.Connection, where: tuple[str, str], turns: Sequence[str], until: int
+    ) -> dict[str, list[tuple[int, Any]]]:
+        """By turn, oldest first: the position and the record of the last of each thing."""
+        # Beside a maximum SQLite gives the other columns of the row that has it.
+        rows = index.execute(
+            "SELECT turn, thing, position, data, max(printf('%020d%020d', position, path)) AS place FROM records "
+            "WHERE space = (SELECT number FROM spaces WHERE name = ?) AND name = ? AND position <= ? "
+            "AND turn IN (SELECT value FROM json_each(?)) GROUP BY turn, thing ORDER BY turn, place",
+            [*where, until, orjson.dumps(list(turns)).decode()],
+        )
+        found: dict[str, list[tuple[int, Any]]] = {}
+        for turn, thing, position, data, _ in rows:
+            cls = self._kept[thing.partition(SEPARATOR)[0]][1].cls
+            carried = dict.fromkeys(f.name for f in fields(cls) if f.metadata.get("carried"))
+            found.setdefault(turn, []).append((position, cls(**orjson.loads(data), **carried)))
+        return found
+
+
+def _number(index: sqlite3.Connection, space: str) -> int:
+    """The number of a space, a new one for an unknown space."""
+    index.execute("INSERT OR IGNORE INTO spaces VALUES (NULL, ?, 0, 0)", [space])
+    return int(index.execute("SELECT number FROM spaces WHERE name = ?", [space]).fetchone()[0])

@@ -1,0 +1,108 @@
+"""What kind of memory a turn is, told by its words: what happened, what is so, or how something is done.
+
+The three kinds of Tulving 1972 and of Cohen & Squire 1980, which last differently long. The rules are data: kinds.toml.
+A rule has words; only where one of them stands in a turn its phrases are looked for, around it. Most turns
+are episodic and cost one pass over their words.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from functools import cache
+from importlib.resources import files
+from typing import Literal, NamedTuple
+
+MemoryType = Literal["episodic", "semantic", "procedural"]
+
+LONGEST = 1_500
+"""Characters looked at: what a turn is shows at its beginning."""
+BEFORE, BEHIND = 70, 100
+"""Characters around a rule's word that are looked at."""
+MOST = 12
+"""Words with rules that are looked at in one turn: bounded work."""
+
+
+class Rule(NamedTuple):
+    """What tells that a turn is of a type."""
+
+    type: MemoryType
+    phrases: str
+    """A regular expression; compiled when it is first looked for, which few processes ever do."""
+
+
+Rules = dict[str, tuple[Rule, ...]]
+
+
+def _rules() -> tuple[Rules, Rules]:
+    table = tomllib.loads(files(__package__).joinpath("kinds.toml").read_text("utf-8"))
+    found: dict[str, Rules] = {"words": {}, "near": {}}
+    types: tuple[MemoryType, ...] = ("procedural", "semantic")
+    for type in types:
+        for row in (row for language in table[type].values() for row in language):
+            rule = Rule(type, rf"(?:(?<!\w)|(?=[.!?;:] ))(?:{'|'.join(row['phrases'])})")
+            for place, parts in (("words", row.get("words", "").split()), ("near", row.get("near", []))):
+                found[place].update({part: (*found[place].get(part, ()), rule) for part in parts})
+    return found["words"], found["near"]
+
+
+WORDS, NEAR = _rules()
+"""The rules that a word, or a part of the text, calls for."""
+_WORDS = frozenset(WORDS)
+
+
+def memory_type(content: str, role: str) -> MemoryType:
+    """The kind of memory that a turn is; a pure function of its words and role."""
+    if role == "tool":  # Why: what a tool put out is what happened
+        return "episodic"
+    content = content[:LONGEST].lower().replace("’", "'")
+    words = content.split()
+    if _WORDS.isdisjoint(words):
+        for part in NEAR:
+            if part in content:
+                break
+        else:
+            return "episodic"
+    return _told(" ".join(words))
+
+
+def _told(content: str) -> MemoryType:
+    """What the rules say; an instruction that states a fact as well is an instruction."""
+    called = [(word, WORDS[word]) for word in dict.fromkeys(content.split(" ")) if word in _WORDS][:MOST]
+    called += [(part, NEAR[part]) for part in NEAR if part in content]
+    found: MemoryType = "episodic"
+    for part, rules in called:
+        for type, phrases in rules:
+            if type != found and _states(content, part, phrases):
+                if type == "procedural":
+                    return type
+                found = type
+    return found
+
+
+_compiled = cache(re.compile)
+
+
+def _states(content: str, part: str, phrases: str) -> bool:
+    """Whether a phrase stands around the first places of this part of the text, and not in a question."""
+    search = _compiled(phrases).search
+    at = content.find(part)
+    for _ in range(3):
+        if at < 0:
+            return False
+        begin = max(at - BEFORE, 0)
+        # Why the mark: `^` is the beginning of the turn, not of what is looked at.
+        near = content[begin : at + BEHIND] if not begin else f"…{content[begin : at + BEHIND]}"
+        if (phrase := search(near)) and not _asked(content, begin + phrase.end() - bool(begin)):
+            return True
+        at = content.find(part, at + len(part))
+    return False
+
+
+_END = re.compile(r"[.!?]+(?=\s|$)")
+
+
+def _asked(content: str, at: int) -> bool:
+    """Whether the sentence that goes on at this place ends as a question."""
+    end = _END.search(content, at)
+    return end is not None and "?" in end.group()

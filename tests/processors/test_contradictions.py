@@ -1,0 +1,304 @@
+"""Contradictions, told by conversations: what is stated, what takes whose place, and how that is undone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from processors.confidence import PROCESSOR as CONFIDENCE
+from processors.contradictions import (
+    PROCESSOR,
+    BeliefConfirmed,
+    BeliefContradicted,
+    BeliefRestored,
+    BeliefStated,
+    ContradictionsParams,
+)
+from streams.driver import Tree, as_root, fold
+from streams.events import DAY, ContradictionJudged, MemoryRecalled, Outside, TurnRecorded, TurnRetracted
+from streams.processor import Derived
+from tests.laws import laws
+from tests.laws.histories import START, Move, histories, long_talk, outside
+from tests.processors.contradiction_sequences import FIRST, HELD_OUT, MORE, Sequence
+
+PROCESSORS = (PROCESSOR, CONFIDENCE)
+thorough = settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+
+
+class Space:
+    """Turns in a row, t0, t1, ...; keeps what came of them."""
+
+    def __init__(self, **params: Any) -> None:
+        self.tree = Tree([PROCESSOR], {PROCESSOR.name: ContradictionsParams(**params)})
+        self.day = 0.0
+        self.turns = 0
+        self.offset = 0
+        self.events: list[Derived] = []
+
+    def add(self, event: Outside) -> list[Derived]:
+        placed: list[Any] = []
+        self.tree.fold(event.space, 0, self.offset, as_root(event, event.at), placed)
+        self.offset += 1
+        found = [event for *_, event in placed]
+        self.events += found
+        return found
+
+    def say(
+        self, content: str, days: float = 1, agent: str = "", role: str = "user", session: str = "s"
+    ) -> list[Derived]:
+        self.day += days
+        turn = TurnRecorded("space", f"t{self.turns}", self.at, session, agent, role, content)  # type: ignore[arg-type]
+        self.turns += 1
+        return self.add(turn)
+
+    def retract(self, turn: str) -> list[Derived]:
+        return self.add(TurnRetracted("space", f"r{self.offset}", self.at, "s", turn))
+
+    def judge(self, turn: str, older: str, contradicts: bool = True, confidence: float = 1.0) -> list[Derived]:
+        judged = ContradictionJudged("space", f"j{self.offset}", self.at, turn, older, contradicts, confidence)
+        return self.add(judged)
+
+    @property
+    def at(self) -> int:
+        return START + int(self.day * DAY)
+
+
+def links(events: Iterable[Derived]) -> list[tuple[str, str]]:
+    return [(e.turn, e.older) for e in events if isinstance(e, BeliefContradicted)]
+
+
+def restored(events: Iterable[Derived]) -> list[tuple[str, str, bool]]:
+    return [(e.turn, e.newer, e.current) for e in events if isinstance(e, BeliefRestored)]
+
+
+def found_in(sequence: Sequence) -> set[tuple[int, int]]:
+    """The pairs that hold at the end of a sequence."""
+    space = Space()
+    for said in sequence.said:
+        space.say(said.content, said.days, said.agent, said.role)
+    gone = {(newer, turn) for turn, newer, _ in restored(space.events)}
+    return {(int(newer[1:]), int(older[1:])) for newer, older in links(space.events) if (newer, older) not in gone}
+
+
+@pytest.mark.parametrize(
+    ("sequences", "precision", "recall"), [(FIRST, 0.95, 0.9), (MORE, 0.95, 0.9), (HELD_OUT, 0.9, 0.7)]
+)
+def test_contradictions_are_found_and_look_alikes_are_not(
+    sequences: tuple[Sequence, ...], precision: float, recall: float
+) -> None:
+    right = wrong = missed = 0
+    for sequence in sequences:
+        found, expected = found_in(sequence), set(sequence.contradicts)
+        right += len(found & expected)
+        wrong += len(found - expected)
+        missed += len(expected - found)
+    assert right / (right + wrong) >= precision
+    assert right / (right + missed) >= recall
+
+
+def test_a_statement_is_told_with_its_subject_attribute_and_value() -> None:
+    [stated] = [e for e in Space().say("My favourite colour is blue.", agent="ann") if isinstance(e, BeliefStated)]
+    assert (stated.turn, stated.subject, stated.attribute, stated.value) == ("t0", "ann", "color favorit", "blue")
+    assert (stated.affirmed, stated.place) == (True, 0)
+
+
+def test_a_turn_that_states_nothing_tells_nothing_and_writes_nothing() -> None:
+    space = Space()
+    assert space.say("Good morning! How was your weekend?") == []
+    assert space.tree.drivers["contradictions"].states["space"].keys("") == []
+
+
+def test_a_changed_value_is_told_with_both_values_and_the_place_in_the_chain() -> None:
+    space = Space()
+    space.say("I live in Boston.")
+    [link] = [e for e in space.say("I moved to Denver.") if isinstance(e, BeliefContradicted)]
+    assert (link.turn, link.older, link.value, link.older_value) == ("t1", "t0", "denver", "boston")
+    assert (link.rule, link.confidence, link.place) == ("changed", 0.9, 1)
+
+
+def test_a_chain_keeps_its_name_from_first_to_last() -> None:
+    space = Space()
+    for city in ("Boston", "Denver", "Seattle", "Austin"):
+        space.say(f"I live in {city} now.")
+    stated = [e for e in space.events if isinstance(e, BeliefStated)]
+    assert links(space.events) == [("t1", "t0"), ("t2", "t1"), ("t3", "t2")]
+    assert len({e.chain for e in stated}) == 1
+    assert [e.place for e in stated] == [0, 1, 2, 3]
+
+
+def test_a_chain_goes_on_when_its_beginning_is_no_longer_kept() -> None:
+    space = Space()
+    for n in range(20):
+        space.say(f"The port is {8000 + n}.")
+    stated = [e for e in space.events if isinstance(e, BeliefStated)]
+    assert len({e.chain for e in stated}) == 1
+    assert [e.place for e in stated] == [*range(20)]
+
+
+def test_what_is_said_again_confirms() -> None:
+    space = Space()
+    space.say("I live in Lisbon.")
+    [confirmed] = [e for e in space.say("I live in Lisbon, Portugal.") if isinstance(e, BeliefConfirmed)]
+    assert (confirmed.turn, confirmed.older) == ("t1", "t0")
+
+
+def test_every_agent_speaks_for_itself() -> None:
+    space = Space()
+    space.say("I live in Ghent.", agent="ann")
+    assert links(space.say("I live in Bruges.", agent="ben")) == []
+    assert links(space.say("I live in Antwerp.", agent="ann")) == [("t2", "t0")]
+
+
+def test_a_statement_that_comes_in_late_is_history_at_once() -> None:
+    space = Space()
+    space.say("I live in Turin.", days=30)
+    assert links(space.say("I live in Milan.", days=-20)) == [("t0", "t1")]
+
+
+def test_a_late_statement_comes_between_the_two_that_it_lies_between() -> None:
+    space = Space()
+    space.say("I live in Turin.")
+    space.say("I live in Rome.", days=10)
+    between = space.say("I live in Milan.", days=-5)
+    assert links(between) == [("t2", "t0"), ("t1", "t2")]
+    assert restored(between) == [("t0", "t1", False)]
+
+
+def test_a_retracted_statement_leaves_the_one_before_current_again() -> None:
+    space = Space()
+    space.say("The deadline is Friday.")
+    space.say("The deadline is Monday.")
+    assert restored(space.retract("t1")) == [("t0", "t1", True)]
+    assert links(space.say("The deadline is Tuesday.")) == [("t2", "t0")]
+
+
+def test_a_retraction_in_the_middle_of_a_chain_joins_its_ends() -> None:
+    space = Space()
+    for day in ("Friday", "Monday", "Tuesday"):
+        space.say(f"The deadline is {day}.")
+    found = space.retract("t1")
+    assert links(found) == [("t2", "t0")]
+    assert restored(found) == [("t0", "t1", False), ("t1", "t2", False)]
+
+
+def test_a_second_retraction_and_one_of_a_turn_that_said_nothing_change_nothing() -> None:
+    space = Space()
+    space.say("The deadline is Friday.")
+    space.say("The deadline is Monday.")
+    space.retract("t1")
+    assert space.retract("t1") == []
+    assert space.retract("t99") == []
+
+
+def test_a_judgment_dissolves_a_link_and_another_makes_it_again() -> None:
+    space = Space()
+    space.say("The deadline is Friday.")
+    space.say("The deadline is Monday.")
+    assert restored(space.judge("t1", "t0", contradicts=False)) == [("t0", "t1", True)]
+    again = space.judge("t1", "t0", confidence=0.8)
+    assert [(e.rule, e.confidence) for e in again if isinstance(e, BeliefContradicted)] == [("judged", 0.8)]
+
+
+def test_a_judgment_links_turns_of_which_no_rule_saw_anything() -> None:
+    space = Space()
+    space.say("Call me whenever you like.")
+    space.say("Ring before nine.")
+    assert links(space.judge("t1", "t0")) == [("t1", "t0")]
+    assert links(space.judge("t1", "t0")) == []
+    assert restored(space.retract("t1")) == [("t0", "t1", True)]
+
+
+def test_a_judge_who_is_unsure_is_not_heard() -> None:
+    space = Space()
+    space.say("Call me whenever you like.")
+    space.say("Ring before nine.")
+    assert space.judge("t1", "t0", confidence=0.2) == []
+
+
+def test_a_correction_that_only_points_finds_the_last_statement_of_the_sort() -> None:
+    space = Space()
+    space.say("The demo is on Wednesday.")
+    space.say("The budget is 300 dollars.")
+    assert links(space.say("Sorry, I meant Thursday.")) == [("t2", "t0")]
+    assert links(space.say("Scratch that, make it 450 dollars.")) == [("t3", "t1")]
+
+
+def test_a_pointing_correction_in_another_session_points_at_nothing() -> None:
+    space = Space()
+    space.say("The demo is on Wednesday.")
+    assert space.say("Sorry, I meant Thursday.", session="other") == []
+
+
+def test_less_sure_contradictions_can_be_left_out() -> None:
+    space = Space(sure=0.95)
+    space.say("I live in Boston.")
+    assert links(space.say("I moved to Denver.")) == []
+
+
+def test_what_a_tool_returned_states_nothing() -> None:
+    assert Space().say("The port is 8080.", role="tool") == []
+
+
+# -- laws --------------------------------------------------------------------------------------------------------------
+
+
+def told(days: float = 0.5) -> list[Outside]:
+    """Every sequence in a row, in one space, with facts about its turns."""
+    events: list[Outside] = []
+    at = START
+    for sequence in (*FIRST, *MORE):
+        for said in sequence.said:
+            at += int(days * DAY) if said.days > 0 else -DAY
+            n = len(events)
+            role: Any = said.role
+            events.append(TurnRecorded("s0", f"e{n}", at, f"c{n % 3}", said.agent, role, said.content))
+            if n % 7 == 3:
+                events.append(MemoryRecalled("s0", f"m{n}", at, "what?", [f"e{n}", f"e{n - 1}"]))
+            if n % 9 == 4:
+                events.append(TurnRetracted("s0", f"r{n}", at, "c0", f"e{n - 1}"))
+            if n % 11 == 5:
+                events.append(ContradictionJudged("s0", f"j{n}", at, f"e{n}", f"e{n - 2}", n % 2 > 0))
+    return events
+
+
+@given(histories, st.integers(0, 60))
+@thorough
+def test_the_laws_hold_for_any_history(history: list[Move], cut: int) -> None:
+    events = outside(history)
+    laws.pure(PROCESSORS, events)
+    laws.resumable(PROCESSORS, events, min(cut, len(events)))
+    laws.idempotent(PROCESSORS, events)
+    laws.well_formed(PROCESSORS, events)
+    laws.small_steps(PROCESSORS, events)
+    laws.separate(PROCESSORS, events)
+
+
+@pytest.mark.parametrize("cut", [1, 57, 200])
+def test_the_laws_hold_for_statements_in_a_row(cut: int) -> None:
+    events = told()
+    laws.pure(PROCESSORS, events)
+    laws.resumable(PROCESSORS, events, cut)
+    laws.idempotent(PROCESSORS, events)
+    laws.well_formed(PROCESSORS, events)
+    laws.small_steps(PROCESSORS, events)
+
+
+def test_records_stay_small_whatever_is_stated() -> None:
+    long = [
+        TurnRecorded("s", f"{n:0200d}", START + n, "c" * 200, "é" * 200, "user", f"My {'ü' * 30} is {'ß' * 31}{n}.")
+        for n in range(60)
+    ]
+    laws.small_steps(PROCESSORS, long)
+
+
+def test_work_per_event_does_not_grow_with_history() -> None:
+    laws.level_work(PROCESSORS, outside(long_talk(6_000)))
+
+
+def test_every_event_occurs() -> None:
+    kinds = {type(row.event) for row in fold(PROCESSORS, told())}
+    assert kinds == {cls for processor in PROCESSORS for cls in processor.emits}

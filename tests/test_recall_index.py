@@ -1,0 +1,606 @@
+"""The index of recall: the same answers however it came about, as of any position, and for each space alone."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
+
+import numpy as np
+import pytest
+
+from processors import PROCESSORS
+from processors.manifest import ArtifactMade, SegmentSummarized, TurnRefiled
+from processors.ttl_escalations import NoteClosed, NoteOpened
+from projections.recall import catch_up, file
+from projections.recall import index as index_module
+from projections.recall.columns import NEVER
+from projections.recall.index import Index
+from projections.recall.records import Kept
+from projections.recall.space import CONCLUSION, KINDS, NOTE, SEGMENT, TURN
+from projections.store import Batch, Connection, Store, derived_batch, raw_batch, read_only
+from streams.errors import MemoryFileError
+from streams.events import Outside, TurnRecorded, TurnRetracted
+from streams.home import Home
+from streams.text import FactRead, TurnRead
+from tests.bench.generated import turns
+from tests.memories import make, memory, turn
+
+ROOT = Path(__file__).parents[1]
+SPACES = ("acme", "other")
+READING = 1
+
+
+@dataclass(slots=True)
+class Energy:
+    """A record that some mechanism keeps of a turn."""
+
+    space: str
+    session: str
+    at: int
+    turn: str
+    value: float
+    type: str = "energy.v1"
+
+
+@dataclass(slots=True)
+class Bond:
+    """A record that some mechanism keeps of two turns."""
+
+    space: str
+    session: str
+    at: int
+    first: str
+    second: str
+    value: float
+    type: str = "bond.v1"
+
+
+KEPT = {"physics": [Kept(Energy), Kept(Bond, ("first", "second"))]}
+
+
+def words(row: tuple[Any, ...]) -> tuple[list[str], list[int], int, int]:
+    """A plain reading: words by spaces, folded; flag 1 where the text asks."""
+    found = row[8].casefold().replace("?", " ?").split()
+    counts = {word: found.count(word) for word in found}
+    return [*counts], [*counts.values()], len(found), int("?" in counts)
+
+
+def opened(con: Connection, path: Path, reading: int = READING, kept: Any = None) -> Index:
+    return Index.open(path, con, KEPT if kept is None else kept, words, reading)
+
+
+def indexed(con: Connection, path: Path) -> Index:
+    found = opened(con, path)
+    found.catch_up(con)
+    return found
+
+
+def told(index: Index, space: str, until: int | None = None, terms: set[str] | None = None) -> dict[str, Any]:
+    """Everything that an index says of a space as of a position."""
+    seen = index.space(space, until)
+    of, n = seen.documents, seen.seen
+    if terms is None:
+        terms = {term for (term,) in index.database.execute("SELECT DISTINCT term FROM postings")}
+        terms |= {
+            term
+            for (data,) in index.database.execute("SELECT words FROM blocks WHERE length(words) > 0")
+            for term in file.split(file.unpack(data)[0])
+        }
+    after = np.where(of.after[:n] < n, of.after[:n], -1)
+    ended = np.where(of.ended[:n] <= seen.until, of.ended[:n], -1)
+    postings = {term: seen.postings(term) for term in sorted(terms)}
+    return {
+        "seen": n,
+        "ids": [seen.id(document) for document in range(n)],
+        "turns": [seen.turns(document) for document in range(n)],
+        "columns": {
+            name: getattr(of, name)[:n].tolist()
+            for name in ("kind", "length", "session", "speaker", "flags", "before", "at")
+        },
+        "after": after.tolist(),
+        "ended": ended.tolist(),
+        "average": seen.average,
+        "sessions": seen.sessions,
+        "lengths": seen.session_lengths[: seen.sessions].tolist(),
+        "speakers": seen.speakers,
+        "postings": {t: (d.tolist(), c.tolist()) for t, (d, c) in postings.items() if len(d)},
+        "newest": seen.clock(),
+    }
+
+
+def shown(index: Index, space: str, until: int | None = None) -> list[tuple[str, str]]:
+    """Kind and id of what is to be shown of a space."""
+    seen = index.space(space, until)
+    of = seen.documents
+    return [(KINDS[of.kind[d]], seen.id(d)) for d in range(seen.seen) if of.ended[d] > seen.until]
+
+
+# -- what is a document --------------------------------------------------------------------------------------------------
+
+
+def test_turns_segments_conclusions_and_notes_are_documents_in_the_order_of_their_positions(tmp_path: Path) -> None:
+    con = memory(
+        tmp_path / "m.duckdb",
+        [turn("t1", "s", "why is the gateway slow?")],
+        [
+            turn("t2", "s", "a lock", agent="bot"),
+            make(SegmentSummarized, session="s", segment="g1", first_turn="t1", last_turn="t2", summary="gateway slow"),
+            make(ArtifactMade, session="s", artifact="a1", title="slow gateway", body="a lock", turns=["t1", "t2"]),
+            make(NoteOpened, session="s", note="n1", content="tell Ann", context="gateway", turn="t2"),
+        ],
+        [turn("t3", "r", "hello", role="tool", agent="")],
+    )
+    seen = indexed(con, tmp_path / "m.recall").space("acme")
+    of = seen.documents
+    assert of.kind.tolist() == [TURN, TURN, SEGMENT, CONCLUSION, NOTE, TURN]
+    assert [seen.id(d) for d in range(6)] == ["t1", "t2", "g1", "a1", "n1", "t3"]
+    assert [seen.turns(d) for d in range(6)] == [["t1"], ["t2"], ["t1", "t2"], ["t1", "t2"], ["t2"], ["t3"]]
+    assert (of.before.tolist(), of.after.tolist()) == ([-1, 0, -1, -1, -1, -1], [1, -1, -1, -1, -1, -1])
+    assert (of.session.tolist(), seen.sessions) == ([0, 0, 0, 0, 0, 1], 2)
+    assert ([seen.speakers[s] for s in of.speaker if s >= 0]) == ["ann", "bot", "tool"]
+    assert of.flags.tolist() == [1, 0, 0, 0, 0, 0]
+    assert [part.tolist() for part in seen.postings("gateway")] == [[0, 2, 3, 4], [1, 1, 1, 1]]
+    assert [part.tolist() for part in seen.postings("nowhere")] == [[], []]
+    assert (seen.average, seen.session_lengths.tolist()) == (pytest.approx(9 / 3), [8.0, 1.0])
+    assert (seen.turn("t3"), seen.turn("t4"), seen.session("r"), seen.session("q")) == (5, -1, 1, -1)
+
+
+def test_a_summary_takes_the_place_of_the_one_before(tmp_path: Path) -> None:
+    def step(text: str, segment: str = "g1") -> Any:
+        return make(SegmentSummarized, session="s", segment=segment, first_turn="t1", last_turn="t1", summary=text)
+
+    con = memory(tmp_path / "m.duckdb", [turn("t1", "s"), step("one")], [turn("t2", "s"), step("two")])
+    index = indexed(con, tmp_path / "m.recall")
+    assert index.space("acme").documents.ended.tolist()[:2] == [NEVER, 1]
+    assert shown(index, "acme") == [("turn", "t1"), ("turn", "t2"), ("segment", "g1")]
+    assert shown(index, "acme", 0) == [("turn", "t1"), ("segment", "g1")]
+
+
+def test_a_segment_whose_first_turn_is_filed_elsewhere_is_no_more(tmp_path: Path) -> None:
+    con = memory(
+        tmp_path / "m.duckdb",
+        [turn("t1", "s"), make(SegmentSummarized, session="s", segment="g1", first_turn="t1", last_turn="t1")],
+        [turn("t2", "s"), make(SegmentSummarized, session="s", segment="g2", first_turn="t2", last_turn="t2")],
+        [
+            turn("t3", "s"),
+            make(TurnRefiled, session="s", turn="t2", segment="g1"),
+            make(SegmentSummarized, session="s", segment="g1", first_turn="t1", last_turn="t3"),
+        ],
+    )
+    index = indexed(con, tmp_path / "m.recall")
+    assert [id for kind, id in shown(index, "acme") if kind == "segment"] == ["g1"]
+    assert [id for kind, id in shown(index, "acme", 1) if kind == "segment"] == ["g1", "g2"]
+
+
+def test_a_retracted_turn_takes_with_it_what_was_made_of_it_alone(tmp_path: Path) -> None:
+    def segment(id: str, first: str, last: str) -> Any:
+        return make(SegmentSummarized, session="s", segment=id, first_turn=first, last_turn=last)
+
+    con = memory(
+        tmp_path / "m.duckdb",
+        [turn("t1", "s", "question")],
+        [
+            turn("t2", "s", "answer"),
+            segment("both", "t1", "t2"),
+            segment("second", "t2", "t2"),
+            make(ArtifactMade, session="s", artifact="of-t2", turns=["t1", "t2"]),
+            make(ArtifactMade, session="s", artifact="of-t1", turns=["t1"]),
+            make(NoteOpened, session="s", note="inferred", turn="t2"),
+            make(NoteOpened, session="s", note="taken", turn=""),
+        ],
+        [make(TurnRetracted, id="r1", session="s", turn="t2"), make(NoteClosed, session="s", note="taken")],
+        [make(TurnRetracted, id="r2", session="s", turn="never said")],
+        [make(TurnRetracted, id="r3", session="s", turn="t1")],
+    )
+    index = indexed(con, tmp_path / "m.recall")
+    assert len(shown(index, "acme", 1)) == 8
+    assert shown(index, "acme", 2) == [
+        ("turn", "t1"), ("segment", "both"), ("conclusion", "of-t1"), ("note", "taken"),
+    ]  # fmt: skip
+    assert shown(index, "acme") == [("note", "taken")]
+    assert index.space("acme", 2).turns(2) == ["t1"]
+
+
+def test_empty_huge_and_foreign_texts_are_documents_like_others(tmp_path: Path) -> None:
+    huge = "first " + "word " * 20_000 + "last"
+    con = memory(
+        tmp_path / "m.duckdb",
+        [turn("", "s", "")],
+        [turn("t2", "s", huge)],
+        [turn("名", "会議", "料金 を 払う \x00 🎉", agent="Éva")],
+        [turn("t4", "s", "nothing at all\nbut\ttwo lines", agent="", role="system")],
+    )
+    seen = indexed(con, tmp_path / "m.recall").space("acme")
+    assert [seen.id(d) for d in range(4)] == ["", "t2", "名", "t4"]
+    assert [seen.postings(term)[0].tolist() for term in ("first", "last", "🎉", "lines")] == [[1], [1], [2], [3]]
+    assert seen.postings("word")[1].tolist() == [255]
+    assert seen.called("éva") == [1]
+
+
+def test_speakers_are_called_by_their_name_or_a_word_of_it(tmp_path: Path) -> None:
+    con = memory(
+        tmp_path / "m.duckdb",
+        [turn("t1", "s", agent="Ann Lee")], [turn("t2", "s", agent="ann")], [turn("t3", "s", agent="Joann")],
+    )  # fmt: skip
+    index = indexed(con, tmp_path / "m.recall")
+    assert index.space("acme").called("ann") == [0, 1]
+    assert index.space("acme").called("ann lee") == [0]
+    assert index.space("acme", 0).called("ann") == [0]
+    assert index.space("acme").called("an") == []
+
+
+# -- the same however it came about --------------------------------------------------------------------------------------
+
+
+def long(count: int = 400) -> list[Any]:
+    """Steps of two interleaved spaces with everything that bears on the index."""
+    steps: list[Any] = []
+    for n, said in enumerate(turns(count, 2, seed=3)):
+        space, place = SPACES[n % 2], n // 2
+        said.space, said.id = space, f"t{place}"
+        step: list[Any] = [(said, 5)]
+        if place % 9 == 8:
+            step = [make(TurnRetracted, space=space, id=f"r{n}", session=said.session, turn=f"t{place - 3}")]
+        if place % 4 == 3:
+            first = f"t{place // 8 * 8}"
+            step.append(
+                make(SegmentSummarized, space=space, session=said.session, segment=f"g{place // 8}", first_turn=first,
+                     last_turn=f"t{place}", summary=said.content[:80])
+            )  # fmt: skip
+        if place % 16 == 12:
+            step.append(make(TurnRefiled, space=space, session=said.session, turn=f"t{place // 8 * 8}", segment="g0"))
+        if place % 7 == 5:
+            step.append(make(ArtifactMade, space=space, session=said.session, artifact=f"a{place}", title="it works",
+                             turns=[f"t{place - 2}", f"t{place}"]))  # fmt: skip
+        if place % 11 == 5:
+            note = f"n{place % 33}"
+            step.append(
+                make(NoteOpened, space=space, session=said.session, note=note, content="call", turn=f"t{place}")
+            )
+        steps.append(step)
+    return steps
+
+
+@pytest.fixture(params=[(4096, 2048), (32, 16), (32, 1000)], ids=["by document", "directly", "through the tail"])
+def stored(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every way in which terms come to the postings."""
+    monkeypatch.setattr(catch_up, "TAIL_FULL", request.param[0])
+    monkeypatch.setattr(catch_up, "AT_ONCE", request.param[1])
+
+
+@pytest.mark.usefixtures("stored")
+@pytest.mark.parametrize("page", [1, 7, 64, 100_000])
+def test_an_index_caught_up_in_pages_of_any_size_equals_one_made_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, page: int
+) -> None:
+    con = memory(tmp_path / "m.duckdb", *long())
+    whole = indexed(con, tmp_path / "whole.recall")
+    monkeypatch.setattr(index_module, "PAGE", page)
+    parts = indexed(con, tmp_path / "parts.recall")
+    again = opened(con, tmp_path / "parts.recall")
+    for space in SPACES:
+        expected = told(whole, space)
+        assert expected["seen"] > 200
+        assert len(expected["postings"]) > 50
+        assert told(parts, space) == expected
+        assert told(again, space) == expected
+
+
+@pytest.mark.usefixtures("stored")
+def test_what_is_in_memory_keeps_up_with_what_comes_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    steps = long(300)
+    con = memory(tmp_path / "m.duckdb", *steps)
+    full = indexed(con, tmp_path / "full.recall")
+    terms = set(told(full, SPACES[0])["postings"])
+    live = opened(con, tmp_path / "live.recall")
+    for stop in (0, 5, 40, 41, 120, 299):
+        monkeypatch.setattr(live, "_waiting", lambda _, stop=stop: waiting(live, stop))
+        live.catch_up(con)
+        for space in SPACES:
+            assert told(live, space, terms=terms) == told(full, space, stop, terms)
+    assert live.catch_up(con) == 0
+
+
+def waiting(index: Index, stop: int) -> list[tuple[int, int, int]]:
+    start = index._marks.get(0, -1) + 1
+    return [(0, start, stop + 1)] if start <= stop else []
+
+
+@pytest.mark.usefixtures("stored")
+def test_as_of_a_position_equals_an_index_of_what_came_until_then(tmp_path: Path) -> None:
+    steps = long(240)
+    index = indexed(memory(tmp_path / "m.duckdb", *steps), tmp_path / "m.recall")
+    for cut in (0, 1, 17, 100, 239, 150):
+        con = memory(tmp_path / f"cut-{cut}.duckdb", *steps[: cut + 1])
+        early = indexed(con, tmp_path / f"cut-{cut}.recall")
+        for space in SPACES:
+            assert told(index, space, cut) == told(early, space)
+        con.close()
+
+
+@pytest.mark.usefixtures("stored")
+def test_no_number_of_a_space_depends_on_another_space(tmp_path: Path) -> None:
+    steps = long()
+    both = indexed(memory(tmp_path / "both.duckdb", *steps), tmp_path / "both.recall")
+    for number, space in enumerate(SPACES):
+        alone = [step if n % 2 == number else [] for n, step in enumerate(steps)]
+        con = memory(tmp_path / f"{space}.duckdb", *alone)
+        index = indexed(con, tmp_path / f"{space}.recall")
+        assert told(index, space) == told(both, space)
+        assert index.space(SPACES[1 - number]).seen == 0
+
+
+def test_an_unknown_space_is_empty(tmp_path: Path) -> None:
+    index = indexed(memory(tmp_path / "m.duckdb"), tmp_path / "m.recall")
+    seen = index.space("nobody's")
+    assert (seen.seen, seen.average, seen.sessions, seen.speakers) == (0, 1.0, 0, [])
+    assert [part.tolist() for part in seen.postings("word")] == [[], []]
+    assert index.records("nobody's", "physics", ["t1"]) == {}
+
+
+def test_a_log_of_several_partitions_is_indexed_partition_by_partition(tmp_path: Path) -> None:
+    store = Store.create(tmp_path / "m.duckdb", PROCESSORS, meta(partitions=3))
+    path = tmp_path / "m.recall"
+    for page in range(3):
+        rows = []
+        for partition in range(3):
+            for offset in range(page * 4, page * 4 + 4):
+                said, _ = turn(f"t{offset}", "s", f"word{offset} of {partition}", space=f"space-{partition}")
+                rows.append((partition, offset, turn_read(said)))
+        marks = {partition: page * 4 + 3 for partition in range(3)}
+        store.commit(Batch({TurnRecorded: raw_batch(TurnRecorded, rows)}, [], marks))
+        index = opened(store.connection, path)
+        assert index.behind(store.connection) == 12
+        assert index.catch_up(store.connection) == 12
+        index.close()
+    index = opened(store.connection, path)
+    for partition in range(3):
+        seen = index.space(f"space-{partition}", 5)
+        assert [seen.id(d) for d in range(seen.seen)] == [f"t{n}" for n in range(6)]
+        assert seen.postings(str((partition + 1) % 3))[0].tolist() == []
+        assert len(seen.postings(str(partition))[0]) == 6
+
+
+def meta(**given: Any) -> dict[str, Any]:
+    lineages = {"turns": "root"} | {p.name: p.name for p in PROCESSORS}
+    return {"log_id": "log", "partitions": 1, "name": "m", "lineages": lineages, "params": {}} | given
+
+
+def turn_read(said: TurnRecorded) -> TurnRead:
+    return TurnRead(said, cast(Any, SimpleNamespace(tokens=1)), said.at)
+
+
+def test_live_folded_bit_by_bit_and_a_replay_have_the_same_index(
+    home: Home, talk: Callable[[int], list[Outside]]
+) -> None:
+    events = talk(700)
+    path = home.path / "live.recall"
+    for start in range(0, 700, 50):
+        home.log.append(events[start : start + 50])
+        with home.live() as runtime:
+            con = runtime.store.connection.cursor()
+            with opened(con, path) as index:
+                assert index.catch_up(con) == 50
+    con = read_only(home.memory_path("live")).cursor()
+    whole = indexed(con, home.path / "whole.recall")
+    parts = opened(con, path)
+    spaces = [space for (space,) in con.execute("SELECT DISTINCT space FROM turn_recorded").fetchall()]
+    kinds: set[int] = set()
+    for space in spaces:
+        expected = told(whole, space)
+        kinds |= set(expected["columns"]["kind"])
+        assert told(parts, space) == expected
+    assert kinds == {TURN, SEGMENT, CONCLUSION, NOTE}
+    assert any(any(e >= 0 for e in told(whole, space)["ended"]) for space in spaces)
+
+
+# -- what goes wrong -----------------------------------------------------------------------------------------------------
+
+CATCHING = """
+import sys
+from pathlib import Path
+from projections.recall import index
+from projections.store import read_only
+from tests.test_recall_index import opened
+index.PAGE = 20
+con = read_only(Path(sys.argv[1])).cursor()
+found = opened(con, Path(sys.argv[2]))
+print(found.behind(con), flush=True)
+found.catch_up(con, lambda done, total: print(done, flush=True))
+"""
+
+
+def test_an_index_whose_writer_is_killed_at_any_moment_goes_on_as_if_nothing_was(tmp_path: Path) -> None:
+    memory(tmp_path / "m.duckdb", *long(3000)).close()
+    path = tmp_path / "m.recall"
+    command = [sys.executable, "-c", CATCHING, str(tmp_path / "m.duckdb"), str(path)]
+    waits: list[int] = []
+    for delay in (0.0, 0.05, 0.11, 0.2):
+        process = subprocess.Popen(
+            command, cwd=ROOT, stdout=subprocess.PIPE, env=os.environ | {"PYTHONPATH": str(ROOT)}
+        )
+        assert process.stdout is not None
+        waits.append(int(process.stdout.readline()))
+        process.stdout.readline()
+        time.sleep(delay)
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        process.stdout.close()
+    assert waits[0] == 3000
+    assert waits == sorted(waits, reverse=True)
+    con = read_only(tmp_path / "m.duckdb").cursor()
+    killed = opened(con, path)
+    assert 0 < killed.behind(con) < waits[-1]
+    killed.catch_up(con)
+    whole = indexed(con, tmp_path / "whole.recall")
+    assert [told(killed, space) for space in SPACES] == [told(whole, space) for space in SPACES]
+
+
+def test_an_index_of_another_memory_reading_or_record_is_made_anew(tmp_path: Path) -> None:
+    path = tmp_path / "m.recall"
+    con = memory(tmp_path / "m.duckdb", [turn("t1", "s", "one")])
+    indexed(con, path).close()
+    assert opened(con, path).behind(con) == 0
+    assert opened(con, path, reading=2).behind(con) == 1
+    store = Store.create(tmp_path / "other.duckdb", PROCESSORS, meta(lineages={"turns": "another"}))
+    indexed(con, path).close()
+    assert opened(store.connection, path).space("acme").seen == 0
+    indexed(con, path).close()
+    again = memory(tmp_path / "shorter.duckdb")
+    assert opened(again, path).space("acme").seen == 0
+
+
+@pytest.mark.parametrize("damage", ["text", "cut", "empty", "zeros", "table"])
+def test_a_damaged_file_is_made_anew(tmp_path: Path, damage: str) -> None:
+    con = memory(tmp_path / "m.duckdb", *long(300))
+    path = tmp_path / "m.recall"
+    whole = indexed(con, path)
+    expected = [told(whole, space) for space in SPACES]
+    whole.close()
+    content = path.read_bytes()
+    if damage == "table":
+        with sqlite3.connect(path) as database:
+            database.execute("DROP TABLE blocks")
+        database.close()
+    else:
+        half = len(content) // 2
+        path.write_bytes(
+            {"text": b"this is no index" * 99, "cut": content[:half], "empty": b"",
+             "zeros": content[:8192] + bytes(len(content) - 8192)}[damage]
+        )  # fmt: skip
+    answers = []
+    for _ in range(2):  # damage that is met when it is asked is told, and mended when it is opened again
+        index = opened(con, path)
+        try:
+            index.catch_up(con)
+            answers = [told(index, space) for space in SPACES]
+            break
+        except MemoryFileError as error:
+            assert error.way_out
+    assert answers == expected
+
+
+def test_a_full_disk_is_told_with_a_way_out_and_what_was_committed_stays(tmp_path: Path) -> None:
+    con = memory(tmp_path / "m.duckdb", *long(600))
+    path = tmp_path / "m.recall"
+    index = opened(con, path)
+    index.database.execute("PRAGMA max_page_count = 12")
+    with pytest.raises(MemoryFileError, match="full") as caught:
+        index.catch_up(con)
+    assert "make room" in caught.value.way_out
+    assert index.space("acme").seen == 0
+    index.database.execute("PRAGMA max_page_count = 100000")
+    assert index.catch_up(con) == 600
+    whole = indexed(con, tmp_path / "whole.recall")
+    assert told(index, "acme") == told(whole, "acme")
+
+
+def test_a_folder_that_cannot_be_written_is_told_with_a_way_out(tmp_path: Path) -> None:
+    con = memory(tmp_path / "m.duckdb")
+    (tmp_path / "taken").write_text("a file")
+    with pytest.raises((MemoryFileError, NotADirectoryError)):
+        opened(con, tmp_path / "taken" / "m.recall")
+
+
+def test_who_asks_sees_what_another_process_added(tmp_path: Path) -> None:
+    path = tmp_path / "m.recall"
+    con = memory(tmp_path / "m.duckdb", *long(200))
+    reader, writer = opened(con, path), opened(con, path)
+    assert reader.space("acme").seen == 0
+    writer.catch_up(con)
+    assert told(reader, "acme") == told(writer, "acme")
+    assert reader.catch_up(con) == 0
+
+
+def test_spaces_asked_long_ago_leave_memory_and_come_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    con = memory(tmp_path / "m.duckdb", *long())
+    index = indexed(con, tmp_path / "m.recall")
+    before = [told(index, space) for space in SPACES]
+    monkeypatch.setattr(index_module, "MEMORY", 1)
+    assert [told(index, space) for space in SPACES] == before
+    assert len(index._spaces) == 1
+
+
+# -- records -------------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def physics(tmp_path: Path) -> Iterator[Store]:
+    """A memory with records at positions 0 to 5."""
+    processor = SimpleNamespace(name="physics", emits=(Energy, Bond))
+    store = Store.create(
+        tmp_path / "m.duckdb", [*PROCESSORS, cast(Any, processor)], meta(lineages={"turns": "root", "physics": "x"})
+    )
+    yield store
+    store.close()
+
+
+def add(store: Store, position: int, *events: Any) -> None:
+    tables = {}
+    for cls in (Energy, Bond):
+        rows = [(0, position, path, event) for path, event in enumerate(events) if type(event) is cls]
+        if rows:
+            tables[cls] = derived_batch(cls, rows)
+    said, _ = turn(f"t{position}", "s", "words")
+    tables[TurnRecorded] = raw_batch(TurnRecorded, [(0, position, turn_read(said))])
+    store.commit(Batch(tables, [], {0: position}))
+
+
+def test_the_last_record_of_a_turn_is_known_as_of_any_position(tmp_path: Path, physics: Store) -> None:
+    con = physics.connection
+    index = opened(con, tmp_path / "m.recall")
+    first, second, third = (Energy("acme", "s", n, "t0", n / 4) for n in range(3))
+    elsewhere = Energy("other", "s", 9, "t0", 9.0)
+    add(physics, 0)
+    index.catch_up(con)
+    assert index.records("acme", "physics", ["t0"]) == {}
+    add(physics, 1, first)
+    add(physics, 2, elsewhere)
+    add(physics, 3, second, third)
+    index.catch_up(con)
+    for found in (index, opened(con, tmp_path / "m.recall")):
+        assert found.records("acme", "physics", ["t0", "t1"]) == {"t0": third}
+        assert found.records("acme", "physics", ["t0"], until=0) == {}
+        assert found.records("acme", "physics", ["t0"], until=2) == {"t0": first}
+        assert found.records("acme", "physics", ["t0"], until=3) == {"t0": third}
+        assert found.records("other", "physics", ["t0"]) == {"t0": elsewhere}
+        assert found.records("acme", "chemistry", ["t0"]) == {}
+    add(physics, 4, first)
+    index.catch_up(con)
+    assert index.records("acme", "physics", ["t0"]) == {"t0": first}
+
+
+def test_a_record_of_two_turns_is_found_by_both(tmp_path: Path, physics: Store) -> None:
+    con = physics.connection
+    bond, stronger, other = (Bond("acme", "s", 0, "t0", t, v) for t, v in (("t1", 0.1), ("t1", 0.5), ("t2", 0.2)))
+    alone = Energy("acme", "s", 0, "t0", 1.0)
+    add(physics, 0, bond, alone)
+    add(physics, 1, other)
+    add(physics, 2, stronger)
+    index = indexed(con, tmp_path / "m.recall")
+    assert index.related("acme", "physics", ["t0", "t1", "t3"]) == {"t0": [alone, other, stronger], "t1": [stronger]}
+    assert index.related("acme", "physics", ["t0"], until=1) == {"t0": [bond, alone, other]}
+
+
+def test_records_that_a_memory_does_not_have_are_none(tmp_path: Path) -> None:
+    con = memory(tmp_path / "m.duckdb", [turn("t1", "s", "one")])
+    index = indexed(con, tmp_path / "m.recall")
+    assert index.records("acme", "physics", ["t1"]) == {}
+
+
+def test_facts_that_are_no_documents_move_the_mark(tmp_path: Path) -> None:
+    store = Store.create(tmp_path / "m.duckdb", PROCESSORS, meta())
+    fact = make(TurnRetracted, id="r", session="s", turn="t1")
+    store.commit(Batch({TurnRetracted: raw_batch(TurnRetracted, [(0, 0, FactRead(fact, 0))])}, [], {0: 0}))
+    index = opened(store.connection, tmp_path / "m.recall")
+    assert (index.catch_up(store.connection), index.catch_up(store.connection)) == (1, 0)
+    assert index.space("acme").seen == 0
