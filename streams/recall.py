@@ -74,7 +74,7 @@ def recall(
         typer.Option("--record/--no-record", help="Record that it was shown; with --session it is, if not said."),
     ] = None,
     batch: Annotated[
-        bool, typer.Option("--batch", help="Questions from standard input, one JSON object a line.")
+        bool, typer.Option("--batch", help="Answer questions from standard input, one JSON object a line, with turns.")
     ] = False,
     at: Moment = None,
     as_of: AsOf = None,
@@ -89,6 +89,7 @@ def recall(
     """
     how = {"k": count, "kinds": kind, "at": at, "history": history, "forgotten": forgotten, "as_of": as_of}
     if batch:
+        how["kinds"] = kind or ["turn"]  # who asks by the line wants turns to go on with
         with opened(home, json, after) as (house, terminal):
             _batch(house, terminal, memory, space or settings().space, how, bool(keep))
         return

@@ -72,7 +72,7 @@ def test_what_was_retracted_is_not_within_reach(space: Memory) -> None:
 
 def test_what_came_after_the_position_asked_is_not_within_reach(space: Memory) -> None:
     space.seen = LISBON + 2
-    assert within_reach(NeedParams(), space, [LISBON]).tolist() == [4, 5]
+    assert within_reach(NeedParams(), space, [LISBON, -1, SEARCH], [-1]).tolist() == [4, 5]
 
 
 # -- what needs recall -------------------------------------------------------------------------------------------------

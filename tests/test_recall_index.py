@@ -124,7 +124,7 @@ def shown(index: Index, space: str, until: int | None = None) -> list[tuple[str,
     return [(KINDS[of.kind[d]], seen.id(d)) for d in range(seen.seen) if of.ended[d] > seen.until]
 
 
-# -- what is a document --------------------------------------------------------------------------------------------------
+# -- what is a document ------------------------------------------------------------------------------------------------
 
 
 def test_turns_segments_conclusions_and_notes_are_documents_in_the_order_of_their_positions(tmp_path: Path) -> None:
@@ -150,7 +150,7 @@ def test_turns_segments_conclusions_and_notes_are_documents_in_the_order_of_thei
     assert of.flags.tolist() == [1, 0, 0, 0, 0, 0]
     assert [part.tolist() for part in seen.postings("gateway")] == [[0, 2, 3, 4], [1, 1, 1, 1]]
     assert [part.tolist() for part in seen.postings("nowhere")] == [[], []]
-    assert (seen.average, seen.session_lengths.tolist()) == (pytest.approx(9 / 3), [8.0, 1.0])
+    assert (seen.average, seen.session_lengths.tolist()) == (3.0, [8.0, 1.0])
     assert (seen.turn("t3"), seen.turn("t4"), seen.session("r"), seen.session("q")) == (5, -1, 1, -1)
 
 
@@ -238,7 +238,7 @@ def test_speakers_are_called_by_their_name_or_a_word_of_it(tmp_path: Path) -> No
     assert index.space("acme").called("an") == []
 
 
-# -- the same however it came about --------------------------------------------------------------------------------------
+# -- the same however it came about ------------------------------------------------------------------------------------
 
 
 def long(count: int = 400) -> list[Any]:
@@ -303,16 +303,11 @@ def test_what_is_in_memory_keeps_up_with_what_comes_in(tmp_path: Path, monkeypat
     terms = set(told(full, SPACES[0])["postings"])
     live = opened(con, tmp_path / "live.recall")
     for stop in (0, 5, 40, 41, 120, 299):
-        monkeypatch.setattr(live, "_waiting", lambda _, stop=stop: waiting(live, stop))
+        monkeypatch.setattr(live, "_ends", lambda _, stop=stop: {0: stop})
         live.catch_up(con)
         for space in SPACES:
             assert told(live, space, terms=terms) == told(full, space, stop, terms)
     assert live.catch_up(con) == 0
-
-
-def waiting(index: Index, stop: int) -> list[tuple[int, int, int]]:
-    start = index._marks.get(0, -1) + 1
-    return [(0, start, stop + 1)] if start <= stop else []
 
 
 @pytest.mark.usefixtures("stored")
@@ -356,7 +351,7 @@ def test_a_log_of_several_partitions_is_indexed_partition_by_partition(tmp_path:
             for offset in range(page * 4, page * 4 + 4):
                 said, _ = turn(f"t{offset}", "s", f"word{offset} of {partition}", space=f"space-{partition}")
                 rows.append((partition, offset, turn_read(said)))
-        marks = {partition: page * 4 + 3 for partition in range(3)}
+        marks = dict.fromkeys(range(3), page * 4 + 3)
         store.commit(Batch({TurnRecorded: raw_batch(TurnRecorded, rows)}, [], marks))
         index = opened(store.connection, path)
         assert index.behind(store.connection) == 12
@@ -403,7 +398,7 @@ def test_live_folded_bit_by_bit_and_a_replay_have_the_same_index(
     assert any(any(e >= 0 for e in told(whole, space)["ended"]) for space in spaces)
 
 
-# -- what goes wrong -----------------------------------------------------------------------------------------------------
+# -- what goes wrong ---------------------------------------------------------------------------------------------------
 
 CATCHING = """
 import sys
@@ -484,9 +479,23 @@ def test_a_damaged_file_is_made_anew(tmp_path: Path, damage: str) -> None:
             index.catch_up(con)
             answers = [told(index, space) for space in SPACES]
             break
-        except MemoryFileError as error:
-            assert error.way_out
+        except MemoryFileError:
+            continue
     assert answers == expected
+
+
+def test_damage_met_while_asking_is_told_and_mended_when_the_index_is_caught_up(tmp_path: Path) -> None:
+    con = memory(tmp_path / "m.duckdb", *long(200))
+    index = indexed(con, tmp_path / "m.recall")
+    expected = told(index, "acme")
+    with sqlite3.connect(tmp_path / "m.recall") as other:
+        other.execute("UPDATE blocks SET data = x'0001'")
+    other.close()
+    with pytest.raises(MemoryFileError, match="damaged") as caught:
+        index.space("acme")
+    assert "ask again" in caught.value.way_out
+    assert index.catch_up(con) == 200
+    assert told(index, "acme") == expected
 
 
 def test_a_full_disk_is_told_with_a_way_out_and_what_was_committed_stays(tmp_path: Path) -> None:
@@ -530,7 +539,22 @@ def test_spaces_asked_long_ago_leave_memory_and_come_back(tmp_path: Path, monkey
     assert len(index._spaces) == 1
 
 
-# -- records -------------------------------------------------------------------------------------------------------------
+def test_of_a_memory_that_ends_at_a_moment_what_falls_due_until_then_is_indexed(tmp_path: Path) -> None:
+    store = Store.create(tmp_path / "m.duckdb", PROCESSORS, meta(partial="until 2026-01-06"))
+    said, _ = turn("t1", "s", "words")
+    due = make(SegmentSummarized, session="s", segment="g1", first_turn="t1", last_turn="t1", closed=True)
+    tables = {
+        TurnRecorded: raw_batch(TurnRecorded, [(0, 0, turn_read(said))]),
+        SegmentSummarized: derived_batch(SegmentSummarized, [(0, 8, 0, due)]),
+    }
+    store.commit(Batch(tables, [], {0: 5}))
+    index = indexed(store.connection, tmp_path / "m.recall")
+    assert shown(index, "acme") == [("turn", "t1"), ("segment", "g1")]
+    index.close()
+    assert opened(store.connection, tmp_path / "m.recall").behind(store.connection) == 0
+
+
+# -- records -----------------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -545,7 +569,7 @@ def physics(tmp_path: Path) -> Iterator[Store]:
 
 
 def add(store: Store, position: int, *events: Any) -> None:
-    tables = {}
+    tables: dict[type, Any] = {}
     for cls in (Energy, Bond):
         rows = [(0, position, path, event) for path, event in enumerate(events) if type(event) is cls]
         if rows:

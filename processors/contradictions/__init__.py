@@ -273,8 +273,8 @@ def _tell(
             newer, older = said[link.newer], said[link.older]
             out.append(
                 BeliefContradicted(
-                    space, session, at, newer.turn, older.turn, belief.subject, belief.attribute, newer.said, older.said,
-                    link.rule, r6(link.confidence), newer.chain, newer.place,
+                    space, session, at, newer.turn, older.turn, belief.subject, belief.attribute, newer.said,
+                    older.said, link.rule, r6(link.confidence), newer.chain, newer.place,
                 )
             )  # fmt: skip
 

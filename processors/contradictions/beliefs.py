@@ -149,7 +149,8 @@ def reason(kind: Kind, older: Row, newer: Row) -> tuple[str, float] | None:
         return None
     differing = [sort for sort in shared if not same(sort, older.facets[sort], newer.facets[sort])]
     if kind == "prefer":
-        differing = [sort for sort in differing if newer.changes and sort not in _LOOSE]
+        alike_for = bool(older.scope) and older.scope == newer.scope
+        differing = [sort for sort in differing if newer.changes and (alike_for or sort not in _LOOSE)]
     elif kind != "one":
         differing = [sort for sort in differing if _excludes(sort, kind, older, newer)]
     rule = "changed" if newer.changes else "differs"

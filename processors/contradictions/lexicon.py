@@ -68,7 +68,6 @@ def _verbs() -> dict[str, tuple[Verb, ...]]:
 
 
 VERBS = _verbs()
-BASES: dict[str, str] = {}
 _stems: dict[str, str] = {}
 
 

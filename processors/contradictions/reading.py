@@ -43,7 +43,7 @@ from processors.contradictions.values import (
 )
 from streams.text.sentences import QUOTES, lower, read_sentences
 
-MAX_READ = 2_000
+MAX_READ = 1_000
 """Characters read of a turn: what stands further down was seldom said, but pasted."""
 MAX_STATEMENTS = 4
 """Statements taken from one turn, so that work per turn is bounded."""
@@ -74,7 +74,7 @@ _LIST_ITEM = re.compile(r"\s*(?:[-*•+]|\d+[.)]|[a-z]\))(?:\s|$)")
 _PRONOUNS = WORDS["pronouns"]
 _DROPPED = WORDS["dropped"]
 _PERSONS = frozenset(("i", "we", "they", "he", "she", "you", "someone", "somebody"))
-_NO_SUBJECT = (_PRONOUNS - {"this", "they", "he", "she"}) | WORDS["no_subject"]
+_NO_SUBJECT = (_PRONOUNS - {"this", "they", "he", "she", "there"}) | WORDS["no_subject"]
 """Words that no plain statement begins with."""
 _SAYING = WORDS["saying"]
 _POINTING = WORDS["pointing"]
@@ -185,6 +185,8 @@ def _sentence(text: str, raw: list[str], names: Collection[str], pointing: bool)
     clauses = _clauses(raw)
     for place, (joint, words) in enumerate(clauses):
         if (words[0] in _NO_SUBJECT and words[0] not in _LEAD_ON) or joint in _ASIDE or TRIGGERS.isdisjoint(words):
+            continue
+        if words[0] in ("i", "we") and (TRIGGERS.isdisjoint(words[1:5]) or GROUP.get(words[1]) == "reject"):
             continue
         bare = _bare(words)
         if len(bare) < 2 or bare[0] in _NO_SUBJECT:
@@ -299,6 +301,8 @@ def _words(raw: Sequence[str]) -> list[str]:
 def _clause(words: list[str], context: _Context) -> list[Statement]:
     if len(words) > MAX_WORDS or max(map(len, words)) > MAX_WORD:
         return []
+    if words[0] == "there":
+        return _existing(words, context)
     split = _subject_end(words)
     group = _group(words, split) if split else None
     if group is None:
@@ -316,12 +320,37 @@ def _clause(words: list[str], context: _Context) -> list[Statement]:
     return found
 
 
+def _existing(words: list[str], context: _Context) -> list[Statement]:
+    """There is an X, or none."""
+    if GROUP.get(words[1]) != "is" or any(GROUP.get(word) == "reject" for word in words):
+        return []
+    rest, context = _flags(words[2:], context)
+    affirmed = not {"no", "not"} & set(rest[:2])
+    _, told = _counted([word for word in rest if word not in ("no", "not", "any", "anymore")])
+    if not told or len(told) > 3 or any(word in _PRONOUNS for word in told):
+        return []
+    stems = " ".join(sorted({stem(_spelled(word)) for word in told}))
+    subject = _Subject(False, (), False, False, False)
+    return [_stated(subject, f"there {stems}", "many", told, Value({}, "", False), affirmed, context)]
+
+
+def _able(subject: _Subject | None, words: Sequence[str], affirmed: bool, context: _Context) -> list[Statement]:
+    """X can do something, or cannot."""
+    words, context = _flags(words, context)
+    if subject is None or "we" in subject.stems or not 1 <= len(words) <= 3 or any(word in _PRONOUNS for word in words):
+        return []
+    stems = " ".join(sorted({stem(word) for word in words}))
+    return [_stated(subject, f"can {stems}", "many", words, Value({}, "", False), affirmed, context)]
+
+
 def _read(
     words: Sequence[str], split: int, main: str, changing: bool, group: _Group, context: _Context
 ) -> list[Statement]:
     subject, rest = words[:split], words[group.at + 1 :]
     if changing:
         return _changed(subject, main, rest, group, context)
+    if group.ability and main not in ("stand", "bear", "eat", "drink"):
+        return _able(_subject(subject), words[group.at :], not group.negated, context)
     if main in VERBS and not _adjective(main, group):
         return _verb(subject, main, rest, group.negated, group, context)
     if group.copula:
@@ -405,14 +434,14 @@ def _group(words: Sequence[str], at: int) -> _Group | None:
             case "also":
                 adds = True
             case "do" | "skip":
-                pass
+                continue
             case "will":
                 if words[at + 1 : at + 2] != ["be"] or words[0] in ("i", "we"):
                     return None
                 copula = True
             case _:
                 return None
-    if ability and not (negated and word in ("stand", "bear", "eat", "drink")):
+    if ability and not negated and word in ("stand", "bear", "eat", "drink"):
         return None
     return _Group(copula, past, perfect, got, negated, changes, adds, ability, at)
 
@@ -456,6 +485,8 @@ def _subject(words: Sequence[str]) -> _Subject | None:
     stems = tuple(sorted({stem(word) for word in plain if word not in _DROPPED}))
     if not stems:
         return None
+    if len(stems) > 1 and ("email" in stems or "phone" in stems):
+        stems = tuple(one for one in stems if one not in ("address", "number"))
     single = stem(plain[head]) in SINGLE or "favorit" in stems
     return _Subject(
         "my" in plain, stems, single, stem(plain[head]) in SEVERAL, words[0] not in ("the", "my", "our", "this")
@@ -467,9 +498,15 @@ def _spelled(word: str) -> str:
 
 
 def _stated(
-    subject: _Subject, attribute: str, kind: Kind, words: Sequence[str], value: Value, affirmed: bool, context: _Context,
+    subject: _Subject,
+    attribute: str,
+    kind: Kind,
+    words: Sequence[str],
+    value: Value,
+    affirmed: bool,
+    context: _Context,
     old: Value | None = None,
-) -> Statement:  # fmt: skip
+) -> Statement:
     name = " ".join((attribute, *subject.stems)).strip()
     return Statement(
         subject.mine, name, kind, " ".join(words), value, affirmed, context.changes, context.adds and affirmed, old
@@ -498,6 +535,8 @@ def _copula(words: Sequence[str], rest: Sequence[str], negated: bool, context: _
         value = value._replace(facets={"kind": value.facets["thing"]})
     elif loose and not subject.single and not (value.named and not subject.several):
         return _quality(subject, rest, not negated, context)
+    if loose and rest[0] == "for":
+        return []
     if loose and subject.single and not value.named and (rest[0].endswith("ing") and subject.stems != ("hobbi",)):
         return []
     kind: Kind = "one" if subject.single else "place"
@@ -625,7 +664,7 @@ def _object(subject: _Subject, verb: Verb, rest: Sequence[str], affirmed: bool, 
     numbers, words = _counted(rest)
     if not words and not (verb.bare and not rest):
         return []
-    if len(words) > 4 or any(word in _PRONOUNS for word in words):
+    if len(words) > 4 or any(word in _PRONOUNS and word not in ("people", "things") for word in words):
         return []
     stems = sorted({stem(_spelled(word)) for word in words})
     if verb.kind == "count":
@@ -639,6 +678,7 @@ def _object(subject: _Subject, verb: Verb, rest: Sequence[str], affirmed: bool, 
     if verb.swap and affirmed:
         value = read_value(words, context.names)
         if value.facets and "number" not in " ".join(value.facets):
+            value = value._replace(scope=read_value(rest, ()).scope)
             found.append(_stated(subject, verb.attribute, "prefer", words, value, True, context))
     if verb.attribute == "eat" and affirmed and not MEAT.isdisjoint(words):
         value = Value({"diet": "omnivore"}, "", False)
@@ -650,6 +690,8 @@ def _counted(rest: Sequence[str]) -> tuple[dict[str, str], list[str]]:
     """How much or many of what: quantities apart, the object's words, without what follows them."""
     numbers: dict[str, str] = {}
     words: list[str] = []
+    if rest[:1] == ["that"]:
+        rest = rest[1:]
     start = 0
     if rest and (rest[0][:1].isdigit() or rest[0] in NUMBERS):
         measured = read_value(rest[:2], ())
@@ -721,7 +763,8 @@ def _dropped(subject: _Subject, words: Sequence[str], context: _Context) -> Stat
 
 def _shifted(words: Sequence[str], main: str, rest: Sequence[str], group: _Group, context: _Context) -> list[Statement]:
     """From, where it is told, to."""
-    to = next((at for at, word in enumerate(rest) if word in ("to", "until", "till", "into")), -1)
+    targets = ("to", "until", "till", "into", "for") if main == "rescheduled" else ("to", "until", "till", "into")
+    to = next((at for at, word in enumerate(rest) if word in targets), -1)
     if to < 0 or to + 1 >= len(rest):
         return []
     source = next((at for at, word in enumerate(rest[:to]) if word == "from"), -1)

@@ -242,9 +242,8 @@ def _typed(words: Sequence[str], at: int, preposition: str, facets: dict[str, st
         facets.setdefault(CLASS[word], word)
         return 1
     if word[0].isalpha():
-        if word in ORDINALS and at + 1 < len(words) and words[at + 1].isalpha() and words[at + 1] not in SCOPES:
-            facets.setdefault(f"number {stem(words[at + 1])}", str(ORDINALS[word]))
-            return 2
+        if word in ORDINALS:
+            return _ranked(words, at, str(ORDINALS[word]), facets)
         if word in MONTHS:
             date, taken = _date(words, at)
             if taken:
@@ -266,9 +265,8 @@ def _typed(words: Sequence[str], at: int, preposition: str, facets: dict[str, st
         facets.setdefault("clock", clock)
         return 1
     ordinal = _ORDINAL.fullmatch(word)
-    if ordinal and following.isalpha() and following not in SCOPES and following not in MONTHS:
-        facets.setdefault(f"number {stem(following)}", ordinal.group(1))
-        return 2
+    if ordinal and following not in MONTHS and (taken := _ranked(words, at, ordinal.group(1), facets)):
+        return taken
     date, taken = _date(words, at)
     if taken:
         facets.setdefault("date", date)
@@ -277,6 +275,15 @@ def _typed(words: Sequence[str], at: int, preposition: str, facets: dict[str, st
         facets.setdefault("clock", f"~{word}:00")
         return 1
     return _count(words, at, facets, (at and words[at - 1]) or "")
+
+
+def _ranked(words: Sequence[str], at: int, number: str, facets: dict[str, str]) -> int:
+    """Adds which of several it is: the second floor."""
+    following = words[at + 1] if at + 1 < len(words) else ""
+    if not following.isalpha() or following in SCOPES:
+        return 0
+    facets.setdefault(f"number {stem(following)}", number)
+    return 2
 
 
 def _count(words: Sequence[str], at: int, facets: dict[str, str], before: str = "") -> int:

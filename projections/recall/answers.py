@@ -69,13 +69,12 @@ class Recall:
         """The hits in order, and the moment they were found at."""
         space = self.index.space(asked.space, until)
         moment = self.moment(space, asked.space, until, asked.moment, asked.session)
-        forgotten: set[int] = set()
         hits = rank(
-            space, ask(asked.query), self.params, asked.k + SPARE, asked.kinds, moment.now,
-            lambda documents: self.dynamics.alive(moment, documents.tolist(), forgotten),
+            space, ask(asked.query), self.params, asked.k, asked.kinds, moment.now,
+            lambda documents: self.dynamics.alive(moment, documents.tolist()), SPARE,
         )  # fmt: skip
-        if not asked.forgotten:  # asked for by name: the question has a word of its own words
-            hits = [hit for hit in hits if hit.document not in forgotten or hit.parts["own"] > 0]
+        if not asked.forgotten:
+            hits = [hit for hit in hits if _asked_for(hit) or not self.dynamics.is_forgotten(moment, hit.document)]
         if not asked.history:
             hits = self._believed(moment, hits)
         return moment, [hit for hit in hits[: asked.k] if hit.score >= LEAST * hits[0].score]
@@ -118,6 +117,11 @@ class Recall:
             "score": r6(hit.score),
             "parts": {name: r6(value) for name, value in hit.parts.items()},
         }
+
+
+def _asked_for(hit: Hit) -> bool:
+    """Whether a question names what a hit tells: by its words, those it answers, or its time; its session is not enough."""
+    return hit.parts["own"] + hit.parts["around"] + hit.parts["time"] > 0
 
 
 @dataclass(frozen=True, slots=True)

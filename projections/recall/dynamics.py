@@ -5,7 +5,7 @@ The records are the index's, by the processor that keeps them; what they mean is
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, get_args
 
@@ -82,43 +82,36 @@ class Dynamics:
                     found.setdefault(turn, {})[name] = record
         return found
 
-    def measured(self, moment: Moment, memories: Iterable[Remembered]) -> dict[str, tuple[dict[str, float], bool]]:
-        """By turn: what the dynamics measure of it, and whether it is forgotten."""
-        listed = list(memories)
-        records = self.records(moment, [memory.turn for memory in listed])
+    def measured(self, moment: Moment, memories: Sequence[Remembered]) -> dict[str, dict[str, float]]:
+        """By turn: what the dynamics measure of it."""
+        records = self.records(moment, [memory.turn for memory in memories])
         none: dict[str, Any] = {}
-        return {
-            memory.turn: (
-                measures(self.readings, memory, found := records.get(memory.turn, none), moment.now),
-                is_forgotten(self.readings, memory, found, moment.now),
-            )
-            for memory in listed
-        }
+        return {m.turn: measures(self.readings, m, records.get(m.turn, none), moment.now) for m in memories}
 
     # -- of documents ------------------------------------------------------------------------------------------------
 
-    def alive(self, moment: Moment, documents: Sequence[int], forgotten: set[int]) -> Floats:
-        """How alive documents are, between -1 and 1; those that are forgotten are added to `forgotten`.
+    def alive(self, moment: Moment, documents: Sequence[int]) -> Floats:
+        """How alive documents are, between -1 and 1.
 
-        A segment, conclusion or note is as alive as the most alive of the turns it was made of, and forgotten with the
-        last of them.
+        A segment, conclusion or note is as alive as the most alive of the turns it was made of.
         """
         space = moment.space
-        sources = {document: self._sources(space, document) for document in documents}
-        turns = dict.fromkeys(turn for found in sources.values() for turn in found)
-        measured = self.measured(moment, (self.remembered(space, turn) for turn in turns))
-        values: dict[int, tuple[float, bool]] = {}
-        for turn in turns:
-            id = space.id(turn)
-            found, gone = measured[id]
-            values[turn] = (liveliness(self.params, found, moment.spread.get(id, 0.0)), gone)
-        lively = np.zeros(len(documents), np.float32)
-        for place, document in enumerate(documents):
-            if own := [values[turn] for turn in sources[document]]:
-                lively[place] = max(value for value, _ in own)
-                if all(gone for _, gone in own):
-                    forgotten.add(document)
-        return lively
+        sources = [self._sources(space, document) for document in documents]
+        turns = dict.fromkeys(turn for found in sources for turn in found)
+        memories = [self.remembered(space, turn) for turn in turns]
+        measured = self.measured(moment, memories)
+        values = {
+            turn: liveliness(self.params, measured[memory.turn], moment.spread.get(memory.turn, 0.0))
+            for turn, memory in zip(turns, memories, strict=True)
+        }
+        return np.array([max((values[turn] for turn in found), default=0.0) for found in sources], np.float32)
+
+    def is_forgotten(self, moment: Moment, document: int) -> bool:
+        """Whether a document is offered only where it is asked for: all of the turns it was made of are forgotten."""
+        memories = [self.remembered(moment.space, turn) for turn in self._sources(moment.space, document)]
+        records = self.records(moment, [memory.turn for memory in memories])
+        gone = (is_forgotten(self.readings, memory, records.get(memory.turn, {}), moment.now) for memory in memories)
+        return bool(memories) and all(gone)
 
     def _sources(self, space: Seen, document: int) -> list[int]:
         if space.documents.kind[document] == TURN:

@@ -61,9 +61,9 @@ def explain(sight: Sight, id: str, space: str | None = None, at: str | int | Non
     if not documents:
         raise UsageError(f"{id!r} is no memory", "name a turn, segment, conclusion or note")
     dynamics = recall.dynamics
-    measured = dynamics.measured(moment, (dynamics.remembered(seen, document) for document in documents))
-    turn = max(measured, key=lambda turn: measured[turn][0].get("activation", 0.0))
-    found, forgotten = measured[turn]
+    measured = dynamics.measured(moment, [dynamics.remembered(seen, document) for document in documents])
+    turn = max(measured, key=lambda turn: measured[turn].get("activation", 0.0))
+    found = measured[turn]
     (said,) = (one for one in source["turns"] if one["turn_id"] == turn)
     accesses = connection.execute(_HAPPENED, {"space": name, "turn": turn}).fetchall()
     alive = liveliness(dynamics.params, found, 0.0)
@@ -81,7 +81,7 @@ def explain(sight: Sight, id: str, space: str | None = None, at: str | int | Non
         "text": said["content"],
         "type": memory.type,
         "asked_at": moment.now,
-        "forgotten": forgotten,
+        "forgotten": dynamics.is_forgotten(moment, seen.turn(turn)),
         "now": [
             {"measure": n, "value": r6(v), "of": OF.get(n, "")} for n, v in (found | {"liveliness": alive}).items()
         ],

@@ -13,7 +13,9 @@ Documents of a space are numbered in the order of their positions. As-of is ther
 document frequencies and averages are exact as of any position, and no number of one space depends on another.
 
 Why postings of our own, not an engine's: tantivy fixes k1 and b, and its statistics are those of all spaces and of now.
-So are those of FTS5's bm25, which visits every match: MEASURED
+So are those of FTS5's bm25, and it ranks every match: 55 ms for six words among 200,000 turns on a busy machine, where
+the postings of eight words among 1,000,000 are here in .3 ms. (FTS5 takes up a turn in 4 us; here that costs 6, and the
+reading of the words, which both need if they are to agree on words, 10.) Neither knows positions.
 """
 
 from __future__ import annotations
@@ -102,6 +104,7 @@ class Index:
         if self._database is not None:
             self._database.close()
             self._database = None
+        self._marks = {}
         self._forget()
 
     def __enter__(self) -> Index:
@@ -186,7 +189,7 @@ class Index:
 
     def behind(self, connection: Connection) -> int:
         """How many offsets of the log the memory holds that are not in the index."""
-        return sum(stop - start for _, start, stop in self._waiting(connection))
+        return sum(stop - start for _, start, stop in self._waiting(self._ends(connection)))
 
     def catch_up(self, connection: Connection, progress: Progress = _silent) -> int:
         """Takes up what the memory holds above the index's mark; the number of offsets taken.
@@ -194,20 +197,23 @@ class Index:
         Each page is committed with its mark. A damaged file is made again on the way. Raises MemoryFileError where
         there is no room for it, BusyError where another process indexes this memory for ten minutes.
         """
-        if not self._waiting(connection):
+        if self._database is None:  # it was found damaged while it was asked
+            self._begin(connection)
+        ends = self._ends(connection)
+        if not self._waiting(ends):
             return 0
         with file.locked(self.path):
             try:
-                return self._catch_up(connection, progress)
+                return self._catch_up(connection, ends, progress)
             except file.DamagedError:
                 self._renew()
-                return self._catch_up(connection, progress)
+                return self._catch_up(connection, ends, progress)
 
-    def _catch_up(self, connection: Connection, progress: Progress) -> int:
+    def _catch_up(self, connection: Connection, ends: dict[int, int], progress: Progress) -> int:
         done = 0
         with self._safely(), _rare_collections():
             self._refresh()
-            waiting = self._waiting(connection)
+            waiting = self._waiting(ends)
             total = sum(stop - start for _, start, stop in waiting)
             for partition, start, stop in waiting:
                 size = PAGE
@@ -231,10 +237,9 @@ class Index:
                 self._reload()
             raise
 
-    def _waiting(self, connection: Connection) -> list[tuple[int, int, int]]:
+    def _waiting(self, ends: dict[int, int]) -> list[tuple[int, int, int]]:
         """(partition, start, stop) of offsets that are in the memory, not in the index."""
-        ends = sorted(self._ends(connection).items())
-        waiting = [(partition, self._marks.get(partition, UNSEEN) + 1, end + 1) for partition, end in ends]
+        waiting = [(partition, self._marks.get(partition, UNSEEN) + 1, end + 1) for partition, end in ends.items()]
         return [(partition, start, stop) for partition, start, stop in waiting if start < stop]
 
     def _ends(self, connection: Connection) -> dict[int, int]:
@@ -242,9 +247,11 @@ class Index:
 
         A memory that ends at a moment says what falls due until then beyond its mark, and is never folded further.
         """
-        tables = ["marks", *sorted(self._tables & TABLES)] if self._partial else ["marks"]
-        union = " UNION ALL ".join(f'SELECT "partition", position FROM {table}' for table in tables)
-        return dict(connection.execute(f'SELECT "partition", max(position) FROM ({union}) GROUP BY ALL').fetchall())
+        places = connection.execute("SELECT partition, position FROM marks").fetchall()
+        for table in sorted(self._tables & TABLES) if self._partial else ():
+            last = f'SELECT "partition", max(position) FROM {table} GROUP BY ALL'
+            places += connection.execute(last).fetchall()
+        return dict(sorted(places))
 
     def _take(self, connection: Connection, partition: int, start: int, stop: int) -> int:
         """Takes up a page; the characters of text in it."""

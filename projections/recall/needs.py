@@ -14,7 +14,7 @@ just recalled is taken to go on: topics last longer than one message.
 
 Small talk, acknowledgements, thanks and answers to the agent's own question need no recall; nor does what the space has
 never heard of: recall could not tell of it either. A message that tells, and asks for nothing, needs recall only where
-`cover` is below `telling` of that.
+nothing is at hand: in talk, most messages share no word with the one before, and that is no change of topic.
 
 Where no recall is needed, the answer is the best of what is within reach, by recall's own ranking; the index is not
 searched, and nothing is recorded. Where it is, the best turns for the message (and for it alone: what was talked of
@@ -42,20 +42,19 @@ from streams.text.commonness import LIGHT, rarity
 from streams.text.terms import scan
 
 ASKING = frozenset(("question", "asking", "wh", "asks", "opening", "resume", "reminder"))
-"""Cues of a message that wants something."""
+"""Cues of a message that wants something to be known."""
 TALK = 8
 """Turns of the session's own talk that count as known, the last ones."""
 
-Reason = Literal["small talk", "an answer", "nothing at hand", "elsewhere", "within reach"]
+Reason = Literal["small talk", "an answer", "told only", "nothing at hand", "elsewhere", "within reach"]
 
 
 class NeedParams(Params):
     """When what is at hand is not enough."""
 
     enough: float = param(0.5, "share of weight", "most questions half covered are answered", "LoCoMo", ge=0, le=1)
-    theme: float = param(0.7, "share", "of `share` in the cover, against `best`", "LoCoMo", ge=0, le=1)
-    settled: float = param(0.4, "share", "one in three fewer needless recalls", "LoCoMo", ge=0, lt=1)
-    telling: float = param(0.5, "share", "who asks for nothing misses little", "TIAGE, IRC", ge=0, le=1)
+    theme: float = param(0.7, "share", "a theme of every sitting covers all that is asked of it", "LoCoMo", ge=0, le=1)
+    settled: float = param(0.4, "share", "one in six fewer recalls within a topic", "LoCoMo", ge=0, lt=1)
     light: float = param(0.3, "share of weight", "a word such as kind or first tells little of a topic", ge=0, le=1)
     sitting: int = param(24, "turns", "how far around an item its sitting is within reach", ge=0, le=64)
 
@@ -71,10 +70,13 @@ class Need:
 
 
 def within_reach(params: NeedParams, space: Space, at_hand: Sequence[int], linked: Sequence[int] = ()) -> Ints:
-    """The documents within reach, ascending: those at hand with their sittings, and those `linked` to them."""
-    found = {*at_hand, *linked}
+    """The documents within reach, ascending: those at hand with their sittings, and those `linked` to them.
+
+    What is not seen (-1) is passed over.
+    """
+    found = {document for document in (*at_hand, *linked) if 0 <= document < space.seen}
     for following in (space.documents.before, space.documents.after):
-        for document in at_hand:
+        for document in found.intersection(at_hand):
             for _ in range(params.sitting):
                 document = int(following[document])
                 if not 0 <= document < space.seen:
@@ -107,9 +109,11 @@ def needs_recall(
         return Need(False, "an answer")
     if not len(reach):
         return Need(any(weights.values()), "nothing at hand")
+    if not asks:
+        return Need(False, "told only")
     talk = {term for text in (*cues, *since[-TALK:]) for term in analyse(text).terms}
     cover = _cover(params, space, query, weights, reach, talk)
-    enough = params.enough * (1 - params.settled / max(1, len(since))) * (1 if asks else params.telling)
+    enough = params.enough * (1 - params.settled / max(1, len(since)))
     return Need(True, "elsewhere", cover) if cover < enough else Need(False, "within reach", cover)
 
 
