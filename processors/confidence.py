@@ -257,4 +257,6 @@ PROCESSOR = Processor(
     params=ConfidenceParams,
     emits=(ConfidenceChanged,),
     step=step,
+    keeps={ConfidenceChanged: ("turn",)},
+    readings={"confidence": composite},
 )

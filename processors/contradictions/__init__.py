@@ -349,6 +349,17 @@ def _judge(params: ContradictionsParams, state: State, fact: ContradictionJudged
     return out
 
 
+def holding(
+    params: ContradictionsParams, records: Sequence[BeliefContradicted | BeliefRestored]
+) -> list[tuple[str, str, str, str, str, float]]:
+    """The links that hold, given the last record of each: newer and older turn, both values, the rule, how sure."""
+    return [
+        (link.turn, link.older, link.value, link.older_value, link.rule, link.confidence)
+        for link in records
+        if isinstance(link, BeliefContradicted)
+    ]
+
+
 PROCESSOR = Processor(
     name="contradictions",
     version=1,
@@ -356,4 +367,6 @@ PROCESSOR = Processor(
     params=ContradictionsParams,
     emits=(BeliefStated, BeliefConfirmed, BeliefContradicted, BeliefRestored, RemembranceFiled),
     step=step,
+    keeps={BeliefContradicted: ("turn", "older"), BeliefRestored: ("newer", "turn")},
+    readings={"contradicted": holding},
 )

@@ -81,8 +81,7 @@ class Recall:
 
     def moment(self, space: Seen, name: str, until: int | None, at: int | None, session: str | None = None) -> Moment:
         """A moment of a space; where `at` does not say, that of its newest turn."""
-        seen = space.documents.at[: space.seen]
-        now = at if at is not None else int(seen.max()) if len(seen) else 0
+        now = space.clock() if at is None else at
         return Moment(space, name, until, now, self.dynamics.spread(name, session, until, now))
 
     def _believed(self, moment: Moment, hits: list[Hit]) -> list[Hit]:
@@ -120,7 +119,7 @@ class Recall:
 
 
 def _asked_for(hit: Hit) -> bool:
-    """Whether a question names what a hit tells: by its words, those it answers, or its time; its session is not enough."""
+    """Whether a question names what a hit tells: its words, those it answers, or its time; its session is not enough."""
     return hit.parts["own"] + hit.parts["around"] + hit.parts["time"] > 0
 
 

@@ -169,18 +169,8 @@ def _event(move: Move, n: int, at: int, before: list[TurnRecorded]) -> Outside:
 def long_talk(turns: int) -> list[Move]:
     """A long conversation in one space that walks through sayings and topics in a fixed, uneven order."""
     kinds = [
-        *SAYINGS,
-        "work",
-        "detail",
-        "note",
-        "detail",
-        "shift",
-        "back",
-        "work",
-        "settle",
-        "flag",
-        "recall",
-        "states",
+        *(*SAYINGS, "work", "detail", "note", "detail", "shift", "back", "work", "settle", "flag", "recall", "states"),
+        *("retract", "moved", "judge", "consolidate", "reward", "pin"),
     ]
     found = []
     for n in range(turns):

@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import sys
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import fields
 from typing import Any
 
 import orjson
@@ -96,7 +97,8 @@ def well_formed(processors: Processors, events: Sequence[Outside]) -> None:
     for row in feed(tree_of(processors), events):
         assert type(row.event) in emits
         assert row.event.space == spaces[row.position.offset]
-        for number in _floats(orjson.loads(orjson.dumps(row.event))):
+        made = {f.name: getattr(row.event, f.name) for f in fields(row.event) if not f.metadata.get("carried")}
+        for number in _floats(orjson.loads(orjson.dumps(made))):
             assert number == round(number, 6)
 
 
