@@ -11,8 +11,18 @@ from typing import Any
 from streams.processor import Processor
 
 NAMES = (
-    *("manifest", "open_efforts", "working_context", "coactivation", "ttl_escalations"),
-    *("activation", "association", "consolidation", "forgetting", "contradictions", "confidence", "working_memory"),
+    "manifest",
+    "open_efforts",
+    "working_context",
+    "coactivation",
+    "ttl_escalations",
+    "activation",
+    "association",
+    "consolidation",
+    "forgetting",
+    "contradictions",
+    "confidence",
+    "working_memory",
 )
 
 PROCESSORS: tuple[Processor[Any], ...] = tuple(import_module(f"processors.{name}").PROCESSOR for name in NAMES)

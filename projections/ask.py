@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 VIEWS = (
     "turns", "sessions", "segments", "efforts", "context_entries", "context_changes", "coactivations", "links", "notes",
-    "escalations", "conclusions", "offers", "artifacts",
+    "escalations", "conclusions", "offers", "artifacts", "beliefs", "associations", "remembered",
 )  # fmt: skip
 
 

@@ -3,22 +3,36 @@
 Turns are the same in both, so everything is compared by turns. Efforts are matched one to one by the turns they share,
 most first; what is said of efforts in one memory is then put in terms of the other's. Only turns that both memories
 have are compared (a replay may end earlier, or hold fewer spaces); counts say how many each has.
+
+What is computed when it is read (activation, retention, traces, confidence) is computed for a sample of the turns, in
+each memory from its own records with the parameters it was folded with, at the last moment of each space.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
+import orjson
+
 from projections.analyses import analysis
-from projections.store import Connection, connect
+from projections.recall.liveliness import Remembered, is_forgotten, measures
+from projections.recall.readings import Readings
+from projections.store import Connection, connect, read_meta, table_name, table_of
+from streams.events import DAY, OUTSIDE
+from streams.processor import Processor
+from streams.text.kinds import memory_type
 
 EXAMPLES = 5
 """Of each kind."""
 EXCERPT = 80
 """Characters of a text in an example."""
+SAMPLE = 2_000
+"""Turns of which is computed how alive they are: a mean of so many is sure to a hundredth."""
+LATER = 30
+"""Days on: what a month of silence leaves."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +40,7 @@ class Measure:
     """One line of the table."""
 
     about: str
-    """efforts, contexts, tokens, links, escalations, segments, conclusions, ..."""
+    """efforts, contexts, tokens, links, escalations, segments, conclusions, memories, ..."""
     what: str
     left: float | None
     """None where the line counts differences."""
@@ -69,9 +83,16 @@ class Diff:
 
 
 def compare(
-    left: Connection, right: Connection, names: tuple[str, str] = ("left", "right"), examples: int = EXAMPLES
+    left: Connection,
+    right: Connection,
+    names: tuple[str, str] = ("left", "right"),
+    examples: int = EXAMPLES,
+    processors: Iterable[Processor[Any]] = (),
 ) -> Diff:
-    """What differs between two memories, each given by a connection (or a cursor as of some position)."""
+    """What differs between two memories, each given by a connection (or a cursor as of some position).
+
+    `processors` are those whose readings say how alive memories are; without them that is not compared.
+    """
     scratch = connect(None)
     diff = Diff(*names)
     try:
@@ -85,11 +106,15 @@ def compare(
                 diff.rows.append(Measure(about, what, one, other, round(other - one, 6)))
         for about, what, sql in _DIFFERENCES:
             diff.rows += [Measure(about, what, None, None, differs) for differs in _numbers(scratch, sql)]
+        sides = [Readings(processors, _params(memory, processors)) for memory in (left, right)]
+        alive = _Alive(scratch, (left, right), sides)
+        diff.rows += alive.rows()
         order = list(dict.fromkeys(row.about for row in diff.rows))
         diff.rows.sort(key=lambda row: order.index(row.about))
         for about, what, sql in _EXAMPLES:
             found = scratch.execute(sql + " LIMIT ?", [examples]).fetchall()
             diff.examples += [_example(about, what, row, left, right) for row in found]
+        diff.examples += alive.examples(examples)
     finally:
         scratch.close()
     return diff
@@ -118,8 +143,127 @@ def _numbers(connection: Connection, sql: str) -> list[float]:
     return [0 if value is None else value if isinstance(value, int) else round(float(value), 6) for value in row]
 
 
+# -- what is computed when it is read ----------------------------------------------------------------------------------
+
+Place = tuple[str, str]
+"""A space and a turn."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Sampled:
+    """A turn of the sample, and the last moment of its space."""
+
+    space: str
+    session: str
+    memory: Remembered
+    content: str
+    now: int
+
+    @property
+    def place(self) -> Place:
+        return self.space, self.memory.turn
+
+
+class _Alive:
+    """How alive the memories of a sample are on both sides."""
+
+    def __init__(self, scratch: Connection, sides: Sequence[Connection], readings: Sequence[Readings]) -> None:
+        self._readings = readings
+        self._sample: list[_Sampled] = []
+        self._found: list[list[dict[str, float]]] = [[], []]
+        """Measures by side, in the order of the sample."""
+        if any(some.keeping for some in readings):
+            self._sample = _sample(scratch, sides)
+            self._found = [list(self._measured(*side)) for side in zip(sides, readings, strict=True)]
+
+    def _measured(self, connection: Connection, readings: Readings) -> Iterator[dict[str, float]]:
+        records = _records(connection, readings, [one.place for one in self._sample])
+        for one in self._sample:
+            known: Mapping[str, Any] = records.get(one.place, {})
+            found = measures(readings, one.memory, known, one.now)
+            later = measures(readings, one.memory, known, one.now + LATER * DAY)
+            if "retention" in later:
+                found["later"] = later["retention"]
+            if "forgotten" in readings:
+                found["forgotten"] = is_forgotten(readings, one.memory, known, one.now)
+            yield found
+
+    def rows(self) -> list[Measure]:
+        """How many mechanisms there are, and what they measure in the mean, where both sides have the mechanism."""
+        left, right = (len(some.keeping) for some in self._readings)
+        rows = [Measure("memories", "mechanisms", left, right, right - left)] if left or right else []
+        for name, what in _MEASURES.items():
+            one, other = ([found[name] for found in side if name in found] for side in self._found)
+            if one and other:
+                means = round(sum(one) / len(one), 6), round(sum(other) / len(other), 6)
+                rows.append(Measure("memories", what, *means, round(means[1] - means[0], 6)))
+        return rows
+
+    def examples(self, most: int) -> list[Example]:
+        """Turns that are forgotten on one side and kept on the other, where they are kept best first."""
+        found: list[Example] = []
+        for side, name in enumerate(("left", "right")):
+            gone = [
+                (one, self._found[1 - side][n])
+                for n, one in enumerate(self._sample)
+                if self._found[side][n].get("forgotten") and self._found[1 - side][n].get("forgotten") is False
+            ]
+            gone.sort(key=lambda pair: -pair[1].get("retention", 0.0))
+            for one, kept in gone[:most]:
+                said = ["forgotten", f"kept, retention {kept['retention']:.2f}" if "retention" in kept else "kept"]
+                if side:
+                    said.reverse()
+                turn = one.memory.turn
+                what = f"forgotten in {name} only"
+                found.append(Example("memories", what, one.space, one.session, turn, *said, _clip(one.content)))
+        return found
+
+
+_MEASURES = {
+    "activation": "mean activation",
+    "retention": "mean retention",
+    "later": f"mean retention, {LATER} days on",
+    "slow": "mean slow trace",
+    "confidence": "mean confidence",
+    "forgotten": "forgotten, share",
+}
+"""By the name of what is measured (see projections/recall/liveliness)."""
+
+
+def _params(memory: Connection, processors: Iterable[Processor[Any]]) -> dict[str, Params]:
+    """The parameters that a memory was folded with, by processor."""
+    given = orjson.loads(read_meta(memory, "params"))
+    return {p.name: p.params(**given[p.name]) for p in processors if p.name in given}
+
+
+def _sample(scratch: Connection, sides: Sequence[Connection]) -> list[_Sampled]:
+    """At most SAMPLE turns that both sides have and nobody took back, evenly spread over all spaces and times."""
+    chosen = scratch.execute(
+        """SELECT space, turn_id FROM (
+            SELECT s.space, s.turn_id, row_number() OVER (ORDER BY s.space, s.position, s.turn_id) - 1 AS n, count(*) OVER () AS of
+            FROM shared s WHERE NOT s.retracted
+        ) WHERE n * $most // of < (n + 1) * $most // of OR of <= $most ORDER BY n""",
+        {"most": SAMPLE},
+    ).fetchall()
+    clocks = [_clocks(side) for side in sides]
+    rows = sides[0].execute(
+        f"SELECT t.space, t.id, t.session, t.content, t.role, epoch_us(t.at) FROM turn_recorded t {_WANTED}",
+        _columns(chosen),
+    )
+    said = {(space, id): rest for space, id, *rest in rows.fetchall()}
+    found: list[_Sampled] = []
+    for space, id in chosen:
+        session, content, role, at = said[space, id]
+        memory = Remembered(id, at, memory_type(content, role), role)
+        found.append(_Sampled(space, session, memory, content, max(clock[space] for clock in clocks)))
+    return found
+
+
+_WANTED = "JOIN (SELECT unnest($spaces) AS space, unnest($turns) AS id) w ON w.space = t.space AND w.id = t."
+
+
 _LOADS = {
-    "turns": """SELECT t.space, t.session, t.turn_id, t.position, t.effort,
+    "turns": """SELECT t.space, t.session, t.turn_id, t.position, t.effort, t.retracted,
             list_sort(coalesce(c.efforts, [])) AS context
         FROM turns t LEFT JOIN (
             SELECT x.space, x.position, arg_max(x.efforts, x.path) AS efforts FROM context_scored x
@@ -153,8 +297,8 @@ def _match(scratch: Connection) -> None:
     """
     scratch.execute(
         """CREATE TABLE shared AS
-        SELECT l.space, l.session, l.turn_id, l.position, l.effort AS l_effort, r.effort AS r_effort,
-            l.context AS l_context, r.context AS r_context
+        SELECT l.space, l.session, l.turn_id, l.position, l.retracted OR r.retracted AS retracted,
+            l.effort AS l_effort, r.effort AS r_effort, l.context AS l_context, r.context AS r_context
         FROM l_turns l JOIN r_turns r ON r.space = l.space AND r.turn_id = l.turn_id"""
     )
     overlaps = scratch.execute(

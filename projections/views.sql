@@ -365,3 +365,122 @@ SELECT
     n.a.status AS status, n.a.tags AS tags, n.a.segment AS segment, n.a.turns AS turns, n.a.at AS "at",
     r.turn IS NOT NULL AS retracted, n.a.position AS position
 FROM newest n LEFT JOIN retracted r ON r.space = n.space AND r.turn = n.a.turns[-1];
+
+
+-- What turns state, and what took its place. One row per statement that was not taken back: what a turn says of one
+-- attribute of one subject.
+--   space, session, turn_id, at, agent, role   of the turn
+--   subject, attribute, value   whose ('' for no one's), what (as stems), and what is said of it in the turn's words;
+--                               all '' where a judge set two turns against each other that state nothing in common
+--   affirmed                    whether it is said to be so, or not to be so
+--   chain, place                the statements that took each other's place, and how many came before this one
+--   replaced_by, replaced_at, rule, confidence   the turn whose statement took its place, and why: NULL while it stands
+--   current                     whether nothing took its place
+--   position                    of the turn
+CREATE OR REPLACE VIEW beliefs AS
+WITH told AS (
+    SELECT
+        c.space, c.older, c.turn AS newer, c.subject, c.attribute, c.position, c.path,
+        {a: c.at, r: rule, f: confidence, c: chain, p: place} AS link
+    FROM belief_contradicted c
+    UNION ALL
+    SELECT r.space, r.turn, r.newer, r.subject, r.attribute, r.position, r.path, NULL FROM belief_restored r
+), holding AS (
+    SELECT * FROM told
+    QUALIFY row_number() OVER (PARTITION BY space, older, newer, subject, attribute ORDER BY position DESC, path DESC) = 1
+        AND link IS NOT NULL
+), judged AS (
+    SELECT h.space, h.older AS turn, h.link.c AS chain, h.link.p - 1 AS place FROM holding h WHERE h.attribute = ''
+    UNION ALL
+    SELECT h.space, h.newer, h.link.c, h.link.p FROM holding h WHERE h.attribute = ''
+), stated AS (
+    SELECT s.space, s.turn, s.subject, s.attribute, s.value, s.affirmed, s.chain, s.place
+    FROM belief_stated s
+    QUALIFY row_number() OVER (PARTITION BY s.space, s.turn, s.subject, s.attribute ORDER BY position DESC, path DESC) = 1
+    UNION ALL
+    SELECT j.space, j.turn, '', '', '', true, arg_max(j.chain, j.place), max(j.place)
+    FROM judged j GROUP BY j.space, j.turn
+), replaced AS (
+    SELECT space, older AS turn, subject, attribute, arg_max({n: newer, l: link}, (position, path)) AS by
+    FROM holding GROUP BY ALL
+), took AS (
+    SELECT space, newer AS turn, subject, attribute, arg_max(link, (position, path)) AS link
+    FROM holding GROUP BY ALL
+)
+SELECT
+    s.space, t.session, s.turn AS turn_id, t.at, t.agent, t.role, s.subject, s.attribute, s.value, s.affirmed,
+    coalesce(k.link.c, s.chain) AS chain, coalesce(k.link.p, s.place) AS place,
+    r.by.n AS replaced_by, r.by.l.a AS replaced_at, r.by.l.r AS rule, r.by.l.f AS confidence,
+    r.turn IS NULL AS current, t.position
+FROM stated s
+LEFT JOIN turn_recorded t ON t.id = s.turn AND t.space = s.space
+LEFT JOIN replaced r ON r.turn = s.turn AND r.space = s.space AND r.subject = s.subject AND r.attribute = s.attribute
+LEFT JOIN took k ON k.turn = s.turn AND k.space = s.space AND k.subject = s.subject AND k.attribute = s.attribute
+ANTI JOIN turn_retracted x ON x.turn = s.turn AND x.space = s.space;
+
+
+-- Turns that were shown together. One row per pair, first < second.
+--   space, first, second        turn ids
+--   count, strength             how often (massed repetitions not counted), and the strength then (it halves with
+--                               disuse since last_at)
+--   first_at, last_at, last_session
+CREATE OR REPLACE VIEW associations AS
+SELECT
+    a.space, a.first, a.second, max(a.count) AS count, arg_max(a.strength, (position, path)) AS strength,
+    min(a.at) AS first_at, max(a.at) AS last_at, arg_max(a.session, (position, path)) AS last_session
+FROM memories_associated a GROUP BY a.space, a.first, a.second;
+
+
+-- Turns as memories. One row per turn to which something happened since it was said: it was shown, flagged, pinned,
+-- rewarded, replayed, confirmed or contradicted. How alive it is at a moment is computed when asked (`mnemolog memory`).
+--   space, session, turn_id, position, at, agent, role, content   of the turn
+--   recalls, first_recalled_at, last_recalled_at   how often it was shown, and when
+--   important, pinned           the last word on it
+--   rewards, reward             how often it was rewarded or said to mislead, and the mean, -1 to 1; NULL for never
+--   growth                      what spaced recalls made of its stability: a factor
+--   replays, r1, r2, traced_at    what replays added to its fast and slow trace, as of then; NULL for never
+--   scale, shift, contradicted  how far it can be relied on: trust in its role * scale + shift, less while contradicted
+--   retracted                   whether the turn was taken back
+CREATE OR REPLACE VIEW remembered AS
+WITH shown AS (
+    SELECT s.space, s.turn, count(*) AS recalls, min(s.at) AS first_at, max(s.at) AS last_at
+    FROM (SELECT r.space, r.at, unnest(list_distinct(r.turns)) AS turn FROM memory_recalled r) s GROUP BY s.space, s.turn
+), flagged AS (
+    SELECT space, turn, arg_max(importance, position) = 'high' AS important FROM importance_flagged GROUP BY space, turn
+), pinned AS (
+    SELECT space, turn, arg_max(pinned, position) AS pinned FROM memory_pinned GROUP BY space, turn
+), rewarded AS (
+    SELECT w.space, w.turn, count(*) AS rewards, avg(w.reward) AS reward
+    FROM (SELECT m.space, m.reward, unnest(list_distinct(m.turns)) AS turn FROM memory_rewarded m) w
+    GROUP BY w.space, w.turn
+), practised AS (
+    SELECT space, turn, arg_max(growth, (position, path)) AS growth FROM retention_changed GROUP BY space, turn
+), consolidated AS (
+    SELECT c.space, c.turn, arg_max({n: replays, r1: r1, r2: r2, a: c.at}, (position, path)) AS last
+    FROM memory_consolidated c GROUP BY c.space, c.turn
+), relied AS (
+    SELECT c.space, c.turn, arg_max({s: scale, h: shift, c: contradicted}, (position, path)) AS last
+    FROM confidence_changed c GROUP BY c.space, c.turn
+), touched AS (
+    SELECT space, turn FROM shown UNION SELECT space, turn FROM flagged UNION SELECT space, turn FROM pinned
+    UNION SELECT space, turn FROM rewarded UNION SELECT space, turn FROM consolidated UNION SELECT space, turn FROM relied
+)
+SELECT
+    m.space, t.session, m.turn AS turn_id, t.position, t.at, t.agent, t.role, t.content,
+    coalesce(s.recalls, 0) AS recalls, s.first_at AS first_recalled_at, s.last_at AS last_recalled_at,
+    coalesce(f.important, false) AS important, coalesce(p.pinned, false) AS pinned,
+    coalesce(w.rewards, 0) AS rewards, w.reward, coalesce(g.growth, 1) AS growth,
+    coalesce(c.last.n, 0) AS replays, CASE WHEN c.last.n > 0 THEN c.last.r1 END AS r1,
+    CASE WHEN c.last.n > 0 THEN c.last.r2 END AS r2, CASE WHEN c.last.n > 0 THEN c.last.a END AS traced_at,
+    coalesce(b.last.s, 1) AS scale, coalesce(b.last.h, 0) AS shift, coalesce(b.last.c, false) AS contradicted,
+    x.turn IS NOT NULL AS retracted
+FROM touched m
+LEFT JOIN turn_recorded t ON t.id = m.turn AND t.space = m.space
+LEFT JOIN shown s ON s.turn = m.turn AND s.space = m.space
+LEFT JOIN flagged f ON f.turn = m.turn AND f.space = m.space
+LEFT JOIN pinned p ON p.turn = m.turn AND p.space = m.space
+LEFT JOIN rewarded w ON w.turn = m.turn AND w.space = m.space
+LEFT JOIN practised g ON g.turn = m.turn AND g.space = m.space
+LEFT JOIN consolidated c ON c.turn = m.turn AND c.space = m.space
+LEFT JOIN relied b ON b.turn = m.turn AND b.space = m.space
+LEFT JOIN (SELECT DISTINCT r.space, r.turn FROM turn_retracted r) x ON x.turn = m.turn AND x.space = m.space;

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from projections.recall.needs import Need, NeedParams, needs_recall, within_reach
+from projections.recall.ranking import RecallParams
 from streams.events import DAY, MINUTE
 from tests.bench.quality_recall import Memory, Turn, memory
 
@@ -40,9 +41,10 @@ def space() -> Memory:
     )
 
 
-def need(space: Memory, message: str, *at_hand: int, cues: tuple[str, ...] = (), since: tuple[str, ...] = ()) -> Need:
+def need(space: Memory, message: str, *at_hand: int, before: str = "", talk: tuple[int, ...] = ()) -> Need:
     params = NeedParams()
-    return needs_recall(params, space, message, within_reach(params, space, at_hand), cues, since)
+    reach = within_reach(params, space, at_hand)
+    return needs_recall(params, RecallParams(), space, message, reach, before, talk)
 
 
 # -- within reach ------------------------------------------------------------------------------------------------------
@@ -82,24 +84,53 @@ def test_a_question_needs_recall_where_nothing_is_at_hand(space: Memory) -> None
     assert need(space, "Which hotel did Marta book?") == Need(True, "nothing at hand")
 
 
-def test_a_question_about_the_same_sitting_needs_none(space: Memory) -> None:
-    assert need(space, "What is Ben allergic to?", LISBON + 1, since=("Which hotel?",)).why == "within reach"
+def test_a_question_about_the_same_sitting_needs_none_and_is_answered_by_it(space: Memory) -> None:
+    found = need(space, "What is Ben allergic to?", LISBON + 1)
+    assert (found.recall, found.why, found.cover) == (False, "within reach", 1.0)
+    assert found.hits[0].document == LISBON + 3
+    assert {hit.document for hit in found.hits} <= {4, 5, 6, 7}
 
 
 def test_a_question_about_another_topic_does(space: Memory) -> None:
     found = need(space, "How do I rebuild the shards?", LISBON + 1)
-    assert (found.recall, found.why, found.cover) == (True, "elsewhere", 0.0)
+    assert (found.recall, found.why, found.hits) == (True, "elsewhere", [])
+    assert found.cover < NeedParams().enough
+
+
+def test_no_more_answers_than_asked_for(space: Memory) -> None:
+    reach = within_reach(NeedParams(), space, [SEARCH])
+    message = "How do I rebuild the shards, and what of the latency?"
+    two, all_ = (needs_recall(NeedParams(), RecallParams(), space, message, reach, k=k).hits for k in (2, 5))
+    assert len(all_) == 3
+    assert two == all_[:2]
 
 
 def test_what_links_bring_within_reach_needs_none(space: Memory) -> None:
-    params = NeedParams()
-    reach = within_reach(params, space, [LISBON], [SEARCH, SEARCH + 1])
-    assert not needs_recall(params, space, "How do I rebuild the shards?", reach).recall
+    reach = within_reach(NeedParams(), space, [LISBON], [SEARCH, SEARCH + 1])
+    assert not needs_recall(NeedParams(), RecallParams(), space, "How do I rebuild the shards?", reach).recall
 
 
-def test_what_was_asked_a_moment_ago_needs_no_second_recall(space: Memory) -> None:
-    assert need(space, "And the shards?", LISBON).recall
-    assert not need(space, "And the shards?", LISBON, cues=("how to rebuild the shards",)).recall
+def test_how_much_better_the_answers_elsewhere_must_be_is_a_parameter(space: Memory) -> None:
+    reach = within_reach(NeedParams(), space, [LISBON])
+    message = "How do I rebuild the shards?"
+    found = [needs_recall(NeedParams(enough=e), RecallParams(), space, message, reach) for e in (0.0, 1.0)]
+    assert [one.recall for one in found] == [False, True]
+    assert found[0].cover == found[1].cover
+
+
+def test_a_turn_elsewhere_that_holds_little_of_a_message_is_no_reason_to_recall(space: Memory) -> None:
+    full, little = "How do I rebuild the shards?", "Is Ben at the harbour, or do the others in Porto rebuild something?"
+    assert need(space, full, LISBON).recall
+    assert not need(space, little, LISBON).recall
+
+
+def test_what_the_session_itself_says_is_neither_within_reach_nor_elsewhere(space: Memory) -> None:
+    """Else the message itself, once it is recorded, would be its own best answer."""
+    message = "Next I will try a longer proof in the fridge, and what of Marta?"
+    assert need(space, message, LISBON).why == "elsewhere"
+    found = need(space, message, LISBON, talk=(BREAD + 3,))
+    assert (found.why, found.hits[0].document) == ("within reach", LISBON + 1)
+    assert BREAD + 3 not in {hit.document for hit in need(space, message, BREAD, talk=(BREAD + 3,)).hits}
 
 
 @pytest.mark.parametrize("message", ["", "?", "Thanks, bye!", "Ok, great.", "Hi! How are you?", "👍", "Sounds good!"])
@@ -115,26 +146,14 @@ def test_what_the_space_has_never_heard_of_needs_none(space: Memory) -> None:
 
 def test_an_answer_to_the_agents_question_needs_none(space: Memory) -> None:
     asked = "Which loaf do you mean?"
-    assert need(space, "The one with the tantivy shards", LISBON, since=(asked,)) == Need(False, "an answer")
-    assert need(space, "Which shards do you mean?", LISBON, since=(asked,)).recall
+    assert need(space, "The one with the tantivy shards", LISBON, before=asked).why == "an answer"
+    assert need(space, "Which tantivy shards do you mean?", LISBON, before=asked).recall
 
 
-def test_a_topic_just_recalled_is_taken_to_go_on() -> None:
-    turns = [Turn("a", "ann", 0, "red lamp"), Turn("b", "ann", DAY, "blue lamp"), Turn("c", "ann", 2 * DAY, "red door")]
-    space = memory(turns)
-    params = NeedParams(theme=0, enough=0.45, settled=0.4)
-    reach = within_reach(params, space, [0])
-    assert not needs_recall(params, space, "blue lamp?", reach, since=["hm"]).recall
-    assert needs_recall(params, space, "blue lamp?", reach, since=["hm"] * 9).recall
-
-
-def test_of_a_theme_of_every_sitting_most_lies_elsewhere() -> None:
-    turns = [Turn(str(n), "ann", n * DAY, f"our dance studio {n}{n}{n}") for n in range(40)]
-    space = memory(turns)
-    one, all_of_it = NeedParams(theme=0), NeedParams(theme=1)
-    reach = within_reach(one, space, [0])
-    assert not needs_recall(one, space, "What about the dance studio?", reach).recall
-    assert needs_recall(all_of_it, space, "What about the dance studio?", reach).recall
+def test_a_message_that_only_tells_needs_recall_where_nothing_is_at_hand(space: Memory) -> None:
+    told = "I rebuilt the tantivy shards."
+    assert need(space, told) == Need(True, "nothing at hand")
+    assert need(space, told, LISBON).why == "told only"
 
 
 @pytest.mark.parametrize("message", ['"(((', "NOT a AND *", "東京の天気は?", "\x00", "x" * 40_000, "the " * 20_000])

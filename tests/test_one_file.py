@@ -108,7 +108,9 @@ def test_a_processor_dropped_into_the_folder_and_named_in_the_registry_has_every
         shutil.copytree(ROOT / folder, tmp_path / folder, ignore=shutil.ignore_patterns("__pycache__"))
     (tmp_path / "processors" / "streaks.py").write_text(FILE)
     registry = tmp_path / "processors" / "__init__.py"
-    registry.write_text(registry.read_text().replace('"ttl_escalations")', '"ttl_escalations", "streaks")'))
+    registry.write_text(
+        registry.read_text().replace('    "ttl_escalations",\n', '    "ttl_escalations",\n    "streaks",\n')
+    )
     (tmp_path / "program.py").write_text(PROGRAM)
     ran = subprocess.run(
         [sys.executable, "program.py", "home"], cwd=tmp_path, capture_output=True, text=True, timeout=300

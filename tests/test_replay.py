@@ -171,7 +171,7 @@ def test_parameters_may_come_from_a_file(home: Home, tmp_path: Path) -> None:
 REPLAYER = """
 import sys
 from pathlib import Path
-from processors import NAMES, PROCESSORS
+from processors import PROCESSORS
 from streams.home import Home
 from streams.replay import replay
 if __name__ == "__main__":

@@ -15,13 +15,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from processors.contradictions.beliefs import Belief, Link, Row, current, drop, insert, judge, links, relink, rows
+from processors.contradictions.beliefs import LOOSE, Belief, Link, Row, current, drop, insert, judge, links, relink, rows
 from processors.contradictions.events import BeliefConfirmed as BeliefConfirmed
 from processors.contradictions.events import BeliefContradicted as BeliefContradicted
 from processors.contradictions.events import BeliefRestored as BeliefRestored
 from processors.contradictions.events import BeliefStated as BeliefStated
 from processors.contradictions.events import RemembranceFiled as RemembranceFiled
-from processors.contradictions.lexicon import SWAPPABLE
+from processors.contradictions.lexicon import SWAPPABLE, THEY, TRADED
 from processors.contradictions.reading import Statement, statements
 from processors.contradictions.values import TIMES, same
 from streams.events import (
@@ -133,9 +133,13 @@ def _placed(state: State, recent: Recent, speaker: str, statement: Statement) ->
     """The record that a statement belongs to, whose it is, and the statement in full; none where it points nowhere."""
     if statement.kind == "never":
         return _gone(state, speaker, statement)
+    if statement.kind == "switch":
+        return _switched(state, recent, speaker, statement)
     if not statement.attribute:
         return _meant(state, recent, speaker, statement)
     subject = speaker if statement.mine else ""
+    if not THEY.isdisjoint(statement.attribute.split()):
+        return _theirs(state, recent, speaker, statement)
     key = _key(subject, statement.attribute)
     if statement.changes and state.get(key, Belief) is None:
         for other, _ in reversed(recent.keys):
@@ -186,6 +190,43 @@ def _meant(state: State, recent: Recent, speaker: str, statement: Statement) -> 
             attribute=belief.attribute, kind=belief.kind, value=statement.value._replace(facets=facets, scope=row.scope)
         )
         return [(key, belief.subject, meant)]
+    return []
+
+
+def _theirs(state: State, recent: Recent, speaker: str, statement: Statement) -> list[tuple[str, str, Statement]]:
+    """Of whom "she" tells it: whoever the session's last statement of that was about; of nobody where there is none."""
+    told = frozenset(statement.attribute.split()) - THEY
+    for key, _ in reversed(recent.keys):
+        belief = state.get(key, Belief)
+        latest = current(belief) if belief else []
+        if belief is None or not latest or belief.kind != statement.kind:
+            continue
+        stems = frozenset(belief.attribute.split())
+        if not (told < stems and len(stems) == len(told) + 1 and "we" not in stems):
+            continue
+        if belief.kind == "many" or latest[-1].facets.keys() & statement.value.facets.keys():
+            return [(key, belief.subject, statement._replace(attribute=belief.attribute))]
+    if "their" not in statement.attribute.split():
+        return []
+    return [(_key(speaker, statement.attribute), speaker, statement._replace(kind="now"))]
+
+
+def _switched(state: State, recent: Recent, speaker: str, statement: Statement) -> list[tuple[str, str, Statement]]:
+    """What "we switched to Y" takes the place of: a thing of its sort, whatever is done with it, or what was last said."""
+    subject = speaker if statement.mine else ""
+    value = statement.value
+    last = next((key for key, who in reversed(recent.keys) if who == speaker), "")
+    for verb in SWAPPABLE:
+        key = _key(subject, f"{verb} {statement.attribute}".strip())
+        belief = state.get(key, Belief)
+        standing = [row for row in current(belief) if row.affirmed] if belief and verb != "use" else []
+        if belief is None or not standing or belief.kind not in ("one", "now", "prefer"):
+            continue
+        row = standing[-1]
+        alike = (row.facets.keys() & value.facets.keys()) - LOOSE
+        named = verb in TRADED and key == last and row.named and value.named
+        if alike or named or (value.scope and row.scope == value.scope):
+            return [(key, subject, statement._replace(attribute=belief.attribute, kind=belief.kind))]
     return []
 
 

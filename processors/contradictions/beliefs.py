@@ -16,7 +16,7 @@ from streams.processor import derived_id
 MAX_SAID = 8
 """Statements kept of an attribute: a chain of its last ones; with it records stay below 8 KB."""
 MAX_VERDICTS = 4
-_LOOSE = frozenset(("thing", "code", "place", "kind", "from", "to"))
+LOOSE = frozenset(("thing", "code", "place", "kind", "from", "to"))
 """Sorts that are not known well enough to exclude each other everywhere."""
 
 
@@ -147,10 +147,12 @@ def reason(kind: Kind, older: Row, newer: Row) -> tuple[str, float] | None:
         return None
     if newer.adds or not newer.affirmed or (newer.scope and newer.scope != older.scope and not newer.changes):
         return None
+    if _other_times(older, newer):
+        return None
     differing = [sort for sort in shared if not same(sort, older.facets[sort], newer.facets[sort])]
     if kind == "prefer":
-        alike_for = bool(older.scope) and older.scope == newer.scope
-        differing = [sort for sort in differing if newer.changes and (alike_for or sort not in _LOOSE)]
+        alike_for = older.scope == newer.scope and (bool(older.scope) or (older.named and newer.named))
+        differing = [sort for sort in differing if newer.changes and (alike_for or sort not in LOOSE)]
     elif kind != "one":
         differing = [sort for sort in differing if _excludes(sort, kind, older, newer)]
     rule = "changed" if newer.changes else "differs"
@@ -158,6 +160,8 @@ def reason(kind: Kind, older: Row, newer: Row) -> tuple[str, float] | None:
         return rule, 0.9 if newer.changes else 0.8
     if shared or kind == "prefer" or not (older.facets and newer.facets):
         return None
+    if newer.changes and newer.facets.get("done") == "cancelled" and _timed(older):
+        return rule, 0.8
     if newer.changes and _timed(older) and _timed(newer):
         return rule, 0.7
     sorts = older.facets.keys() | newer.facets.keys()
@@ -168,9 +172,16 @@ def reason(kind: Kind, older: Row, newer: Row) -> tuple[str, float] | None:
 
 def _excludes(sort: str, kind: Kind, older: Row, newer: Row) -> bool:
     """Whether two values of a sort exclude each other where the attribute itself may have several."""
-    if sort not in _LOOSE:
+    if sort not in LOOSE and kind != "now":
         return True
+    if kind == "now":
+        return newer.changes
     return newer.changes or (older.named and newer.named) or (sort == "place" and kind == "place")
+
+
+def _other_times(older: Row, newer: Row) -> bool:
+    """Whether the words say that both hold, at times of their own."""
+    return older.scope != newer.scope and older.scope[:1] == "@" == newer.scope[:1]
 
 
 def _timed(row: Row) -> bool:

@@ -9,9 +9,10 @@ from typing import Any, Literal, NamedTuple
 
 import Stemmer
 
-Kind = Literal["one", "place", "many", "count", "prefer", "measured", "never"]
+Kind = Literal["one", "place", "many", "count", "prefer", "now", "measured", "switch", "never"]
 """How many values an attribute has: one at a time; a place or time at a time; many beside each other; so and so many of
-each; one of each sort; one time or quantity. Nothing is stated by `never`."""
+each; one of each sort; one at a time where the words say that it changed; one time or quantity. By `switch` and `never`
+nothing is stated of its own: they look for what they change."""
 
 
 class Verb(NamedTuple):
@@ -87,6 +88,8 @@ def _stemmed(words: str) -> frozenset[str]:
 
 SINGLE = _stemmed(_TABLE["noun"]["one"])
 """Stems of nouns that have one value at a time."""
+PERSON = _stemmed(_TABLE["noun"]["person"])
+"""Stems of nouns for people."""
 SEVERAL = _stemmed(_TABLE["noun"]["many"])
 """Stems of nouns of which one has several."""
 EVALUATIVE: frozenset[str] = frozenset(_TABLE["noun"]["evaluative"].split())
@@ -95,13 +98,20 @@ CLASS: dict[str, str] = {
     word: name for name in reversed(list(_TABLE["class"])) for word in _TABLE["class"][name].split()
 }
 """Words of which one excludes the others, by what they are words of."""
+ALIAS: dict[str, str] = {word: name for name, words in _TABLE["alias"].items() for word in words.split()}
+"""Words of a class that say the same as another."""
 MEAT = frozenset(_TABLE["means"]["diet"].split())
+THEY = frozenset(("he", "she", "their"))
+"""Subjects that point at somebody, as they stand in attributes."""
+TRADED = frozenset(("host", "deploy", "bank", "drive", "run", "subscribe", "read", "watch", "build"))
+"""What is done with things of which one takes the place of another without further words."""
 SWAPPABLE = tuple(dict.fromkeys(verb.attribute for verbs in VERBS.values() for verb in verbs if verb.kind != "never"))
 TRIGGERS = frozenset(
     [word for word, name in GROUP.items() if name == "is"]
     + [short for short, full in EXPAND.items() if not {"is", "are", "am"}.isdisjoint(full)]
     + [*VERBS]
     + [word + mark for word, verbs in VERBS.items() if any(verb.bare for verb in verbs) for mark in ".,!"]
+    + ["can", "can't", "cannot", "cant"]
     + [word for name, words in CHANGE.items() if name != "particles" for word in words]
     + ["meant", "mean", "correction:", "scratch", "but", "make", "got", "get", "should", "sorry,", "not"]
 )

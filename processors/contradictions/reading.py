@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 from processors.contradictions.lexicon import (
@@ -18,6 +19,7 @@ from processors.contradictions.lexicon import (
     GROUP,
     GUARD,
     MEAT,
+    PERSON,
     SEVERAL,
     SINGLE,
     TRIGGERS,
@@ -60,6 +62,7 @@ _SPELLING = re.compile(r"(fav|col|neighb|flav|lab|harb)our")
 _PAIRS = {
     "no": {"longer": "not"}, "any": {"more": "anymore", "longer": "anymore"}, "as": {"well": "also"},
     "these": {"days": "nowadays"}, "right": {"now": "now"}, "in": {"addition": "also"}, "meat": {"eater": "meat-eater"},
+    "after": {"all": "actually"},
 }  # fmt: skip
 """Two words that are read as one."""
 _SPECIAL = frozenset((*EXPAND, *_PAIRS))
@@ -74,13 +77,24 @@ _LIST_ITEM = re.compile(r"\s*(?:[-*•+]|\d+[.)]|[a-z]\))(?:\s|$)")
 _PRONOUNS = WORDS["pronouns"]
 _DROPPED = WORDS["dropped"]
 _PERSONS = frozenset(("i", "we", "they", "he", "she", "you", "someone", "somebody"))
-_NO_SUBJECT = (_PRONOUNS - {"this", "they", "he", "she", "there"}) | WORDS["no_subject"]
+_THEIRS = frozenset(("her", "his", "their", "its"))
+_NO_SUBJECT = (_PRONOUNS - {"this", "they", "he", "she", "there"} - _THEIRS) | WORDS["no_subject"]
 """Words that no plain statement begins with."""
 _SAYING = WORDS["saying"]
 _POINTING = WORDS["pointing"]
 _STRESSED = WORDS["stressed"]
 """Words of which one is in every correction that only points."""
 MAX_POINTED = 120
+_CARRYING = frozenset(("it's", "it", "is"))
+_CHANGED = frozenset(("now", "now.", "now,", "actually", "actually,", "instead"))
+_CHANGES = frozenset(word for name, words in CHANGE.items() if name not in ("particles", "passing") for word in words)
+_STARTING = WORDS["starting"]
+_LASTING = WORDS["lasting"]
+"""Sorts of states that hold at times."""
+_MANNER = WORDS["manner"]
+_UNABLE = WORDS["unable"]
+"""What one cannot do in phrases that say nothing of abilities."""
+_NEW_WORK = WORDS["new_work"]
 _TRIM = frozenset(["every", "each", "again", "lately", "daily", "weekly", "often", "anymore"])
 _NOT_VALUES = WORDS["not_values"]
 _NO_PART = (_PRONOUNS | _PERSONS) - ARTICLES
@@ -177,18 +191,22 @@ def _sentence(text: str, raw: list[str], names: Collection[str], pointing: bool)
     if raw[0] in _MARKS or _LIST_ITEM.match(text):
         return []
     context = _Context(names, False, False)
+    clauses = _clauses(raw)
+    if len(clauses) > 1 and not _CARRYING.isdisjoint(raw) and not _CHANGED.isdisjoint(raw):
+        clauses = _carried(clauses)
     if pointing and len(text) <= MAX_POINTED and not (_POINTING.isdisjoint(raw) or _STRESSED.isdisjoint(raw)):
         pointed = _pointed(text, context)
         if pointed:
             return [pointed]
     found: list[Statement] = []
-    clauses = _clauses(raw)
     for place, (joint, words) in enumerate(clauses):
         if (words[0] in _NO_SUBJECT and words[0] not in _LEAD_ON) or joint in _ASIDE or TRIGGERS.isdisjoint(words):
             continue
         if words[0] in ("i", "we") and (TRIGGERS.isdisjoint(words[1:5]) or GROUP.get(words[1]) == "reject"):
             continue
         bare = _bare(words)
+        if bare and bare[0] in _STARTING and not joint:
+            bare = ["i", *bare]
         if len(bare) < 2 or bare[0] in _NO_SUBJECT:
             continue
         if (read := _clause(bare, context)) and not _blocked(clauses, place, text):
@@ -196,6 +214,22 @@ def _sentence(text: str, raw: list[str], names: Collection[str], pointing: bool)
             found += [
                 one._replace(changes=one.changes or changes, adds=one.adds or (adds and one.affirmed)) for one in read
             ]
+    return found
+
+
+def _carried(clauses: list[tuple[str, list[str]]]) -> list[tuple[str, list[str]]]:
+    """Clauses of which "but it's Monday now" has the subject of the one before."""
+    found = clauses[:1]
+    for (_, before), (joint, words) in pairwise(clauses):
+        bare = _bare(words)
+        if bare[:1] == ["it"]:
+            bare = bare[1:]
+        if len(bare) > 1 and bare[0] in ("is", "are") and not _CHANGED.isdisjoint(words):
+            told = _bare(before)
+            split = _subject_end(told)
+            if split and told[0] not in ("i", "we", "it"):
+                words = [*told[:split], *bare]
+        found.append((joint, words))
     return found
 
 
@@ -309,8 +343,13 @@ def _clause(words: list[str], context: _Context) -> list[Statement]:
         return []
     main = words[group.at] if group.at < len(words) else ""
     changing = _is_change(main, group)
+    ended = main in CHANGE["cancel"] and group.copula and (main != "called" or words[group.at + 1 :][:1] == ["off"])
+    if ended:
+        return _copula(words[:split], ["cancelled"], group.negated, context._replace(changes=True))
     if group.past and not changing:
         return []
+    if words[0] == "i" and not _NEW_WORK.isdisjoint(words[2:7]):
+        return _employed(words, context)
     found = _read(words, split, main, changing, group, context._replace(changes=group.changes, adds=group.adds))
     if found:
         clause = " ".join(words)
@@ -334,10 +373,22 @@ def _existing(words: list[str], context: _Context) -> list[Statement]:
     return [_stated(subject, f"there {stems}", "many", told, Value({}, "", False), affirmed, context)]
 
 
+def _employed(words: Sequence[str], context: _Context) -> list[Statement]:
+    """I got a new job at X."""
+    at = next((at for at, word in enumerate(words) if word in ("at", "with") and words[at - 1] in _NEW_WORK), 0)
+    subject = _subject(words[:1])
+    if not at or subject is None or len(words) > 12 or "interview" in words:
+        return []
+    return _one(subject, VERBS["work"][0], words[at + 1 :], True, context._replace(changes=True))
+
+
 def _able(subject: _Subject | None, words: Sequence[str], affirmed: bool, context: _Context) -> list[Statement]:
     """X can do something, or cannot."""
     words, context = _flags(words, context)
-    if subject is None or "we" in subject.stems or not 1 <= len(words) <= 3 or any(word in _PRONOUNS for word in words):
+    words = [word for word in words if word not in ARTICLES and word not in ("it", "too", "also")]
+    if subject is None or "we" in subject.stems or not 1 <= len(words) <= 6 or any(word in _PRONOUNS for word in words):
+        return []
+    if words[0] in _UNABLE:
         return []
     stems = " ".join(sorted({stem(word) for word in words}))
     return [_stated(subject, f"can {stems}", "many", words, Value({}, "", False), affirmed, context)]
@@ -368,11 +419,11 @@ def _adjective(main: str, group: _Group) -> bool:
 
 
 def _is_change(main: str, group: _Group) -> bool:
-    if main in CHANGE["shift"]:
+    if main in CHANGE["shift"] or main in CHANGE["succeed"]:
         return True
     if group.copula or group.got:
         return False
-    return any(main in CHANGE[sort] for sort in ("stop", "lose", "give", "become"))
+    return any(main in CHANGE[sort] for sort in ("stop", "lose", "give", "become", "rise"))
 
 
 def _subject_end(words: Sequence[str]) -> int:
@@ -395,7 +446,7 @@ def _subject_end(words: Sequence[str]) -> int:
                 return at
             continue
         before = words[at - 1] if at else ""
-        if at and (word in VERBS or word in CHANGE["shift"]) and before not in ("the", "my", "our", "a", "of", "this"):
+        if at and (word in VERBS or word in _CHANGES) and before not in ("the", "my", "our", "a", "of", "this"):
             if before.endswith("'s") or any(GROUP.get(w) in ("is", "was") for w in words[at + 1 : at + 8]):
                 continue
             return at
@@ -460,10 +511,15 @@ class _Subject(NamedTuple):
 
 def _subject(words: Sequence[str]) -> _Subject | None:
     """The subject of a statement, None where it is another's or anybody's."""
+    if not words:
+        return None
     if words[0] == "i":
         return _Subject(True, (), False, False, False) if len(words) == 1 else None
-    if words[0] == "we":
-        return _Subject(False, ("we",), False, False, False) if len(words) == 1 else None
+    if words[0] in ("we", "he", "she"):
+        return _Subject(False, (words[0],), False, False, False) if len(words) == 1 else None
+    theirs = words[0] in _THEIRS
+    if theirs:
+        words = words[1:]
     if (
         not words
         or len(words) > MAX_SUBJECT
@@ -488,6 +544,8 @@ def _subject(words: Sequence[str]) -> _Subject | None:
     if len(stems) > 1 and ("email" in stems or "phone" in stems):
         stems = tuple(one for one in stems if one not in ("address", "number"))
     single = stem(plain[head]) in SINGLE or "favorit" in stems
+    if theirs:
+        return _Subject(False, tuple(sorted((*stems, "their"))), True, False, False) if single else None
     return _Subject(
         "my" in plain, stems, single, stem(plain[head]) in SEVERAL, words[0] not in ("the", "my", "our", "this")
     )
@@ -517,13 +575,15 @@ def _copula(words: Sequence[str], rest: Sequence[str], negated: bool, context: _
     """X is Y."""
     subject = _subject(words)
     rest, context = _flags(rest, context)
+    if rest[:1] == ["back"] and len(rest) > 1 and rest[1] in CLASS:
+        rest, context = rest[1:], context._replace(changes=True)
     if subject is None or not rest or (rest[0] in _NOT_VALUES and rest[0] != "not"):
         return []
     if rest[0] == "not":
         rest, negated = rest[1:], not negated
     if subject.bare and not negated and (inverted := _inverted(words, rest, context)):
         return inverted
-    value = read_value(rest, context.names)
+    value = _at_times(read_value(rest, context.names))
     if not subject.stems:
         return _self(subject, rest, value, negated, context)
     if subject.stems[-1:] == ("we",) and "we" in subject.stems and not set(value.facets) - {"place", "thing"}:
@@ -541,6 +601,15 @@ def _copula(words: Sequence[str], rest: Sequence[str], negated: bool, context: _
         return []
     kind: Kind = "one" if subject.single else "place"
     return [_stated(subject, "", kind, rest, value, not negated, context)]
+
+
+def _at_times(value: Value) -> Value:
+    """A state that holds at a time: open on Sundays."""
+    if "marriage" in value.facets:
+        return value._replace(facets={"marriage": value.facets["marriage"]}, scope="")
+    states = {sort: told for sort, told in value.facets.items() if sort in _LASTING}
+    times = [value.facets[sort] for sort in sorted(TIMES & value.facets.keys())]
+    return value._replace(facets=states, scope="@" + " ".join(times)) if states and times else value
 
 
 def _self(subject: _Subject, rest: Sequence[str], value: Value, negated: bool, context: _Context) -> list[Statement]:
@@ -597,6 +666,8 @@ def _verb(
     verb = next((v for v in VERBS[main] if v.prepositions and rest and rest[0] in v.prepositions), None)
     verb = verb or next((v for v in VERBS[main] if not v.prepositions), None)
     subject = _subject(words)
+    if verb is None and main.startswith("work") and words[0] not in ("i", "we", "he", "she") and _MANNER.issuperset(rest):
+        return _copula(words, ["working"], negated, context)
     if verb is None or subject is None or verb.kind == "never" or (verb.only_negated and not negated):
         return []
     if group.copula and not main.endswith("ing") and verb.kind not in ("place", "one"):
@@ -612,7 +683,7 @@ def _verb(
         case "place":
             value = read_value(rest, context.names)
             return [_stated(subject, "", "place", rest, value, affirmed, context)] if value.facets else []
-        case "one":
+        case "one" | "now":
             return _one(subject, verb, rest, affirmed, context)
         case _:
             return _object(subject, verb, rest, affirmed, context)
@@ -638,7 +709,10 @@ def _one(subject: _Subject, verb: Verb, rest: Sequence[str], affirmed: bool, con
     name = value.facets.get("thing", "")
     if verb.attribute == "live" and len(name.split()) > 4:
         return []
-    return [_stated(subject, verb.attribute, "one", rest, value._replace(scope=""), affirmed, context)]
+    if verb.kind == "now" and set(value.facets) & TIMES:
+        stems = sorted({stem(word) for word in _counted(rest)[1]})
+        return [_stated(subject, " ".join((verb.attribute, *stems)), "place", rest, value, affirmed, context)]
+    return [_stated(subject, verb.attribute, verb.kind, rest, value._replace(scope=""), affirmed, context)]
 
 
 def _measured(subject: _Subject, verb: Verb, rest: Sequence[str], affirmed: bool, context: _Context) -> list[Statement]:
@@ -734,6 +808,13 @@ def _changed(words: Sequence[str], main: str, rest: Sequence[str], group: _Group
     rest, context = _flags(rest, context._replace(changes=True, adds=False))
     if group.negated:
         return []
+    if main in CHANGE["succeed"]:
+        return _succeeded(words, main, rest, group, context)
+    rising = main in CHANGE["rise"] and "to" in rest and any(word[-1].isdigit() or word[0].isdigit() for word in rest)
+    if rising and words[0] not in _PERSONS:
+        return _shifted(words, main, rest, group, context)
+    if main in CHANGE["rise"] and main not in ("went", "dropped"):
+        return []
     if main in CHANGE["shift"]:
         return _shifted(words, main, rest, group, context)
     subject = _subject(words)
@@ -752,7 +833,28 @@ def _changed(words: Sequence[str], main: str, rest: Sequence[str], group: _Group
     _, gone = _counted([word for word in rest if word not in CHANGE["particles"]])
     if not gone or len(gone) > 4 or any(word in _PRONOUNS for word in gone):
         return []
-    return [_dropped(subject, gone, context)]
+    found = [_dropped(subject, gone, context)]
+    if main in CHANGE["cancel"]:
+        found += _copula(rest, ["cancelled"], False, context)
+    return found
+
+
+def _succeeded(
+    words: Sequence[str], main: str, rest: Sequence[str], group: _Group, context: _Context
+) -> list[Statement]:
+    """We replaced one thing with another; somebody replaced somebody, or took over, as what he is now."""
+    office = next((at for at, word in enumerate(rest) if word == "as"), -1)
+    if office >= 0 and words[0] not in _PERSONS and rest[office + 1 :]:
+        subject = _subject(rest[office + 1 :])
+        told = rest[:office][-1:] if group.copula else words
+        if subject is None or not subject.single or (main == "took" and rest[0] != "over"):
+            return []
+        value = Value({"thing": " ".join(sorted(map(stem, told)))}, "", True)
+        return [_stated(subject, "", "one", told, value, True, context)]
+    if main == "replaced" and "with" in rest and not group.copula and words[0] in ("i", "we"):
+        by = rest.index("with")
+        return _switched(words, main, rest[by + 1 :], rest[:by], context) if rest[by + 1 :] else []
+    return []
 
 
 def _dropped(subject: _Subject, words: Sequence[str], context: _Context) -> Statement:
@@ -775,11 +877,20 @@ def _shifted(words: Sequence[str], main: str, rest: Sequence[str], group: _Group
     if after > 0:
         target, old_words = target[:after], target[after + 1 :]
     old = read_value(old_words, context.names) if old_words else None
+    if main == "promoted":
+        return _copula(words, target, False, context)
+    if main in CHANGE["place"] and not group.copula and not what and _person(words, context):
+        return _switched(words, main, target, old_words, context)
     if words[0] in _PERSONS and len(words) == 1 and not group.copula:
         if what:
             return _moved_to(what, target, old, main, context)
         return _switched(words, main, target, old_words, context)
     return _moved_to(words, target, old, main, context)
+
+
+def _person(words: Sequence[str], context: _Context) -> bool:
+    """Whether a subject is somebody: kin, a friend, or one name alone."""
+    return stem(words[-1]) in PERSON or words in (["he"], ["she"]) or (len(words) == 1 and words[0] in context.names)
 
 
 def _moved_to(
@@ -814,4 +925,7 @@ def _switched(
             return []
         return [_stated(subject, "live", "one", target, value._replace(scope=""), True, context)]
     found = [_dropped(subject, _counted(old)[1], context)] if _counted(old)[1] else []
+    if not old:
+        value = read_value(target, context.names)
+        found.append(_stated(subject, "", "switch", target, value, True, context))
     return found + _object(subject, VERBS["use"][0], target, True, context)

@@ -10,7 +10,7 @@ import re
 from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
-from processors.contradictions.lexicon import CLASS, EVALUATIVE, WORDS, stem
+from processors.contradictions.lexicon import ALIAS, CLASS, EVALUATIVE, WORDS, stem
 
 WEEKDAYS = {
     form: day
@@ -239,7 +239,7 @@ def _typed(words: Sequence[str], at: int, preposition: str, facets: dict[str, st
         facets.setdefault("weekday", WEEKDAYS[word])
         return 1
     if word in CLASS and (word not in _PARTS or len(words) == 1):
-        facets.setdefault(CLASS[word], word)
+        facets.setdefault(CLASS[word], ALIAS.get(word, word))
         return 1
     if word[0].isalpha():
         if word in ORDINALS:

@@ -140,7 +140,7 @@ class Sight:
 
 def recalled(sight: Sight, **question: Any) -> Answer:
     """The answer to one question (see `Question`), with the words of each hit. Raises UsageError."""
-    asked = Question(**question)
+    asked = Question.of(question)
     until = sight.until(asked.space)
     moment, hits = sight.recall.found(asked, until)
     rows = [sight.recall.row(moment.space, hit) for hit in hits]
@@ -162,9 +162,9 @@ def recalled_batch(sight: Sight, queries: Sequence[Mapping[str, Any]]) -> list[A
     answers: list[Answer] = []
     for query in queries:
         try:
-            asked = Question(**{key: value for key, value in query.items() if key != "id"})
+            asked = Question.of({key: value for key, value in query.items() if key != "id"})
             moment, hits = sight.recall.found(asked, sight.until(asked.space))
-            answers.append({"id": query["id"], "hits": [sight.recall.row(moment.space, hit) for hit in hits]})
+            answers.append({"id": query.get("id"), "hits": [sight.recall.row(moment.space, hit) for hit in hits]})
         except UsageError as error:
-            answers.append({"id": query["id"], "error": str(error)})
+            answers.append({"id": query.get("id"), "error": str(error)})
     return answers

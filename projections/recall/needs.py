@@ -1,25 +1,24 @@
-"""Must memory be asked again, or does what was recalled before do? A pure question, asked before a model is called.
+"""Must memory be asked again, or does what was shown before do? A pure question, asked before a model is called.
 
-    weight(t)  = idf of term t in the space, `light` of it for a word that says little; 0 where nobody used t
-    best       = max over passages p of (sum of weight(t), t in p) / sum of weight(t), over the terms t of the message
-    share      = sum of weight(t) log(1 + turns within reach with t) / log(1 + turns with t) / sum of weight(t)
-    cover      = (1 - theme) * best + theme * share
-    needed     = cover < enough * (1 - settled / turns since the last recall)
+    worth  = (k1 + 1) * (sum of idf(t) over the terms of the message that the space knows + log(1 + documents))
+    cover  = 1 - (score of the best of all - score of the best within reach) / worth
+    needed = cover < enough
 
-Within reach is more than the items at hand: the turns that are linked to them by association, and the sitting around
-each. A *passage* is a turn within reach with its neighbours; what is said in the session since its last recall, and the
-cues of its recalls, count as known with each of them. `best` asks whether an answer may be within reach, `share`
-whether it is likelier there than elsewhere: of a theme that comes up in every sitting, most lies elsewhere. A topic
-just recalled is taken to go on: topics last longer than one message.
+A *glance*: the index is searched for every message by recall's own ranking, and nothing is shown or recorded. A topic
+goes on as long as the memory's best answers to it lie within reach of what was shown before. `worth` is what ranking
+gives at most to a turn for its words, and one word more: a message of few words, and one that no turn of the memory
+answers well, give little reason to turn elsewhere.
 
-Small talk, acknowledgements, thanks and answers to the agent's own question need no recall; nor does what the space has
-never heard of: recall could not tell of it either. A message that tells, and asks for nothing, needs recall only where
-nothing is at hand: in talk, most messages share no word with the one before, and that is no change of topic.
+Within reach are the items at hand, the sitting around each, and what is linked to them by association. What the session
+itself said of late is before its agent's eyes: it is neither within reach nor elsewhere.
 
-Where no recall is needed, the answer is the best of what is within reach, by recall's own ranking; the index is not
-searched, and nothing is recorded. Where it is, the best turns for the message (and for it alone: what was talked of
-before would draw the answer to the old topic) are shown and recorded with the message as their cue. The first seven are
-the new focus, their sittings the new reach; so the next questions of the same topic are covered.
+Small talk, thanks and answers to the agent's own question need no recall; nor does what the space has never heard of:
+recall could not tell of it either. A message that tells, and asks for nothing, needs recall only where nothing is at
+hand: in talk, most messages share no word with the one before, and that is no change of topic.
+
+Where no recall is needed, the answer is the best within reach, by the same ranking. Where it is, the best of all are
+shown and recorded with the message as their cue. The first seven of them are the new focus, their sittings the new
+reach; so the next questions of the same topic are covered.
 
 Sources: items at hand are the focus of an activated part of long-term memory (Cowan 1999); a moment recalled brings
 back its neighbours (Howard and Kahana 2002); what is linked is active, too (Anderson 1983).
@@ -27,15 +26,15 @@ back its neighbours (Howard and Kahana 2002); what is linked is active, too (And
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
 from math import log
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
-from projections.recall.analysis import Query, analyse, ask
+from projections.recall.analysis import ask
+from projections.recall.ranking import Hit, RecallParams, rank
 from projections.recall.space import Ints, Space
 from streams.processor import Params, param
 from streams.text.commonness import LIGHT, rarity
@@ -43,8 +42,6 @@ from streams.text.terms import scan
 
 ASKING = frozenset(("question", "asking", "wh", "asks", "opening", "resume", "reminder"))
 """Cues of a message that wants something to be known."""
-TALK = 8
-"""Turns of the session's own talk that count as known, the last ones."""
 
 Reason = Literal["small talk", "an answer", "told only", "nothing at hand", "elsewhere", "within reach"]
 
@@ -52,10 +49,7 @@ Reason = Literal["small talk", "an answer", "told only", "nothing at hand", "els
 class NeedParams(Params):
     """When what is at hand is not enough."""
 
-    enough: float = param(0.5, "share of weight", "most questions half covered are answered", "LoCoMo", ge=0, le=1)
-    theme: float = param(0.7, "share", "a theme of every sitting covers all that is asked of it", "LoCoMo", ge=0, le=1)
-    settled: float = param(0.4, "share", "one in six fewer recalls within a topic", "LoCoMo", ge=0, lt=1)
-    light: float = param(0.3, "share of weight", "a word such as kind or first tells little of a topic", ge=0, le=1)
+    enough: float = param(0.84, "share of worth", "asks seldom enough, and notices other topics", "LoCoMo", ge=0, le=1)
     sitting: int = param(24, "turns", "how far around an item its sitting is within reach", ge=0, le=64)
 
 
@@ -66,7 +60,9 @@ class Need:
     recall: bool
     why: Reason
     cover: float = 0.0
-    """How much of the message is within reach, 0 to 1."""
+    """How much of what memory could tell is within reach, 0 to 1."""
+    hits: list[Hit] = field(default_factory=list)
+    """What answers where memory need not be asked: the best within reach."""
 
 
 def within_reach(params: NeedParams, space: Space, at_hand: Sequence[int], linked: Sequence[int] = ()) -> Ints:
@@ -88,72 +84,42 @@ def within_reach(params: NeedParams, space: Space, at_hand: Sequence[int], linke
 
 def needs_recall(
     params: NeedParams,
+    ranking: RecallParams,
     space: Space,
     message: str,
     reach: Ints,
-    cues: Sequence[str] = (),
-    since: Sequence[str] = (),
+    before: str = "",
+    talk: Collection[int] = (),
+    k: int = 5,
+    now: int | None = None,
 ) -> Need:
-    """Whether memory must be asked before `message` is answered.
+    """Whether memory must be asked before `message` is answered; where not, the `k` best within reach answer it.
 
-    `reach` is what is within reach of what is at hand, empty where nothing is; `cues` are those of the session's
-    recalls that have not faded; `since` what was said in it since the last, the newest last, without the message.
+    `reach` is what is within reach of what is at hand, empty where nothing is; `before` what was said last in the
+    session since its last recall; `talk` the turns of the session's own talk. `now` is that of ranking.
     """
     said = scan(message).cues
     asks = not ASKING.isdisjoint(said)
     query = ask(message)
-    weights = _weights(params, space, query)
-    if not any(weight and rarity(term) != LIGHT for term, weight in weights.items()) and not (asks and not len(reach)):
+    known = [term for term in query.terms if len(space.postings(term)[0])]
+    if not any(rarity(term) != LIGHT for term in known) and not (asks and known and not len(reach)):
         return Need(False, "small talk")
-    if "question" not in said and since and "asking" in scan(since[-1]).cues:
-        return Need(False, "an answer")
+    first = rank(space, query, ranking, k=1 + len(talk), now=now)
+    best = next((hit.score for hit in first if hit.document not in talk), 0.0)
+    hits = rank(space, query, ranking, k=k, now=now, among=reach[~np.isin(reach, [*talk])])
+    lost = best - (hits[0].score if hits else 0.0)
+    cover = min(1.0, max(0.0, 1 - lost / _worth(ranking, space, known)))
+    if "question" not in said and "asking" in scan(before).cues:
+        return Need(False, "an answer", cover, hits)
     if not len(reach):
-        return Need(any(weights.values()), "nothing at hand")
+        return Need(best > 0, "nothing at hand")
     if not asks:
-        return Need(False, "told only")
-    talk = {term for text in (*cues, *since[-TALK:]) for term in analyse(text).terms}
-    cover = _cover(params, space, query, weights, reach, talk)
-    enough = params.enough * (1 - params.settled / max(1, len(since)))
-    return Need(True, "elsewhere", cover) if cover < enough else Need(False, "within reach", cover)
+        return Need(False, "told only", cover, hits)
+    return Need(True, "elsewhere", cover) if cover < params.enough else Need(False, "within reach", cover, hits)
 
 
-def _weights(params: NeedParams, space: Space, query: Query) -> dict[str, float]:
-    """How much each term of the message tells of its topic."""
-    found = {}
-    for term in query.terms:
-        held = len(space.postings(term)[0])
-        idf = log(1 + (space.seen - held + 0.5) / (held + 0.5)) if held else 0.0
-        found[term] = max(0.0, idf) * (params.light if rarity(term) == LIGHT else 1)
-    return found
-
-
-def _cover(
-    params: NeedParams, space: Space, query: Query, weights: dict[str, float], reach: Ints, talk: set[str]
-) -> float:
-    """How much of the message is within reach."""
-    total = sum(weights.values())
-    passages = np.zeros(len(reach))
-    share = 0.0
-    speakers = {query.named_by[word]: space.called(word) for word in query.words}
-    for term, weight in weights.items():
-        if not weight:
-            continue
-        documents = space.postings(term)[0]
-        holds = np.isin(reach, documents)
-        if term in talk:
-            passages += weight
-            share += weight
-            continue
-        share += weight * log(1 + int(np.count_nonzero(holds))) / log(1 + len(documents))
-        if called := speakers.get(term):
-            holds |= np.isin(space.documents.speaker[reach], called)
-        passages += weight * _near(space, reach, holds)
-    return float((1 - params.theme) * passages.max() + params.theme * share) / total
-
-
-def _near(space: Space, reach: Ints, holds: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Which turns within reach hold something, or have a neighbour within reach that does."""
-    found = holds.copy()
-    for neighbours in (space.documents.before[reach], space.documents.after[reach]):
-        found |= np.isin(neighbours, reach[holds])
-    return found
+def _worth(ranking: RecallParams, space: Space, known: Sequence[str]) -> float:
+    """What a turn that holds all known terms of a message scores by them at most, and one term more."""
+    held = [len(space.postings(term)[0]) for term in known]
+    idf = sum(log(1 + max(0.0, space.seen - n + 0.5) / (n + 0.5)) for n in held)
+    return (ranking.k1 + 1) * (idf + log(1 + space.seen))

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any, Self
 
 from projections.recall.space import KINDS
 from streams.errors import UsageError
-from streams.events import micros
+from streams.events import iso, micros
 
 MOST = 1000
 """Answers to one question."""
@@ -27,9 +28,12 @@ class Question:
         forgotten: bool = False,
     ) -> None:
         """`kinds` are names of KINDS, all where None; `at` is ISO 8601 or UTC microseconds. Raises UsageError."""
+        _check({"space": space, "query": query, "session": session or ""}, str, "text")
+        _check({"k": k}, int, "a whole number")
+        _check({"kinds": [*kinds] if isinstance(kinds, tuple) else kinds or []}, list, "a list of names")
         if not 1 <= k <= MOST:
             raise UsageError(f"k is {k}", f"ask for 1 to {MOST} answers")
-        if unknown := sorted(set(kinds or ()) - set(KINDS)):
+        if unknown := [kind for kind in kinds or () if kind not in KINDS]:
             raise UsageError(f"there is no kind {unknown[0]!r}", f"kinds: {', '.join(KINDS)}")
         self.space = space
         self.query = query
@@ -44,12 +48,31 @@ class Question:
         self.moment = moment_of(at)
         """When it is asked, UTC microseconds; None where it does not say."""
 
+    @classmethod
+    def of(cls, given: Mapping[str, Any]) -> Self:
+        """A question from the arguments above by name. Raises UsageError, also for a name that is none."""
+        if unknown := sorted(given.keys() - _ARGUMENTS):
+            raise UsageError(f"a question has no {unknown[0]!r}", f"it has: {', '.join(sorted(_ARGUMENTS))}")
+        if missing := sorted({"space", "query"} - given.keys()):
+            raise UsageError(f"a question without {missing[0]!r} is none", "give its words and its space")
+        return cls(**given)
+
+
+_ARGUMENTS = frozenset(("space", "query", "k", "kinds", "session", "at", "history", "forgotten"))
+
+
+def _check(given: Mapping[str, object], kind: type, told: str) -> None:
+    """Raises UsageError for a value that is not of its kind."""
+    for name, value in given.items():
+        if not isinstance(value, kind) or isinstance(value, bool):
+            raise UsageError(f"{name} is {value!r}, not {told}", "`mnemolog recall --help` tells how to ask")
+
 
 def moment_of(at: str | int | None) -> int | None:
     """A moment from outside in UTC microseconds. Raises UsageError for what is none."""
-    if at is None or isinstance(at, int):
-        return at
+    if at is None:
+        return None
     try:
-        return micros(at)
-    except ValueError as error:
+        return micros(iso(at) if isinstance(at, int) and not isinstance(at, bool) else at)
+    except (OverflowError, TypeError, ValueError) as error:
         raise UsageError(f"{at!r} is no time ({error})", "give one such as 2026-01-05T09:00:00Z") from error

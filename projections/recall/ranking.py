@@ -378,21 +378,31 @@ def _words(space: Space, params: RecallParams, view: _View, lengths: Ints, flags
     weight[view.after[np.flatnonzero(flags & ASKS)]] += np.float32(params.answered)
     share = np.float32(params.b / max(space.average, 1.0)) * lengths
     norm = (np.float32(params.k1) * (np.float32(1 - params.b) + share)).astype(np.float32)
-    own, words = np.zeros(count, np.float32), np.zeros(count, np.float32)
-    for term in view.terms:
-        worth = np.float32(term.weight * term.idf * (params.k1 + 1))
-        places, counts = term.documents, term.counts
-        own[places] += worth * counts / (counts + norm[places])
-        # A document has one neighbour on each side at most, so no place but the last, nowhere, is met twice.
-        next_ = view.after[places]
-        pooled = np.zeros(count + 1, np.float32)
-        pooled[places] = counts
-        pooled[next_] += weight[next_] * counts
-        pooled[view.after[next_]] += np.float32(params.earlier) * counts
-        pooled[view.before[places]] += np.float32(params.after) * counts
-        pooled = pooled[:-1]
-        words += worth * pooled / (pooled + norm)
-    return own, words
+    if not view.terms:
+        return np.zeros(count, np.float32), np.zeros(count, np.float32)
+    # All terms at once, a line of a table each: of a small space most of the time is that of calls.
+    places, counts, lines = _joined(view.terms)
+    worth = np.array([term.weight * term.idf * (params.k1 + 1) for term in view.terms], np.float32)
+    own = np.zeros((len(view.terms), count), np.float32)
+    own[lines, places] = worth[lines] * counts / (counts + norm[places])
+    pooled = np.zeros((len(view.terms), count + 1), np.float32)
+    # A document has one neighbour on each side at most, so no place but the last, nowhere, is met twice in a line.
+    next_ = view.after[places]
+    pooled[lines, places] = counts
+    pooled[lines, next_] += weight[next_] * counts
+    pooled[lines, view.after[next_]] += np.float32(params.earlier) * counts
+    pooled[lines, view.before[places]] += np.float32(params.after) * counts
+    pooled = pooled[:, :-1]
+    weighed = worth[:, np.newaxis] * pooled
+    weighed /= pooled + norm
+    return own.sum(axis=0), weighed.sum(axis=0)
+
+
+def _joined(terms: list[_Term]) -> tuple[NDArray[np.intp], Floats, NDArray[np.intp]]:
+    """The postings of some terms one after the other: documents, counts, and which term each is of."""
+    documents = np.concatenate([term.documents for term in terms]).astype(np.intp)
+    sizes = [len(term.documents) for term in terms]
+    return documents, np.concatenate([term.counts for term in terms]), np.repeat(np.arange(len(terms)), sizes)
 
 
 def _sessions(space: Space, params: RecallParams, terms: list[_Term]) -> Floats:
@@ -403,14 +413,21 @@ def _sessions(space: Space, params: RecallParams, terms: list[_Term]) -> Floats:
     columns = space.documents
     lengths = space.session_lengths[: space.sessions]
     norm = (params.k1 * (1 - params.b + params.b / max(float(lengths.mean()), 1.0) * lengths)).astype(np.float32)
-    for term in terms:
-        if len(term.documents) > COMMON:
-            continue  # what is in most sessions tells none apart
-        session = columns.session[term.documents]
-        turns = np.where((columns.kind[term.documents] == TURN) & (session >= 0), term.counts, np.float32(0))
-        counts = np.bincount(np.maximum(session, 0), turns, space.sessions).astype(np.float32)
-        worth = params.session * term.weight * (params.k1 + 1) * _idf(space.sessions, int(np.count_nonzero(counts)))
-        found[:-1] += np.float32(worth) * counts / (counts + norm)
+    # What is in most sessions tells none apart.
+    if not (terms := [term for term in terms if len(term.documents) <= COMMON]):
+        return found
+    documents, counts, lines = _joined(terms)
+    session = columns.session[documents]
+    spoken = np.flatnonzero((columns.kind[documents] == TURN) & (session >= 0))
+    at = lines[spoken] * space.sessions + session[spoken]
+    sums = np.bincount(at, counts[spoken], len(terms) * space.sessions).reshape(len(terms), space.sessions)
+    sums = sums.astype(np.float32)
+    held = np.count_nonzero(sums, axis=1).tolist()
+    worth = [
+        params.session * term.weight * (params.k1 + 1) * _idf(space.sessions, number)
+        for term, number in zip(terms, held, strict=True)
+    ]
+    found[:-1] = (np.array(worth, np.float32)[:, np.newaxis] * sums / (sums + norm)).sum(axis=0)
     return found
 
 

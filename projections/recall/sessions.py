@@ -1,46 +1,45 @@
-"""Whether a session must ask its memory again, from what it was shown before: `needs`, asked of a memory."""
+"""Whether a session must ask its memory again, or what it was shown before will do: `needs`, asked of a memory."""
 
 from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from projections.recall.answers import Sight
-from projections.recall.held import LATEST
-from projections.recall.needs import TALK, NeedParams, within_reach
+from projections.recall.dynamics import Moment
+from projections.recall.held import LATEST, Seen
+from projections.recall.needs import NeedParams, within_reach
 from projections.recall.needs import needs_recall as decide
 from projections.recall.question import moment_of
+from projections.recall.space import TURN
 from projections.recall.texts import texts
 from streams.events import iso
 
-_SINCE = """
-SELECT content FROM turn_recorded t
-WHERE space = $space AND session = $session AND t.at > make_timestamp($after) ORDER BY position DESC LIMIT $limit
-"""
+TALK = 8
+"""Turns of the session's own talk, the last ones, that its agent has before its eyes."""
 
 Answer = dict[str, Any]
 
 
 def needs_recall(sight: Sight, space: str, session: str, message: str, at: str | int | None = None) -> Answer:
-    """Whether `message` needs the memory to be asked, and why. `items` are at hand, the freshest first."""
-    recall, readings, params = sight.recall, sight.recall.dynamics.readings, NeedParams()
+    """Whether `message` needs the memory to be asked, and why.
+
+    `items` are at hand, the freshest first; where the memory need not be asked, `hits` are the best within reach.
+    """
+    recall, params = sight.recall, NeedParams()
     until = sight.until(space)
     seen = recall.index.space(space, until)
     moment = recall.moment(seen, space, until, moment_of(at), session)
-    record = None
-    if "at_hand" in readings:
-        record = recall.index.records(space, readings.owner("at_hand"), [session], until).get(session)
-    items = readings["at_hand"](record, moment.now) if record is not None else []
-    cues = readings["asked_about"](record, moment.now) if record is not None else []
-    hand = [document for item in items if (document := seen.turn(item)) >= 0]
-    links = recall.dynamics.links(space, items, until, moment.now)
-    linked = [document for pair in links for turn in pair if (document := seen.turn(turn)) >= 0]
-    reach = within_reach(params, seen, hand, linked)
-    after = record.asked[0] if record is not None and record.asked else 0
-    given = {"space": space, "session": session, "after": after, "limit": TALK}
-    since = [content for (content,) in sight.connection.execute(_SINCE, given).fetchall()][::-1]
-    need = decide(params, seen, message, reach, cues, since)
-    places = [("turn", item, seen.position(document)) for item, document in zip(items, hand, strict=False)]
-    said = texts(sight.connection, space, places, LATEST if until is None else until)
+    record, items = _at_hand(sight, moment, session)
+    links = recall.dynamics.links(space, [*items], until, moment.now)
+    linked = [seen.turn(turn) for pair in links for turn in pair]
+    reach = within_reach(params, seen, [*items.values()], linked)
+    talk = _talk(seen, session)
+    before = _before(sight, moment, talk, message, record.asked[0] if record is not None and record.asked else 0)
+    need = decide(params, recall.params, seen, message, reach, before, talk, now=moment.now)
+    hits = recall._believed(moment, need.hits)
+    said = _said(sight, moment, [*items.values(), *(hit.document for hit in hits)])
     shown = dict(zip(record.items, record.shown, strict=True)) if record is not None else {}
     return {
         "space": space,
@@ -48,5 +47,48 @@ def needs_recall(sight: Sight, space: str, session: str, message: str, at: str |
         "needed": need.recall,
         "reason": need.why,
         "cover": round(need.cover, 6),
-        "items": [{"id": item, "shown_at": iso(shown[item]), "text": said.get(("turn", item), "")} for item in items],
+        "items": [{"id": item, "shown_at": iso(shown[item]), "text": said.get(item, "")} for item in items],
+        "hits": [row | {"text": said.get(row["id"], "")} for row in (recall.row(seen, hit) for hit in hits)],
     }
+
+
+def _at_hand(sight: Sight, moment: Moment, session: str) -> tuple[Any, dict[str, int]]:
+    """What a session's working memory was at last (None for nothing), and what of it is at hand: turns, documents."""
+    readings, seen = sight.recall.dynamics.readings, moment.space
+    if "at_hand" not in readings:
+        return None, {}
+    keeper = readings.owner("at_hand")
+    record = sight.recall.index.records(moment.name, keeper, [session], moment.until).get(session)
+    documents = {item: seen.turn(item) for item in readings["at_hand"](record, moment.now)}
+    ended = seen.documents.ended
+    return record, {item: one for item, one in documents.items() if one >= 0 and ended[one] > seen.until}
+
+
+def _talk(seen: Seen, session: str) -> list[int]:
+    """The last turns that a session itself said."""
+    number, columns = seen.session(session), seen.documents
+    if number < 0:
+        return []
+    own = (columns.session[: seen.seen] == number) & (columns.kind[: seen.seen] == TURN)
+    last: list[int] = np.flatnonzero(own)[-TALK:].tolist()
+    return last
+
+
+def _before(sight: Sight, moment: Moment, talk: list[int], message: str, after: int) -> str:
+    """What the agent said just before a message, which may be recorded already; "" if it recalled `after` that."""
+    seen = moment.space
+    said = _said(sight, moment, talk[-2:])
+    if talk and said.get(seen.id(talk[-1]), "").strip() == message.strip():
+        talk = talk[:-1]
+    if not talk:
+        return ""
+    last = sight.recall.dynamics.remembered(seen, talk[-1])
+    return said.get(last.turn, "") if last.role == "assistant" and last.created_at > after else ""
+
+
+def _said(sight: Sight, moment: Moment, turns: list[int]) -> dict[str, str]:
+    """The words of turns, by id."""
+    seen = moment.space
+    places = [("turn", seen.id(turn), seen.position(turn)) for turn in dict.fromkeys(turns)]
+    until = LATEST if moment.until is None else moment.until
+    return {id: words for (_, id), words in texts(sight.connection, moment.name, places, until).items()}

@@ -391,8 +391,9 @@ FRESH = (
     _changes("value", "I'm allergic to peanuts.", "Turns out I'm not allergic to peanuts after all."),
     _changes("value", "Our weekly sync is on Tuesdays at 3pm.", "The weekly sync has been moved to Thursdays."),
     _changes("value", "We use Jenkins for CI.", "We switched to GitHub Actions for CI."),
-    _changes("value", "The API rate limit is 100 requests per minute.",
-             "The API rate limit is 500 requests per minute."),
+    _changes(
+        "value", "The API rate limit is 100 requests per minute.", "The API rate limit is 500 requests per minute."
+    ),
     _changes("negation", "I have a dog named Max.", "I don't have a dog anymore."),
     _changes("correction", "My birthday is March 4th.", "Correction: my birthday is March 14th."),
     _changes("value", "I drive a Honda Civic.", "I drive a Tesla now."),
@@ -445,8 +446,13 @@ FRESH_HELD = (
     _changes("value", "My email is sam@oldmail.com.", "My email is sam@newmail.org, please update it."),
     _changes("state", "I'm married to Chris.", "I'm divorced now."),
     _changes("value", "The repo's default branch is master.", "The repo's default branch is main."),
-    _changes("value", "My son's teacher is Ms. Park.", "My daughter turned five.",
-             "My son's teacher is Mr. Alvarez this year.", pairs=((2, 0),)),
+    _changes(
+        "value",
+        "My son's teacher is Ms. Park.",
+        "My daughter turned five.",
+        "My son's teacher is Mr. Alvarez this year.",
+        pairs=((2, 0),),
+    ),
     _changes("negation", "I smoke.", "I don't smoke anymore."),
     _changes("value", "Rent is $1,800 a month.", "My rent went up to $2,000 a month.", pairs=((1, 0),)),
     _changes("value", "My cat's name is Whiskers.", "No, my cat's name is Biscuit."),

@@ -1,0 +1,346 @@
+"""What a memory answers: as of any moment, of one space, and as what became of its memories orders it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from projections.recall.space import KINDS
+from streams.errors import UsageError
+from streams.events import MemoryRecalled, NoteTaken, Outside, TurnRecorded
+from streams.replay import replay
+from tests.spaces import MINUTE, SPACE, Remembering
+
+HARBOUR = "the ferry leaves the harbour at nine"
+LATE = 400.0
+"""A day on which what was said at the start is long forgotten."""
+
+
+@pytest.fixture
+def space(tmp_path: Path) -> Iterator[Remembering]:
+    with Remembering(tmp_path / "home") as found:
+        yield found
+
+
+def queries(talk: list[Outside]) -> list[str]:
+    """What the talk is about, in a few questions."""
+    turns = [event.content for event in talk if isinstance(event, TurnRecorded)]
+    return ["what is my favourite colour?", "the offsite in Lisbon", "yesterday", *turns[3::40]]
+
+
+# -- where and when ----------------------------------------------------------------------------------------------------
+
+
+def test_all_kinds_of_memories_answer_and_only_those_asked_for(
+    space: Remembering, talk: Callable[[int], list[Outside]]
+) -> None:
+    space.add(*talk(600), NoteTaken("s0", "n", talk(600)[-1].at, "note", "the hotel budget for Lisbon"))
+    found = space.recall("the hotel budget for Lisbon", space="s0", k=200)["hits"]
+    assert {hit["kind"] for hit in found} >= {"turn", "segment", "note"}
+    for kind in KINDS:
+        alone = space.recall("the hotel budget for Lisbon", space="s0", k=200, kinds=[kind])["hits"]
+        assert {hit["kind"] for hit in alone} <= {kind}
+    said = {event.id for event in talk(600)}
+    assert all(hit["text"] and set(hit["turns"]) <= said for hit in found)
+
+
+def test_asked_as_of_a_position_a_memory_answers_as_it_did_then(
+    space: Remembering, tmp_path: Path, talk: Callable[[int], list[Outside]]
+) -> None:
+    events = talk(420)
+    space.add(*events)
+    for length in (1, 97, 263, 420):
+        with Remembering(tmp_path / str(length), events[:length]) as then:
+            for query in queries(events):
+                how: dict[str, Any] = {"space": "s0", "session": "c0", "history": True}
+                assert space.recall(query, as_of=length - 1, **how) == then.recall(query, **how), (length, query)
+
+
+def test_asked_as_of_a_time_a_memory_answers_as_it_did_then(
+    space: Remembering, tmp_path: Path, talk: Callable[[int], list[Outside]]
+) -> None:
+    events = talk(200)
+    space.add(*events)
+    with Remembering(tmp_path / "then", events[:120]) as then:
+        moment = events[119].at
+        assert events[120].at > moment
+        for query in queries(events):
+            seen = space.recall(query, space="s0", as_of=str(moment_text(moment)))
+            assert seen == then.recall(query, space="s0"), query
+
+
+def moment_text(at: int) -> str:
+    from streams.events import iso
+
+    return iso(at)
+
+
+def test_spaces_are_apart_though_the_same_is_said_in_both(space: Remembering) -> None:
+    here = space.say(HARBOUR)
+    alone = space.recall("harbour")
+    there = [space.say(HARBOUR, space="other") for _ in range(20)]
+    space.show("harbour", *there, space="other")
+    assert space.found("harbour") == [here]
+    assert space.recall("harbour") == alone
+    assert set(space.found("harbour", space="other", k=50)) == set(there)
+    assert space.found("harbour", space="nobody's") == []
+
+
+def test_what_was_taken_back_is_gone_but_found_as_of_before(space: Remembering) -> None:
+    first, second = space.say(HARBOUR), space.say("the harbour is closed in winter")
+    before = space.position
+    space.retract(first)
+    assert space.found("ferry harbour") == [second]
+    assert set(space.found("ferry harbour", as_of=before)) == {first, second}
+
+
+# -- what is believed --------------------------------------------------------------------------------------------------
+
+
+def test_what_is_believed_now_comes_in_place_of_what_was_and_history_shows_the_chain(space: Remembering) -> None:
+    colours = [
+        space.say(f"My favourite colour is {colour}.", day)
+        for day, colour in enumerate(("blue", "green", "red"))
+    ]
+    space.say("The bread rises over night.", 4)
+    assert space.found("favourite colour") == [colours[2]]
+    told = space.recall("favourite colour", kinds=["turn"], history=True)["hits"]
+    assert sorted(hit["turn_id"] for hit in told) == colours
+    chain = {hit["turn_id"]: [older["turn_id"] for older in hit["history"]] for hit in told}
+    assert chain == {"t0": [], "t1": ["t0"], "t2": ["t1", "t0"]}
+    assert space.found("favourite colour", as_of=1) == [colours[1]]
+    newest = space.ask("memory", id="t0")["beliefs"]
+    assert [(row["relation"], row["turn_id"]) for row in newest] == [("replaced by", "t2")]
+
+
+def test_a_judgment_puts_one_statement_in_the_place_of_another_and_takes_it_back(space: Remembering) -> None:
+    older = space.say("Marta keeps the spare key of the boat house.", 0)
+    newer = space.say("The spare key of the boat house hangs in the office.", 3)
+    assert set(space.found("spare key boat house")) == {older, newer}
+    space.judge(newer, older)
+    assert space.found("spare key boat house") == [newer]
+    space.judge(newer, older, contradicts=False)
+    assert set(space.found("spare key boat house")) == {older, newer}
+
+
+# -- what is forgotten -------------------------------------------------------------------------------------------------
+
+
+def test_the_forgotten_is_offered_where_it_is_named_and_withheld_where_it_is_only_near(space: Remembering) -> None:
+    named = [space.say(f"We met at pier {n}.", n * MINUTE, session="day") for n in range(3)]
+    other = [space.say(words, session="day") for words in ("It rained.", "Nobody came.", "So we left.")]
+    far = [space.say("Some other matter.", session="far") for _ in range(5)]
+    near = [turn for turn in space.found("pier 1", at=space.when(1), k=50) if turn not in named]
+    assert near
+    assert set(near) <= {*other}
+    space.say("Time went by.", LATE, session="now")
+    assert space.ask("memory", id=other[-1])["forgotten"] is True
+    late = space.found("pier", k=50)
+    assert set(named) <= set(late)
+    assert far[0] not in late
+    withheld = set(space.found("pier", k=50, forgotten=True)) - set(late)
+    assert withheld
+    assert all(space.ask("memory", id=turn)["forgotten"] for turn in withheld)
+
+
+def test_what_is_pinned_or_was_important_is_never_withheld(space: Remembering) -> None:
+    space.say("We met at the pier.", session="day")
+    quiet = [space.say("Nothing else happened at all.", session="day") for _ in range(3)]
+    space.pin(quiet[0])
+    space.flag(quiet[1])
+    space.say("Time went by.", LATE, session="now")
+    forgotten = {turn: space.ask("memory", id=turn)["forgotten"] for turn in quiet}
+    assert forgotten == {quiet[0]: False, quiet[1]: False, quiet[2]: True}
+
+
+# -- what orders near-ties ---------------------------------------------------------------------------------------------
+
+TWINS = 4
+
+
+def twins(space: Remembering) -> list[str]:
+    """Memories that answer alike, each in a session of its own, and one that answers better."""
+    found = [space.say("The lamp in the hall is broken.", 0, session=f"s{n}") for n in range(TWINS)]
+    space.say("The lamp in the hall: lamp, hall, broken, lamp!", 0, session="better")
+    return found
+
+
+@pytest.mark.parametrize("mark", ["pin", "flag", "reward", "show"])
+def test_marks_bring_a_memory_before_its_equals_but_not_before_what_answers_better(
+    space: Remembering, mark: str
+) -> None:
+    alike = twins(space)
+    chosen = alike[2]
+    before = space.found("broken lamp in the hall", at=space.when(3))
+    assert before == [f"t{TWINS}", *alike]
+    if mark == "show":
+        for day in (1, 2):
+            space.show("lamp", chosen, day=day)
+    else:
+        getattr(space, mark)(chosen, day=1)
+    after = space.found("broken lamp in the hall", at=space.when(3))
+    assert after == [f"t{TWINS}", chosen, *[turn for turn in alike if turn != chosen]]
+
+
+def test_what_misled_comes_after_its_equals(space: Remembering) -> None:
+    alike = twins(space)
+    space.reward(alike[0], -1, day=1)
+    assert space.found("broken lamp in the hall", at=space.when(3))[1:] == [*alike[1:], alike[0]]
+    space.pin(alike[3], day=2)
+    space.pin(alike[3], pinned=False, day=2.5)
+    assert space.found("broken lamp in the hall", at=space.when(3))[1:] == [*alike[1:], alike[0]]
+
+
+def test_what_a_session_has_at_hand_brings_forward_what_is_linked_to_it(space: Remembering) -> None:
+    alike = twins(space)
+    key = space.say("The ladder stands in the shed.", 0, session="shed")
+    for day in (1, 2, 3, 4):
+        space.show("ladder", key, alike[3], day=day)
+        for other in alike[:3]:
+            space.show("lamp", other, day=day)  # each is shown as often: what tells them apart is the link alone
+    space.show("ladder", key, day=6, session="work")
+    asked = {"at": space.when(6 + MINUTE)}
+    elsewhere = space.found("broken lamp in the hall", session="other", **asked)
+    assert elsewhere[1:] == alike
+    assert space.found("broken lamp in the hall", session="work", **asked)[1] == alike[3]
+    later = {"at": space.when(6 + 10 * MINUTE)}
+    assert space.found("broken lamp in the hall", session="work", **later)[1:] == alike
+
+
+# -- the same again ----------------------------------------------------------------------------------------------------
+
+
+def test_a_replay_with_the_same_parameters_answers_as_live_does(
+    space: Remembering, talk: Callable[[int], list[Outside]]
+) -> None:
+    events = talk(500)
+    for start in range(0, 500, 83):  # live is asked all along, so that its index grows in pieces
+        space.add(*events[start : start + 83])
+        space.recall("Lisbon", space="s0")
+    replay(space.home, "again")
+    assert space.ask("digest") == space.home.ask("digest", "again")
+    for query in queries(events):
+        how = {"space": "s0", "session": "c1", "history": True}
+        assert space.recall(query, **how) == space.recall(query, memory="again", **how), query
+    for turn in [event.id for event in events if isinstance(event, TurnRecorded)][::60]:
+        assert space.ask("memory", id=turn) == space.home.ask("memory", "again", id=turn)
+
+
+@pytest.mark.parametrize("harm", ["deleted", "damaged", "cut", "empty"])
+def test_an_index_that_is_lost_is_made_again_and_changes_no_digest(tmp_path: Path, harm: str) -> None:
+    with Remembering(tmp_path / "home") as space:
+        for n in range(30):
+            space.say(f"{HARBOUR} on day {n}")
+        digest, before = space.ask("digest"), space.recall("day 7 at the harbour")
+        assert space.ask("digest") == digest
+    index = space.home.path / "live.recall"
+    content = index.read_bytes()
+    for file in space.home.path.glob("live.recall*"):
+        file.unlink()
+    match harm:
+        case "damaged":
+            index.write_bytes(b"not a database" + content[14:])
+        case "cut":
+            index.write_bytes(content[: len(content) // 3])
+        case "empty":
+            index.write_bytes(b"")
+    assert space.home.ask("recall", space=SPACE, query="day 7 at the harbour") == before
+    assert space.home.ask("digest") == digest
+    space.home.log.close()
+
+
+# -- many questions, any words -----------------------------------------------------------------------------------------
+
+
+def test_a_batch_answers_each_question_as_it_is_answered_alone_and_says_what_is_wrong_with_others(
+    space: Remembering,
+) -> None:
+    for n in range(20):
+        space.say(f"{HARBOUR}, said {n}", n)
+    good = {"space": SPACE, "query": "harbour 7", "k": 3, "kinds": ["turn"]}
+    wrong = [{"k": 0}, {"kinds": ["dream"]}, {"at": "soon"}, {"at": 10**30}, {"query": 7}, {"kinds": 5}, {"colour": 1}]
+    asked = [good | {"id": "a"}, *[good | one | {"id": n} for n, one in enumerate(wrong)], good | {"id": "z"}]
+    before = len(space.ask("view", name="turns")), space.ask("digest")
+    answers = space.ask("recall_batch", queries=asked)
+    assert [answer["id"] for answer in answers] == ["a", *range(len(wrong)), "z"]
+    assert [sorted(answer) for answer in answers[1:-1]] == [["error", "id"]] * len(wrong)
+    alone = [hit | {"text": ""} for hit in space.recall("harbour 7", k=3, kinds=["turn"])["hits"]]
+    assert [hit | {"text": ""} for hit in answers[0]["hits"]] == alone
+    assert answers[0]["hits"] == answers[-1]["hits"]
+    assert (len(space.ask("view", name="turns")), space.ask("digest")) == before
+
+
+@pytest.fixture(scope="module")
+def odd(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Remembering]:
+    with Remembering(tmp_path_factory.mktemp("odd") / "home") as space:
+        for words in ("東京の天気は晴れです", 'she said "no" AND (yes OR NEAR)', "🙂 emoji 🙂", "", "yesterday in May 2023"):
+            space.say(words)
+        yield space
+
+
+PIECES = ['"', "'", "AND", "OR", "NOT", "NEAR(", ")", "*", "col:", "^", "-x", "東京", "天気", "🙂", "\x00", "\ud83d", "%s",
+          "yesterday", "in May 9999", "December 9999", "0000-00-00", "harbour", "\u202e", "ß", "İ", "a" * 300]  # fmt: skip
+
+
+@settings(max_examples=120, deadline=None, suppress_health_check=list(HealthCheck))
+@given(
+    st.one_of(st.text(st.characters(codec=None)), st.lists(st.sampled_from(PIECES)).map(" ".join)),
+    st.sampled_from([None, "1970-01-01", "2026-01-06", "9999-12-31"]),
+)
+def test_any_text_is_a_question(odd: Remembering, query: str, at: str | None) -> None:
+    found = odd.recall(query, at=at)
+    assert len(found["hits"]) <= 10
+    assert all(hit["score"] > 0 for hit in found["hits"])
+
+
+def test_long_and_foreign_and_empty_questions_are_answered(odd: Remembering) -> None:
+    assert odd.found("東京の天気") == ["t0"]
+    assert odd.found('"no" AND (yes') == ["t1"]
+    assert odd.found("") == []
+    assert odd.found("天気 " * 25_000) == ["t0"]
+    assert odd.found("x" * 100_000) == []
+
+
+def test_a_question_that_is_none_is_refused_in_words(odd: Remembering) -> None:
+    for how in ({"k": 0}, {"k": 1001}, {"k": "3"}, {"kinds": ["x"]}, {"at": "soon"}, {"session": 4}, {"colour": 1}):
+        with pytest.raises(UsageError) as told:
+            odd.recall("anything", **how)  # type: ignore[arg-type]
+        assert told.value.way_out, how
+    json.dumps(odd.recall("天気"))
+
+
+# -- why a memory is as it is ------------------------------------------------------------------------------------------
+
+
+def test_a_memory_explains_itself(space: Remembering) -> None:
+    turn, other = space.say(HARBOUR, 0), space.say("The harbour master is Ben.", 0.01)
+    for day in (1, 2, 3):
+        space.show("ferry", turn, other, day=day, session="work")
+    space.reward(turn, 0.5, day=3.5)
+    space.pin(turn, day=4)
+    space.say("Good night.", 5)
+    found = space.ask("memory", id=turn)
+    assert [row["what"] for row in found["accesses"]] == ["recalled"] * 3 + ["rewarded", "pinned"]
+    assert [(row["turn_id"], row["text"]) for row in found["links"]] == [(other, "The harbour master is Ben.")]
+    assert (found["text"], found["forgotten"], found["asked_at"]) == (HARBOUR, False, space.at)
+    now = {row["measure"]: row["value"] for row in found["now"]}
+    point = max((p for p in found["curve"] if p["at"] <= space.at), key=lambda p: p["at"])
+    assert now["retention"] == 1.0  # pinned
+    assert point["retention"] == 1.0
+    assert [p["at"] for p in found["curve"]] == sorted({p["at"] for p in found["curve"]})
+    earlier = space.ask("memory", id=turn, as_of=2)
+    assert [row["what"] for row in earlier["accesses"]] == ["recalled"]
+    assert earlier["links"] == []
+
+
+def test_what_was_recalled_is_told_as_turns_alone(space: Remembering) -> None:
+    space.say(HARBOUR)
+    space.show("ferry", "t0", session="work")
+    (event,) = [event for event in space.events if isinstance(event, MemoryRecalled)]
+    assert (event.turns, event.cue, event.session) == (["t0"], "ferry", "work")
