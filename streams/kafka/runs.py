@@ -147,6 +147,8 @@ class RunConsumer(driver.Consumer):
         self._epochs: dict[TP, int] = {}
         self._numbers: dict[TP, int] = {}
         self._reading = asyncio.Lock()
+        self._sought: set[TP] = set()
+        """Partitions of state that are read from where a recovery sought to; a new set with each rebalance."""
 
     def _new_consumer_thread(self) -> RunThread:
         return RunThread(self, loop=self.loop, beacon=self.beacon)
@@ -174,17 +176,41 @@ class RunConsumer(driver.Consumer):
             return {}
         runs: dict[TP, list[Any]] = {}
         async with self._reading:
-            found = await super()._getmany(active_partitions, min(timeout, LOOK))
+            sought = self._sought
+            # Why a copy: Faust changes its set while the thread reads, and an empty one stands for all partitions.
+            wanted = {tp for tp in active_partitions or () if tp.topic == folds.topic or self._restores(tp, sought)}
+            found = await super()._getmany(wanted, min(timeout, LOOK)) if wanted else {}
             for tp, records in found.items():
                 if not records:
                     continue
                 if tp.topic == folds.topic:
                     number = self._numbers[tp] = self._numbers.get(tp, -1) + 1
                     runs[tp] = [Run(Fetched(self.epoch(tp), number, records))]
-                else:
+                elif self._restores(tp, sought):
                     folds.restore(tp, records)
                     runs[tp] = records[-1:]  # tells Faust how far its recovery is
+        if not wanted:
+            await asyncio.sleep(PATIENCE)
         return runs
+
+    def _restores(self, tp: TP, sought: set[TP]) -> bool:
+        """Whether state of a partition is taken, if it is fetched after seeking to `sought`."""
+        return tp in sought and sought is self._sought and bool(self.app.in_recovery)
+
+    async def on_partitions_revoked(self, revoked: set[TP]) -> None:
+        """State is read no more. What a fetch under way brings of it begins anywhere, and is dropped."""
+        self._sought = set()
+        await super().on_partitions_revoked(revoked)
+
+    async def seek_wait(self, partitions: Mapping[TP, int]) -> None:
+        """Seeks, as Faust does where a recovery begins to read state: only from there on it is taken.
+
+        A fetch under way comes first: it might take what stands there, before Faust looks for it, and recovery would
+        wait for that for ever.
+        """
+        async with self._reading:
+            await super().seek_wait(partitions)
+            self._sought.update(partitions)
 
     def epoch(self, tp: TP) -> int:
         """How often reading of a partition began anew."""
@@ -193,7 +219,7 @@ class RunConsumer(driver.Consumer):
     async def read_from(self, tp: TP, offset: int) -> None:
         """Begins reading of a partition anew."""
         async with self._reading:  # a fetch under way might take what stands at the offset, and belong to neither
-            await self.seek_wait({tp: offset})
+            await super().seek_wait({tp: offset})
             self._epochs[tp] = self.epoch(tp) + 1
             self._numbers[tp] = -1
 
