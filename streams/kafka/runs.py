@@ -16,11 +16,12 @@ import asyncio
 import logging
 import time
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from typing import Any, NamedTuple, Protocol
 
 import aiokafka
 import faust
-from aiokafka.errors import KafkaError
+from aiokafka.errors import IllegalStateError, KafkaError
 from faust.transport.drivers import aiokafka as driver
 from faust.types import TP
 
@@ -43,6 +44,9 @@ class Folds(Protocol):
     topic: str
     state: str
     """The topic of their state."""
+    generation: int | None
+    """Of the group, in which it gave the partitions that are ours; None from giving them up until they are given anew.
+    """
 
     def restore(self, tp: TP, records: list[Any]) -> None:
         """Takes over records of the state."""
@@ -53,8 +57,14 @@ class Folds(Protocol):
     def positions(self) -> Mapping[int, int]:
         """The offset up to which each partition is folded and its state durable."""
 
+    def wanted(self, partition: int) -> int | None:
+        """The offset of the record that is folded next; None for a partition of others."""
+
+    def given(self, generation: int) -> None:
+        """The group has given partitions; their state is not recovered yet."""
+
     async def settle(self) -> None:
-        """Waits until what was begun is durable."""
+        """Waits until what was begun is durable, and begins nothing more until partitions are given and recovered."""
 
 
 class Fetched(NamedTuple):
@@ -216,18 +226,21 @@ class RunConsumer(driver.Consumer):
         """How often reading of a partition began anew."""
         return self._epochs.get(tp, 0)
 
-    async def read_from(self, tp: TP, offset: int) -> None:
-        """Begins reading of a partition anew."""
+    async def read_anew(self, tp: TP) -> None:
+        """Begins reading of a partition anew, at what is to be folded next; nothing where others have the partition."""
         async with self._reading:  # a fetch under way might take what stands at the offset, and belong to neither
-            await super().seek_wait({tp: offset})
-            self._epochs[tp] = self.epoch(tp) + 1
-            self._numbers[tp] = -1
+            offset = self.folds.wanted(tp.partition)  # only now: who asked may have waited for a rebalance
+            if offset is None or tp not in self.assignment():
+                return
+            with suppress(IllegalStateError):  # it was taken from us just now
+                await super().seek_wait({tp: offset})
+                self._epochs[tp] = self.epoch(tp) + 1
+                self._numbers[tp] = -1
 
     async def perform_seek(self) -> None:
-        """Goes on reading where the folds' state ends."""
-        for tp, offset in list(self._done()):
-            if tp in self.assignment():
-                await self.read_from(tp, offset)
+        """Goes on reading where the folds are."""
+        for tp, _ in list(self._done()):
+            await self.read_anew(tp)
 
     async def wait_empty(self) -> None:
         """Waits until what was begun is durable, and commits it."""

@@ -16,6 +16,8 @@ from typing import Any, Protocol
 
 import faust
 import rocksdict
+from faust.tables.manager import TableManager
+from faust.tables.recovery import Recovery
 from faust.types import TP
 
 from streams.kafka.runs import LOGGER
@@ -26,7 +28,7 @@ MARK = b"\x00mark/"
 SEPARATOR = b"\x00"
 
 Changes = Mapping[bytes, bytes | None]
-Assigned = Callable[[set[int]], Awaitable[None]]
+Assigned = Callable[[set[int], int], Awaitable[None]]
 
 
 class Keys(Protocol):
@@ -48,7 +50,7 @@ class StateTable(faust.Table[bytes, bytes]):
     logger = LOGGER
 
     def __init__(self, app: Any, *, assigned: Assigned, **how: Any) -> None:
-        """`assigned` is called when recovery is complete, with all partitions that are ours now."""
+        """`assigned` is called when recovery is complete, with all partitions that are ours in a generation."""
         super().__init__(app, key_type=bytes, value_type=bytes, **how)
         self._assigned = assigned
         self._memory: dict[int, MemoryKeys] = {}
@@ -103,15 +105,48 @@ class StateTable(faust.Table[bytes, bytes]):
             if tp.topic == topic:
                 self._memory.pop(tp.partition, None)
                 self._offsets.pop(tp, None)
+        self.app.folds.given(generation_id)  # type: ignore[attr-defined]
         await super().on_rebalance(assigned, revoked, newly_assigned, generation_id)
 
     async def on_recovery_completed(self, active_tps: set[TP], standby_tps: set[TP]) -> None:
         """The store holds all of the changelog."""
+        generation: int = self.app.tables.recovery.recovered  # type: ignore[attr-defined]
         ours = {tp.partition for tp in active_tps}
         for partition in ours:
             self._memory.setdefault(partition, MemoryKeys())
         await super().on_recovery_completed(active_tps, standby_tps)
-        await self._assigned(ours)
+        await self._assigned(ours, generation)
+
+
+class StateRecovery(Recovery):
+    """Recovers what the group has given, and ends with it."""
+
+    logger = LOGGER
+    recovered = -1
+    """The newest generation whose partitions were recovered."""
+
+    async def on_recovery_completed(self, generation_id: int = 0) -> None:
+        """Goes on with partitions, unless they were given up since.
+
+        Why: Faust looks only whether others were given since. Between giving up and getting there is time for others
+        to go on with the partitions, and for a recovery that began before to end.
+        """
+        if self.app.folds.generation == generation_id:  # type: ignore[attr-defined]
+            self.recovered = generation_id
+            await super().on_recovery_completed(generation_id)
+
+
+class StateManager(TableManager):
+    """Faust's, with our recovery."""
+
+    logger = LOGGER
+
+    @property
+    def recovery(self) -> Recovery:
+        """What recovers tables."""
+        if self._recovery is None:
+            self._recovery = StateRecovery(self.app, self, beacon=self.beacon, loop=self.loop)
+        return self._recovery
 
 
 class MemoryKeys:

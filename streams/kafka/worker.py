@@ -32,7 +32,7 @@ from streams.kafka.journal import Journal, Place
 from streams.kafka.metrics import OFF, Meters
 from streams.kafka.part import Batch, Part
 from streams.kafka.runs import LOGGER, Fetched, RunConsumer, RunSchema, RunTransport
-from streams.kafka.tables import StateTable
+from streams.kafka.tables import StateManager, StateTable
 from streams.kafka.topics import Names
 from streams.processor import Params, Processor
 
@@ -112,7 +112,9 @@ class Worker:
         self._inbox: dict[int, list[Any]] = {}
         self._pumps: dict[int, asyncio.Task[None]] = {}
         self._queue: Any = None
-        self._settling = 0
+        self.generation: int | None = None
+        self._folding = False
+        """Whether runs are taken: from the recovery of what the group gave until it is given up."""
         self._chores: list[asyncio.Task[None]] = []
         self._taken: dict[int, tuple[int, int]] = {}
         self._folder = folder / self.name / job.lineage
@@ -150,6 +152,7 @@ class Worker:
             consumer_max_fetch_size=FETCH_BYTES,
             consumer_auto_offset_reset="earliest",
             stream_wait_empty=True,
+            TableManager=StateManager,
         )
         app.folds = self
         return app
@@ -213,16 +216,29 @@ class Worker:
         """The offset up to which each partition is durable."""
         return {partition: part.durable for partition, part in self.parts.items()}
 
+    def wanted(self, partition: int) -> int | None:
+        """The offset of the record that is folded next; None for a partition of others."""
+        part = self.parts.get(partition)
+        return part.mark.next if part else None
+
+    def given(self, generation: int) -> None:
+        """The group has given partitions; their state is not recovered yet."""
+        self.generation = generation
+        self._folding = False
+
     async def settle(self) -> None:
-        """Waits until what was begun is durable, or never will be."""
+        """Waits until what was begun is durable, or never will be; begins nothing more until partitions are given and
+        recovered: what came later would meet what the next owner writes."""
+        self.generation = None
+        self._folding = False
         for partition in list(self._inbox):
             self._forget(partition)
-        self._settling += 1
-        try:
-            ends: set[asyncio.Future[Any]] = {asyncio.gather(*self._landings.values()), self.failed}
-            await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
-        finally:
-            self._settling -= 1
+        ends: set[asyncio.Future[Any]] = {asyncio.create_task(self._all_landed()), self.failed}
+        await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
+
+    async def _all_landed(self) -> None:
+        await asyncio.gather(*self._pumps.values())  # first: they may be about to fold what they took
+        await asyncio.gather(*self._landings.values())
 
     def restore(self, tp: TP, records: list[Any]) -> None:
         """Takes over records of the state while it is recovered."""
@@ -233,9 +249,11 @@ class Worker:
 
     # -- partitions --------------------------------------------------------------------------------------------------
 
-    async def _on_assigned(self, ours: set[int]) -> None:
-        """Recovery is complete: goes on where the state of these partitions ends."""
+    async def _on_assigned(self, ours: set[int], generation: int) -> None:
+        """Recovery is complete: goes on where the state of these partitions ends, if they are still ours."""
         try:
+            if self.generation != generation:
+                return
             self.consumer.renew()
             for partition in self.parts.keys() - ours:
                 del self.parts[partition]
@@ -243,6 +261,9 @@ class Worker:
                 self._meters.released(self.name, self.topic, partition)
             for partition in sorted(ours):
                 await self._take_over(partition)
+                if self.generation != generation:
+                    return  # given up meanwhile; another recovery follows
+            self._folding = True
             self._meters.phase(self.name, "running")
         except Exception as error:
             self._fail(error)
@@ -292,38 +313,46 @@ class Worker:
         were deleted: then this raises LogError.
         """
         partition = fetched.records[0].partition
-        part, tp = self.parts.get(partition), TP(self.topic, partition)
-        if part is None or fetched.epoch < self.consumer.epoch(tp):
+        part = self._taker(fetched)
+        if part is None:
             return
         epoch, number = self._taken.get(partition, NOTHING)
         if (fetched.epoch, fetched.number) != (epoch, number + 1) and (fetched.epoch <= epoch or fetched.number):
             self._forget(partition)
-            await self.consumer.read_from(tp, part.mark.next)
+            await self.consumer.read_anew(TP(self.topic, partition))
             return
-        inbox = self._inbox.setdefault(partition, [])
+        inbox = self._inbox.get(partition)
         if fetched.records[0].offset > (inbox[-1].offset + 1 if inbox else part.mark.next):
             await self._check_kept(part)
+            if self._taker(fetched) is not part:
+                return  # given up meanwhile
         self._taken[partition] = (fetched.epoch, fetched.number)
-        inbox.extend(fetched.records)
+        self._inbox.setdefault(partition, []).extend(fetched.records)
         pump = self._pumps.get(partition)
         if pump is None or pump.done():
-            self._pumps[partition] = asyncio.create_task(self._guard(lambda: self._pump(part)))
+            self._pumps[partition] = asyncio.create_task(self._guard(lambda: self._pump(partition)))
+
+    def _taker(self, fetched: Fetched) -> Part | None:
+        """The part that a run is for; None where nothing is taken now, or reading began anew since it was fetched."""
+        partition = fetched.records[0].partition
+        current = fetched.epoch >= self.consumer.epoch(TP(self.topic, partition))
+        return self.parts.get(partition) if self._folding and current else None
 
     def _forget(self, partition: int) -> None:
         """Drops what was accepted and not folded: it is to be read again."""
         self._inbox.pop(partition, None)
         self._taken[partition] = NOTHING
 
-    async def _pump(self, part: Part) -> None:
+    async def _pump(self, partition: int) -> None:
         """Folds what was accepted of a partition, as much at a time as came while the batches before became durable."""
-        partition = part.partition
-        while self.parts.get(partition) is part and not self.failed.done():
-            before = self._landings.get(partition)
-            if part.under_way >= AHEAD and before is not None:
-                await before
-            inbox = self._inbox.get(partition)
-            if not inbox:
+        while self._folding and not self.failed.done():
+            part, inbox = self.parts.get(partition), self._inbox.get(partition)
+            if part is None or not inbox:
                 return
+            before = self._landings.get(partition)
+            if part.under_way >= AHEAD and before is not None and not before.done():
+                await before
+                continue  # the partition may have been given up, and even be another part's now
             records, inbox[:RECORDS] = inbox[:RECORDS], []
             with self._meters.timed(self.name, "fold"):
                 batch = part.fold(records)
@@ -359,7 +388,7 @@ class Worker:
         worker went on with. What was folded here is then given up, and folded again by whoever has the partition.
         """
         while self.consumer.silence() > LEASE:
-            if self._settling:
+            if not self._folding:
                 self.parts.pop(part.partition, None)
                 log.warning("gave up a batch", extra={"fields": {"part": self.name, "partition": part.partition}})
                 return False

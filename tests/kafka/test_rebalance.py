@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -15,7 +15,7 @@ from streams.kafka.connection import Connection
 from streams.kafka.service import jobs_of
 from streams.kafka.worker import Worker
 from streams.processor import ROOT
-from tests.kafka.crew import PATIENCE, Crew
+from tests.kafka.crew import PATIENCE, Crew, differences
 from tests.kafka.test_worker import talk
 
 GRACE = 1.0
@@ -57,6 +57,47 @@ async def written(crew: Crew, worker: Worker) -> dict[TopicPartition, int]:
         return dict(await consumer.end_offsets(places))
     finally:
         await consumer.stop()
+
+
+async def gives_up(worker: Worker) -> None:
+    """The group takes the partitions, and has not given them anew."""
+    await worker.settle()
+
+
+async def recovers_late(worker: Worker) -> None:
+    """As before, and then a recovery ends that began when they were given."""
+    generation = worker.generation
+    assert generation is not None
+    await worker.settle()
+    await worker.app.tables.recovery.on_recovery_completed(generation)  # type: ignore[attr-defined]
+
+
+async def recovers_for_others(worker: Worker) -> None:
+    """The group has given partitions anew, and then what a recovery of before had begun ends."""
+    assert worker.generation is not None
+    await worker.settle()
+    worker.given(worker.app.consumer_generation_id + 1)
+    await worker.table.on_recovery_completed(set(worker.consumer.assignment()), set())
+
+
+@pytest.mark.parametrize("scene", [gives_up, recovers_late, recovers_for_others])
+def test_nothing_is_folded_from_giving_up_partitions_until_they_are_recovered_anew(
+    crew: Crew, scene: Callable[[Worker], Awaitable[None]]
+) -> None:
+    async def play() -> None:
+        async with working(crew) as worker:
+            await scene(worker)
+            before = await written(crew, worker)
+            await asyncio.to_thread(crew.log.append, talk(120, first=10))
+            await asyncio.sleep(GRACE)
+            assert await written(crew, worker) == before
+            second = crew.start("manifest")  # the group gives both of them partitions
+            found = await asyncio.to_thread(crew.folded, "manifest")
+            assert not differences(found, crew.expected())
+            assert worker.positions(), "it has partitions again"
+            await asyncio.to_thread(crew.stop, second)
+
+    asyncio.run(play())
 
 
 def test_a_fetch_for_no_partitions_brings_none_and_state_only_while_it_is_recovered(crew: Crew) -> None:
