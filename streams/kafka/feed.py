@@ -12,15 +12,16 @@ from aiokafka.structs import ConsumerRecord
 
 from streams.errors import LogError
 from streams.kafka.connection import Connection, Portal
+from streams.kafka.fetching import rest_between_fetches
 
 Found = Mapping[TopicPartition, Sequence["ConsumerRecord[bytes, bytes]"]]
 AHEAD = 4
 """Batches read ahead of who takes them."""
 RECORDS = 2_000
 """Records of a batch, at most."""
-WAIT_MS = 20
-"""Milliseconds the broker keeps a fetch that finds nothing. Why so few: while one fetch waits, no partition that was
-not part of it is fetched, however much it has."""
+WAIT_MS = 50
+"""Milliseconds the broker keeps a fetch that finds nothing. Why so few: a partition that was full is asked for
+again only with the next fetch."""
 
 
 class Feed:
@@ -69,6 +70,7 @@ class Feed:
             **self._connection.client(),
         )
         await self._consumer.start()
+        rest_between_fetches(self._consumer)
         try:
             await self._check()
         except BaseException:

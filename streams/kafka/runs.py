@@ -25,6 +25,8 @@ from aiokafka.errors import IllegalStateError, KafkaError
 from faust.transport.drivers import aiokafka as driver
 from faust.types import TP
 
+from streams.kafka.fetching import rest_between_fetches
+
 LOGGER = logging.getLogger("faust.mnemolog")
 """Where what Faust says of its own doings goes, as if these classes stood in Faust."""
 QUEUED = 2
@@ -128,8 +130,9 @@ class RunThread(driver.AIOKafkaConsumerThread):
         return found
 
     async def subscribe(self, topics: Iterable[str]) -> None:
-        """Subscribes, and listens to the heart."""
+        """Subscribes, has fetches rest, and listens to the heart."""
         await super().subscribe(topics)
+        rest_between_fetches(self._ensure_consumer())
         coordinator = self._ensure_consumer()._coordinator
         if not getattr(coordinator, "heard", False):
             coordinator.heard = True
