@@ -60,6 +60,8 @@ class Batch:
     folded: Counter[str] = field(default_factory=Counter)
     made: Counter[str] = field(default_factory=Counter)
     spaces: dict[str, None] = field(default_factory=dict)
+    count: int = 0
+    """Of records that were folded."""
 
 
 class Part:
@@ -90,13 +92,15 @@ class Part:
         self._due: dict[str, tuple[int, str]] = {}
         self._asked: dict[str, str] = {}
         self._flying: list[Batch] = []
+        self.sent: list[Batch] = []
+        """Those of which all outputs are durable, oldest first; what they changed is not saved yet."""
         self._find_deadlines()
 
     # -- folding -----------------------------------------------------------------------------------------------------
 
     def fold(self, messages: Sequence[Message]) -> Batch:
         """Folds records that follow on what was folded; those that do not are repeated ones, and dropped."""
-        batch = Batch()
+        batch = Batch(count=len(messages))
         self._flying.append(batch)
         first = self.mark.next
         for message in messages:
@@ -114,14 +118,24 @@ class Part:
 
     @property
     def under_way(self) -> int:
-        """Batches that are folded and not durable."""
-        return len(self._flying)
+        """Records that are folded and not durable."""
+        return sum(batch.count for batch in self._flying)
 
-    def landed(self, batch: Batch) -> None:
-        """The oldest batch under way is durable, and in the store."""
-        self._flying.remove(batch)
-        self.saved = batch.changes[self.mark_key]
-        self.durable = batch.mark.next
+    def to_save(self, records: int) -> list[Batch]:
+        """The oldest batches that are sent: of so many records together, and at least one where there is any."""
+        batches: list[Batch] = []
+        for batch in self.sent:
+            records -= batch.count
+            if batches and records < 0:
+                break
+            batches.append(batch)
+        return batches
+
+    def landed(self, batches: list[Batch]) -> None:
+        """The oldest batches that were sent are durable, and in the store."""
+        del self._flying[: len(batches)], self.sent[: len(batches)]
+        self.saved = batches[-1].changes[self.mark_key]
+        self.durable = batches[-1].mark.next
 
     def _fold_raw(self, message: Message, batch: Batch) -> None:
         self._reached = message.offset
@@ -191,7 +205,7 @@ class Part:
                     self._asked.pop(space, None)
 
     def _look(self, key: bytes) -> bytes | None:
-        for batch in self._flying:
+        for batch in reversed(self._flying):
             if key in batch.changes:
                 return batch.changes[key]
         return self.keys.get(key)

@@ -2,8 +2,9 @@
 
 For each run of records of a partition, in this order, each acknowledged before the next: dead letters and outputs (with
 the `progressed` record last), the changed state with its mark, the store here, the commit. A crash anywhere repeats
-outputs with the same positions, which every reader drops; state is never half a batch. While one batch becomes durable,
-the next is folded already, and partitions do not wait for each other.
+outputs with the same positions, which every reader drops; state is never half a batch. Outputs are sent at once, for
+others wait for them; the state of what was sent is saved a few times a second, of all partitions together. While one
+batch is sent, the next is folded already, and partitions do not wait for each other.
 
 What is unexpected stops the process without committing: nothing is lost, and a restart goes on at the same record.
 """
@@ -15,6 +16,7 @@ import logging
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
@@ -45,12 +47,14 @@ FETCH_BYTES = 4 * 1024 * 1024
 SESSION = 6.0
 """Seconds without a sign of life after which the group gives a worker's partitions to others."""
 LEASE = 4.0
-"""Seconds since the group last took this process for a member, after which it does not write state until it is heard
+"""Seconds since the group last took this process for a member, after which it neither sends nor saves until it is heard
 again: less than SESSION, after which others may have its partitions."""
 NOTHING = (0, -2)
 """The epoch and number of a run on which none follows: reading begins anew."""
-AHEAD = 2
-"""Batches of a partition that may be folded and not yet durable."""
+AHEAD = 2 * RECORDS
+"""Records of a partition that are folded and not saved, about: they are repeated after a crash."""
+SAVE = 0.1
+"""Seconds between saves of state where there is little to save: few large appends cost less than many small ones."""
 TICK = 1.0
 """Seconds between looks at deadlines."""
 
@@ -108,7 +112,11 @@ class Worker:
         self._clock = clock
         self._journal = Journal(connection, self.names.group(self.name, job.lineage))
         self._saves = Journal(connection, f"{self.names.group(self.name, job.lineage)}.state")
-        self._landings: dict[int, asyncio.Task[None]] = {}
+        self._sendings: dict[int, asyncio.Task[None]] = {}
+        self._hurry = asyncio.Event()
+        """Set where somebody waits for the next round of saves."""
+        self._round = asyncio.Event()
+        """Told after each round of saves."""
         self._inbox: dict[int, list[Any]] = {}
         self._pumps: dict[int, asyncio.Task[None]] = {}
         self._queue: Any = None
@@ -173,16 +181,16 @@ class Worker:
         await self._journal.start()
         await self._saves.start()
         self._folder.mkdir(parents=True, exist_ok=True)
-        self._chores = [asyncio.create_task(self._guard(chore)) for chore in (self._watch, self._tick)]
+        self._chores = [asyncio.create_task(self._guard(chore)) for chore in (self._watch, self._tick, self._save_all)]
         self.app.finalize()
         await self.app.maybe_start()
 
     async def stop(self) -> None:
         """Lets what was begun become durable, commits, and leaves the group."""
         self._meters.phase(self.name, "stopping")
+        await self.app.stop()  # waits until all is saved, so the chores go on until then
         for chore in self._chores:
             chore.cancel()
-        await self.app.stop()
         await self._journal.stop()
         await self._saves.stop()
 
@@ -233,12 +241,16 @@ class Worker:
         self._folding = False
         for partition in list(self._inbox):
             self._forget(partition)
-        ends: set[asyncio.Future[Any]] = {asyncio.create_task(self._all_landed()), self.failed}
+        saved = asyncio.create_task(self._all_saved())
+        ends: set[asyncio.Future[Any]] = {saved, self.failed}
         await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
+        saved.cancel()
 
-    async def _all_landed(self) -> None:
-        await asyncio.gather(*self._pumps.values())  # first: they may be about to fold what they took
-        await asyncio.gather(*self._landings.values())
+    async def _all_saved(self) -> None:
+        await asyncio.gather(*self._pumps.values())  # first: they may be about to send what they folded
+        await asyncio.gather(*self._sendings.values())
+        while any(part.sent for part in self.parts.values()):
+            await self._next_round()
 
     def restore(self, tp: TP, records: list[Any]) -> None:
         """Takes over records of the state while it is recovered."""
@@ -330,7 +342,7 @@ class Worker:
         self._inbox.setdefault(partition, []).extend(fetched.records)
         pump = self._pumps.get(partition)
         if pump is None or pump.done():
-            self._pumps[partition] = asyncio.create_task(self._guard(lambda: self._pump(partition)))
+            self._pumps[partition] = asyncio.create_task(self._guard(partial(self._pump, partition)))
 
     def _taker(self, fetched: Fetched) -> Part | None:
         """The part that a run is for; None where nothing is taken now, or reading began anew since it was fetched."""
@@ -344,48 +356,81 @@ class Worker:
         self._taken[partition] = NOTHING
 
     async def _pump(self, partition: int) -> None:
-        """Folds what was accepted of a partition, as much at a time as came while the batches before became durable."""
+        """Folds what was accepted of a partition, as much at a time as came while the batch before was sent."""
         while self._folding and not self.failed.done():
             part, inbox = self.parts.get(partition), self._inbox.get(partition)
             if part is None or not inbox:
                 return
-            before = self._landings.get(partition)
-            if part.under_way >= AHEAD and before is not None and not before.done():
-                await before
+            if part.under_way >= AHEAD:
+                await self._next_round()
                 continue  # the partition may have been given up, and even be another part's now
             records, inbox[:RECORDS] = inbox[:RECORDS], []
             with self._meters.timed(self.name, "fold"):
                 batch = part.fold(records)
-            self._landings[partition] = asyncio.create_task(self._land(part, batch, before))
+            if before := self._sendings.get(partition):
+                await before
+            self._sendings[partition] = asyncio.create_task(self._guard(partial(self._send, part, batch)))
             await asyncio.sleep(0)
 
-    async def _land(self, part: Part, batch: Batch, before: asyncio.Task[None] | None) -> None:
-        """Makes a batch durable, in the order that lets any crash be repeated, after the one `before` it."""
-        try:
-            if before is not None:
-                await before
-            if self.failed.done() or self.parts.get(part.partition) is not part:
-                return  # the one before was given up
-            timed = self._meters.timed
-            with self.connection.telling(f"{self.name} could not write what it folded"):
-                with timed(self.name, "send"):
-                    await self._send(part.partition, batch)
-                if not await self._still_ours(part):
-                    return
-                with timed(self.name, "journal"):
-                    offset = await self._saves.change(Place(self.state, part.partition), batch.changes)
-            with timed(self.name, "table"):
-                self.table.write(part.partition, batch.changes, offset)
-            part.landed(batch)
+    async def _send(self, part: Part, batch: Batch) -> None:
+        """Sends what came of a batch; once that is durable, what it changed may be saved."""
+        if self.failed.done() or not await self._still_ours(part):
+            return  # Why not after a failure: readers would drop the batch before, when it comes after this one
+        with (
+            self.connection.telling(f"{self.name} could not write what it folded"),
+            self._meters.timed(self.name, "send"),
+        ):
+            if batch.letters:
+                raw = self.names.turns
+                letters = [laid(self.topic, letter.message, letter.reason, raw) for letter in batch.letters]
+                await self._journal.append(Place(self.names.dead_letters, 0), letters)  # type: ignore[arg-type]
+            if batch.outputs:
+                await self._journal.append(Place(self.stream, part.partition), batch.outputs)
+        part.sent.append(batch)
+        if part.under_way >= RECORDS:
+            self._hurry.set()
+
+    async def _next_round(self) -> None:
+        """Has what was sent saved, now."""
+        self._hurry.set()
+        await self._round.wait()
+
+    async def _save_all(self) -> None:
+        """Saves the changes of what was sent, of all partitions at once, a few times a second.
+
+        Why not batch by batch: who reads on waits for what is sent only, and few large appends cost far less than
+        many small ones. A crash repeats what was sent and not saved: with the same positions, which readers drop.
+        """
+        while True:
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._hurry.wait(), SAVE)
+            self._hurry.clear()
+            await asyncio.gather(*[self._save(part) for part in self.parts.values() if part.sent])
+            self._round.set()
+            self._round.clear()
+
+    async def _save(self, part: Part) -> None:
+        if not await self._still_ours(part):
+            return
+        batches = part.to_save(RECORDS)
+        changes: dict[bytes, bytes | None] = {}
+        for batch in batches:
+            changes |= batch.changes
+        timed = self._meters.timed
+        with self.connection.telling(f"{self.name} could not save its state"), timed(self.name, "journal"):
+            offset = await self._saves.change(Place(self.state, part.partition), changes)
+        with timed(self.name, "table"):
+            self.table.write(part.partition, changes, offset)
+        part.landed(batches)
+        for batch in batches:
             self._tell(part, batch)
-        except Exception as error:
-            self._fail(error)
 
     async def _still_ours(self, part: Part) -> bool:
         """Waits until the group is known to take this process for a member; False where it was expelled.
 
         Why: a process that stood still, or could not reach the broker, must not write over the state that another
-        worker went on with. What was folded here is then given up, and folded again by whoever has the partition.
+        worker went on with, nor send what comes later than what that one is sending. What was folded here is then
+        given up, and folded again by whoever has the partition.
         """
         while self.consumer.silence() > LEASE:
             if not self._folding:
@@ -394,14 +439,6 @@ class Worker:
                 return False
             await asyncio.sleep(0.05)
         return self.parts.get(part.partition) is part
-
-    async def _send(self, partition: int, batch: Batch) -> None:
-        if batch.letters:
-            raw = self.names.turns
-            letters = [laid(self.topic, letter.message, letter.reason, raw) for letter in batch.letters]
-            await self._journal.append(Place(self.names.dead_letters, 0), letters)  # type: ignore[arg-type]
-        if batch.outputs:
-            await self._journal.append(Place(self.stream, partition), batch.outputs)
 
     def _tell(self, part: Part, batch: Batch) -> None:
         meters = self._meters
@@ -419,7 +456,7 @@ class Worker:
             await asyncio.sleep(TICK)
             now = self._clock()
             for partition, part in list(self.parts.items()):
-                if part.durable < part.mark.next or self._end(partition) != part.durable:
+                if not self._folding or part.durable < part.mark.next or self._end(partition) != part.durable:
                     continue
                 ticks = [(t.space.encode(), encode(t), kafka_records.headers_of(t)) for t in part.ticks(now)]
                 with suppress(KafkaError):  # it is asked for again after a restart; reads wait for no tick
