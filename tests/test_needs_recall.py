@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
 import pytest
 
 from projections.recall.needs import Need, NeedParams, needs_recall, within_reach
 from projections.recall.ranking import RecallParams
 from streams.events import DAY, MINUTE
 from tests.bench.quality_recall import Memory, Turn, memory
+from tests.spaces import MINUTE as SOON
+from tests.spaces import SPACE, Remembering
 
 SITTINGS = {
     "bread": [
@@ -140,8 +146,14 @@ def test_small_talk_needs_none_whatever_is_at_hand(space: Memory, message: str) 
 
 
 def test_what_the_space_has_never_heard_of_needs_none(space: Memory) -> None:
-    assert not need(space, "Who is the president of Uruguay?").recall
-    assert not need(space, "Who is the president of Uruguay?", LISBON).recall
+    assert need(space, "Who is the president of Uruguay?") == Need(False, "never heard of")
+    assert need(space, "Who is the president of Uruguay?", LISBON) == Need(False, "never heard of")
+
+
+def test_a_question_after_a_time_or_in_other_words_is_no_small_talk(space: Memory) -> None:
+    assert need(space, "What happened in January 1970?", LISBON).why == "within reach"
+    car = memory([Turn("a", "ann", 0, "The vehicle broke down"), Turn("b", "ann", DAY, "Fine weather")])
+    assert need(car, "Whose car?") == Need(True, "nothing at hand")
 
 
 def test_an_answer_to_the_agents_question_needs_none(space: Memory) -> None:
@@ -165,3 +177,79 @@ def test_an_empty_space_needs_no_recall() -> None:
     space = memory([Turn("a", "ann", 0, "only this")])
     space.seen, space.held = 0, {}
     assert not need(space, "Which hotel did Marta book?").recall
+
+
+# -- asked of a memory -------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Iterator[Remembering]:
+    """The sittings, a day each: t0 to t10; then "now" is told t5 and t4 on the third day."""
+    with Remembering(tmp_path) as home:
+        for day, (name, turns) in enumerate(SITTINGS.items()):
+            for n, said in enumerate(turns):
+                home.say(said, day + n * SOON, session=name)
+        home.show("Which hotel did Marta book?", "t5", "t4", day=3, session="now")
+        yield home
+
+
+def asked(home: Remembering, message: str, **how: Any) -> dict[str, Any]:
+    return dict(home.ask("needs_recall", **{"space": SPACE, "session": "now", "message": message} | how))
+
+
+def test_a_session_is_answered_from_what_it_was_shown_and_its_sitting(home: Remembering) -> None:
+    found = asked(home, "What is Ben allergic to?")
+    assert (found["needed"], found["reason"], found["cover"]) == (False, "within reach", 1.0)
+    assert [(item["id"], item["shown_at"], item["text"]) for item in found["items"]] == [
+        ("t5", home.when(3), SITTINGS["lisbon"][1]),
+        ("t4", home.when(3), SITTINGS["lisbon"][0]),
+    ]
+    first = found["hits"][0]
+    assert (first["id"], first["kind"], first["turns"], first["text"]) == ("t7", "turn", ["t7"], SITTINGS["lisbon"][3])
+    recalled = home.recall("What is Ben allergic to?", kinds=["turn"])["hits"][0]
+    assert first["parts"]["relevance"] == recalled["parts"]["relevance"]
+
+
+def test_a_session_that_turns_to_something_else_must_ask(home: Remembering) -> None:
+    found = asked(home, "How do I rebuild the shards?")
+    assert (found["needed"], found["reason"], found["hits"]) == (True, "elsewhere", [])
+    assert [item["id"] for item in found["items"]] == ["t5", "t4"]
+
+
+def test_nothing_is_at_hand_in_another_session_nor_after_five_minutes(home: Remembering) -> None:
+    for how in ({"session": "other"}, {"at": home.when(3 + 6 * SOON)}):
+        found = asked(home, "What is Ben allergic to?", **how)
+        assert (found["needed"], found["reason"], found["items"]) == (True, "nothing at hand", [])
+
+
+def test_what_is_retracted_is_neither_at_hand_nor_an_answer(home: Remembering) -> None:
+    home.retract("t5", day=3)
+    home.retract("t7", day=3)
+    found = asked(home, "What is Ben allergic to, and which hotel did Marta book?")
+    assert [item["id"] for item in found["items"]] == ["t4"]
+    assert {"t5", "t7"}.isdisjoint(hit["id"] for hit in found["hits"])
+
+
+def test_a_message_that_is_recorded_already_is_no_answer_to_itself(home: Remembering) -> None:
+    message = "How do I rebuild the shards?"
+    home.say(message, day=3 + SOON, session="now")
+    assert asked(home, message)["reason"] == "elsewhere"
+    home.say("What is Ben allergic to?", session="now")
+    assert asked(home, "What is Ben allergic to?")["hits"][0]["id"] == "t7"
+
+
+def test_what_the_agent_asked_since_it_recalled_is_answered_without(home: Remembering) -> None:
+    home.say("Which shards do you mean?", day=3 + SOON, session="now", role="assistant")
+    assert asked(home, "The tantivy shards")["reason"] == "an answer"
+    home.say("The tantivy shards", day=3 + 2 * SOON, session="now")
+    assert asked(home, "The tantivy shards")["reason"] == "an answer"
+    home.show("tantivy", "t8", day=3 + 3 * SOON, session="now")
+    assert asked(home, "The tantivy shards")["reason"] == "told only"
+
+
+def test_what_was_shown_together_often_enough_is_within_reach(home: Remembering) -> None:
+    message = "How do I rebuild the shards?"
+    for day in (4, 5, 6):
+        home.show("offsite and shards", "t5", "t9", day=day)
+    home.show("Which hotel did Marta book?", "t5", day=7, session="now")
+    assert asked(home, message)["hits"][0]["id"] == "t9"

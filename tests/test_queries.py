@@ -4,9 +4,15 @@ from __future__ import annotations
 
 from datetime import datetime
 
+import orjson
 import pytest
 
+from processors.association import MemoriesAssociated
 from processors.coactivation import LinkFormed, PairCoactivated
+from processors.confidence import ConfidenceChanged
+from processors.consolidation import ConsolidationRan, MemoryConsolidated
+from processors.contradictions import BeliefContradicted, BeliefStated
+from processors.forgetting import RetentionChanged
 from processors.manifest import (
     ConclusionDetected,
     ConclusionOffered,
@@ -26,13 +32,20 @@ from processors.open_efforts import (
 )
 from processors.ttl_escalations import NoteArchived, NoteClosed, NoteEscalated, NoteOpened, NoteSurfaced
 from processors.working_context import ContextChanged, ContextScored
+from processors.working_memory import WorkingMemoryChanged
 from projections.analyses import QUERIES, analyses, analysis, bind, run
 from projections.store import as_of
 from streams.errors import UsageError
-from streams.events import TurnRetracted
+from streams.events import ConsolidationRequested, MemoryPinned, MemoryRecalled, MemoryRewarded, TurnRetracted
 from tests.memories import at, make, memory, turn
 
+PARAMS = {
+    "association": {"half_life": 30.0, "link_after": 2},
+    "confidence": {"user": 0.8, "contradicted": 0.3},
+}
+"""Those that analyses read."""
 DAY_1, DAY_2, DAY_8 = datetime(2026, 1, 5), datetime(2026, 1, 6), datetime(2026, 1, 12)
+DAY_8_11, DAY_9_11 = datetime(2026, 1, 12, 11), datetime(2026, 1, 13, 11)
 
 
 def said(id, session, hours, segment, effort, agent="ann", tokens=10):
@@ -101,6 +114,48 @@ def progressed(effort, session, summary):
     return make(EffortProgressed, session=session, effort=effort, topic="", summary=summary)
 
 
+def recalled(id, hours, *turns, session="b", cue="pump"):
+    return make(MemoryRecalled, id=id, session=session, cue=cue, turns=list(turns), at=at(hours=hours))
+
+
+def rewarded(id, hours, turn_, reward):
+    return make(MemoryRewarded, id=id, turns=[turn_], reward=reward, session="b", at=at(hours=hours))
+
+
+def associated(first, second, hours, count, strength):
+    pair_ = {"first": first, "second": second, "count": count, "strength": strength}
+    return make(MemoriesAssociated, session="b", at=at(hours=hours), **pair_)
+
+
+def at_hand(hours, *items):
+    when = at(hours=hours)
+    shown = {"items": list(items), "shown": [when] * len(items), "cues": ["pump"], "asked": [when]}
+    return make(WorkingMemoryChanged, session="b", at=when, **shown)
+
+
+def practised(id, hours, growth, cause="recalled", last=None, **marks):
+    when = at(hours=hours if last is None else last)
+    return make(
+        RetentionChanged, session="b", turn=id, at=at(hours=hours), cause=cause, growth=growth, recalled=when, **marks
+    )
+
+
+def relied(id, hours, reason, scale=1.0, shift=0.0, contradicted=False):
+    return make(
+        ConfidenceChanged, session="b", turn=id, at=at(hours=hours), reason=reason, scale=scale, shift=shift,
+        contradicted=contradicted, salience=0.65, touched=at(hours=hours),
+    )  # fmt: skip
+
+
+def stated(id, value, place):
+    belief = {"subject": "ann", "attribute": "live", "value": value, "affirmed": True, "chain": "c1", "place": place}
+    return make(BeliefStated, session="a", turn=id, **belief)
+
+
+def replayed(id, cause, hours, replays, r1, r2=0.0):
+    return make(MemoryConsolidated, session="", turn=id, cause=cause, at=at(hours=hours), replays=replays, r1=r1, r2=r2)
+
+
 STEPS = [
     # Monday, session a: e1 and e2 interleaved; e3 displaces e1
     [
@@ -165,19 +220,59 @@ STEPS = [
         make(NoteClosed, session="a", note="n1", resolution="done", at=at(hours=30)),
         make(NoteClosed, session="a", note="n4", resolution="done", at=at(hours=6)),
     ],
+    # what ann said of where she lives: a4 took the place of a1
+    [
+        stated("a1", "oslo", 0), stated("a4", "bergen", 1),
+        make(
+            BeliefContradicted, session="a", turn="a4", older="a1", subject="ann", attribute="live", value="bergen",
+            older_value="oslo", rule="changed", confidence=0.9, chain="c1", place=1, at=at(hours=3),
+        ),
+        relied("a1", 3, "contradicted", contradicted=True),
+    ],
+    # the pump is asked about on two days; a1 helped, a3 misled
+    [
+        recalled("m1", 170, "a1", "a2"), practised("a1", 170, 1.1), practised("a2", 170, 1.1),
+        associated("a1", "a2", 170, 1, 0.05), at_hand(170, "a1", "a2"),
+        relied("a1", 170, "recalled", contradicted=True), relied("a2", 170, "recalled"),
+    ],
+    [
+        recalled("m2", 194, "a1", "a3", "a1"), practised("a1", 194, 1.21), practised("a3", 194, 1.1),
+        associated("a1", "a3", 194, 1, 0.05), at_hand(194, "a1", "a3"),
+    ],
+    [recalled("m3", 194, "a2", session="", cue="tax")],
+    [
+        rewarded("w1", 195, "a1", 1.0), practised("a1", 195, 1.21, "rewarded", 194, reward=0.3),
+        relied("a1", 195, "rewarded", 0.8, 0.2, contradicted=True),
+    ],
+    [rewarded("w2", 195, "a3", -0.5), relied("a3", 195, "misled", 0.8)],
+    [
+        make(MemoryPinned, id="p1", turn="a1", at=at(hours=195)), relied("a1", 195, "pinned", 0.8, 0.2, True),
+        practised("a1", 195, 1.21, "pinned", 194, reward=0.3, pinned=True),
+    ],
+    [
+        replayed("a1", "scheduled", 168, 1, 0.2), replayed("a5", "scheduled", 168, 1, 0.4),
+        make(ConsolidationRan, cause="scheduled", run=1, fresh=0, week=2, older=0, at=at(hours=168)),
+        replayed("a1", "pinned", 195, 1, 0.1),
+    ],
+    [
+        make(ConsolidationRequested, id="c1", at=at(hours=196)), replayed("a1", "requested", 196, 2, 0.3, 0.1),
+        make(ConsolidationRan, cause="requested", run=2, fresh=0, week=0, older=1, at=at(hours=196)),
+    ],
 ]  # fmt: skip
 
 
 @pytest.fixture(scope="module")
 def con(tmp_path_factory):
-    return memory(tmp_path_factory.mktemp("memory") / "m.duckdb", *STEPS)
+    made = memory(tmp_path_factory.mktemp("memory") / "m.duckdb", *STEPS)
+    made.execute("UPDATE meta SET value = ? WHERE key = 'params'", [orjson.dumps(PARAMS).decode()])
+    return made
 
 
 def columns(found, *names):
     return [tuple(row[name] for name in names) for row in found]
 
 
-def test_there_are_at_least_fourteen_and_each_says_what_it_tells():
+def test_each_analysis_says_what_it_tells():
     assert len(analyses()) >= 14
     for name, one in analyses().items():
         assert one.description.endswith("."), name
@@ -382,4 +477,101 @@ def test_rules(con):
         ("segment", "first", 2, 1.0, 0, 0.333),
         ("effort", "words", 8, 0.5, 1, 0.889),
         ("effort", "small-talk", 1, 0.5, 0, 0.111),
+    ]
+
+
+def test_recalls(con):
+    found = run(con, "recalls")
+    assert columns(found, "session", "cue", "shown", "turns", "best") == [
+        ("", "tax", 1, ["a2"], "words of a2"),
+        ("b", "pump", 2, ["a1", "a3", "a1"], "words of a1"),
+        ("b", "pump", 2, ["a1", "a2"], "words of a1"),
+    ]
+    assert columns(run(con, "recalls", {"session": "b", "limit": 1}), "at") == [(DAY_9_11,)]
+
+
+def test_most_recalled(con):
+    # shown twice in one answer is shown once
+    found = run(con, "most_recalled")
+    assert columns(found, "turn_id", "recalls", "sessions", "reward", "pinned", "contradicted", "content") == [
+        ("a1", 2, 1, 1.0, True, True, "words of a1"),
+        ("a2", 2, 2, None, False, False, "words of a2"),
+        ("a3", 1, 1, -0.5, False, False, "words of a3"),
+    ]
+    assert columns(found, "first_recalled_at", "last_recalled_at")[1:] == [(DAY_8_11, DAY_9_11), (DAY_9_11, DAY_9_11)]
+
+
+def test_never_recalled(con):
+    # b4 is retracted
+    found = run(con, "never_recalled")
+    assert columns(found, "period", "role", "turns", "recalled", "never", "share", "tokens", "tokens_never") == [
+        (DAY_1, "user", 7, 3, 4, 0.429, 130, 40), (DAY_8, "user", 1, 0, 1, 0.0, 10, 10),
+    ]  # fmt: skip
+    assert columns(run(con, "never_recalled", {"by": "day"}), "period", "recalled") == [
+        (DAY_1, 3), (DAY_2, 0), (DAY_8, 0),
+    ]  # fmt: skip
+
+
+def test_association_graph(con):
+    # a day of thirty has passed since a1 and a2 were shown together
+    found = run(con, "association_graph")
+    assert columns(found, "first", "second", "count", "strength", "strength_now", "linked", "second_content") == [
+        ("a1", "a3", 1, 0.05, 0.05, False, "words of a3"),
+        ("a1", "a2", 1, 0.05, round(0.05 * 0.5 ** (1 / 30), 6), False, "words of a2"),
+    ]
+    assert columns(run(con, "association_graph", {"turn": "a2"}), "first") == [("a1",)]
+    assert run(con, "association_graph", {"least": 2}) == []
+
+
+def test_belief_chains(con):
+    found = run(con, "belief_chains")
+    assert columns(found, "subject", "attribute", "place", "value", "turn_id", "current", "replaced_by", "rule") == [
+        ("ann", "live", 0, "oslo", "a1", False, "a4", "changed"),
+        ("ann", "live", 1, "bergen", "a4", True, None, None),
+    ]
+    assert columns(found, "stood_days") == [(0.13,), (None,)]
+    assert len(run(con, "belief_chains", {"attribute": "live"})) == 2
+    assert run(con, "belief_chains", {"attribute": "drink"}) == run(con, "belief_chains", {"least": 3}) == []
+
+
+def test_consolidations(con):
+    # what a pin moved at the same place is no replay; a1 is seven days old at the first run, a5 four hours less
+    found = run(con, "consolidations")
+    assert columns(found, "cause", "run", "week", "older", "replayed", "first_time", "median_age_days", "mean_r1") == [
+        ("requested", 2, 0, 1, 1, 0, 8.17, 0.3),
+        ("scheduled", 1, 2, 0, 2, 2, 6.92, 0.3),
+    ]
+    assert columns(found, "turns", "mean_r2") == [(["a1"], 0.1), (["a1", "a5"], 0.0)]
+    assert columns(run(con, "consolidations", {"cause": "scheduled"}), "run") == [(1,)]
+
+
+def test_forgetting(con):
+    # a2 was last shown a day ago by its spaced recalls, a3 now
+    found = run(con, "forgetting")
+    assert columns(found, "spaced_recalls", "turns", "mean_growth", "pinned", "mean_reward", "median_idle_days") == [
+        (1, 2, 1.1, 0, 0.0, 0.5), (2, 1, 1.21, 1, 0.3, 0.0),
+    ]  # fmt: skip
+
+
+def test_confidence(con):
+    # a1: .8 * .8 + .2, of which a contradiction leaves .3; a3: .8 * .8
+    found = run(con, "confidence")
+    assert columns(found, "turn_id", "reliability", "reason", "contradicted", "contradicted_by", "misled") == [
+        ("a1", 0.252, "rewarded", True, ["a4"], 0), ("a3", 0.64, "misled", False, [], 1),
+    ]  # fmt: skip
+    assert columns(run(con, "confidence", {"below": 0.5}), "turn_id") == [("a1",)]
+
+
+def test_working_memory(con):
+    found = run(con, "working_memory")
+    assert columns(found, "at", "at_hand", "came", "stayed", "went", "cue", "items") == [
+        (DAY_9_11, 2, 1, 1, 1, "pump", ["a1", "a3"]), (DAY_8_11, 2, 2, 0, 0, "pump", ["a1", "a2"]),
+    ]  # fmt: skip
+    assert run(con, "working_memory", {"session": "a"}) == []
+
+
+def test_rewards(con):
+    found = run(con, "rewards")
+    assert columns(found, "cue", "recalls", "shown", "rewards", "rewarded", "misled", "mean_reward", "turns") == [
+        ("pump", 2, 4, 2, 1, 1, 0.25, 2)
     ]

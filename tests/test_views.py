@@ -6,7 +6,12 @@ from datetime import datetime, timedelta
 
 import pytest
 
+from processors.association import MemoriesAssociated
 from processors.coactivation import LinkFormed, PairCoactivated
+from processors.confidence import ConfidenceChanged
+from processors.consolidation import MemoryConsolidated
+from processors.contradictions import BeliefContradicted, BeliefRestored, BeliefStated
+from processors.forgetting import RetentionChanged
 from processors.manifest import (
     ArtifactMade,
     ConclusionDetected,
@@ -29,8 +34,16 @@ from processors.open_efforts import (
 )
 from processors.ttl_escalations import NoteArchived, NoteClosed, NoteEscalated, NoteOpened, NoteSurfaced
 from processors.working_context import ContextChanged, ContextScored
+from projections.ask import VIEWS, view
 from projections.store import as_of
-from streams.events import SessionEnded, TurnRetracted
+from streams.events import (
+    ImportanceFlagged,
+    MemoryPinned,
+    MemoryRecalled,
+    MemoryRewarded,
+    SessionEnded,
+    TurnRetracted,
+)
 from tests.memories import at, make, memory, rows, turn
 
 WHEN = datetime(2026, 1, 5, 9)
@@ -442,6 +455,152 @@ def test_an_artifact_says_whether_the_turn_that_made_it_was_retracted(tmp_path):
         [make(TurnRetracted, session="s", turn="t1", id="r")],
     )
     assert rows(con, "SELECT artifact, retracted FROM artifacts ORDER BY artifact") == [("a", True), ("b", False)]
+
+
+LIVES = {"subject": "ann", "attribute": "live"}
+
+
+def stated(turn_id, value, chain, place=0, **given):
+    return make(BeliefStated, session="s", turn=turn_id, value=value, chain=chain, place=place, **(LIVES | given))
+
+
+def contradicted(turn_id, older, chain, place=1, **given):
+    belief = LIVES | {"rule": "changed", "confidence": 0.9, "chain": chain, "place": place} | given
+    return make(BeliefContradicted, session="s", turn=turn_id, older=older, **belief)
+
+
+def restored(turn_id, newer, **given):
+    return make(BeliefRestored, session="s", turn=turn_id, newer=newer, **(LIVES | given))
+
+
+BELIEFS = "SELECT turn_id, value, chain, place, replaced_by, rule, current FROM beliefs ORDER BY position, attribute"
+
+
+def test_a_statement_is_current_until_another_takes_its_place(tmp_path):
+    con = memory(
+        tmp_path / "m.duckdb",
+        [*said("t1"), stated("t1", "oslo", "c"), stated("t1", "tea", "d", attribute="like")],
+        [*said("t2"), stated("t2", "bergen", "c", 1), contradicted("t2", "t1", "c", at=at(5))],
+    )
+    assert rows(con, BELIEFS) == [
+        ("t1", "tea", "d", 0, None, None, True),
+        ("t1", "oslo", "c", 0, "t2", "changed", False),
+        ("t2", "bergen", "c", 1, None, None, True),
+    ]
+    assert rows(
+        con, "SELECT subject, agent, role, affirmed, replaced_at, confidence FROM beliefs WHERE NOT current"
+    ) == [("ann", "ann", "user", False, WHEN + timedelta(minutes=5), 0.9)]
+    assert rows(as_of(con, "0"), "SELECT value, current FROM beliefs ORDER BY value") == [("oslo", True), ("tea", True)]
+
+
+def test_a_statement_stands_again_when_what_took_its_place_is_taken_back(tmp_path):
+    con = memory(
+        tmp_path / "m.duckdb",
+        [*said("t1"), stated("t1", "oslo", "c")],
+        [*said("t2"), stated("t2", "bergen", "c", 1), contradicted("t2", "t1", "c")],
+        [make(TurnRetracted, session="s", turn="t2", id="r"), restored("t1", "t2")],
+    )
+    assert rows(con, BELIEFS) == [("t1", "oslo", "c", 0, None, None, True)]
+    assert rows(as_of(con, "1"), "SELECT turn_id, replaced_by FROM beliefs ORDER BY place") == [
+        ("t1", "t2"), ("t2", None),
+    ]  # fmt: skip
+
+
+def test_a_statement_that_comes_in_late_takes_its_place_in_the_chain(tmp_path):
+    con = memory(
+        tmp_path / "m.duckdb",
+        [*said("t1"), stated("t1", "oslo", "c")],
+        [*said("t3"), stated("t3", "bergen", "c", 1), contradicted("t3", "t1", "c", 1)],
+        [
+            *said("t2"), stated("t2", "rome", "c", 1), restored("t1", "t3"), contradicted("t2", "t1", "c", 1),
+            contradicted("t3", "t2", "c", 2),
+        ],
+    )  # fmt: skip
+    assert rows(con, "SELECT turn_id, place, replaced_by FROM beliefs ORDER BY place") == [
+        ("t1", 0, "t2"), ("t2", 1, "t3"), ("t3", 2, None),
+    ]  # fmt: skip
+
+
+def test_a_link_that_was_undone_and_made_again_holds(tmp_path):
+    con = memory(
+        tmp_path / "m.duckdb",
+        [*said("t1"), stated("t1", "oslo", "c")],
+        [*said("t2"), stated("t2", "bergen", "c", 1), contradicted("t2", "t1", "c")],
+        [restored("t1", "t2"), contradicted("t2", "t1", "c", rule="judged")],
+    )
+    assert rows(con, "SELECT replaced_by, rule FROM beliefs WHERE NOT current") == [("t2", "judged")]
+
+
+def test_turns_that_a_judge_set_against_each_other_are_statements_without_words(tmp_path):
+    nothing = {"subject": "", "attribute": "", "rule": "judged"}
+    con = memory(
+        tmp_path / "m.duckdb", said("t1"), said("t2"), [contradicted("t2", "t1", "c", **nothing)],
+        [restored("t1", "t2", subject="", attribute="")],
+    )  # fmt: skip
+    assert rows(as_of(con, "2"), BELIEFS) == [
+        ("t1", "", "c", 0, "t2", "judged", False), ("t2", "", "c", 1, None, None, True),
+    ]  # fmt: skip
+    assert rows(con, BELIEFS) == []
+
+
+def test_turns_shown_together_are_counted_as_one_pair(tmp_path):
+    pair = {"first": "t1", "second": "t2"}
+    con = memory(
+        tmp_path / "m.duckdb",
+        [make(MemoriesAssociated, session="a", count=1, strength=0.05, **pair)],
+        [make(MemoriesAssociated, session="b", count=2, strength=0.09, at=at(60), **pair)],
+    )
+    assert rows(con, "SELECT * EXCLUDE space FROM associations") == [
+        ("t1", "t2", 2, 0.09, WHEN, WHEN + timedelta(hours=1), "b")
+    ]
+    assert rows(as_of(con, "0"), "SELECT count, strength FROM associations") == [(1, 0.05)]
+
+
+def test_a_turn_to_which_nothing_happened_is_no_row_of_remembered(tmp_path):
+    con = memory(
+        tmp_path / "m.duckdb", said("t1"), said("t2"),
+        [make(MemoryRecalled, id="m", session="s", turns=["t2", "t2"], at=at(5))],
+    )  # fmt: skip
+    assert rows(con, "SELECT turn_id, recalls, last_recalled_at, content, growth, replays, r1 FROM remembered") == [
+        ("t2", 1, WHEN + timedelta(minutes=5), "words of t2", 1.0, 0, None)
+    ]
+    assert rows(as_of(con, "1"), "SELECT * FROM remembered") == []
+
+
+def test_remembered_gathers_what_happened_to_a_turn(tmp_path):
+    kept = {"session": "s", "turn": "t1"}
+    con = memory(
+        tmp_path / "m.duckdb",
+        said("t1"),
+        [make(MemoryRecalled, id="m1", turns=["t1"], at=at(1)), make(RetentionChanged, growth=1.1, **kept)],
+        [make(MemoryRecalled, id="m2", turns=["t1"], at=at(90)), make(RetentionChanged, growth=1.21, **kept)],
+        [make(MemoryRewarded, id="w1", turns=["t1"], reward=1.0)],
+        [
+            make(MemoryRewarded, id="w2", turns=["t1"], reward=-0.5),
+            make(ConfidenceChanged, scale=0.8, shift=0.1, contradicted=True, **kept),
+        ],
+        [make(MemoryPinned, id="p1", turn="t1")],
+        [make(ImportanceFlagged, id="i", session="s", turn="t1")],
+        [make(MemoryConsolidated, replays=2, r1=0.3, r2=0.1, at=at(95), **kept)],
+        [make(MemoryPinned, id="p2", turn="t1", pinned=False)],
+        [make(TurnRetracted, session="s", turn="t1", id="r")],
+    )
+    (row,) = view(con, "remembered")
+    assert row == {
+        "space": "acme", "session": "s", "turn_id": "t1", "position": 0, "at": "2026-01-05T09:00:00Z", "agent": "ann",
+        "role": "user", "content": "words of t1", "recalls": 2, "first_recalled_at": "2026-01-05T09:01:00Z",
+        "last_recalled_at": "2026-01-05T10:30:00Z", "important": True, "pinned": False, "rewards": 2, "reward": 0.25,
+        "growth": 1.21, "replays": 2, "r1": 0.3, "r2": 0.1, "traced_at": "2026-01-05T10:35:00Z", "scale": 0.8,
+        "shift": 0.1, "contradicted": True, "retracted": True,
+    }  # fmt: skip
+
+
+def test_every_view_can_be_asked_for_by_name_and_as_of_a_position(tmp_path):
+    con = memory(tmp_path / "m.duckdb", said("t1"))
+    made = rows(con, "SELECT view_name FROM duckdb_views() WHERE NOT internal")
+    assert sorted(VIEWS) == sorted(name for (name,) in made)
+    for name in VIEWS:
+        assert view(as_of(con, "0"), name, space="nobody") == []
 
 
 @pytest.mark.parametrize(

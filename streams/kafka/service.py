@@ -116,9 +116,12 @@ async def serve(
     finally:
         stop.cancel()
         starting.cancel()
+        unstarted = starting.exception() if starting.done() and not starting.cancelled() else None
         stops = [asyncio.create_task(worker.stop()) for worker in workers]
         _, late = await asyncio.wait(stops, timeout=STOP_PATIENCE)
         failures = [_as_ours(worker.name, worker.failed.result()) for worker in workers if worker.failed.done()]
+        if unstarted is not None:
+            failures.insert(0, _as_ours(", ".join(worker.name for worker in workers), unstarted))
         if late:
             _leave(failures)
     for failure in failures:

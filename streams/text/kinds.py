@@ -29,9 +29,15 @@ class Rule(NamedTuple):
     type: MemoryType
     phrases: str
     """A regular expression; compiled when it is first looked for, which few processes ever do."""
+    leads: bool
+    """Whether it only ever stands at the beginning of a sentence, which is then all that is looked at."""
 
 
 Rules = dict[str, tuple[Rule, ...]]
+
+
+_LEADING = "(?:^|[.!?;:] )"
+_BREAK = re.compile("[.!?;:] ")
 
 
 def _rules() -> tuple[Rules, Rules]:
@@ -40,7 +46,8 @@ def _rules() -> tuple[Rules, Rules]:
     types: tuple[MemoryType, ...] = ("procedural", "semantic")
     for type in types:
         for row in (row for language in table[type].values() for row in language):
-            rule = Rule(type, rf"(?:(?<!\w)|(?=[.!?;:] ))(?:{'|'.join(row['phrases'])})")
+            leads = all(phrase.startswith(_LEADING) for phrase in row["phrases"])
+            rule = Rule(type, rf"(?:(?<!\w)|(?=[.!?;:] ))(?:{'|'.join(row['phrases'])})", leads)
             for place, parts in (("words", row.get("words", "").split()), ("near", row.get("near", []))):
                 found[place].update({part: (*found[place].get(part, ()), rule) for part in parts})
     return found["words"], found["near"]
@@ -49,6 +56,13 @@ def _rules() -> tuple[Rules, Rules]:
 WORDS, NEAR = _rules()
 """The rules that a word, or a part of the text, calls for."""
 _WORDS = frozenset(WORDS)
+_COMMON = ("is", "to")
+"""Words that call for no look at the parts that they stand in: nearly every turn has one."""
+_WITHIN = {part: within for part in NEAR if (within := [*part.split(" ")[1:-1], ""][0]) and within not in _COMMON}
+"""By part: a word that a text with it holds."""
+_CALLING = _WORDS.union(_WITHIN.values())
+_ALWAYS = tuple(part for part in NEAR if part not in _WITHIN)
+"""Parts that are looked for in every turn."""
 
 
 def memory_type(content: str, role: str) -> MemoryType:
@@ -57,23 +71,26 @@ def memory_type(content: str, role: str) -> MemoryType:
         return "episodic"
     content = content[:LONGEST].lower().replace("’", "'")
     words = content.split()
-    if _WORDS.isdisjoint(words):
-        for part in NEAR:
+    if _CALLING.isdisjoint(words):
+        for part in _ALWAYS:
             if part in content:
                 break
         else:
             return "episodic"
-    return _told(" ".join(words))
+    return _told(words)
 
 
-def _told(content: str) -> MemoryType:
+def _told(words: list[str]) -> MemoryType:
     """What the rules say; an instruction that states a fact as well is an instruction."""
-    called = [(word, WORDS[word]) for word in dict.fromkeys(content.split(" ")) if word in _WORDS][:MOST]
+    content = " ".join(words)
+    known = _WORDS.intersection(words)
+    called = [(word, WORDS[word]) for word in dict.fromkeys(words) if word in known][:MOST] if known else []
     called += [(part, NEAR[part]) for part in NEAR if part in content]
     found: MemoryType = "episodic"
     for part, rules in called:
-        for type, phrases in rules:
-            if type != found and _states(content, part, phrases):
+        for rule in rules:
+            type = rule.type
+            if type != found and _states(content, part, rule):
                 if type == "procedural":
                     return type
                 found = type
@@ -83,9 +100,9 @@ def _told(content: str) -> MemoryType:
 _compiled = cache(re.compile)
 
 
-def _states(content: str, part: str, phrases: str) -> bool:
+def _states(content: str, part: str, rule: Rule) -> bool:
     """Whether a phrase stands around the first places of this part of the text, and not in a question."""
-    search = _compiled(phrases).search
+    phrases = _compiled(rule.phrases)
     at = content.find(part)
     for _ in range(3):
         if at < 0:
@@ -93,10 +110,19 @@ def _states(content: str, part: str, phrases: str) -> bool:
         begin = max(at - BEFORE, 0)
         # Why the mark: `^` is the beginning of the turn, not of what is looked at.
         near = content[begin : at + BEHIND] if not begin else f"…{content[begin : at + BEHIND]}"
-        if (phrase := search(near)) and not _asked(content, begin + phrase.end() - bool(begin)):
+        if (phrase := _led(phrases, near) if rule.leads else phrases.search(near)) and not _asked(content, begin + phrase.end() - bool(begin)):
             return True
         at = content.find(part, at + len(part))
     return False
+
+
+def _led(phrases: re.Pattern[str], near: str) -> re.Match[str] | None:
+    """What `search` finds of phrases that lead a sentence, in a tenth of the time."""
+    found = phrases.match(near)
+    for start in () if found else _BREAK.finditer(near):
+        if found := phrases.match(near, start.start()):
+            break
+    return found
 
 
 _END = re.compile(r"[.!?]+(?=\s|$)")

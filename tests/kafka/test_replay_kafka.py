@@ -60,7 +60,7 @@ def test_what_real_workers_and_the_projector_made_is_what_a_replay_makes(
 def test_unchanged_lineages_are_reused_from_what_workers_made(
     home: Home, talk: Talk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    home.log.append(spread(talk(60)))
+    home.log.append(spread(talk(120)))
     Hands(kafka_log(home)).make()
     params = parse_settings(home, home.live_params(), [SETTING])
     report = replay(home, "narrow", params)

@@ -15,8 +15,19 @@ from aiokafka import TopicPartition
 from aiokafka.admin import RecordsToDelete
 from aiokafka.coordinator.protocol import ConsumerProtocolMemberAssignment
 
+from processors import NAMES
 from streams.embedded import wall_clock
-from streams.events import SECOND, ClockTicked, NoteTaken, Outside, TurnRecorded, decode, encode
+from streams.events import (
+    SECOND,
+    ClockTicked,
+    ConsolidationRequested,
+    MemoryRecalled,
+    NoteTaken,
+    Outside,
+    TurnRecorded,
+    decode,
+    encode,
+)
 from streams.kafka.connection import Connection, admin, run
 from streams.kafka.records import headers_of, partition_of
 from streams.kafka.topics import listing
@@ -34,6 +45,9 @@ def crew(connection: Connection, tmp_path: Path) -> Iterator[Crew]:
 def talk(turns: int, spaces: int = 6, first: int = 0) -> list[Outside]:
     """Long conversations in several spaces, taking turns."""
     said = outside(long_talk(turns // spaces))
+    shown = [event.id for event in said if isinstance(event, TurnRecorded)]
+    said.append(MemoryRecalled("", f"recalled-{turns}", said[-1].at, "the starter", shown[-4:], "c0"))
+    said.append(ConsolidationRequested("", f"rested-{turns}", said[-1].at))
     return [replace(event, space=f"space-{n}") for event in said[first:] for n in range(spaces)]
 
 
@@ -76,7 +90,7 @@ def test_one_worker_takes_over_from_another_and_processors_may_run_apart(crew: C
     crew.kill(one)
     crew.log.append(talk(400, first=50))
     assert not differences(crew.folded("manifest", "ttl_escalations"), crew.expected())
-    crew.start("open_efforts", "working_context", "coactivation")
+    crew.start(*(name for name in NAMES if name not in ("manifest", "ttl_escalations")))
     assert not differences(crew.folded(), crew.expected())
     assert two.poll() is None
 
@@ -129,8 +143,9 @@ def test_one_broken_record_in_a_hundred_is_set_aside_with_its_bytes_and_the_othe
     crew.start()
     assert not differences(crew.folded(), crew.expected())
     bad = [record for n, record in enumerate(records) if n and record[2] not in {encode(e) for e in good}]
-    letters = crew.letters(10)
-    assert len(letters) == len(range(0, len(good), 100))
+    many = len(range(0, len(good), 100))
+    letters = crew.letters(many)
+    assert len(letters) == many >= 8
     assert {letter.value for letter in letters} == {record[2] or b"" for record in bad}
     for letter in letters:
         said = dict(letter.headers)
