@@ -11,21 +11,27 @@ import hashlib
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from itertools import islice
 from typing import Any, NamedTuple
 
 import orjson
 
 from streams.driver import FANOUT, Driver, as_root
-from streams.events import AT_APPEND, MAX_AHEAD, ClockTicked, TurnRecorded, encode
+from streams.events import AT_APPEND, MAX_AHEAD, ClockTicked, Outside, TurnRecorded, encode
 from streams.kafka import records
 from streams.kafka.journal import Output
 from streams.kafka.records import Message
 from streams.kafka.tables import ID, LIVE, MARK, SEPARATOR, Keys
 from streams.processor import ROOT, Params, Processor, State, derived_id
+from streams.text import Root
 
 RESIDENT = 4096
 """Spaces of a partition whose state stays in memory; the others are read from the store when they come again."""
+RECENT = 4096
+"""Records of the raw log that are remembered as they were understood."""
+SMALL = 32 * 1024
+"""Bytes of a value up to which it is remembered: what is understood of all RECENT stays below 1 GB at the worst."""
 YES, NO = b"1", b"0"
 DUE = "due/"
 
@@ -139,19 +145,18 @@ class Part:
 
     def _fold_raw(self, message: Message, batch: Batch) -> None:
         self._reached = message.offset
-        found = records.read(message, self._partitions)
+        found = understood(message, self._partitions)
         if isinstance(found, records.Broken):
             batch.letters.append(Letter(message, found.reason))
             return
-        event, recorded_at = found.event, found.recorded_at
+        event, recorded_at, content, root = found
         key = event.space.encode() + ID + event.id.encode()
-        content = content_of(encode(replace(event, at=AT_APPEND)) if event.at == recorded_at else encode(event))
         known = self._look(key)
         if known is None:
             batch.changes[key] = content
             if isinstance(event, TurnRecorded):
                 self._note_live(event.space, recorded_at - event.at, batch)
-            self._step(event.space, message.offset, 0, as_root(event, recorded_at), event.type, batch)
+            self._step(event.space, message.offset, 0, root, event.type, batch)
         elif known != content:
             reason = f"id: {event.id!r} is taken in space {event.space!r} by another event, recorded before"
             batch.letters.append(Letter(message, reason))
@@ -252,6 +257,48 @@ class Part:
             if rest.startswith(prefix):
                 name, deadline = space.decode(), _deadline(rest.decode())
                 self._due[name] = min(deadline, self._due.get(name, deadline))
+
+
+class Understood(NamedTuple):
+    """A record of the raw log as processors are given it."""
+
+    event: Outside
+    recorded_at: int
+    content: bytes
+    """What tells it from another event under the same id."""
+    root: Root
+
+
+class _Raw(NamedTuple):
+    """A record, as a key of what is remembered of it."""
+
+    partition: int
+    offset: int
+    timestamp: int
+    key: bytes | None
+    value: bytes | None
+    headers: tuple[tuple[str, bytes], ...]
+
+
+def understood(message: Message, partitions: int) -> Understood | records.Broken:
+    """A record of the raw log, validated and its words read; or why it cannot be folded.
+
+    The processors of a process read the same records at about the same time: what one understood serves the others.
+    """
+    raw = _Raw(message.partition, message.offset, message.timestamp, message.key, message.value, tuple(message.headers))
+    return _remembered(raw, partitions) if len(raw.value or b"") <= SMALL else _understand(raw, partitions)
+
+
+def _understand(raw: _Raw, partitions: int) -> Understood | records.Broken:
+    found = records.read(raw, partitions)
+    if isinstance(found, records.Broken):
+        return found
+    event, recorded_at = found.event, found.recorded_at
+    content = content_of(encode(replace(event, at=AT_APPEND)) if event.at == recorded_at else encode(event))
+    return Understood(event, recorded_at, content, as_root(event, recorded_at))
+
+
+_remembered = lru_cache(maxsize=RECENT)(_understand)
 
 
 def content_of(value: bytes) -> bytes:

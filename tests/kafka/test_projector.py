@@ -11,7 +11,7 @@ from aiokafka import TopicPartition
 from aiokafka.admin import AIOKafkaAdminClient
 from aiokafka.admin.records_to_delete import RecordsToDelete
 
-from processors import PROCESSORS
+from processors import NAMES, PROCESSORS
 from projections.store import digest
 from streams.errors import BehindError, LogError, UsageError
 from streams.events import Outside
@@ -66,12 +66,17 @@ def test_what_workers_derived_has_the_digest_of_a_fold(home: Home, log: KafkaLog
         projector.close()
 
 
+def all_but(*names: str) -> list[str]:
+    """Every other processor."""
+    return [name for name in NAMES if name not in names]
+
+
 def test_nothing_of_an_event_is_seen_before_every_processor_is_done_with_it(
     home: Home, log: KafkaLog, talk: Talk, tmp_path: Path
 ) -> None:
     log.append(spread(talk(60)))
     hands = Hands(log)
-    hands.make("manifest", "open_efforts", "working_context", "ttl_escalations")
+    hands.make(*all_but("coactivation"))
     hands.make("coactivation", stop=20)
     projector = opened(home)
     try:
@@ -115,7 +120,7 @@ def test_a_projector_that_stopped_anywhere_goes_on_where_it_was(
         projector.reach_end(patience=0.5)
         projector.close()
         hands.make("open_efforts", again=10)
-        hands.make("working_context", "coactivation")
+        hands.make(*all_but("manifest", "ttl_escalations", "open_efforts"))
     projector = opened(home)
     try:
         assert drained(projector) == folded(log, tmp_path)
@@ -130,7 +135,7 @@ def test_a_full_stream_waits_until_the_others_come(home: Home, log: KafkaLog, ta
     projector._room = 20
     try:
         for stop in (*range(0, 120, 10), None):
-            hands.make("manifest", "open_efforts", "working_context", "ttl_escalations", stop=stop)
+            hands.make(*all_but("coactivation"), stop=stop)
         projector.reach_end(patience=0.5)
         assert projector._feed.full  # which no commit has emptied: coactivation has told nothing yet
         assert projector.store.mark(0) == -1
