@@ -11,19 +11,14 @@ each memory from its own records with the parameters it was folded with, at the 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
-import orjson
-
+from projections.alive import LATER, Sampled, alive, clocks, readings_of, sampled
 from projections.analyses import analysis
-from projections.recall.liveliness import Remembered, is_forgotten, measures
-from projections.recall.readings import Readings
-from projections.store import Connection, connect, read_meta, table_name, table_of
-from streams.events import DAY, OUTSIDE
+from projections.store import Connection, connect
 from streams.processor import Processor
-from streams.text.kinds import memory_type
 
 EXAMPLES = 5
 """Of each kind."""
@@ -31,8 +26,6 @@ EXCERPT = 80
 """Characters of a text in an example."""
 SAMPLE = 2_000
 """Turns of which is computed how alive they are: a mean of so many is sure to a hundredth."""
-LATER = 30
-"""Days on: what a month of silence leaves."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +80,7 @@ def compare(
     right: Connection,
     names: tuple[str, str] = ("left", "right"),
     examples: int = EXAMPLES,
-    processors: Iterable[Processor[Any]] = (),
+    processors: Sequence[Processor[Any]] = (),
 ) -> Diff:
     """What differs between two memories, each given by a connection (or a cursor as of some position).
 
@@ -106,15 +99,14 @@ def compare(
                 diff.rows.append(Measure(about, what, one, other, round(other - one, 6)))
         for about, what, sql in _DIFFERENCES:
             diff.rows += [Measure(about, what, None, None, differs) for differs in _numbers(scratch, sql)]
-        sides = [Readings(processors, _params(memory, processors)) for memory in (left, right)]
-        alive = _Alive(scratch, (left, right), sides)
-        diff.rows += alive.rows()
+        remembered = _Alive(scratch, (left, right), processors)
+        diff.rows += remembered.rows()
         order = list(dict.fromkeys(row.about for row in diff.rows))
         diff.rows.sort(key=lambda row: order.index(row.about))
         for about, what, sql in _EXAMPLES:
             found = scratch.execute(sql + " LIMIT ?", [examples]).fetchall()
             diff.examples += [_example(about, what, row, left, right) for row in found]
-        diff.examples += alive.examples(examples)
+        diff.examples += remembered.examples(examples)
     finally:
         scratch.close()
     return diff
@@ -143,56 +135,28 @@ def _numbers(connection: Connection, sql: str) -> list[float]:
     return [0 if value is None else value if isinstance(value, int) else round(float(value), 6) for value in row]
 
 
-# -- what is computed when it is read ----------------------------------------------------------------------------------
-
-Place = tuple[str, str]
-"""A space and a turn."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Sampled:
-    """A turn of the sample, and the last moment of its space."""
-
-    space: str
-    session: str
-    memory: Remembered
-    content: str
-    now: int
-
-    @property
-    def place(self) -> Place:
-        return self.space, self.memory.turn
-
-
 class _Alive:
-    """How alive the memories of a sample are on both sides."""
+    """How alive a sample of turns is in both memories."""
 
-    def __init__(self, scratch: Connection, sides: Sequence[Connection], readings: Sequence[Readings]) -> None:
-        self._readings = readings
-        self._sample: list[_Sampled] = []
-        self._found: list[list[dict[str, float]]] = [[], []]
-        """Measures by side, in the order of the sample."""
-        if any(some.keeping for some in readings):
-            self._sample = _sample(scratch, sides)
-            self._found = [list(self._measured(*side)) for side in zip(sides, readings, strict=True)]
-
-    def _measured(self, connection: Connection, readings: Readings) -> Iterator[dict[str, float]]:
-        records = _records(connection, readings, [one.place for one in self._sample])
-        for one in self._sample:
-            known: Mapping[str, Any] = records.get(one.place, {})
-            found = measures(readings, one.memory, known, one.now)
-            later = measures(readings, one.memory, known, one.now + LATER * DAY)
-            if "retention" in later:
-                found["later"] = later["retention"]
-            if "forgotten" in readings:
-                found["forgotten"] = is_forgotten(readings, one.memory, known, one.now)
-            yield found
+    def __init__(self, scratch: Connection, sides: Sequence[Connection], processors: Sequence[Processor[Any]]) -> None:
+        readings = [readings_of(side, processors) for side in sides]
+        self._mechanisms = [len(some.keeping) for some in readings]
+        self._turns: list[Sampled] = []
+        self._found: list[list[dict[str, float]]] = []
+        """What is measured, by side, in the order of the turns."""
+        if any(self._mechanisms):
+            self._turns = sampled(sides[0], scratch.execute(_SAMPLED, {"most": SAMPLE}).fetchall())
+            one, other = map(clocks, sides)
+            now = {space: max(at, other.get(space, at)) for space, at in one.items()}
+            self._found = [list(alive(*side, self._turns, now)) for side in zip(sides, readings, strict=True)]
 
     def rows(self) -> list[Measure]:
-        """How many mechanisms there are, and what they measure in the mean, where both sides have the mechanism."""
-        left, right = (len(some.keeping) for some in self._readings)
-        rows = [Measure("memories", "mechanisms", left, right, right - left)] if left or right else []
-        for name, what in _MEASURES.items():
+        """How many mechanisms there are, and the mean of what they measure where both memories have them."""
+        if not self._turns:
+            return []
+        left, right = self._mechanisms
+        rows = [Measure("memories", "mechanisms", left, right, right - left)]
+        for name, what in _MEASURED.items():
             one, other = ([found[name] for found in side if name in found] for side in self._found)
             if one and other:
                 means = round(sum(one) / len(one), 6), round(sum(other) / len(other), 6)
@@ -200,26 +164,30 @@ class _Alive:
         return rows
 
     def examples(self, most: int) -> list[Example]:
-        """Turns that are forgotten on one side and kept on the other, where they are kept best first."""
-        found: list[Example] = []
-        for side, name in enumerate(("left", "right")):
-            gone = [
-                (one, self._found[1 - side][n])
-                for n, one in enumerate(self._sample)
-                if self._found[side][n].get("forgotten") and self._found[1 - side][n].get("forgotten") is False
-            ]
-            gone.sort(key=lambda pair: -pair[1].get("retention", 0.0))
-            for one, kept in gone[:most]:
-                said = ["forgotten", f"kept, retention {kept['retention']:.2f}" if "retention" in kept else "kept"]
-                if side:
-                    said.reverse()
-                turn = one.memory.turn
-                what = f"forgotten in {name} only"
-                found.append(Example("memories", what, one.space, one.session, turn, *said, _clip(one.content)))
-        return found
+        """Turns that are forgotten in one memory and kept in the other; those first that are kept best."""
+        examples: list[Example] = []
+        for side, name in enumerate(("left", "right") if self._found else ()):
+            pairs = zip(self._turns, self._found[side], self._found[1 - side], strict=True)
+            gone = [(turn, kept) for turn, lost, kept in pairs if lost.get("forgotten") and kept.get("forgotten") == 0]
+            gone.sort(key=lambda one: -one[1].get("retention", 0.0))
+            for turn, kept in gone[:most]:
+                said = ["forgotten", f"kept, retention {kept.get('retention', 0.0):.2f}"][:: -1 if side else 1]
+                place = (turn.space, turn.session, turn.memory.turn)
+                examples.append(
+                    Example("memories", f"forgotten in {name} only", *place, said[0], said[1], _clip(turn.content))
+                )
+        return examples
 
 
-_MEASURES = {
+_SAMPLED = """SELECT space, turn_id FROM (
+    SELECT
+        s.space, s.turn_id, row_number() OVER (ORDER BY s.space, s.position, s.turn_id) - 1 AS n,
+        count(*) OVER () AS total
+    FROM shared s WHERE NOT s.retracted
+) WHERE n * $most % total < $most ORDER BY n"""
+"""Turns that both have and nobody took back, evenly spread over all of them."""
+
+_MEASURED = {
     "activation": "mean activation",
     "retention": "mean retention",
     "later": f"mean retention, {LATER} days on",
@@ -227,40 +195,7 @@ _MEASURES = {
     "confidence": "mean confidence",
     "forgotten": "forgotten, share",
 }
-"""By the name of what is measured (see projections/recall/liveliness)."""
-
-
-def _params(memory: Connection, processors: Iterable[Processor[Any]]) -> dict[str, Params]:
-    """The parameters that a memory was folded with, by processor."""
-    given = orjson.loads(read_meta(memory, "params"))
-    return {p.name: p.params(**given[p.name]) for p in processors if p.name in given}
-
-
-def _sample(scratch: Connection, sides: Sequence[Connection]) -> list[_Sampled]:
-    """At most SAMPLE turns that both sides have and nobody took back, evenly spread over all spaces and times."""
-    chosen = scratch.execute(
-        """SELECT space, turn_id FROM (
-            SELECT s.space, s.turn_id, row_number() OVER (ORDER BY s.space, s.position, s.turn_id) - 1 AS n, count(*) OVER () AS of
-            FROM shared s WHERE NOT s.retracted
-        ) WHERE n * $most // of < (n + 1) * $most // of OR of <= $most ORDER BY n""",
-        {"most": SAMPLE},
-    ).fetchall()
-    clocks = [_clocks(side) for side in sides]
-    rows = sides[0].execute(
-        f"SELECT t.space, t.id, t.session, t.content, t.role, epoch_us(t.at) FROM turn_recorded t {_WANTED}",
-        _columns(chosen),
-    )
-    said = {(space, id): rest for space, id, *rest in rows.fetchall()}
-    found: list[_Sampled] = []
-    for space, id in chosen:
-        session, content, role, at = said[space, id]
-        memory = Remembered(id, at, memory_type(content, role), role)
-        found.append(_Sampled(space, session, memory, content, max(clock[space] for clock in clocks)))
-    return found
-
-
-_WANTED = "JOIN (SELECT unnest($spaces) AS space, unnest($turns) AS id) w ON w.space = t.space AND w.id = t."
-
+"""What is said of each measure (see projections/alive)."""
 
 _LOADS = {
     "turns": """SELECT t.space, t.session, t.turn_id, t.position, t.effort, t.retracted,
@@ -275,6 +210,8 @@ _LOADS = {
         FROM escalations e LEFT JOIN notes n ON n.space = e.space AND n.note = e.note GROUP BY ALL""",
     "segments": "SELECT space, session, segment, first_turn, first_position, summary FROM segments",
     "conclusions": "SELECT space, session, turn_id, position, pattern, text FROM conclusions",
+    "replaced": """SELECT b.space, b.session, b.turn_id, b.position, b.subject, b.attribute, b.replaced_by, n.content
+        FROM beliefs b LEFT JOIN turn_recorded n ON n.space = b.space AND n.id = b.replaced_by WHERE NOT b.current""",
 }
 
 
@@ -383,6 +320,12 @@ CREATE VIEW l_conclusions_only AS
 CREATE VIEW r_conclusions_only AS
     SELECT c.* FROM r_conclusions c SEMI JOIN shared s ON s.space = c.space AND s.turn_id = c.turn_id
     ANTI JOIN l_conclusions o ON o.space = c.space AND o.turn_id = c.turn_id AND o.pattern = c.pattern;
+CREATE VIEW l_replaced_only AS
+    SELECT b.* FROM l_replaced b SEMI JOIN shared s ON s.space = b.space AND s.turn_id = b.turn_id
+    ANTI JOIN r_replaced o USING (space, turn_id, subject, attribute, replaced_by);
+CREATE VIEW r_replaced_only AS
+    SELECT b.* FROM r_replaced b SEMI JOIN shared s ON s.space = b.space AND s.turn_id = b.turn_id
+    ANTI JOIN l_replaced o USING (space, turn_id, subject, attribute, replaced_by);
 """
 
 _TOKENS = re.sub(
@@ -434,6 +377,10 @@ _COUNTS: tuple[tuple[str, str, tuple[tuple[str, str], ...]], ...] = (
     ("conclusions", "conclusions", (("conclusions", "count(*)"),)),
     ("conclusions", "offers", (("offers", "count(*)"), ("open offers", "count(*) FILTER (status = 'open')"))),
     ("conclusions", "artifacts", (("artifacts", "count(*)"),)),
+    ("beliefs", "beliefs", (("statements", "count(*)"), ("replaced", "count(*) FILTER (NOT current)"))),
+    ("associations", "associations", (("pairs", "count(*)"), ("mean strength", "avg(strength)"))),
+    ("consolidations", "consolidation_ran", (("runs", "count(*)"), ("replays", "sum(fresh + week + older)::BIGINT"))),
+    ("memories", "working_memory_changed", (("mean at hand", "avg(len(items))"),)),
 )
 """Asked of each memory: what it is about, the view, and (what, expression)."""
 
@@ -460,6 +407,8 @@ _DIFFERENCES = (
     ("escalations", "in right only", "SELECT count(*) FROM r_escalations_only"),
     ("conclusions", "in left only", "SELECT count(*) FROM l_conclusions_only"),
     ("conclusions", "in right only", "SELECT count(*) FROM r_conclusions_only"),
+    ("beliefs", "replaced in left only", "SELECT count(*) FROM l_replaced_only"),
+    ("beliefs", "replaced in right only", "SELECT count(*) FROM r_replaced_only"),
 )
 """Asked of what was loaded from both."""
 
@@ -540,6 +489,16 @@ _EXAMPLES = (
         "conclusions", "in right only",
         """SELECT c.space, c.session, c.turn_id, '', c.pattern, c.text FROM r_conclusions_only c
         ORDER BY c.space, c.position, c.pattern""",
+    ),
+    (
+        "beliefs", "replaced in left only",
+        """SELECT b.space, b.session, b.turn_id, 'by ' || b.replaced_by || ': ' || coalesce(b.content, ''), '', NULL
+        FROM l_replaced_only b ORDER BY b.space, b.position, b.turn_id, b.attribute""",
+    ),
+    (
+        "beliefs", "replaced in right only",
+        """SELECT b.space, b.session, b.turn_id, '', 'by ' || b.replaced_by || ': ' || coalesce(b.content, ''), NULL
+        FROM r_replaced_only b ORDER BY b.space, b.position, b.turn_id, b.attribute""",
     ),
 )  # fmt: skip
 """(space, session, turn, left, right, text) of differences, the most telling first; text NULL: the turn's own."""

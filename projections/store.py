@@ -29,7 +29,7 @@ from streams.events import OUTSIDE, Micros, micros
 from streams.processor import Moment, Processor
 from streams.text import Root, TurnRead
 
-FORMAT = "1"
+FORMAT = "2"
 """Of the memory file; a file of another format is refused."""
 VIEWS = Path(__file__).with_name("views.sql")
 COMPACT = 50_000

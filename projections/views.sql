@@ -8,7 +8,8 @@
 -- the raw event that caused it; turn_filed and turn_threaded stand at their turn's own, so they join on it (an integer).
 -- Space and session are in every join and key, so that a filter on them reaches the scans.
 -- A retracted turn concludes nothing: where its words concluded something, that is open again, unless an agent said so
--- itself. `at` is a word of DuckDB's grammar: write t.at or "at".
+-- itself. `at` is a word of DuckDB's grammar: write t.at or "at". A field of a struct is (t.last).a, not t.last.a, which
+-- in a memory named t could be something of that memory.
 
 
 -- Every turn, where it was last filed. One row per turn.
@@ -109,11 +110,11 @@ WITH opened AS (
 )
 SELECT
     f.space, f.session, f.segment, f.first_turn, f.last_turn, f.first_position, f.last_position, f.started_at, f.last_at,
-    f.turns, f.tokens, coalesce(s.last.s, '') AS summary, coalesce(s.last.t, []) AS terms,
+    f.turns, f.tokens, coalesce((s.last).s, '') AS summary, coalesce((s.last).t, []) AS terms,
     CASE WHEN c.last IS NULL THEN 'open' ELSE 'concluded' END AS status,
-    c.last IS NOT NULL OR coalesce(s.last.c, false) AS closed,
-    c.last.a AS concluded_at, c.last.t AS concluded_by, c.last.p AS pattern, c.last.f AS confidence,
-    c.last.c AS conclusion, o.reason, o.departure
+    c.last IS NOT NULL OR coalesce((s.last).c, false) AS closed,
+    (c.last).a AS concluded_at, (c.last).t AS concluded_by, (c.last).p AS pattern, (c.last).f AS confidence,
+    (c.last).c AS conclusion, o.reason, o.departure
 FROM filed f
 LEFT JOIN opened o USING (space, session, segment)
 LEFT JOIN summarized s USING (space, session, segment)
@@ -165,19 +166,19 @@ WITH opened AS (
     FROM turns t WHERE effort IS NOT NULL GROUP BY space, effort
 )
 SELECT
-    o.space, o.effort, coalesce(nullif(p.last.o, ''), o.first.o) AS topic,
+    o.space, o.effort, coalesce(nullif((p.last).o, ''), (o.first).o) AS topic,
     CASE WHEN c.place IS NULL OR r.place > c.place THEN 'open' ELSE 'concluded' END AS status,
-    coalesce(nullif(p.last.n, ''), o.name) AS name, coalesce(i.importance, 'normal') AS importance,
-    coalesce(p.last.s, '') AS summary, coalesce(p.last.t, []) AS terms,
+    coalesce(nullif((p.last).n, ''), o.name) AS name, coalesce(i.importance, 'normal') AS importance,
+    coalesce((p.last).s, '') AS summary, coalesce((p.last).t, []) AS terms,
     coalesce(t.turns, 0) AS turns, coalesce(t.segments, 0) AS segments, coalesce(t.tokens, 0) AS tokens,
-    coalesce(t.sessions, [o.first.s]) AS sessions, coalesce(t.agents, []) AS agents,
-    o.first.a AS opened_at, o.first.s AS opened_in, o.first.r AS opened_by,
-    coalesce(t.first_turn, nullif(o.first.t, '')) AS first_turn, t.last_turn, t.first_position, t.last_position,
-    coalesce(t.last_at, o.first.a) AS last_at,
-    CASE WHEN r.place IS NULL OR c.place > r.place THEN c.last.a END AS concluded_at,
-    CASE WHEN r.place IS NULL OR c.place > r.place THEN c.last.t END AS concluded_by,
-    CASE WHEN r.place IS NULL OR c.place > r.place THEN c.last.p END AS pattern,
-    CASE WHEN r.place IS NULL OR c.place > r.place THEN c.last.c END AS conclusion,
+    coalesce(t.sessions, [(o.first).s]) AS sessions, coalesce(t.agents, []) AS agents,
+    (o.first).a AS opened_at, (o.first).s AS opened_in, (o.first).r AS opened_by,
+    coalesce(t.first_turn, nullif((o.first).t, '')) AS first_turn, t.last_turn, t.first_position, t.last_position,
+    coalesce(t.last_at, (o.first).a) AS last_at,
+    CASE WHEN r.place IS NULL OR c.place > r.place THEN (c.last).a END AS concluded_at,
+    CASE WHEN r.place IS NULL OR c.place > r.place THEN (c.last).t END AS concluded_by,
+    CASE WHEN r.place IS NULL OR c.place > r.place THEN (c.last).p END AS pattern,
+    CASE WHEN r.place IS NULL OR c.place > r.place THEN (c.last).c END AS conclusion,
     coalesce(r.times, 0) AS reopened
 FROM opened o
 LEFT JOIN threaded t USING (space, effort)
@@ -185,7 +186,7 @@ LEFT JOIN progressed p USING (space, effort)
 LEFT JOIN concluded c USING (space, effort)
 LEFT JOIN resumed r USING (space, effort)
 LEFT JOIN rated i USING (space, effort)
-WHERE t.effort IS NOT NULL OR o.first.r = 'declared';
+WHERE t.effort IS NOT NULL OR (o.first).r = 'declared';
 
 
 -- The context of each session now. One row per entry; none for a session whose context is empty.
@@ -271,20 +272,20 @@ WITH opened AS (
     FROM note_closed c GROUP BY c.space, c.note
 )
 SELECT
-    o.space, o.n.session AS session, o.note, o.n.content AS content, o.n.context AS context, o.n.source AS source,
-    o.n.priority AS priority, o.n.at AS opened_at, o.n.deadline AS deadline, nullif(o.n.turn, '') AS turn,
+    o.space, (o.n).session AS session, o.note, (o.n).content AS content, (o.n).context AS context, (o.n).source AS source,
+    (o.n).priority AS priority, (o.n).at AS opened_at, (o.n).deadline AS deadline, nullif((o.n).turn, '') AS turn,
     CASE
         WHEN c.place >= o.place THEN 'settled'
         WHEN e.place >= o.place THEN 'escalated'
         WHEN a.place >= o.place THEN 'archived'
-        WHEN o.n.historic THEN 'historic'
+        WHEN (o.n).historic THEN 'historic'
         ELSE 'open' END AS status,
-    CASE WHEN e.place >= o.place THEN e.last.a END AS escalated_at,
-    CASE WHEN e.place >= o.place THEN e.last.q END AS question,
+    CASE WHEN e.place >= o.place THEN (e.last).a END AS escalated_at,
+    CASE WHEN e.place >= o.place THEN (e.last).q END AS question,
     CASE WHEN a.place >= o.place THEN a.archived_at END AS archived_at,
-    CASE WHEN c.place >= o.place THEN c.last.a END AS settled_at,
-    CASE WHEN c.place >= o.place THEN c.last.r END AS resolution,
-    coalesce(s.times, 0) AS surfaced, s.last_at AS last_surfaced_at, o.n.position AS position
+    CASE WHEN c.place >= o.place THEN (c.last).a END AS settled_at,
+    CASE WHEN c.place >= o.place THEN (c.last).r END AS resolution,
+    coalesce(s.times, 0) AS surfaced, s.last_at AS last_surfaced_at, (o.n).position AS position
 FROM opened o
 LEFT JOIN surfaced s USING (space, note)
 LEFT JOIN escalated e USING (space, note)
@@ -315,9 +316,9 @@ WITH settled AS (
     FROM conclusion_offered o GROUP BY o.space, o.session, o.turn
 )
 SELECT
-    f.space, f.session, f.turn AS turn_id, f.o.segment AS segment, f.o.at AS "at", f.o.pattern AS pattern,
-    f.o.confidence AS confidence, f.o.text AS text, coalesce(s.last.o, 'open') AS status, s.last.a AS settled_at,
-    t.agent, f.o.position AS position
+    f.space, f.session, f.turn AS turn_id, (f.o).segment AS segment, (f.o).at AS "at", (f.o).pattern AS pattern,
+    (f.o).confidence AS confidence, (f.o).text AS text, coalesce((s.last).o, 'open') AS status, (s.last).a AS settled_at,
+    t.agent, (f.o).position AS position
 FROM offered f
 JOIN turn_recorded t ON t.id = f.turn AND t.space = f.space AND t.session = f.session
 LEFT JOIN settled s ON s.turn = f.turn AND s.space = f.space AND s.session = f.session
@@ -344,11 +345,11 @@ WITH concluded AS (
     FROM conclusion_detected d GROUP BY d.space, d.session, d.turn, d.pattern
 )
 SELECT
-    c.space, c.session, c.last.t AS turn_id, t.segment, t.effort, c.last.a AS "at", t.agent, t.role, c.last.p AS pattern,
-    c.last.f AS confidence, coalesce(d.text, c.last.c) AS text, c.last.c AS conclusion, t.position
+    c.space, c.session, (c.last).t AS turn_id, t.segment, t.effort, (c.last).a AS "at", t.agent, t.role, (c.last).p AS pattern,
+    (c.last).f AS confidence, coalesce(d.text, (c.last).c) AS text, (c.last).c AS conclusion, t.position
 FROM concluded c
-JOIN turns t ON t.turn_id = c.last.t AND t.space = c.space AND t.session = c.session
-LEFT JOIN detected d ON d.turn = c.last.t AND d.pattern = c.last.p AND d.space = c.space AND d.session = c.session;
+JOIN turns t ON t.turn_id = (c.last).t AND t.space = c.space AND t.session = c.session
+LEFT JOIN detected d ON d.turn = (c.last).t AND d.pattern = (c.last).p AND d.space = c.space AND d.session = c.session;
 
 
 -- What conclusions left behind. One row per artifact.
@@ -361,10 +362,10 @@ WITH newest AS (
     SELECT DISTINCT r.space, r.turn FROM turn_retracted r
 )
 SELECT
-    n.space, n.a.session AS session, n.artifact, n.a.kind AS kind, n.a.title AS title, n.a.body AS body,
-    n.a.status AS status, n.a.tags AS tags, n.a.segment AS segment, n.a.turns AS turns, n.a.at AS "at",
-    r.turn IS NOT NULL AS retracted, n.a.position AS position
-FROM newest n LEFT JOIN retracted r ON r.space = n.space AND r.turn = n.a.turns[-1];
+    n.space, (n.a).session AS session, n.artifact, (n.a).kind AS kind, (n.a).title AS title, (n.a).body AS body,
+    (n.a).status AS status, (n.a).tags AS tags, (n.a).segment AS segment, (n.a).turns AS turns, (n.a).at AS "at",
+    r.turn IS NOT NULL AS retracted, (n.a).position AS position
+FROM newest n LEFT JOIN retracted r ON r.space = n.space AND r.turn = (n.a).turns[-1];
 
 
 -- What turns state, and what took its place. One row per statement that was not taken back: what a turn says of one
@@ -390,9 +391,9 @@ WITH told AS (
     QUALIFY row_number() OVER (PARTITION BY space, older, newer, subject, attribute ORDER BY position DESC, path DESC) = 1
         AND link IS NOT NULL
 ), judged AS (
-    SELECT h.space, h.older AS turn, h.link.c AS chain, h.link.p - 1 AS place FROM holding h WHERE h.attribute = ''
+    SELECT h.space, h.older AS turn, (h.link).c AS chain, (h.link).p - 1 AS place FROM holding h WHERE h.attribute = ''
     UNION ALL
-    SELECT h.space, h.newer, h.link.c, h.link.p FROM holding h WHERE h.attribute = ''
+    SELECT h.space, h.newer, (h.link).c, (h.link).p FROM holding h WHERE h.attribute = ''
 ), stated AS (
     SELECT s.space, s.turn, s.subject, s.attribute, s.value, s.affirmed, s.chain, s.place
     FROM belief_stated s
@@ -409,8 +410,8 @@ WITH told AS (
 )
 SELECT
     s.space, t.session, s.turn AS turn_id, t.at, t.agent, t.role, s.subject, s.attribute, s.value, s.affirmed,
-    coalesce(k.link.c, s.chain) AS chain, coalesce(k.link.p, s.place) AS place,
-    r.by.n AS replaced_by, r.by.l.a AS replaced_at, r.by.l.r AS rule, r.by.l.f AS confidence,
+    coalesce((k.link).c, s.chain) AS chain, coalesce((k.link).p, s.place) AS place,
+    (r.by).n AS replaced_by, (r.by).l.a AS replaced_at, (r.by).l.r AS rule, (r.by).l.f AS confidence,
     r.turn IS NULL AS current, t.position
 FROM stated s
 LEFT JOIN turn_recorded t ON t.id = s.turn AND t.space = s.space
@@ -456,10 +457,10 @@ WITH shown AS (
 ), practised AS (
     SELECT space, turn, arg_max(growth, (position, path)) AS growth FROM retention_changed GROUP BY space, turn
 ), consolidated AS (
-    SELECT c.space, c.turn, arg_max({n: replays, r1: r1, r2: r2, a: c.at}, (position, path)) AS last
+    SELECT c.space, c.turn, arg_max({n: replays, r1: r1, r2: r2, a: c.at}, (position, path)) AS traced
     FROM memory_consolidated c GROUP BY c.space, c.turn
 ), relied AS (
-    SELECT c.space, c.turn, arg_max({s: scale, h: shift, c: contradicted}, (position, path)) AS last
+    SELECT c.space, c.turn, arg_max({s: scale, h: shift, c: contradicted}, (position, path)) AS trust
     FROM confidence_changed c GROUP BY c.space, c.turn
 ), touched AS (
     SELECT space, turn FROM shown UNION SELECT space, turn FROM flagged UNION SELECT space, turn FROM pinned
@@ -470,9 +471,10 @@ SELECT
     coalesce(s.recalls, 0) AS recalls, s.first_at AS first_recalled_at, s.last_at AS last_recalled_at,
     coalesce(f.important, false) AS important, coalesce(p.pinned, false) AS pinned,
     coalesce(w.rewards, 0) AS rewards, w.reward, coalesce(g.growth, 1) AS growth,
-    coalesce(c.last.n, 0) AS replays, CASE WHEN c.last.n > 0 THEN c.last.r1 END AS r1,
-    CASE WHEN c.last.n > 0 THEN c.last.r2 END AS r2, CASE WHEN c.last.n > 0 THEN c.last.a END AS traced_at,
-    coalesce(b.last.s, 1) AS scale, coalesce(b.last.h, 0) AS shift, coalesce(b.last.c, false) AS contradicted,
+    coalesce((c.traced).n, 0) AS replays, CASE WHEN (c.traced).n > 0 THEN (c.traced).r1 END AS r1,
+    CASE WHEN (c.traced).n > 0 THEN (c.traced).r2 END AS r2,
+    CASE WHEN (c.traced).n > 0 THEN (c.traced).a END AS traced_at,
+    coalesce((b.trust).s, 1) AS scale, coalesce((b.trust).h, 0) AS shift, coalesce((b.trust).c, false) AS contradicted,
     x.turn IS NOT NULL AS retracted
 FROM touched m
 LEFT JOIN turn_recorded t ON t.id = m.turn AND t.space = m.space

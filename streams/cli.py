@@ -777,7 +777,7 @@ def diff(
     from projections.diff import compare
 
     with opened(home, json) as (house, terminal), house.reading(left) as one, house.reading(right) as other:
-        found = compare(one, other, (left, right), examples)
+        found = compare(one, other, (left, right), examples, house.processors)
         if json:
             terminal.object(found.to_json())
             return

@@ -291,7 +291,7 @@ class Demo:
         again = ", ".join(name for name, steps in report.steps.items() if steps)
         self.out.print(f"{seconds:.1f} s. Folded again: {again}. Taken over unchanged: {', '.join(report.reused)}.")
         with self.home.reading() as live, self.home.reading("small") as small:
-            found = diff.compare(live, small, ("live", "small"), 1)
+            found = diff.compare(live, small, ("live", "small"), 1, self.home.processors)
         differing = [m for m in found.rows if m.differs]
         self.table(
             ("", "", "live:>", "small:>", "differs:>"),

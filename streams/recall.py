@@ -40,7 +40,9 @@ SHOWN = 32
 
 Moment = Annotated[
     Optional[str],  # noqa: UP045
-    typer.Option("--at", metavar="TIME", help="The moment it is asked at; the space's newest event if not given."),
+    typer.Option(
+        "--at", metavar="TIME", help="The moment it is asked at; if not given, that of the newest turn."
+    ),
 ]
 Kinds = Annotated[
     Optional[list[str]],  # noqa: UP045
@@ -95,7 +97,7 @@ def recall(
         return
     if question is None:
         raise UsageError("there is no question", 'ask one: `mnemolog recall "the budget for Lisbon"`')
-    asked = {"space": space or settings().space, "query": " ".join(question), "session": session} | how
+    asked = {"space": space or settings().space, "query": _said(question), "session": session} | how
     with opened(home, json, after) as (house, terminal):
         found = house.ask("recall", memory, **asked)
         if json:
@@ -105,6 +107,11 @@ def recall(
         shows = session is not None if keep is None else keep
         if shows and found["hits"]:
             _keep(house, [_shown(found)])
+
+
+def _said(words: list[str]) -> str:
+    """Words of a command line as text; what is no text in them, bytes of another encoding, becomes question marks."""
+    return " ".join(words).encode(errors="replace").decode()
 
 
 def _show(found: dict[str, Any], house: Home, terminal: Terminal) -> None:
@@ -200,7 +207,7 @@ def needs_recall(
     json: AsJson = False,
 ) -> None:
     """Whether a message needs the memory to be asked anew, or is served by what was shown in its session before."""
-    asked = {"space": space or settings().space, "session": session, "message": " ".join(message), "at": at}
+    asked = {"space": space or settings().space, "session": session, "message": _said(message), "at": at}
     with opened(home, json, after) as (house, terminal):
         found = house.ask("needs_recall", memory, **asked)
         if json:

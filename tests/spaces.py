@@ -23,7 +23,7 @@ from streams.events import (
 from streams.home import Home, Office
 from streams.log import Stored
 
-START = micros("2026-01-05T09:00:00Z")
+START = micros("2024-01-01T09:00:00Z")
 """A Monday."""
 SPACE = "acme"
 MINUTE = 1 / (24 * 60)
@@ -71,7 +71,8 @@ class Remembering:
 
     def add(self, *events: Outside) -> None:
         """Records events as they are."""
-        assert all(isinstance(outcome, Stored) for outcome in self.home.log.append(events))
+        outcomes = self.home.log.append(events)
+        assert all(isinstance(outcome, Stored) for outcome in outcomes), outcomes
         self.events += events
 
     def pass_time(self, day: float | None) -> None:
@@ -136,11 +137,9 @@ class Remembering:
         """The answer of live to a question."""
         return self.office.carry_out({"ask": what, "arguments": arguments})
 
-    def recall(self, query: str, memory: str = "live", **how: Any) -> dict[str, Any]:
-        """What a memory knows about something."""
-        asked: dict[str, Any] = {"space": SPACE, "query": query} | how
-        found = self.ask("recall", **asked) if memory == "live" else self.home.ask("recall", memory, **asked)
-        return dict(found)
+    def recall(self, query: str, **how: Any) -> dict[str, Any]:
+        """What live knows about something."""
+        return dict(self.ask("recall", **{"space": SPACE, "query": query} | how))
 
     def found(self, query: str, **how: Any) -> list[str]:
         """The turns that live offers, the best first."""

@@ -51,6 +51,27 @@ def test_a_note_taken_is_a_note_shown(home: Home) -> None:
         assert [row["note"] for row in memory.ask("view", name="notes")] == [note]
 
 
+def test_what_is_recalled_in_a_session_is_recorded_and_at_hand_there(home: Home) -> None:
+    with serving(home):
+        memory = Memory(home.path, space="ann")
+        key = memory.record("one", "user", "Ben keeps the key of the boat house.")
+        memory.record("two", "user", "My favourite colour is blue.")
+        assert memory.needs_recall("three", "Where is the key of the boat house?")
+        (hit,) = memory.recall("key of the boat house", "three", k=1, kinds=["turn"])
+        assert (hit["turns"], hit["text"]) == ([key], "Ben keeps the key of the boat house.")
+        assert not memory.needs_recall("three", "Where is the key of the boat house?")
+        memory.reward([key], 0.5, session="three")
+        memory.recall("key of the boat house")
+        memory.recall("key of the boat house", "four", record=False)
+        happened = [row["what"] for row in memory.ask("memory", id=key)["accesses"]]
+        assert happened == ["recalled", "rewarded"]
+        with pytest.raises(RefusedError, match="there is no kind 'dream'"):
+            memory.recall("key", kinds=["dream"])
+        with pytest.raises(RefusedError, match="no 'colour'"):
+            memory.recall("key", colour="blue")
+        assert memory.recall("", "four") == []
+
+
 def test_a_home_that_nobody_serves_says_what_to_start(tmp_path: Path) -> None:
     with pytest.raises(NotServedError, match="mnemolog serve"):
         Memory(tmp_path).record("chat", "user", "hello")

@@ -3,15 +3,27 @@
 from __future__ import annotations
 
 import json
+from math import exp
 
+import orjson
 import pytest
 
+from processors import PROCESSORS
+from processors.activation import ActivationChanged
+from processors.association import MemoriesAssociated
 from processors.coactivation import LinkFormed, PairCoactivated
+from processors.confidence import ConfidenceChanged
+from processors.consolidation import ConsolidationRan, MemoryConsolidated
+from processors.contradictions import BeliefContradicted, BeliefStated
+from processors.forgetting import RetentionChanged
 from processors.manifest import ConclusionDetected, SegmentConcluded, SegmentOpened, TurnFiled
 from processors.open_efforts import EffortConcluded, EffortOpened, TurnThreaded
 from processors.ttl_escalations import NoteEscalated, NoteOpened
 from processors.working_context import ContextScored
+from projections import diff as diffs
 from projections.diff import Example, compare
+from projections.store import as_of
+from streams.events import TurnRetracted
 from tests.memories import at, make, memory, turn
 
 
@@ -128,7 +140,8 @@ def test_counts_stand_side_by_side(diff):
 def test_the_table_is_in_groups(diff):
     order = [r.about for r in diff.rows]
     assert list(dict.fromkeys(order)) == [
-        "turns", "segments", "efforts", "contexts", "tokens", "links", "escalations", "conclusions",
+        "turns", "segments", "efforts", "contexts", "tokens", "links", "escalations", "conclusions", "beliefs",
+        "associations", "consolidations", "memories",
     ]  # fmt: skip
     assert [about for about, last in zip(order, [None, *order], strict=False) if about != last] == list(
         dict.fromkeys(order)
@@ -202,3 +215,138 @@ def test_a_diff_is_json(diff):
 def test_a_connection_on_which_a_result_was_left_half_read_can_be_compared(memories):
     memories[0].execute("SELECT * FROM turns").fetchone()
     assert compare(*memories).rows[0].left == 5
+
+
+# -- how alive memories are --------------------------------------------------------------------------------------------
+
+
+def told(day, id=None, content="words"):
+    """A turn that is told on a day; nothing tells but that it happened, so that it lasts as that does."""
+    return [turn(id or f"t{day}", "s", content, at=at(hours=24 * day))]
+
+
+def remembering(path, *steps, without=(), **set_):
+    """A memory folded with the parameters that are set, and defaults, by all mechanisms but those without."""
+    made = memory(path, *steps)
+    params = {
+        p.name: p.params(**set_.get(p.name, {})).model_dump(mode="json") for p in PROCESSORS if p.name not in without
+    }
+    made.execute("UPDATE meta SET value = ? WHERE key = 'params'", [orjson.dumps(params).decode()])
+    return made
+
+
+def alike(one, other, **given):
+    return compare(one, other, ("live", "patient"), processors=PROCESSORS, **given)
+
+
+PATIENT = {"forgetting": {"episodic": 90.0}}
+
+
+def test_what_is_computed_when_it_is_read_is_compared_with_the_parameters_of_each_memory(tmp_path):
+    talk = [told(0), told(10)]
+    live, patient = remembering(tmp_path / "l", *talk), remembering(tmp_path / "p", *talk, **PATIENT)
+    found = alike(live, patient)
+    assert not found.same
+    means = [(exp(-10) + 1) / 2, (exp(-10 / 90) + 1) / 2]
+    assert row(found, "memories", "mean retention")[:2] == tuple(round(mean, 6) for mean in means)
+    means = [(exp(-40) + exp(-30)) / 2, (exp(-40 / 90) + exp(-30 / 90)) / 2]
+    assert row(found, "memories", "mean retention, 30 days on")[:2] == tuple(round(mean, 6) for mean in means)
+    assert row(found, "memories", "forgotten, share") == (0.5, 0, -0.5)
+    assert row(found, "memories", "mechanisms") == (7, 7, 0)
+    assert row(found, "memories", "mean activation")[2] == 0
+    assert examples(found, "memories", "forgotten in left only") == [
+        Example("memories", "forgotten in left only", "acme", "s", "t0", "forgotten", "kept, retention 0.89", "words")
+    ]
+
+
+def test_what_is_forgotten_on_the_right_only_is_an_example_too(tmp_path):
+    talk = [told(0), told(10)]
+    found = alike(remembering(tmp_path / "p", *talk, **PATIENT), remembering(tmp_path / "l", *talk))
+    assert [(e.turn, e.left, e.right) for e in examples(found, "memories", "forgotten in right only")] == [
+        ("t0", "kept, retention 0.89", "forgotten")
+    ]
+    assert examples(found, "memories", "forgotten in left only") == []
+
+
+def test_memories_of_the_same_parameters_do_not_differ_in_how_alive_they_are(tmp_path):
+    live = remembering(tmp_path / "l", told(0), told(10))
+    assert alike(live, live).same
+
+
+def test_the_last_record_of_a_turn_by_each_mechanism_is_what_is_read(tmp_path):
+    kept = {"session": "s", "turn": "t0"}
+    talk = [told(0), told(10)]
+    marked = [
+        make(RetentionChanged, pinned=True, **kept),
+        make(ActivationChanged, reward=1.0, **kept),
+        make(MemoryConsolidated, r2=0.5, at=at(hours=240), **kept),
+        make(ConfidenceChanged, scale=1.0, contradicted=True, salience=-1.0, **kept),
+    ]
+    plain = remembering(tmp_path / "plain", *talk)
+    found = alike(plain, remembering(tmp_path / "marked", *talk, marked))
+    assert row(found, "memories", "forgotten, share") == (0.5, 0, -0.5)
+    assert row(found, "memories", "mean activation")[2] == 0.5
+    assert row(found, "memories", "mean slow trace")[2] == 0.25
+    # .6 of .8, of which a contradiction leaves .3, in one of two
+    assert row(found, "memories", "mean confidence")[2] == round(-0.6 * 0.8 * 0.7 / 2, 6)
+    unpinned = [make(RetentionChanged, pinned=False, **kept)]
+    found = alike(plain, remembering(tmp_path / "unpinned", *talk, marked, unpinned))
+    assert row(found, "memories", "forgotten, share") == (0.5, 0.5, 0)
+
+
+def test_as_of_a_position_later_records_are_not_read(tmp_path):
+    pinned = [make(RetentionChanged, session="s", turn="t0", pinned=True)]
+    live = remembering(tmp_path / "l", told(0), told(10), pinned)
+    found = alike(as_of(live, "1"), live)
+    assert row(found, "memories", "forgotten, share") == (0.5, 0, -0.5)
+
+
+def test_a_mechanism_that_one_memory_lacks_is_not_compared(tmp_path):
+    talk = [told(0), told(10)]
+    found = alike(remembering(tmp_path / "l", *talk), remembering(tmp_path / "r", *talk, without=["forgetting"]))
+    assert row(found, "memories", "mechanisms") == (7, 6, -1)
+    assert not {"mean retention", "mean retention, 30 days on", "forgotten, share"} & {r.what for r in found.rows}
+    assert row(found, "memories", "mean activation")[2] == 0
+
+
+def test_without_mechanisms_nothing_is_said_of_how_alive_memories_are(tmp_path):
+    live = remembering(tmp_path / "l", told(0), told(10))
+    assert [r.what for r in compare(live, live).rows if r.about == "memories"] == ["mean at hand"]
+
+
+def test_turns_are_sampled_evenly_over_time_and_retracted_ones_left_out(tmp_path, monkeypatch):
+    monkeypatch.setattr(diffs, "SAMPLE", 3)
+    talk = [*(told(day) for day in range(7)), [make(TurnRetracted, session="s", turn="t1", id="r")], told(30)]
+    live, patient = remembering(tmp_path / "l", *talk), remembering(tmp_path / "p", *talk, **PATIENT)
+    found = alike(live, patient)
+    # of t0 t2 t3 t4 t5 t6 t30, as many as may be: t0 t4 t6
+    assert [e.turn for e in examples(found, "memories", "forgotten in left only")] == ["t6", "t4", "t0"]
+    assert len(examples(alike(live, patient, examples=1), "memories", "forgotten in left only")) == 1
+
+
+def test_memories_that_end_at_other_times_are_compared_at_the_later_one(tmp_path):
+    live, short = remembering(tmp_path / "l", told(0), told(10)), remembering(tmp_path / "s", told(0))
+    found = alike(live, short)
+    assert row(found, "memories", "mean retention") == (round(exp(-10), 6), round(exp(-10), 6), 0)
+
+
+def test_what_took_whose_place_what_is_associated_and_what_was_replayed_is_counted(tmp_path):
+    belief = {"session": "s", "subject": "ann", "attribute": "live"}
+    more = [
+        make(BeliefStated, turn="t0", **belief),
+        make(BeliefStated, turn="t1", **belief),
+        make(BeliefContradicted, turn="t1", older="t0", **belief),
+        make(MemoriesAssociated, session="s", first="t0", second="t1", strength=0.1),
+        make(ConsolidationRan, fresh=1, week=2, older=3),
+    ]
+    talk = [told(0), told(1)]
+    found = compare(memory(tmp_path / "l", *talk), memory(tmp_path / "r", *talk, more))
+    assert [(r.about, r.what, r.differs) for r in found.rows if r.differs] == [
+        ("beliefs", "statements", 2), ("beliefs", "replaced", 1), ("beliefs", "replaced in right only", 1),
+        ("associations", "pairs", 1),
+        ("associations", "mean strength", 0.1), ("consolidations", "runs", 1), ("consolidations", "replays", 6),
+    ]  # fmt: skip
+    assert examples(found, "beliefs", "replaced in left only") == []
+    assert examples(found, "beliefs", "replaced in right only") == [
+        Example("beliefs", "replaced in right only", "acme", "s", "t0", "", "by t1: words", "words")
+    ]

@@ -292,6 +292,13 @@ def test_an_analysis_can_be_asked_as_of_a_position(con, name):
     run(as_of(con, "4"), name)
 
 
+@pytest.mark.parametrize("letter", ["c", "m", "p", "s"])
+def test_an_analysis_can_be_asked_of_a_memory_that_has_the_name_of_something_in_it(tmp_path, letter):
+    con = memory(tmp_path / f"{letter}.duckdb", *STEPS[:5])
+    for name in analyses():
+        run(con, name, {"space": "nobody"})
+
+
 def test_as_of_a_position_an_analysis_counts_nothing_later(con):
     assert columns(run(as_of(con, "4"), "sessions"), "session", "turns") == [("a", 5)]
     assert columns(run(as_of(con, "2"), "efforts"), "effort", "turns") == [("e2", 1), ("e1", 2)]

@@ -458,10 +458,13 @@ def test_an_artifact_says_whether_the_turn_that_made_it_was_retracted(tmp_path):
 
 
 LIVES = {"subject": "ann", "attribute": "live"}
+"""What a belief is about."""
 
 
 def stated(turn_id, value, chain, place=0, **given):
-    return make(BeliefStated, session="s", turn=turn_id, value=value, chain=chain, place=place, **(LIVES | given))
+    return make(
+        BeliefStated, session="s", turn=turn_id, value=value, chain=chain, place=place, affirmed=True, **(LIVES | given)
+    )
 
 
 def contradicted(turn_id, older, chain, place=1, **given):
@@ -489,7 +492,7 @@ def test_a_statement_is_current_until_another_takes_its_place(tmp_path):
     ]
     assert rows(
         con, "SELECT subject, agent, role, affirmed, replaced_at, confidence FROM beliefs WHERE NOT current"
-    ) == [("ann", "ann", "user", False, WHEN + timedelta(minutes=5), 0.9)]
+    ) == [("ann", "ann", "user", True, WHEN + timedelta(minutes=5), 0.9)]
     assert rows(as_of(con, "0"), "SELECT value, current FROM beliefs ORDER BY value") == [("oslo", True), ("tea", True)]
 
 
@@ -603,6 +606,13 @@ def test_every_view_can_be_asked_for_by_name_and_as_of_a_position(tmp_path):
         assert view(as_of(con, "0"), name, space="nobody") == []
 
 
+@pytest.mark.parametrize("name", ["b", "c", "n", "o", "p", "s"])
+def test_a_memory_may_have_the_name_that_something_has_in_a_view(tmp_path, name):
+    con = memory(tmp_path / f"{name}.duckdb", *[EFFORT, CONCLUDED, RESUMED])
+    assert [row["effort"] for row in view(con, "efforts")] == ["e1"]
+    assert [view(con, other, space="nobody") for other in VIEWS] == [[] for _ in VIEWS]
+
+
 @pytest.mark.parametrize(
     ("moment", "status", "turns"), [("0", "open", 1), ("1", "concluded", 2), ("2", "open", 3)], ids=["0", "1", "2"]
 )
@@ -619,5 +629,5 @@ def test_the_stable_columns_are_there(tmp_path):
         "efforts": "space, effort, topic, status",
         "conclusions": "turn_id, pattern, confidence",
     }
-    for view, columns in wanted.items():
-        con.execute(f"SELECT {columns} FROM {view} t")
+    for name, columns in wanted.items():
+        con.execute(f"SELECT {columns} FROM {name} t")

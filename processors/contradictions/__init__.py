@@ -15,14 +15,27 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from processors.contradictions.beliefs import LOOSE, Belief, Link, Row, current, drop, insert, judge, links, relink, rows
+from processors.contradictions.beliefs import (
+    LOOSE,
+    Belief,
+    Link,
+    Row,
+    current,
+    drop,
+    insert,
+    judge,
+    links,
+    relink,
+    rows,
+)
 from processors.contradictions.events import BeliefConfirmed as BeliefConfirmed
 from processors.contradictions.events import BeliefContradicted as BeliefContradicted
 from processors.contradictions.events import BeliefRestored as BeliefRestored
 from processors.contradictions.events import BeliefStated as BeliefStated
 from processors.contradictions.events import RemembranceFiled as RemembranceFiled
 from processors.contradictions.lexicon import SWAPPABLE, THEY, TRADED
-from processors.contradictions.reading import Statement, statements
+from processors.contradictions.phrases import Statement
+from processors.contradictions.reading import statements
 from processors.contradictions.values import TIMES, same
 from streams.events import (
     ClockTicked,
@@ -182,6 +195,8 @@ def _meant(state: State, recent: Recent, speaker: str, statement: Statement) -> 
             continue
         if "thing" in facets and "place" in row.facets:
             facets = {"place": facets["thing"]}
+        if "clock" in row.facets and facets.get("number", "").isdigit() and int(facets["number"]) <= 12:
+            facets = {"clock": f"~{facets['number']}:00"}
         known = [sort for sort in facets if sort in row.facets]
         loose = known and known[0] in ("thing", "place", "kind") and statement.old is None
         if not known or (loose and (statement.kind != "one" or belief.kind != "one")):
@@ -212,7 +227,7 @@ def _theirs(state: State, recent: Recent, speaker: str, statement: Statement) ->
 
 
 def _switched(state: State, recent: Recent, speaker: str, statement: Statement) -> list[tuple[str, str, Statement]]:
-    """What "we switched to Y" takes the place of: a thing of its sort, whatever is done with it, or what was last said."""
+    """What "we switched to Y" takes the place of: something of its sort, or what was last said."""
     subject = speaker if statement.mine else ""
     value = statement.value
     last = next((key for key, who in reversed(recent.keys) if who == speaker), "")

@@ -140,14 +140,14 @@ def alike(older: Row, newer: Row) -> bool:
 
 def reason(kind: Kind, older: Row, newer: Row) -> tuple[str, float] | None:
     """By what rule, and how surely, a statement takes the place of an older one; None where both may hold."""
+    if _other_times(older, newer):
+        return None
     shared = sorted(older.facets.keys() & newer.facets.keys())
     if older.affirmed != newer.affirmed:
         if kind == "many" or any(same(sort, older.facets[sort], newer.facets[sort]) for sort in shared):
             return ("negated", 0.9) if newer.changes or not newer.affirmed else ("negated", 0.8)
         return None
     if newer.adds or not newer.affirmed or (newer.scope and newer.scope != older.scope and not newer.changes):
-        return None
-    if _other_times(older, newer):
         return None
     differing = [sort for sort in shared if not same(sort, older.facets[sort], newer.facets[sort])]
     if kind == "prefer":

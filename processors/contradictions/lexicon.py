@@ -101,18 +101,22 @@ CLASS: dict[str, str] = {
 ALIAS: dict[str, str] = {word: name for name, words in _TABLE["alias"].items() for word in words.split()}
 """Words of a class that say the same as another."""
 MEAT = frozenset(_TABLE["means"]["diet"].split())
+FOLLOW: dict[str, frozenset[str]] = {word: frozenset(words.split()) for word, words in _TABLE["follow"].items()}
+"""Of what one must follow, or a word of a class, for a word to state anything."""
+STATE: dict[str, str] = _TABLE["state"]
+"""Verbs, as the state that they tell."""
 THEY = frozenset(("he", "she", "their"))
 """Subjects that point at somebody, as they stand in attributes."""
 TRADED = frozenset(("host", "deploy", "bank", "drive", "run", "subscribe", "read", "watch", "build"))
 """What is done with things of which one takes the place of another without further words."""
 SWAPPABLE = tuple(dict.fromkeys(verb.attribute for verbs in VERBS.values() for verb in verbs if verb.kind != "never"))
+_ENDED = (*STATE, *CHANGE["cancel"], *(word for word, verbs in VERBS.items() if any(verb.bare for verb in verbs)))
 TRIGGERS = frozenset(
-    [word for word, name in GROUP.items() if name == "is"]
-    + [short for short, full in EXPAND.items() if not {"is", "are", "am"}.isdisjoint(full)]
-    + [*VERBS]
-    + [word + mark for word, verbs in VERBS.items() if any(verb.bare for verb in verbs) for mark in ".,!"]
-    + ["can", "can't", "cannot", "cant"]
+    [word for word, name in GROUP.items() if name == "is" and word not in ("be", "being")]
+    + _TABLE["words"]["contracted"].split()
+    + [word for word, verbs in VERBS.items() if any(verb.kind != "never" for verb in verbs)]
+    + [word + mark for word in _ENDED for mark in ".,!"]
     + [word for name, words in CHANGE.items() if name != "particles" for word in words]
-    + ["meant", "mean", "correction:", "scratch", "but", "make", "got", "get", "should", "sorry,", "not"]
+    + [*STATE, *FOLLOW, "can", "can't", "cannot", "cant", "hasn't", "haven't"]
 )
-"""A turn without any of these states nothing."""
+"""A turn without any of these states nothing, unless it points at what was stated."""

@@ -1,12 +1,13 @@
 -- Which memories are used together: pairs of turns, how often they were shown together, how strong that made their link,
--- what disuse has left of it (in the clock of the space's newest turn), and whether it was often enough to link them. What
--- is left, and what is enough, is told by the parameters that the memory was folded with.
+-- what disuse has left of it (by the time of the space's newest turn or recall), and whether it was often enough to link
+-- them. What is left, and what is enough, is told by the parameters that the memory was folded with.
 -- parameter: space = ''   only this space; '' for all
 -- parameter: turn = ''    only pairs with this turn; '' for all
 -- parameter: least = 1    pairs shown together at least so often
 -- parameter: limit = 200  at most so many, what is strongest now first
 WITH clock AS (
-    SELECT t.space, max(t.at) AS now FROM turn_recorded t GROUP BY t.space
+    SELECT e.space, max(e.at) AS now
+    FROM (SELECT space, t.at FROM turn_recorded t UNION ALL SELECT space, r.at FROM memory_recalled r) e GROUP BY e.space
 ), folded AS (
     SELECT
         (m.value->>'$.association.half_life')::DOUBLE AS half_life, (m.value->>'$.association.link_after')::BIGINT AS link_after

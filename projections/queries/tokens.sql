@@ -26,7 +26,7 @@ WITH said AS (
     FROM effort_progressed p WHERE $space IN ('', p.space)
     QUALIFY row_number() OVER (PARTITION BY p.space, p.effort, p.position ORDER BY p.path DESC) = 1
 ), shown AS (
-    SELECT c.space, c.session, c.position, unnest(c.last.efforts) AS effort, unnest(c.last.modes) AS mode
+    SELECT c.space, c.session, c.position, unnest((c.last).efforts) AS effort, unnest((c.last).modes) AS mode
     FROM (
         SELECT s.space, s.session, s.position, arg_max({efforts: x.efforts, modes: x.modes}, x.path) AS last
         FROM listed s JOIN context_scored x ON x.space = s.space AND x.session = s.session AND x.position = s.position

@@ -10,7 +10,8 @@ WITH changes AS (
     FROM working_memory_changed w WHERE $space IN ('', w.space) AND $session IN ('', w.session)
 )
 SELECT
-    c.space, c.session, c.at, len(c.items) AS at_hand, len(list_filter(c.items, lambda i: NOT list_contains(c.before, i))) AS came,
+    c.space, c.session, c.at, len(c.items) AS at_hand,
+    len(list_filter(c.items, lambda i: NOT list_contains(c.before, i))) AS came,
     len(list_intersect(c.items, c.before)) AS stayed,
     len(list_filter(c.before, lambda i: NOT list_contains(c.items, i))) AS went, c.cue, c.items
 FROM changes c

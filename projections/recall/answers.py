@@ -76,7 +76,7 @@ class Recall:
         if not asked.forgotten:
             hits = [hit for hit in hits if _asked_for(hit) or not self.dynamics.is_forgotten(moment, hit.document)]
         if not asked.history:
-            hits = self._believed(moment, hits)
+            hits = self.believed(moment, hits)
         return moment, [hit for hit in hits[: asked.k] if hit.score >= LEAST * hits[0].score]
 
     def moment(self, space: Seen, name: str, until: int | None, at: int | None, session: str | None = None) -> Moment:
@@ -84,7 +84,7 @@ class Recall:
         now = space.clock() if at is None else at
         return Moment(space, name, until, now, self.dynamics.spread(name, session, until, now))
 
-    def _believed(self, moment: Moment, hits: list[Hit]) -> list[Hit]:
+    def believed(self, moment: Moment, hits: list[Hit]) -> list[Hit]:
         """The hits, with what is believed now in the place of each statement that it took the place of."""
         space = moment.space
         turns = [space.id(hit.document) for hit in hits if space.documents.kind[hit.document] == TURN]

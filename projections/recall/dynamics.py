@@ -64,22 +64,28 @@ class Dynamics:
         self.index = index
         self.readings = readings
         self.params = params
+        self._of_turns = [n for n, p in readings.keeping.items() if all(key == ("turn",) for key in p.keeps.values())]
+        """Mechanisms that keep records of single turns."""
 
     # -- of single turns ---------------------------------------------------------------------------------------------
 
     def remembered(self, space: Seen, document: int) -> Remembered:
         """A turn as a memory."""
-        flags = int(space.documents.flags[document])
-        type, role = TYPES[flags >> TYPE_BIT & 3], ROLES[flags >> ROLE_BIT & 3]
-        return Remembered(space.id(document), int(space.documents.at[document]), type, role)
+        return self._remembered(space, [document])[0]
+
+    def _remembered(self, space: Seen, turns: list[int]) -> list[Remembered]:
+        flags, at = space.documents.flags[turns].tolist(), space.documents.at[turns].tolist()
+        return [
+            Remembered(space.id(turn), created, TYPES[told >> TYPE_BIT & 3], ROLES[told >> ROLE_BIT & 3])
+            for turn, created, told in zip(turns, at, flags, strict=True)
+        ]
 
     def records(self, moment: Moment, turns: Sequence[str]) -> dict[str, dict[str, Any]]:
         """By turn: the last record of each mechanism that keeps one of single turns."""
         found: dict[str, dict[str, Any]] = {}
-        for name, processor in self.readings.keeping.items():
-            if all(key == ("turn",) for key in processor.keeps.values()):
-                for turn, record in self.index.records(moment.name, name, turns, moment.until).items():
-                    found.setdefault(turn, {})[name] = record
+        for name in self._of_turns:
+            for turn, record in self.index.records(moment.name, name, turns, moment.until).items():
+                found.setdefault(turn, {})[name] = record
         return found
 
     def measured(self, moment: Moment, memories: Sequence[Remembered]) -> dict[str, dict[str, float]]:
@@ -96,21 +102,28 @@ class Dynamics:
         A segment, conclusion or note is as alive as the most alive of the turns it was made of.
         """
         space = moment.space
-        sources = [self._sources(space, document) for document in documents]
-        turns = dict.fromkeys(turn for found in sources for turn in found)
-        memories = [self.remembered(space, turn) for turn in turns]
+        kinds = space.documents.kind[documents].tolist()
+        sources = [
+            [document] if kind == TURN else self._sources(space, document)
+            for document, kind in zip(documents, kinds, strict=True)
+        ]
+        turns = [*dict.fromkeys(turn for found in sources for turn in found)]
+        memories = self._remembered(space, turns)
         measured = self.measured(moment, memories)
         values = {
             turn: liveliness(self.params, measured[memory.turn], moment.spread.get(memory.turn, 0.0))
             for turn, memory in zip(turns, memories, strict=True)
         }
-        return np.array([max((values[turn] for turn in found), default=0.0) for found in sources], np.float32)
+        return np.array([max([values[turn] for turn in found], default=0.0) for found in sources], np.float32)
 
     def is_forgotten(self, moment: Moment, document: int) -> bool:
         """Whether a document is offered only where it is asked for: all of the turns it was made of are forgotten."""
-        memories = [self.remembered(moment.space, turn) for turn in self._sources(moment.space, document)]
-        records = self.records(moment, [memory.turn for memory in memories])
-        gone = (is_forgotten(self.readings, memory, records.get(memory.turn, {}), moment.now) for memory in memories)
+        memories = self._remembered(moment.space, self._sources(moment.space, document))
+        owner, turns = self.readings.owner("forgotten"), [memory.turn for memory in memories]
+        found = self.index.records(moment.name, owner, turns, moment.until) if owner else {}
+        none: dict[str, Any] = {}
+        records = {turn: {owner: record} for turn, record in found.items()}
+        gone = (is_forgotten(self.readings, memory, records.get(memory.turn, none), moment.now) for memory in memories)
         return bool(memories) and all(gone)
 
     def _sources(self, space: Seen, document: int) -> list[int]:

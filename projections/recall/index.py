@@ -34,7 +34,7 @@ from typing import Any
 import orjson
 
 from projections.recall import file
-from projections.recall.catch_up import TABLES, Analyse, Page, present, told, write
+from projections.recall.catch_up import TABLES, Analyse, Page, Place, present, sizes, told, write
 from projections.recall.held import Held, Seen
 from projections.recall.records import Kept, Records
 from projections.store import EVENT_TABLES, Connection, read_meta
@@ -48,7 +48,11 @@ HEAVY = 32 * 2**20
 """Characters of text in a page above which the next is smaller."""
 MEMORY = 128 * 2**20
 """Bytes of spaces kept in memory beside the one asked last."""
+LIVE = 3
+"""Tables with new rows up to which each is asked for those of a page; of more, it is asked first which hold any."""
 UNSEEN = -1
+FAILURES = (sqlite3.Error, OSError, file.DamagedError)
+"""What may go wrong with the file."""
 
 Progress = Callable[[int, int], None]
 """Called with (done, total)."""
@@ -82,6 +86,9 @@ class Index:
         self._database: sqlite3.Connection | None = None
         self._marks: dict[int, int] = {}
         self._changes = 0
+        self._held_rows: dict[str, int] = {}
+        """How many rows the memory's tables held when it was asked where it ends; and when all were taken up."""
+        self._taken_rows: dict[str, int] = {}
         self._spaces: OrderedDict[str, Held] = OrderedDict()
         self._records = Records(self._kept)
         self._tables: frozenset[str] = frozenset()
@@ -170,6 +177,7 @@ class Index:
     def _reload(self) -> None:
         """Forgets what is in memory, and reads how far the index goes."""
         self._forget()
+        self._taken_rows = {}
         self._changes = self._data_version()
         self._marks = dict(self.database.execute("SELECT partition, position FROM marks").fetchall())
 
@@ -213,17 +221,22 @@ class Index:
         done = 0
         with self._safely(), _rare_collections():
             self._refresh()
+            held, taken = self._held_rows, self._taken_rows
+            changed = frozenset(
+                table for table in self._tables if table not in taken or held.get(table) != taken[table]
+            )
             waiting = self._waiting(ends)
             total = sum(stop - start for _, start, stop in waiting)
             for partition, start, stop in waiting:
                 size = PAGE
                 while start < stop:
                     upto = min(start + size, stop)
-                    weight = self._take(connection, partition, start, upto)
+                    weight = self._take(connection, changed, (partition, start, upto))
                     size = max(size // 2, 64) if weight > HEAVY else PAGE if weight < HEAVY // 4 else size
                     done += upto - start
                     start = upto
                     progress(done, total)
+            self._taken_rows = held
         return done
 
     @contextmanager
@@ -251,12 +264,17 @@ class Index:
         for table in sorted(self._tables & TABLES) if self._partial else ():
             last = f'SELECT "partition", max(position) FROM {table} GROUP BY ALL'
             places += connection.execute(last).fetchall()
-        return dict(sorted(places))
+        ends = dict(sorted(places))
+        if self._waiting(ends):
+            self._held_rows = sizes(connection)
+        return ends
 
-    def _take(self, connection: Connection, partition: int, start: int, stop: int) -> int:
-        """Takes up a page; the characters of text in it."""
-        place = (partition, start, stop)
-        tables = present(connection, self._tables & (TABLES | self._records.tables), place)
+    def _take(self, connection: Connection, changed: frozenset[str], place: Place) -> int:
+        """Takes up a page; the characters of text in it. `changed`: the tables that may have rows there."""
+        partition, _, stop = place
+        tables = changed & (TABLES | self._records.tables)
+        if len(tables) > LIVE:
+            tables = present(connection, tables, place)
         rows, page = told(connection, tables, place), Page(self._analyse)
         with file.transaction(self.database):
             for name, told_ in groupby(rows, itemgetter(0)):
@@ -301,7 +319,7 @@ class Index:
 
     def space(self, name: str, until: int | None = None) -> Seen:
         """A space as of an offset of its partition of the log; as of now where None. An unknown space is empty."""
-        with self._asking():
+        try:
             self._refresh()
             held = self._held(name)
             if held is None:
@@ -309,6 +327,8 @@ class Index:
             elif len(self._spaces) > 1:
                 self._evict()
             return Seen.at(held, self.database, until)
+        except FAILURES as error:
+            raise self._failed(error) from error
 
     def records(self, space: str, name: str, turns: Iterable[str], until: int | None = None) -> dict[str, Any]:
         """The last record of a mechanism for each of `turns` that it keeps one of."""
@@ -317,15 +337,19 @@ class Index:
     def related(self, space: str, name: str, turns: Iterable[str], until: int | None = None) -> dict[str, list[Any]]:
         """The records of a mechanism that each of `turns` (or whatever their keys name) is part of, such as a pair of
         turns: the last one of each thing, in the order in which they were told."""
-        with self._asking():
+        try:
             return self._records.of(self.database, space, name, list(turns), until)
+        except FAILURES as error:
+            raise self._failed(error) from error
 
-    @contextmanager
-    def _asking(self) -> Iterator[None]:
+    def _failed(self, error: Exception) -> Exception:
+        """What is told of something that went wrong while the index was asked. A damaged one is made anew."""
         try:
             with file.mended(self.path):
-                yield
-        except file.DamagedError as error:
+                raise error
+        except file.DamagedError as damage:
             self.close()
             file.remove(self.path)
-            raise MemoryFileError(f"the index {self.path} is damaged: {error}", "ask again: it is made anew") from error
+            return MemoryFileError(f"the index {self.path} is damaged: {damage}", "ask again: it is made anew")
+        except Exception as told:
+            return told

@@ -34,7 +34,7 @@ class LivelinessParams(Params):
     most: float = param(2.0, "log odds", "of spreading: attention times association", "ACT-R", gt=0)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Remembered:
     """A turn as a memory."""
 
@@ -53,17 +53,18 @@ def measures(readings: Readings, memory: Remembered, records: Records, now: int)
     """What the dynamics say of a memory at `now` (UTC microseconds), by the name of the measure."""
     created = memory.created_at
     found: dict[str, float] = {}
-    if "activation" in readings:
-        found["activation"] = readings["activation"](records.get(readings.owner("activation")), created, now)
-    if "retention" in readings:
-        record = records.get(readings.owner("retention"))
-        found["retention"] = readings["retention"](record, memory.type, created, now)
-    if "traces" in readings:
-        record = records.get(readings.owner("traces"))
-        found["fast"], found["slow"] = readings["traces"](record, created, now)
-    if "confidence" in readings:
-        record = records.get(readings.owner("confidence"))
-        found["confidence"] = readings["confidence"](record, memory.role, created, now)
+    if reading := readings.get("activation"):
+        owner, read = reading
+        found["activation"] = read(records.get(owner), created, now)
+    if reading := readings.get("retention"):
+        owner, read = reading
+        found["retention"] = read(records.get(owner), memory.type, created, now)
+    if reading := readings.get("traces"):
+        owner, read = reading
+        found["fast"], found["slow"] = read(records.get(owner), created, now)
+    if reading := readings.get("confidence"):
+        owner, read = reading
+        found["confidence"] = read(records.get(owner), memory.role, created, now)
     return found
 
 
@@ -77,15 +78,15 @@ def is_forgotten(readings: Readings, memory: Remembered, records: Records, now: 
 
 def liveliness(params: LivelinessParams, found: Mapping[str, float], spread: float) -> float:
     """Between -1 and 1. `found` as `measures` gives it; `spread` is what was spread to the memory, in log odds."""
-    parts: list[tuple[float, float]] = []
+    value = total = 0.0
     if "activation" in found:
         odds = 2 / (1 + exp(-(found["activation"] - params.threshold) / params.noise)) - 1
-        parts.append((params.activation, odds))
+        value, total = value + params.activation * odds, total + params.activation
     if "retention" in found:
         kept = max(found["retention"], min(found.get("slow", 0.0), 1.0))
-        parts.append((params.retention, 2 * kept - 1))
+        value, total = value + params.retention * (2 * kept - 1), total + params.retention
     if "confidence" in found:
-        parts.append((params.confidence, 2 * found["confidence"] - 1))
-    parts.append((params.spreading, min(max(spread / params.most, 0.0), 1.0)))
-    total = sum(weight for weight, _ in parts)
-    return sum(weight * x for weight, x in parts) / total if total else 0.0
+        value, total = value + params.confidence * (2 * found["confidence"] - 1), total + params.confidence
+    value += params.spreading * min(max(spread / params.most, 0.0), 1.0)
+    total += params.spreading
+    return value / total if total else 0.0

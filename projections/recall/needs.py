@@ -33,7 +33,8 @@ from typing import Literal
 
 import numpy as np
 
-from projections.recall.analysis import ask
+from projections.recall.analysis import ALIKE, ask
+from projections.recall.dates import may_name_times
 from projections.recall.ranking import Hit, RecallParams, rank
 from projections.recall.space import Ints, Space
 from streams.processor import Params, param
@@ -43,7 +44,9 @@ from streams.text.terms import scan
 ASKING = frozenset(("question", "asking", "wh", "asks", "opening", "resume", "reminder"))
 """Cues of a message that wants something to be known."""
 
-Reason = Literal["small talk", "an answer", "told only", "nothing at hand", "elsewhere", "within reach"]
+Reason = Literal[
+    "small talk", "never heard of", "an answer", "told only", "nothing at hand", "elsewhere", "within reach"
+]
 
 
 class NeedParams(Params):
@@ -101,14 +104,15 @@ def needs_recall(
     said = scan(message).cues
     asks = not ASKING.isdisjoint(said)
     query = ask(message)
-    known = [term for term in query.terms if len(space.postings(term)[0])]
-    if not any(rarity(term) != LIGHT for term in known) and not (asks and known and not len(reach)):
-        return Need(False, "small talk")
+    known = [term for term in query.terms if any(len(space.postings(one)[0]) for one in (term, *ALIKE.get(term, ())))]
+    vague = asks and (may_name_times(message) or (known and not len(reach)))
+    if not any(map(_tells, known)) and not vague:
+        return Need(False, "never heard of" if any(map(_tells, query.terms)) else "small talk")
     first = rank(space, query, ranking, k=1 + len(talk), now=now)
     best = next((hit.score for hit in first if hit.document not in talk), 0.0)
     hits = rank(space, query, ranking, k=k, now=now, among=reach[~np.isin(reach, [*talk])])
     lost = best - (hits[0].score if hits else 0.0)
-    cover = min(1.0, max(0.0, 1 - lost / _worth(ranking, space, known)))
+    cover = min(1.0, max(0.0, 1 - lost / _worth(ranking, space, query.terms)))
     if "question" not in said and "asking" in scan(before).cues:
         return Need(False, "an answer", cover, hits)
     if not len(reach):
@@ -118,8 +122,13 @@ def needs_recall(
     return Need(True, "elsewhere", cover) if cover < params.enough else Need(False, "within reach", cover, hits)
 
 
-def _worth(ranking: RecallParams, space: Space, known: Sequence[str]) -> float:
-    """What a turn that holds all known terms of a message scores by them at most, and one term more."""
-    held = [len(space.postings(term)[0]) for term in known]
-    idf = sum(log(1 + max(0.0, space.seen - n + 0.5) / (n + 0.5)) for n in held)
+def _tells(term: str) -> bool:
+    """Whether a term tells something of a topic; a word such as kind or first does not."""
+    return rarity(term) != LIGHT
+
+
+def _worth(ranking: RecallParams, space: Space, terms: Sequence[str]) -> float:
+    """What a turn that holds all terms of a message that the space knows scores by them at most, and one term more."""
+    held = [len(space.postings(term)[0]) for term in terms]
+    idf = sum(log(1 + max(0.0, space.seen - n + 0.5) / (n + 0.5)) for n in held if n)
     return (ranking.k1 + 1) * (idf + log(1 + space.seen))

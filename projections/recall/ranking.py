@@ -31,7 +31,7 @@ from numpy.typing import NDArray
 
 from projections.recall.analysis import ALIKE, ASKS, DATED, ROLES, Query
 from projections.recall.dates import DAY, may_name_times, spans
-from projections.recall.space import KINDS, TURN, Floats, Ints, Space
+from projections.recall.space import KINDS, TURN, Documents, Floats, Ints, Space
 from streams.processor import Params, param
 
 Liveliness = Callable[[Ints], Floats]
@@ -126,6 +126,8 @@ class _Scratch(threading.local):
 
     zeros: Floats = np.zeros(0, np.float32)
     places: Ints = np.zeros(0, np.int32)
+    whole: tuple[Documents, int, tuple[Ints, NDArray[np.intp], NDArray[np.intp]]] | None = None
+    """See _whole."""
 
     def sized(self, documents: int) -> _Scratch:
         if len(self.zeros) < documents:
@@ -183,11 +185,11 @@ def _ranked(
         return []
     scores = _score(space, query, params, terms, view, told, named)
     relevance = scores.relevance()
-    relevance[~_shown(space, view, kinds)] = 0
+    relevance *= _shown(space, view, kinds)
     if among is not None:
         relevance[~np.isin(view.documents, among)] = 0
     best = _first(relevance, max(k + spare, NEAR))
-    return _hits(scores, relevance, best, k, params.share, liveliness)[: k + spare]
+    return _hits(scores, relevance, best, count, params.share, liveliness)
 
 
 def _named(space: Space, query: Query) -> dict[str, list[int]]:
@@ -259,9 +261,11 @@ def _shown(space: Space, view: _View, kinds: Collection[int]) -> NDArray[np.bool
     """Whether each document of the view is wanted and not ended."""
     columns = space.documents
     at = slice(space.seen) if view.whole else view.documents
-    wanted = np.zeros(len(KINDS), bool)
-    wanted[[*kinds]] = True
-    return wanted[columns.kind[at]] & (columns.ended[at] > space.until)
+    shown: NDArray[np.bool_] = columns.ended[at] > space.until
+    if len({*kinds}) < len(KINDS):
+        kind = columns.kind[at]
+        shown &= np.logical_or.reduce([kind == wanted for wanted in kinds])
+    return shown
 
 
 def _view(
@@ -275,11 +279,7 @@ def _view(
     is around them."""
     columns, seen = space.documents, space.seen
     if seen <= params.dense:
-        before, after = np.full(seen + 1, seen), np.full(seen + 1, seen)
-        np.copyto(before[:-1], columns.before[:seen], where=columns.before[:seen] >= 0)
-        known = (columns.after[:seen] >= 0) & (columns.after[:seen] < seen)
-        np.copyto(after[:-1], columns.after[:seen], where=known)
-        return _View(np.arange(seen, dtype=np.int32), before, after, terms, True)
+        return _View(*_whole(columns, seen), terms, True)
     chosen = _chosen(space, params, terms) if among is None else among
     if among is None and told is not None and (not len(chosen) or len(told[0]) <= params.shortlist):
         chosen = np.concatenate([chosen, told[0][: params.shortlist]])
@@ -288,6 +288,19 @@ def _view(
         near = step[chosen]
         chosen, _ = _distinct(np.sort(np.concatenate([chosen, near[(near >= 0) & (near < seen)]])))
     return _narrow(space, chosen, terms)
+
+
+def _whole(columns: Documents, seen: int) -> tuple[Ints, NDArray[np.intp], NDArray[np.intp]]:
+    """All documents of a small space and their neighbours. Those of the last space asked are kept."""
+    if _SCRATCH.whole is not None and _SCRATCH.whole[0] is columns and _SCRATCH.whole[1] == seen:
+        return _SCRATCH.whole[2]
+    before, after = np.full(seen + 1, seen), np.full(seen + 1, seen)
+    np.copyto(before[:-1], columns.before[:seen], where=columns.before[:seen] >= 0)
+    known = (columns.after[:seen] >= 0) & (columns.after[:seen] < seen)
+    np.copyto(after[:-1], columns.after[:seen], where=known)
+    found = np.arange(seen, dtype=np.int32), before, after
+    _SCRATCH.whole = columns, seen, found
+    return found
 
 
 def _narrow(space: Space, documents: Ints, terms: list[_Term]) -> _View:
@@ -362,9 +375,9 @@ def _score(
         documents, held, weight = told
         place = np.minimum(np.searchsorted(documents, view.documents), len(documents) - 1)
         time[:] = np.where(documents[place] == view.documents, np.float32(weight) * held[place], 0)
-    scores = _Scores(view.documents, own, words, _sessions(space, params, terms)[columns.session[at]], time)
+    scores = _Scores(view.documents, own, words, _sessions(space, params, terms).take(columns.session[at]), time)
     if named:
-        scores.factors["speaker"] = _speaker(space, params, named)[columns.speaker[at]]
+        scores.factors["speaker"] = _speaker(space, params, named).take(columns.speaker[at])
     scores.factors["asking"] = np.where(flags & ASKS, np.float32(params.asking), np.float32(1))
     if query.when:
         scores.factors["when"] = np.where(flags & DATED, np.float32(params.when), np.float32(1))
@@ -383,19 +396,19 @@ def _words(space: Space, params: RecallParams, view: _View, lengths: Ints, flags
     # All terms at once, a line of a table each: of a small space most of the time is that of calls.
     places, counts, lines = _joined(view.terms)
     worth = np.array([term.weight * term.idf * (params.k1 + 1) for term in view.terms], np.float32)
-    own = np.zeros((len(view.terms), count), np.float32)
-    own[lines, places] = worth[lines] * counts / (counts + norm[places])
-    pooled = np.zeros((len(view.terms), count + 1), np.float32)
+    own = np.bincount(places, worth[lines] * counts / (counts + norm[places]), count).astype(np.float32)
+    table = np.zeros(len(view.terms) * (count + 1), np.float32)
+    line = lines * (count + 1)
     # A document has one neighbour on each side at most, so no place but the last, nowhere, is met twice in a line.
     next_ = view.after[places]
-    pooled[lines, places] = counts
-    pooled[lines, next_] += weight[next_] * counts
-    pooled[lines, view.after[next_]] += np.float32(params.earlier) * counts
-    pooled[lines, view.before[places]] += np.float32(params.after) * counts
-    pooled = pooled[:, :-1]
+    table[line + places] = counts
+    table[line + next_] += weight[next_] * counts
+    table[line + view.after[next_]] += np.float32(params.earlier) * counts
+    table[line + view.before[places]] += np.float32(params.after) * counts
+    pooled = table.reshape(-1, count + 1)[:, :-1]
     weighed = worth[:, np.newaxis] * pooled
     weighed /= pooled + norm
-    return own.sum(axis=0), weighed.sum(axis=0)
+    return own, weighed.sum(axis=0)
 
 
 def _joined(terms: list[_Term]) -> tuple[NDArray[np.intp], Floats, NDArray[np.intp]]:
@@ -442,9 +455,15 @@ def _speaker(space: Space, params: RecallParams, named: dict[str, list[int]]) ->
 
 
 def _hits(
-    scores: _Scores, relevance: Floats, best: NDArray[np.int64], k: int, share: float, liveliness: Liveliness | None
+    scores: _Scores,
+    relevance: Floats,
+    best: NDArray[np.int64],
+    count: tuple[int, int],
+    share: float,
+    liveliness: Liveliness | None,
 ) -> list[Hit]:
-    """Hits in order, those that may come among the first `k` by how alive they are, too."""
+    """Hits in order, those that may come among the first `k` by how alive they are, too; `spare` more follow."""
+    k, spare = count
     score = relevance[best].astype(np.float64)
     alive = np.zeros(len(best))
     if liveliness is not None and len(best):
@@ -454,8 +473,10 @@ def _hits(
         score *= 1 + share * alive
         order = np.lexsort((scores.documents[best], -score))
         best, score, alive = best[order], score[order], alive[order]
+    best, score, alive = best[: k + spare], score[: k + spare], alive[: k + spare]
+    own = scores.own[best]
     parts = {
-        "own": scores.own[best], "around": (scores.words - scores.own)[best], "session": scores.session[best],
+        "own": own, "around": scores.words[best] - own, "session": scores.session[best],
         "time": scores.time[best], **{name: factor[best] for name, factor in scores.factors.items()},
         "relevance": relevance[best], "liveliness": alive,
     }  # fmt: skip

@@ -27,6 +27,10 @@ class Readings:
             for name, reading in processor.readings.items()
         }
 
+    def get(self, name: str) -> tuple[str, Callable[..., Any]] | None:
+        """The reading of that name after the processor whose records it reads; None where there is none."""
+        return self._found.get(name)
+
     def __contains__(self, name: str) -> bool:
         return name in self._found
 

@@ -90,6 +90,8 @@ class Records:
         left out."""
         known = self._known_of(index, space, name)
         wanted = [turn for turn in turns if turn in known] if known else []
+        if not wanted:
+            return {}
         if missing := [turn for turn in wanted if known[turn] is None]:
             if self._read > MOST:
                 self.forget()

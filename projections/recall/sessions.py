@@ -38,7 +38,7 @@ def needs_recall(sight: Sight, space: str, session: str, message: str, at: str |
     talk = _talk(seen, session)
     before = _before(sight, moment, talk, message, record.asked[0] if record is not None and record.asked else 0)
     need = decide(params, recall.params, seen, message, reach, before, talk, now=moment.now)
-    hits = recall._believed(moment, need.hits)
+    hits = recall.believed(moment, need.hits)
     said = _said(sight, moment, [*items.values(), *(hit.document for hit in hits)])
     shown = dict(zip(record.items, record.shown, strict=True)) if record is not None else {}
     return {

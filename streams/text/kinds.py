@@ -110,7 +110,9 @@ def _states(content: str, part: str, rule: Rule) -> bool:
         begin = max(at - BEFORE, 0)
         # Why the mark: `^` is the beginning of the turn, not of what is looked at.
         near = content[begin : at + BEHIND] if not begin else f"…{content[begin : at + BEHIND]}"
-        if (phrase := _led(phrases, near) if rule.leads else phrases.search(near)) and not _asked(content, begin + phrase.end() - bool(begin)):
+        if (phrase := _led(phrases, near) if rule.leads else phrases.search(near)) and not _asked(
+            content, begin + phrase.end() - bool(begin)
+        ):
             return True
         at = content.find(part, at + len(part))
     return False

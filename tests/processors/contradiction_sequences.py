@@ -1,7 +1,9 @@
 """Statements in a row, and which of them contradict which.
 
-`FIRST` was written before the rules and `HELD_OUT` with it, neither seen by the other; rules were never tuned on
-`HELD_OUT`. `MORE` was written to tune on. A pair (1, 0) says that statement 1 takes the place of statement 0.
+`FIRST` was written before the rules and `HELD_OUT` with it, neither seen by the other; one miss of `HELD_OUT` was looked
+at later and mended. `MORE` was written to tune on. `FRESH` and `FRESH_HELD` are in the manner of notes for an agent, by an
+author who had not read the rules but wrote some later: the first to tune on, the second only to run. A pair (1, 0) says
+that statement 1 takes the place of statement 0.
 """
 
 from __future__ import annotations
@@ -380,9 +382,6 @@ VARIED = (
 )  # fmt: skip
 """Written after the rules, to see what else people say; then tuned on."""
 
-
-# Written before its author had read the rules, in the manner of notes for an agent's memory. Rules may be tuned on
-# `FRESH`; `FRESH_HELD` is only ever run.
 
 FRESH = (
     _changes("value", "I work as a nurse at St. Mary's.", "I quit nursing, I'm a software developer now."),

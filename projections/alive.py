@@ -1,0 +1,121 @@
+"""How alive some memories are, computed straight from the tables of a memory: no index, no numpy.
+
+What recall computes for the few turns that it ranks (see projections/recall), for those who compare or count many: the
+last record of each turn by each mechanism, read by the mechanism's own readings, with the memory's own parameters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import Any
+
+import orjson
+
+from projections.recall.liveliness import Remembered, is_forgotten, measures
+from projections.recall.readings import Readings
+from projections.store import Connection, read_meta, table_of
+from streams.events import DAY
+from streams.processor import Processor
+from streams.text.kinds import memory_type
+
+LATER = 30
+"""Days on: what a month of silence leaves."""
+
+Place = tuple[str, str]
+"""A space and a turn."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sampled:
+    """A turn as a memory, and where it was said."""
+
+    space: str
+    session: str
+    memory: Remembered
+    content: str
+
+    @property
+    def place(self) -> Place:
+        """Its space and its id."""
+        return self.space, self.memory.turn
+
+
+def readings_of(memory: Connection, processors: Iterable[Processor[Any]]) -> Readings:
+    """What processors offer to read of a memory, with the parameters that it was folded with."""
+    given = orjson.loads(read_meta(memory, "params"))
+    mine = [processor for processor in processors if processor.name in given]
+    return Readings(mine, {processor.name: processor.params(**given[processor.name]) for processor in mine})
+
+
+def sampled(memory: Connection, places: Sequence[Place]) -> list[Sampled]:
+    """The turns at these places, in their order."""
+    rows = memory.execute(
+        "SELECT t.space, t.id, t.session, t.content, t.role, epoch_us(t.at) FROM turn_recorded t "
+        "JOIN (SELECT unnest($spaces::VARCHAR[]) AS space, unnest($turns::VARCHAR[]) AS turn) w "
+        "ON w.space = t.space AND w.turn = t.id",
+        _columns(places),
+    ).fetchall()
+    found = {
+        (space, id): Sampled(space, session, Remembered(id, at, memory_type(content, role), role), content)
+        for space, id, session, content, role, at in rows
+    }
+    return [found[place] for place in places if place in found]
+
+
+def clocks(memory: Connection) -> dict[str, int]:
+    """The time of the newest turn of each space, UTC microseconds."""
+    return dict(memory.execute("SELECT t.space, epoch_us(max(t.at)) FROM turn_recorded t GROUP BY t.space").fetchall())
+
+
+def alive(
+    memory: Connection, readings: Readings, turns: Sequence[Sampled], now: Mapping[str, int]
+) -> Iterator[dict[str, float]]:
+    """What is measured of each turn at the moment `now` of its space, by the name of the measure.
+
+    To those of `projections.recall.liveliness.measures` come `later`, the retention LATER days on, and `forgotten`, 0
+    or 1. What no processor offers a reading of is left out.
+    """
+    records = _records(memory, readings, [turn.place for turn in turns])
+    none: dict[str, Any] = {}
+    for turn in turns:
+        known, moment = records.get(turn.place, none), now[turn.space]
+        found = measures(readings, turn.memory, known, moment)
+        if "retention" in found:
+            found["later"] = measures(readings, turn.memory, known, moment + LATER * DAY)["retention"]
+        if "forgotten" in readings:
+            found["forgotten"] = float(is_forgotten(readings, turn.memory, known, moment))
+        yield found
+
+
+def _records(memory: Connection, readings: Readings, places: Sequence[Place]) -> dict[Place, dict[str, Any]]:
+    """By turn: the last record of each mechanism that keeps one of single turns."""
+    found: dict[Place, dict[str, tuple[tuple[int, int], Any]]] = {}
+    for name, processor in readings.keeping.items():
+        if all(key == ("turn",) for key in processor.keeps.values()):
+            for cls in processor.keeps:
+                for place, when, record in _last(memory, cls, places):
+                    known = found.setdefault(place, {})
+                    known[name] = max(known.get(name, (when, record)), (when, record), key=lambda one: one[0])
+    return {place: {name: record for name, (_, record) in known.items()} for place, known in found.items()}
+
+
+def _last(memory: Connection, cls: type, places: Sequence[Place]) -> Iterator[tuple[Place, tuple[int, int], Any]]:
+    """The last event of a class about each of some turns, with its place in the log."""
+    table = table_of(cls)
+    select = ", ".join(f'epoch_us(r."{c.name}")' if c.sql == "TIMESTAMP" else f'r."{c.name}"' for c in table.columns)
+    rows = memory.execute(
+        f"SELECT r.position, r.path, {select} FROM {table.name} r "
+        "JOIN (SELECT unnest($spaces::VARCHAR[]) AS space, unnest($turns::VARCHAR[]) AS turn) w "
+        "ON w.space = r.space AND w.turn = r.turn "
+        "QUALIFY row_number() OVER (PARTITION BY r.space, r.turn ORDER BY r.position DESC, r.path DESC) = 1",
+        _columns(places),
+    ).fetchall()
+    carried = dict.fromkeys(f.name for f in fields(cls) if f.metadata.get("carried"))
+    for position, path, *row in rows:
+        values = {c.name: orjson.loads(v) if c.json else v for c, v in zip(table.columns, row, strict=True)}
+        yield (values["space"], values["turn"]), (position, path), cls(**values, **carried)
+
+
+def _columns(places: Sequence[Place]) -> dict[str, list[str]]:
+    return {"spaces": [space for space, _ in places], "turns": [turn for _, turn in places]}
