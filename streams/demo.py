@@ -42,6 +42,8 @@ SPACE, SESSION = "harbor", "import-day"
 """The long session, which the demo looks into."""
 RESUMED = ("import-day-84", "refund-again-01")
 """Turns that take up earlier work: of three days before, concluded; of the week before, in a new session."""
+QUESTION, HITS = "why was the search for connections slow?", 4
+"""What is asked of the memory, and how many answers are shown."""
 SETTING = "working_context.capacity=2"
 ROWS = 12
 """Rows of the chart."""
@@ -89,6 +91,7 @@ def run(folder: Path | None = None, console: Console | None = None) -> None:
         demo.efforts(memory)
         demo.resumption(memory)
         demo.notes(memory)
+    demo.recall()
     demo.replay()
     demo.next()
 
@@ -245,6 +248,18 @@ class Demo:
         for escalation in ask.view(memory, "escalations", order='"at"', limit=1):
             self.out.print(f"[bold]Escalated[/] {_when(escalation['at'])}: {escape(_line(escalation['question']))}")
 
+    def recall(self) -> None:
+        """What is known about something, with where it was said."""
+        self.head("Recall", f"mnemolog recall {QUESTION!r}: by relevance first, by how alive a memory is second.")
+        found = self.home.ask("recall", space=SPACE, query=QUESTION, k=HITS)
+        self.table(
+            ("score:>", "kind", "said", "by", "what"),
+            [
+                (f"{hit['score']:.2f}", hit["kind"], _when(hit["at"]), hit["agent"] or "", _line(hit["text"]))
+                for hit in found["hits"]
+            ],
+        )
+
     def resumption(self, memory: Connection) -> None:
         """The context just before and just after earlier work is taken up again."""
         self.head(
@@ -305,6 +320,7 @@ class Demo:
         typed = (
             (f"export MNEMOLOG_HOME={shlex.quote(str(self.home.path.resolve()))}", "this home"),
             (f"{call} context --space {SPACE} --session {SESSION}", "what a model would be given now"),
+            (f"{call} recall --space {SPACE} 'what did Ines decide?'", "what is known about anything"),
             (f"{call} show {SESSION}-18..{SESSION}-36", "verbatim turns, as behind any summary"),
             (f"{call} query", "the named analyses"),
             (f"{call} sql 'SELECT topic, status FROM efforts'", "any question"),

@@ -123,8 +123,8 @@ def shown(tmp_path_factory) -> str:
 
 
 def test_the_demo_shows_every_part_of_the_main_job_in_100_columns(shown):
-    parts, _, typed = shown.partition("8 Next")
-    titles = ("Feed", "The context", "Manifest", "Efforts", "Coming back", "Notes", "Replay")
+    parts, _, typed = shown.partition("9 Next")
+    titles = ("Feed", "The context", "Manifest", "Efforts", "Coming back", "Notes", "Recall", "Replay")
     assert [n for n, title in enumerate(titles, 1) if f"{n} {title}" not in parts] == []
     assert [line for line in parts.splitlines()[1:] if len(line.rstrip()) > demo.WIDTH] == []
     assert "Escalated" in parts

@@ -1,9 +1,9 @@
 """Statements in a row, and which of them contradict which.
 
-`FIRST` was written before the rules and `HELD_OUT` with it, neither seen by the other; one miss of `HELD_OUT` was looked
-at later and mended. `MORE` was written to tune on. `FRESH` and `FRESH_HELD` are in the manner of notes for an agent, by an
-author who had not read the rules but wrote some later: the first to tune on, the second only to run. A pair (1, 0) says
-that statement 1 takes the place of statement 0.
+`FIRST` was written before the rules and `HELD_OUT` with it, neither seen by the other; one miss of `HELD_OUT` was
+looked at later and mended. `MORE` was written to tune on. `FRESH` and `FRESH_HELD` are in the manner of notes for an
+agent, by an author who had not read the rules but wrote some later: the first to tune on, the second only to run.
+A pair (1, 0) says that statement 1 takes the place of statement 0.
 """
 
 from __future__ import annotations
