@@ -42,7 +42,7 @@ SPACE, SESSION = "harbor", "import-day"
 """The long session, which the demo looks into."""
 RESUMED = ("import-day-84", "refund-again-01")
 """Turns that take up earlier work: of three days before, concluded; of the week before, in a new session."""
-QUESTION, HITS = "why was the search for connections slow?", 4
+QUESTION, HITS = "why was the search for connections slow?", 3
 """What is asked of the memory, and how many answers are shown."""
 SETTING = "working_context.capacity=2"
 ROWS = 12
@@ -55,7 +55,7 @@ EXCERPT = 5
 """Lines shown of a rendered context."""
 BAR = 36
 """Columns of its longest bar."""
-SEGMENTS, EFFORTS, NOTES, MEASURES = 7, 8, 5, 9
+SEGMENTS, EFFORTS, NOTES, MEASURES = 7, 8, 4, 9
 """Rows of the other tables at most."""
 WINDOW, ALL = "▒", "░"
 RISE = 0.2
@@ -250,7 +250,7 @@ class Demo:
 
     def recall(self) -> None:
         """What is known about something, with where it was said."""
-        self.head("Recall", f"mnemolog recall {QUESTION!r}: by relevance first, by how alive a memory is second.")
+        self.head("Recall", f"mnemolog recall {QUESTION!r}: by relevance, then by how alive it is.")
         found = self.home.ask("recall", space=SPACE, query=QUESTION, k=HITS)
         self.table(
             ("score:>", "kind", "said", "by", "what"),
@@ -304,7 +304,9 @@ class Demo:
             report = replay(self.home, "small", params)
         seconds = time.perf_counter() - began
         again = ", ".join(name for name, steps in report.steps.items() if steps)
-        self.out.print(f"{seconds:.1f} s. Folded again: {again}. Taken over unchanged: {', '.join(report.reused)}.")
+        self.out.print(
+            f"{seconds:.1f} s. Folded again: {again}. {len(report.reused) - 1} processors were taken over unchanged."
+        )
         with self.home.reading() as live, self.home.reading("small") as small:
             found = diff.compare(live, small, ("live", "small"), 1, self.home.processors)
         differing = [m for m in found.rows if m.differs]

@@ -138,8 +138,11 @@ def test_the_commands_of_the_readme_run_in_order(environment, monkeypatch, capsy
         if file:
             (folder / file).write_text(said)
             continue
-        with pytest.raises(SystemExit) as done:
-            main(shlex.split(said))
+        words, _, source = said.partition(" < ")
+        with (folder / source if source else Path(os.devnull)).open() as given:
+            monkeypatch.setattr("sys.stdin", given)
+            with pytest.raises(SystemExit) as done:
+                main(shlex.split(words))
         told = capsys.readouterr()
         assert (done.value.code, told.err) == (0, ""), said
         assert told.out, said

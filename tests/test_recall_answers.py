@@ -278,8 +278,16 @@ def test_a_batch_answers_each_question_as_it_is_answered_alone_and_says_what_is_
 ) -> None:
     for n in range(20):
         space.say(f"{HARBOUR}, said {n}", n)
-    good = {"space": SPACE, "query": "harbour 7", "k": 3, "kinds": ["turn"]}
-    wrong = [{"k": 0}, {"kinds": ["dream"]}, {"at": "soon"}, {"at": 10**30}, {"query": 7}, {"kinds": 5}, {"colour": 1}]
+    good: dict[str, Any] = {"space": SPACE, "query": "harbour 7", "k": 3, "kinds": ["turn"]}
+    wrong: list[dict[str, Any]] = [
+        {"k": 0},
+        {"kinds": ["dream"]},
+        {"at": "soon"},
+        {"at": 10**30},
+        {"query": 7},
+        {"kinds": 5},
+        {"colour": 1},
+    ]
     asked = [good | {"id": "a"}, *[good | one | {"id": n} for n, one in enumerate(wrong)], good | {"id": "z"}]
     before = len(space.ask("view", name="turns")), space.ask("digest")
     answers = space.ask("recall_batch", queries=asked)
@@ -331,7 +339,7 @@ def test_long_and_foreign_and_empty_questions_are_answered(odd: Remembering) -> 
 def test_a_question_that_is_none_is_refused_in_words(odd: Remembering) -> None:
     for how in ({"k": 0}, {"k": 1001}, {"k": "3"}, {"kinds": ["x"]}, {"at": "soon"}, {"session": 4}, {"colour": 1}):
         with pytest.raises(UsageError) as told:
-            odd.recall("anything", **how)  # type: ignore[arg-type]
+            odd.recall("anything", **how)
         assert told.value.way_out, how
     json.dumps(odd.recall("天気"))
 

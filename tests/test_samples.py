@@ -155,10 +155,10 @@ def test_the_demo_chart_grows_and_shrinks_below_the_budget_while_all_that_was_sa
 
 
 def test_what_the_demo_says_to_type_next_works(shown, monkeypatch, capsys):
-    home, *typed = [shlex.split(line, comments=True) for line in shown.partition("8 Next")[2].splitlines()[1:]]
+    home, *typed = [shlex.split(line, comments=True) for line in shown.partition("9 Next")[2].splitlines()[1:]]
     assert home[0] == "export"
     monkeypatch.setenv(*home[1].split("="))
-    assert len(typed) == 6
+    assert len(typed) == 7
     for program, *words in typed[:-1]:
         assert program.endswith("mnemolog")
         with pytest.raises(SystemExit) as done:

@@ -119,7 +119,7 @@ class Recall:
 
 
 def _asked_for(hit: Hit) -> bool:
-    """Whether a question names what a hit tells: its words, those it answers, or its time; its session is not enough."""
+    """Whether a question names a hit: by its words, those it answers, or its time; its session is not enough."""
     return hit.parts["own"] + hit.parts["around"] + hit.parts["time"] > 0
 
 

@@ -61,7 +61,7 @@ class Question:
 _ARGUMENTS = frozenset(("space", "query", "k", "kinds", "session", "at", "history", "forgotten"))
 
 
-def _check(given: Mapping[str, object], kind: type, told: str) -> None:
+def _check(given: Mapping[str, object], kind: type | tuple[type, ...], told: str) -> None:
     """Raises UsageError for a value that is not of its kind."""
     for name, value in given.items():
         if not isinstance(value, kind) or isinstance(value, bool):
@@ -73,6 +73,7 @@ def moment_of(at: str | int | None) -> int | None:
     if at is None:
         return None
     try:
-        return micros(iso(at) if isinstance(at, int) and not isinstance(at, bool) else at)
-    except (OverflowError, TypeError, ValueError) as error:
+        _check({"at": at}, (int, str), "a time")
+        return micros(iso(at) if isinstance(at, int) else at)
+    except (OverflowError, ValueError) as error:
         raise UsageError(f"{at!r} is no time ({error})", "give one such as 2026-01-05T09:00:00Z") from error

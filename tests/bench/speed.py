@@ -27,6 +27,7 @@ from streams.driver import Placed, Tree, as_root, root_event
 from streams.embedded import SqliteLog
 from streams.events import Outside, encode
 from streams.home import Home
+from streams.log import Log
 from streams.replay import Plan, pages, replay
 from streams.runtime import Runtime, memory_meta, rare_collections
 from streams.text import read
@@ -52,7 +53,7 @@ def tree(timed: bool = False) -> Tree:
     return Tree(PROCESSORS, {p.name: p.params() for p in PROCESSORS}, timed)
 
 
-def fill(log: SqliteLog, events: Iterable[Outside]) -> None:
+def fill(log: Log, events: Iterable[Outside]) -> None:
     """Appends all events."""
     source = iter(events)
     while page := list(islice(source, 10_000)):
