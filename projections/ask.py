@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import datetime
 from importlib import import_module
+from inspect import signature
 from typing import TYPE_CHECKING, Any
 
 from projections import store as stores
@@ -113,11 +114,21 @@ def answer(connection: Connection, what: str, arguments: dict[str, Any], recall:
     cursor = stores.as_of(connection, str(moment)) if moment is not None else connection.cursor()
     try:
         if what in ASKS:
+            _check(what, ASKS[what], cursor, arguments)
             return ASKS[what](cursor, **arguments)
         from projections.recall.answers import Sight  # why here: other questions need no numpy
 
         module, name = RECALLS[what]
         question = getattr(import_module(f"projections.recall.{module}"), name)
+        _check(what, question, None, arguments)
         return question(Sight(cursor, recall(), moment is not None), **arguments)
     finally:
         cursor.close()
+
+
+def _check(what: str, question: Callable[..., Any], asked: object, arguments: dict[str, Any]) -> None:
+    """Raises UsageError where a question is given what it does not take, or not what it needs."""
+    try:
+        signature(question).bind(asked, **arguments)
+    except TypeError as error:
+        raise UsageError(f"{what}: {error}", f"it takes: {', '.join([*signature(question).parameters][1:])}") from error

@@ -1013,17 +1013,19 @@ def params(
 
 
 @app.command(rich_help_panel=CODE)
-def presets(json: AsJson = False) -> None:
-    """Named parameter sets of the whole tree, for `mnemolog replay --preset`."""
+def presets(home: HomeDir = None, json: AsJson = False) -> None:
+    """Named parameter sets of the whole tree, for `mnemolog replay --preset`, beside what live has."""
     from streams.presets import PRESETS
 
-    rows = [
-        {"preset": name, "parameter": f"{processor}.{parameter}", "value": value}
-        for name, processors in PRESETS.items()
-        for processor, values in processors.items()
-        for parameter, value in values.items()
-    ]
-    Terminal(json).rows(rows, "preset parameter value", "there are no presets")
+    with opened(home, json) as (house, terminal):
+        live = {name: params.model_dump(mode="json") for name, params in house.live_params().items()}
+        rows = [
+            {"preset": name, "parameter": f"{processor}.{key}", "value": value, "live": live[processor][key]}
+            for name, processors in PRESETS.items()
+            for processor, values in processors.items()
+            for key, value in values.items()
+        ]
+        terminal.rows(rows, "preset parameter value> live>", "there are no presets")
 
 
 def told_value(row: Row) -> str:

@@ -408,12 +408,15 @@ def _judge(params: ContradictionsParams, state: State, fact: ContradictionJudged
 def holding(
     params: ContradictionsParams, records: Sequence[BeliefContradicted | BeliefRestored]
 ) -> list[tuple[str, str, str, str, str, float]]:
-    """The links that hold, given the last record of each: newer and older turn, both values, the rule, how sure."""
-    return [
-        (link.turn, link.older, link.value, link.older_value, link.rule, link.confidence)
-        for link in records
-        if isinstance(link, BeliefContradicted)
-    ]
+    """The links that hold, given the last record of each kind in the order told: newer and older turn, both values,
+    the rule, how sure."""
+    held: dict[tuple[str, str], BeliefContradicted] = {}
+    for link in records:
+        if isinstance(link, BeliefContradicted):
+            held[link.turn, link.older] = link
+        elif (gone := held.get((link.newer, link.turn))) is not None and gone.attribute == link.attribute:
+            del held[link.newer, link.turn]
+    return [(k.turn, k.older, k.value, k.older_value, k.rule, k.confidence) for k in held.values()]
 
 
 PROCESSOR = Processor(

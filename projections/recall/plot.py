@@ -24,7 +24,10 @@ def draw(found: dict[str, Any], path: Path) -> None:
         raise UsageError("drawing needs matplotlib", "pip install 'mnemolog[plot]'") from None
     matplotlib.use("agg")  # no window, wherever it runs
     matplotlib.rcParams["svg.hashsalt"] = "mnemolog"  # the same memory gives the same bytes
-    figure = _figure(found)
+    try:
+        figure = _figure(found)
+    except (OverflowError, ValueError) as error:
+        raise UsageError(f"these times cannot be drawn: {error}", "ask --at an earlier time") from error
     try:
         figure.savefig(path, metadata={"Date": None} if path.suffix.lower() == ".svg" else None)
     except OSError as error:

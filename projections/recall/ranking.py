@@ -258,10 +258,10 @@ def _told(space: Space, query: Query, params: RecallParams, now: int | None) -> 
 
 
 def _shown(space: Space, view: _View, kinds: Collection[int]) -> NDArray[np.bool_]:
-    """Whether each document of the view is wanted and not ended."""
+    """Whether each document of the view is wanted, says something and has not ended."""
     columns = space.documents
     at = slice(space.seen) if view.whole else view.documents
-    shown: NDArray[np.bool_] = columns.ended[at] > space.until
+    shown: NDArray[np.bool_] = (columns.ended[at] > space.until) & (columns.length[at] > 0)
     if len({*kinds}) < len(KINDS):
         kind = columns.kind[at]
         shown &= np.logical_or.reduce([kind == wanted for wanted in kinds])
