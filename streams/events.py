@@ -45,8 +45,7 @@ def micros(text: str) -> int:
 
 def iso(at: int) -> str:
     """RFC 3339 in UTC of `at` microseconds: `2026-01-05T09:00:00Z`, with six decimals only where there are any."""
-    moment = EPOCH + at * MICROSECOND
-    return moment.strftime("%Y-%m-%dT%H:%M:%S") + (f".{moment.microsecond:06d}" if moment.microsecond else "") + "Z"
+    return (EPOCH + at * MICROSECOND).isoformat().removesuffix("+00:00") + "Z"
 
 
 def _time(value: object) -> object:

@@ -40,7 +40,9 @@ SHOWN = 32
 
 Moment = Annotated[
     Optional[str],  # noqa: UP045
-    typer.Option("--at", metavar="TIME", help="The moment it is asked at; if not given, that of the newest turn."),
+    typer.Option(
+        "--at", metavar="TIME", help="The moment it is asked at; if not given, the newest the space has heard of."
+    ),
 ]
 Kinds = Annotated[
     Optional[list[str]],  # noqa: UP045

@@ -1,7 +1,7 @@
 """What a memory knows about something: the index, the ranking and the dynamics of memories, brought together.
 
-Everything is asked as of one position and one moment. The moment is given, or it is that of the newest turn of the
-space: no clock is read, so the same question to the same memory has the same answer.
+Everything is asked as of one position and one moment. The moment is given, or it is the newest that the space
+has heard of: no clock is read, so the same question to the same memory has the same answer.
 """
 
 from __future__ import annotations
@@ -80,8 +80,8 @@ class Recall:
         return moment, [hit for hit in hits[: asked.k] if hit.score >= LEAST * hits[0].score]
 
     def moment(self, space: Seen, name: str, until: int | None, at: int | None, session: str | None = None) -> Moment:
-        """A moment of a space; where `at` does not say, that of its newest turn."""
-        now = space.clock() if at is None else at
+        """A moment of a space; where `at` does not say, the newest that it has heard of."""
+        now = self.index.clock(name, until) if at is None else at
         return Moment(space, name, until, now, self.dynamics.spread(name, session, until, now))
 
     def believed(self, moment: Moment, hits: list[Hit]) -> list[Hit]:

@@ -129,7 +129,9 @@ def _curve(recall: Recall, moment: Moment, turn: str, accesses: Sequence[tuple[i
     memory = dynamics.remembered(space, space.turn(turn))
     began, now = memory.created_at, max(moment.now, memory.created_at)
     ends = now + max(int((now - began) * AHEAD), DAY)
-    times = sorted({began + (ends - began) * n // POINTS for n in range(POINTS + 1)} | {when for when, _ in accesses})
+    # Why the moment before an access, too: a line is drawn from point to point, and use comes at once.
+    used = {when - before for when, _ in accesses for before in (0, 1)}
+    times = sorted({began + (ends - began) * n // POINTS for n in range(POINTS + 1)} | used)
     whens, positions = [when for when, _ in accesses], [position for _, position in accesses]
     before = space.position(space.turn(turn))
     records = {

@@ -300,9 +300,8 @@ class Index:
         return held
 
     def _new(self, name: str) -> Held:
-        number = self.database.execute("INSERT INTO spaces VALUES (NULL, ?, 0, 0) RETURNING number", [name]).fetchone()[
-            0
-        ]
+        added = self.database.execute("INSERT INTO spaces VALUES (NULL, ?, 0, 0) RETURNING number", [name])
+        number = added.fetchone()[0]
         held = self._spaces[name] = Held(number, name)
         return held
 
@@ -333,6 +332,14 @@ class Index:
     def records(self, space: str, name: str, turns: Iterable[str], until: int | None = None) -> dict[str, Any]:
         """The last record of a mechanism for each of `turns` that it keeps one of."""
         return {turn: found[-1] for turn, found in self.related(space, name, turns, until).items()}
+
+    def clock(self, space: str, until: int | None = None) -> int:
+        """The newest moment of what a space holds as of an offset, UTC microseconds; 0 for an unknown space."""
+        newest = self.space(space, until).clock()
+        try:
+            return max(newest, self._records.newest(self.database, space, until))
+        except FAILURES as error:
+            raise self._failed(error) from error
 
     def related(self, space: str, name: str, turns: Iterable[str], until: int | None = None) -> dict[str, list[Any]]:
         """The records of a mechanism that each of `turns` (or whatever their keys name) is part of, such as a pair of

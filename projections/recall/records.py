@@ -43,6 +43,8 @@ class Records:
         self._known: dict[tuple[str, str], dict[str, list[tuple[int, Any]] | None]] = {}
         """By space and name: the turns with records. None: not read yet."""
         self._read = 0
+        self._newest: dict[str, int] = {}
+        """By space: the newest moment of its records."""
 
     @property
     def tables(self) -> frozenset[str]:
@@ -53,6 +55,20 @@ class Records:
         """Everything is read anew."""
         self._known.clear()
         self._read = 0
+        self._newest.clear()
+
+    def newest(self, index: sqlite3.Connection, space: str, until: int | None) -> int:
+        """The newest moment that a space's records tell of, as of a position, UTC microseconds; 0 for none."""
+        if until is None and space in self._newest:
+            return self._newest[space]
+        found = index.execute(
+            "SELECT max(json_extract(data, '$.at')) FROM records "
+            "WHERE space = (SELECT number FROM spaces WHERE name = ?) AND position <= ?",
+            [space, LATEST if until is None else until],
+        ).fetchone()[0]
+        if until is None:
+            self._newest[space] = int(found or 0)
+        return int(found or 0)
 
     def take(self, index: sqlite3.Connection, memory: Connection, table: str, place: Place) -> None:
         """Adds the records of a page of the log to the index, within the caller's transaction."""
@@ -82,6 +98,8 @@ class Records:
                 )
                 if (space, name) in self._known:
                     self._known[space, name][turn] = None
+            if space in self._newest:
+                self._newest[space] = max(self._newest[space], values["at"])
 
     def of(
         self, index: sqlite3.Connection, space: str, name: str, turns: Sequence[str], until: int | None
