@@ -206,7 +206,10 @@ def needs_recall(
     home: HomeDir = None,
     json: AsJson = False,
 ) -> None:
-    """Whether a message needs the memory to be asked anew, or is served by what was shown in its session before."""
+    """Whether a message needs the memory to be asked anew, or is served by what was shown in its session before.
+
+    Where it is, what answers it best of that is told.
+    """
     asked = {"space": space or settings().space, "session": session, "message": _said(message), "at": at}
     with opened(home, json, after) as (house, terminal):
         found = house.ask("needs_recall", memory, **asked)
@@ -215,7 +218,10 @@ def needs_recall(
             return
         terminal.say("[green]recall[/]" if found["needed"] else "[green]at hand[/]")
         terminal.say(f"[dim]{found['reason']}[/]")
-        terminal.rows(found["items"], "id shown_at text~", "nothing is at hand")
+        if found["hits"]:
+            terminal.rows(found["hits"], "score> at? agent? turn_id text~", "")
+        else:
+            terminal.rows(found["items"], "id shown_at text~", "nothing is at hand")
 
 
 def memory(
