@@ -46,6 +46,8 @@ class Folds(Protocol):
     topic: str
     state: str
     """The topic of their state."""
+    rest: float
+    """Seconds between fetches that bring something."""
     generation: int | None
     """Of the group, in which it gave the partitions that are ours; None from giving them up until they are given anew.
     """
@@ -132,7 +134,8 @@ class RunThread(driver.AIOKafkaConsumerThread):
     async def subscribe(self, topics: Iterable[str]) -> None:
         """Subscribes, has fetches rest, and listens to the heart."""
         await super().subscribe(topics)
-        rest_between_fetches(self._ensure_consumer())
+        folds: Folds = self.consumer.app.folds  # type: ignore[attr-defined]
+        rest_between_fetches(self._ensure_consumer(), folds.rest)
         coordinator = self._ensure_consumer()._coordinator
         if not getattr(coordinator, "heard", False):
             coordinator.heard = True

@@ -56,14 +56,26 @@ def jobs_of(
 ) -> dict[str, Job]:  # fmt: skip
     """A job for each processor, by name."""
     by_name = {p.name: p for p in processors}
+    chains = longest_chains(processors)
     return {
         p.name: Job(
             p, params[p.name], lineages[p.name],
             names.turns if p.reads == ROOT else names.stream(p.reads, lineages[p.reads]),
-            by_name.get(p.reads), partitions, ticking,
+            by_name.get(p.reads), partitions, chains[p.name], ticking,
         )
         for p in processors
     }  # fmt: skip
+
+
+def longest_chains(processors: Sequence[Processor[Any]]) -> dict[str, int]:
+    """By processor: how many there are, from the log on, in the longest chain that it is part of."""
+    above: dict[str, int] = {ROOT: 0}
+    for processor in processors:  # parents stand before children
+        above[processor.name] = above[processor.reads] + 1
+    longest = dict(above)
+    for processor in reversed(processors):
+        longest[processor.reads] = max(longest[processor.reads], longest[processor.name])
+    return longest
 
 
 @contextmanager

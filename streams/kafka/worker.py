@@ -30,6 +30,7 @@ from streams.events import encode
 from streams.kafka import records as kafka_records
 from streams.kafka.connection import Connection
 from streams.kafka.dead_letters import laid
+from streams.kafka.fetching import ON_THE_WAY
 from streams.kafka.journal import Journal, Place
 from streams.kafka.metrics import OFF, Meters
 from streams.kafka.part import Batch, Part
@@ -53,7 +54,7 @@ NOTHING = (0, -2)
 """The epoch and number of a run on which none follows: reading begins anew."""
 AHEAD = 2 * RECORDS
 """Records of a partition that are folded and not saved, about: they are repeated after a crash."""
-SAVE = 0.1
+SAVE = 0.5
 """Seconds between saves of state where there is little to save: few large appends cost less than many small ones."""
 TICK = 1.0
 """Seconds between looks at deadlines."""
@@ -76,6 +77,8 @@ class Job:
     parent: Processor[Any] | None
     """Whose events stand there; None for the raw log."""
     partitions: int
+    chain: int = 1
+    """How many processors the longest chain has that it is part of."""
     ticking: bool = True
     """Whether it writes clock-ticked events into the log: the workers of live do."""
 
@@ -101,6 +104,7 @@ class Worker:
         self.job = job
         self.name = job.processor.name
         self.topic = job.reads
+        self.rest = ON_THE_WAY / job.chain
         self.connection = connection
         self.names = Names(connection.prefix)
         self.stream = self.names.stream(self.name, job.lineage)
