@@ -137,14 +137,6 @@ def at_hand(params: WorkingMemoryParams, record: WorkingMemoryChanged | None, no
     return [item for item, shown in zip(record.items, record.shown, strict=True) if shown > gone]
 
 
-def asked_about(params: WorkingMemoryParams, record: WorkingMemoryChanged | None, now: int) -> list[str]:
-    """The cues that have not faded at `now`, the newest first."""
-    if record is None:
-        return []
-    gone = now - int(params.fade * SECOND)
-    return [cue for cue, asked in zip(record.cues, record.asked, strict=True) if asked > gone]
-
-
 def _recall(params: WorkingMemoryParams, state: State, fact: MemoryRecalled) -> WorkingMemoryChanged:
     held = state.get(f"session/{fact.session}", Held) or Held()
     before = held.items
@@ -230,5 +222,5 @@ PROCESSOR = Processor(
     emits=(WorkingMemoryChanged,),
     step=step,
     keeps={WorkingMemoryChanged: ("session",)},
-    readings={"at_hand": at_hand, "asked_about": asked_about},
+    readings={"at_hand": at_hand},
 )
