@@ -193,7 +193,16 @@ class Portal:
 def run(connection: Connection, coroutine: Coroutine[Any, Any, T]) -> T:
     """Runs one coroutine to its end in a loop of its own. Raises LogError for what goes wrong with the brokers."""
     with connection.telling():
-        return asyncio.run(coroutine)
+        return asyncio.run(_settled(coroutine))
+
+
+async def _settled(coroutine: Coroutine[Any, Any, T]) -> T:
+    """Why the pause: connections that were closed as something failed end in the loop's next turns, or never."""
+    try:
+        return await coroutine
+    except BaseException:
+        await asyncio.sleep(0.01)
+        raise
 
 
 @asynccontextmanager
