@@ -91,12 +91,11 @@ def alive(
 def _records(memory: Connection, readings: Readings, places: Sequence[Place]) -> dict[Place, dict[str, Any]]:
     """By turn: the last record of each mechanism that keeps one of single turns."""
     found: dict[Place, dict[str, tuple[tuple[int, int], Any]]] = {}
-    for name, processor in readings.keeping.items():
-        if all(key == ("turn",) for key in processor.keeps.values()):
-            for cls in processor.keeps:
-                for place, when, record in _last(memory, cls, places):
-                    known = found.setdefault(place, {})
-                    known[name] = max(known.get(name, (when, record)), (when, record), key=lambda one: one[0])
+    for name in readings.of_turns:
+        for cls in readings.keeping[name].keeps:
+            for place, when, record in _last(memory, cls, places):
+                known = found.setdefault(place, {})
+                known[name] = max(known.get(name, (when, record)), (when, record), key=lambda one: one[0])
     return {place: {name: record for name, (_, record) in known.items()} for place, known in found.items()}
 
 

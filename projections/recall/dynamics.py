@@ -64,8 +64,6 @@ class Dynamics:
         self.index = index
         self.readings = readings
         self.params = params
-        self._of_turns = [n for n, p in readings.keeping.items() if all(key == ("turn",) for key in p.keeps.values())]
-        """Mechanisms that keep records of single turns."""
 
     # -- of single turns ---------------------------------------------------------------------------------------------
 
@@ -83,7 +81,7 @@ class Dynamics:
     def records(self, moment: Moment, turns: Sequence[str]) -> dict[str, dict[str, Any]]:
         """By turn: the last record of each mechanism that keeps one of single turns."""
         found: dict[str, dict[str, Any]] = {}
-        for name in self._of_turns:
+        for name in self.readings.of_turns:
             for turn, record in self.index.records(moment.name, name, turns, moment.until).items():
                 found.setdefault(turn, {})[name] = record
         return found

@@ -20,6 +20,8 @@ class Readings:
         """`params` by processor; a processor without any there has no part in the memory."""
         self.keeping = {p.name: p for p in processors if p.keeps and p.name in params}
         """Processors whose records are read, by name."""
+        self.of_turns = [n for n, p in self.keeping.items() if all(key == ("turn",) for key in p.keeps.values())]
+        """Those of them that keep records of single turns."""
         self._found: dict[str, tuple[str, Callable[..., Any]]] = {
             name: (processor.name, partial(reading, params[processor.name]))
             for processor in processors
