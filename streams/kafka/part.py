@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from streams.driver import FANOUT, Driver, as_root
+from streams.driver import FANOUT, Driver, Position, as_root
 from streams.events import AT_APPEND, MAX_AHEAD, ClockTicked, Outside, TurnRecorded, encode
 from streams.kafka import records
 from streams.kafka.journal import Output
@@ -189,8 +189,8 @@ class Part:
         if outputs:
             key = space.encode()
             for place, output in enumerate(outputs, path * FANOUT):
-                position = b"%d %d %d" % (self.partition, offset, place)
-                batch.outputs.append((key, encode(output), [("type", output.type.encode()), ("position", position)]))
+                headers = records.derived_headers(output, Position(self.partition, offset, place))
+                batch.outputs.append((key, encode(output), headers))
                 batch.made[output.type] += 1
 
     def _take_changes(self, batch: Batch) -> None:
