@@ -2,7 +2,7 @@
 #
 #   make demo    install, then run the main job on sample conversations
 #   make test    install with the development tools, then format, lint, types, tests
-#   make bench   measure quality and speed, beside floors and bars
+#   make bench   measure quality and speed, beside floors and bars; STRICT=1 fails where a bar is missed
 #   make lint    format, lint and types alone
 #   make docs    rewrite the generated parts of README.md
 #   make clean   remove the virtual environment and all caches
@@ -22,7 +22,7 @@ test: lint
 	@$(BIN)/pytest
 
 bench: $(VENV)/installed-dev
-	@$(BIN)/python -m tests.bench
+	@$(BIN)/python -m tests.bench $$(test -z "$(STRICT)" || echo --strict)
 
 lint: $(VENV)/installed-dev
 	@$(BIN)/ruff format --check .

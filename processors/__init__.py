@@ -8,7 +8,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
-from streams.processor import Processor
+from streams.core.processor import Processor
 
 NAMES = (
     "manifest",

@@ -24,34 +24,15 @@ closed form.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from math import log
 from typing import Literal
 
-from streams.dynamics import Mark, mark, marked_turns
-from streams.events import (
-    MINUTE,
-    SECOND,
-    ClockTicked,
-    ConsolidationRequested,
-    ContradictionJudged,
-    EffortClosed,
-    EffortDeclared,
-    EffortReopened,
-    ImportanceFlagged,
-    MemoryPinned,
-    MemoryRecalled,
-    MemoryRewarded,
-    NoteSettled,
-    NoteTaken,
-    OfferDeclined,
-    SessionEnded,
-    SummaryWritten,
-    TurnRetracted,
-)
-from streams.processor import ROOT, Derived, Moment, Params, Processor, State, param
-from streams.text import Root, TurnRead
+from streams.core.dynamics import Mark, mark, marked_turns
+from streams.core.events import MINUTE, SECOND, ImportanceFlagged, MemoryPinned, MemoryRecalled, MemoryRewarded
+from streams.core.processor import Derived, Moment, Params, Processor, Raw, State, on, param
+from streams.core.read_model import Keep, ReadModel
 
 ACT_R = "ACT-R, Anderson & Lebiere 1998"
 
@@ -97,24 +78,14 @@ class ActivationParams(Params):
     association: float = param(2.0, "log odds", "S: with it a source of seven links still primes", ACT_R, ge=0)
 
 
-_NOTHING: tuple[Derived, ...] = ()
+def _shown(params: ActivationParams, state: State, fact: MemoryRecalled, raw: Raw[MemoryRecalled]) -> list[Derived]:
+    """Counts what was shown, each turn once."""
+    return [_count(params, state, fact, turn) for turn in dict.fromkeys(fact.turns)]
 
 
-def step(params: ActivationParams, state: State, event: Root) -> Sequence[Derived]:
-    """Counts what was shown and writes down what was marked."""
-    if isinstance(event, TurnRead):
-        return _NOTHING
-    match fact := event.fact:
-        case MemoryRecalled():
-            return [_shown(params, state, fact, turn) for turn in dict.fromkeys(fact.turns)]
-        case ImportanceFlagged() | MemoryPinned() | MemoryRewarded():
-            return [_marked(params, state, fact, turn) for turn in marked_turns(fact)]
-        case (
-            TurnRetracted() | EffortDeclared() | EffortClosed() | EffortReopened() | OfferDeclined() | NoteTaken()
-            | NoteSettled() | SessionEnded() | SummaryWritten() | ConsolidationRequested() | ContradictionJudged()
-            | ClockTicked()
-        ):  # fmt: skip
-            return _NOTHING
+def _marked(params: ActivationParams, state: State, fact: Mark, raw: Raw[Mark]) -> list[Derived]:
+    """Writes down what was marked."""
+    return [_mark(params, state, fact, turn) for turn in marked_turns(fact)]
 
 
 def _touched(state: State, fact: MemoryRecalled | Mark, turn: str) -> ActivationChanged:
@@ -128,7 +99,7 @@ def _touched(state: State, fact: MemoryRecalled | Mark, turn: str) -> Activation
     return record
 
 
-def _shown(params: ActivationParams, state: State, fact: MemoryRecalled, turn: str) -> ActivationChanged:
+def _count(params: ActivationParams, state: State, fact: MemoryRecalled, turn: str) -> ActivationChanged:
     record = _touched(state, fact, turn)
     record.cause = "recalled"
     if record.recent and record.at - record.recent[-1] < params.refractory * MINUTE:
@@ -140,7 +111,7 @@ def _shown(params: ActivationParams, state: State, fact: MemoryRecalled, turn: s
     return record
 
 
-def _marked(params: ActivationParams, state: State, fact: Mark, turn: str) -> ActivationChanged:
+def _mark(params: ActivationParams, state: State, fact: Mark, turn: str) -> ActivationChanged:
     record = _touched(state, fact, turn)
     record.cause = mark(record, fact, params.reward_rate)
     return record
@@ -212,10 +183,27 @@ def spreading(
 PROCESSOR = Processor(
     name="activation",
     version=1,
-    reads=ROOT,
     params=ActivationParams,
+    takes=(
+        on(MemoryRecalled, _shown),
+        on(ImportanceFlagged, _marked),
+        on(MemoryPinned, _marked),
+        on(MemoryRewarded, _marked),
+    ),
     emits=(ActivationChanged,),
-    step=step,
-    keeps={ActivationChanged: ("turn",)},
-    readings={"activation": activation, "spreading": spreading},
+    read_model=ReadModel(
+        keeps=(Keep(ActivationChanged, ("turn",), "activations"),),
+        readings={"activation": activation, "spreading": spreading},
+    ),
+    presets={
+        "chatbot": {
+            "decay": 0.4,  # slow: a month takes away what five days do with .5
+            "important": 1.5,  # what people call important is the relationship
+        },
+        "task-agent": {
+            "decay": 0.7,  # fast: yesterday's task is in the way of today's
+            "refractory": 2.0,  # minutes: steps of a task follow each other fast, each is a use of its own
+        },
+        "researcher": {"decay": 0.3},  # very slow: age says little about a finding
+    },
 )

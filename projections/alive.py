@@ -7,17 +7,18 @@ last record of each turn by each mechanism, read by the mechanism's own readings
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any
 
 import orjson
 
 from projections.recall.liveliness import Remembered, is_forgotten, measures
 from projections.recall.readings import Readings
-from projections.store import Connection, read_meta, table_of
-from streams.events import DAY
-from streams.processor import Processor
-from streams.text.kinds import memory_type
+from projections.store import Connection, read_meta
+from projections.stored import events_of
+from streams.core.events import DAY
+from streams.core.processor import Processor
+from streams.core.text.kinds import memory_type
 
 LATER = 30
 """Days on: what a month of silence leaves."""
@@ -92,8 +93,8 @@ def _records(memory: Connection, readings: Readings, places: Sequence[Place]) ->
     """By turn: the last record of each mechanism that keeps one of single turns."""
     found: dict[Place, dict[str, tuple[tuple[int, int], Any]]] = {}
     for name in readings.of_turns:
-        for cls in readings.keeping[name].keeps:
-            for place, when, record in _last(memory, cls, places):
+        for keep in readings.keeping[name].read_model.keeps:
+            for place, when, record in _last(memory, keep.event, places):
                 known = found.setdefault(place, {})
                 known[name] = max(known.get(name, (when, record)), (when, record), key=lambda one: one[0])
     return {place: {name: record for name, (_, record) in known.items()} for place, known in found.items()}
@@ -101,19 +102,13 @@ def _records(memory: Connection, readings: Readings, places: Sequence[Place]) ->
 
 def _last(memory: Connection, cls: type, places: Sequence[Place]) -> Iterator[tuple[Place, tuple[int, int], Any]]:
     """The last event of a class about each of some turns, with its place in the log."""
-    table = table_of(cls)
-    select = ", ".join(f'epoch_us(r."{c.name}")' if c.sql == "TIMESTAMP" else f'r."{c.name}"' for c in table.columns)
-    rows = memory.execute(
-        f"SELECT r.position, r.path, {select} FROM {table.name} r "
+    which = (
         "JOIN (SELECT unnest($spaces::VARCHAR[]) AS space, unnest($turns::VARCHAR[]) AS turn) w "
-        "ON w.space = r.space AND w.turn = r.turn "
-        "QUALIFY row_number() OVER (PARTITION BY r.space, r.turn ORDER BY r.position DESC, r.path DESC) = 1",
-        _columns(places),
-    ).fetchall()
-    carried = dict.fromkeys(f.name for f in fields(cls) if f.metadata.get("carried"))
-    for position, path, *row in rows:
-        values = {c.name: orjson.loads(v) if c.json else v for c, v in zip(table.columns, row, strict=True)}
-        yield (values["space"], values["turn"]), (position, path), cls(**values, **carried)
+        "ON w.space = e.space AND w.turn = e.turn "
+        "QUALIFY row_number() OVER (PARTITION BY e.space, e.turn ORDER BY e.position DESC, e.ordinal DESC) = 1"
+    )
+    for position, ordinal, event in events_of(memory, cls, which, _columns(places)):
+        yield (event.space, event.turn), (position, ordinal), event
 
 
 def _columns(places: Sequence[Place]) -> dict[str, list[str]]:

@@ -1,23 +1,24 @@
-"""Named analyses: each a file in queries/, which says in its first comments what it tells and what it can be asked.
+"""Named analyses: SQL that says in its first comments what it tells and what it can be asked.
 
     -- Which effort displaced which, and how often.
     -- parameter: space = ''     only this space; '' for all
     -- parameter: least = 1      pairs seen at least so often
 
 The first comments are the description; a parameter's default tells its type (text in quotes, whole number, number).
-The SQL names parameters as $space.
+The SQL names parameters as $space. Those that need only the raw log are files in queries/ here; the others belong to
+mechanisms (see `ReadModel.queries`).
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import Any, Protocol
 
-from streams.errors import UsageError
+from streams.core.errors import UsageError
+from streams.core.processor import Processor
 
 QUERIES = Path(__file__).with_name("queries")
 _PARAMETER = re.compile(r"(?P<name>\w+) *= *(?P<default>'[^']*'|-?[\d.]+) *(?P<about>.*)")
@@ -55,19 +56,26 @@ class Analysis:
     parameters: tuple[Parameter, ...]
     sql: str
 
+    def with_defaults(self) -> str:
+        """Its SQL with the defaults of its parameters in it, as part of another query."""
+        values = {p.name: f"'{p.default}'" if isinstance(p.default, str) else str(p.default) for p in self.parameters}
+        return re.sub(r"\$(\w+)", lambda name: values[name[1]], self.sql)
 
-@cache
-def analyses() -> dict[str, Analysis]:
+
+def analyses(processors: Iterable[Processor[Any]]) -> dict[str, Analysis]:
     """All named analyses by name, in name order."""
-    return {path.stem: _parse(path.stem, path.read_text()) for path in sorted(QUERIES.glob("*.sql"))}
+    texts = {path.stem: path.read_text("utf-8") for path in QUERIES.glob("*.sql")}
+    for processor in processors:
+        texts |= processor.read_model.queries
+    return {name: _parse(name, texts[name]) for name in sorted(texts)}
 
 
-def analysis(name: str) -> Analysis:
+def analysis(processors: Iterable[Processor[Any]], name: str) -> Analysis:
     """The analysis of that name. Raises UsageError for an unknown one."""
-    found = analyses().get(name)
-    if found is None:
-        raise UsageError(f"there is no analysis named {name!r}", f"known are {', '.join(analyses())}")
-    return found
+    known = analyses(processors)
+    if name not in known:
+        raise UsageError(f"there is no analysis named {name!r}", f"known are {', '.join(known)}")
+    return known[name]
 
 
 def bind(asked: Analysis, given: Mapping[str, str | int | float]) -> dict[str, Value]:
@@ -84,9 +92,10 @@ def bind(asked: Analysis, given: Mapping[str, str | int | float]) -> dict[str, V
     return {name: _as(parameter, given.get(name, parameter.default)) for name, parameter in known.items()}
 
 
-def run(connection: Asked, name: str, given: Mapping[str, str | int | float] | None = None) -> list[dict[str, Any]]:
-    """The rows of a named analysis, each a dict by column name."""
-    asked = analysis(name)
+def run(
+    connection: Asked, asked: Analysis, given: Mapping[str, str | int | float] | None = None
+) -> list[dict[str, Any]]:
+    """The rows of an analysis, each a dict by column name."""
     connection.execute(asked.sql, bind(asked, given or {}))
     columns = [column[0] for column in connection.description]
     return [dict(zip(columns, row, strict=True)) for row in connection.fetchall()]

@@ -11,20 +11,15 @@ from importlib import import_module
 from inspect import signature
 from typing import TYPE_CHECKING, Any
 
-from projections import store as stores
-from projections.context import render
-from projections.material import gather
+from projections import stored
+from projections.as_of import as_of
 from projections.show import show
-from projections.store import Connection
-from streams.errors import UsageError
+from projections.store import Connection, read_meta
+from projections.views import view_names
+from streams.core.errors import UsageError
 
 if TYPE_CHECKING:
     from projections.recall.answers import Recall
-
-VIEWS = (
-    "turns", "sessions", "segments", "efforts", "context_entries", "context_changes", "coactivations", "links", "notes",
-    "escalations", "conclusions", "offers", "artifacts", "beliefs", "associations", "remembered",
-)  # fmt: skip
 
 
 def plain(value: Any) -> Any:
@@ -51,8 +46,9 @@ def view(
     connection: Connection, name: str, limit: int | None = None, order: str = "", **where: Any
 ) -> list[dict[str, Any]]:
     """Rows of the view `name` where the named columns have the given values (None: any)."""
-    if name not in VIEWS:
-        raise UsageError(f"there is no view {name!r}", f"views: {', '.join(VIEWS)}")
+    views = view_names(read_meta(connection, "views"))
+    if name not in views:
+        raise UsageError(f"there is no view {name!r}", f"views: {', '.join(views)}")
     given = {column: value for column, value in where.items() if value is not None}
     sql = f"SELECT * FROM {name}"
     if given:
@@ -75,29 +71,23 @@ def spaces(connection: Connection) -> list[dict[str, Any]]:
 
 def digest(connection: Connection) -> dict[str, str]:
     """A hash per table."""
-    return stores.digest(connection)
-
-
-def context(connection: Connection, space: str, session: str, budget: int | None = None) -> dict[str, Any]:
-    """What a model would be given in a session: text, chat messages, and every score and turn behind them."""
-    rendered = render(gather(connection, space, session), budget)
-    return rendered.data | {"text": rendered.text, "messages": rendered.messages}
+    return stored.digest(connection)
 
 
 ASKS: dict[str, Callable[..., Any]] = {
     "view": view,
     "spaces": spaces,
     "digest": digest,
-    "context": context,
     "show": show,
 }
 
 
 RECALLS = {
-    "recall": ("answers", "recalled"),
-    "recall_batch": ("answers", "recalled_batch"),
-    "memory": ("explain", "explain"),
-    "needs_recall": ("sessions", "needs_recall"),
+    "context": ("context.ask", "context"),
+    "recall": ("recall.answers", "recalled"),
+    "recall_batch": ("recall.answers", "recalled_batch"),
+    "memory": ("recall.explain", "explain"),
+    "needs_recall": ("recall.sessions", "needs_recall"),
 }
 """Questions that need the index of a memory, too: the module and function that answers, given a `Sight` of it."""
 
@@ -111,7 +101,7 @@ def answer(connection: Connection, what: str, arguments: dict[str, Any], recall:
         raise UsageError(f"there is no question {what!r}", f"questions: {', '.join([*ASKS, *RECALLS])}")
     arguments = dict(arguments)
     moment = arguments.pop("as_of", None)
-    cursor = stores.as_of(connection, str(moment)) if moment is not None else connection.cursor()
+    cursor = as_of(connection, str(moment)) if moment is not None else connection.cursor()
     try:
         if what in ASKS:
             _check(what, ASKS[what], cursor, arguments)
@@ -119,7 +109,7 @@ def answer(connection: Connection, what: str, arguments: dict[str, Any], recall:
         from projections.recall.answers import Sight  # why here: other questions need no numpy
 
         module, name = RECALLS[what]
-        question = getattr(import_module(f"projections.recall.{module}"), name)
+        question = getattr(import_module(f"projections.{module}"), name)
         _check(what, question, None, arguments)
         return question(Sight(cursor, recall(), moment is not None), **arguments)
     finally:

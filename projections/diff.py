@@ -1,8 +1,18 @@
-"""What differs between two memories of one log: counts side by side, and examples to look at.
+"""What differs between two memories of one log: counts side by side, every table that differs, and examples to look at.
 
-Turns are the same in both, so everything is compared by turns. Efforts are matched one to one by the turns they share,
-most first; what is said of efforts in one memory is then put in terms of the other's. Only turns that both memories
-have are compared (a replay may end earlier, or hold fewer spaces); counts say how many each has.
+Only what both memories can have is compared: spaces of both, up to where the one that ends earlier ends (a replay may
+end earlier, or hold fewer spaces); counts say how many each has. Tables are compared row by row, so that no difference
+goes unseen. What a difference means is told by mechanisms, in files `differences.sql` beside them:
+
+    -- load: efforts                      the rows of a query, run in each memory, are l_efforts and r_efforts below
+    -- prepare: match, which is which     statements that make tables and views out of what was loaded
+    -- count: efforts                     asked of each memory: one row, whose column names say what is counted;
+                                          `<tokens>` stands for the named analysis of that name
+    -- difference: efforts | in left only      asked of what was loaded: one number, how many differ or their share
+    -- example: efforts | in left only         rows of (space, session, turn, left, right, text), the most telling
+                                               first; text NULL: the turn's own
+
+Files are run in the order of the registry, so that a mechanism uses what those that it reads have prepared.
 
 What is computed when it is read (activation, retention, traces, confidence) is computed for a sample of the turns, in
 each memory from its own records with the parameters it was folded with, at the last moment of each space.
@@ -11,14 +21,16 @@ each memory from its own records with the parameters it was folded with, at the 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
+from pathlib import Path
 from typing import Any
 
 from projections.alive import LATER, Sampled, alive, clocks, readings_of, sampled
-from projections.analyses import analysis
+from projections.analyses import Analysis, analyses
 from projections.store import Connection, connect
-from streams.processor import Processor
+from projections.stored import TableRows, ends, table_rows
+from streams.core.processor import Processor
 
 EXAMPLES = 5
 """Of each kind."""
@@ -26,6 +38,8 @@ EXCERPT = 80
 """Characters of a text in an example."""
 SAMPLE = 2_000
 """Turns of which is computed how alive they are: a mean of so many is sure to a hundredth."""
+BASE = Path(__file__).with_name("differences.sql")
+_PART = re.compile(r"^-- (load|prepare|count|difference|example): ([^|\n]*?)(?: \| (.*))?\n", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +47,7 @@ class Measure:
     """One line of the table."""
 
     about: str
-    """efforts, contexts, tokens, links, escalations, segments, conclusions, memories, ..."""
+    """efforts, contexts, tokens, links, escalations, segments, conclusions, memories, ..., or a table."""
     what: str
     left: float | None
     """None where the line counts differences."""
@@ -82,41 +96,105 @@ def compare(
     examples: int = EXAMPLES,
     processors: Sequence[Processor[Any]] = (),
 ) -> Diff:
-    """What differs between two memories, each given by a connection (or a cursor as of some position).
-
-    `processors` are those whose readings say how alive memories are; without them that is not compared.
-    """
+    """What differs between two memories, each given by a connection (or a cursor as of some position)."""
     scratch = connect(None)
     diff = Diff(*names)
+    comparison = _Comparison(scratch, left, right, diff, examples, analyses(processors))
     try:
-        _load(scratch, left, "l")
-        _load(scratch, right, "r")
-        _match(scratch)
-        scratch.execute(_DERIVED)
-        for about, view, asked in _COUNTS:
-            sql = f"SELECT {', '.join(expression for _, expression in asked)} FROM {view}"
-            for (what, _), one, other in zip(asked, _numbers(left, sql), _numbers(right, sql), strict=True):
-                diff.rows.append(Measure(about, what, one, other, round(other - one, 6)))
-        for about, what, sql in _DIFFERENCES:
-            diff.rows += [Measure(about, what, None, None, differs) for differs in _numbers(scratch, sql)]
+        for text in (BASE.read_text("utf-8"), *(processor.read_model.differences for processor in processors)):
+            comparison.run(text)
         remembered = _Alive(scratch, (left, right), processors)
         diff.rows += remembered.rows()
+        diff.examples += remembered.examples(examples)
         order = list(dict.fromkeys(row.about for row in diff.rows))
         diff.rows.sort(key=lambda row: order.index(row.about))
-        for about, what, sql in _EXAMPLES:
-            found = scratch.execute(sql + " LIMIT ?", [examples]).fetchall()
-            diff.examples += [_example(about, what, row, left, right) for row in found]
-        diff.examples += remembered.examples(examples)
+        comparison.tables()
     finally:
         scratch.close()
     return diff
 
 
-def _example(about: str, what: str, row: Sequence[Any], left: Connection, right: Connection) -> Example:
-    space, session, turn, one, other, text = row
-    if text is None:
-        text = _excerpt(left, space, turn) or _excerpt(right, space, turn)
-    return Example(about, what, space, session or "", turn or "", _clip(one or ""), _clip(other or ""), _clip(text))
+def parts(text: str) -> Iterator[tuple[str, str, str, str]]:
+    """The (kind, about, what, SQL) of each part of a `differences.sql`."""
+    found = list(_PART.finditer(text))
+    stops = [*(part.start() for part in found[1:]), len(text)]
+    for part, stop in zip(found, stops, strict=False):
+        sql = text[part.end() : stop]
+        yield part[1], part[2].strip(), (part[3] or "").strip(), sql.strip()
+
+
+@dataclass
+class _Comparison:
+    """Two memories, and the scratch connection in which they meet."""
+
+    scratch: Connection
+    left: Connection
+    right: Connection
+    diff: Diff
+    examples: int
+    analyses: dict[str, Analysis]
+
+    def run(self, text: str) -> None:
+        """Carries out a `differences.sql`."""
+        rows, examples = self.diff.rows, self.diff.examples
+        for kind, about, what, sql in parts(text):
+            match kind:
+                case "load":
+                    self._load(about, sql)
+                case "prepare":
+                    self.scratch.execute(sql)
+                case "count":
+                    rows += self._counted(about, self._with_analyses(sql))
+                case "difference":
+                    rows.append(Measure(about, what, None, None, _numbers(self.scratch, sql)["differs"]))
+                case "example":
+                    found = self.scratch.execute(f"{sql} LIMIT ?", [self.examples]).fetchall()
+                    examples += [self._example(about, what, row) for row in found]
+
+    def _load(self, name: str, sql: str) -> None:
+        """Copies what is compared into tables of the scratch connection, as columns.
+
+        Why a query first: sql() refuses a connection on which someone left a result half read; execute() ends that.
+        """
+        for side, memory in (("l", self.left), ("r", self.right)):
+            memory.execute("SELECT 1").fetchall()
+            self.scratch.register("incoming", memory.sql(sql).to_arrow_reader())
+            self.scratch.execute(f"CREATE TABLE {side}_{name} AS SELECT * FROM incoming")
+            self.scratch.unregister("incoming")
+
+    def _with_analyses(self, sql: str) -> str:
+        return re.sub(r"<(\w+)>", lambda name: f"(\n{self.analyses[name[1]].with_defaults()}\n)", sql)
+
+    def _counted(self, about: str, sql: str) -> Iterator[Measure]:
+        one, other = _numbers(self.left, sql, named=True), _numbers(self.right, sql, named=True)
+        for what in one:
+            yield Measure(about, what, one[what], other[what], round(other[what] - one[what], 6))
+
+    def _example(self, about: str, what: str, row: Sequence[Any]) -> Example:
+        space, session, turn, one, other, text = row
+        if text is None:
+            text = _excerpt(self.left, space, turn) or _excerpt(self.right, space, turn)
+        return Example(about, what, space, session or "", turn or "", _clip(one or ""), _clip(other or ""), _clip(text))
+
+    def tables(self) -> None:
+        """Finds the tables that differ, a line for each, with examples of the rows that one memory alone has."""
+        one, other = ends(self.left), ends(self.right)
+        scope = {space: min(end, other[space]) for space, end in one.items() if space in other}
+        for left, right in zip(table_rows(self.left, scope), table_rows(self.right, scope), strict=True):
+            only = (left.only(right), right.only(left))
+            if any(only):
+                rows = [sum(found.values()) for found in only]
+                self.diff.rows.append(Measure(left.name, "rows in one only", rows[0], rows[1], sum(rows)))
+                self.diff.examples += self._rows_of(left, right, only)
+
+    def _rows_of(self, left: TableRows, right: TableRows, only: Sequence[dict[int, int]]) -> Iterator[Example]:
+        for n, (side, found) in enumerate(zip((left, right), only, strict=True)):
+            for row in side.rows(list(found)[: self.examples]):
+                said = _clip(row["row"])
+                yield Example(
+                    side.name, f"row in {('left', 'right')[n]} only", row["space"], row["session"], "",
+                    "" if n else said, said if n else "", f"position {row['position']}",
+                )  # fmt: skip
 
 
 def _excerpt(memory: Connection, space: str, turn: str | None) -> str:
@@ -130,9 +208,13 @@ def _clip(text: str) -> str:
     return words if len(words) <= EXCERPT else words[: EXCERPT - 1] + "…"
 
 
-def _numbers(connection: Connection, sql: str) -> list[float]:
-    (row,) = connection.execute(sql).fetchall()
-    return [0 if value is None else value if isinstance(value, int) else round(float(value), 6) for value in row]
+def _numbers(connection: Connection, sql: str, named: bool = False) -> dict[str, float]:
+    """The one row of numbers that a query finds, by column name, or its only number as `differs`."""
+    result = connection.execute(sql)
+    names = [column[0] for column in result.description or []] if named else ["differs"]
+    (row,) = result.fetchall()
+    values = [0 if value is None else value if isinstance(value, int) else round(float(value), 6) for value in row]
+    return dict(zip(names, values, strict=True))
 
 
 class _Alive:
@@ -196,309 +278,3 @@ _MEASURED = {
     "forgotten": "forgotten, share",
 }
 """What is said of each measure (see projections/alive)."""
-
-_LOADS = {
-    "turns": """SELECT t.space, t.session, t.turn_id, t.position, t.effort, t.retracted,
-            list_sort(coalesce(c.efforts, [])) AS context
-        FROM turns t LEFT JOIN (
-            SELECT x.space, x.position, arg_max(x.efforts, x.path) AS efforts FROM context_scored x
-            GROUP BY x.space, x.position
-        ) c ON c.position = t.position AND c.space = t.space""",
-    "efforts": "SELECT space, effort, topic, status, first_turn, first_position, turns FROM efforts",
-    "links": "SELECT space, first, second, strength FROM links",
-    "escalations": """SELECT e.space, e.session, e.note, any_value(e.question) AS question, coalesce(n.turn, '') AS turn
-        FROM escalations e LEFT JOIN notes n ON n.space = e.space AND n.note = e.note GROUP BY ALL""",
-    "segments": "SELECT space, session, segment, first_turn, first_position, summary FROM segments",
-    "conclusions": "SELECT space, session, turn_id, position, pattern, text FROM conclusions",
-    "replaced": """SELECT b.space, b.session, b.turn_id, b.position, b.subject, b.attribute, b.replaced_by, n.content
-        FROM beliefs b LEFT JOIN turn_recorded n ON n.space = b.space AND n.id = b.replaced_by WHERE NOT b.current""",
-}
-
-
-def _load(scratch: Connection, memory: Connection, side: str) -> None:
-    """Copies what is compared into tables of the scratch connection, as columns.
-
-    Why a query first: sql() refuses a connection on which someone left a result half read; execute() ends that result.
-    """
-    memory.execute("SELECT 1").fetchall()
-    for name, sql in _LOADS.items():
-        scratch.register("incoming", memory.sql(sql).to_arrow_reader())
-        scratch.execute(f"CREATE TABLE {side}_{name} AS SELECT * FROM incoming")
-        scratch.unregister("incoming")
-
-
-def _match(scratch: Connection) -> None:
-    """Tables `shared` (turns of both) and `match` (space, l, r, n): efforts one to one by the turns they share.
-
-    Most shared turns first; among equals those that begin with the same turn, then by id. Each effort once.
-    """
-    scratch.execute(
-        """CREATE TABLE shared AS
-        SELECT l.space, l.session, l.turn_id, l.position, l.retracted OR r.retracted AS retracted,
-            l.effort AS l_effort, r.effort AS r_effort, l.context AS l_context, r.context AS r_context
-        FROM l_turns l JOIN r_turns r ON r.space = l.space AND r.turn_id = l.turn_id"""
-    )
-    overlaps = scratch.execute(
-        """SELECT s.space, s.l_effort, s.r_effort, count(*) AS n,
-            coalesce(any_value(l.first_turn) = any_value(r.first_turn), false) AS begins
-        FROM shared s
-        LEFT JOIN l_efforts l ON l.space = s.space AND l.effort = s.l_effort
-        LEFT JOIN r_efforts r ON r.space = s.space AND r.effort = s.r_effort
-        WHERE s.l_effort IS NOT NULL AND s.r_effort IS NOT NULL
-        GROUP BY s.space, s.l_effort, s.r_effort
-        ORDER BY n DESC, begins DESC, s.space, s.l_effort, s.r_effort"""
-    ).fetchall()
-    lefts: set[tuple[str, str]] = set()
-    rights: set[tuple[str, str]] = set()
-    matched: list[Sequence[object]] = []
-    for space, left, right, n, _ in overlaps:
-        if (space, left) not in lefts and (space, right) not in rights:
-            lefts.add((space, left))
-            rights.add((space, right))
-            matched.append((space, left, right, n))
-    columns: tuple[list[object], ...] = ([], [], [], [])
-    for row in matched:
-        for column, value in zip(columns, row, strict=True):
-            column.append(value)
-    scratch.execute("CREATE TABLE match (space VARCHAR, l VARCHAR, r VARCHAR, n BIGINT)")
-    scratch.execute(
-        "INSERT INTO match SELECT unnest(?::VARCHAR[]), unnest(?::VARCHAR[]), unnest(?::VARCHAR[]), "
-        "unnest(?::BIGINT[])",
-        list(columns),
-    )
-
-
-_DERIVED = """
-CREATE VIEW l_only AS SELECT e.* FROM l_efforts e ANTI JOIN match m ON m.space = e.space AND m.l = e.effort;
-CREATE VIEW r_only AS SELECT e.* FROM r_efforts e ANTI JOIN match m ON m.space = e.space AND m.r = e.effort;
-CREATE VIEW paired AS
-    SELECT m.space, m.l, m.r, m.n, l.topic, l.first_turn, l.first_position, l.status AS l_status, r.status AS r_status,
-        m.n = l.all_turns AND m.n = r.all_turns AS same
-    FROM match m
-    JOIN (SELECT e.*, c.n AS all_turns FROM l_efforts e JOIN (
-            SELECT space, l_effort AS effort, count(*) AS n FROM shared GROUP BY ALL) c USING (space, effort)) l
-        ON l.space = m.space AND l.effort = m.l
-    JOIN (SELECT e.*, c.n AS all_turns FROM r_efforts e JOIN (
-            SELECT space, r_effort AS effort, count(*) AS n FROM shared GROUP BY ALL) c USING (space, effort)) r
-        ON r.space = m.space AND r.effort = m.r;
-CREATE VIEW moved AS
-    SELECT s.* FROM shared s LEFT JOIN match m ON m.space = s.space AND m.l = s.l_effort
-    WHERE m.r IS DISTINCT FROM s.r_effort OR (s.l_effort IS NULL) <> (s.r_effort IS NULL);
-CREATE TABLE unequal AS
-    SELECT u.*, [e FOR e IN u.l_context IF NOT list_contains(u.r_context, e)] AS l_has,
-        [e FOR e IN u.r_context IF NOT list_contains(u.l_context, e)] AS r_has
-    FROM (
-        SELECT x.space, x.session, x.position, x.turn_id, any_value(x.l_context) AS l_context,
-            coalesce(list_sort(list(coalesce(m.l, x.effort)) FILTER (x.effort IS NOT NULL)), []) AS r_context
-        FROM (
-            SELECT s.*, unnest(s.r_context || [NULL]) AS effort FROM shared s WHERE s.l_context <> s.r_context
-        ) x
-        LEFT JOIN match m ON m.space = x.space AND m.r = x.effort
-        GROUP BY x.space, x.session, x.position, x.turn_id
-    ) u WHERE u.l_context <> u.r_context;
-CREATE VIEW l_begins AS
-    SELECT l.* FROM l_segments l SEMI JOIN shared s ON s.space = l.space AND s.turn_id = l.first_turn
-    ANTI JOIN r_segments r ON r.space = l.space AND r.first_turn = l.first_turn;
-CREATE VIEW r_begins AS
-    SELECT r.* FROM r_segments r SEMI JOIN shared s ON s.space = r.space AND s.turn_id = r.first_turn
-    ANTI JOIN l_segments l ON l.space = r.space AND l.first_turn = r.first_turn;
-CREATE VIEW l_links_only AS
-    SELECT k.* FROM l_links k
-    LEFT JOIN match a ON a.space = k.space AND a.l = k.first LEFT JOIN match b ON b.space = k.space AND b.l = k.second
-    ANTI JOIN r_links o ON o.space = k.space AND o.first = least(a.r, b.r) AND o.second = greatest(a.r, b.r);
-CREATE VIEW r_links_only AS
-    SELECT k.* FROM r_links k
-    LEFT JOIN match a ON a.space = k.space AND a.r = k.first LEFT JOIN match b ON b.space = k.space AND b.r = k.second
-    ANTI JOIN l_links o ON o.space = k.space AND o.first = least(a.l, b.l) AND o.second = greatest(a.l, b.l);
-CREATE VIEW l_escalations_only AS
-    SELECT e.* FROM l_escalations e ANTI JOIN r_escalations o ON o.space = e.space AND o.note = e.note;
-CREATE VIEW r_escalations_only AS
-    SELECT e.* FROM r_escalations e ANTI JOIN l_escalations o ON o.space = e.space AND o.note = e.note;
-CREATE VIEW l_conclusions_only AS
-    SELECT c.* FROM l_conclusions c SEMI JOIN shared s ON s.space = c.space AND s.turn_id = c.turn_id
-    ANTI JOIN r_conclusions o ON o.space = c.space AND o.turn_id = c.turn_id AND o.pattern = c.pattern;
-CREATE VIEW r_conclusions_only AS
-    SELECT c.* FROM r_conclusions c SEMI JOIN shared s ON s.space = c.space AND s.turn_id = c.turn_id
-    ANTI JOIN l_conclusions o ON o.space = c.space AND o.turn_id = c.turn_id AND o.pattern = c.pattern;
-CREATE VIEW l_replaced_only AS
-    SELECT b.* FROM l_replaced b SEMI JOIN shared s ON s.space = b.space AND s.turn_id = b.turn_id
-    ANTI JOIN r_replaced o USING (space, turn_id, subject, attribute, replaced_by);
-CREATE VIEW r_replaced_only AS
-    SELECT b.* FROM r_replaced b SEMI JOIN shared s ON s.space = b.space AND s.turn_id = b.turn_id
-    ANTI JOIN l_replaced o USING (space, turn_id, subject, attribute, replaced_by);
-"""
-
-_TOKENS = re.sub(
-    r"\$\w+",
-    lambda name: {"$space": "''", "$session": "''", "$every": "10", "$budget": "4000"}[name[0]],
-    analysis("tokens").sql,
-)
-"""The named analysis, as part of a statement."""
-
-_COUNTS: tuple[tuple[str, str, tuple[tuple[str, str], ...]], ...] = (
-    ("turns", "turn_recorded", (("turns", "count(*)"),)),
-    (
-        "segments",
-        "segments",
-        (
-            ("segments", "count(*)"),
-            ("mean turns", "avg(turns)"),
-            ("concluded", "count(*) FILTER (status = 'concluded')"),
-        ),
-    ),
-    (
-        "efforts",
-        "efforts",
-        (
-            ("efforts", "count(*)"),
-            ("open", "count(*) FILTER (status = 'open')"),
-            ("concluded", "count(*) FILTER (status = 'concluded')"),
-            ("reopened", "sum(reopened)::BIGINT"),
-        ),
-    ),
-    ("contexts", "context_scored", (("mean entries", "avg(len(efforts))"),)),
-    (
-        "contexts",
-        "context_changes",
-        (("changes", "count(*)"), ("displaced", "count(*) FILTER (change = 'left' AND other IS NOT NULL)")),
-    ),
-    (
-        "tokens",
-        f"(\n{_TOKENS}\n)",
-        (
-            ("mean context", "avg(context_tokens)"),
-            ("largest context", "max(context_tokens)"),
-        ),
-    ),
-    ("links", "coactivations", (("pairs", "count(*)"),)),
-    ("links", "links", (("links", "count(*)"), ("mean strength", "avg(strength)"))),
-    ("escalations", "notes", (("notes", "count(*)"), ("archived", "count(*) FILTER (status = 'archived')"))),
-    ("escalations", "escalations", (("escalated", "count(*)"),)),
-    ("conclusions", "conclusions", (("conclusions", "count(*)"),)),
-    ("conclusions", "offers", (("offers", "count(*)"), ("open offers", "count(*) FILTER (status = 'open')"))),
-    ("conclusions", "artifacts", (("artifacts", "count(*)"),)),
-    ("beliefs", "beliefs", (("statements", "count(*)"), ("replaced", "count(*) FILTER (NOT current)"))),
-    ("associations", "associations", (("pairs", "count(*)"), ("mean strength", "avg(strength)"))),
-    ("consolidations", "consolidation_ran", (("runs", "count(*)"), ("replays", "sum(fresh + week + older)::BIGINT"))),
-    ("memories", "working_memory_changed", (("mean at hand", "avg(len(items))"),)),
-)
-"""Asked of each memory: what it is about, the view, and (what, expression)."""
-
-_DIFFERENCES = (
-    (
-        "turns",
-        "in one only",
-        "SELECT (SELECT count(*) FROM l_turns) + (SELECT count(*) FROM r_turns) - 2 * count(*) FROM shared",
-    ),
-    ("segments", "begin in one only", "SELECT (SELECT count(*) FROM l_begins) + (SELECT count(*) FROM r_begins)"),
-    ("efforts", "in left only", "SELECT count(*) FROM l_only"),
-    ("efforts", "in right only", "SELECT count(*) FROM r_only"),
-    ("efforts", "with other turns", "SELECT count(*) FROM paired WHERE NOT same"),
-    ("efforts", "concluded in one only", "SELECT count(*) FROM paired WHERE l_status <> r_status"),
-    ("efforts", "turns elsewhere, share", "SELECT count(*) / greatest((SELECT count(*) FROM shared), 1) FROM moved"),
-    (
-        "contexts",
-        "other efforts, share of turns",
-        "SELECT count(*) / greatest((SELECT count(*) FROM shared), 1) FROM unequal",
-    ),
-    ("links", "in left only", "SELECT count(*) FROM l_links_only"),
-    ("links", "in right only", "SELECT count(*) FROM r_links_only"),
-    ("escalations", "in left only", "SELECT count(*) FROM l_escalations_only"),
-    ("escalations", "in right only", "SELECT count(*) FROM r_escalations_only"),
-    ("conclusions", "in left only", "SELECT count(*) FROM l_conclusions_only"),
-    ("conclusions", "in right only", "SELECT count(*) FROM r_conclusions_only"),
-    ("beliefs", "replaced in left only", "SELECT count(*) FROM l_replaced_only"),
-    ("beliefs", "replaced in right only", "SELECT count(*) FROM r_replaced_only"),
-)
-"""Asked of what was loaded from both."""
-
-_TOPICS = """(SELECT string_agg(coalesce(e.topic, x.id), ' | ' ORDER BY x.id) FROM (SELECT unnest({has}) AS id) x
-    LEFT JOIN (SELECT space, effort, topic FROM l_efforts UNION ALL SELECT space, effort, topic FROM r_only) e
-    ON e.space = u.space AND e.effort = x.id)"""
-
-_EXAMPLES = (
-    (
-        "contexts", "only in one's context, from this turn on",
-        f"""SELECT u.space, u.session, u.turn_id, {_TOPICS.format(has="u.l_has")}, {_TOPICS.format(has="u.r_has")}, NULL
-        FROM unequal u
-        QUALIFY row_number() OVER (PARTITION BY u.space, u.session, u.l_has, u.r_has ORDER BY u.position) = 1
-        ORDER BY u.space, u.position""",
-    ),
-    (
-        "efforts", "in left only",
-        """SELECT e.space, s.session, e.first_turn, e.topic, '', NULL FROM l_only e
-        LEFT JOIN l_turns s ON s.space = e.space AND s.turn_id = e.first_turn
-        ORDER BY e.turns DESC, e.space, e.effort""",
-    ),
-    (
-        "efforts", "in right only",
-        """SELECT e.space, s.session, e.first_turn, '', e.topic, NULL FROM r_only e
-        LEFT JOIN r_turns s ON s.space = e.space AND s.turn_id = e.first_turn
-        ORDER BY e.turns DESC, e.space, e.effort""",
-    ),
-    (
-        "efforts", "concluded in one only",
-        """SELECT p.space, s.session, p.first_turn, p.l_status, p.r_status, p.topic FROM paired p
-        LEFT JOIN l_turns s ON s.space = p.space AND s.turn_id = p.first_turn
-        WHERE p.l_status <> p.r_status ORDER BY p.space, p.first_position""",
-    ),
-    (
-        "efforts", "turn elsewhere",
-        """SELECT s.space, s.session, s.turn_id, coalesce(l.topic, 'none'), coalesce(r.topic, 'none'), NULL FROM moved s
-        LEFT JOIN l_efforts l ON l.space = s.space AND l.effort = s.l_effort
-        LEFT JOIN r_efforts r ON r.space = s.space AND r.effort = s.r_effort ORDER BY s.space, s.position""",
-    ),
-    (
-        "segments", "begins in left only",
-        """SELECT b.space, b.session, b.first_turn, b.summary, '', NULL FROM l_begins b
-        ORDER BY b.space, b.first_position""",
-    ),
-    (
-        "segments", "begins in right only",
-        """SELECT b.space, b.session, b.first_turn, '', b.summary, NULL FROM r_begins b
-        ORDER BY b.space, b.first_position""",
-    ),
-    (
-        "links", "in left only",
-        """SELECT k.space, '', a.first_turn, a.topic || ' + ' || b.topic, '', '' FROM l_links_only k
-        JOIN l_efforts a ON a.space = k.space AND a.effort = k.first
-        JOIN l_efforts b ON b.space = k.space AND b.effort = k.second
-        ORDER BY k.strength DESC, k.space, k.first, k.second""",
-    ),
-    (
-        "links", "in right only",
-        """SELECT k.space, '', a.first_turn, '', a.topic || ' + ' || b.topic, '' FROM r_links_only k
-        JOIN r_efforts a ON a.space = k.space AND a.effort = k.first
-        JOIN r_efforts b ON b.space = k.space AND b.effort = k.second
-        ORDER BY k.strength DESC, k.space, k.first, k.second""",
-    ),
-    (
-        "escalations", "in left only",
-        "SELECT e.space, e.session, e.turn, e.question, '', e.note FROM l_escalations_only e ORDER BY e.space, e.note",
-    ),
-    (
-        "escalations", "in right only",
-        "SELECT e.space, e.session, e.turn, '', e.question, e.note FROM r_escalations_only e ORDER BY e.space, e.note",
-    ),
-    (
-        "conclusions", "in left only",
-        """SELECT c.space, c.session, c.turn_id, c.pattern, '', c.text FROM l_conclusions_only c
-        ORDER BY c.space, c.position, c.pattern""",
-    ),
-    (
-        "conclusions", "in right only",
-        """SELECT c.space, c.session, c.turn_id, '', c.pattern, c.text FROM r_conclusions_only c
-        ORDER BY c.space, c.position, c.pattern""",
-    ),
-    (
-        "beliefs", "replaced in left only",
-        """SELECT b.space, b.session, b.turn_id, 'by ' || b.replaced_by || ': ' || coalesce(b.content, ''), '', NULL
-        FROM l_replaced_only b ORDER BY b.space, b.position, b.turn_id, b.attribute""",
-    ),
-    (
-        "beliefs", "replaced in right only",
-        """SELECT b.space, b.session, b.turn_id, '', 'by ' || b.replaced_by || ': ' || coalesce(b.content, ''), NULL
-        FROM r_replaced_only b ORDER BY b.space, b.position, b.turn_id, b.attribute""",
-    ),
-)  # fmt: skip
-"""(space, session, turn, left, right, text) of differences, the most telling first; text NULL: the turn's own."""

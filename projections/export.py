@@ -25,7 +25,7 @@ from typing import Any, Protocol
 import orjson
 import yaml
 
-from streams.errors import UsageError
+from streams.core.errors import UsageError
 
 LONGEST = 80
 """Bytes of a file name in UTF-8 before its hash: file systems allow 255, archives and sync tools less."""

@@ -9,10 +9,10 @@ from typing import Any
 
 import orjson
 
-from projections.context import clip
-from projections.store import Connection
-from streams.errors import UsageError
-from streams.events import iso
+from projections.store import Connection, read_meta
+from streams.core.errors import UsageError
+from streams.core.events import iso
+from streams.core.text.within import clip
 
 _COLUMNS = """t.space, t.session, t.turn_id, t.position, epoch_us(t.at), t.agent, t.role, t.content, t.parts, t.tokens,
     t.retracted"""
@@ -22,19 +22,16 @@ HEAD = 0.6
 OVERHEAD = 8
 """Tokens of the line above each turn."""
 
+_TURN = "t.turn_id = $id"
 _BEHIND = {
-    "turn": "t.turn_id = $id",
-    "segment": "t.segment = $id",
-    "effort": "t.effort = $id",
-    "artifact": "(t.space, t.turn_id) IN (SELECT a.space, unnest(a.turns) FROM artifacts a WHERE a.artifact = $id)",
-    "note": "(t.space, t.turn_id) IN (SELECT n.space, n.turn FROM notes n WHERE n.note = $id AND n.turn IS NOT NULL)",
+    "turn": _TURN,
     "summary": """EXISTS (SELECT 1 FROM summary_written s
         JOIN turn_recorded f ON f.space = s.space AND f.id = s.first_turn
         JOIN turn_recorded l ON l.space = s.space AND l.id = s.last_turn
         WHERE s.id = $id AND s.space = t.space AND s.session = t.session
             AND t.position BETWEEN f.position AND l.position)""",
 }
-"""What an id may be the id of, and the turns behind it. Tried in this order."""
+"""What an id may be the id of that every memory knows, and the turns behind it; mechanisms add their own."""
 
 Turn = dict[str, Any]
 
@@ -59,7 +56,7 @@ def show(connection: Connection, id: str, space: str | None = None, tokens: int 
 
 
 def _behind(connection: Connection, id: str, space: str | None) -> tuple[str, list[Turn]]:
-    for kind, condition in _BEHIND.items():
+    for kind, condition in (_BEHIND | orjson.loads(read_meta(connection, "behind"))).items():
         if turns := _turns(connection, condition, {"id": id}, space):
             return kind, turns
     first, dots, last = id.partition("..")
@@ -86,7 +83,7 @@ def _turns(connection: Connection, condition: str, given: dict[str, Any], space:
 def _range(connection: Connection, first: str, last: str, space: str | None) -> list[Turn]:
     ends = []
     for id in (first, last):
-        found = _turns(connection, _BEHIND["turn"], {"id": id}, space)
+        found = _turns(connection, _TURN, {"id": id}, space)
         if not found:
             raise UsageError(f"there is no turn {id!r}", "write FIRST_TURN..LAST_TURN")
         ends.append(found[0])

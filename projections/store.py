@@ -5,33 +5,27 @@ The only place that imports duckdb. One process writes; everyone else reads a sn
 
 from __future__ import annotations
 
-import hashlib
 import os
-import re
 import shutil
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass, field, fields
-from functools import cache
-from operator import attrgetter, itemgetter
+from dataclasses import dataclass, field
 from pathlib import Path
-from types import GenericAlias
-from typing import Any, get_args, get_origin, get_type_hints
+from typing import Any
 
 import duckdb
 import orjson
 import pyarrow as pa
 
-from streams.driver import Placed
-from streams.errors import BusyError, MemoryFileError, UsageError
-from streams.events import OUTSIDE, Micros, micros
-from streams.processor import Moment, Processor
-from streams.text import Root, TurnRead
+from projections.tables import create_sql, table_of, tables
+from projections.views import view_names, views_sql
+from streams.core.errors import BusyError, MemoryFileError
+from streams.core.events import OUTSIDE
+from streams.core.processor import RAW, Processor
 
-FORMAT = "2"
+FORMAT = "3"
 """Of the memory file; a file of another format is refused."""
-VIEWS = Path(__file__).with_name("views.sql")
 COMPACT = 50_000
 """State rows beyond twice the live ones after which the journal is rewritten."""
 
@@ -40,12 +34,6 @@ EVENT_TABLES = (
     "AND table_name NOT IN ('meta', 'marks', 'state') ORDER BY table_name"
 )
 ALL_COLUMNS = "SELECT column_name FROM duckdb_columns() WHERE database_name = current_database() AND table_name = ?"
-COLUMNS = (
-    "SELECT column_name FROM duckdb_columns() WHERE database_name = current_database() AND NOT internal "
-    "AND table_name = ? AND column_name NOT IN ('partition', 'position', 'path', 'lineage', 'recorded_at') "
-    "ORDER BY column_name"
-)
-
 SETTINGS: dict[str, Any] = {
     "autoinstall_known_extensions": "false",  # an unknown function would otherwise stall on the network
     "TimeZone": "UTC",
@@ -58,123 +46,6 @@ WRITER_SETTINGS: dict[str, Any] = SETTINGS | {
 }
 
 Connection = duckdb.DuckDBPyConnection
-
-
-@dataclass(frozen=True, slots=True)
-class Column:
-    """A column of an event table and how to read it from an event."""
-
-    name: str
-    sql: str
-    arrow: pa.DataType
-    read: attrgetter[Any]
-    json: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Table:
-    """The table of one event type."""
-
-    name: str
-    columns: tuple[Column, ...]
-    raw: bool
-    """Whether it holds outside events (which have a `recorded_at`)."""
-
-
-PLACE = (("partition", "INTEGER"), ("position", "BIGINT"), ("path", "BIGINT"), ("lineage", "VARCHAR"))
-
-
-def table_name(cls: type) -> str:
-    """`TurnRecorded` is stored in `turn_recorded`."""
-    return re.sub(r"(?<!^)(?=[A-Z])", "_", cls.__name__).lower()
-
-
-_SQL: dict[object, tuple[str, pa.DataType]] = {
-    str: ("VARCHAR", pa.string()),
-    int: ("BIGINT", pa.int64()),
-    float: ("DOUBLE", pa.float64()),
-    bool: ("BOOLEAN", pa.bool_()),
-    list[str]: ("VARCHAR[]", pa.list_(pa.string())),
-    list[int]: ("BIGINT[]", pa.list_(pa.int64())),
-    list[float]: ("DOUBLE[]", pa.list_(pa.float64())),
-}
-
-
-def _column(name: str, hint: Any) -> Column:
-    if name == "at" or hint in (Micros, Moment):
-        return Column(name, "TIMESTAMP", pa.timestamp("us"), attrgetter(name))
-    plain = hint.__origin__ if hasattr(hint, "__metadata__") else hint
-    if get_origin(plain) is list and hasattr(item := get_args(plain)[0], "__metadata__"):
-        plain = GenericAlias(list, item.__origin__)
-    if plain in _SQL:
-        return Column(name, *_SQL[plain], attrgetter(name))
-    kinds = {type(arg) for arg in get_args(plain)}
-    if str(get_origin(plain)) == "typing.Literal" and kinds == {str}:
-        return Column(name, *_SQL[str], attrgetter(name))
-    return Column(name, "VARCHAR", pa.string(), attrgetter(name), json=True)
-
-
-@cache
-def table_of(cls: type[Any]) -> Table:
-    """The table for an event class: `space`, `session`, the event's place, `at`, then its other fields, but for those
-    that it only carries."""
-    hints = get_type_hints(cls, include_extras=True)
-    stored = [
-        f.name for f in fields(cls) if not f.metadata.get("carried") and f.name not in ("type", "space", "session")
-    ]
-    columns = [_column("space", str)]
-    if "session" in hints:
-        columns.append(_column("session", str))
-    columns += [_column(name, hints[name]) for name in stored]
-    return Table(table_name(cls), tuple(columns), cls in OUTSIDE.values())
-
-
-def tables(processors: Iterable[Processor[Any]]) -> list[tuple[type, Table]]:
-    """The event classes and tables of a memory: outside events first, then each processor's."""
-    classes = [*OUTSIDE.values(), *(cls for processor in processors for cls in processor.emits)]
-    return [(cls, table_of(cls)) for cls in classes]
-
-
-def _create(table: Table) -> str:
-    columns = {c.name: c.sql for c in table.columns}
-    head = ["space VARCHAR", "session VARCHAR", *(f'"{name}" {sql}' for name, sql in PLACE), '"at" TIMESTAMP']
-    if table.raw:
-        head.append("recorded_at TIMESTAMP")
-    if table.name == "turn_recorded":
-        head.append("tokens BIGINT")
-    rest = [f'"{name}" {sql}' for name, sql in columns.items() if name not in ("space", "session", "at")]
-    return f"CREATE TABLE IF NOT EXISTS {table.name} ({', '.join(head + rest)})"
-
-
-def _values(column: Column, events: Sequence[object]) -> pa.Array:
-    values = list(map(column.read, events))
-    if column.json:
-        values = [v if isinstance(v, str) else orjson.dumps(v).decode() for v in values]
-    return pa.array(values, column.arrow)
-
-
-def raw_batch(cls: type, entries: Sequence[tuple[int, int, Root]]) -> pa.Table:
-    """Columns of outside events of one class: (partition, offset, root event) each."""
-    events = [e.turn if isinstance(e, TurnRead) else e.fact for _, _, e in entries]
-    table = table_of(cls)
-    columns = {column.name: _values(column, events) for column in table.columns}
-    columns["partition"] = pa.array([p for p, _, _ in entries], pa.int32())
-    columns["position"] = pa.array([o for _, o, _ in entries], pa.int64())
-    columns["path"] = pa.array([0] * len(entries), pa.int64())
-    columns["recorded_at"] = pa.array([e.recorded_at for _, _, e in entries], pa.timestamp("us"))
-    if table.name == "turn_recorded":
-        columns["tokens"] = pa.array([e.text.tokens for _, _, e in entries if isinstance(e, TurnRead)], pa.int64())
-    return pa.table(columns)
-
-
-def derived_batch(cls: type, rows: Sequence[Placed]) -> pa.Table:
-    """Columns of derived events of one class."""
-    partitions, offsets, paths, events = zip(*rows, strict=True)
-    columns = {column.name: _values(column, events) for column in table_of(cls).columns}
-    columns["partition"] = pa.array(partitions, pa.int32())
-    columns["position"] = pa.array(offsets, pa.int64())
-    columns["path"] = pa.array(paths, pa.int64())
-    return pa.table(columns)
 
 
 StateChange = tuple[str, str, str, bytes | None]
@@ -228,7 +99,7 @@ class Store:
         self._bulk = False
         self._marks: dict[int, int] = {}
         self._count()
-        self._lineage_of = dict.fromkeys(OUTSIDE.values(), self.lineages["turns"])
+        self._lineage_of = dict.fromkeys(OUTSIDE.values(), self.lineages[RAW])
         self._lineage_of |= {
             cls: self.lineages[p.name] for p in processors if p.name in self.lineages for cls in p.emits
         }
@@ -244,9 +115,10 @@ class Store:
                 "CREATE TABLE state (lineage VARCHAR, space VARCHAR, key VARCHAR, value BLOB, seq BIGINT)"
             )
             for _, table in tables(processors):
-                connection.execute(_create(table))
-            connection.execute(VIEWS.read_text())
-            for key, value in ({"format": FORMAT} | meta).items():
+                connection.execute(create_sql(table))
+            views = views_sql(processors)
+            connection.execute(views)
+            for key, value in ({"format": FORMAT, "views": views, "behind": _behind(processors)} | meta).items():
                 connection.execute("INSERT INTO meta VALUES (?, ?)", [key, _text(value)])
         return cls(path, connection, processors)
 
@@ -255,7 +127,21 @@ class Store:
         """The memory at `path`, for writing. Raises MemoryFileError for a file that is none or of another format."""
         connection = connect(path)
         check_format(connection, path)
-        return cls(path, connection, processors)
+        store = cls(path, connection, processors)
+        store._renew_views()
+        return store
+
+    def _renew_views(self) -> None:
+        """Replaces the views of another version of this program: they hold nothing."""
+        now, then = views_sql(self.processors), self.meta("views")
+        if now == then:
+            return
+        with transaction(self.connection):
+            for name in reversed(view_names(then)):
+                self.connection.execute(f"DROP VIEW IF EXISTS {name}")
+            self.connection.execute(now)
+            self.set_meta("views", now)
+            self.set_meta("behind", _behind(self.processors))
 
     def meta(self, key: str) -> str:
         """What the memory says of itself."""
@@ -286,7 +172,7 @@ class Store:
 
     def resume(self) -> dict[str, int]:
         """Where to read on in the streams that the memory is filled from; see `Batch.resume`."""
-        found = _one(self.connection, "SELECT value FROM meta WHERE key = 'resume'")
+        found = one(self.connection, "SELECT value FROM meta WHERE key = 'resume'")
         return dict(orjson.loads(found)) if found else {}
 
     def commit(self, batch: Batch) -> None:
@@ -351,7 +237,7 @@ class Store:
             yield lineage, space, records
 
     def deadlines(self) -> dict[str, str]:
-        """The first key with which each space asks for a tick (see `streams.processor.State`)."""
+        """The first key with which each space asks for a tick (see `streams.core.processor.State`)."""
         rows = self.connection.execute(
             "SELECT space, min(key) FROM (SELECT space, key, arg_max_null(value, seq) AS latest FROM state "
             "WHERE key LIKE 'due/%' GROUP BY ALL HAVING latest IS NOT NULL) GROUP BY space"
@@ -411,11 +297,17 @@ class Store:
         self.connection.close()
 
 
+def _behind(processors: Sequence[Processor[Any]]) -> dict[str, str]:
+    """What ids may be the ids of, and SQL of the turns behind them; see ReadModel."""
+    return {kind: sql for processor in processors for kind, sql in processor.read_model.behind.items()}
+
+
 def _text(value: object) -> str:
     return value if isinstance(value, str) else orjson.dumps(value).decode()
 
 
-def _one(connection: Connection, sql: str, parameters: Sequence[object] | dict[str, object] = ()) -> Any:
+def one(connection: Connection, sql: str, parameters: Sequence[object] | dict[str, object] = ()) -> Any:
+    """The first value that a query finds; None where it finds nothing."""
     rows = connection.execute(sql, parameters or []).fetchall()  # an unfinished result would block the connection
     return rows[0][0] if rows else None
 
@@ -441,12 +333,12 @@ def _registered(connection: Connection, columns: pa.Table) -> Iterator[None]:
 
 def read_meta(connection: Connection, key: str) -> str:
     """What a memory says of itself under `key`."""
-    return str(_one(connection, "SELECT value FROM meta WHERE key = ?", [key]))
+    return str(one(connection, "SELECT value FROM meta WHERE key = ?", [key]))
 
 
 def read_mark(connection: Connection, partition: int) -> int:
     """How far a memory has folded a partition of the log; -1 for nothing."""
-    found = _one(connection, "SELECT max(position) FROM marks WHERE partition = ?", [partition])
+    found = one(connection, "SELECT max(position) FROM marks WHERE partition = ?", [partition])
     return -1 if found is None else int(found)
 
 
@@ -468,132 +360,3 @@ def read_only(path: Path) -> Connection:
     connection = connect(path, read_only=True)
     check_format(connection, path)
     return connection
-
-
-def as_of(connection: Connection, moment: str) -> Connection:
-    """A cursor on which all tables and views end at `moment`: a position of the raw log or an ISO time.
-
-    A position is PARTITION:OFFSET, or an offset alone where the log has one partition; other partitions end with what
-    was recorded until then. At a time, each space ends before its first event that happened later. Raises UsageError
-    for neither.
-    """
-    cursor = connection.cursor()
-    place = re.fullmatch(r"(?:(\d+):)?(\d+)", moment)
-    bound = _time_bound(cursor, moment) if place is None else _place_bound(cursor, moment, place[1], int(place[2]))
-    names = [name for (name,) in cursor.execute(EVENT_TABLES).fetchall()]
-    database = _one(cursor, "SELECT current_database()")
-    for name in names:
-        cursor.execute(f'CREATE TEMP VIEW {name} AS SELECT * FROM "{database}".main.{name} AS t WHERE {bound}')
-    cursor.execute(re.sub(r"\bCREATE (OR REPLACE )?VIEW\b", "CREATE TEMP VIEW", VIEWS.read_text()))
-    return cursor
-
-
-def _place_bound(cursor: Connection, moment: str, partition: str | None, offset: int) -> str:
-    partitions = int(read_meta(cursor, "partitions"))
-    if partitions == 1 and partition in (None, "0"):
-        return f"position <= {offset}"
-    if partition is None or int(partition) >= partitions:
-        raise UsageError(
-            f"{moment!r} is no position of a log of {partitions} partitions",
-            "give PARTITION:OFFSET, 0:1234 for example",
-        )
-    recorded = " UNION ALL ".join(
-        f'SELECT "partition", position, recorded_at FROM {table_name(cls)}' for cls in OUTSIDE.values()
-    )
-    here = f'"partition" = {int(partition)}'
-    cursor.execute(
-        f"CREATE TEMP TABLE ends AS WITH raw AS ({recorded}) "
-        f'SELECT "partition", max(position) AS position FROM raw WHERE CASE WHEN {here} THEN position <= {offset} '
-        f"ELSE recorded_at <= (SELECT max(recorded_at) FROM raw WHERE {here} AND position <= {offset}) END "
-        'GROUP BY "partition"'
-    )
-    return 'position <= coalesce((SELECT position FROM ends WHERE ends."partition" = t."partition"), -1)'
-
-
-def _time_bound(cursor: Connection, moment: str) -> str:
-    try:
-        at = micros(moment)
-    except ValueError as error:
-        raise UsageError(
-            f"{moment!r} is neither a position nor a time ({error})", "give 1234 or 2026-01-05T09:00:00Z"
-        ) from error
-    later = " UNION ALL ".join(
-        f'SELECT space, position FROM {table_name(cls)} WHERE "at" > make_timestamp({at})' for cls in OUTSIDE.values()
-    )
-    cursor.execute(f"CREATE TEMP TABLE beyond AS SELECT space, min(position) AS first FROM ({later}) GROUP BY space")
-    return "position < coalesce((SELECT first FROM beyond WHERE beyond.space = t.space), 9223372036854775807)"
-
-
-def clock(connection: Connection, space: str) -> int:
-    """A space's now: the greatest `at` of its events, UTC microseconds; 0 for an unknown space."""
-    union = " UNION ALL ".join(
-        f'SELECT max("at") AS "at" FROM {table_name(c)} WHERE space = $space' for c in OUTSIDE.values()
-    )
-    found = _one(connection, f'SELECT epoch_us(max("at")) FROM ({union})', {"space": space})
-    return 0 if found is None else int(found)
-
-
-def last_position(connection: Connection, space: str) -> int:
-    """The offset of the last outside event of a space, in its partition; -1 for an unknown space."""
-    union = " UNION ALL ".join(
-        f"SELECT max(position) AS position FROM {table_name(c)} WHERE space = $space" for c in OUTSIDE.values()
-    )
-    found = _one(connection, f"SELECT max(position) FROM ({union})", {"space": space})
-    return -1 if found is None else int(found)
-
-
-class StoredEvents:
-    """The events of one stream in a memory file at rest, read along with the raw log, a page of it at a time."""
-
-    def __init__(self, path: Path, classes: Sequence[type]) -> None:
-        self._connection = read_only(path)
-        self._classes = classes
-        self._page: dict[int, list[tuple[int, type, dict[str, Any], list[str]]]] = {}
-
-    def load(self, partition: int, start: int, stop: int) -> None:
-        """Takes the events that stand at the raw offsets start <= offset < stop of a partition as the page."""
-        self._page = {}
-        for cls in self._classes:
-            self._read(cls, partition, start, stop)
-
-    def at(self, offset: int, raw: Root | None) -> Iterator[tuple[int, Any]]:
-        """The (path, event) of each event at `offset`, which lies in the page, in order.
-
-        `raw`, the outside event there, gives back what the events carry of it.
-        """
-        for path, cls, values, carried in sorted(self._page.get(offset, ()), key=itemgetter(0)):
-            yield path, cls(**values, **{name: getattr(raw, name) for name in carried})
-
-    def _read(self, cls: type, partition: int, start: int, stop: int) -> None:
-        columns = table_of(cls).columns
-        carried = [f.name for f in fields(cls) if f.metadata.get("carried")]
-        names = [column.name for column in columns]
-        select = ", ".join(f'epoch_us("{c.name}")' if c.sql == "TIMESTAMP" else f'"{c.name}"' for c in columns)
-        rows = self._connection.execute(
-            f"SELECT position, path, {select} FROM {table_of(cls).name} "
-            'WHERE "partition" = ? AND position >= ? AND position < ?',
-            [partition, start, stop],
-        ).fetchall()
-        json = [column.name for column in columns if column.json]
-        for offset, path, *row in rows:
-            values = dict(zip(names, row, strict=True))
-            for name in json:
-                values[name] = orjson.loads(values[name])
-            self._page.setdefault(offset, []).append((path, cls, values, carried))
-
-
-def digest(connection: Connection) -> dict[str, str]:
-    """A hash per table: spaces in name order, rows in position order, all columns but places and recorded times."""
-    found: dict[str, str] = {}
-    for (name,) in connection.execute(EVENT_TABLES).fetchall():
-        columns = [c for (c,) in connection.execute(COLUMNS, [name]).fetchall()]
-        packed = ", ".join(f'"{c}" := "{c}"' for c in columns)
-        rows = connection.execute(
-            f'SELECT to_json(struct_pack({packed})) FROM {name} ORDER BY space, "partition", position, path'
-        )
-        sha = hashlib.sha256()
-        while page := rows.fetchmany(20_000):
-            sha.update("\n".join(row[0] for row in page).encode())
-            sha.update(b"\n")
-        found[name] = sha.hexdigest()[:16]
-    return found

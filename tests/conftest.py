@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from processors import PROCESSORS
-from streams.events import Outside
-from streams.home import Home
+from streams.core.events import Outside
+from streams.runtime.home import Home
 from tests.laws.histories import long_talk, outside
 
 # Why: where a shell without job control runs the tests in the background, interrupts are ignored, and programs that

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import types
 from collections.abc import Sequence
-from dataclasses import MISSING, fields
+from dataclasses import MISSING, fields, replace
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Annotated, Any, Literal, Union, cast, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from processors import PROCESSORS
-from projections.store import Batch, Connection, Store, derived_batch, raw_batch
-from streams.driver import Placed
-from streams.events import HOUR, MINUTE, OUTSIDE, TurnRecorded, micros
-from streams.text import FactRead, Text, TurnRead
+from projections.store import Batch, Connection, Store
+from projections.tables import derived_batch, raw_batch
+from streams.core.driver import Placed
+from streams.core.events import HOUR, MINUTE, OUTSIDE, TurnRecorded, micros
+from streams.core.processor import Raw
+from streams.core.text import NO_TEXT
 
 START = micros("2026-01-05T09:00:00Z")
 """A Monday."""
@@ -32,7 +33,7 @@ def make(cls: type, **given: Any) -> Any:
     values = {"space": SPACE, "at": START} | given
     for field in fields(cls):
         if field.name not in values and field.default is MISSING and field.default_factory is MISSING:
-            values[field.name] = None if field.metadata.get("carried") else _empty(hints[field.name])
+            values[field.name] = _empty(hints[field.name])
     return cls(**values)
 
 
@@ -64,14 +65,14 @@ def memory(path: Path, *steps: Sequence[Any]) -> Connection:
     raw: dict[type, list[Any]] = {}
     derived: dict[type, list[Placed]] = {}
     for position, step in enumerate(steps):
-        for path_, event in enumerate(step):
+        for ordinal, event in enumerate(step):
             if isinstance(event, tuple):
-                text = cast(Text, SimpleNamespace(tokens=event[1]))
-                raw.setdefault(TurnRecorded, []).append((0, position, TurnRead(event[0], text, event[0].at)))
+                text = replace(NO_TEXT, tokens=event[1])
+                raw.setdefault(TurnRecorded, []).append((0, position, Raw(event[0], text, event[0].at)))
             elif type(event) in OUTSIDE.values():
-                raw.setdefault(type(event), []).append((0, position, FactRead(event, event.at)))
+                raw.setdefault(type(event), []).append((0, position, Raw(event, NO_TEXT, event.at)))
             else:
-                derived.setdefault(type(event), []).append((0, position, path_, event))
+                derived.setdefault(type(event), []).append((0, position, ordinal, event))
     tables = {cls: raw_batch(cls, entries) for cls, entries in raw.items()}
     tables |= {cls: derived_batch(cls, rows) for cls, rows in derived.items()}
     store.commit(Batch(tables, [], {0: len(steps) - 1}))

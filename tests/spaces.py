@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from processors import PROCESSORS
-from streams.events import (
+from streams.core.events import (
     DAY,
     ContradictionJudged,
     ImportanceFlagged,
@@ -20,8 +20,8 @@ from streams.events import (
     iso,
     micros,
 )
-from streams.home import Home, Office
-from streams.log import Stored
+from streams.logs.log import Stored
+from streams.runtime.home import Home, Office
 
 START = micros("2024-01-01T09:00:00Z")
 """A Monday."""

@@ -8,12 +8,12 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from streams import archive as archives
-from streams.archive import ArchiveLog, archive
-from streams.embedded import SqliteLog
-from streams.errors import LogError, UsageError
-from streams.events import Outside, TurnRecorded
-from streams.home import Home
+from streams.core.errors import LogError, UsageError
+from streams.core.events import Outside, TurnRecorded
+from streams.logs import archive as archives
+from streams.logs.archive import ArchiveLog, archive
+from streams.logs.sqlite import SqliteLog
+from streams.runtime.home import Home
 from tests.contracts.log_contract import NOW, turn
 
 Talk = Callable[[int], list[Outside]]

@@ -15,15 +15,15 @@ import pytest
 import typer.main
 
 from processors import PROCESSORS
-from streams import cli
-from streams.cli import app, main
-from streams.command import FAILED, MISUSED, OK
-from streams.events import TurnRecorded
-from streams.home import Home, serve
+from streams.core.events import TurnRecorded
+from streams.gateways import cli
+from streams.gateways.cli import app, main
+from streams.gateways.command import FAILED, MISUSED, OK
+from streams.runtime.home import Home, serve
 
 ROOT = Path(__file__).parent.parent
-SAMPLES = ROOT / "streams" / "samples"
-COMMAND = [sys.executable, "-m", "streams.cli"]
+SAMPLES = ROOT / "streams" / "gateways" / "samples"
+COMMAND = [sys.executable, "-m", "streams.gateways.cli"]
 
 
 class Answer:
@@ -91,7 +91,7 @@ def line(session, content, **more):
 
 def test_help_names_every_command_and_loads_no_room():
     script = (
-        "import sys\nfrom streams.cli import main\n"
+        "import sys\nfrom streams.gateways.cli import main\n"
         "try: main(['--help'])\n"
         "except SystemExit: pass\n"
         "print(sorted({'duckdb', 'pyarrow', 'pydantic', 'orjson', 'rich.console'} & set(sys.modules)), file=sys.stderr)"
@@ -506,7 +506,7 @@ def test_tail_follows_what_is_fed(tmp_path):
 
 
 def test_a_served_home_answers_and_stops_when_told(run, tmp_path, monkeypatch):
-    monkeypatch.setattr("streams.home.START_PATIENCE", 0.1)
+    monkeypatch.setattr("streams.runtime.home.START_PATIENCE", 0.1)
     with subprocess.Popen([*COMMAND, "serve", "--home", str(tmp_path)], cwd=ROOT, stdout=subprocess.PIPE) as process:
         assert process.stdout is not None
         assert b"serving" in process.stdout.readline()

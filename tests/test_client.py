@@ -10,7 +10,7 @@ import pytest
 
 import mnemolog
 from mnemolog import Memory, NotServedError, RefusedError
-from streams.home import Home
+from streams.runtime.home import Home
 from tests.test_runtime import serving
 
 

@@ -18,22 +18,27 @@ from processors.contradictions import BeliefContradicted, BeliefStated
 from processors.forgetting import RetentionChanged
 from processors.manifest import ConclusionDetected, SegmentConcluded, SegmentOpened, TurnFiled
 from processors.open_efforts import EffortConcluded, EffortOpened, TurnThreaded
-from processors.ttl_escalations import NoteEscalated, NoteOpened
+from processors.ttl_escalations import NoteEscalated, NoteOpened, NoteSurfaced
 from processors.working_context import ContextScored
 from projections import diff as diffs
-from projections.diff import Example, compare
-from projections.store import as_of
-from streams.events import TurnRetracted
+from projections.as_of import as_of
+from projections.diff import Example
+from streams.core.events import TurnRetracted
 from tests.memories import at, make, memory, turn
+
+
+def compare(left, right, names=("left", "right"), examples=diffs.EXAMPLES):
+    """What all mechanisms compare."""
+    return diffs.compare(left, right, names, examples, PROCESSORS)
 
 
 def said(n, segment, effort, context=(), *more):
     """Turn n of the one session, with the context after it."""
-    derived = {"session": "s", "turn": f"t{n}", "segment": segment, "at": at(n)}
+    derived = {"session": "s", "turn": f"t{n}", "at": at(n)}
     count = len(context)
     return [
         turn(f"t{n}", "s", f"words of t{n}", at=at(n)),
-        make(TurnFiled, **derived),
+        make(TurnFiled, **derived, segment=segment),
         make(TurnThreaded, **derived, effort=effort),
         make(
             ContextScored, session="s", turn=f"t{n}", efforts=list(context), scores=[0.5] * count,
@@ -114,7 +119,7 @@ def test_a_memory_does_not_differ_from_itself(memories):
     assert same.examples == []
 
 
-def test_two_lineages_that_found_the_same_under_other_ids_do_not_differ(memories, tmp_path):
+def test_two_lineages_that_found_the_same_under_other_ids_differ_in_these_alone(memories, tmp_path):
     renamed = {"e1": "x1", "e2": "x2", "g1": "y1", "g2": "y2"}
     other = [
         said(0, "y1", "x1", ["x1"], opened(0, "x1", "pump"), begins(0, "y1")),
@@ -123,7 +128,20 @@ def test_two_lineages_that_found_the_same_under_other_ids_do_not_differ(memories
         said(3, "y2", "x2", ["x2", "x1"]),
         said(4, "y2", "x2", ["x2", "x1"], *linked(renamed["e1"], renamed["e2"]), *escalated("n1")),
     ]
-    assert compare(memories[0], memory(tmp_path / "other.duckdb", *other)).same
+    found = compare(memories[0], memory(tmp_path / "other.duckdb", *other))
+    assert {r.what for r in found.rows if r.differs} == {"rows in one only"}
+    assert row(found, "turn_threaded", "rows in one only") == (5, 5, 10)
+
+
+def test_a_difference_that_no_mechanism_measures_is_found_in_its_table(memories, tmp_path):
+    surfaced = make(NoteSurfaced, session="s", note="n1", reason="priority", at=at(3))
+    found = compare(memories[0], memory(tmp_path / "more.duckdb", *LIVE[:-1], [*LIVE[-1], surfaced]))
+    assert not found.same
+    assert [(r.about, r.what, r.left, r.right) for r in found.rows if r.differs] == [
+        ("note_surfaced", "rows in one only", 0, 1)
+    ]
+    (example,) = found.examples
+    assert (example.what, example.left, '"note":"n1"' in example.right) == ("row in right only", "", True)
 
 
 def test_counts_stand_side_by_side(diff):
@@ -139,9 +157,9 @@ def test_counts_stand_side_by_side(diff):
 
 def test_the_table_is_in_groups(diff):
     order = [r.about for r in diff.rows]
-    assert list(dict.fromkeys(order)) == [
-        "turns", "segments", "efforts", "contexts", "tokens", "links", "escalations", "conclusions", "beliefs",
-        "associations", "consolidations", "memories",
+    assert list(dict.fromkeys(order))[:12] == [
+        "turns", "segments", "conclusions", "efforts", "contexts", "tokens", "links", "escalations", "associations",
+        "consolidations", "beliefs", "memories",
     ]  # fmt: skip
     assert [about for about, last in zip(order, [None, *order], strict=False) if about != last] == list(
         dict.fromkeys(order)
@@ -236,7 +254,7 @@ def remembering(path, *steps, without=(), **set_):
 
 
 def alike(one, other, **given):
-    return compare(one, other, ("live", "patient"), processors=PROCESSORS, **given)
+    return compare(one, other, ("live", "patient"), **given)
 
 
 PATIENT = {"forgetting": {"episodic": 90.0}}
@@ -309,11 +327,6 @@ def test_a_mechanism_that_one_memory_lacks_is_not_compared(tmp_path):
     assert row(found, "memories", "mean activation")[2] == 0
 
 
-def test_without_mechanisms_nothing_is_said_of_how_alive_memories_are(tmp_path):
-    live = remembering(tmp_path / "l", told(0), told(10))
-    assert [r.what for r in compare(live, live).rows if r.about == "memories"] == ["mean at hand"]
-
-
 def test_turns_are_sampled_evenly_over_time_and_retracted_ones_left_out(tmp_path, monkeypatch):
     monkeypatch.setattr(diffs, "SAMPLE", 3)
     talk = [*(told(day) for day in range(7)), [make(TurnRetracted, session="s", turn="t1", id="r")], told(30)]
@@ -339,12 +352,14 @@ def test_what_took_whose_place_what_is_associated_and_what_was_replayed_is_count
         make(MemoriesAssociated, session="s", first="t0", second="t1", strength=0.1),
         make(ConsolidationRan, fresh=1, week=2, older=3),
     ]
-    talk = [told(0), told(1)]
-    found = compare(memory(tmp_path / "l", *talk), memory(tmp_path / "r", *talk, more))
+    talk = [told(0), told(1), told(2)]
+    found = compare(memory(tmp_path / "l", *talk), memory(tmp_path / "r", *talk[:2], [*talk[2], *more]))
     assert [(r.about, r.what, r.differs) for r in found.rows if r.differs] == [
-        ("beliefs", "statements", 2), ("beliefs", "replaced", 1), ("beliefs", "replaced in right only", 1),
-        ("associations", "pairs", 1),
-        ("associations", "mean strength", 0.1), ("consolidations", "runs", 1), ("consolidations", "replays", 6),
+        ("associations", "pairs", 1), ("associations", "mean strength", 0.1), ("consolidations", "runs", 1),
+        ("consolidations", "replays", 6), ("beliefs", "statements", 2), ("beliefs", "replaced", 1),
+        ("beliefs", "replaced in right only", 1), ("belief_contradicted", "rows in one only", 1),
+        ("belief_stated", "rows in one only", 2), ("consolidation_ran", "rows in one only", 1),
+        ("memories_associated", "rows in one only", 1),
     ]  # fmt: skip
     assert examples(found, "beliefs", "replaced in left only") == []
     assert examples(found, "beliefs", "replaced in right only") == [

@@ -18,11 +18,12 @@ import typer
 
 from processors import NAMES, PROCESSORS
 from projections.analyses import analyses
-from streams.cli import app, main
-from streams.driver import fold
-from streams.events import TurnRecorded
-from streams.flow import mermaid, parameter_rows
+from streams.core.driver import fold
+from streams.core.events import TurnRecorded
+from streams.gateways.cli import app, main
+from streams.gateways.flow import mermaid, parameter_rows
 from tests.bench import __main__ as bench
+from tests.bench import data
 
 ROOT = Path(__file__).parent.parent
 README = ROOT / "README.md"
@@ -103,7 +104,7 @@ def environment(tmp_path_factory) -> tuple[Path, dict[str, str]]:
     binaries = folder / "bin"
     binaries.mkdir()
     program = binaries / "mnemolog"
-    program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -W error -m streams.cli "$@"\n')
+    program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -W error -m streams.gateways.cli "$@"\n')
     program.chmod(0o755)
     (folder / "work").mkdir()
     return folder / "work", os.environ | {
@@ -257,3 +258,30 @@ def test_the_bench_finds_what_it_measures_and_brings_all_rows_into_one_form():
     }
     several = bench.normal({"measure": "m", "floors": {"a": 1, "b": 2.25}, "ours": 3, "bar": "<= 2", "met": False})
     assert (several["floor"], bench.shown(several)["met"]) == ("a 1, b 2.25", "MISSED")
+
+
+@pytest.mark.parametrize(
+    ("rows", "well", "strictly"),
+    [
+        ([{"met": True}, {"met": None}], True, True),
+        ([{"met": True}, {"met": False}], True, False),
+        ("skipped: no data", True, False),
+        ("failed: division by zero", False, False),
+    ],
+)
+def test_a_strict_bench_fails_where_a_bar_is_missed_or_was_not_measured(monkeypatch, rows, well, strictly):
+    told = rows if isinstance(rows, str) else [{"measure": "m", "floor": "", "ours": 1, "bar": "b"} | r for r in rows]
+    monkeypatch.setattr(bench, "measured", lambda name, folder: told)
+    assert bench.report(["quality_m"], True, strict=False) is well
+    assert bench.report(["quality_m"], True, strict=True) is strictly
+
+
+def test_evaluation_data_is_looked_for_in_the_folders_above_the_checkout(monkeypatch, tmp_path):
+    monkeypatch.delenv("MNEMOLOG_DATA", raising=False)
+    monkeypatch.setattr(data, "HOUSE", tmp_path / "work" / "trees" / "house")
+    (tmp_path / "shared" / "data").mkdir(parents=True)
+    assert data.folder() == tmp_path / "shared" / "data"
+    (tmp_path / "work" / "shared" / "data").mkdir(parents=True)
+    assert data.folder() == tmp_path / "work" / "shared" / "data"
+    monkeypatch.setenv("MNEMOLOG_DATA", "/elsewhere")
+    assert str(data.folder()) == "/elsewhere"

@@ -3,8 +3,8 @@
 import orjson
 import pytest
 
-from streams.edge import MAX_DEPTH, Accepted, Edge, EdgeError, Reject
-from streams.events import AT_APPEND, MAX_EVENT_BYTES, OUTSIDE, ClockTicked, NoteTaken, TurnRecorded
+from streams.core.edge import MAX_DEPTH, Accepted, Edge, EdgeError, Reject
+from streams.core.events import AT_APPEND, MAX_EVENT_BYTES, OUTSIDE, ClockTicked, NoteTaken, TurnRecorded
 
 
 def taken(line: bytes | dict, edge: Edge | None = None):

@@ -13,16 +13,16 @@ from processors.manifest import ArtifactMade, SegmentConcluded, SegmentSummarize
 from processors.open_efforts import EffortConcluded, EffortOpened, EffortProgressed, TurnThreaded
 from processors.working_context import ContextScored
 from projections.export import LONGEST, export_ccm, file_names
-from streams.errors import UsageError
-from streams.events import TurnRetracted
+from streams.core.errors import UsageError
+from streams.core.events import TurnRetracted
 from tests.memories import at, make, memory, turn
 
 
 def said(id, segment, effort, session="chat", minutes=0, content="", **given):
-    derived = {"session": session, "turn": id, "segment": segment, "at": at(minutes)} | given
+    derived = {"session": session, "turn": id, "at": at(minutes)} | given
     return [
         turn(id, session, content or f"words of {id}", at=at(minutes), **given),
-        make(TurnFiled, **derived),
+        make(TurnFiled, **derived, segment=segment),
         make(TurnThreaded, **derived, effort=effort),
     ]
 

@@ -1,6 +1,6 @@
 """What is derived changes with a version, or not at all: else a lineage would no longer tell what made a memory.
 
-After a deliberate change raise the processor's `version` (or `streams.text.VERSION`) and write the digests anew:
+After a deliberate change raise the processor's `version` (or `streams.core.text.VERSION`) and write the digests anew:
 
     MNEMOLOG_WRITE_GOLDEN=1 pytest tests/test_golden_digests.py
 """
@@ -10,26 +10,29 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+from functools import cache
 from pathlib import Path
 
 import orjson
 import pytest
 
 from processors import PROCESSORS
-from streams.driver import fold
-from streams.events import TurnRecorded
-from streams.text import VERSION, read
-from tests.laws.histories import long_talk, outside
+from streams.core.driver import fold
+from streams.core.events import TurnRecorded
+from streams.core.text import VERSION, read
+from tests.laws.histories import long_talk, outside, wide
 
 GOLDEN = Path(__file__).parent / "golden" / "digests.json"
-TALK = outside(long_talk(800))
+HISTORIES = (outside(long_talk(600)), outside(wide(900, backlog=60)))
 
 
+@cache
 def digests() -> dict[str, dict[str, object]]:
-    """A hash of everything each processor derives from a fixed talk, and of the text features, with their versions."""
-    features = hashlib.sha256(b"".join(orjson.dumps(read(e)) for e in TALK if isinstance(e, TurnRecorded)))
+    """A hash of everything each processor derives from fixed histories, and of the text features, with versions."""
+    said = [event for events in HISTORIES for event in events if isinstance(event, TurnRecorded)]
+    features = hashlib.sha256(b"".join(orjson.dumps(read(turn)) for turn in said))
     found: dict[str, dict[str, object]] = {"text": {"version": VERSION, "digest": features.hexdigest()[:16]}}
-    rows = fold(PROCESSORS, TALK)
+    rows = [row for events in HISTORIES for row in fold(PROCESSORS, events)]
     for processor in PROCESSORS:
         sha = hashlib.sha256()
         for row in rows:

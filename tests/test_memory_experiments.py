@@ -5,15 +5,15 @@ After the experiments of the Engram paper, and one on what its rule of being use
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from random import Random
 from typing import Any
 
 import pytest
 
-from streams.events import MINUTE, MemoryRecalled, Outside, TurnRecorded
-from tests.bench.quality_recall import LOCOMO, conversations
+from streams.core.events import MINUTE
+from tests.bench.quality_feedback import LOST, looped
 from tests.spaces import SPACE, Remembering
 
 
@@ -109,50 +109,6 @@ def test_associations_emerge_from_use(space: Remembering) -> None:
 
 # -- recall does not feed itself ---------------------------------------------------------------------------------------
 
-RECALLS = 1_000
-LOST = 0.005
-"""The most that the mean reciprocal rank of all other questions may fall by."""
-POPULAR = 20
-AGAIN = 5
-"""Recalls of a popular question in a row."""
-Evidence = Mapping[str, frozenset[str]]
-"""By question: the turns that answer it."""
-
-
-def mrr(space: Remembering, name: str, asked: Evidence, at: int) -> float:
-    """Mean reciprocal rank of the first turn that answers, asked at one moment."""
-    queries = [{"id": q, "space": name, "query": q, "k": 50, "kinds": ["turn"], "at": at} for q in asked]
-    answers = space.ask("recall_batch", queries=queries)
-    total = 0.0
-    for answer in answers:
-        ranks = (n for n, hit in enumerate(answer["hits"], 1) if hit["turn_id"] in asked[answer["id"]])
-        total += 1 / next(ranks, 10**9)
-    return total / len(asked)
-
-
-def looped(space: Remembering, name: str, evidence: Evidence, every: int) -> tuple[float, float]:
-    """MRR of all but some popular questions before and after a thousand recalls of those, `every` so many microseconds.
-
-    What is shown is what is found each time round, so that what was shown before may come to be shown the more. Both
-    are asked at the moment after the last recall: the recalls are all that differs.
-    """
-    popular = [*evidence][:: len(evidence) // POPULAR][:POPULAR]
-    rest = {question: turns for question, turns in evidence.items() if question not in popular}
-    at = max(event.at for event in space.events)
-    end = at + (RECALLS + 1) * every
-    before = mrr(space, name, rest, end)
-    for start in range(0, RECALLS, POPULAR * AGAIN):
-        facts: list[Outside] = []
-        for query in popular:
-            turns = space.found(query, space=name, at=at + every)
-            for again in range(AGAIN):
-                at += every
-                facts.append(MemoryRecalled(name, f"loop-{start + len(facts)}", at, query, turns, f"session-{again}"))
-        space.add(*facts)
-    after = mrr(space, name, rest, end)
-    print(f"MRR of {len(rest)} other questions: {before:.4f} before, {after:.4f} after {RECALLS} recalls")
-    return before, after
-
 
 def test_a_thousand_recalls_of_popular_cues_leave_the_rest_as_it_was(space: Remembering) -> None:
     chance = Random(4)
@@ -168,24 +124,3 @@ def test_a_thousand_recalls_of_popular_cues_leave_the_rest_as_it_was(space: Reme
     before, after = looped(space, SPACE, evidence, 97 * MINUTE)
     assert 0.3 < before < 1.0  # that it could fall, and rise
     assert after >= before - LOST, (before, after)
-
-
-@pytest.mark.skipif(not LOCOMO.exists(), reason="the tuning data is not here: set MNEMOLOG_DATA")
-@pytest.mark.parametrize("every", [MINUTE, 97 * MINUTE], ids=["massed", "spaced"])
-def test_nor_do_they_in_conversations_of_months(space: Remembering, every: int) -> None:
-    talks, questions = conversations(captions=True)
-    space.add(
-        *(
-            TurnRecorded("locomo", f"{talk}/{n}", turn.at, turn.session, turn.agent, "user", turn.content)
-            for talk, turns in enumerate(talks[:2])
-            for n, turn in enumerate(turns)
-        )
-    )
-    evidence = {
-        question.text: frozenset(f"{question.conversation}/{n}" for n in question.evidence)
-        for question in questions
-        if question.conversation < 2 and question.category != 5
-    }
-    before, after = looped(space, "locomo", evidence, every)
-    assert before > 0.5
-    assert after >= before - LOST

@@ -10,7 +10,7 @@ import pytest
 
 from projections.recall.needs import Need, NeedParams, needs_recall, within_reach
 from projections.recall.ranking import RecallParams
-from streams.events import DAY, MINUTE
+from streams.core.events import DAY, MINUTE
 from tests.bench.quality_recall import Memory, Turn, memory
 from tests.spaces import MINUTE as SOON
 from tests.spaces import SPACE, Remembering

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from processors.manifest import TurnFiled
-from streams.processor import Derived, Params, Processor, State, param
+from streams.core.processor import Derived, Params, Processor, State, param
 
 
 @dataclass(slots=True)
@@ -73,10 +73,10 @@ PROGRAM = """
 import sys
 from pathlib import Path
 from processors import PROCESSORS
-from streams.driver import fold
-from streams.flow import mermaid
-from streams.home import Home
-from streams.replay import parse_settings, replay
+from streams.core.driver import fold
+from streams.gateways.flow import mermaid
+from streams.runtime.home import Home
+from streams.runtime.replay import parse_settings, replay
 from tests.laws import laws
 from tests.laws.histories import long_talk, outside
 
@@ -117,7 +117,7 @@ def test_a_processor_dropped_into_the_folder_and_named_in_the_registry_has_every
     )
     assert ran.stdout == "all of it\n", ran.stderr
     listed = subprocess.run(
-        [sys.executable, "-m", "streams.cli", "params", "--json"],
+        [sys.executable, "-m", "streams.gateways.cli", "params", "--json"],
         cwd=tmp_path,
         capture_output=True,
         text=True,

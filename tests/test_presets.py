@@ -6,14 +6,16 @@ from importlib import import_module
 
 import pytest
 
-from processors import NAMES
+from processors import NAMES, PROCESSORS
 from processors.activation import ActivationParams, activation
 from processors.consolidation import ConsolidationParams, traces
 from processors.forgetting import ForgettingParams, forgotten, retention
-from streams.events import DAY
-from streams.presets import PRESETS
-from streams.text.kinds import MemoryType
+from streams.core.events import DAY
+from streams.core.presets import PRESETS as NAMED
+from streams.core.presets import preset
+from streams.core.text.kinds import MemoryType
 
+PRESETS = {name: preset(PROCESSORS, name) for name in NAMED}
 DYNAMICS = ("activation", "association", "consolidation", "forgetting")
 PARAMS = {name: import_module(f"processors.{name}").PROCESSOR.params for name in {*NAMES, *DYNAMICS}}
 TYPES: tuple[MemoryType, ...] = ("episodic", "semantic", "procedural")

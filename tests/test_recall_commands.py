@@ -6,7 +6,7 @@ import subprocess
 
 import pytest
 
-from streams.command import FAILED, MISUSED, OK
+from streams.gateways.command import FAILED, MISUSED, OK
 from tests.test_cli import COMMAND, ROOT, line, run, words
 
 __all__ = ["run"]  # a fixture
@@ -234,4 +234,4 @@ def test_a_served_home_recalls_for_other_processes(run, fed):
             assert [hit["turn_id"] for hit in batch.rows[0]["hits"]] == [found["hits"][0]["turn_id"]]
         finally:
             process.terminate()
-            assert process.wait(30) == OK
+            assert process.wait() == OK

@@ -2,27 +2,32 @@
 
 from __future__ import annotations
 
+import dataclasses
 import multiprocessing
 import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from processors import NAMES, PROCESSORS
-from streams.errors import MemoryFileError, UsageError
-from streams.events import AT_APPEND, Outside, TurnRecorded, decode
-from streams.home import Home
-from streams.log import Stored
-from streams.replay import parse_settings, replay
+from streams.core.errors import MemoryFileError, UsageError
+from streams.core.events import AT_APPEND, Outside, TurnRecorded, decode
+from streams.logs.log import Stored
+from streams.runtime.home import Home
+from streams.runtime.replay import parse_settings, replay
 from tests.test_runtime import serving
 
 ROOT = Path(__file__).parents[1]
 Talk = Callable[[int], list[Outside]]
+
+
+def spread(events: list[Outside], spaces: int = 6) -> list[Outside]:
+    """The same talk in several spaces."""
+    return [dataclasses.replace(event, space=f"s{n}") for event in events for n in range(spaces)]
 
 
 def settings(home: Home, *given: str) -> dict[str, object]:
@@ -30,7 +35,7 @@ def settings(home: Home, *given: str) -> dict[str, object]:
 
 
 def test_a_replay_with_the_same_parameters_has_the_digest_of_live(home: Home, talk: Talk) -> None:
-    home.log.append(talk(1500))
+    home.log.append(spread(talk(120)))
     live = home.ask("digest")
     replay(home, "copied")
     assert home.ask("digest", memory="copied") == live
@@ -41,14 +46,14 @@ def test_a_replay_with_the_same_parameters_has_the_digest_of_live(home: Home, ta
 
 
 def test_one_process_and_three_give_the_same_memory(home: Home, talk: Talk) -> None:
-    home.log.append(talk(800))
+    home.log.append(spread(talk(100)))
     for processes in (1, 3):
         replay(home, f"by-{processes}", processes=processes)
     assert home.ask("digest", memory="by-1") == home.ask("digest", memory="by-3")
 
 
 def test_only_lineages_that_differ_are_folded_again(home: Home, talk: Talk) -> None:
-    home.log.append(talk(600))
+    home.log.append(talk(300))
     home.ask("spaces")
     report = replay(home, "stronger", **settings(home, "coactivation.eta=0.4"))  # type: ignore[arg-type]
     assert report.steps["coactivation"] > 0
@@ -60,7 +65,7 @@ def test_only_lineages_that_differ_are_folded_again(home: Home, talk: Talk) -> N
     ["coactivation.link_after=2", "working_context.capacity=2", "open_efforts.active=4", "ttl_escalations.normal=1"],
 )
 def test_folding_a_part_on_stored_events_equals_folding_everything(home: Home, talk: Talk, setting: str) -> None:
-    home.log.append(talk(900))
+    home.log.append(talk(400))
     home.ask("spaces")
     changed = settings(home, setting)
     replay(home, "part", **changed)  # type: ignore[arg-type]
@@ -70,12 +75,12 @@ def test_folding_a_part_on_stored_events_equals_folding_everything(home: Home, t
 
 
 def test_a_replayed_memory_goes_on_as_if_it_had_been_live(home: Home, talk: Talk) -> None:
-    events = talk(900)
-    home.log.append(events[:500])
+    events = talk(400)
+    home.log.append(events[:250])
     home.ask("spaces")
     changed = settings(home, "working_context.capacity=2")
     replay(home, "early", **changed)  # type: ignore[arg-type]
-    home.log.append(events[500:])
+    home.log.append(events[250:])
     home.promote("early")
     replay(home, "late", **changed)  # type: ignore[arg-type]
     home.memory_path("live").rename(home.memory_path("kept"))
@@ -85,14 +90,14 @@ def test_a_replayed_memory_goes_on_as_if_it_had_been_live(home: Home, talk: Talk
 
 
 def test_a_replay_that_reuses_a_copy_behind_the_log_folds_the_rest_on_top(home: Home, talk: Talk) -> None:
-    events = talk(1200)
-    home.log.append(events[:500])
+    events = talk(400)
+    home.log.append(events[:150])
     changed = settings(home, "coactivation.eta=0.4")
     with serving(home):
         home.snapshot()
-        home.log.append(events[500:900])  # the server copies at most once a second: the replay finds the copy above
+        home.log.append(events[150:300])  # the server copies at most once a second: the replay finds the copy above
         replay(home, "part", **changed)  # type: ignore[arg-type]
-        home.log.append(events[900:])
+        home.log.append(events[300:])
         home.promote("part")
         live = home.ask("digest")
     home.memory_path("live").unlink()
@@ -150,7 +155,7 @@ def test_existing_memories_and_live_are_not_overwritten_by_chance(home: Home, ta
     ("setting", "complaint"),
     [
         ("nonsense", "no setting"),
-        ("nobody.capacity=3", "no processor 'nobody'"),
+        ("nobody.capacity=3", "called 'nobody'"),
         ("working_context.nothing=3", "no parameter 'nothing'"),
         ("working_context.capacity=many", "out of range"),
         ("working_context.capacity=0", "out of range"),
@@ -172,12 +177,14 @@ REPLAYER = """
 import sys
 from pathlib import Path
 from processors import PROCESSORS
-from streams.home import Home
-from streams.replay import replay
+from streams.runtime.home import Home
+from streams.runtime.replay import replay
 if __name__ == "__main__":
     home = Home(Path(sys.argv[1]), PROCESSORS)
-    replay(home, "half", processes=int(sys.argv[2]), progress=lambda done, total: print(done, flush=True))
+    progress = lambda done, total: (print(done, flush=True), sys.stdin.readline())
+    replay(home, "half", processes=int(sys.argv[2]), progress=progress)
 """
+"""Replays, and waits to be told to go on once something is done."""
 
 
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
@@ -185,18 +192,19 @@ if __name__ == "__main__":
 def test_an_interrupted_replay_leaves_no_half_memory(
     home: Home, tmp_path: Path, how: signal.Signals, processes: str
 ) -> None:
-    home.log.append([TurnRecorded("s", f"t{n}", n, "c", "ann", "user", f"Item {n} fails.") for n in range(45_000)])
+    home.log.append([TurnRecorded("s", f"t{n}", n, "c", "ann", "user", f"Item {n} fails.") for n in range(500)])
     (tmp_path / "replayer.py").write_text(REPLAYER)
     process = subprocess.Popen(
         [sys.executable, str(tmp_path / "replayer.py"), str(home.path), processes],
         env=os.environ | {"PYTHONPATH": str(ROOT)},
+        stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
     )
     assert process.stdout is not None
-    process.stdout.readline()
+    assert process.stdout.readline()
     process.send_signal(how)
-    process.communicate(timeout=60)
+    process.communicate()
     assert home.memories() == []
     if how == signal.SIGINT:
         assert list(home.path.glob(".replay-*")) == []
@@ -226,19 +234,18 @@ def feed_slowly(home: Path, name: str, count: int) -> None:
     for n in range(count):
         turns = [TurnRecorded("s", f"{name}-{n}", AT_APPEND, name, name, "user", f"Item {n} of {name} needs a look.")]
         assert all(isinstance(outcome, Stored) for outcome in log.append(turns))
-        time.sleep(0.005)
     log.close()
 
 
 def test_promote_while_four_processes_feed(home: Home, talk: Talk) -> None:
-    home.log.append(talk(300))
+    home.log.append(talk(100))
     home.ask("spaces")
     context = multiprocessing.get_context("spawn")
-    feeders = [context.Process(target=feed_slowly, args=(home.path, f"feeder{i}", 150)) for i in range(4)]
+    feeders = [context.Process(target=feed_slowly, args=(home.path, f"feeder{i}", 100)) for i in range(4)]
     with serving(home):
         for feeder in feeders:
             feeder.start()
-        for n, capacity in enumerate((2, 5, 3)):
+        for n, capacity in enumerate((2, 5)):
             replay(home, f"try-{n}", **settings(home, f"working_context.capacity={capacity}"))  # type: ignore[arg-type]
             home.promote(f"try-{n}")
             assert home.live_params()["working_context"].model_dump()["capacity"] == capacity
@@ -247,7 +254,7 @@ def test_promote_while_four_processes_feed(home: Home, talk: Talk) -> None:
             assert feeder.exitcode == 0
         live = home.ask("digest")
     ids = [decode(r.type, r.value).id for r in home.log.read(0, 0)]
-    assert {f"feeder{i}-{n}" for i in range(4) for n in range(150)} <= set(ids)
+    assert {f"feeder{i}-{n}" for i in range(4) for n in range(100)} <= set(ids)
     replay(home, "check")
     home.memory_path("live").unlink()
     replay(home, "fresh")

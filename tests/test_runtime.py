@@ -16,12 +16,12 @@ import pytest
 
 from processors import PROCESSORS
 from projections.store import Store
-from streams.embedded import SqliteLog
-from streams.errors import BehindError, BusyError, LogError, MemoryFileError, UsageError
-from streams.events import DAY, HOUR, SECOND, ClockTicked, NoteTaken, Outside, TurnRecorded, decode
-from streams.home import Home, serve
-from streams.replay import replay
-from streams.runtime import Runtime
+from streams.core.errors import BehindError, BusyError, LogError, MemoryFileError, UsageError
+from streams.core.events import DAY, HOUR, SECOND, ClockTicked, NoteTaken, Outside, TurnRecorded, decode
+from streams.logs.sqlite import SqliteLog
+from streams.runtime.embedded import Runtime
+from streams.runtime.home import Home, serve
+from streams.runtime.replay import replay
 
 ROOT = Path(__file__).parents[1]
 Talk = Callable[[int], list[Outside]]
@@ -107,7 +107,7 @@ def test_garbage_on_the_socket_does_not_stop_the_server(home: Home) -> None:
 
 
 def test_only_one_process_serves_a_home(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("streams.home.START_PATIENCE", 0.1)
+    monkeypatch.setattr("streams.runtime.home.START_PATIENCE", 0.1)
     with serving(home), pytest.raises(BusyError, match=f"process {os.getpid()}"):
         serve(Home(home.path, PROCESSORS), lambda: True)
 
@@ -314,9 +314,9 @@ def test_imported_history_gets_no_ticks(home: Home) -> None:
 FEEDER = """
 import sys, time
 from pathlib import Path
-from streams.embedded import SqliteLog
-from streams.events import AT_APPEND, TurnRecorded
-from streams.log import Stored
+from streams.logs.sqlite import SqliteLog
+from streams.core.events import AT_APPEND, TurnRecorded
+from streams.logs.log import Stored
 home, name, life = Path(sys.argv[1]), sys.argv[2], sys.argv[3]
 log = SqliteLog(home / "log.sqlite")
 for n in range(100_000):
@@ -331,7 +331,7 @@ SERVER = """
 import sys
 from pathlib import Path
 from processors import PROCESSORS
-from streams.home import Home, serve
+from streams.runtime.home import Home, serve
 serve(Home(Path(sys.argv[1]), PROCESSORS), lambda: False, lambda line: print(line, flush=True))
 """
 

@@ -13,10 +13,8 @@ import pytest
 from rich.console import Console
 
 import streams
-from streams import demo
-from streams.cli import main
-from streams.edge import Accepted, Edge
-from streams.events import (
+from streams.core.edge import Accepted, Edge
+from streams.core.events import (
     DAY,
     OUTSIDE,
     EffortClosed,
@@ -30,9 +28,11 @@ from streams.events import (
     TurnRetracted,
     micros,
 )
+from streams.gateways import demo
+from streams.gateways.cli import main
 
 ROOT = Path(__file__).parent.parent
-SAMPLES = sorted((Path(streams.__file__).parent / "samples").glob("*.jsonl"))
+SAMPLES = sorted((Path(streams.__file__).parent / "gateways" / "samples").glob("*.jsonl"))
 
 
 @pytest.fixture(scope="module")
@@ -140,7 +140,7 @@ def test_the_demo_shows_earlier_work_returning_to_the_context(shown):
     assert [len(efforts) >= 1 for efforts in returned] == [True, True]
     assert returned[0][0].startswith("“morning. ci is red on main")
     assert returned[1][0].startswith("“Good day. I booked the Saturday")
-    assert "| user helga: " in moments[1]
+    assert "user helga [ticket-4471-" in moments[1]
 
 
 def test_the_demo_chart_grows_and_shrinks_below_the_budget_while_all_that_was_said_grows(shown):

@@ -6,12 +6,12 @@ from pathlib import Path
 import orjson
 import pytest
 
-from streams.edge import Accepted, Edge, Reject
-from streams.errors import UsageError
-from streams.events import AT_APPEND
-from streams.feed import Rejects, feed
-from streams.log import Duplicate, Stored
-from streams.sources import NAMES, find, read
+from streams.core.edge import Accepted, Edge, Reject
+from streams.core.errors import UsageError
+from streams.core.events import AT_APPEND
+from streams.gateways.feed import Rejects, feed
+from streams.gateways.sources import NAMES, find, read
+from streams.logs.log import Duplicate, Stored
 
 HELLO = {"role": "user", "content": "hello"}
 

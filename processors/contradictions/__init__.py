@@ -32,33 +32,13 @@ from processors.contradictions.events import BeliefConfirmed as BeliefConfirmed
 from processors.contradictions.events import BeliefContradicted as BeliefContradicted
 from processors.contradictions.events import BeliefRestored as BeliefRestored
 from processors.contradictions.events import BeliefStated as BeliefStated
-from processors.contradictions.events import RemembranceFiled as RemembranceFiled
 from processors.contradictions.lexicon import SWAPPABLE, THEY, TRADED
 from processors.contradictions.phrases import Statement
 from processors.contradictions.reading import statements
 from processors.contradictions.values import TIMES, same
-from streams.events import (
-    ClockTicked,
-    ConsolidationRequested,
-    ContradictionJudged,
-    EffortClosed,
-    EffortDeclared,
-    EffortReopened,
-    Fact,
-    ImportanceFlagged,
-    MemoryPinned,
-    MemoryRecalled,
-    MemoryRewarded,
-    NoteSettled,
-    NoteTaken,
-    OfferDeclined,
-    SessionEnded,
-    SummaryWritten,
-    TurnRecorded,
-    TurnRetracted,
-)
-from streams.processor import ROOT, Derived, Params, Processor, State, derived_id, param, r6
-from streams.text import FactRead, Root, TurnRead
+from streams.core.events import ContradictionJudged, TurnRecorded, TurnRetracted
+from streams.core.processor import Derived, Params, Processor, Raw, State, derived_id, on, param, r6
+from streams.core.read_model import Keep, read_model
 
 
 class ContradictionsParams(Params):
@@ -97,31 +77,13 @@ SAID = 60
 _NONE: tuple[Derived, ...] = ()
 
 
-def step(params: ContradictionsParams, state: State, event: Root) -> Sequence[Derived]:
-    """Reads what a turn states; minds what is taken back or judged."""
-    match event:
-        case TurnRead(turn=turn):
-            if turn.role == "tool" or turn.role == "system":
-                return _NONE
-            pointing = state.get(f"recent/{turn.session}", Recent) is not None
-            found = statements(turn.content, event.text.names, pointing)
-            return _state(params, state, turn, found) if found else _NONE
-        case FactRead(fact=fact):
-            return _fact(params, state, fact)
-
-
-def _fact(params: ContradictionsParams, state: State, fact: Fact) -> Sequence[Derived]:
-    match fact:
-        case TurnRetracted():
-            return _retract(params, state, fact)
-        case ContradictionJudged():
-            return _judge(params, state, fact)
-        case MemoryRecalled() | MemoryRewarded() | MemoryPinned() | ImportanceFlagged():
-            return [RemembranceFiled(fact.space, fact.session, fact.at, fact)]
-        case EffortDeclared() | EffortClosed() | EffortReopened() | OfferDeclined() | NoteTaken() | NoteSettled():
-            return _NONE
-        case SessionEnded() | SummaryWritten() | ConsolidationRequested() | ClockTicked():
-            return _NONE
+def _turn(params: ContradictionsParams, state: State, turn: TurnRecorded, raw: Raw[TurnRecorded]) -> Sequence[Derived]:
+    """Reads what a turn states."""
+    if turn.role == "tool" or turn.role == "system":
+        return _NONE
+    pointing = state.get(f"recent/{turn.session}", Recent) is not None
+    found = statements(turn.content, raw.text.names, pointing)
+    return _state(params, state, turn, found) if found else _NONE
 
 
 def _state(params: ContradictionsParams, state: State, turn: TurnRecorded, found: Sequence[Statement]) -> list[Derived]:
@@ -335,7 +297,9 @@ def _tell(
             )  # fmt: skip
 
 
-def _retract(params: ContradictionsParams, state: State, fact: TurnRetracted) -> list[Derived]:
+def _retracted(
+    params: ContradictionsParams, state: State, fact: TurnRetracted, raw: Raw[TurnRetracted]
+) -> list[Derived]:
     """What the turn took the place of stands again."""
     stated = state.get(f"turn/{fact.turn}", Stated)
     if stated is None or stated.retracted:
@@ -368,7 +332,9 @@ def _unlinked(fact: TurnRetracted | ContradictionJudged, older: str, newer: str)
     return BeliefRestored(fact.space, fact.session, fact.at, older, newer, "", "", "", True, chain)
 
 
-def _judge(params: ContradictionsParams, state: State, fact: ContradictionJudged) -> list[Derived]:
+def _judged(
+    params: ContradictionsParams, state: State, fact: ContradictionJudged, raw: Raw[ContradictionJudged]
+) -> list[Derived]:
     """A judgment confirms or dissolves a link, or makes one that no rule saw."""
     if fact.turn == fact.older:
         return []
@@ -422,10 +388,12 @@ def holding(
 PROCESSOR = Processor(
     name="contradictions",
     version=1,
-    reads=ROOT,
     params=ContradictionsParams,
-    emits=(BeliefStated, BeliefConfirmed, BeliefContradicted, BeliefRestored, RemembranceFiled),
-    step=step,
-    keeps={BeliefContradicted: ("turn", "older"), BeliefRestored: ("newer", "turn")},
-    readings={"contradicted": holding},
+    takes=(on(TurnRecorded, _turn), on(TurnRetracted, _retracted), on(ContradictionJudged, _judged)),
+    emits=(BeliefStated, BeliefConfirmed, BeliefContradicted, BeliefRestored),
+    read_model=read_model(
+        __package__,
+        keeps=(Keep(BeliefContradicted, ("turn", "older")), Keep(BeliefRestored, ("newer", "turn"))),
+        readings={"contradicted": holding},
+    ),
 )

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from processors.contradictions.lexicon import Kind
 from processors.contradictions.values import TIMES, same
-from streams.processor import derived_id
+from streams.core.processor import derived_id
 
 MAX_SAID = 8
 """Statements kept of an attribute: a chain of its last ones; with it records stay below 8 KB."""

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from processors.contradictions.glance import AGENTS, JOINTS
 from processors.contradictions.lexicon import EXPAND, GUARD, LEAD_ON, LEADING, WORDS
-from streams.text.sentences import LINE_MARKS, QUOTES, read_sentences
+from streams.core.text.sentences import LINE_MARKS, QUOTES, read_sentences
 
 EDGE = ".,!?;:()[]*_\"'“”…~"
 _TITLE = re.compile(r"\b(mrs?|ms|dr|prof|st)\.(?= )")

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal
-
-from streams.events import ImportanceFlagged, MemoryPinned, MemoryRecalled, MemoryRewarded
-from streams.processor import CARRIED
 
 
 @dataclass(slots=True)
@@ -89,14 +86,3 @@ class BeliefRestored:
     """Whether the older statement is what is believed again."""
     chain: str
     type: Literal["belief-restored.v1"] = "belief-restored.v1"
-
-
-@dataclass(slots=True)
-class RemembranceFiled:
-    """An outside fact about memories that descendants need, passed on."""
-
-    space: str
-    session: str
-    at: int
-    fact: MemoryRecalled | MemoryRewarded | MemoryPinned | ImportanceFlagged = field(metadata=CARRIED)
-    type: Literal["remembrance-filed.v1"] = "remembrance-filed.v1"

@@ -37,7 +37,7 @@ from processors.contradictions.rules import (
     read_verb,
 )
 from processors.contradictions.values import read_value
-from streams.text.sentences import lower
+from streams.core.text.sentences import lower
 
 MAX_READ = 1_000
 """Characters read of a turn: what stands further down was seldom said, but pasted."""

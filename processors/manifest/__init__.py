@@ -23,41 +23,18 @@ from processors.manifest.conclusion import ConclusionParams, Settling, draw, set
 from processors.manifest.conclusion import OfferSettled as OfferSettled
 from processors.manifest.conclusion import SegmentConcluded as SegmentConcluded
 from processors.manifest.summary import Evidence, forget, gather, summarize
-from streams.events import (
+from streams.core.events import (
     HOUR,
-    ClockTicked,
-    ConsolidationRequested,
-    ContradictionJudged,
     EffortClosed,
-    EffortDeclared,
     EffortReopened,
-    Fact,
-    ImportanceFlagged,
-    MemoryPinned,
-    MemoryRecalled,
-    MemoryRewarded,
-    NoteSettled,
-    NoteTaken,
     OfferDeclined,
     SessionEnded,
-    SummaryWritten,
     TurnRecorded,
     TurnRetracted,
 )
-from streams.processor import CARRIED, ROOT, Derived, Processor, State, derived_id, param
-from streams.text import FactRead, Root, Text, TurnRead
-
-SessionFact = (
-    TurnRetracted
-    | EffortDeclared
-    | EffortClosed
-    | EffortReopened
-    | OfferDeclined
-    | ImportanceFlagged
-    | SessionEnded
-    | SummaryWritten
-)
-"""Facts about a session, which are passed on."""
+from streams.core.processor import Derived, Processor, Raw, State, derived_id, on, param
+from streams.core.read_model import Documents, read_model
+from streams.core.text import Text
 
 
 @dataclass(slots=True)
@@ -84,11 +61,7 @@ class TurnFiled:
     session: str
     at: int
     turn: str
-    agent: str
-    role: str
-    reply_to: str
     segment: str
-    text: Text = field(metadata=CARRIED)
     type: Literal["turn-filed.v1"] = "turn-filed.v1"
 
 
@@ -124,19 +97,6 @@ class SegmentSummarized:
     closed: bool
     """Whether no further turn will come to it."""
     type: Literal["segment-summarized.v1"] = "segment-summarized.v1"
-
-
-@dataclass(slots=True)
-class FactFiled:
-    """An outside fact that descendants need, passed on."""
-
-    space: str
-    session: str
-    at: int
-    segment: str
-    """The segment of the turn it names, where that is known."""
-    fact: Fact = field(metadata=CARRIED)
-    type: Literal["fact-filed.v1"] = "fact-filed.v1"
 
 
 class ManifestParams(ConclusionParams):
@@ -227,17 +187,9 @@ TALK = ("user", "assistant")
 """Roles that converse; tool and system turns belong to what they come in."""
 
 
-def step(params: ManifestParams, state: State, event: Root) -> list[Derived]:
-    """Files a turn into its segment; passes on what descendants need."""
-    match event:
-        case TurnRead():
-            return _turn(params, state, event)
-        case FactRead(fact=fact):
-            return _fact(params, state, fact)
-
-
-def _turn(params: ManifestParams, state: State, event: TurnRead) -> list[Derived]:
-    turn, text = event.turn, event.text
+def _turn(params: ManifestParams, state: State, turn: TurnRecorded, raw: Raw[TurnRecorded]) -> list[Derived]:
+    """Files a turn into its segment, and draws what it concludes."""
+    text = raw.text
     key = turn.session
     session_key, open_key = f"session/{key}", f"open/{key}"
     session = state.get(session_key, Session)
@@ -255,7 +207,7 @@ def _turn(params: ManifestParams, state: State, event: TurnRead) -> list[Derived
     recent[turn.id] = segment
     if len(recent) > 2 * params.recent:
         session.recent = dict(islice(recent.items(), params.recent, None))
-    out.append(TurnFiled(turn.space, key, turn.at, turn.id, turn.agent, turn.role, turn.reply_to, segment, text))
+    out.append(TurnFiled(turn.space, key, turn.at, turn.id, segment))
     out += refiled
     gather(evidence, turn.id, turn.content, text, params.asked, params.sentence, params.words)
     if turn.role in TALK:
@@ -336,55 +288,49 @@ def _summarized(params: ManifestParams, space: str, session: str, at: int, evide
     )  # fmt: skip
 
 
-def _fact(params: ManifestParams, state: State, fact: Fact) -> list[Derived]:
-    """Passes a fact on with the segment it concerns, where that is known. Notes, and what is said of memories, are no
-    matter of the manifest."""
-    match fact:
-        case NoteTaken() | NoteSettled():
-            return []
-        case MemoryRecalled() | MemoryRewarded() | MemoryPinned() | ConsolidationRequested() | ContradictionJudged():
-            return []
-        case ClockTicked():
-            return [FactFiled(fact.space, "", fact.at, "", fact)]
-        case TurnRetracted() | EffortDeclared() | EffortClosed() | EffortReopened() | OfferDeclined():
-            return _session_fact(params, state, fact, fact.turn)
-        case ImportanceFlagged():
-            return _session_fact(params, state, fact, fact.turn)
-        case SessionEnded():
-            return _session_fact(params, state, fact, "")
-        case SummaryWritten():
-            return _session_fact(params, state, fact, fact.last_turn)
-
-
-def _session_fact(params: ManifestParams, state: State, fact: SessionFact, named: str) -> list[Derived]:
-    """A fact that may name a turn; a session's end closes its last segment."""
+def _ended(params: ManifestParams, state: State, fact: SessionEnded, raw: Raw[SessionEnded]) -> list[Derived]:
+    """A session's end closes its last segment."""
     out: list[Derived] = []
     session = state.get(f"session/{fact.session}", Session)
     evidence = state.get(f"open/{fact.session}", Evidence)
-    segment = session.recent.get(named, "") if session is not None else ""
     if session is not None and evidence is not None:
-        if isinstance(fact, SessionEnded):
-            segment = session.segment
-            session.ended = True
-            state.put(f"session/{fact.session}", session)
-            if not evidence.closed:
-                evidence.closed = True
-                state.put(f"open/{fact.session}", evidence)
-                out.append(_summarized(params, fact.space, fact.session, fact.at, evidence))
-        elif evidence.segment == segment and isinstance(fact, TurnRetracted):
-            forget(evidence, named)
+        session.ended = True
+        state.put(f"session/{fact.session}", session)
+        if not evidence.closed:
+            evidence.closed = True
             state.put(f"open/{fact.session}", evidence)
-    if isinstance(fact, Settling):
-        out += settle(state, fact)
-    out.append(FactFiled(fact.space, fact.session, fact.at, segment, fact))
+            out.append(_summarized(params, fact.space, fact.session, fact.at, evidence))
+    out += settle(state, fact)
     return out
+
+
+def _retracted(params: ManifestParams, state: State, fact: TurnRetracted, raw: Raw[TurnRetracted]) -> list[Derived]:
+    """A turn that was taken back is no evidence of what its segment is about."""
+    session = state.get(f"session/{fact.session}", Session)
+    evidence = state.get(f"open/{fact.session}", Evidence)
+    if session is not None and evidence is not None and evidence.segment == session.recent.get(fact.turn, ""):
+        forget(evidence, fact.turn)
+        state.put(f"open/{fact.session}", evidence)
+    return settle(state, fact)
+
+
+def _settled(params: ManifestParams, state: State, fact: Settling, raw: Raw[Settling]) -> list[Derived]:
+    """An agent accepts or declines what was offered."""
+    return settle(state, fact)
 
 
 PROCESSOR = Processor(
     name="manifest",
     version=1,
-    reads=ROOT,
     params=ManifestParams,
+    takes=(
+        on(TurnRecorded, _turn),
+        on(TurnRetracted, _retracted),
+        on(SessionEnded, _ended),
+        on(EffortClosed, _settled),
+        on(EffortReopened, _settled),
+        on(OfferDeclined, _settled),
+    ),
     emits=(
         SegmentOpened,
         TurnFiled,
@@ -395,7 +341,24 @@ PROCESSOR = Processor(
         ConclusionOffered,
         OfferSettled,
         ArtifactMade,
-        FactFiled,
     ),
-    step=step,
+    read_model=read_model(
+        __package__,
+        behind={
+            "segment": "t.segment = $id",
+            "artifact": "(t.space, t.turn_id) IN (FROM (SELECT a.space, unnest(a.turns) FROM artifacts a "
+            "WHERE a.artifact = $id))",
+        },
+        documents=(
+            Documents("segment", "segment_summarized", "segment", "summary", "[first_turn, last_turn]", run=True),
+            Documents(
+                "conclusion",
+                "artifact_made",
+                "artifact",
+                "title || chr(10) || body",
+                "turns",
+                shown="CASE WHEN starts_with(body, title) THEN body ELSE title || chr(10) || body END",
+            ),
+        ),
+    ),
 )

@@ -17,8 +17,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from math import exp, inf, log
 
-from streams.processor import r6
-from streams.text import Text
+from streams.core.processor import r6
+from streams.core.text import Text
 
 OPENERS = frozenset(("greeting", "opening", "shift", "resume", "pivot"))
 """Cues by which a turn says itself that it begins something."""

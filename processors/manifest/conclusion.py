@@ -4,7 +4,7 @@ Source: Cognitive Context Management, tier 2. Six patterns: declaration ("the an
 then seen to be gone), negation ("A does not work because Z"), confirmation (a user's yes to an answer), convergence
 (several lines of reasoning reach one answer), completion ("done", "merged", or a user's goodbye to finished work).
 
-The words claim (streams/text/claims); the conversation decides:
+The words claim (streams/core/text/claims); the conversation decides:
 
     confidence = what the words claim, where they stand alone
       - thanks, goodbye and yes need somebody else's answer before them, and nothing that waits for this user
@@ -28,11 +28,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from streams.events import EffortClosed, EffortReopened, OfferDeclined, SessionEnded, TurnRecorded, TurnRetracted
-from streams.processor import Derived, Params, State, derived_id, param, r6
-from streams.text import Text
-from streams.text.commonness import CLASSES
-from streams.text.terms import scan
+from streams.core.events import EffortClosed, EffortReopened, OfferDeclined, SessionEnded, TurnRecorded, TurnRetracted
+from streams.core.processor import Derived, Params, State, derived_id, param, r6
+from streams.core.text import Text
+from streams.core.text.commonness import CLASSES
+from streams.core.text.terms import scan
 
 
 @dataclass(slots=True)

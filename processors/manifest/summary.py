@@ -22,9 +22,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from itertools import accumulate, filterfalse, islice
 
-from streams.text import Text
-from streams.text.commonness import CLASSES
-from streams.text.terms import MAX_CACHE, WORDS
+from streams.core.text import Text
+from streams.core.text.commonness import CLASSES
+from streams.core.text.terms import MAX_CACHE, WORDS
 
 LONGEST, RECENT, TAKEN_BACK = 32, 3, 16
 """Bytes of a kept word; last turns whose retraction takes their terms back; terms kept of each of these."""

@@ -15,36 +15,30 @@ Source: Cognitive Context Management, tier 3.
 
 from __future__ import annotations
 
-from processors.manifest import (
-    ArtifactMade,
-    ConclusionDetected,
-    ConclusionOffered,
-    FactFiled,
-    OfferSettled,
-    SegmentConcluded,
-    SegmentOpened,
-    SegmentSummarized,
-    TurnFiled,
-    TurnRefiled,
-)
+from collections.abc import Sequence
+from typing import Any
+
+from processors.manifest import SegmentConcluded, SegmentSummarized, TurnFiled, TurnRefiled
 from processors.open_efforts.events import (
     EffortConcluded,
     EffortOpened,
     EffortProgressed,
     EffortRated,
     EffortResumed,
-    FactThreaded,
     ReferenceMissed,
     TurnRethreaded,
     TurnThreaded,
+    TurnUnthreaded,
 )
-from processors.open_efforts.facts import concern
+from processors.open_efforts.facts import declare, mark, take_back
 from processors.open_efforts.index import active
 from processors.open_efforts.params import OpenEffortsParams
 from processors.open_efforts.records import RECENT, Effort, Session
 from processors.open_efforts.table import count, main_of, recently, report
 from processors.open_efforts.turns import thread
-from streams.processor import Derived, Processor, State
+from streams.core.events import EffortClosed, EffortDeclared, EffortReopened, ImportanceFlagged, TurnRetracted
+from streams.core.processor import RAW, Derived, Processor, Raw, State, on
+from streams.core.read_model import read_model
 
 __all__ = [
     "PROCESSOR",
@@ -53,51 +47,20 @@ __all__ = [
     "EffortProgressed",
     "EffortRated",
     "EffortResumed",
-    "FactThreaded",
     "OpenEffortsParams",
     "ReferenceMissed",
     "TurnRethreaded",
     "TurnThreaded",
+    "TurnUnthreaded",
 ]
 
-Read = (
-    SegmentOpened
-    | TurnFiled
-    | TurnRefiled
-    | SegmentSummarized
-    | ConclusionDetected
-    | SegmentConcluded
-    | ConclusionOffered
-    | OfferSettled
-    | ArtifactMade
-    | FactFiled
-)
 
-
-def step(params: OpenEffortsParams, state: State, event: Read) -> list[Derived]:
-    """Threads each turn into its effort; follows conclusions, declarations and what else concerns efforts."""
-    out: list[Derived] = []
-    match event:
-        case TurnFiled():
-            thread(params, state, event, out)
-        case SegmentSummarized():
-            _progressed(state, event, out)
-        case SegmentOpened() | ConclusionDetected() | ConclusionOffered() | OfferSettled() | ArtifactMade():
-            pass
-        case TurnRefiled():
-            _refiled(state, event)
-        case SegmentConcluded():
-            _concluded(state, event, out)
-        case FactFiled():
-            concern(params, state, event, out)
-    return out
-
-
-def _refiled(state: State, event: TurnRefiled) -> None:
+def _refiled(params: OpenEffortsParams, state: State, event: TurnRefiled, raw: Raw[Any]) -> Sequence[Derived]:
+    """A turn that went to another segment counts for its effort there."""
     index = state.index(active)
     said = recently(state, index, event.turn)
     if said is None or not said.effort or said.segment == event.segment:
-        return
+        return ()
     session = state.get(f"session/{event.session}", Session) or Session()
     old = session.segments.get(said.segment, {})
     if said.effort in old:
@@ -108,13 +71,16 @@ def _refiled(state: State, event: TurnRefiled) -> None:
     state.put(f"session/{event.session}", session)
     said.segment = event.segment
     state.put(f"turn/{index.turns[event.turn] % RECENT}", said)
+    return ()
 
 
-def _progressed(state: State, event: SegmentSummarized, out: list[Derived]) -> None:
+def _progressed(params: OpenEffortsParams, state: State, event: SegmentSummarized, raw: Raw[Any]) -> Sequence[Derived]:
+    """What a segment comes to is what its effort comes to so far."""
     effort_id = main_of(state, event.session, event.segment)
     effort = state.get(f"effort/{effort_id}", Effort) if effort_id else None
     if effort is None:
-        return
+        return ()
+    out: list[Derived] = []
     effort.summaries.pop(event.segment, None)
     effort.summaries[event.segment] = event.summary[:400]
     while len(effort.summaries) > 3:
@@ -122,15 +88,18 @@ def _progressed(state: State, event: SegmentSummarized, out: list[Derived]) -> N
     if event.closed and event.segment in effort.live:
         effort.live.remove(event.segment)
     report(state, event.space, event.session, event.at, effort_id, effort, out)
+    return out
 
 
-def _concluded(state: State, event: SegmentConcluded, out: list[Derived]) -> None:
+def _concluded(params: OpenEffortsParams, state: State, event: SegmentConcluded, raw: Raw[Any]) -> Sequence[Derived]:
+    """An effort is done when all its live segments are concluded."""
+    out: list[Derived] = []
     index = state.index(active)
     said = recently(state, index, event.turn)
     effort_id = (said.effort if said else "") or main_of(state, event.session, event.segment)
     effort = state.get(f"effort/{effort_id}", Effort) if effort_id else None
     if effort is None or effort.status == "concluded":
-        return
+        return out
     effort.live = [live for live in effort.live if live != event.segment]
     if not effort.live and not effort.declared:
         effort.status, effort.ended = "concluded", event.turn
@@ -141,16 +110,28 @@ def _concluded(state: State, event: SegmentConcluded, out: list[Derived]) -> Non
             )
         )
     state.put(f"effort/{effort_id}", effort)
+    return out
 
 
 PROCESSOR = Processor(
     name="open_efforts",
     version=1,
-    reads="manifest",
+    reads=(RAW, "manifest"),
     params=OpenEffortsParams,
-    emits=(
-        EffortOpened, TurnThreaded, TurnRethreaded, EffortProgressed, EffortConcluded, EffortResumed, EffortRated,
-        FactThreaded, ReferenceMissed,
+    takes=(
+        on(TurnFiled, thread),
+        on(TurnRefiled, _refiled),
+        on(SegmentSummarized, _progressed),
+        on(SegmentConcluded, _concluded),
+        on(TurnRetracted, take_back),
+        on(EffortDeclared, declare),
+        on(EffortClosed, mark),
+        on(EffortReopened, mark),
+        on(ImportanceFlagged, mark),
     ),
-    step=step,
+    emits=(
+        EffortOpened, TurnThreaded, TurnRethreaded, TurnUnthreaded, EffortProgressed, EffortConcluded, EffortResumed,
+        EffortRated, ReferenceMissed,
+    ),
+    read_model=read_model(__package__, behind={"effort": "t.effort = $id"}),
 )  # fmt: skip

@@ -13,9 +13,9 @@ from __future__ import annotations
 from functools import lru_cache
 
 from processors.open_efforts.records import Speaker
-from streams.events import MINUTE
-from streams.processor import Params, State, param
-from streams.text import Text
+from streams.core.events import MINUTE
+from streams.core.processor import Params, State, param
+from streams.core.text import Text
 
 PARTNERS = 8
 

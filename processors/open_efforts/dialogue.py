@@ -24,8 +24,8 @@ from math import exp, log
 from processors.open_efforts.index import Active, Scene
 from processors.open_efforts.matching import LOGS, slots_of
 from processors.open_efforts.records import Session
-from streams.processor import Params, param
-from streams.text import Text
+from streams.core.processor import Params, param
+from streams.core.text import Text
 
 _SMALL = frozenset(("greeting", "thanks", "welcome", "closing"))
 _DAILY = """

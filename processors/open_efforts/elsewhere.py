@@ -14,8 +14,8 @@ from __future__ import annotations
 from processors.open_efforts.dialogue import Weights
 from processors.open_efforts.index import Active, Scene
 from processors.open_efforts.matching import LOGS, alike, best
-from streams.processor import param
-from streams.text.commonness import CLASSES, ORDINARY
+from streams.core.processor import param
+from streams.core.text.commonness import CLASSES, ORDINARY
 
 LONG = 12
 """A name of so many characters is hardly given twice."""

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal
-
-from streams.events import ClockTicked, SessionEnded, TurnRetracted
-from streams.processor import CARRIED
-from streams.text import Text
 
 
 @dataclass(slots=True)
@@ -36,9 +32,6 @@ class TurnThreaded:
     session: str
     at: int
     turn: str
-    agent: str
-    role: str
-    segment: str
     effort: str
     """"" for small talk."""
     score: float
@@ -51,7 +44,6 @@ class TurnThreaded:
     """Efforts whose words are like the turn's, best first. At most 8."""
     similarities: list[float]
     """How alike, 0 to 1; same length as `similar`."""
-    text: Text = field(metadata=CARRIED)
     type: Literal["turn-threaded.v1"] = "turn-threaded.v1"
 
 
@@ -127,15 +119,15 @@ class EffortRated:
 
 
 @dataclass(slots=True)
-class FactThreaded:
-    """An outside fact that descendants need, passed on with the effort it concerns."""
+class TurnUnthreaded:
+    """A retracted turn counts for its effort no longer."""
 
     space: str
     session: str
     at: int
+    turn: str
     effort: str
-    fact: SessionEnded | ClockTicked | TurnRetracted = field(metadata=CARRIED)
-    type: Literal["fact-threaded.v1"] = "fact-threaded.v1"
+    type: Literal["turn-unthreaded.v1"] = "turn-unthreaded.v1"
 
 
 @dataclass(slots=True)

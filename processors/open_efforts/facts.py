@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from processors.manifest import FactFiled
 from processors.open_efforts.crowd import known_as
-from processors.open_efforts.events import EffortConcluded, EffortOpened, EffortRated, FactThreaded, ReferenceMissed
+from processors.open_efforts.events import EffortConcluded, EffortOpened, EffortRated, ReferenceMissed, TurnUnthreaded
 from processors.open_efforts.index import Active, active, add, drop, names_of, post, take
 from processors.open_efforts.params import OpenEffortsParams
 from processors.open_efforts.records import (
@@ -18,48 +17,22 @@ from processors.open_efforts.records import (
 )
 from processors.open_efforts.table import activate, find, give_name, go_on, many, recently, reopen, report, take_name
 from processors.open_efforts.topics import TOPIC
-from streams.events import (
-    ClockTicked,
-    EffortClosed,
-    EffortDeclared,
-    EffortReopened,
-    ImportanceFlagged,
-    NoteSettled,
-    NoteTaken,
-    OfferDeclined,
-    SessionEnded,
-    SummaryWritten,
-    TurnRetracted,
-)
-from streams.processor import Derived, State, derived_id
-from streams.text.commonness import LIGHT, rarity
-from streams.text.terms import scan
+from streams.core.events import EffortClosed, EffortDeclared, EffortReopened, ImportanceFlagged, TurnRetracted
+from streams.core.processor import Derived, Raw, State, derived_id
+from streams.core.text.commonness import LIGHT, rarity
+from streams.core.text.terms import scan
 
 _PATTERN = "closed"
 
 
-def concern(params: OpenEffortsParams, state: State, event: FactFiled, out: list[Derived]) -> None:
-    """Does what the fact says; passes on what descendants need."""
-    match event.fact:
-        case SessionEnded() | ClockTicked() as fact:
-            out.append(FactThreaded(event.space, event.session, event.at, "", fact))
-        case TurnRetracted() as retracted:
-            effort_id = _take_back(state, event, retracted.turn, out)
-            out.append(FactThreaded(event.space, event.session, event.at, effort_id, retracted))
-        case EffortDeclared() as declared:
-            _declare(params, state, event, declared, out)
-        case EffortClosed() | EffortReopened() | ImportanceFlagged() as fact:
-            _mark(state, event, fact, out)
-        case OfferDeclined() | SummaryWritten() | NoteTaken() | NoteSettled():
-            pass
-
-
-def _take_back(state: State, event: FactFiled, turn: str, out: list[Derived]) -> str:
-    """A retracted turn's words are no longer matched, what it concluded is open; gives the effort it belonged to."""
+def take_back(params: OpenEffortsParams, state: State, fact: TurnRetracted, raw: Raw[TurnRetracted]) -> list[Derived]:
+    """A retracted turn's words are no longer matched, and what it concluded is open again."""
+    out: list[Derived] = []
+    turn = fact.turn
     index = state.index(active)
     said = recently(state, index, turn)
     if said is None:
-        return ""
+        return out
     key = f"turn/{index.turns[turn] % RECENT}"
     effort = state.get(f"effort/{said.effort}", Effort) if said.effort else None
     if effort is None:
@@ -74,50 +47,47 @@ def _take_back(state: State, event: FactFiled, turn: str, out: list[Derived]) ->
             if name not in effort.names:
                 take_name(state, name, said.effort)
         if effort.ended == turn:
-            reopen(effort, event, said.effort, turn, "retracted", out)
+            reopen(effort, fact, said.effort, turn, "retracted", out)
         index.mark(said.effort, effort)
         state.put(f"effort/{said.effort}", effort)
     said.terms, said.names = [], []
     state.put(key, said)
-    return said.effort
+    if said.effort:
+        out.append(TurnUnthreaded(fact.space, fact.session, fact.at, turn, said.effort))
+    return out
 
 
-def _declare(
-    params: OpenEffortsParams, state: State, event: FactFiled, fact: EffortDeclared, out: list[Derived]
-) -> None:
+def declare(params: OpenEffortsParams, state: State, fact: EffortDeclared, raw: Raw[EffortDeclared]) -> list[Derived]:
     """The agent says what it works on: a new effort, one it named before, or that of a turn."""
+    out: list[Derived] = []
     index = state.index(active)
-    effort_id = find(state, event.space, event.session, fact.name, "", "") or find(
-        state, event.space, event.session, "", fact.turn, event.segment
-    )
+    effort_id = find(state, fact.space, fact.name, "") or find(state, fact.space, "", fact.turn)
     if not effort_id and not fact.name and not fact.topic:
-        _missed(event, fact, out)
-        return
+        return [_missed(fact)]
     effort = state.get(f"effort/{effort_id}", Effort) if effort_id else None
     if effort is None:
-        effort_id = derived_id("effort", event.space, fact.id)
-        effort = Effort(event.session, event.at, fact.name, (fact.topic or fact.name)[:TOPIC], True, declared=True)
+        effort_id = derived_id("effort", fact.space, fact.id)
+        effort = Effort(fact.session, fact.at, fact.name, (fact.topic or fact.name)[:TOPIC], True, declared=True)
         out.append(
-            EffortOpened(
-                event.space, event.session, event.at, effort_id, fact.turn, fact.name, effort.topic, "declared"
-            )
+            EffortOpened(fact.space, fact.session, fact.at, effort_id, fact.turn, fact.name, effort.topic, "declared")
         )
     else:
         if effort.status == "concluded":
-            reopen(effort, event, effort_id, fact.turn, "declared", out)
+            reopen(effort, fact, effort_id, fact.turn, "declared", out)
         effort.declared = True
         effort.name = fact.name or effort.name
         if fact.topic or (fact.name and not effort.titled):
             effort.topic, effort.titled = (fact.topic or fact.name)[:TOPIC], True
         if fact.topic or fact.name:
-            report(state, event.space, event.session, event.at, effort_id, effort, out)
+            report(state, fact.space, fact.session, fact.at, effort_id, effort, out)
     if fact.name:
         state.put(f"declared/{fact.name.lower()}", Named([effort_id]))
     activate(params, state, index, effort_id, effort)
     _titled(state, index, effort_id, effort, fact)
     index.mark(effort_id, effort)
     state.put(f"effort/{effort_id}", effort)
-    _assign(params, state, event, fact, effort_id)
+    _assign(params, state, fact, effort_id)
+    return out
 
 
 def _titled(state: State, index: Active, effort_id: str, effort: Effort, fact: EffortDeclared) -> None:
@@ -135,55 +105,53 @@ def _titled(state: State, index: Active, effort_id: str, effort: Effort, fact: E
     add(index, slot, effort, Said("", "", "", "", words.terms, names), words.forms)
 
 
-def _assign(params: OpenEffortsParams, state: State, event: FactFiled, fact: EffortDeclared, effort_id: str) -> None:
+def _assign(params: OpenEffortsParams, state: State, fact: EffortDeclared, effort_id: str) -> None:
     """From now on the declaring agent's turns go to the effort; the whole session's where few speak."""
-    session = state.get(f"session/{event.session}", Session) or Session()
+    session = state.get(f"session/{fact.session}", Session) or Session()
     said = recently(state, state.index(active), fact.turn)
     if said is not None and many(params, session):
-        key = f"speaker/{event.session}/{known_as(said.agent)}"
+        key = f"speaker/{fact.session}/{known_as(said.agent)}"
         speaker = state.get(key, Speaker) or Speaker()
         speaker.declared = effort_id
         state.put(key, speaker)
         return
     session.declared = effort_id
-    state.put(f"session/{event.session}", session)
+    state.put(f"session/{fact.session}", session)
 
 
-def _mark(
-    state: State, event: FactFiled, fact: EffortClosed | EffortReopened | ImportanceFlagged, out: list[Derived]
-) -> None:
-    name = "" if isinstance(fact, ImportanceFlagged) else fact.name
-    effort_id = find(state, event.space, event.session, name, fact.turn, event.segment)
+Marking = EffortClosed | EffortReopened | ImportanceFlagged
+
+
+def mark(params: OpenEffortsParams, state: State, fact: Marking, raw: Raw[Marking]) -> list[Derived]:
+    """The agent closes or reopens an effort, or a user flags it."""
+    out: list[Derived] = []
+    effort_id = find(state, fact.space, "" if isinstance(fact, ImportanceFlagged) else fact.name, fact.turn)
     effort = state.get(f"effort/{effort_id}", Effort) if effort_id else None
     if effort is None:
-        _missed(event, fact, out)
-        return
+        return [_missed(fact)]
     if isinstance(fact, ImportanceFlagged):
         if effort.importance != fact.importance:
             effort.importance = fact.importance
-            out.append(EffortRated(event.space, event.session, event.at, effort_id, fact.importance))
+            out.append(EffortRated(fact.space, fact.session, fact.at, effort_id, fact.importance))
     elif isinstance(fact, EffortReopened):
         if effort.status == "concluded":
             index = state.index(active)
-            reopen(effort, event, effort_id, fact.turn, "reopened", out)
-            session = state.get(f"session/{event.session}", Session) or Session()
-            go_on(index, event.session, session, effort_id)
+            reopen(effort, fact, effort_id, fact.turn, "reopened", out)
+            session = state.get(f"session/{fact.session}", Session) or Session()
+            go_on(index, fact.session, session, effort_id)
             session.last = effort_id
-            state.put(f"session/{event.session}", session)
+            state.put(f"session/{fact.session}", session)
     elif effort.status == "open":
         effort.status, effort.ended = "concluded", ""
         effort.live = []
         out.append(
-            EffortConcluded(
-                event.space, event.session, event.at, effort_id, fact.turn, _PATTERN, fact.conclusion[:2000]
-            )
+            EffortConcluded(fact.space, fact.session, fact.at, effort_id, fact.turn, _PATTERN, fact.conclusion[:2000])
         )
     state.index(active).mark(effort_id, effort)
     state.put(f"effort/{effort_id}", effort)
+    return out
 
 
-def _missed(
-    event: FactFiled, fact: EffortDeclared | EffortClosed | EffortReopened | ImportanceFlagged, out: list[Derived]
-) -> None:
+def _missed(fact: EffortDeclared | Marking) -> ReferenceMissed:
     name = "" if isinstance(fact, ImportanceFlagged) else fact.name
-    out.append(ReferenceMissed(event.space, event.session, event.at, fact.type, name, fact.turn))
+    return ReferenceMissed(fact.space, fact.session, fact.at, fact.type, name, fact.turn)

@@ -25,7 +25,7 @@ from processors.open_efforts.records import (
     Slot,
     Space,
 )
-from streams.processor import State
+from streams.core.processor import State
 
 Postings = dict[str, int]
 """Word to the mask of the slots whose efforts speak of it."""

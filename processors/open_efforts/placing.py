@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from math import exp
 
-from processors.manifest import TurnFiled
 from processors.open_efforts.crowd import answered, called, known_as
 from processors.open_efforts.dialogue import beginning, chat, plainly, shares, small_talk, worths
 from processors.open_efforts.elsewhere import carried, pointed
@@ -14,15 +13,18 @@ from processors.open_efforts.matching import alike
 from processors.open_efforts.params import OpenEffortsParams
 from processors.open_efforts.records import Effort, Session, Speaker
 from processors.open_efforts.table import many, meet, recently
-from streams.events import MINUTE
-from streams.processor import State
+from streams.core.events import MINUTE, TurnRecorded
+from streams.core.processor import State
+from streams.core.text import Text
 
 
 @dataclass(slots=True)
 class Placing:
     """A user's turn, or one before any user spoke, on its way to its effort."""
 
-    event: TurnFiled
+    event: TurnRecorded
+    text: Text
+    segment: str
     index: Active
     session: Session
     terms: list[str]
@@ -44,11 +46,11 @@ class Placing:
 
 
 def look(
-    params: OpenEffortsParams, state: State, event: TurnFiled, index: Active, session: Session,
-    terms: list[str], names: list[str],
+    params: OpenEffortsParams, state: State, event: TurnRecorded, text: Text, segment: str, index: Active,
+    session: Session, terms: list[str], names: list[str],
 ) -> Placing:  # fmt: skip
     """What the turn says, who says it, and to whom."""
-    turn = Placing(event, index, session, terms, names, small_talk(event.text))
+    turn = Placing(event, text, segment, index, session, terms, names, small_talk(text))
     if event.role == "user":
         turn.me = me = known_as(event.agent)
         users = session.users
@@ -72,10 +74,10 @@ def _circle(params: OpenEffortsParams, state: State, turn: Placing) -> None:
     if circle or not session.helpers:
         turn.speaker = state.get(f"speaker/{event.session}/{turn.me}", Speaker) or Speaker()
     if circle:
-        turn.name = called(state, event.session, turn.me, event.text, turn.index.terms, params.common)
+        turn.name = called(state, event.session, turn.me, turn.text, turn.index.terms, params.common)
         turn.other = state.get(f"speaker/{event.session}/{turn.name}", Speaker) if turn.name else None
     if session.helpers:
-        calls = any(call != turn.me and call in session.users for call in event.text.calls)
+        calls = any(call != turn.me and call in session.users for call in turn.text.calls)
         session.aside = calls or (session.aside and (turn.small or not turn.terms))
 
 
@@ -86,7 +88,7 @@ def _helps(state: State, index: Active, session: Session, agent: str) -> None:
         meet(state, index.space, agent.lower())
 
 
-def _stated(state: State, event: TurnFiled, index: Active, declared: str) -> tuple[str, str]:
+def _stated(state: State, event: TurnRecorded, index: Active, declared: str) -> tuple[str, str]:
     """The effort that the turn's agent declared, or that of the turn it says it answers, and why; "" for none."""
     if declared and (effort := state.get(f"effort/{declared}", Effort)) and effort.status == "open":
         return declared, "declared"
@@ -95,7 +97,7 @@ def _stated(state: State, event: TurnFiled, index: Active, declared: str) -> tup
     return "", ""
 
 
-def follow(state: State, event: TurnFiled, index: Active, session: Session) -> tuple[str, str]:
+def follow(state: State, event: TurnRecorded, index: Active, session: Session) -> tuple[str, str]:
     """An assistant, a tool or the system: with the turn before, or with what users interrupted by a word aside."""
     if event.role == "assistant" and event.agent not in session.helpers:
         _helps(state, index, session, event.agent)
@@ -136,7 +138,7 @@ def _among_many(params: OpenEffortsParams, turn: Placing) -> str:
 def _likeliest(params: OpenEffortsParams, turn: Placing) -> str:
     """Staying, returning or beginning; what is likely at all is similar, too."""
     event, session, index = turn.event, turn.session, turn.index
-    cues, current = event.text.cues, session.effort
+    cues, current = turn.text.cues, session.effort
     scene = index.scene(event.session, session)
     if turn.small and _only_talks(turn, scene):
         turn.reason = "small-talk"
@@ -145,7 +147,7 @@ def _likeliest(params: OpenEffortsParams, turn: Placing) -> str:
     if bare and "resume" not in cues:
         turn.reason = "stay"  # A few words without a matter of their own answer what was said last.
         return session.last or current
-    cut = event.segment != session.segment
+    cut = turn.segment != session.segment
     masks = index.speakers(turn.terms, scene.mask) if scene.slots else []
     begins = beginning(params, cues, bool(scene.slots), turn.comes) if cues else -params.new
     if (
@@ -172,11 +174,11 @@ def _likeliest(params: OpenEffortsParams, turn: Placing) -> str:
 
 def _decide(params: OpenEffortsParams, turn: Placing, scene: Scene, worth: dict[str, float]) -> str:
     """The likeliest by worth; where that is not sure, efforts of other sessions are asked as well."""
-    session, cues, similar = turn.session, turn.event.text.cues, turn.similar
+    session, cues, similar = turn.session, turn.text.cues, turn.similar
     found = shares(worth) if worth else {"": 1.0}
     chosen = _most(found, session.effort)
     if not chosen or "resume" in cues or _known_elsewhere(turn.index, turn, scene):
-        only, cut = turn.small or not (turn.terms or turn.names), turn.event.segment != session.segment
+        only, cut = turn.small or not (turn.terms or turn.names), turn.segment != session.segment
         told, further = carried(params, turn.index, turn.terms, turn.names, cues, only, scene, cut)
         similar.update(told)
         if further:
@@ -206,9 +208,9 @@ def _known_elsewhere(index: Active, turn: Placing, scene: Scene) -> bool:
 
 def _only_talks(turn: Placing, scene: Scene) -> bool:
     """Small talk that belongs to nothing: about the weather, or before any work, or a greeting after work is done."""
-    if not scene.slots or chat(turn.event.text):
+    if not scene.slots or chat(turn.text):
         return True
-    return "greeting" in turn.event.text.cues and bool(turn.index.done >> next(reversed(scene.slots.values())) & 1)
+    return "greeting" in turn.text.cues and bool(turn.index.done >> next(reversed(scene.slots.values())) & 1)
 
 
 def _most(found: dict[str, float], current: str) -> str:

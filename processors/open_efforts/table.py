@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
-from processors.manifest import FactFiled, TurnFiled
 from processors.open_efforts.events import EffortProgressed, EffortResumed
 from processors.open_efforts.index import Active, active
 from processors.open_efforts.matching import slots_of
 from processors.open_efforts.params import OpenEffortsParams
 from processors.open_efforts.records import NAME, RECENT, Effort, Named, Said, Session, Slot, Space
 from processors.open_efforts.topics import progressed, telling
-from streams.processor import Derived, State, derived_id
-from streams.text.commonness import CLASSES, ORDINARY
+from streams.core.events import (
+    EffortClosed,
+    EffortDeclared,
+    EffortReopened,
+    ImportanceFlagged,
+    TurnRecorded,
+    TurnRetracted,
+)
+from streams.core.processor import Derived, State, derived_id
+from streams.core.text.commonness import CLASSES, ORDINARY
+
+SessionFact = EffortClosed | EffortDeclared | EffortReopened | ImportanceFlagged | TurnRetracted
 
 
 def reopen(
-    effort: Effort, event: TurnFiled | FactFiled, effort_id: str, turn: str, reason: str, out: list[Derived]
+    effort: Effort, event: TurnRecorded | SessionFact, effort_id: str, turn: str, reason: str, out: list[Derived]
 ) -> None:
     """New work on it came, or an agent said so, or its conclusion was taken back."""
     effort.status = "open"
@@ -127,7 +136,7 @@ def report(state: State, space: str, session: str, at: int, effort_id: str, effo
     )  # fmt: skip
 
 
-def find(state: State, space: str, session: str, name: str, turn: str, segment: str) -> str:
+def find(state: State, space: str, name: str, turn: str) -> str:
     """The effort that a fact refers to by its own name or by a turn of it; "" where none is known."""
     if name:
         named = state.get(f"declared/{name.lower()}", Named)
@@ -138,7 +147,7 @@ def find(state: State, space: str, session: str, name: str, turn: str, segment: 
     if said is not None:
         return said.effort
     first = derived_id("effort", space, turn)
-    return first if state.get(f"effort/{first}", Effort) is not None else main_of(state, session, segment)
+    return first if state.get(f"effort/{first}", Effort) is not None else ""
 
 
 def count(session: Session, segment: str, effort_id: str) -> bool:

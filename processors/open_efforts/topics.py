@@ -14,8 +14,8 @@ from operator import itemgetter
 
 from processors.open_efforts.index import Active
 from processors.open_efforts.records import Effort
-from streams.text import Text
-from streams.text.commonness import CLASSES, COMMON, LIGHT, ORDINARY, RARE
+from streams.core.text import Text
+from streams.core.text.commonness import CLASSES, COMMON, LIGHT, ORDINARY, RARE
 
 TOPIC = 200
 """Characters of a topic at most."""

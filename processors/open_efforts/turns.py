@@ -13,17 +13,21 @@ from processors.open_efforts.placing import Placing, follow, look, place
 from processors.open_efforts.records import RECENT, Effort, Said, Session, Speaker
 from processors.open_efforts.table import activate, count, give_name, go_on, named_by, recently, reopen
 from processors.open_efforts.topics import opening
-from streams.processor import Derived, State, derived_id
+from streams.core.events import TurnRecorded
+from streams.core.processor import Derived, Raw, State, derived_id
+from streams.core.text import Text
 
 _NONE: list[str] = []
 _NOTHING: dict[str, float] = {}
 """Shared, never mutated."""
 
 
-def thread(params: OpenEffortsParams, state: State, event: TurnFiled, out: list[Derived]) -> None:
+def thread(params: OpenEffortsParams, state: State, filed: TurnFiled, raw: Raw[TurnRecorded]) -> list[Derived]:
     """The turn goes to its effort, which opens or is resumed where need be."""
+    out: list[Derived] = []
     index = state.index(active)
-    text, role = event.text, event.role
+    event, text, segment = raw.event, raw.text, filed.segment
+    role = event.role
     key = f"session/{event.session}"
     session = state.get(key, Session) or Session()
     terms = text.terms if len(text.terms) <= params.read else text.terms[: params.read]
@@ -31,7 +35,7 @@ def thread(params: OpenEffortsParams, state: State, event: TurnFiled, out: list[
     turn: Placing | None = None
     score, similar = 1.0, _NOTHING
     if role == "user" or not session.users:
-        turn = look(params, state, event, index, session, terms, names)
+        turn = look(params, state, event, text, segment, index, session, terms, names)
         effort_id = place(params, state, turn)
         score, reason, similar = turn.score, turn.reason, turn.similar
     else:
@@ -42,12 +46,12 @@ def thread(params: OpenEffortsParams, state: State, event: TurnFiled, out: list[
     named = [effort_id] if effort_id else []
     if names or index.titles:
         named = named_by(state, index, index.scene(event.session, session).mask, effort_id, names, terms)
-    said = Said(event.turn, event.agent, effort_id, event.segment, terms, names, index.number)
+    said = Said(event.id, event.agent, effort_id, segment, terms, names, index.number)
     if effort is not None:
         if effort.status == "concluded" and turn is not None and role == "user" and works(text, turn.small):
-            reopen(effort, event, effort_id, event.turn, "work", out)
+            reopen(effort, event, effort_id, event.id, "work", out)
             index.mark(effort_id, effort)
-        _join(params, state, event, index, session, effort_id, effort, said)
+        _join(params, state, event, text, index, session, effort_id, effort, said)
     _remember(state, index, said)
     if not effort_id:
         reason = "system" if role == "system" else "small-talk"
@@ -55,9 +59,9 @@ def thread(params: OpenEffortsParams, state: State, event: TurnFiled, out: list[
     rounded = score if score == 1.0 else round(score, 6)
     out.append(
         TurnThreaded(
-            event.space, event.session, event.at, event.turn, event.agent, role, event.segment, effort_id,
+            event.space, event.session, event.at, event.id, effort_id,
             rounded, reason, named, [*ranked],
-            [rounded if how == score else round(how, 6) for how in ranked.values()] if ranked else [], text,
+            [rounded if how == score else round(how, 6) for how in ranked.values()] if ranked else [],
         )
     )  # fmt: skip
     if turn is not None:
@@ -65,18 +69,19 @@ def thread(params: OpenEffortsParams, state: State, event: TurnFiled, out: list[
             _wait(state, turn, effort_id, effort, out)
         if turn.speaker is not None:
             _spoke(turn.speaker, state, turn, effort_id)
-    _leave(event, index, session, effort_id)
+    _leave(event, segment, index, session, effort_id)
     state.put(key, session)
+    return out
 
 
 def _open(turn: Placing, out: list[Derived]) -> tuple[str, str, Effort]:
     """New work begins with the turn."""
     event = turn.event
-    effort_id = derived_id("effort", event.space, event.turn)
-    topic = opening(event.text, turn.names, turn.index.space.people)
+    effort_id = derived_id("effort", event.space, event.id)
+    topic = opening(turn.text, turn.names, turn.index.space.people)
     if turn.speaker is not None:
         turn.speaker.began = effort_id
-    out.append(EffortOpened(event.space, event.session, event.at, effort_id, event.turn, "", topic, "unmatched"))
+    out.append(EffortOpened(event.space, event.session, event.at, effort_id, event.id, "", topic, "unmatched"))
     return effort_id, "new", Effort(event.session, event.at, topic=topic)
 
 
@@ -102,7 +107,7 @@ def _spoke(speaker: Speaker, state: State, turn: Placing, effort_id: str) -> Non
         state.put(f"speaker/{event.session}/{turn.name}", turn.other)
 
 
-def _leave(event: TurnFiled, index: Active, session: Session, effort_id: str) -> None:
+def _leave(event: TurnRecorded, segment: str, index: Active, session: Session, effort_id: str) -> None:
     """What the session remembers of the turn."""
     role = event.role
     session.turns += 1
@@ -110,17 +115,17 @@ def _leave(event: TurnFiled, index: Active, session: Session, effort_id: str) ->
         session.last = effort_id
         if role != "user":
             session.helped = effort_id
-    session.segment = event.segment
+    session.segment = segment
     if effort_id and effort_id != session.effort:
         go_on(index, event.session, session, effort_id)
 
 
 def _join(
-    params: OpenEffortsParams, state: State, event: TurnFiled, index: Active, session: Session,
+    params: OpenEffortsParams, state: State, event: TurnRecorded, text: Text, index: Active, session: Session,
     effort_id: str, effort: Effort, said: Said,
 ) -> None:  # fmt: skip
     """The turn is one of the effort's."""
-    text, segment = event.text, event.segment
+    segment = said.segment
     effort.turns += 1
     effort.at = event.at
     effort.session = event.session
@@ -132,7 +137,7 @@ def _join(
             effort.parted = parted
             index.mark(effort_id, effort)
     else:
-        effort.asked, effort.asker = dict.fromkeys(said.terms), event.turn
+        effort.asked, effort.asker = dict.fromkeys(said.terms), event.id
         index.asked[slot] = effort.asked
     turns = session.segments.get(segment)
     if turns is not None and effort_id in turns:
@@ -152,12 +157,12 @@ def _wait(state: State, turn: Placing, effort_id: str, effort: Effort | None, ou
     """A greeting waits for what its speaker says next, and joins it."""
     event, session, speaker = turn.event, turn.session, turn.speaker
     if not effort_id:
-        if event.role == "system" or chat(turn.event.text):
+        if event.role == "system" or chat(turn.text):
             return
         if turn.crowd and speaker is not None:
-            speaker.pending = event.turn
+            speaker.pending = event.id
         elif event.role == "user" or turn.small or session.pending:
-            session.pending = [*session.pending, event.turn][-4:]
+            session.pending = [*session.pending, event.id][-4:]
         return
     waiting = [speaker.pending] if speaker is not None and speaker.pending else []
     if speaker is not None:

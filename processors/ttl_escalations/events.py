@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from streams.processor import Moment
+from streams.core.processor import Moment
 
 
 @dataclass(slots=True)

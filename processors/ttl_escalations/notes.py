@@ -22,12 +22,11 @@ from processors.ttl_escalations.record import (
     short,
     turn_on,
 )
-from streams.events import HOUR, SECOND, NoteSettled, NoteTaken, TurnRetracted
-from streams.processor import Derived, State, derived_id, r6
-from streams.text import TurnRead
-from streams.text.commonness import LIGHT, ORDERS, rarity
-from streams.text.reminders import MAX_REMINDERS, Reminder
-from streams.text.terms import scan
+from streams.core.events import HOUR, SECOND, NoteSettled, NoteTaken, TurnRecorded, TurnRetracted
+from streams.core.processor import Derived, Raw, State, derived_id, r6
+from streams.core.text.commonness import LIGHT, ORDERS, rarity
+from streams.core.text.reminders import MAX_REMINDERS, Reminder
+from streams.core.text.terms import scan
 
 LAST = 253_402_214_400_000_000
 """Deadlines end with the year 9999, as times do."""
@@ -83,12 +82,12 @@ def infer(
     params: TtlEscalationsParams,
     state: State,
     waiting: Waiting,
-    read: TurnRead,
+    raw: Raw[TurnRecorded],
     found: list[Reminder],
     out: list[Derived],
 ) -> None:
     """Opens the notes that a user's words ask for."""
-    turn = read.turn
+    turn = raw.event
     for ordinal, reminder in enumerate(found):
         priority: float = getattr(params, reminder.kind)
         opened = NoteOpened(
@@ -96,7 +95,7 @@ def infer(
             cut(reminder.content, MAX_CONTENT), _deadline(params, turn.at, reminder.ttl), r6(priority), "inferred",
             cut(turn.content, MAX_CONTEXT) if reminder.vague else "", turn.id, False,
         )  # fmt: skip
-        _open(params, state, waiting, opened, read.recorded_at, out)
+        _open(params, state, waiting, opened, raw.recorded_at, out)
     # What was just said need not come back while it is among the last turns.
     talk = state.get(f"talk/{turn.session}", Talk) or Talk()
     if not talk.turns or talk.turns[-1] != short(turn.id):

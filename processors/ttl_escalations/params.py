@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from streams.processor import Params, param
+from streams.core.processor import Params, param, r6
 
 PAPER = "three-column working memory"
 
@@ -50,3 +50,13 @@ class TtlEscalationsParams(Params):
     expiries: int = param(
         48, "writes", "spent on expiries by one event, the rest at the next: bounded work", ge=2, le=48
     )
+
+
+def effective_priority(params: TtlEscalationsParams, priority: float, opened: int, deadline: int, now: int) -> float:
+    """min(1, priority * escalation): 1, then 1.5 below 20 % of the time to live left, 2 below 5 %.
+
+    Times are UTC microseconds.
+    """
+    left = (deadline - now) / max(1, deadline - opened)
+    factor = params.last_factor if left < params.last_left else params.late_factor if left < params.late_left else 1.0
+    return r6(min(1.0, priority * factor))

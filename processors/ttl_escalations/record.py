@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left, insort
 from dataclasses import dataclass, field
 
-from streams.processor import State, derived_id
+from streams.core.processor import State, derived_id
 
 FOREVER = 1 << 62
 MAX_SESSIONS, MAX_HITS = 8, 8
@@ -42,13 +42,6 @@ class Due:
 
 
 @dataclass(slots=True)
-class Clock:
-    """State, `clock`: the space's now."""
-
-    now: int
-
-
-@dataclass(slots=True)
 class Talk:
     """State, `talk/<session>`: the session's last turns, as far as they concern open notes."""
 
@@ -63,11 +56,9 @@ class Talk:
 class Waiting:
     """Index of the waiting notes, a function of their records."""
 
-    __slots__ = ("clock", "first", "named", "pressing", "quiet", "talks", "termed")
+    __slots__ = ("first", "named", "pressing", "quiet", "talks", "termed")
 
-    def __init__(self, clock: Clock) -> None:
-        self.clock = clock
-        """The space's clock, at hand for every turn."""
+    def __init__(self) -> None:
         self.termed: dict[str, dict[str, None]] = {}
         self.named: dict[str, dict[str, None]] = {}
         """The notes of a term, of a name."""
@@ -124,7 +115,7 @@ DIGITS = 20
 
 def waiting_notes(state: State) -> Waiting:
     """The index, built from the records."""
-    waiting = Waiting(state.get("clock", Clock) or Clock(-1))
+    waiting = Waiting()
     ended: dict[str, int] = {}
     for key, talk in state.scan("talk/", Talk):
         waiting.talks.add(key[5:])
@@ -139,15 +130,6 @@ def waiting_notes(state: State) -> Waiting:
                     if at > ended.get(visitor, -1):
                         waiting.hush(visitor, note, at)
     return waiting
-
-
-def tell_time(state: State, clock: Clock, at: int) -> int:
-    """The space's now: the greatest `at` folded."""
-    if at <= clock.now:
-        return clock.now
-    clock.now = at
-    state.put("clock", clock)
-    return at
 
 
 def keep_talk(state: State, waiting: Waiting, session: str, talk: Talk) -> None:

@@ -8,13 +8,12 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from processors.ttl_escalations.events import NoteSurfaced
-from processors.ttl_escalations.params import TtlEscalationsParams
+from processors.ttl_escalations.params import TtlEscalationsParams, effective_priority
 from processors.ttl_escalations.record import MAX_HITS, MAX_SESSIONS, Note, Talk, Waiting, keep_talk, short, turn_on
-from streams.events import HOUR, TurnRecorded
-from streams.processor import Derived, State, r6
-from streams.text import TurnRead
-from streams.text.commonness import CLASSES, RARE, rarity
-from streams.text.terms import terms
+from streams.core.events import HOUR, TurnRecorded
+from streams.core.processor import Derived, Raw, State
+from streams.core.text.commonness import CLASSES, RARE, rarity
+from streams.core.text.terms import terms
 
 MAX_LIKELY = 64
 """Notes weighed exactly for one turn, the best by the sum of their shared words."""
@@ -48,10 +47,10 @@ _NOTHING: dict[str, int] = {}
 
 
 def surface(
-    params: TtlEscalationsParams, state: State, waiting: Waiting, now: int, read: TurnRead, out: list[Derived]
+    params: TtlEscalationsParams, state: State, waiting: Waiting, raw: Raw[TurnRecorded], out: list[Derived]
 ) -> None:
     """Shows the notes that press, and those whose matter the talk came to."""
-    turn, text, termed = read.turn, read.text, waiting.termed
+    turn, text, now, termed = raw.event, raw.text, raw.now, waiting.termed
     named = [name for name in text.names if name in waiting.named] if waiting.named and text.names else []
     pressing = bool(waiting.pressing) and waiting.pressing[0][0] <= now
     hit = not termed.keys().isdisjoint(text.terms)
@@ -186,17 +185,15 @@ def _common_name(name: str) -> bool:
     return any(rarity(stem) < RARE for stem in terms(name)[0])
 
 
-def _effective(params: TtlEscalationsParams, note: Note, now: int) -> float:
-    left = (note.deadline - now) / max(1, note.deadline - note.opened)
-    factor = params.last_factor if left < params.last_left else params.late_factor if left < params.late_left else 1.0
-    return r6(min(1.0, note.priority * factor))
+def _effective(visit: Visit, note: Note) -> float:
+    return effective_priority(visit.params, note.priority, note.opened, note.deadline, visit.now)
 
 
 def _show(visit: Visit, shown: list[Shown], out: list[Derived]) -> None:
     """Surfaces the most pressing."""
     now, turn, waiting, visitor = visit.now, visit.turn, visit.waiting, visit.visitor
     ranked = sorted(
-        ((-_effective(visit.params, one.record, now), one.record.deadline, one) for one in shown),
+        ((-_effective(visit, one.record), one.record.deadline, one) for one in shown),
         key=lambda entry: (entry[0], entry[1], entry[2].note),
     )
     for priority, _, (note, record, reason) in ranked[: visit.params.shown]:

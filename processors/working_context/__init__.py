@@ -18,18 +18,43 @@ Sources: Cognitive Context Management, tier 4 (signals, displacement); Cowan 200
 
 from __future__ import annotations
 
+from processors.open_efforts import (
+    EffortConcluded,
+    EffortProgressed,
+    EffortRated,
+    EffortResumed,
+    TurnRethreaded,
+    TurnThreaded,
+    TurnUnthreaded,
+)
 from processors.working_context.events import Change, ContextChanged, ContextScored
 from processors.working_context.params import PRESETS, WorkingContextParams
-from processors.working_context.step import step
-from streams.processor import Processor
+from processors.working_context.record import progressed
+from processors.working_context.section import sections
+from processors.working_context.step import concluded, rated, resumed, rethreaded, threaded, unthreaded
+from streams.core.processor import Processor, on
+from streams.core.read_model import read_model
 
 __all__ = ["PRESETS", "PROCESSOR", "Change", "ContextChanged", "ContextScored", "WorkingContextParams"]
 
 PROCESSOR = Processor(
     name="working_context",
     version=1,
-    reads="open_efforts",
+    reads=("open_efforts",),
     params=WorkingContextParams,
+    takes=(
+        on(TurnThreaded, threaded),
+        on(TurnRethreaded, rethreaded),
+        on(TurnUnthreaded, unthreaded),
+        on(EffortProgressed, progressed),
+        on(EffortConcluded, concluded),
+        on(EffortResumed, resumed),
+        on(EffortRated, rated),
+    ),
     emits=(ContextChanged, ContextScored),
-    step=step,
+    read_model=read_model(__package__, sections=sections),
+    presets={
+        "task-agent": {"capacity": 3},  # narrow: one task and what it rests on
+        "researcher": {"capacity": 5},  # wide: several lines of work are compared
+    },
 )

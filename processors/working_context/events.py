@@ -34,16 +34,15 @@ class ContextChanged:
 class ContextScored:
     """The context of a session from here on. Lists of the same length, most relevant first.
 
-    One for each turn, one more where a conclusion, resumption, revision or retraction changes it in between. It is
-    scored anew by what brings something else, and by a user turn every 8 turns; while the talk goes on with the effort
-    in hand it stands still, as it was told last (and so a model's prompt cache holds).
+    It is scored anew by a turn that brings something else, by a user turn every 8 turns, and where a conclusion,
+    resumption, revision or retraction changes it in between. While the talk goes on with the effort in hand it stands
+    still, and none is written (and so a model's prompt cache holds).
     """
 
     space: str
     session: str
     at: int
     turn: str
-    role: str
     efforts: list[str]
     """The open ones, then recalled and concluded ones whose summaries are kept."""
     scores: list[float]

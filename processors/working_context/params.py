@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from streams.processor import Params, param
+from streams.core.processor import Params, param
 
 
 class WorkingContextParams(Params):

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
 from processors.open_efforts import EffortProgressed
 from processors.working_context.params import WorkingContextParams
-from streams.processor import State
+from streams.core.processor import Derived, Raw, State
 
 CONNECTED = 8
 """Connections remembered per effort."""
@@ -46,8 +47,6 @@ class Context:
     """Efforts with a trace: [how strong it was at the last touch, the turn of that touch, touches so far]."""
     closed: dict[str, list[int]] = field(default_factory=dict)
     """Concluded efforts shown as summaries: [user turn of the last reference, 1 if recalled]."""
-    shown: list[list[Any]] = field(default_factory=list)
-    """What was told last: the lists of `ContextScored` from efforts to idle."""
     recent: list[str] = field(default_factory=list)
     """The last turns and their efforts, flattened, for revisions: turn, effort, turn, effort, ..."""
 
@@ -135,13 +134,13 @@ def connect(state: State, efforts: list[str]) -> None:
                 save(state, one, effort)
 
 
-def progress(params: WorkingContextParams, state: State, event: EffortProgressed) -> None:
+def progressed(params: WorkingContextParams, state: State, event: EffortProgressed, raw: Raw[Any]) -> Sequence[Derived]:
     """An effort is connected to those in its session's context with which it shares telling terms."""
     key = f"effort/{event.effort}"
     effort = state.get(key, Effort) or Effort()
     telling = event.terms[:TERMS]
     if effort.terms == telling:
-        return
+        return ()
     effort.terms = telling
     state.put(key, effort)
     entries = context_of(state, event.session).entries
@@ -150,3 +149,4 @@ def progress(params: WorkingContextParams, state: State, event: EffortProgressed
         for other in list(entries):
             if other != event.effort and len(terms.intersection(effort_of(state, other).terms)) >= params.connect:
                 connect(state, [event.effort, other])
+    return ()

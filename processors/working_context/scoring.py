@@ -6,11 +6,11 @@ from collections.abc import Iterable
 from functools import lru_cache
 from typing import Any
 
-from processors.open_efforts import EffortConcluded, EffortResumed, FactThreaded, TurnRethreaded, TurnThreaded
+from processors.open_efforts import EffortConcluded, EffortResumed, TurnRethreaded, TurnThreaded, TurnUnthreaded
 from processors.working_context.events import Change, ContextChanged, ContextScored
 from processors.working_context.params import WorkingContextParams
 from processors.working_context.record import Context, decays, known
-from streams.processor import Derived, State, r6
+from streams.core.processor import Derived, State, r6
 
 MENTIONED, SIMILAR, RECENT, IMPORTANT, CONNECTION, UNTOUCHED, UNCONNECTED = (1 << bit for bit in range(7))
 NEAR = MENTIONED | CONNECTION
@@ -32,7 +32,7 @@ NONE: list[float] = []
 NOTHING: dict[str, float] = {}
 """Shared, never mutated."""
 
-Event = TurnThreaded | TurnRethreaded | EffortConcluded | EffortResumed | FactThreaded
+Event = TurnThreaded | TurnRethreaded | EffortConcluded | EffortResumed | TurnUnthreaded
 """What may change a context."""
 
 
@@ -246,14 +246,13 @@ class Scene:
         self.tell(effort, "left", score, reason)
         return True
 
-    def finish(self, role: str, touched: list[str]) -> list[Derived]:
+    def finish(self, touched: list[str]) -> list[Derived]:
         """Shows each effort by its relevance, saves the context, and tells the whole of it."""
         context, params, event = self.context, self.params, self.event
         entries, condense, expand = context.entries, params.condense, params.expand
         ranked = self.scored(entries)
         ranked.sort(reverse=True)
         shown: list[list[Any]] = [[], [], [], [], [], [], []]
-        context.shown = shown
         efforts, scores, modes, signals, similarities, recencies, idles = shown
         for score, _, effort, signal, similarity, recency, idle in ranked:
             expanded = entries[effort]
@@ -275,7 +274,7 @@ class Scene:
         self.state.put(f"session/{event.session}", context)
         self.changes.append(
             ContextScored(
-                event.space, event.session, event.at, self.turn, role, efforts, scores, modes, signals,
+                event.space, event.session, event.at, self.turn, efforts, scores, modes, signals,
                 similarities, recencies, idles, used,
                 [scores[efforts.index(effort)] for effort in used] if used else NONE,
             )

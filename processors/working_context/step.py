@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from processors.open_efforts import (
     EffortConcluded,
-    EffortOpened,
-    EffortProgressed,
     EffortRated,
     EffortResumed,
-    FactThreaded,
-    ReferenceMissed,
     TurnRethreaded,
     TurnThreaded,
+    TurnUnthreaded,
 )
-from processors.working_context.events import ContextScored
 from processors.working_context.params import WorkingContextParams
 from processors.working_context.record import (
     REVISED,
@@ -22,55 +20,19 @@ from processors.working_context.record import (
     context_of,
     effort_of,
     known,
-    progress,
     save,
     touch,
 )
-from processors.working_context.scoring import NOBODY, NONE, NOTHING, Scene
-from streams.events import TurnRetracted
-from streams.processor import Derived, State
-
-Read = (
-    EffortOpened
-    | TurnThreaded
-    | TurnRethreaded
-    | EffortProgressed
-    | EffortConcluded
-    | EffortResumed
-    | EffortRated
-    | FactThreaded
-    | ReferenceMissed
-)
+from processors.working_context.scoring import NOBODY, NOTHING, Scene
+from streams.core.events import TurnRecorded
+from streams.core.processor import Derived, Raw, State
 
 
-def step(params: WorkingContextParams, state: State, event: Read) -> list[Derived]:
-    """Scores a session's efforts as it talks on, and moves them in and out."""
-    match event:
-        case TurnThreaded():
-            return _turn(params, state, event)
-        case EffortProgressed():
-            progress(params, state, event)
-            return []
-        case EffortConcluded():
-            return _concluded(params, state, event)
-        case EffortResumed():
-            return _resumed(params, state, event)
-        case EffortRated():
-            _rated(state, event)
-            return []
-        case TurnRethreaded():
-            return _rethreaded(params, state, event)
-        case FactThreaded(fact=TurnRetracted()):
-            return _retracted(params, state, event)
-        case FactThreaded() | EffortOpened() | ReferenceMissed():
-            return []
-
-
-def _turn(params: WorkingContextParams, state: State, event: TurnThreaded) -> list[Derived]:
+def threaded(params: WorkingContextParams, state: State, event: TurnThreaded, raw: Raw[TurnRecorded]) -> list[Derived]:
     """A turn names and resembles efforts: they gain a trace and come in. A tool's output names nothing."""
     key = f"session/{event.session}"
     context = state.get(key, Context) or Context()
-    own, role, recent = event.effort, event.role, context.recent
+    own, role, recent = event.effort, raw.event.role, context.recent
     goes_on = bool(recent) and recent[-1] == own and (not own or own in context.entries)
     recent += (event.turn, own)
     if len(recent) > 2 * REVISED:
@@ -78,7 +40,7 @@ def _turn(params: WorkingContextParams, state: State, event: TurnThreaded) -> li
     if role == "tool":
         if goes_on:
             state.put(key, context)
-            return [_again(context, event, NOBODY, NONE)]
+            return []
         named, pulled = [own] if own else [], NOBODY
     else:
         context.turns += 1
@@ -94,11 +56,10 @@ def _turn(params: WorkingContextParams, state: State, event: TurnThreaded) -> li
     # Why: most turns go on with the effort in hand. Nothing moves then, and scores would change by a hundredth.
     if goes_on and not pulled and len(named) == bool(own) and (role != "user" or _rests(context, state)):
         state.put(key, context)
-        touched, activations = _used(context, named) if role == "user" else (NOBODY, NONE)
-        return [_again(context, event, touched, activations)]
+        return []
     if len(named) > 1:
         connect(state, named)
-    return _changed(params, state, context, event, named, pulled)
+    return _changed(params, state, context, event, role, named, pulled)
 
 
 def _pulled(params: WorkingContextParams, event: TurnThreaded, named: list[str]) -> list[str]:
@@ -110,14 +71,6 @@ def _pulled(params: WorkingContextParams, event: TurnThreaded, named: list[str])
         if effort not in named:
             pulled.append(effort)
     return pulled
-
-
-def _used(context: Context, named: list[str]) -> tuple[list[str], list[float]]:
-    """What a user turn that goes on uses, and how relevant that was told to be."""
-    if not named:
-        return NOBODY, NONE
-    efforts, scores = context.shown[0], context.shown[1]
-    return named, [scores[efforts.index(named[0])]]
 
 
 def _rests(context: Context, state: State) -> bool:
@@ -134,11 +87,12 @@ def _changed(
     state: State,
     context: Context,
     event: TurnThreaded,
+    role: str,
     named: list[str],
     pulled: list[str],
 ) -> list[Derived]:
     """Something else came: efforts move in and out, and all are scored anew."""
-    said = event.similar and event.role != "tool"
+    said = event.similar and role != "tool"
     alike = dict(zip(event.similar, event.similarities, strict=True)) if said else NOTHING
     scene = Scene(params, state, context, event, event.turn, named, alike)
     if context.closed or not scene.known.concluded.isdisjoint(context.entries):
@@ -150,19 +104,10 @@ def _changed(
             touch(params, context, effort, alike[effort])
             scene.found.pop(effort, None)
     scene.reconsider()
-    return scene.finish(event.role, touched if event.role == "user" else NOBODY)
+    return scene.finish(touched if role == "user" else NOBODY)
 
 
-def _again(context: Context, event: TurnThreaded, touched: list[str], activations: list[float]) -> ContextScored:
-    """The context as it was: what goes on changes nothing in it."""
-    efforts, scores, modes, signals, similarities, recencies, idle = context.shown
-    return ContextScored(
-        event.space, event.session, event.at, event.turn, event.role, efforts, scores, modes, signals, similarities,
-        recencies, idle, touched, activations,
-    )  # fmt: skip
-
-
-def _concluded(params: WorkingContextParams, state: State, event: EffortConcluded) -> list[Derived]:
+def concluded(params: WorkingContextParams, state: State, event: EffortConcluded, raw: Raw[Any]) -> list[Derived]:
     """A concluded effort leaves the session's efforts, its summary stays; other sessions notice at their next turn."""
     effort = effort_of(state, event.effort)
     effort.open = False
@@ -173,10 +118,10 @@ def _concluded(params: WorkingContextParams, state: State, event: EffortConclude
     scene = Scene(params, state, context, event, event.turn, _going_on(context), NOTHING)
     scene.shelve()
     scene.reconsider()
-    return scene.finish("", NOBODY)
+    return scene.finish(NOBODY)
 
 
-def _resumed(params: WorkingContextParams, state: State, event: EffortResumed) -> list[Derived]:
+def resumed(params: WorkingContextParams, state: State, event: EffortResumed, raw: Raw[Any]) -> list[Derived]:
     """A resumed effort comes back among the efforts of its session."""
     effort = effort_of(state, event.effort)
     effort.open = True
@@ -188,10 +133,10 @@ def _resumed(params: WorkingContextParams, state: State, event: EffortResumed) -
     scene = Scene(params, state, context, event, event.turn, _going_on(context, event.effort), NOTHING)
     touch(params, context, event.effort, 1.0)
     scene.admit([event.effort], "resumed")
-    return scene.finish("", NOBODY)
+    return scene.finish(NOBODY)
 
 
-def _rated(state: State, event: EffortRated) -> None:
+def rated(params: WorkingContextParams, state: State, event: EffortRated, raw: Raw[Any]) -> list[Derived]:
     """An effort's importance counts from the next turn on."""
     effort = effort_of(state, event.effort)
     effort.important = event.importance == "high"
@@ -201,6 +146,7 @@ def _rated(state: State, event: EffortRated) -> None:
     if context is not None:
         context.rests = 0
         state.put(key, context)
+    return []
 
 
 def _going_on(context: Context, *more: str) -> list[str]:
@@ -208,7 +154,7 @@ def _going_on(context: Context, *more: str) -> list[str]:
     return [effort for effort in dict.fromkeys((*more, *context.recent[-1:])) if effort]
 
 
-def _rethreaded(params: WorkingContextParams, state: State, event: TurnRethreaded) -> list[Derived]:
+def rethreaded(params: WorkingContextParams, state: State, event: TurnRethreaded, raw: Raw[Any]) -> list[Derived]:
     """A revision takes a turn's trace from one effort and gives it to another."""
     context = context_of(state, event.session)
     turns = context.recent[::2]
@@ -221,17 +167,14 @@ def _rethreaded(params: WorkingContextParams, state: State, event: TurnRethreade
     if event.effort:
         touch(params, context, event.effort, 1.0)
         scene.admit([event.effort], "threaded")
-    return scene.finish("", NOBODY)
+    return scene.finish(NOBODY)
 
 
-def _retracted(params: WorkingContextParams, state: State, event: FactThreaded) -> list[Derived]:
+def unthreaded(params: WorkingContextParams, state: State, event: TurnUnthreaded, raw: Raw[Any]) -> list[Derived]:
     """An effort whose only turn in the session is retracted leaves its context."""
     context = context_of(state, event.session)
-    turn = event.fact.turn if isinstance(event.fact, TurnRetracted) else ""
-    turns = context.recent[::2]
-    effort = event.effort or (context.recent[2 * turns.index(turn) + 1] if turn in turns else "")
-    scene = Scene(params, state, context, event, turn, _going_on(context), NOTHING)
-    if scene.untouch(effort, "retracted"):
-        return scene.finish("", NOBODY)
+    scene = Scene(params, state, context, event, event.turn, _going_on(context), NOTHING)
+    if scene.untouch(event.effort, "retracted"):
+        return scene.finish(NOBODY)
     state.put(f"session/{event.session}", context)
     return []

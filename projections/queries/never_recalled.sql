@@ -8,6 +8,6 @@ SELECT
     date_trunc($by, t.at)::TIMESTAMP AS period, t.role, count(*) AS turns, count(s.turn) AS recalled,
     count(*) - count(s.turn) AS never, round(count(s.turn) / count(*), 3) AS share,
     sum(t.tokens)::BIGINT AS tokens, coalesce(sum(t.tokens) FILTER (s.turn IS NULL), 0)::BIGINT AS tokens_never
-FROM turns t LEFT JOIN shown s ON s.space = t.space AND s.turn = t.turn_id
+FROM recorded_turns t LEFT JOIN shown s ON s.space = t.space AND s.turn = t.turn_id
 WHERE NOT t.retracted AND $space IN ('', t.space)
 GROUP BY ALL ORDER BY period, t.role

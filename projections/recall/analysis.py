@@ -1,7 +1,7 @@
 """What recall reads in a text: the terms by which a document is found, and what a question asks for.
 
 Both are pure functions of the text. A term is the Snowball stem of a word without accents and apostrophes, irregular
-forms brought to one ("went" is "go"); scripts without spaces give pairs of characters, as in `streams.text.terms`.
+forms brought to one ("went" is "go"); scripts without spaces give pairs of characters, as in `streams.core.text.terms`.
 Fewer words are stopped than there: a term may be common and still tell two memories of one conversation apart.
 Every distinct word is looked at once and remembered. Any text is legal: nothing in it is syntax.
 """
@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 import Stemmer
 
-from streams.text.terms import MAX_CACHE, MAX_RAW, MAX_WORD, WORDS, clip
+from streams.core.text.terms import MAX_CACHE, MAX_RAW, MAX_WORD, WORDS, clip
 
 VERSION = 1
 """Raise it when terms or flags of any text change: an index of another version is made anew."""

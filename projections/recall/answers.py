@@ -9,25 +9,25 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from projections.recall.analysis import VERSION, analyse, ask
 from projections.recall.dynamics import Dynamics, Moment, flags_of
 from projections.recall.file import path_of
 from projections.recall.held import LATEST, Seen
 from projections.recall.index import Index
+from projections.recall.kinds import TURN, Kinds
 from projections.recall.liveliness import LivelinessParams
 from projections.recall.question import Question
 from projections.recall.ranking import Hit, RecallParams, rank
 from projections.recall.readings import Readings
 from projections.recall.records import Kept
-from projections.recall.space import KINDS, TURN
-from projections.recall.texts import texts
-from projections.store import Connection, last_position
-from streams.errors import UsageError
-from streams.events import iso
-from streams.processor import Params, Processor, r6
-from streams.text.kinds import memory_type
+from projections.store import Connection
+from projections.stored import last_position
+from streams.core.errors import UsageError
+from streams.core.events import iso
+from streams.core.processor import Params, Processor, r6
+from streams.core.text.kinds import memory_type
 
 READ_WITH = [VERSION, 1]
 """Versions of the analysis and of the flags that an index is made with."""
@@ -41,7 +41,7 @@ Answer = dict[str, Any]
 
 def read_row(row: tuple[Any, ...]) -> tuple[list[str], list[int], int, int]:
     """The terms of what the index takes up (see catch_up.Row), their counts, its length, and its flags."""
-    content, role = row[8], row[12]
+    content, role = row[8], row[10]
     terms, counts, length, flags = analyse(content)
     if role:
         flags |= flags_of(memory_type(content, role), role)
@@ -51,26 +51,39 @@ def read_row(row: tuple[Any, ...]) -> tuple[list[str], list[int], int, int]:
 class Recall:
     """What one memory can recall. Its index is up to date with it; its readings have the memory's parameters."""
 
-    def __init__(self, index: Index, readings: Readings) -> None:
+    def __init__(
+        self, index: Index, readings: Readings, processors: Sequence[Processor[Any]], params: Mapping[str, Params]
+    ) -> None:
         self.index = index
-        self.params = RecallParams()
-        self.dynamics = Dynamics(index, readings, LivelinessParams())
+        self.processors = processors
+        """Those that have a part in the memory."""
+        self.params = params
+        """Of processors and of asking, by name."""
+        self.ranking = cast(RecallParams, params["recall"])
+        self.dynamics = Dynamics(index, readings, cast(LivelinessParams, params["liveliness"]))
 
     @classmethod
     def of(
         cls, memory: Path, connection: Connection, processors: Sequence[Processor[Any]], params: Mapping[str, Params]
     ) -> Recall:
-        """What the memory file `memory` can recall, once `catch_up` was called. `params` by processor."""
-        readings = Readings(processors, params)
-        kept = {name: [Kept(c, key) for c, key in p.keeps.items()] for name, p in readings.keeping.items()}
-        return cls(Index.open(path_of(memory), connection, kept, read_row, READ_WITH), readings)
+        """What the memory file `memory` can recall, once `catch_up` was called.
+
+        `params` of the processors that have a part in it, and of asking.
+        """
+        mine = [processor for processor in processors if processor.name in params]
+        readings = Readings(mine, params)
+        kinds = Kinds(documents for p in mine for documents in p.read_model.documents)
+        kept = {
+            name: [Kept(keep.event, keep.key) for keep in p.read_model.keeps] for name, p in readings.keeping.items()
+        }
+        return cls(Index.open(path_of(memory), connection, kinds, kept, read_row, READ_WITH), readings, mine, params)
 
     def found(self, asked: Question, until: int | None) -> tuple[Moment, list[Hit]]:
         """The hits in order, and the moment they were found at."""
         space = self.index.space(asked.space, until)
         moment = self.moment(space, asked.space, until, asked.moment, asked.session)
         hits = rank(
-            space, ask(asked.query), self.params, asked.k, asked.kinds, moment.now,
+            space, ask(asked.query), self.ranking, asked.k, self._kinds(asked), moment.now,
             lambda documents: self.dynamics.alive(moment, documents.tolist()), SPARE,
         )  # fmt: skip
         if not asked.forgotten:
@@ -78,6 +91,13 @@ class Recall:
         if not asked.history:
             hits = self.believed(moment, hits)
         return moment, [hit for hit in hits[: asked.k] if hit.score >= LEAST * hits[0].score]
+
+    def _kinds(self, asked: Question) -> list[int] | None:
+        """The kinds that are asked for, as numbers; None for all. Raises UsageError for an unknown one."""
+        names = self.index.kinds.names
+        if unknown := [kind for kind in asked.kinds or () if kind not in names]:
+            raise UsageError(f"there is no kind {unknown[0]!r}", f"kinds: {', '.join(names)}")
+        return None if asked.kinds is None else [names.index(kind) for kind in asked.kinds]
 
     def moment(self, space: Seen, name: str, until: int | None, at: int | None, session: str | None = None) -> Moment:
         """A moment of a space; where `at` does not say, the newest that it has heard of."""
@@ -106,7 +126,7 @@ class Recall:
         turns = space.turns(document)
         session, speaker = int(space.documents.session[document]), int(space.documents.speaker[document])
         return {
-            "kind": KINDS[space.documents.kind[document]],
+            "kind": self.index.kinds.names[space.documents.kind[document]],
             "id": space.id(document),
             "turn_id": turns[-1] if turns else None,
             "turns": turns,
@@ -147,7 +167,7 @@ def recalled(sight: Sight, **question: Any) -> Answer:
     places = [
         (row["kind"], row["id"], moment.space.position(hit.document)) for row, hit in zip(rows, hits, strict=True)
     ]
-    said = texts(sight.connection, asked.space, places, LATEST if until is None else until)
+    said = sight.recall.index.kinds.texts(sight.connection, asked.space, places, LATEST if until is None else until)
     for row in rows:
         row["text"] = said.get((row["kind"], row["id"]), "")
         if asked.history:

@@ -1,13 +1,8 @@
 """From the tables of a memory to the index, a page of positions at a time: what is told there, inverted.
 
-    turn_recorded       a document. `turn_retracted` ends it, and what was made of it alone
-    segment_summarized  a document that takes the place of the segment's last. One whose first turn is filed elsewhere
-                        (`turn_refiled`) is no more: should others be left, it is summarized again. One whose turns
-                        are all retracted ends with the last of them
-    artifact_made       a conclusion. An earlier one of a segment stays: the answer, after a farewell concluded again
-    note_opened         a note, and it stays one when it is closed. Opened again, it takes the place of the one before
-
-Documents of a space stand in the order of (position, kind, path), so what is as of a position is a beginning of them.
+Every turn is a document; so is what mechanisms declare as one (see kinds). A document with the id of an earlier one
+takes its place. A retracted turn ends with what was made of it alone. Documents of a space stand in the order of
+(position, kind, ordinal), so as of a position they are a beginning of them.
 """
 
 from __future__ import annotations
@@ -15,10 +10,8 @@ from __future__ import annotations
 import sqlite3
 import sys
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from operator import itemgetter
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,9 +19,7 @@ from numpy.typing import NDArray
 from projections.recall import file
 from projections.recall.columns import NEVER, STORED, named
 from projections.recall.held import MAX_SOURCES, SEPARATOR, Held
-from projections.recall.space import CONCLUSION, NOTE, SEGMENT, TURN
-from projections.store import Connection
-from streams.text.terms import HEAD, TAIL
+from projections.recall.kinds import RETRACTED, TURN, Row
 
 TAIL_FULL = 4096
 """Documents of a space whose terms lie by document. Then they are appended to where each term occurs: more would make
@@ -36,62 +27,6 @@ the first question after a start slow (a tail is read whole), fewer would scatte
 AT_ONCE = 2048
 """From so many documents of a space in one page on they go to the postings directly."""
 _PLACE = {name: place for place, name in enumerate(STORED)}
-RETRACTED, REFILED = 4, 5
-"""What else a page tells, after the kinds of documents."""
-
-Row = tuple[Any, ...]
-"""space, position, what it tells (kind), path, id, session, agent, at, text, first turn, last turn, turns, role."""
-
-FEW = 16
-"""Offsets of a page whose texts are fetched as they are: to plan how to clip them takes as long as all the rest."""
-_CLIPPED = (
-    f"CASE WHEN length(content) > {HEAD + TAIL} THEN left(content, {HEAD}) || ' ' || right(content, {TAIL}) "
-    "ELSE content END"
-)
-"""What the reading of texts sees of a turn: what lies between the ends of a huge one need not be fetched."""
-_TOLD: dict[str, str] = {
-    "turn_recorded": f"space, position, {TURN}, 0, id, session, agent, "
-    f"epoch_us(\"at\"), {_CLIPPED}, '', '', NULL::VARCHAR[], role",
-    "segment_summarized": f"space, position, {SEGMENT}, path, segment, session, '', epoch_us(\"at\"), "
-    "summary, first_turn, last_turn, NULL::VARCHAR[], ''",
-    "artifact_made": f"space, position, {CONCLUSION}, path, artifact, session, '', epoch_us(\"at\"), "
-    "title || chr(10) || body, '', '', turns, ''",
-    "note_opened": f"space, position, {NOTE}, path, note, session, '', epoch_us(\"at\"), "
-    "CASE WHEN context = '' THEN content ELSE content || chr(10) || context END, '', turn, NULL::VARCHAR[], ''",
-    "turn_retracted": f"space, position, {RETRACTED}, 0, turn, session, '', 0, '', '', '', NULL::VARCHAR[], ''",
-    "turn_refiled": f"space, position, {REFILED}, path, turn, session, '', 0, '', segment, '', NULL::VARCHAR[], ''",
-}
-TABLES = frozenset(_TOLD)
-"""The tables of a memory that tell of documents."""
-Place = tuple[int, int, int]
-"""A partition, from which offset, and up to which, itself left out."""
-_BOUND = '"partition" = {} AND position >= {} AND position < {}'
-
-
-def present(connection: Connection, tables: Iterable[str], place: Place) -> frozenset[str]:
-    """Those of some tables that hold rows of a page.
-
-    Why asked first: few pages have rows in all of them, and to fetch from each of a dozen takes 5 ms.
-    """
-    bound = _BOUND.format(*place)
-    asked = " UNION ALL ".join(f"(SELECT '{table}' FROM {table} WHERE {bound} LIMIT 1)" for table in sorted(tables))
-    return frozenset(table for (table,) in connection.execute(asked).fetchall()) if asked else frozenset()
-
-
-def sizes(connection: Connection) -> dict[str, int]:
-    """How many rows each table holds: that tells those a live commit has rows in, in a third of the time."""
-    return dict(connection.execute("SELECT table_name, estimated_size FROM duckdb_tables()").fetchall())
-
-
-def told(connection: Connection, tables: frozenset[str], place: Place) -> list[Row]:
-    """What those of TABLES that are among `tables` tell in a page, by space and in order."""
-    bound = _BOUND.format(*place)
-    parts = [f"SELECT {columns} FROM {table} WHERE {bound}" for table, columns in _TOLD.items() if table in tables]
-    if place[2] - place[1] <= FEW:
-        parts = [part.replace(_CLIPPED, "content") for part in parts]
-    rows = connection.execute(" UNION ALL ".join(parts)).fetchall() if parts else []
-    return sorted(rows, key=itemgetter(0, 1, 2, 3))
-
 
 Analyse = Callable[[Row], tuple[list[str], list[int], int, int]]
 """Of what a document is made of: its terms, how often it holds each, how many there are in all, and its flags."""
@@ -115,6 +50,8 @@ class Page:
     """The documents of a page, in columns, space after space, and their terms."""
 
     analyse: Analyse
+    runs: frozenset[int]
+    """Kinds of documents that stand for all turns from the first to the last."""
     values: list[tuple[int, ...]] = field(default_factory=list)
     """By document: what its columns hold."""
     texts: list[str] = field(default_factory=list)
@@ -130,12 +67,10 @@ class Page:
         start = len(self.texts)
         for row in rows:
             kind = row[2]
-            if kind <= NOTE:
-                adding.document(row)
-            elif kind == RETRACTED:
+            if kind == RETRACTED:
                 adding.retract(row[4], row[1])
             else:
-                adding.refile(row[4], row[9], row[1])
+                adding.document(row)
         stop = len(self.texts)
         self.groups.append(Group(held, adding.base, start, stop, adding.ended))
         columns = zip(*self.values[start:stop], strict=True) if stop > start else [()] * len(STORED)
@@ -160,7 +95,7 @@ class _Adding:
 
     def document(self, row: Row) -> None:
         """One more document."""
-        _, position, kind, _, id, session_, agent, at, _, first_turn, last_turn, turns, role = row
+        _, position, kind, _, id, session_, agent, at, _, turns, role = row
         held, page, number = self.held, self.page, len(self.page.texts) - self.offset
         session = held.session(session_, number)
         text, first, last = id, -1, -1
@@ -172,7 +107,7 @@ class _Adding:
         else:
             if (replaced := self._find(kind, id)) >= 0:
                 self._end(replaced, position)
-            sources = turns[-MAX_SOURCES:] if turns else [turn for turn in (first_turn, last_turn) if turn]
+            sources = [turn for turn in turns or () if turn][-MAX_SOURCES:]
             text = SEPARATOR.join([id, *sources])
             self.derived.append(number)
             if sources:
@@ -213,19 +148,6 @@ class _Adding:
         found: list[int] = (np.flatnonzero(old) + turn).tolist()
         return found + [d for d in new if self._value("first", d) <= turn <= self._value("last", d)]
 
-    def refile(self, turn_id: str, segment: str, position: int) -> None:
-        """A turn belongs to another segment: those that began with it are no more."""
-        turn = self._find(TURN, turn_id)
-        for document in self._made_of(turn) if turn >= 0 else ():
-            begins = self._value("kind", document) == SEGMENT and self._value("first", document) == turn
-            if begins and self._id(document) != segment:
-                self._end(document, position)
-
-    def _id(self, document: int) -> str:
-        if document < self.base:
-            return self.held.id(document)
-        return self.page.texts[document + self.offset].partition(SEPARATOR)[0]
-
     def retract(self, turn_id: str, position: int) -> None:
         """A turn is no longer shown: nor is what was made of it, or of retracted turns alone."""
         turn = self._find(TURN, turn_id)
@@ -234,7 +156,7 @@ class _Adding:
         self._end(turn, position)
         session = self._value("session", turn)
         for document in self._made_of(turn):
-            if self._value("kind", document) != SEGMENT:
+            if self._value("kind", document) not in self.page.runs:
                 gone = self._value("last", document) == turn
             else:
                 gone = self._value("session", document) == session and self._all_ended(document, session)

@@ -13,10 +13,11 @@ import numpy as np
 
 from projections.recall.held import Seen
 from projections.recall.index import Index
+from projections.recall.kinds import TURN
 from projections.recall.liveliness import LivelinessParams, Remembered, is_forgotten, liveliness, measures
 from projections.recall.readings import Readings
-from projections.recall.space import TURN, Floats
-from streams.text.kinds import MemoryType
+from projections.recall.space import Floats
+from streams.core.text.kinds import MemoryType
 
 TYPES: tuple[MemoryType, ...] = get_args(MemoryType)
 ROLES = ("user", "assistant", "system", "tool")

@@ -11,12 +11,11 @@ from projections.recall.dynamics import Moment
 from projections.recall.held import LATEST
 from projections.recall.liveliness import is_forgotten, liveliness, measures
 from projections.recall.question import moment_of
-from projections.recall.texts import texts
 from projections.show import show
 from projections.store import Connection
-from streams.errors import UsageError
-from streams.events import iso
-from streams.processor import r6
+from streams.core.errors import UsageError
+from streams.core.events import iso
+from streams.core.processor import r6
 
 POINTS = 160
 """Of the curve."""
@@ -118,7 +117,7 @@ def _beliefs(recall: Recall, connection: Connection, moment: Moment, turn: str) 
 def _words(recall: Recall, connection: Connection, moment: Moment, turns: Sequence[str]) -> dict[str, str]:
     space = moment.space
     places = [("turn", turn, space.position(document)) for turn in turns if (document := space.turn(turn)) >= 0]
-    said = texts(connection, moment.name, places, LATEST if moment.until is None else moment.until)
+    said = recall.index.kinds.texts(connection, moment.name, places, LATEST if moment.until is None else moment.until)
     return {turn: said.get(("turn", turn), "") for turn in turns}
 
 

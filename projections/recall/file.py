@@ -24,7 +24,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from streams.errors import BusyError, MemoryFileError
+from streams.core.errors import BusyError, MemoryFileError
 
 PATIENCE = 600.0
 """Seconds to wait for another process that is indexing the same memory."""
@@ -37,8 +37,8 @@ CREATE TABLE blocks (space INTEGER, first INTEGER, count INTEGER, data BLOB, wor
 CREATE TABLE endings (space INTEGER, document INTEGER, position INTEGER, PRIMARY KEY (space, document)) WITHOUT ROWID;
 CREATE TABLE postings (space INTEGER, term TEXT, first INTEGER, data BLOB, PRIMARY KEY (space, term, first))
     WITHOUT ROWID;
-CREATE TABLE records (space INTEGER, name TEXT, turn TEXT, thing TEXT, position INTEGER, path INTEGER, data BLOB,
-    PRIMARY KEY (space, name, turn, thing, position, path)) WITHOUT ROWID;
+CREATE TABLE records (space INTEGER, name TEXT, turn TEXT, thing TEXT, position INTEGER, ordinal INTEGER, data BLOB,
+    PRIMARY KEY (space, name, turn, thing, position, ordinal)) WITHOUT ROWID;
 """
 _NEWLINE = 10
 

@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from projections.recall import file
 from projections.recall.columns import STORED, Columns, Names, Texts, named, unpacked
-from projections.recall.space import SEGMENT, TURN, Documents, Floats, Ints
+from projections.recall.kinds import TURN
+from projections.recall.space import Documents, Floats, Ints
 
 LATEST = int(np.iinfo(np.int64).max) - 1
 """The position that everything there is lies before."""
@@ -85,9 +86,11 @@ class Growing:
 class Held:
     """The documents of one space, in memory; where terms occur is read when it is asked for."""
 
-    def __init__(self, number: int, name: str) -> None:
+    def __init__(self, number: int, name: str, runs: frozenset[int] = frozenset()) -> None:
         self.number = number
         self.name = name
+        self.runs = runs
+        """Kinds of documents that stand for all turns from the first to the last."""
         self.flushed = 0
         """The documents before this one have their terms in `postings`, those from it on in `blocks`."""
         self.columns = Columns()
@@ -114,17 +117,17 @@ class Held:
     # -- loading and growing -----------------------------------------------------------------------------------------
 
     @classmethod
-    def load(cls, connection: sqlite3.Connection, name: str) -> Held | None:
+    def load(cls, connection: sqlite3.Connection, name: str, runs: frozenset[int] = frozenset()) -> Held | None:
         """A space as the file has it; None for an unknown one. Raises DamagedError."""
         with file.decoding():
-            return cls._load(connection, name)
+            return cls._load(connection, name, runs)
 
     @classmethod
-    def _load(cls, connection: sqlite3.Connection, name: str) -> Held | None:
+    def _load(cls, connection: sqlite3.Connection, name: str, runs: frozenset[int]) -> Held | None:
         row = connection.execute("SELECT number, documents, flushed FROM spaces WHERE name = ?", [name]).fetchone()
         if row is None:
             return None
-        held = cls(row[0], name)
+        held = cls(row[0], name, runs)
         parts: list[dict[str, NDArray[Any]]] = []
         held.flushed = row[2]
         blocks = connection.execute("SELECT count, data FROM blocks WHERE space = ? ORDER BY first", [held.number])
@@ -412,7 +415,7 @@ class Seen:
         kind = self.documents.kind[document]
         if kind == TURN:
             return [self.id(document)]
-        if kind == SEGMENT:
+        if kind in self.held.runs:
             return [self.id(turn) for turn in self._from_to(document)]
         return self.held.texts[document].split(SEPARATOR)[1:]
 

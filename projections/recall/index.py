@@ -34,11 +34,12 @@ from typing import Any
 import orjson
 
 from projections.recall import file
-from projections.recall.catch_up import TABLES, Analyse, Page, Place, present, sizes, told, write
+from projections.recall.catch_up import Analyse, Page, write
 from projections.recall.held import Held, Seen
+from projections.recall.kinds import Kinds, Place, present, sizes
 from projections.recall.records import Kept, Records
 from projections.store import EVENT_TABLES, Connection, read_meta
-from streams.errors import MemoryFileError
+from streams.core.errors import MemoryFileError
 
 FORMAT = 1
 """Of the index file; one of another format is made again."""
@@ -76,8 +77,11 @@ def _rare_collections() -> Iterator[None]:
 class Index:
     """The open index of one memory. Made by `open`."""
 
-    def __init__(self, path: Path, kept: Mapping[str, Sequence[Kept]], analyse: Analyse, reading: object) -> None:
+    def __init__(
+        self, path: Path, kinds: Kinds, kept: Mapping[str, Sequence[Kept]], analyse: Analyse, reading: object
+    ) -> None:
         self.path = path
+        self.kinds = kinds
         self._kept = kept
         self._analyse = analyse
         self._reading = reading
@@ -95,14 +99,15 @@ class Index:
 
     @classmethod
     def open(
-        cls, path: Path, connection: Connection, kept: Mapping[str, Sequence[Kept]], analyse: Analyse, reading: object
-    ) -> Index:
+        cls, path: Path, connection: Connection, kinds: Kinds, kept: Mapping[str, Sequence[Kept]], analyse: Analyse,
+        reading: object,
+    ) -> Index:  # fmt: skip
         """The index at `path` of the memory that `connection` reads; made anew where it is missing or of another.
 
-        `kept`: the records that mechanisms keep, by name. `analyse` reads the words of documents, in the way that
-        `reading` (a JSON value) tells: read in another way, they are indexed anew.
+        `kinds`: what is indexed. `kept`: the records that mechanisms keep, by name. `analyse` reads the words of
+        documents, in the way that `reading` (a JSON value) tells: read in another way, they are indexed anew.
         """
-        index = cls(path, kept, analyse, reading)
+        index = cls(path, kinds, kept, analyse, reading)
         index._begin(connection)
         return index
 
@@ -131,6 +136,7 @@ class Index:
         identity = {
             "format": FORMAT,
             "reading": self._reading,
+            "kinds": self.kinds.identity(),
             "log": read_meta(connection, "log_id"),
             "partitions": int(read_meta(connection, "partitions")),
             "lineages": orjson.loads(read_meta(connection, "lineages")),
@@ -261,7 +267,7 @@ class Index:
         A memory that ends at a moment says what falls due until then beyond its mark, and is never folded further.
         """
         places = connection.execute("SELECT partition, position FROM marks").fetchall()
-        for table in sorted(self._tables & TABLES) if self._partial else ():
+        for table in sorted(self._tables & self.kinds.tables) if self._partial else ():
             last = f'SELECT "partition", max(position) FROM {table} GROUP BY ALL'
             places += connection.execute(last).fetchall()
         ends = dict(sorted(places))
@@ -272,10 +278,10 @@ class Index:
     def _take(self, connection: Connection, changed: frozenset[str], place: Place) -> int:
         """Takes up a page; the characters of text in it. `changed`: the tables that may have rows there."""
         partition, _, stop = place
-        tables = changed & (TABLES | self._records.tables)
+        tables = changed & (self.kinds.tables | self._records.tables)
         if len(tables) > LIVE:
             tables = present(connection, tables, place)
-        rows, page = told(connection, tables, place), Page(self._analyse)
+        rows, page = self.kinds.told(connection, tables, place), Page(self._analyse, self.kinds.runs)
         with file.transaction(self.database):
             for name, told_ in groupby(rows, itemgetter(0)):
                 page.add_space(self._held(name) or self._new(name), told_)
@@ -292,7 +298,7 @@ class Index:
     def _held(self, name: str) -> Held | None:
         held = self._spaces.get(name)
         if held is None:
-            held = Held.load(self.database, name)
+            held = Held.load(self.database, name, self.kinds.runs)
             if held is not None:
                 self._spaces[name] = held
         else:
@@ -302,7 +308,7 @@ class Index:
     def _new(self, name: str) -> Held:
         added = self.database.execute("INSERT INTO spaces VALUES (NULL, ?, 0, 0) RETURNING number", [name])
         number = added.fetchone()[0]
-        held = self._spaces[name] = Held(number, name)
+        held = self._spaces[name] = Held(number, name, self.kinds.runs)
         return held
 
     def _evict(self) -> None:

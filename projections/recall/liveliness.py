@@ -18,8 +18,8 @@ from math import exp
 from typing import Any
 
 from projections.recall.readings import Readings
-from streams.processor import Params, param
-from streams.text.kinds import MemoryType
+from streams.core.processor import Params, param
+from streams.core.text.kinds import MemoryType
 
 
 class LivelinessParams(Params):

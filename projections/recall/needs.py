@@ -28,18 +28,17 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
-from math import log
 from typing import Literal
 
 import numpy as np
 
 from projections.recall.analysis import ALIKE, ask
 from projections.recall.dates import may_name_times
-from projections.recall.ranking import Hit, RecallParams, rank
+from projections.recall.ranking import Hit, RecallParams, full_score, rank
 from projections.recall.space import Ints, Space
-from streams.processor import Params, param
-from streams.text.commonness import LIGHT, rarity
-from streams.text.terms import scan
+from streams.core.processor import Params, param
+from streams.core.text.commonness import LIGHT, rarity
+from streams.core.text.terms import scan
 
 ASKING = frozenset(("question", "asking", "wh", "asks", "opening", "resume", "reminder"))
 """Cues of a message that wants something to be known."""
@@ -112,7 +111,7 @@ def needs_recall(
     best = next((hit.score for hit in first if hit.document not in talk), 0.0)
     hits = rank(space, query, ranking, k=k, now=now, among=reach[~np.isin(reach, [*talk])])
     lost = best - (hits[0].score if hits else 0.0)
-    cover = min(1.0, max(0.0, 1 - lost / _worth(ranking, space, query.terms)))
+    cover = min(1.0, max(0.0, 1 - lost / full_score(ranking, space, query.terms)))
     if "question" not in said and "asking" in scan(before).cues:
         return Need(False, "an answer", cover, hits)
     if not len(reach):
@@ -125,10 +124,3 @@ def needs_recall(
 def _tells(term: str) -> bool:
     """Whether a term tells something of a topic; a word such as kind or first does not."""
     return rarity(term) != LIGHT
-
-
-def _worth(ranking: RecallParams, space: Space, terms: Sequence[str]) -> float:
-    """What a turn that holds all terms of a message that the space knows scores by them at most, and one term more."""
-    held = [len(space.postings(term)[0]) for term in terms]
-    idf = sum(log(1 + max(0.0, space.seen - n + 0.5) / (n + 0.5)) for n in held if n)
-    return (ranking.k1 + 1) * (idf + log(1 + space.seen))

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from streams.errors import UsageError
+from streams.core.errors import UsageError
 
 FORMATS = (".svg", ".png")
 

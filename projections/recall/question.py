@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Self
 
-from projections.recall.space import KINDS
-from streams.errors import UsageError
-from streams.events import iso, micros
+from streams.core.errors import UsageError
+from streams.core.events import iso, micros
 
 MOST = 1000
 """Answers to one question."""
@@ -27,18 +26,20 @@ class Question:
         history: bool = False,
         forgotten: bool = False,
     ) -> None:
-        """`kinds` are names of KINDS, all where None; `at` is ISO 8601 or UTC microseconds. Raises UsageError."""
+        """`kinds` are names of kinds of documents, all where None; `at` is ISO 8601 or UTC microseconds.
+
+        Raises UsageError.
+        """
         _check({"space": space, "query": query, "session": session or ""}, str, "text")
         _check({"k": k}, int, "a whole number")
         _check({"kinds": [*kinds] if isinstance(kinds, tuple) else kinds or []}, list, "a list of names")
         if not 1 <= k <= MOST:
             raise UsageError(f"k is {k}", f"ask for 1 to {MOST} answers")
-        if unknown := [kind for kind in kinds or () if kind not in KINDS]:
-            raise UsageError(f"there is no kind {unknown[0]!r}", f"kinds: {', '.join(KINDS)}")
         self.space = space
         self.query = query
         self.k = k
-        self.kinds = [KINDS.index(kind) for kind in kinds] if kinds else list(range(len(KINDS)))
+        self.kinds = [*kinds] if kinds else None
+        """Names of the kinds of answers that are wanted; None for all."""
         self.session = session
         self.at = at
         self.history = history

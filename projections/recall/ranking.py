@@ -22,7 +22,7 @@ Why no finer tuning: on LoCoMo's conversations half or double of any weight chan
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from math import log
 
@@ -31,8 +31,9 @@ from numpy.typing import NDArray
 
 from projections.recall.analysis import ALIKE, ASKS, DATED, ROLES, Query
 from projections.recall.dates import DAY, may_name_times, spans
-from projections.recall.space import KINDS, TURN, Documents, Floats, Ints, Space
-from streams.processor import Params, param
+from projections.recall.kinds import TURN
+from projections.recall.space import Documents, Floats, Ints, Space
+from streams.core.processor import Params, param
 
 Liveliness = Callable[[Ints], Floats]
 """How alive each of some documents is, between -1 and 1."""
@@ -146,7 +147,7 @@ def rank(
     query: Query,
     params: RecallParams,
     k: int = 10,
-    kinds: Collection[int] = (TURN,),
+    kinds: Collection[int] | None = (TURN,),
     now: int | None = None,
     liveliness: Liveliness | None = None,
     spare: int = 0,
@@ -169,7 +170,7 @@ def _ranked(
     query: Query,
     params: RecallParams,
     count: tuple[int, int],
-    kinds: Collection[int],
+    kinds: Collection[int] | None,
     now: int | None,
     liveliness: Liveliness | None,
     among: Ints | None,
@@ -257,12 +258,12 @@ def _told(space: Space, query: Query, params: RecallParams, now: int | None) -> 
     return documents, held[documents], params.time * _idf(space.seen, len(documents))
 
 
-def _shown(space: Space, view: _View, kinds: Collection[int]) -> NDArray[np.bool_]:
+def _shown(space: Space, view: _View, kinds: Collection[int] | None) -> NDArray[np.bool_]:
     """Whether each document of the view is wanted, says something and has not ended."""
     columns = space.documents
     at = slice(space.seen) if view.whole else view.documents
     shown: NDArray[np.bool_] = (columns.ended[at] > space.until) & (columns.length[at] > 0)
-    if len({*kinds}) < len(KINDS):
+    if kinds is not None:
         kind = columns.kind[at]
         shown &= np.logical_or.reduce([kind == wanted for wanted in kinds])
     return shown
@@ -486,3 +487,10 @@ def _hits(
         Hit(document, value, dict(zip(parts, row, strict=True)))
         for document, value, row in zip(documents, score.tolist(), rows, strict=True)
     ]
+
+
+def full_score(params: RecallParams, space: Space, terms: Sequence[str]) -> float:
+    """What a turn that holds all terms of a message that the space knows scores by them at most, and one term more."""
+    held = [len(space.postings(term)[0]) for term in terms]
+    idf = sum(_idf(space.seen, n) for n in held if n)
+    return (params.k1 + 1) * (idf + log(1 + space.seen))

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import Any
 
-from streams.processor import Params, Processor
+from streams.core.processor import Params, Processor
 
 
 class Readings:
@@ -18,15 +18,17 @@ class Readings:
 
     def __init__(self, processors: Iterable[Processor[Any]], params: Mapping[str, Params]) -> None:
         """`params` by processor; a processor without any there has no part in the memory."""
-        self.keeping = {p.name: p for p in processors if p.keeps and p.name in params}
+        self.keeping = {p.name: p for p in processors if p.read_model.keeps and p.name in params}
         """Processors whose records are read, by name."""
-        self.of_turns = [n for n, p in self.keeping.items() if all(key == ("turn",) for key in p.keeps.values())]
+        self.of_turns = [
+            n for n, p in self.keeping.items() if all(keep.key == ("turn",) for keep in p.read_model.keeps)
+        ]
         """Those of them that keep records of single turns."""
         self._found: dict[str, tuple[str, Callable[..., Any]]] = {
             name: (processor.name, partial(reading, params[processor.name]))
             for processor in processors
             if processor.name in params
-            for name, reading in processor.readings.items()
+            for name, reading in processor.read_model.readings.items()
         }
 
     def get(self, name: str) -> tuple[str, Callable[..., Any]] | None:

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any
 
 import orjson
 
-from projections.recall.catch_up import Place
 from projections.recall.held import LATEST, SEPARATOR
-from projections.store import Connection, table_of
+from projections.recall.kinds import Place
+from projections.store import Connection
+from projections.stored import events_of
+from projections.tables import table_of
 
 MOST = 50_000
 """Records kept in memory."""
@@ -73,33 +75,23 @@ class Records:
     def take(self, index: sqlite3.Connection, memory: Connection, table: str, place: Place) -> None:
         """Adds the records of a page of the log to the index, within the caller's transaction."""
         name, kept = self._kept[table]
-        columns = table_of(kept.cls).columns
-        select = ", ".join(f'epoch_us("{c.name}")' if c.sql == "TIMESTAMP" else f'"{c.name}"' for c in columns)
-        rows = memory.execute(
-            f"SELECT position, path, {select} FROM {table} "
-            'WHERE "partition" = ? AND position >= ? AND position < ? ORDER BY position, path',
-            list(place),
-        ).fetchall()
-        names = [column.name for column in columns]
-        json = [column.name for column in columns if column.json]
         numbers = dict[str, int]()
-        for position, path, *row in rows:
-            values = dict(zip(names, row, strict=True))
-            values |= {column: orjson.loads(values[column]) for column in json}
-            space = values["space"]
+        which = 'WHERE e."partition" = ? AND e.position >= ? AND e.position < ? ORDER BY e.position, e.ordinal'
+        for position, ordinal, event in events_of(memory, kept.cls, which, list(place)):
+            space = event.space
             if space not in numbers:
                 numbers[space] = _number(index, space)
-            about = [str(values[key]) for key in kept.key]
-            data = orjson.dumps(values)
+            about = [str(getattr(event, key)) for key in kept.key]
+            data = orjson.dumps(event)
             for turn in dict.fromkeys(about):
                 index.execute(
                     "INSERT OR REPLACE INTO records VALUES (?, ?, ?, ?, ?, ?, ?)",
-                    [numbers[space], name, turn, SEPARATOR.join([table, *about]), position, path, data],
+                    [numbers[space], name, turn, SEPARATOR.join([table, *about]), position, ordinal, data],
                 )
                 if (space, name) in self._known:
                     self._known[space, name][turn] = None
             if space in self._newest:
-                self._newest[space] = max(self._newest[space], values["at"])
+                self._newest[space] = max(self._newest[space], event.at)
 
     def of(
         self, index: sqlite3.Connection, space: str, name: str, turns: Sequence[str], until: int | None
@@ -151,7 +143,7 @@ class Records:
         """By turn, oldest first: the position and the record of the last of each thing."""
         # Beside a maximum SQLite gives the other columns of the row that has it.
         rows = index.execute(
-            "SELECT turn, thing, position, data, max(printf('%020d%020d', position, path)) AS place FROM records "
+            "SELECT turn, thing, position, data, max(printf('%020d%020d', position, ordinal)) AS place FROM records "
             "WHERE space = (SELECT number FROM spaces WHERE name = ?) AND name = ? AND position <= ? "
             "AND turn IN (SELECT value FROM json_each(?)) GROUP BY turn, thing ORDER BY turn, place",
             [*where, until, orjson.dumps(list(turns)).decode()],
@@ -159,8 +151,7 @@ class Records:
         found: dict[str, list[tuple[int, Any]]] = {}
         for turn, thing, position, data, _ in rows:
             cls = self._kept[thing.partition(SEPARATOR)[0]][1].cls
-            carried = dict.fromkeys(f.name for f in fields(cls) if f.metadata.get("carried"))
-            found.setdefault(turn, []).append((position, cls(**orjson.loads(data), **carried)))
+            found.setdefault(turn, []).append((position, cls(**orjson.loads(data))))
         return found
 
 

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from projections.recall.answers import Sight
 from projections.recall.dynamics import Moment
 from projections.recall.held import LATEST, Seen
+from projections.recall.kinds import TURN
 from projections.recall.needs import NeedParams, within_reach
 from projections.recall.needs import needs_recall as decide
 from projections.recall.question import moment_of
-from projections.recall.space import TURN
-from projections.recall.texts import texts
-from streams.events import iso
+from streams.core.events import iso
 
 TALK = 8
 """Turns of the session's own talk, the last ones, that its agent has before its eyes."""
@@ -27,7 +26,7 @@ def needs_recall(sight: Sight, space: str, session: str, message: str, at: str |
 
     `items` are at hand, the freshest first; where the memory need not be asked, `hits` are the best within reach.
     """
-    recall, params = sight.recall, NeedParams()
+    recall, params = sight.recall, cast(NeedParams, sight.recall.params["needs"])
     until = sight.until(space)
     seen = recall.index.space(space, until)
     moment = recall.moment(seen, space, until, moment_of(at), session)
@@ -37,7 +36,7 @@ def needs_recall(sight: Sight, space: str, session: str, message: str, at: str |
     reach = within_reach(params, seen, [*items.values()], linked)
     talk = _talk(seen, session)
     before = _before(sight, moment, talk, message, record.asked[0] if record is not None and record.asked else 0)
-    need = decide(params, recall.params, seen, message, reach, before, talk, now=moment.now)
+    need = decide(params, recall.ranking, seen, message, reach, before, talk, now=moment.now)
     hits = recall.believed(moment, need.hits)
     said = _said(sight, moment, [*items.values(), *(hit.document for hit in hits)])
     shown = dict(zip(record.items, record.shown, strict=True)) if record is not None else {}
@@ -91,4 +90,5 @@ def _said(sight: Sight, moment: Moment, turns: list[int]) -> dict[str, str]:
     seen = moment.space
     places = [("turn", seen.id(turn), seen.position(turn)) for turn in dict.fromkeys(turns)]
     until = LATEST if moment.until is None else moment.until
-    return {id: words for (_, id), words in texts(sight.connection, moment.name, places, until).items()}
+    found = sight.recall.index.kinds.texts(sight.connection, moment.name, places, until)
+    return {id: words for (_, id), words in found.items()}

@@ -11,10 +11,6 @@ from numpy.typing import NDArray
 Ints = NDArray[np.int32]
 Floats = NDArray[np.float32]
 
-TURN, SEGMENT, CONCLUSION, NOTE = range(4)
-KINDS = ("turn", "segment", "conclusion", "note")
-"""What a document is; a document's kind is its place here."""
-
 
 @dataclass(slots=True)
 class Documents:

@@ -18,7 +18,7 @@ from typing import Any
 import faust
 from faust.streams import _current_event
 
-from streams.kafka.connection import Connection, admin
+from streams.logs.kafka.connection import Connection, admin
 
 
 async def measure(servers: str, topic: str, partitions: int, count: int) -> float:

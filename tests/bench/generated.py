@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 
-from streams.events import MINUTE, SECOND, TurnRecorded
+from streams.core.events import MINUTE, SECOND, TurnRecorded
 
 START = 1_770_000_000 * SECOND
 _SYLLABLES = [

@@ -7,13 +7,13 @@ exchanges and dealt in a seeded order, tell which turn belongs to which work, an
 from __future__ import annotations
 
 import json
-import os
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 from typing import Any
 
-from streams.events import SECOND, TurnRecorded
+from streams.core.events import SECOND, TurnRecorded
+from tests.bench.data import DATA
 
 START = 1_767_600_000 * SECOND
 """2026-01-05T08:00:00Z."""
@@ -28,12 +28,6 @@ class Interleaved:
     """The dialogue of each turn; same length."""
     resumptions: list[int]
     """Indexes of the turns at which a dialogue goes on after another had the floor."""
-
-
-def data_dir() -> Path | None:
-    """Where the evaluation data is: MNEMOLOG_DATA, or ../shared/data beside the repository; None where it is absent."""
-    found = Path(os.environ.get("MNEMOLOG_DATA") or Path(__file__).resolve().parents[2].parent / "shared" / "data")
-    return found if found.is_dir() else None
 
 
 def dialogues(path: Path) -> list[list[list[dict[str, Any]]]]:
@@ -94,8 +88,5 @@ def _turn(message: dict[str, Any], seed: int, index: int) -> TurnRecorded:
 
 def sessions(count: int = 40, **how: Any) -> list[Interleaved]:
     """`count` interleaved sessions from the task dialogues; none where the data is absent."""
-    root = data_dir()
-    if root is None or not (root / "tau").is_dir():
-        return []
-    runs = [run for path in sorted((root / "tau").glob("*.json")) for run in dialogues(path)]
-    return [interleave(runs, seed, **how) for seed in range(count)]
+    runs = [run for path in sorted((DATA / "tau").glob("*.json")) for run in dialogues(path)]
+    return [interleave(runs, seed, **how) for seed in range(count)] if runs else []

@@ -2,7 +2,7 @@
 
     python -m tests.bench.quality_conclusions [--misses]
 
-Data: tau (airline), where MNEMOLOG_DATA or ../shared/data has it. What is measured, and against what:
+Data: tau (airline). What is measured, and against what:
 
 - *closed run*: the user ended it (the simulator's marker `###STOP###` stands in the last user turn) and it was not
   transferred to a human. Its *closing turn* is the last user turn in which words remain without the marker.
@@ -16,17 +16,20 @@ The marker is no language: it is taken out before turns are fed, or kept, with t
 from __future__ import annotations
 
 import json
-import os
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from processors.manifest import PROCESSOR, SegmentConcluded
-from streams.driver import fold
-from streams.events import MINUTE, TurnRecorded
+from streams.core.driver import fold
+from streams.core.events import MINUTE, TurnRecorded
+from streams.core.text.phrases import TABLES
+from streams.core.text.reminders import reminders
+from streams.core.text.sentences import WORD, lower, read_sentences
+from streams.core.text.terms import scan
+from tests.bench.data import ABSENT, DATA
 
 MARKER = re.compile(r"#+\w+#+")
 TRANSFER = "transfer_to_human_agents"
@@ -43,15 +46,9 @@ class Run:
     """Places of turns that call tools."""
 
 
-def data() -> Path | None:
-    """The folder of tuning data, where there is one."""
-    folder = Path(os.environ.get("MNEMOLOG_DATA") or Path(__file__).resolve().parents[3] / "shared" / "data")
-    return folder if (folder / "tau").is_dir() else None
-
-
-def runs(folder: Path, marker: bool = False) -> Iterator[Run]:
-    """The runs of every file in the folder, system prompts left out; with the marker in place or without."""
-    for path in sorted((folder / "tau").glob("*.json")):
+def runs(marker: bool = False) -> Iterator[Run]:
+    """All runs there are, system prompts left out; with the marker in place or without."""
+    for path in sorted((DATA / "tau").glob("*.json")):
         for number, run in enumerate(json.loads(path.read_text("utf-8"))):
             yield _run(f"{path.stem}/{number}", run["traj"], marker)
 
@@ -144,11 +141,11 @@ def told(run: Run, found: set[str]) -> None:
 
 def run() -> list[dict[str, object]]:
     """Every measure with its floor and the bar; nothing where the data is absent."""
-    folder = data()
-    if folder is None:
+    talks = [*runs()]
+    if not talks:
         return []
     ours, floor = Score(), Score()
-    for talk in runs(folder):
+    for talk in talks:
         ours.add(talk, concluded(talk))
         floor.add(talk, thanks(talk))
     rows: list[tuple[str, float, float, str, bool]] = [
@@ -161,23 +158,33 @@ def run() -> list[dict[str, object]]:
     return [
         {"measure": measure, "floors": {"any thanks": round(low, 3)}, "ours": round(value, 3), "bar": bar, "met": met}
         for measure, low, value, bar, met in rows
-    ]
+    ] + [{"measure": measure, "ours": count, "bar": "<= 0", "met": not count} for measure, count in overlooked(talks)]
+
+
+def overlooked(talks: Iterable[Run]) -> Iterator[tuple[str, int]]:
+    """What shortcuts of reading hide of what users really say: a word is looked for before a costly pattern is."""
+    said = {turn.content for talk in talks for turn in talk.turns if turn.role == "user"}
+    yield "reminders without their cue", sum(bool(reminders(s)) and "reminder" not in scan(s).cues for s in said)
+    english = TABLES[0]
+    told = [sentence.text for content in said for sentence in read_sentences(lower(content) or " ", True)]
+    for name, guard in english.guards.items():
+        hidden = (text for text in told if english.against[name].search(text) and guard.isdisjoint(WORD.findall(text)))
+        yield f"objections without a word of the guard: {name}", sum(1 for _ in hidden)
 
 
 def main(misses: bool) -> None:
     """Prints the table."""
-    folder = data()
-    if folder is None:
-        sys.exit("no tuning data here: set MNEMOLOG_DATA")
+    if not (DATA / "tau").is_dir():
+        sys.exit(ABSENT)
     ours, every, kept, floor = Score(), Score(), Score(), Score()
-    for run in runs(folder):
+    for run in runs():
         found = concluded(run)
         ours.add(run, found)
         every.add(run, {event.turn for event in conclusions(run)})
         floor.add(run, thanks(run))
         if misses and found != {run.closing} - {""}:
             told(run, found)
-    for run in runs(folder, marker=True):
+    for run in runs(marker=True):
         kept.add(run, concluded(run))
     print(f"{ours.runs} runs, {ours.open} of them open")
     rows = {

@@ -5,7 +5,9 @@ the effort that held most of the resumed dialogue's earlier turns is in context 
 kept where it was concluded). Floors, in the same run: the last 4,000 tokens of the session (read twice: generously,
 where one earlier turn of the dialogue is enough, and most of them), and the same processor displacing the oldest.
 
-Data is located by MNEMOLOG_DATA, or beside the repository; without it those rows are missing.
+Size: what a model is given over a thousand turns of one session of a real memory, against the raw turns.
+
+Without data there are no rows.
 """
 
 from __future__ import annotations
@@ -13,26 +15,25 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 from statistics import median
-from time import process_time
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import orjson
 
 from processors import manifest, open_efforts, working_context
-from processors.open_efforts import EffortConcluded, EffortProgressed, EffortResumed, TurnRethreaded, TurnThreaded
+from processors.open_efforts import TurnRethreaded, TurnThreaded
 from processors.working_context import PRESETS, ContextScored, WorkingContextParams
-from projections.context import render
-from projections.material import Entry, Material, Turn
-from streams.driver import Placed, Tree, as_root
-from streams.events import SECOND, TurnRecorded
-from streams.text.terms import tokens
+from streams.core.driver import Driver, Placed, as_raw
+from streams.core.events import SECOND, TurnRecorded
+from streams.core.text.terms import tokens
 from tests.bench.interleave import START, Interleaved, sessions
+from tests.spaces import Remembering
 
 WINDOW = 4000
 IN_CONTEXT_BAR = 90.0
 GROWTH_BAR = 1.1
-RENDER_BAR = 5.0
 PROCESSORS = (manifest.PROCESSOR, open_efforts.PROCESSOR, working_context.PROCESSOR)
 
 
@@ -41,36 +42,20 @@ class Session:
 
     def __init__(self, params: WorkingContextParams) -> None:
         given = {p.name: p.params() for p in PROCESSORS} | {"working_context": params}
-        self.tree = Tree(PROCESSORS, given)
-        self.turns: list[Turn] = []
+        self.driver = Driver(PROCESSORS, given)
         self.efforts: dict[str, str] = {}
         """Turn to effort, after the revisions so far."""
-        self.about: dict[str, EffortProgressed] = {}
-        self.concluded: dict[str, str] = {}
         self.scored: ContextScored | None = None
 
-    def feed(self, event: Any) -> None:
+    def feed(self, event: TurnRecorded) -> None:
         """Folds one turn."""
-        root = as_root(event, event.at)
-        self.turns.append(
-            Turn(event.id, event.role, event.agent, event.content, "", event.session, len(self.turns), event.at)
-        )
         placed: list[Placed] = []
-        self.tree.fold(event.space, 0, len(self.turns), root, placed)
-        for _, _, _, derived in placed:
-            match derived:
-                case TurnThreaded() | TurnRethreaded() as threaded:
-                    self.efforts[threaded.turn] = threaded.effort
-                case EffortProgressed() as progressed:
-                    self.about[progressed.effort] = progressed
-                case EffortConcluded() as concluded:
-                    self.concluded[concluded.effort] = concluded.conclusion
-                case EffortResumed() as resumed:
-                    self.concluded.pop(resumed.effort, None)
-                case ContextScored() as scored:
-                    self.scored = scored
-                case _:
-                    pass
+        self.driver.fold(event.space, 0, self.driver.marks.get(0, -1) + 1, as_raw(event, event.at), placed)
+        for *_, derived in placed:
+            if isinstance(derived, TurnThreaded | TurnRethreaded):
+                self.efforts[derived.turn] = derived.effort
+            elif isinstance(derived, ContextScored):
+                self.scored = derived
 
     def entries(self, open_only: bool = False) -> list[str]:
         """The efforts in context; `open_only` leaves out those of which only the conclusion is kept."""
@@ -78,24 +63,6 @@ class Session:
             return []
         shown = zip(self.scored.efforts, self.scored.modes, strict=True)
         return [effort for effort, mode in shown if not open_only or mode in ("summary", "expanded")]
-
-    def material(self) -> Material:
-        """What `gather` would find, without a database."""
-        scored, last = self.scored, self.turns[-1]
-        by_effort: dict[str, list[Turn]] = {}
-        for turn in self.turns:
-            by_effort.setdefault(self.efforts[turn.id], []).append(turn)
-        entries = []
-        for effort, mode, score in zip(scored.efforts, scored.modes, scored.scores, strict=True) if scored else ():
-            about, turns = self.about.get(effort), by_effort.get(effort, [])
-            entries.append(
-                Entry(
-                    effort, mode, score, topic=about.topic if about else "", summary=about.summary if about else "",
-                    conclusion=self.concluded.get(effort, ""), count=len(turns),
-                    turns=turns[-40:] if mode == "expanded" else [],
-                )
-            )  # fmt: skip
-        return Material("space", "session", last.position, last.at, entries, [], self.turns[-400:])
 
 
 def resumed_in_context(session: Interleaved, params: WorkingContextParams) -> list[tuple[bool, bool]]:
@@ -164,22 +131,19 @@ def resumption_rows(count: int = 40, **how: Any) -> list[dict[str, Any]]:
 
 
 def size_rows(turns: int = 1000) -> list[dict[str, Any]]:
-    """The rendered context over one long session: its size against the raw turns, its growth, its price."""
-    fold, sizes, raw, seconds = Session(PRESETS["default"]), [], 0, []
-    for at, event in enumerate(_long(turns)):
-        fold.feed(event)
-        raw += tokens(event.content)
-        if at >= 150 and at % 5 == 0:
-            material = fold.material()
-            began = process_time()
-            sizes.append((at, render(material).tokens, raw))
-            seconds.append(process_time() - began)
-    if not sizes:
+    """What a model is given over one long session: its size against the raw turns, and its growth."""
+    said, sizes, raw = _long(turns), list[tuple[int, int]](), 0
+    if not said:
         return []
-    early = median(size for at, size, _ in sizes if at < 250)
-    late = median(size for at, size, _ in sizes if at >= 800)
-    largest, saved = max(size for _, size, _ in sizes), 100 * (1 - sizes[-1][1] / sizes[-1][2])
-    price = 1000 * median(seconds)
+    with TemporaryDirectory() as folder, Remembering(Path(folder) / "home") as space:
+        for at, event in enumerate(said):
+            space.add(event)
+            raw += tokens(event.content)
+            if at >= 150 and at % 10 == 0:
+                sizes.append((at, space.ask("context", space=event.space, session=event.session)["tokens"]))
+    early = median(size for at, size in sizes if at < 250)
+    late = median(size for at, size in sizes if at >= 800)
+    largest, saved = max(size for _, size in sizes), 100 * (1 - sizes[-1][1] / raw)
     return [
         _row("largest context, tokens", {"raw turns": raw}, largest, f"<= {WINDOW}", largest <= WINDOW),
         _row(
@@ -187,7 +151,6 @@ def size_rows(turns: int = 1000) -> list[dict[str, Any]]:
             f"<= {GROWTH_BAR}", late <= GROWTH_BAR * early,
         ),
         _row("saved at the end, %", {"window": round(100 * (1 - WINDOW / raw), 1)}, round(saved, 1), "", True),
-        _row("render, ms", {}, round(price, 2), f"< {RENDER_BAR:.0f}", price < RENDER_BAR),
     ]  # fmt: skip
 
 

@@ -9,26 +9,19 @@ from __future__ import annotations
 
 import json
 import math
-import os
 import random
 import re
 import statistics
-import sys
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).resolve().parents[2]
-if __name__ == "__main__":
-    sys.path.insert(0, str(ROOT))
+from processors.manifest import PROCESSOR, ManifestParams, TurnFiled
+from streams.core.driver import fold
+from streams.core.events import TurnRecorded
+from tests.bench.data import ABSENT, DATA
 
-from processors.manifest import PROCESSOR, ManifestParams, TurnFiled  # noqa: E402
-from streams.driver import fold  # noqa: E402
-from streams.events import TurnRecorded  # noqa: E402
-
-DATA = Path(os.environ.get("MNEMOLOG_DATA", ROOT.parent / "shared" / "data"))
 BARS = {"chats": (41.0, 44.0, 0.36), "spliced": (30.0, None, 0.56)}
 """Pk at most, WindowDiff at most, F1 at least."""
 _STOP = "#" * 3 + "STOP" + "#" * 3
@@ -180,6 +173,6 @@ def _shown(scores: tuple[float, float, float]) -> str:
 if __name__ == "__main__":
     table = run()
     if not table:
-        print("skipped: no evaluation data (set MNEMOLOG_DATA to its folder)")
+        print(ABSENT)
     for line in table:
         print(" | ".join(f"{name}: {value}" for name, value in line.items()))

@@ -23,7 +23,7 @@ messages), a thread of a technical channel (IRC). Three switches: persona chats 
 threads in turn. Talk has no questions with known answers: what is told is how often recall is needed, and how many
 switches it notices within two messages.
 
-Messages are `PACE` seconds apart. Data: MNEMOLOG_DATA or ../shared/data.
+Messages are `PACE` seconds apart. Data: see tests/bench/data.py.
 """
 
 from __future__ import annotations
@@ -45,10 +45,10 @@ from processors.working_memory import PROCESSOR, WorkingMemoryChanged, WorkingMe
 from projections.recall.analysis import ask
 from projections.recall.needs import NeedParams, needs_recall, within_reach
 from projections.recall.ranking import RecallParams, rank
-from streams.events import DAY, SECOND, MemoryRecalled
-from streams.processor import State
-from streams.text import FactRead
-from tests.bench.quality_recall import DATA, Memory, Question, Turn, conversations, memory
+from streams.core.events import DAY, SECOND, MemoryRecalled
+from tests.bench.data import DATA
+from tests.bench.quality_recall import Memory, Question, Turn, conversations, memory
+from tests.steps import Steps
 
 PACE = 30
 TEN = 10
@@ -82,8 +82,7 @@ class Session:
     params: NeedParams
     kept: WorkingMemoryParams = field(default_factory=WorkingMemoryParams)
     ranking: RecallParams = field(default_factory=RecallParams)
-    state: State = field(default_factory=State)
-    record: WorkingMemoryChanged | None = None
+    held: Steps = field(default_factory=lambda: Steps(PROCESSOR))
     before: str = ""
     """What was said last."""
     recalls: list[int] = field(default_factory=list)
@@ -93,16 +92,15 @@ class Session:
     def message(self, text: str) -> list[int]:
         """The five turns that answer a message; recalls where that is needed."""
         now = self.n * PACE * SECOND
-        hand = [int(item) for item in at_hand(self.kept, self.record, now)]
+        record = self.held.all(WorkingMemoryChanged)[-1] if self.held.derived else None
+        hand = [int(item) for item in at_hand(self.kept, record, now)]
         reach = within_reach(self.params, self.space.memory, hand)
         need = needs_recall(self.params, self.ranking, self.space.memory, text, reach, self.before)
         shown = self.space.best(text, self.kept.capacity) if need.recall else []
         if shown:
             self.recalls.append(self.n)
             fact = MemoryRecalled("space", f"r{self.n}", now, text, [str(one) for one in shown], session="now")
-            for changed in PROCESSOR.step(self.kept, self.state, FactRead(fact, now)):
-                assert isinstance(changed, WorkingMemoryChanged)
-                self.record = changed
+            self.held.give(fact)
         self.n += 1
         self.before = text
         return shown[:5] or [hit.document for hit in need.hits]

@@ -8,23 +8,16 @@ from __future__ import annotations
 
 import json
 import math
-import os
 import re
-import sys
 from collections import Counter
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).resolve().parents[2]
-if __name__ == "__main__":
-    sys.path.insert(0, str(ROOT))
+from processors.manifest import PROCESSOR, ManifestParams, SegmentSummarized, TurnFiled
+from streams.core.driver import fold
+from streams.core.events import MINUTE, SessionEnded, TurnRecorded
+from tests.bench.data import ABSENT, DATA
 
-from processors.manifest import PROCESSOR, ManifestParams, SegmentSummarized, TurnFiled  # noqa: E402
-from streams.driver import fold  # noqa: E402
-from streams.events import MINUTE, SessionEnded, TurnRecorded  # noqa: E402
-
-DATA = Path(os.environ.get("MNEMOLOG_DATA", ROOT.parent / "shared" / "data"))
 FILE = DATA / "locomo-dev" / "locomo-dev.json"
 MARGIN = 0.05
 """The bar: how much higher the mean reciprocal rank of summaries must be."""
@@ -137,6 +130,6 @@ def run(params: ManifestParams | None = None) -> list[dict[str, Any]]:
 if __name__ == "__main__":
     table = run()
     if not table:
-        print(f"skipped: {FILE.name} is not there (set MNEMOLOG_DATA to the folder of evaluation data)")
+        print(ABSENT)
     for line in table:
         print(" | ".join(f"{name}: {value}" for name, value in line.items()))

@@ -1,23 +1,18 @@
 """Quality of surfacing: which notes come back when the talk comes to their matter, against look-alikes.
 
-Run it: `python tests/bench/quality_surfacing.py`. The floor surfaces a note on any stem it shares with the turn.
+Run it: `python -m tests.bench.quality_surfacing`. The floor surfaces a note on any stem it shares with the turn.
 """
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterable
-from pathlib import Path
 from typing import Any
 
-sys.path[:0] = [str(Path(__file__).parents[2]), str(Path(__file__).parents[1] / "processors")]
-
-from surfacing_pairs import FIRST, HELD_OUT, MORE, Pair  # noqa: E402
-
-from processors.ttl_escalations import PROCESSOR, NoteSurfaced  # noqa: E402
-from streams.driver import fold  # noqa: E402
-from streams.events import MINUTE, NoteTaken, TurnRecorded  # noqa: E402
-from streams.text.terms import terms  # noqa: E402
+from processors.ttl_escalations import PROCESSOR, NoteSurfaced
+from streams.core.driver import fold
+from streams.core.events import MINUTE, NoteTaken, TurnRecorded
+from streams.core.text.terms import terms
+from tests.processors.surfacing_pairs import FIRST, HELD_OUT, MORE, Pair
 
 PRECISION, RECALL = 0.87, 0.80
 """The bar: the paper's precision; recall is ours."""

@@ -22,15 +22,17 @@ from typing import Any
 
 from processors import PROCESSORS
 from projections.store import Store
-from streams.cache import CHUNK, FeatureCache
-from streams.driver import Placed, Tree, as_root, root_event
-from streams.embedded import SqliteLog
-from streams.events import Outside, encode
-from streams.home import Home
-from streams.log import Log
-from streams.replay import Plan, pages, replay
-from streams.runtime import Runtime, memory_meta, rare_collections
-from streams.text import read
+from streams.core.driver import Driver, Placed, as_raw, raw_of
+from streams.core.events import Outside, encode
+from streams.core.text import read
+from streams.logs.log import Log
+from streams.logs.sqlite import SqliteLog
+from streams.runtime.cache import CHUNK, FeatureCache
+from streams.runtime.embedded import Runtime
+from streams.runtime.fold import rare_collections
+from streams.runtime.home import Home
+from streams.runtime.memories import memory_meta
+from streams.runtime.replay import Plan, pages, replay
 from tests.bench.generated import turns
 
 Row = dict[str, Any]
@@ -48,9 +50,9 @@ def cpu(work: Callable[[], object]) -> float:
     return time.process_time() - began
 
 
-def tree(timed: bool = False) -> Tree:
-    """A tree with default parameters."""
-    return Tree(PROCESSORS, {p.name: p.params() for p in PROCESSORS}, timed)
+def fresh(timed: bool = False) -> Driver:
+    """All processors, with default parameters."""
+    return Driver(PROCESSORS, {p.name: p.params() for p in PROCESSORS}, timed=timed)
 
 
 def fill(log: Log, events: Iterable[Outside]) -> None:
@@ -61,7 +63,7 @@ def fill(log: Log, events: Iterable[Outside]) -> None:
 
 
 def one_core(folder: Path) -> Iterator[Row]:
-    """Decode, features and the whole tree, on one core, without storing."""
+    """Decode, features and the whole pass, on one core, without storing."""
     count = 2 * CHUNK
     log = SqliteLog(folder / "log.sqlite")
     fill(log, turns(count, 60))
@@ -73,9 +75,9 @@ def one_core(folder: Path) -> Iterator[Row]:
             read(event)
 
     params = {p.name: p.params() for p in PROCESSORS}
-    timed = tree(timed=True)
+    timed = fresh(timed=True)
 
-    def fold(folding: Tree) -> None:
+    def fold(folding: Driver) -> None:
         """As a replay does: a page of the log at a time, space by space, features from the cache where they are."""
         rows: list[Placed] = []
         for _, _, _, page in pages(folder, log, Plan("bench", params, PROCESSORS, stops=(count,)), 0, 1):
@@ -84,22 +86,22 @@ def one_core(folder: Path) -> Iterator[Row]:
                 if record.space != space:
                     space = record.space
                     folding.begin_again()
-                folding.fold(space, 0, record.offset, root_event(record, text), rows)
+                folding.fold(space, 0, record.offset, raw_of(record, text), rows)
                 rows.clear()
 
     with rare_collections():
         alone = cpu(features)
-        whole = cpu(lambda: fold(tree()))
+        whole = cpu(lambda: fold(fresh()))
         for partition, chunk in cache.missing(log):
             cache.fill(log, partition, chunk)
         warm = cpu(lambda: fold(timed))
     log.close()
     floor = f"features alone {count / alone:,.0f}"
     yield row("from raw text, turns/s a core", count / whole, ">= 12,000", count / whole >= 12_000, floor)
-    yield row("whole tree / features alone", whole / alone, "<= 4", whole <= 4 * alone, "1.00")
+    yield row("whole pass / features alone", whole / alone, "<= 4", whole <= 4 * alone, "1.00")
     yield row("from cached features, turns/s a core", count / warm, ">= 25,000", count / warm >= 25_000, floor)
-    for name, driver in timed.drivers.items():
-        yield row(f"  of which {name}, %", 100 * driver.seconds / warm)
+    for name, seconds in timed.seconds().items():
+        yield row(f"  of which {name}, %", 100 * seconds / warm)
 
 
 def million(folder: Path) -> Iterator[Row]:
@@ -153,9 +155,9 @@ def resident(pid: int) -> int:
 
 def yardstick() -> None:
     """A fixed fold, timed beside what is far apart in time: the machine's speed drifts."""
-    folding, rows = tree(), list[Placed]()
+    folding, rows = fresh(), list[Placed]()
     for offset, event in enumerate(turns(4000, 1, seed=7)):
-        folding.fold(event.space, 0, offset, as_root(event, event.at), rows)
+        folding.fold(event.space, 0, offset, as_raw(event, event.at), rows)
 
 
 def growth(folder: Path) -> Iterator[Row]:

@@ -24,17 +24,17 @@ from threading import Event
 from typing import Any
 
 from processors import PROCESSORS
-from streams.driver import root_schema
-from streams.errors import BehindError
-from streams.events import SECOND, Outside, TurnRecorded, encode
-from streams.home import Home
-from streams.kafka import records
-from streams.kafka.connection import Connection
-from streams.kafka.connection import run as run_on
-from streams.kafka.log import KafkaLog
-from streams.kafka.topics import PRODUCER, Names, create
-from streams.log import Stored
-from streams.processor import ROOT, lineages
+from streams.core.driver import root_schema
+from streams.core.errors import BehindError
+from streams.core.events import SECOND, Outside, TurnRecorded, encode
+from streams.core.processor import ROOT, lineages
+from streams.logs.kafka import records
+from streams.logs.kafka.connection import Connection
+from streams.logs.kafka.connection import run as run_on
+from streams.logs.kafka.log import KafkaLog
+from streams.logs.kafka.topics import PRODUCER, Names, create
+from streams.logs.log import Stored
+from streams.runtime.home import Home
 from tests.bench.generated import turns
 from tests.kafka.broker import SMALL, Broker, NoBrokerError, free_ports
 
@@ -102,7 +102,7 @@ class Place:
             "MNEMOLOG_KAFKA_PREFIX": self.connection.prefix,
             "MNEMOLOG_HOME": str(self.folder / "home"),
         }
-        words = [sys.executable, "-m", "streams.cli", *command, "--metrics", f"127.0.0.1:{port}"]
+        words = [sys.executable, "-m", "streams.gateways.cli", *command, "--metrics", f"127.0.0.1:{port}"]
         with (self.folder / f"{command[0]}-{port}.log").open("w") as log:
             process = subprocess.Popen(words, env=os.environ | environ, cwd=FOLDER, stdout=log, stderr=log)
             try:

@@ -24,12 +24,15 @@ from statistics import median
 from typing import Any
 
 from processors import PROCESSORS
+from projections.asking import all_params
 from projections.recall.answers import Recall, Sight, recalled_batch
-from projections.store import Batch, Connection, Store, raw_batch, read_only
-from streams.events import MINUTE, MemoryRecalled, TurnRecorded
-from streams.home import Home, Office
-from streams.replay import replay
-from streams.text import TurnRead, read
+from projections.store import Batch, Connection, Store, read_only
+from projections.tables import raw_batch
+from streams.core.events import MINUTE, MemoryRecalled, TurnRecorded
+from streams.core.processor import Raw
+from streams.core.text import NO_TEXT
+from streams.runtime.home import Home, Office
+from streams.runtime.replay import replay
 from tests.bench.generated import START, turns
 from tests.bench.speed import Peaks, Row, fill, resident, row
 
@@ -87,7 +90,7 @@ class Peer:
 
 def opened(memory: Path, connection: Connection) -> Recall:
     """What a memory can recall, its index up to date."""
-    recall = Recall.of(memory, connection, PROCESSORS, {p.name: p.params() for p in PROCESSORS})
+    recall = Recall.of(memory, connection, PROCESSORS, all_params(PROCESSORS, {}))
     recall.index.catch_up(connection)
     return recall
 
@@ -196,9 +199,8 @@ def one_space(folder: Path, count: int) -> Iterator[Row]:
         path, PROCESSORS, {"log_id": "one", "partitions": 1, "name": "one", "lineages": lineages, "params": {}}
     )
     source = enumerate(turns(count, 1))
-    nothing = read(TurnRecorded("", "", 0, "", "", "user", ""))
     while page := list(islice(source, PAGE)):
-        entries = [(0, at, TurnRead(turn, nothing, turn.at)) for at, turn in page]
+        entries = [(0, at, Raw(turn, NO_TEXT, turn.at)) for at, turn in page]
         store.commit(Batch({TurnRecorded: raw_batch(TurnRecorded, entries)}, [], {0: page[-1][0]}))
     store.close()
     yield from measured(path, count, 1, None, folder)

@@ -7,8 +7,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from streams.driver import Record
-from streams.events import (
+from streams.core.driver import Record
+from streams.core.events import (
     AT_APPEND,
     MAX_AHEAD,
     MAX_EVENT_BYTES,
@@ -19,7 +19,7 @@ from streams.events import (
     decode,
     encode,
 )
-from streams.log import Duplicate, Log, Refused, Stored
+from streams.logs.log import Duplicate, Log, Refused, Stored
 
 NOW = 1_770_000_000 * SECOND
 

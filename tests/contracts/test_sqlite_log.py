@@ -12,11 +12,11 @@ from pathlib import Path
 
 import pytest
 
-from streams.driver import Record
-from streams.embedded import SqliteLog
-from streams.errors import LogError
-from streams.events import decode
-from streams.log import Log, Stored
+from streams.core.driver import Record
+from streams.core.errors import LogError
+from streams.core.events import decode
+from streams.logs.log import Log, Stored
+from streams.logs.sqlite import SqliteLog
 from tests.contracts.log_contract import NOW, LogContract, turn
 
 ROOT = Path(__file__).parents[2]
@@ -55,8 +55,8 @@ def test_a_full_disk_refuses_appends_and_loses_none(tmp_path: Path) -> None:
         """
         import resource, signal, sys
         from pathlib import Path
-        from streams.embedded import SqliteLog
-        from streams.errors import LogError
+        from streams.logs.sqlite import SqliteLog
+        from streams.core.errors import LogError
         from tests.contracts.log_contract import turn
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
         resource.setrlimit(resource.RLIMIT_FSIZE, (2_000_000, 2_000_000))
@@ -90,7 +90,7 @@ def test_what_was_acknowledged_survives_sigkill(tmp_path: Path) -> None:
         """
         import sys
         from pathlib import Path
-        from streams.embedded import SqliteLog
+        from streams.logs.sqlite import SqliteLog
         from tests.contracts.log_contract import turn
         log = SqliteLog(Path(sys.argv[1]))
         for n in range(1_000_000):

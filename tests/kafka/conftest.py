@@ -12,7 +12,7 @@ import pytest
 from aiokafka import TopicPartition
 from aiokafka.admin.records_to_delete import RecordsToDelete
 
-from streams.kafka.connection import Connection, admin, run
+from streams.logs.kafka.connection import Connection, admin, run
 from tests.kafka.broker import Broker, NoBrokerError
 
 REQUIRED = bool(os.environ.get("CI") or os.environ.get("MNEMOLOG_REQUIRE_KAFKA"))

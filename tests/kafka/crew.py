@@ -17,13 +17,13 @@ from typing import Any
 from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, ConsumerRecord, TopicPartition
 
 from processors import PROCESSORS
-from streams.driver import Placed, Tree, root_event, root_schema
-from streams.events import encode
-from streams.kafka.connection import Connection
-from streams.kafka.log import KafkaLog
-from streams.kafka.records import PROGRESSED
-from streams.kafka.topics import PRODUCER, Names, create
-from streams.processor import ROOT, lineages
+from streams.core.driver import Placed, Tree, root_event, root_schema
+from streams.core.events import encode
+from streams.core.processor import ROOT, lineages
+from streams.logs.kafka.connection import Connection
+from streams.logs.kafka.log import KafkaLog
+from streams.logs.kafka.records import PROGRESSED
+from streams.logs.kafka.topics import PRODUCER, Names, create
 
 PATIENCE = 60.0
 """Seconds for what takes two or three on an idle machine."""
@@ -80,7 +80,7 @@ class Crew:
         }
         with (self.folder / "workers.log").open("ab") as told:
             worker = subprocess.Popen(
-                [sys.executable, "-m", "streams.cli", "worker", *processors, "--store", store],
+                [sys.executable, "-m", "streams.gateways.cli", "worker", *processors, "--store", store],
                 env=environment,
                 stderr=told,
                 stdout=told,

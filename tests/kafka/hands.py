@@ -10,14 +10,14 @@ from typing import Any
 from aiokafka import AIOKafkaProducer
 
 from processors import PROCESSORS
-from streams.driver import Placed, Position, Tree, root_event, root_schema
-from streams.embedded import SqliteLog
-from streams.events import Outside, decode, encode
-from streams.home import Home
-from streams.kafka.log import KafkaLog
-from streams.kafka.records import derived_headers, progressed_headers
-from streams.kafka.topics import PRODUCER
-from streams.processor import ROOT, Params, lineages
+from streams.core.driver import Placed, Position, Tree, root_event, root_schema
+from streams.core.events import Outside, decode, encode
+from streams.core.processor import ROOT, Params, lineages
+from streams.logs.kafka.log import KafkaLog
+from streams.logs.kafka.records import derived_headers, progressed_headers
+from streams.logs.kafka.topics import PRODUCER
+from streams.logs.sqlite import SqliteLog
+from streams.runtime.home import Home
 
 _ALL = lineages(PROCESSORS, {p.name: p.params() for p in PROCESSORS}, root_schema())
 LINEAGES = {name: lineage for name, lineage in _ALL.items() if name != ROOT}

@@ -8,10 +8,10 @@ from typing import Any
 
 from aiokafka import AIOKafkaProducer
 
-from streams.events import Outside, encode
-from streams.kafka.connection import Connection, run, started
-from streams.kafka.records import headers_of, partition_of
-from streams.kafka.topics import PRODUCER, Names
+from streams.core.events import Outside, encode
+from streams.logs.kafka.connection import Connection, run, started
+from streams.logs.kafka.records import headers_of, partition_of
+from streams.logs.kafka.topics import PRODUCER, Names
 from tests.contracts.log_contract import NOW
 
 PARTITIONS = 4

@@ -24,7 +24,7 @@ import jsonschema
 import pytest
 import yaml
 
-from streams.kafka.connection import Connection
+from streams.logs.kafka.connection import Connection
 from tests.kafka.broker import free_ports
 
 ROOT = Path(__file__).parent.parent.parent
@@ -123,7 +123,7 @@ class Local:
     def run(self, *command: str, given: str = "") -> str:
         """What a command says in the service's environment (`docker compose exec`). It must do well."""
         ran = subprocess.run(
-            [sys.executable, "-m", "streams.cli", *(command or self.command)],
+            [sys.executable, "-m", "streams.gateways.cli", *(command or self.command)],
             env=self.environment, cwd=ROOT, input=given, capture_output=True, text=True, timeout=PATIENCE, check=False,
         )  # fmt: skip
         assert ran.returncode == 0, ran.stdout + ran.stderr
@@ -133,7 +133,7 @@ class Local:
     def running(self) -> Iterator[subprocess.Popen[str]]:
         """The service runs, and stops in its grace period without an error."""
         process = subprocess.Popen(
-            [sys.executable, "-m", "streams.cli", *self.command],
+            [sys.executable, "-m", "streams.gateways.cli", *self.command],
             env=self.environment, cwd=ROOT, stdout=self.output, stderr=subprocess.STDOUT, text=True,
         )  # fmt: skip
         try:

@@ -12,12 +12,12 @@ import orjson
 import pytest
 from aiokafka import AIOKafkaProducer
 
-from streams.errors import LogError, UsageError
-from streams.events import AT_APPEND, TurnRecorded
-from streams.kafka.connection import Connection, run
-from streams.kafka.dead_letters import Letter, Letters, event_of, laid, letter_of, name_of, refeed_all
-from streams.kafka.log import KafkaLog
-from streams.kafka.topics import PRODUCER, Names, create
+from streams.core.errors import LogError, UsageError
+from streams.core.events import AT_APPEND, TurnRecorded
+from streams.logs.kafka.connection import Connection, run
+from streams.logs.kafka.log import KafkaLog
+from streams.logs.kafka.topics import PRODUCER, Names, create
+from streams.runtime.kafka.dead_letters import Letter, Letters, event_of, laid, letter_of, name_of, refeed_all
 
 ROOT = Path(__file__).parent.parent.parent
 TURN = {"session": "x", "role": "user", "content": "Why is it slow?"}
@@ -156,7 +156,7 @@ def mnemolog(connection: Connection, home: Path, *arguments: str) -> subprocess.
 
     said = {"MNEMOLOG_KAFKA": connection.servers, "MNEMOLOG_KAFKA_PREFIX": connection.prefix}
     return subprocess.run(
-        [sys.executable, "-W", "error", "-m", "streams.cli", *arguments],
+        [sys.executable, "-W", "error", "-m", "streams.gateways.cli", *arguments],
         env=os.environ | said | {"MNEMOLOG_HOME": str(home)},
         cwd=ROOT,
         capture_output=True,

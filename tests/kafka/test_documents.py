@@ -12,9 +12,9 @@ from pathlib import Path
 import orjson
 import pytest
 
-from streams.kafka.connection import Connection
-from streams.kafka.records import partition_of
-from streams.settings import Settings
+from streams.logs.kafka.connection import Connection
+from streams.logs.kafka.records import partition_of
+from streams.logs.settings import Settings
 from tests.kafka.broker import free_ports
 from tests.test_docs import README, ROOT, blocks
 
@@ -45,7 +45,7 @@ def test_the_commands_and_the_python_of_the_readme_run(connection, swap, tmp_pat
     (python,) = [code for mark, code in blocks("python") if mark == "kafka"]
     (tmp_path / "feeds.py").write_text(swap(python))
     program = tmp_path / "mnemolog"
-    program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -W error -m streams.cli "$@"\n')
+    program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -W error -m streams.gateways.cli "$@"\n')
     program.chmod(0o755)
     start, *others = [swap(code) for mark, code in blocks("bash") if mark == "kafka"]
     script = "\n".join(
@@ -102,7 +102,7 @@ def test_every_setting_of_kafka_is_told_and_no_other():
 
 
 def test_every_metric_in_the_table_of_alerts_is_on_the_dashboard():
-    dashboard = orjson.loads(Path(ROOT / "streams/kafka/grafana.json").read_bytes())
+    dashboard = orjson.loads(Path(ROOT / "streams/runtime/kafka/grafana.json").read_bytes())
     shown = str(dashboard)
     named = re.findall(r"\b(mnemolog_[a-z_]+)\b", README.read_text())
     assert len(named) >= 5

@@ -22,14 +22,14 @@ import pytest
 
 from processors import PROCESSORS
 from projections.store import digest, read_only
-from streams.driver import root_schema
-from streams.errors import BehindError, LogError
-from streams.home import HolderLeftError, Home
-from streams.kafka.connection import Connection
-from streams.kafka.log import KafkaLog
-from streams.kafka.topics import create
-from streams.log import Duplicate, Stored
-from streams.processor import ROOT, lineages
+from streams.core.driver import root_schema
+from streams.core.errors import BehindError, LogError
+from streams.core.processor import ROOT, lineages
+from streams.logs.kafka.connection import Connection
+from streams.logs.kafka.log import KafkaLog
+from streams.logs.kafka.topics import create
+from streams.logs.log import Duplicate, Stored
+from streams.runtime.home import HolderLeftError, Home
 from tests.bench.generated import turns
 from tests.kafka.broker import Broker
 from tests.kafka.test_projector import folded
@@ -54,7 +54,7 @@ class Service:
     def __init__(self, environ: dict[str, str], log: Path, *command: str) -> None:
         self.environ = environ
         self.log = log
-        self.command = [sys.executable, "-m", "streams.cli", *command]
+        self.command = [sys.executable, "-m", "streams.gateways.cli", *command]
         self.start()
 
     def start(self) -> None:

@@ -8,8 +8,8 @@ import time
 from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, TopicPartition
 from aiokafka.admin import NewTopic
 
-from streams.kafka.connection import Connection, admin, run
-from streams.kafka.fetching import REST, rest_between_fetches
+from streams.logs.kafka.connection import Connection, admin, run
+from streams.runtime.kafka.fetching import REST, rest_between_fetches
 
 RECORDS = 200
 PAUSE = 0.002

@@ -13,13 +13,13 @@ from pathlib import Path
 
 import pytest
 
-from streams.errors import LogError
-from streams.events import TurnRecorded, decode
-from streams.kafka.connection import Connection
-from streams.kafka.log import KafkaLog
-from streams.kafka.records import partition_of
-from streams.kafka.topics import create
-from streams.log import Duplicate, Log, Refused, Stored
+from streams.core.errors import LogError
+from streams.core.events import TurnRecorded, decode
+from streams.logs.kafka.connection import Connection
+from streams.logs.kafka.log import KafkaLog
+from streams.logs.kafka.records import partition_of
+from streams.logs.kafka.topics import create
+from streams.logs.log import Duplicate, Log, Refused, Stored
 from tests.contracts.log_contract import NOW, LogContract, turn
 from tests.kafka.broker import Broker, Cluster, NoBrokerError
 from tests.kafka.conftest import without_broker
@@ -144,8 +144,8 @@ def test_a_log_that_was_not_made_is_told_with_a_way_out(connection: Connection) 
 APPENDER = textwrap.dedent(
     """
     import sys
-    from streams.kafka.connection import Connection
-    from streams.kafka.log import KafkaLog
+    from streams.logs.kafka.connection import Connection
+    from streams.logs.kafka.log import KafkaLog
     from tests.contracts.log_contract import turn
     log = KafkaLog(Connection(sys.argv[1], sys.argv[2]))
     for n in range(1_000_000):
@@ -207,7 +207,7 @@ def test_a_writer_and_a_reader_live_through_a_crash_and_a_restart_of_the_broker(
             broker.start()
         assert all(appending.result(90))
     assert ids(follower, partition=0) == [event.id for event in events]
-    monkeypatch.setattr("streams.kafka.connection.REQUEST_MS", 1000)
+    monkeypatch.setattr("streams.logs.kafka.connection.REQUEST_MS", 1000)
     hasty = KafkaLog(connection)
     assert isinstance(hasty.append([turn("before")])[0], Stored)
     broker.kill()

@@ -10,16 +10,16 @@ from pathlib import Path
 import orjson
 import pytest
 
-from streams.cli import main
-from streams.embedded import SqliteLog
-from streams.errors import LogError, UsageError
-from streams.events import SECOND, Outside
-from streams.kafka.connection import Connection
-from streams.kafka.copy import copied_to
-from streams.kafka.log import KafkaLog
-from streams.kafka.topics import Names
-from streams.log import Log
-from streams.runtime import no_progress
+from streams.core.errors import LogError, UsageError
+from streams.core.events import SECOND, Outside
+from streams.core.progress import no_progress
+from streams.gateways.cli import main
+from streams.logs.kafka.connection import Connection
+from streams.logs.kafka.copy import copied_to
+from streams.logs.kafka.log import KafkaLog
+from streams.logs.kafka.topics import Names
+from streams.logs.log import Log
+from streams.logs.sqlite import SqliteLog
 from tests.contracts.log_contract import NOW, turn
 
 Told = tuple[str, int, bytes]

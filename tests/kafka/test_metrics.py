@@ -16,11 +16,11 @@ from pathlib import Path
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from streams.errors import UsageError
-from streams.kafka import logs
-from streams.kafka.connection import Connection
-from streams.kafka.health import Sampler, Server, answer, beating, host_and_port, observed
-from streams.kafka.metrics import OFF, STALLED, Prometheus, Reading
+from streams.core.errors import UsageError
+from streams.logs.kafka.connection import Connection
+from streams.runtime.kafka import logs
+from streams.runtime.kafka.health import Sampler, Server, answer, beating, host_and_port, observed
+from streams.runtime.kafka.metrics import OFF, STALLED, Prometheus, Reading
 
 LABELS = ("processor", "type", "stage", "topic", "partition")
 DASHBOARD = Path(logs.__file__).with_name("grafana.json")
@@ -198,7 +198,7 @@ def configured() -> Iterator[logging.Logger]:
     before = root.handlers[:], root.level, ours.level
     logs.configure()
     try:
-        yield logging.getLogger("streams.kafka.worker")
+        yield logging.getLogger("streams.runtime.kafka.worker")
     finally:
         root.handlers[:] = before[0]
         root.setLevel(before[1])
@@ -231,7 +231,7 @@ def test_lag_and_commits_are_measured_on_the_broker(connection):
     from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, TopicPartition
     from aiokafka.admin import NewTopic
 
-    from streams.kafka.connection import admin, run
+    from streams.logs.kafka.connection import admin, run
 
     topic, group = f"{connection.prefix}.turns", f"{connection.prefix}.group"
 

@@ -13,13 +13,13 @@ from aiokafka.admin.records_to_delete import RecordsToDelete
 
 from processors import NAMES, PROCESSORS
 from projections.store import digest
-from streams.errors import BehindError, LogError, UsageError
-from streams.events import Outside
-from streams.home import Home, Office
-from streams.kafka.connection import Connection
-from streams.kafka.log import KafkaLog
-from streams.kafka.projector import Projector
-from streams.kafka.topics import create
+from streams.core.errors import BehindError, LogError, UsageError
+from streams.core.events import Outside
+from streams.logs.kafka.connection import Connection
+from streams.logs.kafka.log import KafkaLog
+from streams.logs.kafka.topics import create
+from streams.runtime.home import Home, Office
+from streams.runtime.kafka.projector import Projector
 from tests.kafka.hands import LINEAGES, Hands, folded, spread
 
 Talk = Callable[[int], list[Outside]]

@@ -9,16 +9,16 @@ from threading import Thread
 import pytest
 
 from processors import PROCESSORS
-from streams.errors import BusyError, MemoryFileError, UsageError
-from streams.events import Outside
-from streams.home import Home
-from streams.kafka import promotion
-from streams.kafka.candidates import drop_lineage, forget_candidate, list_lineages, memory_params
-from streams.kafka.connection import Connection
-from streams.kafka.log import KafkaLog
-from streams.kafka.topics import create, ensure_lineages, listing
-from streams.processor import Params
-from streams.replay import parse_settings, replay
+from streams.core.errors import BusyError, MemoryFileError, UsageError
+from streams.core.events import Outside
+from streams.core.processor import Params
+from streams.logs.kafka.connection import Connection
+from streams.logs.kafka.log import KafkaLog
+from streams.logs.kafka.topics import create, ensure_lineages, listing
+from streams.runtime.home import Home
+from streams.runtime.kafka import promotion
+from streams.runtime.kafka.candidates import drop_lineage, forget_candidate, list_lineages, memory_params
+from streams.runtime.replay import parse_settings, replay
 from tests.kafka.hands import LINEAGES, Hands, spread
 
 Talk = Callable[[int], list[Outside]]

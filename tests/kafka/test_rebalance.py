@@ -11,10 +11,10 @@ import pytest
 from aiokafka import AIOKafkaConsumer, TopicPartition
 
 from processors import PROCESSORS
-from streams.kafka.connection import Connection
-from streams.kafka.service import jobs_of
-from streams.kafka.worker import Worker
-from streams.processor import ROOT
+from streams.core.processor import ROOT
+from streams.logs.kafka.connection import Connection
+from streams.runtime.kafka.service import jobs_of
+from streams.runtime.kafka.worker import Worker
 from tests.kafka.crew import PATIENCE, Crew, differences
 from tests.kafka.test_worker import talk
 

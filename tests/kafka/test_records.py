@@ -8,9 +8,9 @@ import orjson
 import pytest
 
 from processors import PROCESSORS
-from streams.driver import Position, fold
-from streams.events import DAY, MINUTE, NoteSettled, Outside, TurnRecorded, encode, iso
-from streams.kafka.records import (
+from streams.core.driver import Position, fold
+from streams.core.events import DAY, MINUTE, NoteSettled, Outside, TurnRecorded, encode, iso
+from streams.logs.kafka.records import (
     Broken,
     Derivation,
     NotDerivedError,

@@ -9,13 +9,13 @@ import pytest
 
 from processors import PROCESSORS
 from projections.store import digest, read_mark
-from streams.archive import ArchiveLog, archive
-from streams.events import Outside, iso
-from streams.home import Home
-from streams.kafka.connection import Connection
-from streams.kafka.log import KafkaLog
-from streams.kafka.topics import create
-from streams.replay import parse_settings, replay
+from streams.core.events import Outside, iso
+from streams.logs.archive import ArchiveLog, archive
+from streams.logs.kafka.connection import Connection
+from streams.logs.kafka.log import KafkaLog
+from streams.logs.kafka.topics import create
+from streams.runtime.home import Home
+from streams.runtime.replay import parse_settings, replay
 from tests.kafka.crew import Crew
 from tests.kafka.hands import LINEAGES, Hands, folded, spread
 
@@ -49,7 +49,7 @@ def test_what_real_workers_and_the_projector_made_is_what_a_replay_makes(
         crew.folded()
         live = home.ask("digest")
         assert live == folded(kafka_log(home), tmp_path)
-    monkeypatch.setattr("streams.replay._snapshot", lambda home, log: None)  # so that nothing is reused
+    monkeypatch.setattr("streams.runtime.replay._snapshot", lambda home, log: None)  # so that nothing is reused
     for name, processes in (("alone", 1), ("together", 2)):
         report = replay(home, name, processes=processes)
         assert report.reused == []
@@ -66,7 +66,7 @@ def test_unchanged_lineages_are_reused_from_what_workers_made(
     report = replay(home, "narrow", params)
     assert report.steps["manifest"] == report.steps["open_efforts"] == 0
     assert report.steps["working_context"] > 0
-    monkeypatch.setattr("streams.replay._snapshot", lambda home, log: None)
+    monkeypatch.setattr("streams.runtime.replay._snapshot", lambda home, log: None)
     assert replay(home, "whole", params).reused == []
     assert home.ask("digest", "narrow") == home.ask("digest", "whole") != folded(kafka_log(home), tmp_path)
     with home.reading("narrow") as connection:

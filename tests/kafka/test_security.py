@@ -15,12 +15,12 @@ from pathlib import Path
 import orjson
 import pytest
 
-from streams.errors import LogError, UsageError
-from streams.events import TurnRecorded
-from streams.kafka.connection import Connection
-from streams.kafka.log import KafkaLog
-from streams.kafka.topics import create
-from streams.settings import Settings
+from streams.core.errors import LogError, UsageError
+from streams.core.events import TurnRecorded
+from streams.logs.kafka.connection import Connection
+from streams.logs.kafka.log import KafkaLog
+from streams.logs.kafka.topics import create
+from streams.logs.settings import Settings
 from tests.kafka.broker import Broker
 from tests.kafka.conftest import without_broker
 
@@ -183,7 +183,7 @@ def environment(connection: Connection, home: Path) -> dict[str, str]:
 @pytest.mark.parametrize(("security", "sasl"), [("SSL", "PLAIN"), ("SASL_SSL", "SCRAM-SHA-512")])
 def test_workers_and_commands_take_it_from_the_environment(broker, certificates, prefix, tmp_path, security, sasl):
     environ = environment(through(broker, certificates, prefix, security, sasl), tmp_path / "home")
-    program = [sys.executable, "-m", "streams.cli"]
+    program = [sys.executable, "-m", "streams.gateways.cli"]
 
     def mnemolog(*words: str, given: str = "") -> str:
         ran = subprocess.run(

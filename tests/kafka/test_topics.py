@@ -10,12 +10,12 @@ from aiokafka import AIOKafkaConsumer, TopicPartition
 from aiokafka.admin import NewTopic
 
 from processors import NAMES, PROCESSORS
-from streams.cli import main
-from streams.errors import LogError, UsageError
-from streams.kafka.candidates import live_lineages
-from streams.kafka.connection import Connection, admin, run, started
-from streams.kafka.log import KafkaLog
-from streams.kafka.topics import MAX_RECORD_BYTES, Names, create, ensure_lineages, listing, read_notes
+from streams.core.errors import LogError, UsageError
+from streams.gateways.cli import main
+from streams.logs.kafka.connection import Connection, admin, run, started
+from streams.logs.kafka.log import KafkaLog
+from streams.logs.kafka.topics import MAX_RECORD_BYTES, Names, create, ensure_lineages, listing, read_notes
+from streams.runtime.kafka.candidates import live_lineages
 from tests.contracts.log_contract import turn
 
 LINEAGES = {"manifest": "0123456789abcdef", "open_efforts": "fedcba9876543210"}

@@ -14,7 +14,7 @@ PROGRAM = """
 import contextlib, io, json, sys
 for name in ("aiokafka", "faust", "mode", "rocksdict", "prometheus_client", "aiohttp"):
     sys.modules[name] = None
-from streams.cli import main
+from streams.gateways.cli import main
 line = b'{"session": "x", "role": "user", "content": "hello"}'
 for command in json.load(sys.stdin):
     said = io.StringIO()

@@ -16,8 +16,7 @@ from aiokafka.admin import RecordsToDelete
 from aiokafka.coordinator.protocol import ConsumerProtocolMemberAssignment
 
 from processors import NAMES
-from streams.embedded import wall_clock
-from streams.events import (
+from streams.core.events import (
     SECOND,
     ClockTicked,
     ConsolidationRequested,
@@ -28,9 +27,10 @@ from streams.events import (
     decode,
     encode,
 )
-from streams.kafka.connection import Connection, admin, run
-from streams.kafka.records import headers_of, partition_of
-from streams.kafka.topics import listing
+from streams.logs.kafka.connection import Connection, admin, run
+from streams.logs.kafka.records import headers_of, partition_of
+from streams.logs.kafka.topics import listing
+from streams.logs.sqlite import wall_clock
 from tests.kafka.crew import PATIENCE, Crew, differences
 from tests.laws.histories import long_talk, outside
 
@@ -242,7 +242,7 @@ def test_a_worker_of_an_unknown_processor_or_without_topics_says_what_to_do(
         assert worker.wait(PATIENCE) == 2
         assert "there is no processor manifesto" in crew.told()
     nowhere = subprocess.run(
-        [sys.executable, "-m", "streams.cli", "worker"],
+        [sys.executable, "-m", "streams.gateways.cli", "worker"],
         env={"MNEMOLOG_KAFKA": connection.servers, "MNEMOLOG_KAFKA_PREFIX": "nothing-here"},
         capture_output=True,
         text=True,

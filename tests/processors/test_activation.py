@@ -6,12 +6,12 @@ from math import exp, log
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from processors.activation import PROCESSOR, ActivationChanged, ActivationParams, activation, spreading
-from streams.driver import fold
-from streams.events import (
+from streams.core.driver import fold
+from streams.core.events import (
     DAY,
     HOUR,
     MINUTE,
@@ -23,8 +23,6 @@ from streams.events import (
     Outside,
     TurnRecorded,
 )
-from tests.laws import laws
-from tests.laws.histories import Move, histories, long_talk, outside
 
 PARAMS = ActivationParams()
 START = 1_770_000_000 * SECOND
@@ -155,19 +153,3 @@ def test_old_and_needed_beats_recent_and_never_used() -> None:
     now = START + 30 * DAY
     assert activation(PARAMS, used, START, now) > activation(PARAMS, None, now - 2 * DAY, now)
     assert exp(activation(PARAMS, used, START, now)) > 0
-
-
-@given(histories, st.integers(0, 60))
-@settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
-def test_the_laws_hold(history: list[Move], cut: int) -> None:
-    events = outside(history)
-    laws.pure([PROCESSOR], events)
-    laws.resumable([PROCESSOR], events, min(cut, len(events)))
-    laws.idempotent([PROCESSOR], events)
-    laws.well_formed([PROCESSOR], events)
-    laws.small_steps([PROCESSOR], events)
-    laws.separate([PROCESSOR], events)
-
-
-def test_work_per_event_does_not_grow_with_history() -> None:
-    laws.level_work([PROCESSOR], outside(long_talk(4000)))

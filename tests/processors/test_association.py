@@ -5,14 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
 from processors.association import PROCESSOR, AssociationParams, MemoriesAssociated, association
-from streams.driver import fold
-from streams.events import DAY, HOUR, MINUTE, MemoryRecalled, Outside, TurnRecorded
-from tests.laws import laws
-from tests.laws.histories import Move, histories, long_talk, outside
+from streams.core.driver import fold
+from streams.core.events import DAY, HOUR, MINUTE, MemoryRecalled, Outside, TurnRecorded
 
 PARAMS = AssociationParams()
 
@@ -91,19 +87,3 @@ def test_associations_emerge_from_use() -> None:
     links = {pair: association(PARAMS, record, 30 * DAY) for pair, record in last.items()}
     assert links["deploy", "rollback"] > 0.2
     assert links["deploy", "picnic"] == links["picnic", "rollback"] == 0
-
-
-@given(histories, st.integers(0, 60))
-@settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
-def test_the_laws_hold(history: list[Move], cut: int) -> None:
-    events = outside(history)
-    laws.pure([PROCESSOR], events)
-    laws.resumable([PROCESSOR], events, min(cut, len(events)))
-    laws.idempotent([PROCESSOR], events)
-    laws.well_formed([PROCESSOR], events)
-    laws.small_steps([PROCESSOR], events)
-    laws.separate([PROCESSOR], events)
-
-
-def test_work_per_event_does_not_grow_with_history() -> None:
-    laws.level_work([PROCESSOR], outside(long_talk(4000)))

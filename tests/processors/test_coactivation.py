@@ -4,29 +4,30 @@ from __future__ import annotations
 
 from typing import Any
 
-from processors.coactivation import PROCESSOR, CoactivationParams, LinkFormed, PairCoactivated
-from processors.working_context import ContextChanged, ContextScored
-from streams.events import DAY
-from streams.processor import Derived, State
+from processors.coactivation import PROCESSOR, LinkFormed, PairCoactivated
+from processors.working_context import ContextScored
+from streams.core.events import DAY
+from streams.core.processor import Derived
+from tests.steps import Steps
 
 
-class Space:
-    """Contexts in a row; keeps what came of them."""
+class Space(Steps):
+    """Contexts in a row."""
 
     def __init__(self, **params: Any) -> None:
-        self.params = CoactivationParams(**params)
-        self.state = State()
+        super().__init__(PROCESSOR, **params)
 
     def use(
-        self, *efforts: str, relevance: float = 1.0, role: str = "user", day: float = 0, context: tuple[str, ...] = ()
+        self, *efforts: str, relevance: float = 1.0, day: float = 0, context: tuple[str, ...] = ()
     ) -> list[Derived]:
         shown = [*efforts, *context]
         n = len(shown)
-        scored = ContextScored(
-            "space", "s", int(day * DAY), "t", role, shown, [relevance] * n, ["expanded"] * n, [""] * n, [0.0] * n,
-            [0.0] * n, [0] * n, list(efforts) if role == "user" else [], [relevance] * len(efforts) * (role == "user"),
+        return self.give(
+            ContextScored(
+                "space", "s", int(day * DAY), "t", shown, [relevance] * n, ["expanded"] * n, [""] * n, [0.0] * n,
+                [0.0] * n, [0] * n, [*efforts], [relevance] * len(efforts),
+            )
         )  # fmt: skip
-        return list(PROCESSOR.step(self.params, self.state, scored))
 
     def strength(self, *efforts: str, **how: Any) -> float:
         return next(e.strength for e in self.use(*efforts, **how) if isinstance(e, PairCoactivated))
@@ -41,14 +42,6 @@ def test_efforts_that_merely_sit_in_context_together_do_not_count() -> None:
     space = Space()
     assert space.use("a", context=("b", "c")) == []
     assert space.state.keys("pair/") == []
-
-
-def test_assistants_tools_and_changes_do_not_count() -> None:
-    space = Space()
-    assert space.use("a", "b", role="assistant") == []
-    assert space.use("a", "b", role="tool") == []
-    change = ContextChanged("space", "s", 0, "t", "a", "entered", 1.0, "mentioned", "b")
-    assert list(PROCESSOR.step(space.params, space.state, change)) == []
 
 
 def test_the_third_time_links_a_pair_and_does_so_once() -> None:
@@ -87,9 +80,8 @@ def test_three_efforts_make_three_pairs_and_one_turn_has_a_bound() -> None:
 
 def test_of_too_many_the_most_relevant_pair_up() -> None:
     space = Space(together=2)
-    scored = ContextScored("space", "s", 0, "t", "user", [], [], [], [], [], [], [], ["a", "b", "c"], [0.1, 0.9, 0.8])
-    found = list(PROCESSOR.step(space.params, space.state, scored))
-    assert [(e.first, e.second) for e in found if isinstance(e, PairCoactivated)] == [("b", "c")]
+    space.give(ContextScored("space", "s", 0, "t", [], [], [], [], [], [], [], ["a", "b", "c"], [0.1, 0.9, 0.8]))
+    assert [(e.first, e.second) for e in space.all(PairCoactivated)] == [("b", "c")]
 
 
 def test_there_is_one_record_per_pair() -> None:

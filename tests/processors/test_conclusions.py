@@ -16,8 +16,8 @@ from processors.manifest import (
     SegmentConcluded,
 )
 from processors.manifest.conclusion import ConclusionParams
-from streams.driver import fold
-from streams.events import (
+from streams.core.driver import fold
+from streams.core.events import (
     MINUTE,
     EffortClosed,
     OfferDeclined,
@@ -26,10 +26,9 @@ from streams.events import (
     TurnRecorded,
     TurnRetracted,
 )
-from streams.text.claims import HINTS, PATTERNS, claims
-from streams.text.phrases import TABLES
-from streams.text.sentences import WORD, lower, read_sentences
-from tests.bench import quality_conclusions
+from streams.core.text.claims import HINTS, PATTERNS, claims
+from streams.core.text.phrases import TABLES
+from streams.core.text.sentences import WORD, lower, read_sentences
 
 ROLES = {"u": "user", "a": "assistant", "t": "tool"}
 
@@ -357,26 +356,11 @@ def test_any_text_gives_claims_within_it(content: str, role: str) -> None:
         assert 0 < claim.confidence <= 1
 
 
-def test_on_customer_service_runs_the_bars_hold() -> None:
-    folder = quality_conclusions.data()
-    if folder is None:
-        pytest.skip("the tuning data is not here: set MNEMOLOG_DATA")
-    score = quality_conclusions.Score()
-    for run in quality_conclusions.runs(folder):
-        score.add(run, quality_conclusions.concluded(run))
-    assert score.f1 >= 0.93
-    assert score.early <= 0.02 * score.runs
-    assert score.opened >= 0.95 * score.open
-
-
 @pytest.mark.parametrize("name", ["contrast", "request", "deferral"])
 def test_where_no_word_of_a_guard_stands_nothing_speaks_against_a_claim(name: str):
     """The guards in a table only save a search: wherever one would find something, a word of them stands."""
     english = TABLES[0]
-    folder = quality_conclusions.data()
     said = [line.strip() for line in SPOKEN.strip().splitlines()]
-    for run in [] if folder is None else quality_conclusions.runs(folder):
-        said += [turn.content for turn in run.turns if turn.role == "user"]
     found = [sentence.text for content in said for sentence in read_sentences(lower(content) or " ", True)]
     against = [text for text in found if english.against[name].search(text)]
     assert len(against) >= 8

@@ -6,43 +6,46 @@ from typing import Any
 
 from processors.confidence import (
     PROCESSOR,
+    Confidence,
     ConfidenceChanged,
     ConfidenceParams,
     composite,
     reliability,
     salience,
 )
-from processors.contradictions import BeliefConfirmed, BeliefContradicted, BeliefRestored, RemembranceFiled
-from streams.events import DAY, ImportanceFlagged, MemoryPinned, MemoryRecalled, MemoryRewarded
-from streams.processor import State
+from processors.contradictions import BeliefConfirmed, BeliefContradicted, BeliefRestored
+from streams.core.events import DAY, ImportanceFlagged, MemoryPinned, MemoryRecalled, MemoryRewarded
+from tests.steps import Steps
 
-PARAMS = ConfidenceParams(user=0.8, confirmed=0.5, rewarded=0.5, misled=0.5, fresh=0.5, half_life=10, recalled=0.5)
+RATES: dict[str, float] = {
+    **{"user": 0.8, "confirmed": 0.5, "rewarded": 0.5, "misled": 0.5, "fresh": 0.5, "half_life": 10, "recalled": 0.5}
+}
+PARAMS = ConfidenceParams(**RATES)
 
 
-class Space:
-    """What happens to memories; keeps the last record of each."""
+class Space(Steps):
+    """What happens to memories."""
 
     def __init__(self) -> None:
-        self.state = State()
-        self.last: dict[str, ConfidenceChanged] = {}
+        super().__init__(PROCESSOR, **RATES)
+
+    @property
+    def record(self) -> dict[str, ConfidenceChanged]:
+        """The last record of each turn."""
+        return {event.turn: event for event in self.all(ConfidenceChanged)}
 
     def add(self, event: Any) -> list[str]:
         """The turns that changed."""
-        found = [e for e in PROCESSOR.step(PARAMS, self.state, event) if isinstance(e, ConfidenceChanged)]
-        self.last |= {e.turn: e for e in found}
-        return [e.turn for e in found]
-
-    def file(self, fact: Any) -> list[str]:
-        return self.add(RemembranceFiled("space", "s", fact.at, fact))
+        return [found.turn for found in self.give(event) if isinstance(found, ConfidenceChanged)]
 
     def recall(self, *turns: str, day: float = 0) -> list[str]:
-        return self.file(MemoryRecalled("space", "m", int(day * DAY), "what?", [*turns]))
+        return self.add(MemoryRecalled("space", "m", int(day * DAY), "what?", [*turns]))
 
     def reward(self, reward: float, *turns: str) -> list[str]:
-        return self.file(MemoryRewarded("space", "m", 0, [*turns], reward))
+        return self.add(MemoryRewarded("space", "m", 0, [*turns], reward))
 
     def pin(self, turn: str, pinned: bool = True) -> list[str]:
-        return self.file(MemoryPinned("space", "m", 0, turn, pinned))
+        return self.add(MemoryPinned("space", "m", 0, turn, pinned))
 
     def contradict(self, turn: str, older: str, attribute: str = "live") -> list[str]:
         return self.add(
@@ -53,7 +56,7 @@ class Space:
         return self.add(BeliefRestored("space", "s", 0, turn, newer, "u", attribute, "a", True, "c"))
 
     def relied(self, turn: str, role: str = "user") -> float:
-        return reliability(PARAMS, self.last.get(turn), role)
+        return reliability(PARAMS, self.record.get(turn), role)
 
 
 def test_an_untouched_turn_is_as_sure_as_its_speaker_and_fades_by_half_lives() -> None:
@@ -105,37 +108,37 @@ def test_what_happened_holds_for_whatever_trust_the_speaker_has() -> None:
 def test_recall_raises_salience_and_it_fades_from_there() -> None:
     space = Space()
     space.recall("turn", day=20)
-    assert [salience(PARAMS, space.last["turn"], 0, days * DAY) for days in (20, 30)] == [0.75, 0.375]
+    assert [salience(PARAMS, space.record["turn"], 0, days * DAY) for days in (20, 30)] == [0.75, 0.375]
 
 
 def test_a_recall_that_comes_in_late_takes_nothing_away() -> None:
     space = Space()
     space.recall("turn", day=20)
     space.recall("turn", day=10)
-    assert salience(PARAMS, space.last["turn"], 0, 20 * DAY) == 0.875
+    assert salience(PARAMS, space.record["turn"], 0, 20 * DAY) == 0.875
 
 
 def test_importance_raises_salience_more_than_one_recall_and_normal_is_no_news() -> None:
     space = Space()
     space.recall("shown")
-    space.file(ImportanceFlagged("space", "m", 0, "s", "flagged", "high"))
-    assert space.file(ImportanceFlagged("space", "m", 0, "s", "flagged", "normal")) == []
-    assert salience(PARAMS, space.last["flagged"], 0, 0) > salience(PARAMS, space.last["shown"], 0, 0)
+    space.add(ImportanceFlagged("space", "m", 0, "s", "flagged", "high"))
+    assert space.add(ImportanceFlagged("space", "m", 0, "s", "flagged", "normal")) == []
+    assert salience(PARAMS, space.record["flagged"], 0, 0) > salience(PARAMS, space.record["shown"], 0, 0)
 
 
 def test_a_pinned_memory_stands_out_until_it_is_unpinned() -> None:
     space = Space()
     space.pin("turn")
-    assert salience(PARAMS, space.last["turn"], 0, 900 * DAY) == 1
+    assert salience(PARAMS, space.record["turn"], 0, 900 * DAY) == 1
     space.pin("turn", False)
-    assert salience(PARAMS, space.last["turn"], 0, 10 * DAY) == 0.25
+    assert salience(PARAMS, space.record["turn"], 0, 10 * DAY) == 0.25
 
 
 def test_reliability_does_not_fade() -> None:
     space = Space()
     space.reward(1, "turn")
-    then = composite(PARAMS, space.last["turn"], "user", 0, 0) - 0.4 * salience(PARAMS, space.last["turn"], 0, 0)
-    later = composite(PARAMS, space.last["turn"], "user", 0, 999 * DAY)
+    then = composite(PARAMS, space.record["turn"], "user", 0, 0) - 0.4 * salience(PARAMS, space.record["turn"], 0, 0)
+    later = composite(PARAMS, space.record["turn"], "user", 0, 999 * DAY)
     assert round(then, 6) == round(later, 6) == 0.54
 
 
@@ -144,11 +147,9 @@ def test_the_composite_weighs_reliability_six_to_four() -> None:
 
 
 def test_the_record_in_state_reads_like_the_last_event() -> None:
-    from processors.confidence import Confidence
-
     space = Space()
     space.recall("turn", day=3)
     space.contradict("new", "turn")
     record = space.state.get("turn/turn", Confidence)
     assert reliability(PARAMS, record, "user") == space.relied("turn")
-    assert salience(PARAMS, record, 0, 9 * DAY) == salience(PARAMS, space.last["turn"], 0, 9 * DAY)
+    assert salience(PARAMS, record, 0, 9 * DAY) == salience(PARAMS, space.record["turn"], 0, 9 * DAY)

@@ -5,8 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
 from processors.consolidation import (
     PROCESSOR,
@@ -18,8 +16,8 @@ from processors.consolidation import (
     traces,
     weight,
 )
-from streams.driver import Tree, as_root, fold
-from streams.events import (
+from streams.core.driver import fold
+from streams.core.events import (
     DAY,
     HOUR,
     MINUTE,
@@ -34,9 +32,9 @@ from streams.events import (
     TurnRecorded,
     TurnRetracted,
 )
-from streams.processor import Derived
+from streams.core.processor import Derived
 from tests.laws import laws
-from tests.laws.histories import Move, histories, long_talk, outside
+from tests.steps import Steps
 
 PARAMS = ConsolidationParams()
 START = 1_769_990_400 * SECOND // DAY * DAY
@@ -152,8 +150,13 @@ def test_where_every_is_zero_nothing_is_scheduled() -> None:
 def test_what_a_deadline_brings_about_does_not_depend_on_what_reveals_it() -> None:
     events = [turn(n * HOUR) for n in range(48)]
     late = 30 * DAY
-    revealers = [ClockTicked("space", "x", late), turn(late), NoteTaken("space", "x", late, "n", "milk"), request(late)]
-    laws.dated_at_deadline([PROCESSOR], events, late, revealers)
+    revealers: list[Outside] = [
+        ClockTicked("space", "x", late),
+        turn(late),
+        NoteTaken("space", "x", late, "n", "milk"),
+        request(late),
+    ]
+    laws.dated_at_deadline(laws.together([PROCESSOR]), laws.log_of(events), revealers)
 
 
 def test_marks_weigh_in_hindsight() -> None:
@@ -200,21 +203,18 @@ def test_a_late_request_does_not_turn_the_clock_back() -> None:
 
 
 def test_few_turns_of_a_busy_day_are_written_down() -> None:
-    tree = Tree([PROCESSOR], {"consolidation": PARAMS})
-    written = 0
+    space, written = Steps(PROCESSOR), 0
     for n in range(5000):
-        event = turn(START + n * SECOND)
-        tree.fold("space", 0, n, as_root(event, event.at), [])
-        written += bool(list(tree.drivers["consolidation"].states["space"].changes()))
+        space.give(turn(START + n * SECOND))
+        written += bool(list(space.state.changes()))
     assert written < 150
 
 
 def test_a_sample_holds_the_least_hashes_of_its_day() -> None:
-    tree = Tree([PROCESSOR], {"consolidation": ConsolidationParams(sample=4)})
+    space = Steps(PROCESSOR, sample=4)
     for n in range(500):
-        event = turn(START + n * SECOND)
-        tree.fold("space", 0, n, as_root(event, event.at), [])
-    sample = tree.drivers["consolidation"].states["space"].get(f"day/{START // DAY % 2}", Sample)
+        space.give(turn(START + n * SECOND))
+    sample = space.state.get(f"day/{START // DAY % 2}", Sample)
     assert sample is not None
     assert sample.keys == sorted(sample.keys)
     assert len(sample.turns) == len(sample.ats) == 4
@@ -224,23 +224,4 @@ def test_a_sample_holds_the_least_hashes_of_its_day() -> None:
 def test_records_stay_small_where_ids_are_long() -> None:
     events: list[Outside] = [turn(START + n * SECOND, f"{n}{chr(34) * 190}") for n in range(60)]
     events += [turn(START + n * SECOND, f"{n}{'語' * 190}") for n in range(60)]
-    laws.small_steps([PROCESSOR], [*events, request(START + HOUR)])
-
-
-@given(histories, st.integers(0, 60), st.integers(1, 40))
-@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
-def test_the_laws_hold(history: list[Move], cut: int, days: int) -> None:
-    events = outside(history)
-    laws.pure([PROCESSOR], events)
-    laws.resumable([PROCESSOR], events, min(cut, len(events)))
-    laws.idempotent([PROCESSOR], events)
-    laws.well_formed([PROCESSOR], events)
-    laws.small_steps([PROCESSOR], events)
-    laws.separate([PROCESSOR], events)
-    late = max(event.at for event in events) + days * DAY
-    reveal = TurnRecorded("s0", "late", late, "elsewhere", "ann", "user", "hm")
-    laws.dated_at_deadline([PROCESSOR], events, late, [ClockTicked("s0", "late", late), reveal])
-
-
-def test_work_per_event_does_not_grow_with_history() -> None:
-    laws.level_work([PROCESSOR], outside(long_talk(8000)))
+    laws.small_steps(laws.together([PROCESSOR]), laws.log_of([*events, request(START + HOUR)]))

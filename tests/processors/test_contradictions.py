@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
 from processors.confidence import PROCESSOR as CONFIDENCE
 from processors.contradictions import (
@@ -16,36 +14,25 @@ from processors.contradictions import (
     BeliefContradicted,
     BeliefRestored,
     BeliefStated,
-    ContradictionsParams,
 )
-from streams.driver import Tree, as_root, fold
-from streams.events import DAY, ContradictionJudged, MemoryRecalled, Outside, TurnRecorded, TurnRetracted
-from streams.processor import Derived
+from streams.core.driver import fold
+from streams.core.events import DAY, ContradictionJudged, MemoryRecalled, Outside, TurnRecorded, TurnRetracted
+from streams.core.processor import Derived
 from tests.laws import laws
-from tests.laws.histories import START, Move, histories, long_talk, outside
+from tests.laws.histories import START
 from tests.processors.contradiction_sequences import FIRST, FRESH, FRESH_HELD, HELD_OUT, MORE, VARIED, Sequence
+from tests.steps import Steps
 
 PROCESSORS = (PROCESSOR, CONFIDENCE)
-thorough = settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
 
 
-class Space:
-    """Turns in a row, t0, t1, ...; keeps what came of them."""
+class Space(Steps):
+    """Turns in a row, t0, t1, ..."""
 
     def __init__(self, **params: Any) -> None:
-        self.tree = Tree([PROCESSOR], {PROCESSOR.name: ContradictionsParams(**params)})
+        super().__init__(PROCESSOR, **params)
         self.day = 0.0
         self.turns = 0
-        self.offset = 0
-        self.events: list[Derived] = []
-
-    def add(self, event: Outside) -> list[Derived]:
-        placed: list[Any] = []
-        self.tree.fold(event.space, 0, self.offset, as_root(event, event.at), placed)
-        self.offset += 1
-        found = [event for *_, event in placed]
-        self.events += found
-        return found
 
     def say(
         self, content: str, days: float = 1, agent: str = "", role: str = "user", session: str = "s"
@@ -53,14 +40,14 @@ class Space:
         self.day += days
         turn = TurnRecorded("space", f"t{self.turns}", self.at, session, agent, role, content)  # type: ignore[arg-type]
         self.turns += 1
-        return self.add(turn)
+        return self.give(turn)
 
     def retract(self, turn: str) -> list[Derived]:
-        return self.add(TurnRetracted("space", f"r{self.offset}", self.at, "s", turn))
+        return self.give(TurnRetracted("space", "r", self.at, "s", turn))
 
     def judge(self, turn: str, older: str, contradicts: bool = True, confidence: float = 1.0) -> list[Derived]:
-        judged = ContradictionJudged("space", f"j{self.offset}", self.at, turn, older, contradicts, confidence)
-        return self.add(judged)
+        judged = ContradictionJudged("space", "j", self.at, turn, older, contradicts, confidence)
+        return self.give(judged)
 
     @property
     def at(self) -> int:
@@ -80,8 +67,8 @@ def found_in(sequence: Sequence) -> set[tuple[int, int]]:
     space = Space()
     for said in sequence.said:
         space.say(said.content, said.days, said.agent, said.role)
-    gone = {(newer, turn) for turn, newer, _ in restored(space.events)}
-    return {(int(newer[1:]), int(older[1:])) for newer, older in links(space.events) if (newer, older) not in gone}
+    gone = {(newer, turn) for turn, newer, _ in restored(space.derived)}
+    return {(int(newer[1:]), int(older[1:])) for newer, older in links(space.derived) if (newer, older) not in gone}
 
 
 @pytest.mark.parametrize(
@@ -117,7 +104,7 @@ def test_a_statement_is_told_with_its_subject_attribute_and_value() -> None:
 def test_a_turn_that_states_nothing_tells_nothing_and_writes_nothing() -> None:
     space = Space()
     assert space.say("Good morning! How was your weekend?") == []
-    assert space.tree.drivers["contradictions"].states["space"].keys("") == []
+    assert space.state.keys("") == []
 
 
 def test_a_changed_value_is_told_with_both_values_and_the_place_in_the_chain() -> None:
@@ -132,8 +119,8 @@ def test_a_chain_keeps_its_name_from_first_to_last() -> None:
     space = Space()
     for city in ("Boston", "Denver", "Seattle", "Austin"):
         space.say(f"I live in {city} now.")
-    stated = [e for e in space.events if isinstance(e, BeliefStated)]
-    assert links(space.events) == [("t1", "t0"), ("t2", "t1"), ("t3", "t2")]
+    stated = space.all(BeliefStated)
+    assert links(space.derived) == [("t1", "t0"), ("t2", "t1"), ("t3", "t2")]
     assert len({e.chain for e in stated}) == 1
     assert [e.place for e in stated] == [0, 1, 2, 3]
 
@@ -142,7 +129,7 @@ def test_a_chain_goes_on_when_its_beginning_is_no_longer_kept() -> None:
     space = Space()
     for n in range(20):
         space.say(f"The port is {8000 + n}.")
-    stated = [e for e in space.events if isinstance(e, BeliefStated)]
+    stated = space.all(BeliefStated)
     assert len({e.chain for e in stated}) == 1
     assert [e.place for e in stated] == [*range(20)]
 
@@ -273,25 +260,13 @@ def told(days: float = 0.5) -> list[Outside]:
     return events
 
 
-@given(histories, st.integers(0, 60))
-@thorough
-def test_the_laws_hold_for_any_history(history: list[Move], cut: int) -> None:
-    events = outside(history)
-    laws.pure(PROCESSORS, events)
-    laws.resumable(PROCESSORS, events, min(cut, len(events)))
-    laws.idempotent(PROCESSORS, events)
-    laws.small_steps(PROCESSORS, events)
-    laws.separate(PROCESSORS, events)
+@pytest.mark.parametrize("law", [laws.pure, laws.immutable, laws.idempotent, laws.well_formed, laws.small_steps])
+def test_the_laws_hold_for_statements_in_a_row(law: Callable[..., None]) -> None:
+    law(laws.together(PROCESSORS), laws.log_of(told()))
 
 
-@pytest.mark.parametrize("cut", [1, 57, 200])
-def test_the_laws_hold_for_statements_in_a_row(cut: int) -> None:
-    events = told()
-    laws.pure(PROCESSORS, events)
-    laws.resumable(PROCESSORS, events, cut)
-    laws.idempotent(PROCESSORS, events)
-    laws.well_formed(PROCESSORS, events)
-    laws.small_steps(PROCESSORS, events)
+def test_a_fold_of_statements_in_a_row_goes_on_from_anywhere() -> None:
+    laws.resumable(laws.together(PROCESSORS), laws.log_of(told()), [1, 57, 200])
 
 
 def test_records_stay_small_whatever_is_stated() -> None:
@@ -299,11 +274,7 @@ def test_records_stay_small_whatever_is_stated() -> None:
         TurnRecorded("s", f"{n:0200d}", START + n, "c" * 200, "é" * 200, "user", f"My {'ü' * 30} is {'ß' * 31}{n}.")
         for n in range(60)
     ]
-    laws.small_steps(PROCESSORS, long)
-
-
-def test_work_per_event_does_not_grow_with_history() -> None:
-    laws.level_work(PROCESSORS, outside(long_talk(6_000)))
+    laws.small_steps(laws.together(PROCESSORS), laws.log_of(long))
 
 
 def test_every_event_occurs() -> None:

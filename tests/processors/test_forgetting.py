@@ -6,12 +6,10 @@ from math import exp
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
 from processors.forgetting import PROCESSOR, ForgettingParams, RetentionChanged, forgotten, retention, stability
-from streams.driver import fold
-from streams.events import (
+from streams.core.driver import fold
+from streams.core.events import (
     DAY,
     HOUR,
     MINUTE,
@@ -22,8 +20,6 @@ from streams.events import (
     Outside,
     TurnRecorded,
 )
-from tests.laws import laws
-from tests.laws.histories import Move, histories, long_talk, outside
 
 PARAMS = ForgettingParams()
 
@@ -133,19 +129,3 @@ def test_nothing_is_forgotten_where_the_threshold_is_zero() -> None:
 def test_preferences_of_a_week_ago_are_there_when_the_small_talk_around_them_is_gone() -> None:
     assert not forgotten(PARAMS, None, "semantic", 0, 7 * DAY)
     assert forgotten(PARAMS, None, "episodic", 0, 7 * DAY)
-
-
-@given(histories, st.integers(0, 60))
-@settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
-def test_the_laws_hold(history: list[Move], cut: int) -> None:
-    events = outside(history)
-    laws.pure([PROCESSOR], events)
-    laws.resumable([PROCESSOR], events, min(cut, len(events)))
-    laws.idempotent([PROCESSOR], events)
-    laws.well_formed([PROCESSOR], events)
-    laws.small_steps([PROCESSOR], events)
-    laws.separate([PROCESSOR], events)
-
-
-def test_work_per_event_does_not_grow_with_history() -> None:
-    laws.level_work([PROCESSOR], outside(long_talk(4000)))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from streams.text.kinds import memory_type
+from streams.core.text.kinds import memory_type
 
 
 def kind(content: str, role: str = "user") -> str:

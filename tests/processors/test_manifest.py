@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-import orjson
 import pytest
 
 from processors.manifest import (
     PROCESSOR,
     ArtifactMade,
-    FactFiled,
     ManifestParams,
     SegmentOpened,
     SegmentSummarized,
@@ -19,10 +17,17 @@ from processors.manifest import (
 )
 from processors.manifest.boundary import Trail, keep
 from processors.manifest.summary import clip
-from streams.driver import fold
-from streams.events import HOUR, MINUTE, EffortClosed, NoteTaken, Outside, SessionEnded, TurnRecorded, TurnRetracted
-from streams.processor import State
-from streams.text import TurnRead, read
+from streams.core.driver import fold
+from streams.core.events import (
+    HOUR,
+    MINUTE,
+    Outside,
+    SessionEnded,
+    TurnRecorded,
+    TurnRetracted,
+)
+from streams.core.text import read
+from tests.steps import Steps
 
 LAMP = (
     "the lamp over the bench flickers since monday",
@@ -177,22 +182,13 @@ def test_given_a_retracted_turn_then_its_words_leave_the_summary():
     found = derive([*events, retracted, *turns("lamp bulb", "the lamp", begin=2)], ManifestParams(growth=2))
     assert "giraffe" in only(SegmentSummarized, found)[0].summary
     assert "giraffe" not in only(SegmentSummarized, found)[-1].summary
-    assert only(FactFiled, found)[0].segment == only(TurnFiled, found)[1].segment
-
-
-def test_facts_are_passed_on_with_the_segment_of_a_recent_turn_and_notes_are_not():
-    known = EffortClosed("s", "c1", 9, "x", turn="x1")
-    unknown = EffortClosed("s", "c2", 9, "x", turn="elsewhere")
-    found = derive([*turns(*LAMP), known, unknown, NoteTaken("s", "n", 9, "n1", "milk")])
-    segment = only(TurnFiled, found)[0].segment
-    assert [(f.fact.id, f.segment) for f in only(FactFiled, found)] == [("c1", segment), ("c2", "")]
 
 
 @pytest.mark.parametrize(
     "alphabet", ["abcdefghijklmnopqrstuvwxyz", "абвгдежзийклмнопрстуфхцчшщ", "漢字仮名交文章語彙辞典検索"]
 )
 def test_records_stay_below_eight_kilobytes_however_rich_the_talk(alphabet: str):
-    state, params = State(), ManifestParams(cut=1.0)
+    space = Steps(PROCESSOR, cut=1.0)
     size = len(alphabet)
     for at in range(200):
         letters = [
@@ -202,9 +198,10 @@ def test_records_stay_below_eight_kilobytes_however_rich_the_talk(alphabet: str)
         turn = TurnRecorded(
             "s", f"t{at}", at, "x", "u", ("user", "assistant")[at % 2], " ".join(letters) + " " + "?" * (at % 2)
         )
-        PROCESSOR.step(params, state, TurnRead(turn, read(turn), at))
-    assert max(len(value or b"") for _, value in state.changes()) <= 8192
-    assert all(orjson.loads(orjson.dumps(value)) for _, value in state.scan("session/", object) if value)
+        space.give(turn)
+    sizes = {key: len(value or b"") for key, value in space.state.changes()}
+    assert sizes.keys() >= {"session/x", "open/x"}
+    assert max(sizes.values()) <= 8192
 
 
 def test_given_a_cut_out_of_reach_of_cues_and_lengths_then_words_are_not_looked_up_and_nothing_changes():

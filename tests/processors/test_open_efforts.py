@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeVar
+from typing import Any
 
 import pytest
 
-from processors.manifest import FactFiled, SegmentConcluded, SegmentSummarized, TurnFiled
+from processors.manifest import SegmentConcluded, SegmentSummarized, TurnFiled
 from processors.open_efforts import (
     PROCESSOR,
     EffortConcluded,
@@ -14,45 +14,32 @@ from processors.open_efforts import (
     EffortProgressed,
     EffortRated,
     EffortResumed,
-    FactThreaded,
-    OpenEffortsParams,
     ReferenceMissed,
     TurnRethreaded,
     TurnThreaded,
+    TurnUnthreaded,
 )
 from processors.open_efforts.index import active
 from processors.open_efforts.records import RECENT, Effort
-from streams.events import (
+from streams.core.events import (
     MINUTE,
-    ClockTicked,
     EffortClosed,
     EffortDeclared,
     EffortReopened,
     ImportanceFlagged,
-    SessionEnded,
     TurnRecorded,
     TurnRetracted,
 )
-from streams.processor import Derived, State, derived_id
-from streams.text import read
-from tests.bench import quality_efforts
-
-E = TypeVar("E")
+from streams.core.processor import Derived, derived_id
+from tests.steps import Steps
 
 
-class Talk:
-    """A space told turn by turn; keeps what came of it."""
+class Talk(Steps):
+    """A space told turn by turn."""
 
     def __init__(self, **params: Any) -> None:
-        self.params = OpenEffortsParams(**params)
-        self.state = State()
+        super().__init__(PROCESSOR, **params)
         self.now = 0
-        self.derived: list[Derived] = []
-
-    def give(self, event: Any) -> list[Derived]:
-        found = list(PROCESSOR.step(self.params, self.state, event))
-        self.derived += found
-        return found
 
     def say(
         self, content: str, agent: str = "user", role: Any = "user", session: str = "s", segment: str = "",
@@ -61,20 +48,16 @@ class Talk:
         """Says something; gives the effort it went to."""
         self.now += minutes * MINUTE
         turn = f"t{self.now // MINUTE}"
-        text = read(TurnRecorded("space", turn, self.now, session, agent, role, content))
-        found = self.give(
-            TurnFiled("space", session, self.now, turn, agent, role, reply_to, segment or f"{session}-1", text)
-        )
-        return next(event.effort for event in found if isinstance(event, TurnThreaded))
+        said = TurnRecorded("space", turn, self.now, session, agent, role, content, reply_to=reply_to)
+        self.give(TurnFiled("space", session, self.now, turn, segment or f"{session}-1"), said)
+        return self.last(TurnThreaded).effort
 
     def answer(self, content: str, **how: Any) -> str:
         return self.say(content, "helper", "assistant", **how)
 
     def fact(self, kind: Any, session: str = "s", **fields: Any) -> list[Derived]:
         self.now += MINUTE
-        given = fields if kind is ClockTicked else {"session": session, **fields}
-        fact = kind(space="space", id=f"f{self.now}", at=self.now, **given)
-        return self.give(FactFiled("space", session, self.now, "", fact))
+        return self.give(kind(space="space", id=f"f{self.now}", at=self.now, session=session, **fields))
 
     def conclude(self, segment: str = "s-1") -> list[Derived]:
         turn = f"t{self.now // MINUTE}"
@@ -84,12 +67,6 @@ class Talk:
 
     def summarize(self, segment: str, summary: str, closed: bool) -> list[Derived]:
         return self.give(SegmentSummarized("space", "s", self.now, segment, "a", "b", 2, 50, summary, ["cach"], closed))
-
-    def last(self, kind: type[E]) -> E:
-        return next(event for event in reversed(self.derived) if isinstance(event, kind))
-
-    def all(self, kind: type[E]) -> list[E]:
-        return [event for event in self.derived if isinstance(event, kind)]
 
 
 @pytest.fixture
@@ -298,9 +275,8 @@ def test_progress_tells_topic_counts_and_the_last_summaries(talk: Talk) -> None:
 
 def test_a_retracted_turn_is_no_longer_matched(talk: Talk) -> None:
     effort = talk.say("I need the zeppelin schedule for ZX-81")
-    assert talk.fact(TurnRetracted, session="s", turn="t1")[0] == FactThreaded(
-        "space", "s", talk.now, effort, talk.last(FactThreaded).fact
-    )
+    told = talk.fact(TurnRetracted, session="s", turn="t1")
+    assert told == [TurnUnthreaded("space", "s", talk.now, "t1", effort)]
     assert talk.state.index(active).names == {}
     assert talk.state.index(active).terms == {}
     talk.say("I need the zeppelin schedule for ZX-81", session="other")
@@ -433,9 +409,12 @@ def test_a_reopened_effort_is_what_its_session_goes_on_with(talk: Talk) -> None:
     assert talk.answer("It fails on names.", session="next") == parser
 
 
-def test_ends_of_sessions_and_ticks_are_passed_on(talk: Talk) -> None:
-    assert isinstance(talk.fact(SessionEnded, session="s")[0], FactThreaded)
-    assert isinstance(talk.fact(ClockTicked, session="")[0], FactThreaded)
+def test_a_retracted_turn_of_no_effort_counted_for_none(talk: Talk) -> None:
+    talk.say("Hello!")
+    assert talk.fact(TurnRetracted, session="s", turn="t1") == []
+    assert talk.fact(TurnRetracted, session="s", turn="nobody-said-it") == []
+    talk.say(PARSER)
+    assert talk.all(TurnRethreaded) == []  # the greeting that was taken back joins nothing
 
 
 def test_only_the_last_active_efforts_are_matched_but_none_is_forgotten() -> None:
@@ -459,9 +438,3 @@ def test_a_rebuilt_index_equals_the_one_kept_up_to_date() -> None:
     kept, rebuilt = talk.state.index(active), active(talk.state)
     assert list(kept.slots.items()) == list(rebuilt.slots.items())
     assert kept == rebuilt
-
-
-@pytest.mark.skipif(quality_efforts.data_dir() is None, reason="the evaluation data is not here")
-def test_threads_and_interleaved_tasks_are_told_apart_as_well_as_the_bars_ask() -> None:
-    below = [row["measure"] for row in quality_efforts.run() if row["ours"] < max(row["bar"], row["floor"])]
-    assert below == []

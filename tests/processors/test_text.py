@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import random
-import time
 
 import pytest
 
-from streams.events import TurnRecorded
-from streams.text import Text, read
-from streams.text.claims import claims
-from streams.text.reminders import reminders
-from streams.text.terms import MAX_NAMES, MAX_TERMS, scan
-from tests.bench import quality_conclusions
+from streams.core.events import TurnRecorded
+from streams.core.text import Text, read
+from streams.core.text.claims import claims
+from streams.core.text.reminders import reminders
+from streams.core.text.terms import HEAD, MAX_NAMES, MAX_TERMS, TAIL, scan
 from tests.bench.generated import turns
 
 
@@ -117,10 +115,11 @@ def test_any_text_can_be_read(content: str):
 
 
 @pytest.mark.parametrize("content", ["a " * 4_000_000, "x" * 8_000_000, "漢" * 2_700_000, "ab-c\n12 " * 1_000_000])
-def test_eight_megabytes_are_read_in_a_moment(content: str):
-    began = time.process_time()
+def test_of_eight_megabytes_only_the_ends_are_read(content: str):
     found = text(content)
-    assert time.process_time() - began < 2
+    middle = len(content) - HEAD - TAIL
+    other = ("That fixed it, thanks! Remind me of the zeppelin. " * (middle // 50 + 1))[:middle]
+    assert text(content[:HEAD] + other + content[-TAIL:]) == found
     assert found.tokens > 1_000_000
     assert len(found.terms) <= MAX_TERMS
 
@@ -212,16 +211,12 @@ def test_whatever_asks_for_a_reminder_has_the_cue(content: str):
 
 def test_no_reminder_is_found_in_talk_without_the_cue():
     rng = random.Random(7)
+    found = 0
     for turn in turns(1500, 5):
         words = turn.content.split()
         words.insert(rng.randrange(len(words)), rng.choice(REMINDED))
         for content in (turn.content, " ".join(words)):
-            assert "reminder" in scan(content).cues or not reminders(content)
-
-
-def test_no_reminder_is_found_in_real_talk_without_the_cue():
-    folder = quality_conclusions.data()
-    if folder is None:
-        pytest.skip("no tuning data here")
-    said = {turn.content for run in quality_conclusions.runs(folder) for turn in run.turns if turn.role == "user"}
-    assert [content for content in said if reminders(content) and "reminder" not in scan(content).cues] == []
+            asked = bool(reminders(content))
+            assert "reminder" in scan(content).cues or not asked
+            found += asked
+    assert found > 300

@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-import importlib.util
-import sys
-from pathlib import Path
-from types import ModuleType
 from typing import Any
 
-import orjson
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -22,9 +17,8 @@ from processors.ttl_escalations import (
     NoteSurfaced,
     TtlEscalationsParams,
 )
-from processors.ttl_escalations.record import waiting_notes
-from streams.driver import as_root, fold
-from streams.events import (
+from streams.core.driver import as_raw, fold
+from streams.core.events import (
     DAY,
     HOUR,
     MINUTE,
@@ -38,10 +32,13 @@ from streams.events import (
     TurnRecorded,
     TurnRetracted,
 )
-from streams.processor import State, derived_id
+from streams.core.processor import derived_id
+from tests.bench import quality_surfacing as bench
+from tests.laws import laws
+from tests.processors.surfacing_pairs import FIRST, HELD_OUT, MORE
+from tests.steps import Steps
 
 START = 1_770_000_000_000_000
-PARAMS = TtlEscalationsParams()
 _ids = iter(range(1 << 60))
 
 
@@ -71,20 +68,6 @@ def of(kind: type, events: list[Any]) -> list[Any]:
 
 def surfaced(*events: Outside) -> list[str]:
     return [event.note for event in of(NoteSurfaced, derive(*events))]
-
-
-def run(state: State, *events: Outside, params: TtlEscalationsParams = PARAMS) -> list[Any]:
-    return [row for event in events for row in PROCESSOR.step(params, state, as_root(event, event.at))]
-
-
-def module(path: Path) -> ModuleType:
-    spec = importlib.util.spec_from_file_location(path.stem, path)
-    assert spec
-    assert spec.loader
-    loaded = importlib.util.module_from_spec(spec)
-    sys.modules[path.stem] = loaded
-    spec.loader.exec_module(loaded)
-    return loaded
 
 
 # --- time to live
@@ -136,19 +119,16 @@ def test_notes_end_in_deadline_order_whatever_the_order_they_were_taken_in():
 
 
 def test_many_notes_due_at_once_end_over_several_events_each_with_few_writes():
-    state = State()
+    space = Steps(PROCESSOR)
     for number in range(150):
-        run(state, take(f"n{number:03}", ttl=60, priority=0.9 if number % 2 else 0.1))
-    ended: list[str] = []
-    events = 0
-    while len(ended) < 150:
-        list(state.changes())
-        ended += [row.note for row in run(state, tick(HOUR + events))]
-        assert len(list(state.changes())) <= 64
-        events += 1
-        assert events < 10
-    assert ended == [f"n{number:03}" for number in range(150)]
-    assert run(state, tick(DAY)) == []
+        space.give(take(f"n{number:03}", ttl=60, priority=0.9 if number % 2 else 0.1))
+    ended: list[Any] = []
+    for events in range(10):
+        list(space.state.changes())
+        ended += space.give(tick(HOUR + events))
+        assert len(list(space.state.changes())) <= 64
+    assert [event.note for event in ended] == [f"n{number:03}" for number in range(150)]
+    assert space.give(tick(DAY)) == []
 
 
 def test_imported_history_is_marked_and_never_raised():
@@ -158,10 +138,10 @@ def test_imported_history_is_marked_and_never_raised():
 
 
 def test_a_historic_note_asks_for_no_tick_and_a_live_one_does():
-    state = State()
-    run(state, take("live", ttl=60))
-    PROCESSOR.step(PARAMS, state, as_root(take("old", ttl=60), START + DAY))
-    assert state.keys("due/") == [f"due/{START + 60 * SECOND:020}/live"]
+    space = Steps(PROCESSOR)
+    space.give(take("live", ttl=60))
+    space.give(take("old", ttl=60), recorded_at=START + DAY)
+    assert space.state.keys("due/") == [f"due/{START + 60 * SECOND:020}/live"]
 
 
 def test_a_historic_note_comes_back_by_its_matter_while_its_time_lasts():
@@ -419,25 +399,27 @@ def test_an_inferred_note_does_not_echo_at_once_but_comes_back_once_the_talk_has
 
 
 def test_state_records_stay_below_8_kb_whatever_the_text():
-    state = State()
+    space = Steps(PROCESSOR)
     wild = " ".join(chr(0x1F300 + i % 500) * 20 + chr(0x10400 + i % 40) * 11 for i in range(3_000))
     note = "ñ" * 200
-    run(state, take(note, wild, context=wild, session="𐐀" * 200), take("m", "x" * 100_000))
+    space.give(take(note, wild, context=wild, session="𐐀" * 200))
+    space.give(take("m", "x" * 100_000))
     for number in range(40):
-        run(state, say(wild, number * SECOND, session="𐐀" * 199 + str(number % 3), id="𐐨" * 190 + str(number)))
-        run(state, say("Remind me to " + wild, number * SECOND))
-    sizes = [len(value) for _, value in state.changes() if value]
+        space.give(say(wild, number * SECOND, session="𐐀" * 199 + str(number % 3), id="𐐨" * 190 + str(number)))
+        space.give(say("Remind me to " + wild, number * SECOND))
+    sizes = [len(value) for _, value in space.state.changes() if value]
     assert max(sizes) <= 8_192
 
 
-def test_ten_thousand_open_notes_cost_a_turn_few_writes():
-    state = State()
-    for number in range(10_000):
-        run(state, take(f"n{number}", f"kitchen appointment for person{number} about iguana", ttl="low", priority=0.95))
-    list(state.changes())
-    shown = run(state, say("the kitchen appointment for person77 and the iguana, as person9999 knows", HOUR))
+def test_a_thousand_open_notes_cost_a_turn_few_writes():
+    space = Steps(PROCESSOR)
+    for number in range(1_000):
+        matter = f"kitchen appointment for person{number} about iguana"
+        space.give(take(f"n{number}", matter, ttl="low", priority=0.95))
+    list(space.state.changes())
+    shown = space.give(say("the kitchen appointment for person77 and the iguana, as person999 knows", HOUR))
     assert len(of(NoteSurfaced, shown)) == 5
-    assert len(list(state.changes())) <= 64
+    assert len(list(space.state.changes())) <= 64
 
 
 # --- resuming
@@ -483,38 +465,20 @@ def history(drawn: list[Any]) -> list[Outside]:
 @settings(max_examples=150, deadline=None)
 @given(drawn=st.lists(EVENTS, max_size=40), cut=st.integers(0, 40), late=st.booleans())
 def test_resuming_the_fold_anywhere_equals_the_whole(drawn, cut, late):
-    events = history(drawn)
-
-    def steps(state: State, part: list[Outside]) -> list[Any]:
-        return [
-            row for event in part
-            for row in PROCESSOR.step(PARAMS, state, as_root(event, event.at + (DAY if late else 0)))
-        ]  # fmt: skip
-
-    whole, first = State(), State()
-    expected = steps(whole, events)
-    derived = steps(first, events[:cut])
-    saved = {key: value for key, value in first.changes() if value is not None}
-    second = State(saved)
-    derived += steps(second, events[cut:])
-    assert derived == expected
-    assert second.index(waiting_notes) == whole.index(waiting_notes)
-    everything = State({key: value for key, value in whole.changes() if value is not None})
-    assert everything.index(waiting_notes) == whole.index(waiting_notes)
-    assert [orjson.dumps(row) for row in derived] == [orjson.dumps(row) for row in expected]
+    log = [laws.Entry(as_raw(event, event.at + (DAY if late else 0)), {}) for event in history(drawn)]
+    laws.resumable(laws.together([PROCESSOR]), log, [min(cut, len(log))])
 
 
 # --- quality
 
 
 def test_surfacing_reaches_its_bar_on_pairs_with_look_alikes_and_on_pairs_never_tuned_on():
-    bench = module(Path(__file__).parents[1] / "bench" / "quality_surfacing.py")
     for row in bench.run():
         assert row["met"], row
         if row["measure"].endswith("precision"):
             assert row["floors"]["any shared stem"] < bench.PRECISION, row
-    assert len(bench.FIRST) >= 60
-    assert sum(not pair.surfaces for pair in bench.FIRST) * 2 >= len(bench.FIRST)
+    assert len(FIRST) >= 60
+    assert sum(not pair.surfaces for pair in FIRST) * 2 >= len(FIRST)
 
 
 def test_a_budget_question_does_not_surface_the_variance_report():
@@ -524,8 +488,7 @@ def test_a_budget_question_does_not_surface_the_variance_report():
 
 
 def test_notes_open_side_by_side_are_told_apart():
-    bench = module(Path(__file__).parents[1] / "bench" / "quality_surfacing.py")
-    pairs = (*bench.FIRST, *bench.MORE, *bench.HELD_OUT)
+    pairs = (*FIRST, *MORE, *HELD_OUT)
     shown = bench.together(pairs)
     wrong = [(one.note, other.turn) for one, other in shown if one.note != other.note or not other.surfaces]
     assert len(wrong) <= 0.13 * len(shown)

@@ -12,9 +12,9 @@ from processors.open_efforts import (
     EffortProgressed,
     EffortRated,
     EffortResumed,
-    FactThreaded,
     TurnRethreaded,
     TurnThreaded,
+    TurnUnthreaded,
 )
 from processors.working_context import (
     PRESETS,
@@ -25,48 +25,37 @@ from processors.working_context import (
 )
 from processors.working_context.record import Context, known
 from processors.working_context.scoring import SIGNALS
-from streams.events import MINUTE, TurnRetracted
-from streams.processor import Derived, State
-
-TEXT: Any = None
-"""This processor reads no words."""
+from streams.core.events import MINUTE, TurnRecorded
+from streams.core.processor import Derived, State
+from tests.steps import Steps
 
 
-class Talk:
-    """A session told turn by turn; keeps what came of it."""
+class Talk(Steps):
+    """A session told turn by turn."""
 
     def __init__(self, **params: Any) -> None:
-        self.params = WorkingContextParams(**params)
-        self.state = State()
+        super().__init__(PROCESSOR, **params)
         self.turn = 0
-        self.derived: list[Derived] = []
-
-    def give(self, event: Any) -> list[Derived]:
-        found = list(PROCESSOR.step(self.params, self.state, event))
-        self.derived += found
-        return found
 
     def say(
-        self, effort: str, *, role: str = "user", session: str = "s", reason: str = "segment",
+        self, effort: str, *, role: Any = "user", session: str = "s", reason: str = "segment",
         mentions: tuple[str, ...] = (), similar: dict[str, float] | None = None,
     ) -> list[Derived]:  # fmt: skip
         self.turn += 1
+        at, turn = self.turn * MINUTE, f"t{self.turn}"
         mentioned = [effort, *mentions] if effort else list(mentions)
         alike = similar or {}
-        return self.give(
-            TurnThreaded(
-                "space", session, self.turn * MINUTE, f"t{self.turn}", "ann", role, "segment", effort, 1.0, reason,
-                mentioned, list(alike), list(alike.values()), TEXT,
-            )
-        )  # fmt: skip
+        threaded = TurnThreaded(
+            "space", session, at, turn, effort, 1.0, reason, mentioned, list(alike), list(alike.values())
+        )
+        return self.give(threaded, TurnRecorded("space", turn, at, session, "ann", role, "words"))
 
     def conclude(self, effort: str, session: str = "s") -> list[Derived]:
         at = self.turn * MINUTE
         return self.give(EffortConcluded("space", session, at, effort, f"t{self.turn}", "completion", "done"))
 
     def scored(self, session: str = "s") -> ContextScored:
-        found = [e for e in self.derived if isinstance(e, ContextScored) and e.session == session]
-        return found[-1]
+        return next(event for event in reversed(self.all(ContextScored)) if event.session == session)
 
     def efforts(self, session: str = "s") -> list[str]:
         return self.scored(session).efforts
@@ -76,7 +65,7 @@ class Talk:
         return dict(zip(scored.efforts, scored.modes, strict=True))
 
     def changes(self) -> list[tuple[str, str, str]]:
-        return [(e.effort, e.change, e.reason) for e in self.derived if isinstance(e, ContextChanged)]
+        return [(e.effort, e.change, e.reason) for e in self.all(ContextChanged)]
 
 
 def test_what_a_turn_belongs_to_comes_in_expanded_and_first() -> None:
@@ -283,11 +272,11 @@ def test_kept_conclusions_are_bounded() -> None:
 def test_a_tool_names_nothing_and_changes_nothing() -> None:
     talk = Talk()
     talk.say("a")
-    before = talk.scored()
-    after = talk.say("a", role="tool", mentions=("b",), similar={"c": 1.0})
-    assert [type(e) for e in after] == [ContextScored]
-    assert talk.scored().efforts == before.efforts == ["a"]
-    assert talk.scored().turn == "t2"
+    assert talk.say("a", role="tool", mentions=("b",), similar={"c": 1.0}) == []
+    talk.say("b")
+    talk.say("a", role="tool", mentions=("c",), similar={"d": 1.0})
+    assert sorted(talk.efforts()) == ["a", "b"]
+    assert talk.scored().touched == []
 
 
 def test_a_recalled_effort_is_among_what_a_turn_touched() -> None:
@@ -301,16 +290,14 @@ def test_a_recalled_effort_is_among_what_a_turn_touched() -> None:
     assert talk.scored().activations == [talk.scored().scores[talk.efforts().index(e)] for e in ("b", "a")]
 
 
-def test_while_the_talk_goes_on_the_context_stands_still() -> None:
+def test_while_the_talk_goes_on_the_context_stands_still_and_nothing_is_told() -> None:
     talk = Talk(rescore=8)
     talk.say("a")
     talk.say("b")
     before = talk.scored()
-    for _ in range(8):
-        talk.say("b", similar={"b": 0.9, "a": 0.1})
-        assert (talk.scored().efforts, talk.scored().scores) == (before.efforts, before.scores)
-        assert (talk.scored().touched, talk.scored().turn) == (["b"], f"t{talk.turn}")
+    assert [talk.say("b", similar={"b": 0.9, "a": 0.1}) for _ in range(8)] == [[]] * 8
     talk.say("b")
+    assert (talk.scored().turn, talk.scored().touched) == (f"t{talk.turn}", ["b"])
     assert talk.scored().scores != before.scores
 
 
@@ -338,8 +325,7 @@ def test_an_effort_whose_only_turn_is_retracted_leaves() -> None:
     talk.say("a")
     talk.say("b")
     for turn, effort in (("t3", "b"), ("t2", "a")):
-        fact = TurnRetracted("space", f"r{turn}", 5, "s", turn)
-        talk.give(FactThreaded("space", "s", 5, effort, fact))
+        talk.give(TurnUnthreaded("space", "s", 5, turn, effort))
     assert talk.efforts() == ["a"]
     assert ("b", "left", "retracted") in talk.changes()
 
@@ -348,12 +334,12 @@ def test_scores_lie_between_zero_and_one_and_lists_have_one_length() -> None:
     talk = Talk()
     for at in range(60):
         talk.say("abcdef"[at % 6], mentions=("a",), similar={"b": 1.0, "g": 0.9})
-    for event in talk.derived:
-        if isinstance(event, ContextScored):
-            lists = (event.scores, event.modes, event.signals, event.similarities, event.recencies, event.idle)
-            assert {len(one) for one in lists} == {len(event.efforts)}
-            assert all(0 <= score <= 1 for score in event.scores)
-            assert len(event.efforts) <= 4
+    assert len(talk.all(ContextScored)) == 60
+    for event in talk.all(ContextScored):
+        lists = (event.scores, event.modes, event.signals, event.similarities, event.recencies, event.idle)
+        assert {len(one) for one in lists} == {len(event.efforts)}
+        assert all(0 <= score <= 1 for score in event.scores)
+        assert len(event.efforts) <= 4
 
 
 @pytest.mark.parametrize("preset", sorted(PRESETS))

@@ -6,34 +6,28 @@ from itertools import count
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
 from processors.working_memory import PROCESSOR, WorkingMemoryChanged, WorkingMemoryParams, at_hand
-from streams.events import SECOND, Fact, MemoryRecalled, SessionEnded, TurnRecorded, TurnRetracted
-from streams.processor import State
-from streams.text import FactRead, TurnRead, read
+from streams.core.events import SECOND, Fact, MemoryRecalled, SessionEnded, TurnRecorded, TurnRetracted
 from tests.laws import laws
-from tests.laws.histories import Move, histories, long_talk, outside
-
-thorough = settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+from tests.steps import Steps
 
 
-class Space:
-    """Recalls in a row; keeps the last event of each session."""
+class Space(Steps):
+    """Recalls in a row."""
 
     def __init__(self, **params: Any) -> None:
-        self.params = WorkingMemoryParams(**params)
-        self.state = State()
-        self.last: dict[str, WorkingMemoryChanged] = {}
+        super().__init__(PROCESSOR, **params)
         self.ids = count()
+
+    @property
+    def record(self) -> dict[str, WorkingMemoryChanged]:
+        """The last record of each session."""
+        return {event.session: event for event in self.all(WorkingMemoryChanged)}
 
     def fold(self, fact: Fact) -> list[str]:
         """The sessions in which something changed."""
-        derived = PROCESSOR.step(self.params, self.state, FactRead(fact, fact.at))
-        changed = [event for event in derived if isinstance(event, WorkingMemoryChanged)]
-        self.last.update({event.session: event for event in changed})
-        return [event.session for event in changed]
+        return [event.session for event in self.give(fact) if isinstance(event, WorkingMemoryChanged)]
 
     def recall(self, *turns: str, at: float = 0, session: str = "s", cue: str = "where?") -> list[str]:
         return self.fold(
@@ -47,7 +41,7 @@ class Space:
         return self.fold(SessionEnded("space", f"e{next(self.ids)}", int(at * SECOND), session))
 
     def hand(self, at: float = 0, session: str = "s") -> str:
-        return "".join(at_hand(self.params, self.last.get(session), int(at * SECOND)))
+        return "".join(at_hand(WorkingMemoryParams(), self.record.get(session), int(at * SECOND)))
 
 
 def test_a_session_that_recalled_nothing_has_nothing_at_hand() -> None:
@@ -94,7 +88,7 @@ def test_what_has_faded_is_not_kept() -> None:
     space = Space()
     space.recall(*"abc", at=0)
     space.recall("x", at=300)
-    assert space.last["s"].items == ["x"]
+    assert space.record["s"].items == ["x"]
     assert space.state.keys("turn/") == ["turn/x"]
 
 
@@ -111,7 +105,7 @@ def test_the_last_three_cues_are_kept_clipped() -> None:
     space = Space()
     for at in range(4):
         space.recall("a", at=at * 100, cue=f"{at}" * 500)
-    record = space.last["s"]
+    record = space.record["s"]
     assert [(cue[0], len(cue)) for cue in record.cues] == [("3", 160), ("2", 160), ("1", 160)]
 
 
@@ -163,34 +157,16 @@ def test_a_session_that_ends_has_nothing_at_hand_and_leaves_nothing_behind() -> 
 def test_a_mere_turn_writes_nothing() -> None:
     space = Space()
     turn = TurnRecorded("space", "t", 0, "s", "ann", "user", "Where did I put the invoice?")
-    assert PROCESSOR.step(space.params, space.state, TurnRead(turn, read(turn), 0)) == ()
+    assert space.give(turn) == []
     assert [*space.state.changes()] == []
 
 
 def test_an_event_is_not_changed_by_what_happens_later() -> None:
     space = Space()
     space.recall("a", "b")
-    first = space.last["s"]
+    first = space.record["s"]
     space.retract("a")
     assert first.items == ["a", "b"]
-
-
-@given(histories, st.integers(0, 60))
-@thorough
-def test_the_laws_hold(history: list[Move], cut: int) -> None:
-    events = outside(history)
-    laws.pure((PROCESSOR,), events)
-    laws.resumable((PROCESSOR,), events, min(cut, len(events)))
-    laws.idempotent((PROCESSOR,), events)
-    laws.well_formed((PROCESSOR,), events)
-    laws.small_steps((PROCESSOR,), events)
-    laws.separate((PROCESSOR,), events)
-
-
-def test_work_and_records_do_not_grow_with_history() -> None:
-    events = outside(long_talk(4000))
-    laws.level_work((PROCESSOR,), events)
-    laws.small_steps((PROCESSOR,), events)
 
 
 def test_records_of_the_longest_names_and_cues_are_small() -> None:
@@ -199,4 +175,4 @@ def test_records_of_the_longest_names_and_cues_are_small() -> None:
         MemoryRecalled("space", f"e{n}", n * SECOND, "\x01" * 9000, many, session=f"{n:02d}" + "語" * 198)
         for n in range(12)
     ]
-    laws.small_steps((PROCESSOR,), events)
+    laws.small_steps(laws.together([PROCESSOR]), laws.log_of(events))

@@ -1,0 +1,2 @@
+-- count: associations
+SELECT count(*) AS "pairs", avg(strength) AS "mean strength" FROM associations

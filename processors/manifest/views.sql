@@ -1,0 +1,100 @@
+-- The segment of every turn, after all revisions. One row per turn.
+--   space, session, turn_id, partition, position   of the turn
+--   segment
+CREATE VIEW filed_turns AS
+WITH refiled AS (
+    SELECT space, session, turn, arg_max(segment, (position, ordinal)) AS segment
+    FROM turn_refiled GROUP BY space, session, turn
+)
+SELECT f.space, f.session, f.turn AS turn_id, f.partition, f.position, coalesce(r.segment, f.segment) AS segment
+FROM turn_filed f
+LEFT JOIN refiled r ON r.turn = f.turn AND r.space = f.space AND r.session = f.session;
+
+
+-- Topically coherent runs of turns. One row per segment that has a turn left after revisions.
+--   space, session, segment
+--   first_turn, last_turn       turn ids, first_position, last_position: of the turns now filed in it (retracted ones
+--                               only where nothing else is left)
+--   started_at, last_at, turns, tokens   of its turns that are not retracted
+--   summary, terms              the last word on it; '' and [] before there is one
+--   status                      open or concluded; closed: whether no further turn will come to it
+--   concluded_at, concluded_by (turn id), pattern, confidence, conclusion: NULL while it is open
+--   reason, departure           why it begins where it begins, and how strongly its first turn departed, 0 to 1
+CREATE VIEW segments AS
+WITH opened AS (
+    SELECT space, session, segment, arg_min(reason, (position, ordinal)) AS reason, arg_min(score, (position, ordinal)) AS departure
+    FROM segment_opened GROUP BY space, session, segment
+), summarized AS (
+    SELECT space, session, segment, arg_max({s: summary, t: terms, c: closed}, (position, ordinal)) AS last
+    FROM segment_summarized GROUP BY space, session, segment
+), concluded AS (
+    SELECT space, session, segment, arg_max({a: c.at, t: turn, p: pattern, f: confidence, c: conclusion}, (position, ordinal)) AS last
+    FROM segment_concluded c
+    ANTI JOIN turn_retracted r ON r.space = c.space AND r.session = c.session AND r.turn = c.turn
+    GROUP BY space, session, segment
+), filed AS (
+    SELECT
+        t.space, t.session, f.segment,
+        coalesce(arg_min(t.turn_id, t.position) FILTER (NOT t.retracted), arg_min(t.turn_id, t.position)) AS first_turn,
+        coalesce(arg_max(t.turn_id, t.position) FILTER (NOT t.retracted), arg_max(t.turn_id, t.position)) AS last_turn,
+        coalesce(min(t.position) FILTER (NOT t.retracted), min(t.position)) AS first_position,
+        coalesce(max(t.position) FILTER (NOT t.retracted), max(t.position)) AS last_position,
+        min(t.at) AS started_at, max(t.at) AS last_at,
+        count(*) FILTER (NOT t.retracted) AS turns,
+        coalesce(sum(t.tokens) FILTER (NOT t.retracted), 0)::BIGINT AS tokens
+    FROM filed_turns f
+    JOIN recorded_turns t
+        ON t.position = f.position AND t.partition = f.partition AND t.space = f.space AND t.session = f.session
+    GROUP BY t.space, t.session, f.segment
+)
+SELECT
+    f.space, f.session, f.segment, f.first_turn, f.last_turn, f.first_position, f.last_position, f.started_at, f.last_at,
+    f.turns, f.tokens, coalesce((s.last).s, '') AS summary, coalesce((s.last).t, []) AS terms,
+    CASE WHEN c.last IS NULL THEN 'open' ELSE 'concluded' END AS status,
+    c.last IS NOT NULL OR coalesce((s.last).c, false) AS closed,
+    (c.last).a AS concluded_at, (c.last).t AS concluded_by, (c.last).p AS pattern, (c.last).f AS confidence,
+    (c.last).c AS conclusion, o.reason, o.departure
+FROM filed f
+LEFT JOIN opened o USING (space, session, segment)
+LEFT JOIN summarized s USING (space, session, segment)
+LEFT JOIN concluded c USING (space, session, segment);
+
+
+-- Turns that offered a conclusion not sure enough to take effect by itself. One row per offer.
+--   space, session, turn_id, segment, at, pattern, confidence, text
+--   status                      open, accepted, declined or overtaken; settled_at: NULL while it is open
+--   agent                       who said it. Offers of retracted turns are gone
+CREATE VIEW offers AS
+WITH settled AS (
+    SELECT o.space, o.session, o.turn, arg_max({o: outcome, a: o.at}, (position, ordinal)) AS last
+    FROM offer_settled o GROUP BY o.space, o.session, o.turn
+), retracted AS (
+    SELECT DISTINCT space, session, turn FROM turn_retracted
+), offered AS (
+    SELECT o.space, o.session, o.turn, arg_max(o, (position, ordinal)) AS o
+    FROM conclusion_offered o GROUP BY o.space, o.session, o.turn
+)
+SELECT
+    f.space, f.session, f.turn AS turn_id, (f.o).segment AS segment, (f.o).at AS "at", (f.o).pattern AS pattern,
+    (f.o).confidence AS confidence, (f.o).text AS text, coalesce((s.last).o, 'open') AS status, (s.last).a AS settled_at,
+    t.agent, (f.o).position AS position
+FROM offered f
+JOIN turn_recorded t ON t.id = f.turn AND t.space = f.space AND t.session = f.session
+LEFT JOIN settled s ON s.turn = f.turn AND s.space = f.space AND s.session = f.session
+WHERE (f.space, f.session, f.turn) NOT IN (SELECT (space, session, turn) FROM retracted);
+
+
+-- What conclusions left behind. One row per artifact.
+--   space, session, artifact, kind, title, body, status, tags, segment, turns (ids it rests on), at
+--   retracted                   whether the turn that made it (the last of them) was retracted since
+CREATE VIEW artifacts AS
+WITH newest AS (
+    SELECT a.space, a.artifact, arg_max(a, (position, ordinal)) AS a FROM artifact_made a GROUP BY a.space, a.artifact
+), retracted AS (
+    SELECT DISTINCT r.space, r.turn FROM turn_retracted r
+)
+SELECT
+    n.space, (n.a).session AS session, n.artifact, (n.a).kind AS kind, (n.a).title AS title, (n.a).body AS body,
+    (n.a).status AS status, (n.a).tags AS tags, (n.a).segment AS segment, (n.a).turns AS turns, (n.a).at AS "at",
+    r.turn IS NOT NULL AS retracted, (n.a).position AS position
+FROM newest n LEFT JOIN retracted r ON r.space = n.space AND r.turn = (n.a).turns[-1];

@@ -1,0 +1,178 @@
+-- The effort of every turn that belongs to one, after all revisions. One row per turn.
+--   space, session, turn_id, partition, position   of the turn
+--   effort
+CREATE VIEW threaded_turns AS
+WITH revised AS (
+    SELECT space, session, turn, arg_max(effort, (position, ordinal)) AS effort
+    FROM turn_rethreaded GROUP BY space, session, turn
+)
+SELECT h.space, h.session, h.turn AS turn_id, h.partition, h.position, h.effort
+FROM turn_threaded h
+ANTI JOIN revised r ON r.space = h.space AND r.session = h.session AND r.turn = h.turn
+WHERE h.effort <> ''
+UNION ALL
+SELECT r.space, r.session, r.turn, h.partition, h.position, r.effort
+FROM revised r
+JOIN turn_threaded h ON h.space = r.space AND h.session = r.session AND h.turn = r.turn
+WHERE r.effort <> '';
+
+
+-- Every turn, where it was last filed. One row per turn.
+--   space, session, turn_id     the event id of the turn
+--   position                    in the log: the order of the turns of a space
+--   at, recorded_at             when it happened, when the log stored it
+--   agent, role, content, parts, reply_to, tokens (estimated)
+--   segment, effort             after all revisions; NULL where there is none (effort: small talk)
+--   threaded_by, fit            what decided on the effort, and how well the turn fits it, 0 to 1
+--   retracted, retraction       whether it is no longer shown or matched, and why (NULL while it is)
+CREATE VIEW turns AS
+SELECT
+    t.space, t.session, t.turn_id, t.position, t.at, t.agent, t.role, t.content, f.segment, e.effort, t.tokens,
+    t.reply_to, t.parts, h.reason AS threaded_by, h.score AS fit, t.retracted, t.retraction, t.recorded_at
+FROM recorded_turns t
+LEFT JOIN filed_turns f
+    ON f.position = t.position AND f.partition = t.partition AND f.space = t.space AND f.session = t.session
+LEFT JOIN turn_threaded h
+    ON h.position = t.position AND h.partition = t.partition AND h.space = t.space AND h.session = t.session
+LEFT JOIN threaded_turns e
+    ON e.position = t.position AND e.partition = t.partition AND e.space = t.space AND e.session = t.session;
+
+
+-- Conversations. One row per session with at least one turn; counts leave retracted turns out.
+--   space, session
+--   started_at, last_at         of its turns
+--   turns, retracted, tokens    (of the raw turns), agents (distinct, in name order)
+--   segments, efforts           how many its turns belong to
+--   first_turn, last_turn       turn ids, retracted ones left out
+--   ended_at                    when it was said to be over, where nothing was said since; else NULL
+CREATE VIEW sessions AS
+WITH ended AS (
+    SELECT space, session, arg_max(e.at, position) AS ended_at, max(position) AS position
+    FROM session_ended e GROUP BY space, session
+), talk AS (
+    SELECT
+        space, session, min(t.at) AS started_at, max(t.at) AS last_at, max(position) AS position,
+        count(*) FILTER (NOT retracted) AS turns, count(*) FILTER (retracted) AS retracted,
+        coalesce(sum(tokens) FILTER (NOT retracted), 0)::BIGINT AS tokens,
+        list_sort(list(DISTINCT agent) FILTER (NOT retracted AND agent <> '')) AS agents,
+        count(DISTINCT segment) FILTER (NOT retracted) AS segments,
+        count(DISTINCT effort) FILTER (NOT retracted) AS efforts,
+        arg_min(turn_id, position) FILTER (NOT retracted) AS first_turn,
+        arg_max(turn_id, position) FILTER (NOT retracted) AS last_turn
+    FROM turns t GROUP BY space, session
+)
+SELECT
+    t.space, t.session, t.started_at, t.last_at, t.turns, t.retracted, t.tokens, coalesce(t.agents, []) AS agents,
+    t.segments, t.efforts, t.first_turn, t.last_turn,
+    CASE WHEN e.position > t.position THEN e.ended_at END AS ended_at
+FROM talk t LEFT JOIN ended e USING (space, session);
+
+
+-- What is said of units of work, their turns apart. One row per effort that ever opened.
+--   space, effort, topic, summary, terms, name, status, importance, opened_at, opened_in, opened_by, reopened,
+--   concluded_at, concluded_by, pattern, conclusion   as in efforts
+--   opened_with                 the turn it opened with, '' for one that was declared without a turn
+CREATE VIEW effort_facts AS
+WITH opened AS (
+    SELECT
+        space, effort,
+        arg_min({a: o.at, s: session, t: turn, n: name, o: topic, r: reason}, (position, ordinal)) AS first,
+        coalesce(arg_max(name, (position, ordinal)) FILTER (name <> ''), '') AS name
+    FROM effort_opened o GROUP BY space, effort
+), progressed AS (
+    SELECT space, effort, arg_max({o: topic, s: summary, t: terms, n: name}, (position, ordinal)) AS last
+    FROM effort_progressed GROUP BY space, effort
+), concluded AS (
+    SELECT
+        space, effort, max((position, ordinal)) AS place,
+        arg_max({a: c.at, t: turn, p: pattern, c: conclusion}, (position, ordinal)) AS last
+    FROM effort_concluded c
+    ANTI JOIN turn_retracted r ON r.space = c.space AND r.turn = c.turn AND c.pattern <> 'closed'
+    GROUP BY space, effort
+), resumed AS (
+    SELECT space, effort, max((position, ordinal)) AS place, count(*) AS times
+    FROM effort_resumed GROUP BY space, effort
+), rated AS (
+    SELECT space, effort, arg_max(importance, (position, ordinal)) AS importance
+    FROM effort_rated GROUP BY space, effort
+)
+SELECT
+    o.space, o.effort, coalesce(nullif((p.last).o, ''), (o.first).o) AS topic,
+    CASE WHEN c.place IS NULL OR r.place > c.place THEN 'open' ELSE 'concluded' END AS status,
+    coalesce(nullif((p.last).n, ''), o.name) AS name, coalesce(i.importance, 'normal') AS importance,
+    coalesce((p.last).s, '') AS summary, coalesce((p.last).t, []) AS terms,
+    (o.first).a AS opened_at, (o.first).s AS opened_in, (o.first).r AS opened_by, (o.first).t AS opened_with,
+    CASE WHEN r.place IS NULL OR c.place > r.place THEN (c.last).a END AS concluded_at,
+    CASE WHEN r.place IS NULL OR c.place > r.place THEN (c.last).t END AS concluded_by,
+    CASE WHEN r.place IS NULL OR c.place > r.place THEN (c.last).p END AS pattern,
+    CASE WHEN r.place IS NULL OR c.place > r.place THEN (c.last).c END AS conclusion,
+    coalesce(r.times, 0) AS reopened
+FROM opened o
+LEFT JOIN progressed p USING (space, effort)
+LEFT JOIN concluded c USING (space, effort)
+LEFT JOIN resumed r USING (space, effort)
+LEFT JOIN rated i USING (space, effort);
+
+
+-- Units of work. One row per effort that has a turn left after revisions, or that an agent declared.
+--   space, effort
+--   topic, summary, terms       the last word on it; name: the agent's own, also given later, '' for none
+--   status                      open or concluded; reopened: how often it was
+--   importance                  normal or high
+--   turns, segments, tokens, sessions (list, in name order), agents (list): of its turns that are not retracted
+--   opened_at, opened_in (session), opened_by (what decided), first_turn, last_turn, first_position, last_position
+--   last_at                     of its newest turn, or when it was declared
+--   concluded_at, concluded_by (turn id), pattern, conclusion: NULL while it is open
+CREATE VIEW efforts AS
+WITH threaded AS (
+    SELECT
+        space, effort,
+        coalesce(arg_min(turn_id, position) FILTER (NOT retracted), arg_min(turn_id, position)) AS first_turn,
+        coalesce(arg_max(turn_id, position) FILTER (NOT retracted), arg_max(turn_id, position)) AS last_turn,
+        coalesce(min(position) FILTER (NOT retracted), min(position)) AS first_position,
+        coalesce(max(position) FILTER (NOT retracted), max(position)) AS last_position,
+        coalesce(max(t.at) FILTER (NOT retracted), max(t.at)) AS last_at,
+        count(*) FILTER (NOT retracted) AS turns, coalesce(sum(tokens) FILTER (NOT retracted), 0)::BIGINT AS tokens,
+        count(DISTINCT segment) FILTER (NOT retracted) AS segments,
+        list_sort(list(DISTINCT session) FILTER (NOT retracted)) AS sessions,
+        list_sort(list(DISTINCT agent) FILTER (NOT retracted AND agent <> '')) AS agents
+    FROM turns t WHERE effort IS NOT NULL GROUP BY space, effort
+)
+SELECT
+    o.space, o.effort, o.topic, o.status, o.name, o.importance, o.summary, o.terms,
+    coalesce(t.turns, 0) AS turns, coalesce(t.segments, 0) AS segments, coalesce(t.tokens, 0) AS tokens,
+    coalesce(t.sessions, [o.opened_in]) AS sessions, coalesce(t.agents, []) AS agents,
+    o.opened_at, o.opened_in, o.opened_by,
+    coalesce(t.first_turn, nullif(o.opened_with, '')) AS first_turn, t.last_turn, t.first_position, t.last_position,
+    coalesce(t.last_at, o.opened_at) AS last_at,
+    o.concluded_at, o.concluded_by, o.pattern, o.conclusion, o.reopened
+FROM effort_facts o
+LEFT JOIN threaded t USING (space, effort)
+WHERE t.effort IS NOT NULL OR o.opened_by = 'declared';
+
+
+-- What was concluded, by whose words. One row per concluded segment: its last conclusion, for a farewell after the answer
+-- concludes again. What was only claimed is in conclusion_detected, what was offered in offers, and a confirmed negation,
+-- which closes nothing, in artifacts.
+--   space, session, turn_id, segment (of the turn, after revisions), effort
+--   at, agent, role, pattern, confidence (1 where an agent accepted an offer)
+--   text                        the sentence that says so
+--   conclusion                  what was concluded: the answer, where the sentence only confirms it
+CREATE VIEW conclusions AS
+WITH concluded AS (
+    SELECT
+        c.space, c.session, c.segment,
+        arg_max({t: c.turn, p: c.pattern, f: c.confidence, c: c.conclusion, a: c.at}, (c.position, c.ordinal)) AS last
+    FROM segment_concluded c
+    ANTI JOIN turn_retracted r ON r.space = c.space AND r.session = c.session AND r.turn = c.turn
+    GROUP BY c.space, c.session, c.segment
+), detected AS (
+    SELECT d.space, d.session, d.turn, d.pattern, arg_max(d.text, (d.position, d.ordinal)) AS text
+    FROM conclusion_detected d GROUP BY d.space, d.session, d.turn, d.pattern
+)
+SELECT
+    c.space, c.session, (c.last).t AS turn_id, t.segment, t.effort, (c.last).a AS "at", t.agent, t.role, (c.last).p AS pattern,
+    (c.last).f AS confidence, coalesce(d.text, (c.last).c) AS text, (c.last).c AS conclusion, t.position
+FROM concluded c
+JOIN turns t ON t.turn_id = (c.last).t AND t.space = c.space AND t.session = c.session
+LEFT JOIN detected d ON d.turn = (c.last).t AND d.pattern = (c.last).p AND d.space = c.space AND d.session = c.session;

@@ -1,0 +1,51 @@
+-- Notes with a time to live. One row per note.
+--   space, session, note, content, context, source, priority (base), opened_at, deadline
+--   turn                        it was inferred from, NULL where an agent took it
+--   status                      open, escalated (the user was asked), archived, settled, or historic (its deadline lay
+--                               before it was recorded: never raised)
+--   escalated_at, question, archived_at, settled_at, resolution: NULL where it did not come to that
+--   surfaced, last_surfaced_at  how often it was shown, and when last
+CREATE VIEW notes AS
+WITH opened AS (
+    SELECT n.space, n.note, arg_max(n, (position, ordinal)) AS n, max((position, ordinal)) AS place
+    FROM note_opened n GROUP BY n.space, n.note
+), surfaced AS (
+    SELECT s.space, s.note, count(*) AS times, max(s.at) AS last_at FROM note_surfaced s GROUP BY s.space, s.note
+), escalated AS (
+    SELECT e.space, e.note, arg_max({a: e.at, q: question}, (position, ordinal)) AS last, max((position, ordinal)) AS place
+    FROM note_escalated e GROUP BY e.space, e.note
+), archived AS (
+    SELECT a.space, a.note, max(a.at) AS archived_at, max((position, ordinal)) AS place
+    FROM note_archived a GROUP BY a.space, a.note
+), closed AS (
+    SELECT c.space, c.note, arg_max({a: c.at, r: resolution}, (position, ordinal)) AS last, max((position, ordinal)) AS place
+    FROM note_closed c GROUP BY c.space, c.note
+)
+SELECT
+    o.space, (o.n).session AS session, o.note, (o.n).content AS content, (o.n).context AS context, (o.n).source AS source,
+    (o.n).priority AS priority, (o.n).at AS opened_at, (o.n).deadline AS deadline, nullif((o.n).turn, '') AS turn,
+    CASE
+        WHEN c.place >= o.place THEN 'settled'
+        WHEN e.place >= o.place THEN 'escalated'
+        WHEN a.place >= o.place THEN 'archived'
+        WHEN (o.n).historic THEN 'historic'
+        ELSE 'open' END AS status,
+    CASE WHEN e.place >= o.place THEN (e.last).a END AS escalated_at,
+    CASE WHEN e.place >= o.place THEN (e.last).q END AS question,
+    CASE WHEN a.place >= o.place THEN a.archived_at END AS archived_at,
+    CASE WHEN c.place >= o.place THEN (c.last).a END AS settled_at,
+    CASE WHEN c.place >= o.place THEN (c.last).r END AS resolution,
+    coalesce(s.times, 0) AS surfaced, s.last_at AS last_surfaced_at, (o.n).position AS position
+FROM opened o
+LEFT JOIN surfaced s USING (space, note)
+LEFT JOIN escalated e USING (space, note)
+LEFT JOIN archived a USING (space, note)
+LEFT JOIN closed c USING (space, note);
+
+
+-- Notes that were raised to the user. One row per escalation.
+--   space, session, at (the deadline), note, question, content, priority
+--   settled_at, resolution      NULL while the question stands
+CREATE VIEW escalations AS
+SELECT e.space, e.session, e.at, e.note, e.question, n.content, n.priority, n.settled_at, n.resolution, e.position
+FROM note_escalated e LEFT JOIN notes n ON n.space = e.space AND n.note = e.note;

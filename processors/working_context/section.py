@@ -1,0 +1,141 @@
+"""What the working context puts into a context: its open efforts, and the conclusions that are still referred to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from processors.working_context.params import WorkingContextParams
+from streams.core.events import iso
+from streams.core.processor import Params, param
+from streams.core.section import Ask, Piece, Reader, Section
+from streams.core.text.within import clip, cost
+
+CCM = "Cognitive Context Management"
+
+
+class EntriesParams(Params):
+    """How the efforts in context are shown."""
+
+    topic: int = param(48, "tokens", "a heading is a line", ge=8)
+    summary: int = param(120, "tokens", "a summary tells what an effort is about, its turns the rest", CCM, ge=8)
+    turns: int = param(40, "turns", "read of an expanded effort, the newest: more would not fit", ge=0, le=200)
+    raw: float = param(0.5, "factor", "of an effort's relevance: its newest turn is worth half its summary", ge=0, le=1)
+    fade: float = param(0.95, "factor per turn", "older turns serve less: the 14th half as much", gt=0, le=1)
+
+
+class ConcludedParams(Params):
+    """How conclusions are shown."""
+
+    line: int = param(64, "tokens", "what was concluded is a sentence or two", ge=8)
+    recalled: float = param(0.9, "worth", "a turn named it just now", ge=0, le=1)
+    kept: float = param(0.5, "worth", "concluded lately, and perhaps still referred to", ge=0, le=1)
+
+
+@dataclass(slots=True)
+class _Effort:
+    """An entry, with what is said of its effort."""
+
+    effort: str
+    mode: str
+    score: float
+    signals: str
+    similarity: float
+    recency: float
+    idle: int
+    topic: str = ""
+    status: str = "open"
+    importance: str = "normal"
+    summary: str = ""
+    conclusion: str = ""
+
+    def told(self) -> dict[str, Any]:
+        """Its fields for JSON."""
+        return {name: getattr(self, name) for name in self.__slots__} | {"signals": self.signals.split()}
+
+
+def _read(ask: Ask, read: Reader, open_ones: bool) -> list[_Effort]:
+    listed = [_Effort(*row) for row in read.rows("entries") if (row[1] in ("expanded", "summary")) is open_ones]
+    by_id = {one.effort: one for one in listed}
+    for effort, topic, status, importance, summary, conclusion in (
+        read.rows("efforts", efforts=[*by_id]) if by_id else ()
+    ):
+        one = by_id[effort]
+        one.topic, one.status, one.importance, one.summary, one.conclusion = (
+            topic, status, importance, summary, conclusion,
+        )  # fmt: skip
+    return listed
+
+
+def entries(params: WorkingContextParams, own: EntriesParams, ask: Ask, read: Reader) -> Iterator[Piece]:
+    """Open efforts, most relevant first: a heading and a summary, then the newest turns of those that are expanded."""
+    listed = _read(ask, read, True)
+    efforts = [one.effort for one in listed]
+    turns = {row[0]: row[1:] for row in read.rows("turns", efforts=efforts, most=own.turns)} if efforts else {}
+    wanted = sorted({position for _, first, last, _ in turns.values() for position in (first, last)})
+    ends = {position: (id, at) for position, id, at in read.rows("ends", positions=wanted)} if wanted else {}
+    for rank, one in enumerate(listed):
+        count, first, last, newest = turns.get(one.effort, (0, -1, -1, []))
+        first_turn, (last_turn, last_at) = (ends[first][0], ends[last]) if count else ("", ("", 0))
+        told = one.told() | {"turn_count": count, "first_turn": first_turn, "last_turn": last_turn, "show": one.effort}
+        yield Piece(
+            one.effort, one.signals or "in context", one.score, _heading(own, one, count, last_at),
+            needed=rank == 0, data=told,
+        )  # fmt: skip
+        for n, position in enumerate(sorted(newest) if one.mode == "expanded" else ()):
+            worth = one.score * own.raw * own.fade ** (len(newest) - 1 - n)
+            yield Piece("", "a turn of it", worth, turn=position, under=one.effort)
+
+
+def _heading(own: EntriesParams, one: _Effort, count: int, last_at: int) -> str:
+    facts = [f"{count} turn{'s' * (count != 1)}"]
+    if last_at:
+        facts.append(f"last on {iso(last_at)[:10]}")
+    if one.importance == "high":
+        facts.append("important")
+    heading = f"### {_topic(one, own.topic)} ({', '.join(facts)}) [{one.effort}]"
+    summary = _summary(one.summary, own.summary)
+    return f"{heading}\n{summary}" if summary else heading
+
+
+def _topic(one: _Effort, limit: int) -> str:
+    return clip(" ".join(one.topic.split()), limit) or "untitled"
+
+
+def _summary(text: str, limit: int) -> str:
+    """A summary within `limit`: where not all of it fits, its first line, which says what it is about, and its newest.
+
+    An effort's summary has a line for each segment, the oldest first.
+    """
+    lines = list(dict.fromkeys(line.strip() for line in text.splitlines() if line.strip()))
+    if len(lines) < 2 or sum(map(cost, lines)) <= limit:
+        return clip("\n".join(lines), limit)
+    first = clip(lines[0], limit // 2)
+    room, newest = limit - cost(first), list[str]()
+    for line in reversed(lines[1:]):
+        room -= cost(line)
+        if room < 0:
+            break
+        newest.append(line)
+    if not newest:
+        newest = [clip(lines[-1], limit - cost(first))]
+    return "\n".join([first, *reversed(newest)])
+
+
+def concluded(params: WorkingContextParams, own: ConcludedParams, ask: Ask, read: Reader) -> Iterable[Piece]:
+    """What concluded efforts came to, those referred to last first."""
+    for one in _read(ask, read, False):
+        recalled = one.mode == "recalled"
+        words = clip(" ".join((one.conclusion or one.summary).split()), own.line)
+        line = f"- {_topic(one, own.line)}{' (recalled)' * recalled}: {words} [{one.effort}]"
+        reason = "named by a turn" if recalled else "concluded, referred to lately"
+        yield Piece(one.effort, reason, own.recalled if recalled else own.kept, line, data=one.told())
+
+
+def sections(queries: dict[str, str]) -> tuple[Section, ...]:
+    """The sections, with their queries."""
+    return (
+        Section("concluded", 30, "Concluded, and referred to lately", ConcludedParams, concluded, queries),
+        Section("entries", 40, "What is being worked on, most relevant first", EntriesParams, entries, queries),
+    )

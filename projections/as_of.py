@@ -1,0 +1,64 @@
+"""A memory as it was: all tables and views end at a position of the raw log, or at a time."""
+
+from __future__ import annotations
+
+import re
+
+from projections.store import EVENT_TABLES, Connection, one, read_meta
+from projections.tables import table_name
+from streams.core.errors import UsageError
+from streams.core.events import OUTSIDE, micros
+
+
+def as_of(connection: Connection, moment: str) -> Connection:
+    """A cursor on which all tables and views end at `moment`: a position of the raw log or an ISO time.
+
+    A position is PARTITION:OFFSET, or an offset alone where the log has one partition; other partitions end with what
+    was recorded until then. At a time, each space ends before its first event that happened later. Raises UsageError
+    for neither.
+    """
+    cursor = connection.cursor()
+    place = re.fullmatch(r"(?:(\d+):)?(\d+)", moment)
+    bound = _time_bound(cursor, moment) if place is None else _place_bound(cursor, moment, place[1], int(place[2]))
+    names = [name for (name,) in cursor.execute(EVENT_TABLES).fetchall()]
+    database = one(cursor, "SELECT current_database()")
+    for name in names:
+        cursor.execute(f'CREATE TEMP VIEW {name} AS SELECT * FROM "{database}".main.{name} AS t WHERE {bound}')
+    cursor.execute(read_meta(cursor, "views").replace("CREATE VIEW", "CREATE TEMP VIEW"))
+    return cursor
+
+
+def _place_bound(cursor: Connection, moment: str, partition: str | None, offset: int) -> str:
+    partitions = int(read_meta(cursor, "partitions"))
+    if partitions == 1 and partition in (None, "0"):
+        return f"position <= {offset}"
+    if partition is None or int(partition) >= partitions:
+        raise UsageError(
+            f"{moment!r} is no position of a log of {partitions} partitions",
+            "give PARTITION:OFFSET, 0:1234 for example",
+        )
+    recorded = " UNION ALL ".join(
+        f'SELECT "partition", position, recorded_at FROM {table_name(cls)}' for cls in OUTSIDE.values()
+    )
+    here = f'"partition" = {int(partition)}'
+    cursor.execute(
+        f"CREATE TEMP TABLE ends AS WITH raw AS ({recorded}) "
+        f'SELECT "partition", max(position) AS position FROM raw WHERE CASE WHEN {here} THEN position <= {offset} '
+        f"ELSE recorded_at <= (SELECT max(recorded_at) FROM raw WHERE {here} AND position <= {offset}) END "
+        'GROUP BY "partition"'
+    )
+    return 'position <= coalesce((SELECT position FROM ends WHERE ends."partition" = t."partition"), -1)'
+
+
+def _time_bound(cursor: Connection, moment: str) -> str:
+    try:
+        at = micros(moment)
+    except ValueError as error:
+        raise UsageError(
+            f"{moment!r} is neither a position nor a time ({error})", "give 1234 or 2026-01-05T09:00:00Z"
+        ) from error
+    later = " UNION ALL ".join(
+        f'SELECT space, position FROM {table_name(cls)} WHERE "at" > make_timestamp({at})' for cls in OUTSIDE.values()
+    )
+    cursor.execute(f"CREATE TEMP TABLE beyond AS SELECT space, min(position) AS first FROM ({later}) GROUP BY space")
+    return "position < coalesce((SELECT first FROM beyond WHERE beyond.space = t.space), 9223372036854775807)"

@@ -1,0 +1,1 @@
+"""What a model is given for the turn that is to be answered now: composed of sections, within a budget of tokens."""

@@ -1,0 +1,63 @@
+"""The context of a session, composed from a memory as of a position."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from typing import Any
+
+from projections.context.compose import Composed, Kept, Offer, compose, explained
+from projections.context.recent import RECENT
+from projections.context.render import frame_cost, render
+from projections.recall.answers import Sight
+from projections.recall.section import recalled
+from projections.stored import clock, last_position
+from streams.core.section import Ask
+
+
+def context_of(
+    sight: Sight,
+    space: str,
+    session: str,
+    budget: int | None = None,
+    without: Collection[str] = (),
+    question: str = "",
+) -> Composed:
+    """What is shown in a session, within `budget` tokens (the parameter's where it is None)."""
+    connection, params = sight.connection, sight.recall.params
+    ask = Ask(space, session, last_position(connection, space), clock(connection, space))
+    offers: list[Offer] = [(RECENT, None), (recalled(sight, question), None)]
+    offers += [(section, params[p.name]) for p in sight.recall.processors for section in p.read_model.sections]
+    return compose(connection, ask, offers, params, budget, without, frame_cost, _kept(sight, space))
+
+
+def _kept(sight: Sight, space: str) -> Kept:
+    """Finds the last records of a space in the index."""
+    keepers = {keep.event: p.name for p in sight.recall.processors for keep in p.read_model.keeps}
+    until = sight.until(space)
+
+    def kept(event: type, keys: Iterable[str]) -> dict[str, Any]:
+        related = sight.recall.index.related(space, keepers[event], keys, until)
+        last = {key: [one for one in records if type(one) is event] for key, records in related.items()}
+        return {key: records[-1] for key, records in last.items() if records}
+
+    return kept
+
+
+def context(
+    sight: Sight,
+    space: str,
+    session: str,
+    budget: int | None = None,
+    without: Sequence[str] = (),
+    question: str = "",
+    explain: bool = False,
+) -> dict[str, Any]:
+    """What a model would be given in a session: text, chat messages, and why each piece of them is there.
+
+    `question` is what is to be answered where it is not recorded yet. With `explain`, `considered` tells what was taken
+    and what was left out.
+    """
+    composed = context_of(sight, space, session, budget, without, question)
+    rendered = render(composed)
+    found = rendered.data | {"text": rendered.text, "messages": rendered.messages}
+    return found | {"considered": list(explained(composed))} if explain else found

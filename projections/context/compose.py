@@ -1,0 +1,211 @@
+"""Composition: which pieces of which sections a model is shown.
+
+First comes what is needed (the turn to be answered, the last exchanges, the effort in hand), then what serves most per
+token, as long as it fits: worth / (cost + overhead). A turn stands once. What serves less than `least` is left out
+though there is room: an unrelated turn in a context costs more than its tokens. A piece that stands below another is
+taken with it or after it.
+
+The result is a pure function of the memory, the position, the session, the budget and the parameters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from projections.context.params import ContextParams
+from projections.context.turns import Turn, quoted, read_turns, words
+from projections.store import Connection
+from streams.core.events import iso
+from streams.core.params import Params
+from streams.core.section import Ask, Piece, Section, offsets
+from streams.core.text.within import cost
+
+
+@dataclass(slots=True)
+class Choice:
+    """A piece that was considered, and what became of it."""
+
+    section: Section
+    piece: Piece
+    line: str
+    """How it is written."""
+    cost: int
+    words: str = ""
+    """Of a turn: what is shown of what it says, not quoted."""
+    taken: bool = False
+    why: str = ""
+    """Why it was taken or left out, beside what its section says of it."""
+
+
+@dataclass(slots=True)
+class Composed:
+    """A context, before it is written."""
+
+    ask: Ask
+    budget: int
+    choices: list[Choice]
+    """All that was considered, section by section in the order they are shown."""
+    turns: dict[int, Turn]
+    """Those that are considered, by offset."""
+    params: ContextParams
+    left: int = 0
+    """Tokens of the budget that are not used."""
+    headings: set[str] = field(default_factory=set)
+    """Names of the sections of which something is shown."""
+
+    def shown(self, section: str | None = None) -> list[Choice]:
+        """What is shown, in order; of one section where it is named."""
+        return [c for c in self.choices if c.taken and section in (None, c.section.name)]
+
+
+Kept = Callable[[type, Iterable[str]], dict[str, Any]]
+"""The last records of an event, by key; see `streams.core.section.Reader.kept`."""
+R = TypeVar("R")
+Offer = tuple[Section, Params | None]
+"""A section, and the parameters of the mechanism that it belongs to (None for those of composition itself)."""
+
+
+def compose(
+    connection: Connection,
+    ask: Ask,
+    offers: Sequence[Offer],
+    params: Mapping[str, Params],
+    budget: int | None = None,
+    without: Collection[str] = (),
+    frame: Callable[[Ask], int] = lambda ask: 0,
+    kept: Kept = lambda event, keys: {},
+) -> Composed:
+    """Chooses what is shown in a session. `params` by name: `context`, and `context.NAME` of each section.
+
+    `budget` is the parameter's where it is None; `frame` says what that which is written around the sections costs;
+    `kept` finds the last records of things.
+    """
+    own = params.get("context")
+    assert isinstance(own, ContextParams)
+    budget = own.budget if budget is None else budget
+    found: list[tuple[Section, Piece]] = []
+    for section, mechanism in sorted(offers, key=lambda offer: offer[0].place):
+        if section.name not in without:
+            read = _Reader(connection, ask, section, kept)
+            pieces = section.pieces(mechanism, params[f"context.{section.name}"], ask, read)
+            found += [(section, piece) for piece in pieces]
+    turns = read_turns(connection, ask.space, offsets([piece for _, piece in found]))
+    choices = [_written(section, piece, turns, own, budget) for section, piece in found]
+    composed = Composed(ask, budget, [c for c in choices if c is not None], turns, own)
+    _Packing(composed, budget - frame(ask)).pack()
+    return composed
+
+
+@dataclass(frozen=True, slots=True)
+class _Reader:
+    """What a section reads: see `streams.core.section.Reader`."""
+
+    connection: Connection
+    ask: Ask
+    section: Section
+    _kept: Kept
+
+    def rows(self, name: str, **given: Any) -> list[tuple[Any, ...]]:
+        sql = self.section.queries[name]
+        known = {"space": self.ask.space, "session": self.ask.session, "now": self.ask.now} | given
+        return self.connection.execute(sql, {k: v for k, v in known.items() if f"${k}" in sql}).fetchall()
+
+    def kept(self, event: type[R], keys: Iterable[str]) -> dict[str, R]:
+        return self._kept(event, keys)
+
+
+def _written(
+    section: Section, piece: Piece, turns: Mapping[int, Turn], params: ContextParams, budget: int
+) -> Choice | None:
+    """A piece as it is written; None for a turn that is not in the memory."""
+    if piece.turn < 0:
+        return Choice(section, piece, piece.text, cost(piece.text))
+    turn = turns.get(piece.turn)
+    if turn is None:
+        return None
+    share = params.newest if piece.needed and piece.worth >= 1 else params.turn
+    said = words(turn, max(int(budget * share), 8), params)
+    line = f"{label(turn, section)} {quoted(said)}".strip()
+    return Choice(section, piece, line, cost(line), said)
+
+
+def label(turn: Turn, section: Section) -> str:
+    """What stands before a turn's words: who speaks; outside the session's own last exchanges also when, and its id."""
+    if section.place >= OWN:
+        return f"{turn.speaker}:"
+    return f"- {iso(turn.at)[:10]} {turn.speaker} [{turn.id}]:"
+
+
+OWN = 90
+"""Sections from this place on show the session's own last exchanges, after which nobody asks when or where."""
+
+
+class _Packing:
+    """Fills a budget."""
+
+    def __init__(self, composed: Composed, room: int) -> None:
+        self.composed = composed
+        self.room = room
+        self._turns: dict[int, Choice] = {}
+        self._ids: dict[str, Choice] = {}
+        self._parents = {(c.section.name, c.piece.id): c for c in composed.choices if c.piece.id and not c.piece.under}
+
+    def pack(self) -> None:
+        """Takes what is needed, then what is worth most per token."""
+        params = self.composed.params
+        needed = sorted((c for c in self.composed.choices if c.piece.needed), key=lambda c: -c.piece.worth)
+        spare = self.room - int(self.room * params.needed)
+        for first, choice in enumerate(needed):
+            self._take(choice, "needed", 0 if first == 0 else spare)
+        rest = [c for c in self.composed.choices if not c.taken]
+        # Why by place last: among equals what stands later in time serves more; sections are in order already.
+        rest.sort(key=lambda c: -c.piece.worth / (c.cost + params.overhead))
+        for choice in rest:
+            if choice.piece.worth < params.least:
+                choice.why = "serves too little"
+            else:
+                self._take(choice, "worth it", 0)
+        self.composed.left = self.room
+
+    def _take(self, choice: Choice, why: str, spare: int) -> None:
+        """Takes a piece, and what it stands below, where they fit and leave `spare` tokens."""
+        piece, composed = choice.piece, self.composed
+        if (piece.turn >= 0 and piece.turn in self._turns) or (piece.id and piece.id in self._ids):
+            choice.why = "shown already"
+            return
+        group = [choice]
+        if piece.under:
+            parent = self._parents.get((choice.section.name, piece.under))
+            if parent is None:
+                choice.why = f"{piece.under} is not here"
+                return
+            if not parent.taken:
+                group.insert(0, parent)
+        price = sum(one.cost for one in group)
+        if choice.section.name not in composed.headings:
+            price += cost(f"## {choice.section.heading}")
+        if price > self.room - spare:
+            choice.why = "no room"
+            return
+        self.room -= price
+        composed.headings.add(choice.section.name)
+        for one in group:
+            one.taken, one.why = True, why
+            if one.piece.turn >= 0:
+                self._turns[one.piece.turn] = one
+            if one.piece.id:
+                self._ids[one.piece.id] = one
+
+
+def explained(composed: Composed) -> Iterable[dict[str, Any]]:
+    """Every piece that was considered, what it costs and is worth, and what became of it, as JSON values."""
+    for choice in composed.choices:
+        piece = choice.piece
+        turn = composed.turns.get(piece.turn)
+        yield {
+            "section": choice.section.name, "id": turn.id if turn else piece.id, "taken": choice.taken,
+            "why": choice.why, "reason": piece.reason, "worth": round(piece.worth, 6), "tokens": choice.cost,
+            "text": choice.line,
+        }  # fmt: skip

@@ -1,0 +1,83 @@
+"""Turns as a context shows them: quoted, so that nothing that was said can be taken for its frame."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import orjson
+
+from projections.context.params import ContextParams
+from projections.store import Connection
+from streams.core.text.within import clip
+
+QUOTE = "\n  | "
+"""What begins every further line of what somebody said. No line of the frame begins so."""
+_TURNS = """
+SELECT t.position, t.id, t.role, t.agent, t.content, t.session, epoch_us(t.at), t.tokens, t.parts
+FROM turn_recorded t JOIN (SELECT unnest($positions::BIGINT[]) AS position) p ON p.position = t.position
+WHERE t.space = $space
+"""
+
+
+@dataclass(slots=True)
+class Turn:
+    """A turn that may be shown."""
+
+    id: str
+    role: str
+    agent: str
+    content: str
+    session: str = ""
+    position: int = 0
+    at: int = 0
+    tokens: int = 0
+    """Of the content; 0 where it was not counted."""
+    calls: list[str] = field(default_factory=list)
+    """Names of the tools it calls."""
+
+    @property
+    def speaker(self) -> str:
+        """Who speaks, in a word or two: `user ann`, `assistant`."""
+        name = " ".join(self.agent.split())[:60]
+        return f"{self.role} {name}" if name and name != self.role else self.role
+
+
+def read_turns(connection: Connection, space: str, positions: Sequence[int]) -> dict[int, Turn]:
+    """The turns of a space at some offsets, by offset."""
+    if not positions:
+        return {}
+    rows = connection.execute(_TURNS, {"space": space, "positions": list(positions)}).fetchall()
+    return {
+        at: Turn(id, role, agent, content, session, at, when, size or 0, tool_calls(parts or "[]"))
+        for at, id, role, agent, content, session, when, size, parts in rows
+    }
+
+
+def quoted(text: str) -> str:
+    """What somebody said, with every line after the first marked as a quotation."""
+    return QUOTE.join(text.splitlines())
+
+
+def words(turn: Turn, limit: int, params: ContextParams) -> str:
+    """What a turn says within `limit` tokens, not quoted: a tool's output condensed, a call by the tool's name."""
+    room = min(limit, params.tool) if turn.role == "tool" else limit
+    said = clip(turn.content, room, turn.id, params.head, turn.tokens)
+    called = f"(calls {', '.join(turn.calls[:8])[:200]})" if turn.calls else ""
+    return f"{said} {called}".strip()
+
+
+def tool_calls(parts: str) -> list[str]:
+    """Names of the tools that a turn's parts (JSON) call; parts of other shapes are passed over."""
+    if len(parts) < 3:
+        return []
+    found = []
+    for part in orjson.loads(parts):
+        function: Any = part.get("function")
+        name = function.get("name") if isinstance(function, dict) else None
+        if part.get("type") in ("tool_use", "tool_call"):
+            name = name or part.get("name")
+        if isinstance(name, str) and name:
+            found.append(" ".join(name.split()))
+    return found

@@ -1,0 +1,167 @@
+"""What lies in the tables of a memory: derived events as they were, digests of them, and how far a space goes."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from operator import itemgetter
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from projections.store import Connection, one, read_only
+from projections.tables import table_name, table_of
+from streams.core.events import OUTSIDE
+from streams.core.processor import Processor
+
+_COLUMNS = (
+    "SELECT t.table_name, list(c.column_name ORDER BY c.column_name) FROM duckdb_tables() t "
+    "JOIN duckdb_columns() c ON c.database_name = t.database_name AND c.table_name = t.table_name "
+    "WHERE NOT t.temporary AND t.database_name = current_database() AND t.table_name NOT IN ('meta', 'marks', 'state') "
+    "GROUP BY t.table_name ORDER BY t.table_name"
+)
+ORDER = ("space", "partition", "position", "ordinal")
+"""The order of events within a table, by those of these columns that it has."""
+PLACES = frozenset(("partition", "position", "ordinal", "lineage", "recorded_at"))
+"""Columns that tell where an event stands and what made it: two memories of one log may differ in them."""
+
+
+def columns_of(connection: Connection) -> dict[str, list[str]]:
+    """The columns of each event table; both in name order."""
+    return dict(connection.execute(_COLUMNS).fetchall())
+
+
+def _packed(columns: Iterable[str]) -> str:
+    """SQL of a struct of what an event says."""
+    said = ", ".join(f'"{c}" := t."{c}"' for c in columns if c not in PLACES)
+    return f"struct_pack({said})"
+
+
+class StoredEvents:
+    """What processors made, read from a memory file at rest along with the raw log, a page of it at a time."""
+
+    def __init__(self, path: Path, processors: Iterable[Processor[Any]]) -> None:
+        self._connection = read_only(path)
+        self._classes = [(processor.name, cls) for processor in processors for cls in processor.emits]
+        self._page: dict[int, dict[str, list[tuple[int, Any]]]] = {}
+
+    def load(self, partition: int, start: int, stop: int) -> None:
+        """Takes what was made of the raw offsets start <= offset < stop of a partition as the page."""
+        self._page = {}
+        for name, cls in self._classes:
+            self._read(name, cls, partition, start, stop)
+
+    def at(self, offset: int) -> dict[str, list[Any]]:
+        """What each processor made of the raw event at `offset`, which lies in the page, in order."""
+        made = self._page.get(offset)
+        if made is None:
+            return {}
+        return {name: [event for _, event in sorted(rows, key=itemgetter(0))] for name, rows in made.items()}
+
+    def _read(self, name: str, cls: type, partition: int, start: int, stop: int) -> None:
+        place = 'WHERE e."partition" = ? AND e.position >= ? AND e.position < ?'
+        for offset, ordinal, event in events_of(self._connection, cls, place, [partition, start, stop]):
+            self._page.setdefault(offset, {}).setdefault(name, []).append((ordinal, event))
+
+
+def events_of(connection: Connection, cls: type, which: str, parameters: Any = None) -> Iterator[tuple[int, int, Any]]:
+    """The derived events of a class, with position and ordinal. `which` ends the query over its table `e`: WHERE, JOIN,
+    ORDER BY."""
+    table = table_of(cls)
+    names = [column.name for column in table.columns]
+    json = [column.name for column in table.columns if column.json]
+    select = ", ".join(f'epoch_us(e."{c.name}")' if c.sql == "TIMESTAMP" else f'e."{c.name}"' for c in table.columns)
+    rows = connection.execute(f"SELECT e.position, e.ordinal, {select} FROM {table.name} e {which}", parameters)
+    for position, ordinal, *row in rows.fetchall():
+        values = dict(zip(names, row, strict=True))
+        for column in json:
+            values[column] = orjson.loads(values[column])
+        yield position, ordinal, cls(**values)
+
+
+def digest(connection: Connection) -> dict[str, str]:
+    """A hash per table: spaces in name order, rows in position order, all columns but places and recorded times."""
+    found: dict[str, str] = {}
+    for name, columns in columns_of(connection).items():
+        order = ", ".join(f'"{c}"' for c in ORDER if c in columns)
+        rows = connection.execute(f"SELECT to_json({_packed(columns)}) FROM {name} t ORDER BY {order}")
+        sha = hashlib.sha256()
+        while page := rows.fetchmany(20_000):
+            sha.update("\n".join(row[0] for row in page).encode())
+            sha.update(b"\n")
+        found[name] = sha.hexdigest()[:16]
+    return found
+
+
+def clock(connection: Connection, space: str) -> int:
+    """A space's now: the greatest `at` of its events, UTC microseconds; 0 for an unknown space."""
+    union = " UNION ALL ".join(
+        f'SELECT max("at") AS "at" FROM {table_name(c)} WHERE space = $space' for c in OUTSIDE.values()
+    )
+    found = one(connection, f'SELECT epoch_us(max("at")) FROM ({union})', {"space": space})
+    return 0 if found is None else int(found)
+
+
+def last_position(connection: Connection, space: str) -> int:
+    """The offset of the last outside event of a space, in its partition; -1 for an unknown space."""
+    union = " UNION ALL ".join(
+        f"SELECT max(position) AS position FROM {table_name(c)} WHERE space = $space" for c in OUTSIDE.values()
+    )
+    found = one(connection, f"SELECT max(position) FROM ({union})", {"space": space})
+    return -1 if found is None else int(found)
+
+
+def ends(connection: Connection) -> dict[str, int]:
+    """By space: the offset of its last outside event."""
+    union = " UNION ALL ".join(f"SELECT space, position FROM {table_name(c)}" for c in OUTSIDE.values())
+    rows = connection.execute(f"SELECT space, max(position) FROM ({union}) GROUP BY space").fetchall()
+    return dict(rows)
+
+
+class TableRows:
+    """The rows of one table of a memory, up to an offset in each space, as hashes."""
+
+    def __init__(self, connection: Connection, name: str, columns: Sequence[str], scope: Mapping[str, int]) -> None:
+        self.name = name
+        self._connection = connection
+        self._session = "t.session" if "session" in columns else "''"
+        self._row = _packed(columns)
+        self._given = {"spaces": list(scope), "ends": list(scope.values())}
+        self._from = (
+            f"FROM {name} t JOIN (SELECT unnest($spaces::VARCHAR[]) AS space, unnest($ends::BIGINT[]) AS last) s "
+            "ON s.space = t.space AND t.position <= s.last"
+        )
+
+    def digest(self) -> tuple[int, int]:
+        """How many rows there are, and a hash of them all in any order."""
+        sql = f"SELECT count(*), coalesce(bit_xor(hash({self._row})), 0) {self._from}"
+        count, found = self._connection.execute(sql, self._given).fetchall()[0]
+        return count, found
+
+    def only(self, other: TableRows) -> dict[int, int]:
+        """The hashes of the rows that the other table lacks, and how many of each."""
+        if self.digest() == other.digest():
+            return {}
+        theirs = other._counts()
+        return {found: n - theirs.get(found, 0) for found, n in self._counts().items() if n > theirs.get(found, 0)}
+
+    def _counts(self) -> dict[int, int]:
+        sql = f"SELECT hash({self._row}) AS h, count(*) {self._from} GROUP BY h ORDER BY min(t.position)"
+        return dict(self._connection.execute(sql, self._given).fetchall())
+
+    def rows(self, hashes: Sequence[int]) -> list[dict[str, Any]]:
+        """Rows of these hashes: space, session, position and the row itself as JSON."""
+        if not hashes:
+            return []
+        sql = (
+            f"SELECT t.space, {self._session}, t.position, to_json({self._row}) {self._from} "
+            f"WHERE hash({self._row}) IN (SELECT unnest($hashes::UBIGINT[])) ORDER BY t.position LIMIT {len(hashes)}"
+        )
+        found = self._connection.execute(sql, self._given | {"hashes": list(hashes)}).fetchall()
+        return [dict(zip(("space", "session", "position", "row"), row, strict=True)) for row in found]
+
+
+def table_rows(connection: Connection, scope: Mapping[str, int]) -> list[TableRows]:
+    """The rows of each event table, in name order; `scope` has the last offset of each space that counts."""
+    return [TableRows(connection, name, columns, scope) for name, columns in columns_of(connection).items()]

@@ -1,0 +1,309 @@
+"""One pass: each event of the raw log goes once through all processors, in the order of the registry.
+
+    raw event -> manifest -> open_efforts -> working_context -> ...
+
+Each processor is handed what the processors it reads have just made of the event, in the order of the registry, and
+last the raw event itself; each only of the types that it takes. So the flow needs no joins, no forwarded copies and no
+waiting: what two streams say about one raw event arrives together. One raw event, one pass is the unit of work, of
+order, and of what is committed together.
+
+Why the raw event comes last: who is handed it knows all that was made of it. An effort is closed with the words of the
+offer that the closing accepts, a session's end is acted upon when its last conclusions are drawn.
+
+No I/O here. The embedded runtime, replays and Kafka workers make the same pass; they only move what goes in and out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import fields
+from itertools import islice
+from time import perf_counter
+from typing import Any, NamedTuple
+
+from streams.core.clock import DUE, Clock
+from streams.core.events import OUTSIDE, UPCASTS, Outside, TurnRecorded, decode
+from streams.core.processor import RAW, Derived, Params, Processor, Raw, State, Step, lineages
+from streams.core.text import NO_TEXT, VERSION, Text, read
+
+CLOCK = "clock"
+"""Where the driver keeps a space's clock, in the state of the raw log's lineage."""
+
+
+class Position(NamedTuple):
+    """Provenance of a derived event and its idempotence token. Order is lexicographic within a partition."""
+
+    partition: int
+    offset: int
+    """Of the raw-log event that caused it."""
+    ordinal: int
+    """Its place among what its processor made of that event, from 0."""
+
+
+class Record(NamedTuple):
+    """An event as a log holds it."""
+
+    partition: int
+    offset: int
+    space: str
+    recorded_at: int
+    """UTC microseconds, stamped by the log; stays with the event in every copy."""
+    type: str
+    value: bytes
+
+
+Placed = tuple[int, int, int, Derived]
+"""A derived event after its position: (partition, offset, ordinal, event). A plain tuple: millions of them are made."""
+
+
+class Row(NamedTuple):
+    """A derived event and where it stands."""
+
+    position: Position
+    event: Derived
+
+
+class RegistryError(ValueError):
+    """The processors do not fit together: one reads what does not stand before it, or takes what nobody emits."""
+
+
+def root_schema() -> dict[str, Any]:
+    """What the raw log is read with; its hash is the root of every lineage."""
+    return {
+        "events": {name: [f.name for f in fields(cls)] for name, cls in sorted(OUTSIDE.items())},
+        "upcasts": sorted(UPCASTS),
+        "text": VERSION,
+    }
+
+
+def raw_of(record: Record, text: Text | None = None) -> Raw[Any]:
+    """What processors are given for a record; `text` where a cache has the features already.
+
+    Raises what `decode` raises for a record that no edge let through.
+    """
+    return as_raw(decode(record.type, record.value), record.recorded_at, text)
+
+
+def as_raw(event: Outside, recorded_at: int, text: Text | None = None) -> Raw[Any]:
+    """What processors are given for a decoded event."""
+    if isinstance(event, TurnRecorded):
+        return Raw(event, text or read(event), recorded_at)
+    return Raw(event, NO_TEXT, recorded_at)
+
+
+class _Stage:
+    """One processor in the pass: its parameters, its steps by event type, whose events it is handed."""
+
+    __slots__ = ("index", "otherwise", "params", "parents", "processor", "seconds", "steps", "steps_made")
+
+    def __init__(self, processor: Processor[Any], params: Params, index: int, timed: bool) -> None:
+        self.processor = processor
+        self.params = params
+        self.index = index
+        self.seconds = 0.0
+        self.steps_made = 0
+        self.parents: tuple[int, ...] = ()
+        watched = self._timed if timed else _as_it_is
+        self.steps: dict[type, Step[Any, Any]] = {on.kind: watched(on.step) for on in processor.takes if on.kind}
+        self.otherwise = next((watched(on.step) for on in processor.takes if on.kind is None), None)
+
+    def _timed(self, step: Step[Any, Any]) -> Step[Any, Any]:
+        def timed(params: Any, state: State, event: Any, raw: Raw[Any]) -> Sequence[Derived]:
+            began = perf_counter()
+            made = step(params, state, event, raw)
+            self.seconds += perf_counter() - began
+            self.steps_made += 1
+            return made
+
+        return timed
+
+
+def _as_it_is(step: Step[Any, Any]) -> Step[Any, Any]:
+    return step
+
+
+class Driver:
+    """Processors folded together: their states by space, and how far each partition of the raw log was folded.
+
+    `given` names processors that are not folded: what they made is handed in (from a memory that holds it).
+    `timed` counts steps and seconds by processor, at some cost.
+    """
+
+    def __init__(
+        self,
+        processors: Iterable[Processor[Any]],
+        params: Mapping[str, Params],
+        given: Collection[str] = (),
+        timed: bool = False,
+    ) -> None:
+        """Raises RegistryError for processors that do not fit together."""
+        self.processors = tuple(processors)
+        emitted = _check(self.processors)
+        self.lineages = lineages(self.processors, params, root_schema())
+        self.marks: dict[int, int] = {}
+        """The offset of the last raw event folded, by partition."""
+        self.spaces: dict[str, list[State]] = {}
+        """By space: the state of the driver itself (its clock), then one for each processor."""
+        self._given = frozenset(given)
+        self._stages = [_Stage(p, params[p.name], i, timed) for i, p in enumerate(self.processors, 1)]
+        for stage in self._stages:
+            taken = {emitted[kind] for kind in stage.steps if kind in emitted}
+            stage.parents = tuple(sorted(taken))
+        self._routes = {cls: self._route(cls) for cls in OUTSIDE.values()}
+
+    def _route(self, cls: type) -> list[tuple[_Stage, Step[Any, Any] | None]]:
+        """The stages that an event of this class may reach, each with its step for the event itself."""
+        reached: set[int] = {stage.index for stage in self._stages if stage.processor.name in self._given}
+        route = []
+        for stage in self._stages:
+            step = stage.steps.get(cls) or stage.otherwise
+            if stage.index not in reached and (step is not None or not reached.isdisjoint(stage.parents)):
+                reached.add(stage.index)
+                route.append((stage, step))
+        return route
+
+    @property
+    def names(self) -> list[str]:
+        """Of the streams of which there is state, as `spaces` orders it: the raw log's (the driver's own) first."""
+        return [RAW, *(processor.name for processor in self.processors)]
+
+    def fold(
+        self,
+        space: str,
+        partition: int,
+        offset: int,
+        raw: Raw[Any],
+        rows: list[Placed],
+        given: Mapping[str, Sequence[Derived]] | None = None,
+    ) -> bool:
+        """Folds one raw event; adds what is derived to `rows`, each processor's in order.
+
+        `given` has what the processors that are not folded made of it. An offset that is not above the mark of its
+        partition changes nothing and adds nothing. Returns whether the event was folded.
+        """
+        if offset <= self.marks.get(partition, -1):
+            return False
+        self.marks[partition] = offset
+        states = self.spaces.get(space)
+        if states is None:
+            states = self.load(space, {})
+        event = raw.event
+        own = states[0]
+        clock = own.index(_clock)
+        if clock.strike(raw, event.at, isinstance(event, TurnRecorded)):
+            own.put(CLOCK, clock)
+        made: list[Sequence[Derived]] = [()] * len(states)
+        if given:
+            for stage in self._stages:
+                made[stage.index] = given.get(stage.processor.name, ())
+        for stage, step in self._routes[type(event)]:
+            params, state = stage.params, states[stage.index]
+            outputs: list[Derived] = []
+            for parent in stage.parents:
+                for output in made[parent]:
+                    follow = stage.steps.get(type(output))
+                    if follow is not None:
+                        outputs += follow(params, state, output, raw)
+            if step is not None:
+                outputs += step(params, state, event, raw)
+            if outputs:
+                made[stage.index] = outputs
+                rows += [(partition, offset, ordinal, output) for ordinal, output in enumerate(outputs)]
+        return True
+
+    def load(self, space: str, saved: Mapping[str, dict[str, bytes]]) -> list[State]:
+        """Takes the saved state of a space, by stream, in the place of what there is; its states."""
+        states = self.spaces[space] = [State(saved.get(name)) for name in self.names]
+        return states
+
+    def begin_again(self) -> None:
+        """Takes any offset next: for who folds a log space by space, each of its offsets once."""
+        self.marks.clear()
+
+    def deadline(self, space: str) -> str | None:
+        """The first state key of a space that asks for a tick; None where none does. The space is in `spaces`."""
+        keys = [key for state in self.spaces[space] for key in state.keys(DUE, 1)]
+        return min(keys, default=None)
+
+    def clock(self, space: str) -> Clock:
+        """What time it is in a space. The space is in `spaces`."""
+        return self.spaces[space][0].index(_clock)
+
+    def evict(self, most: int, keep: Collection[str]) -> None:
+        """Lets go of the states of spaces beyond `most`, those longest in memory first, but of none in `keep`."""
+        surplus = len(self.spaces) - max(most, len(keep))
+        if surplus > 0:
+            for space in list(islice((space for space in self.spaces if space not in keep), surplus)):
+                del self.spaces[space]
+
+    def seconds(self) -> dict[str, float]:
+        """The time spent in each processor that is folded; 0 where the pass is not timed."""
+        return {stage.processor.name: stage.seconds for stage in self._stages}
+
+    def steps(self) -> dict[str, int]:
+        """How often each processor was called; 0 where the pass is not timed."""
+        return {stage.processor.name: stage.steps_made for stage in self._stages}
+
+
+def _clock(state: State) -> Clock:
+    return state.get(CLOCK, Clock) or Clock()
+
+
+def _check(processors: Sequence[Processor[Any]]) -> dict[type, int]:
+    """Who emits each derived type: the place in the pass, from 1. Raises RegistryError."""
+    emitted: dict[type, int] = {}
+    outside = set(OUTSIDE.values())
+    before = {RAW: 0}
+    for place, processor in enumerate(processors, 1):
+        for stream in processor.reads:
+            if stream not in before:
+                raise RegistryError(f"{processor.name} reads {stream}, which does not stand before it")
+        for on in processor.takes:
+            stream = RAW if on.kind is None or on.kind in outside else _named(processors, emitted.get(on.kind))
+            if stream not in processor.reads:
+                kind = on.kind.__name__ if on.kind else "every outside event"
+                raise RegistryError(f"{processor.name} takes {kind}, which no stream that it reads has")
+        for cls in processor.emits:
+            if cls in emitted or cls in outside:
+                raise RegistryError(f"{processor.name} emits {cls.__name__}, which another does")
+            emitted[cls] = place
+        if processor.name in before:
+            raise RegistryError(f"two processors are called {processor.name}")
+        before[processor.name] = place
+    return emitted
+
+
+def _named(processors: Sequence[Processor[Any]], place: int | None) -> str:
+    return processors[place - 1].name if place else ""
+
+
+def ancestors(processors: Sequence[Processor[Any]], names: Collection[str]) -> list[Processor[Any]]:
+    """The processors of these names and all that they read, directly or not, in the order of the registry."""
+    needed = set(names)
+    for processor in reversed(processors):
+        if processor.name in needed:
+            needed.update(processor.reads)
+    return [processor for processor in processors if processor.name in needed]
+
+
+def fold(
+    processors: Iterable[Processor[Any]],
+    events: Iterable[Outside],
+    params: Mapping[str, Params] | None = None,
+    recorded_at: int | None = None,
+) -> list[Row]:
+    """All rows that `processors` derive from `events`, in memory: for tests and tuning.
+
+    `params` by processor name, defaults where missing. `recorded_at` is each event's own `at` unless given.
+    """
+    processors = tuple(processors)
+    driver = Driver(processors, {p.name: (params or {}).get(p.name) or p.params() for p in processors})
+    placed: list[Placed] = []
+    for offset, event in enumerate(events):
+        driver.fold(event.space, 0, offset, as_raw(event, event.at if recorded_at is None else recorded_at), placed)
+    return rows_of(placed)
+
+
+def rows_of(placed: Iterable[Placed]) -> list[Row]:
+    """Derived events with their positions, as given."""
+    return [Row(Position(partition, offset, ordinal), event) for partition, offset, ordinal, event in placed]

@@ -1,0 +1,93 @@
+"""What a mechanism puts into a context: a section, made of pieces.
+
+A context answers what a model should see for the turn that is to be answered now. Mechanisms offer sections; which of
+their pieces are shown, and how they are written, is decided where the context is composed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol, TypeVar
+
+from streams.core.params import Params
+
+R = TypeVar("R")
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """For what a context is asked. Times are UTC microseconds."""
+
+    space: str
+    session: str
+    position: int
+    """The last offset of the space's partition that is seen; -1 for none."""
+    now: int
+    """The space's clock there."""
+
+
+@dataclass(slots=True)
+class Piece:
+    """A part of a context that is shown or left out as a whole: a line of text, or a turn in its own words."""
+
+    id: str
+    """Of what it tells: a turn, an effort, a note. What has an id is shown once."""
+    reason: str
+    """Why it may be shown, in a few words for a person."""
+    worth: float
+    """How much it serves the turn that is to be answered, 0 to 1."""
+    text: str = ""
+    """A paragraph; "" where `turn` is shown."""
+    turn: int = -1
+    """The offset of the turn that is shown in its own words; -1 where `text` is."""
+    under: str = ""
+    """The id of the piece of its section below which it stands: it is shown only with that."""
+    needed: bool = False
+    """Whether it comes first, whatever it costs (within the section's share)."""
+    data: Mapping[str, Any] = field(default_factory=dict)
+    """What JSON tells of it."""
+
+
+class Reader(Protocol):
+    """What a section reads of a memory, as of the position of the context."""
+
+    def rows(self, name: str, **given: Any) -> list[tuple[Any, ...]]:
+        """The rows of the section's query of that name; `$space`, `$session` and `$now` are given always."""
+        ...
+
+    def kept(self, event: type[R], keys: Iterable[str]) -> dict[str, R]:
+        """The last records of an event that is kept by one field (see `Keep`), by key; much faster than a query."""
+        ...
+
+
+Pieces = Callable[[Any, Any, Ask, Reader], Iterable[Piece]]
+"""The pieces of a section, in the order in which they are shown: a pure function of the mechanism's parameters, the
+section's own, what is asked, and what is read."""
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A part of a context."""
+
+    name: str
+    """Its name for --without and in JSON; its parameters are called `context.NAME`."""
+    place: int
+    """Where it stands: sections are shown by rising place. 10 standing knowledge, 20 notes, 30 what was concluded,
+    40 earlier work, 50 what was recalled, 60 the session's own past, 90 its last exchanges."""
+    heading: str
+    params: type[Params]
+    pieces: Pieces
+    queries: Mapping[str, str] = field(default_factory=dict)
+    """SQL by name. Written as projections/views.sql says."""
+
+
+def queries_of(text: str) -> dict[str, str]:
+    """The queries in a `section.sql`, by name: each begins with a line `-- rows: NAME`."""
+    parts = [part.partition("\n") for part in f"\n{text}".split("\n-- rows: ")[1:]]
+    return {name.strip(): sql.strip() for name, _, sql in parts}
+
+
+def offsets(pieces: Sequence[Piece]) -> list[int]:
+    """The offsets of the turns that pieces show in their own words."""
+    return sorted({piece.turn for piece in pieces if piece.turn >= 0})

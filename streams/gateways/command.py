@@ -1,0 +1,222 @@
+"""What commands share: their options, the home they ask, and how they record what a person says."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Optional
+
+import typer
+
+from streams.core.errors import UsageError
+from streams.gateways.terminal import Row, Terminal, printable
+
+if TYPE_CHECKING:
+    from streams.logs.settings import Settings
+    from streams.logs.sqlite import SqliteLog
+    from streams.logs.where import HomeLog
+    from streams.runtime.home import Home
+    from streams.runtime.kafka.metrics import Meters
+
+LOG, ASK, REPLAY, RUN, CODE = "The log", "Ask a memory", "Memories and replays", "Run and keep", "What the code says"
+"""The headings in `mnemolog --help`."""
+OK, FAILED, MISUSED = 0, 1, 2
+"""Exit codes: done; rejects, or what was asked for could not be done; the command was not understood."""
+SPACES_TOLD = 10
+"""Names told where another was asked for."""
+
+HomeDir = Annotated[
+    Optional[Path],  # noqa: UP045 - typer evaluates it
+    typer.Option("--home", metavar="DIR", help="Home of the log and its memories (MNEMOLOG_HOME; ~/.mnemolog)."),
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Answer in JSON Lines.")]
+Memory = Annotated[str, typer.Option("--memory", metavar="NAME", help="The memory to ask.")]
+AsOf = Annotated[
+    Optional[str],  # noqa: UP045
+    typer.Option("--as-of", metavar="T", help="As it was at a time (2026-01-05T09:00:00Z) or a position of the log."),
+]
+After = Annotated[
+    str,
+    typer.Option("--after", metavar="P:O", help="Wait until live holds this position of the log (PARTITION:OFFSET)."),
+]
+OnlySpace = Annotated[Optional[str], typer.Option("--space", metavar="S", help="Only this space.")]  # noqa: UP045
+OnlySession = Annotated[Optional[str], typer.Option("--session", metavar="X", help="Only this session.")]  # noqa: UP045
+InSpace = Annotated[
+    Optional[str],  # noqa: UP045
+    typer.Option("--space", metavar="S", help="The space (MNEMOLOG_SPACE; default)."),
+]
+Limit = Annotated[Optional[int], typer.Option("--limit", "-n", min=0, help="At most so many rows.")]  # noqa: UP045
+
+
+def settings() -> Settings:
+    """What the environment says."""
+    from streams.logs.settings import Settings
+
+    return Settings()
+
+
+def home_path(home: Path | None) -> Path:
+    """The home that was asked for."""
+    return (home or settings().home).expanduser()
+
+
+def log_of(home: Path | None) -> HomeLog:
+    """The log of a home, for commands that ask no memory: they start in half the time."""
+    from streams.logs.where import open_log
+
+    path = home_path(home)
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(f"{path} cannot be a home: {error.strerror}", "choose another with --home") from error
+    check_writable(path)
+    return open_log(path)
+
+
+def file_log_of(home: Path | None) -> SqliteLog:
+    """The log of a home where it is a file there. Raises UsageError where it is on brokers."""
+    from streams.logs.sqlite import SqliteLog
+
+    log = log_of(home)
+    if isinstance(log, SqliteLog):
+        return log
+    log.close()
+    raise UsageError("the log is on Kafka, not in a file", "`mnemolog archive DIR` copies it to files")
+
+
+def check_writable(home: Path) -> None:
+    """Raises UsageError for a home whose log cannot be written: even who only reads takes part in its locks."""
+    from streams.logs.where import LOG_FILE
+
+    for path in (home, home / LOG_FILE, home / f"{LOG_FILE}.gate"):
+        if path.exists() and not os.access(path, os.W_OK):
+            raise UsageError(f"{path} cannot be written", "choose another home with --home, or change its rights")
+
+
+@contextmanager
+def opened(home: Path | None, json: bool, after: str = "") -> Iterator[tuple[Home, Terminal]]:
+    """A home and where to answer; folding that takes long shows how far it is.
+
+    Questions to live are answered once it holds the position `after`.
+    """
+    from processors import PROCESSORS
+    from streams.runtime.home import Home
+
+    terminal = Terminal(json)
+    check_writable(home_path(home))
+
+    def warn(line: str) -> None:
+        terminal.err.print(f"[yellow]note:[/] {printable(line)}", soft_wrap=True)
+
+    with terminal.progress("folding") as tick:
+        house = Home(home_path(home), PROCESSORS, tick, warn, after)
+        try:
+            yield house, terminal
+        finally:
+            house.close()
+
+
+def list_view(
+    view: str, columns: str, empty: str, home: Path | None, json: bool, memory: str, as_of: str | None,
+    after: str = "", **how: Any,
+) -> None:  # fmt: skip
+    """Answers with the rows of a view. Raises UsageError for a space or session that is not in the log."""
+    with opened(home, json, after) as (house, terminal):
+        found = house.ask("view", memory, name=view, as_of=as_of, **how)
+        if not found:
+            known_place(house.path, how.get("space"), how.get("session"))
+        # What was asked for need not be told in each row.
+        told = [word for word in columns.split() if how.get(word.rstrip("?")) is None]
+        terminal.rows(found, " ".join(told), empty)
+
+
+def known_place(home: Path, space: str | None, session: str | None) -> None:
+    """Raises UsageError where the log has turns, but not of this space or session (None: any)."""
+    from streams.gateways.feed import places
+    from streams.logs.where import LOG_FILE
+
+    known = places(home / LOG_FILE, session) if space or session else []
+    if not known:
+        return
+    if space and space not in (names := [name for name, _ in known]):
+        told = ", ".join(names[:SPACES_TOLD]) + (", ..." if len(names) > SPACES_TOLD else "")
+        raise UsageError(f"there is no space {space!r} in {home}", f"spaces: {told}")
+    if session and not any(has for name, has in known if space in (None, name)):
+        having = [name for name, has in known if has]
+        where = (
+            f"it is in space {', '.join(having[:SPACES_TOLD])}" if having else "`mnemolog query sessions` lists them"
+        )
+        raise UsageError(f"there is no session {session!r}{f' in space {space!r}' if space else ''}", where)
+
+
+def hint(home: Path, space: str, session: str | None, terminal: Terminal) -> None:
+    """Why a context is empty. Why no error: an agent may ask before the first turn of a session."""
+    try:
+        known_place(home, space, session)
+    except UsageError as error:
+        terminal.err.print(f"nothing yet: {error}; {error.way_out}", markup=False, soft_wrap=True)
+
+
+def one_of(value: str, known: Sequence[str], option: str) -> str:
+    """A value that must be one of some. Raises UsageError."""
+    if value not in known:
+        raise UsageError(f"there is no {option} {value!r}", f"choose one of {', '.join(known)}")
+    return value
+
+
+def record(home: Path | None, json: bool, said: str, event: dict[str, Any]) -> None:
+    """Appends one event that a person made, and says so."""
+    import uuid
+
+    from streams.core.edge import Edge
+    from streams.logs.log import Refused
+
+    # Why a random id: said again, it is a new fact (closed, reopened, closed); only sources are fed twice.
+    given = {"id": uuid.uuid4().hex[:24]} | {key: value for key, value in event.items() if value is not None}
+    log = log_of(home)
+    try:
+        (outcome,) = log.append([Edge(settings().space).event(given)])
+    finally:
+        log.close()
+    if isinstance(outcome, Refused):
+        raise UsageError(outcome.reason, "nothing was recorded")
+    terminal = Terminal(json)
+    if json:
+        place = {"position": outcome.offset, "partition": outcome.partition}
+        terminal.object({"recorded": given["type"], "id": given["id"]} | place)
+    else:
+        place_ = str(outcome.offset) if log.partitions == 1 else f"{outcome.partition}:{outcome.offset}"
+        terminal.say(f"[green]{said}[/] [dim](event {given['id']} at position {place_})[/]")
+
+
+def one(rows: list[Row], what: str, way_out: str) -> Row:
+    """The only row. Raises UsageError for none or several."""
+    if len(rows) == 1:
+        return rows[0]
+    raise UsageError(f"{'several spaces have' if rows else 'there is no'} {what}", "add --space" if rows else way_out)
+
+
+def serve_until_stopped(home: Path | None, json: bool, meters: Meters | None = None) -> None:
+    """Keeps live up to date, and answers, until a signal says to stop."""
+    import signal
+
+    from streams.runtime.home import serve as serve_home
+
+    stopped: list[int] = []
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda caught, frame: stopped.append(caught))
+    with opened(home, json) as (house, terminal):
+        house.meters = meters
+
+        def said(line: str) -> None:
+            if json:
+                terminal.object({"said": line})
+            else:
+                terminal.out.print(line, markup=False, soft_wrap=True)
+            sys.stdout.flush()
+
+        serve_home(house, lambda: bool(stopped), said)
+        said("stopped; all that was acknowledged is in the log")

@@ -1,0 +1,245 @@
+"""Checks of a home: what was found, and what to do where it is not well. Nothing is changed, nothing folded."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import shutil
+import socket
+import sqlite3
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from streams.core.errors import MnemologError
+from streams.logs.where import LOG_FILE
+
+if TYPE_CHECKING:
+    from projections.store import Connection
+    from streams.runtime.home import Home
+
+LOW_SPACE = 1024**3
+"""Bytes free under which a fold or a snapshot may fail."""
+STALE = 600
+"""Seconds after which a file that should have been renamed was left by a process that died."""
+HALF_DONE = (
+    "*.partial",
+    "snapshots/*.partial",
+    "cache/**/*.partial",
+    ".replay-*",
+    ".live.fresh*",
+    f"{LOG_FILE}.partial",
+)
+"""What a process that died may leave; all of it can be deleted."""
+
+Status = Literal["well", "look", "failed"]
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One thing that was looked at."""
+
+    name: str
+    status: Status
+    found: str
+
+
+def examine(home: Path) -> list[Check]:
+    """All checks; no home is made."""
+    log = home / LOG_FILE
+    return [_program(), *_place(home), *_log(log), *_memories(home, _end(log)), *_stale(home)]
+
+
+def _program() -> Check:
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        own = version("mnemolog")
+    except PackageNotFoundError:
+        own = "(not installed)"
+    python, sqlite, duckdb = sys.version.split()[0], sqlite3.sqlite_version, version("duckdb")
+    return Check("program", "well", f"mnemolog {own}, Python {python}, SQLite {sqlite}, DuckDB {duckdb}")
+
+
+def _place(home: Path) -> Iterator[Check]:
+    if not home.is_dir():
+        yield Check("home", "look", f"{home} is not there yet: the first feed makes it")
+        return
+    if not os.access(home, os.W_OK | os.X_OK):
+        yield Check("home", "failed", f"{home} cannot be written: choose another with --home, or change its rights")
+    else:
+        yield Check("home", "well", str(home.resolve()))
+    free, used = shutil.disk_usage(home).free, _bytes(home)
+    said = f"{_size(used)} used, {_size(free)} free"
+    if free < max(LOW_SPACE, used):
+        yield Check("disk", "look", f"{said}: a replay and a backup need as much as is used; make room")
+    else:
+        yield Check("disk", "well", said)
+
+
+def _log(path: Path) -> Iterator[Check]:
+    if not path.exists():
+        yield Check("log", "look", "there is none yet: feed some turns")
+        return
+    if not all(os.access(place, os.W_OK) for place in (path.parent, path)):
+        yield Check("log", "failed", f"{path} cannot be written, so it was not looked at: change its rights")
+        return
+    try:
+        with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True, timeout=10)) as log:
+            verdict = log.execute("PRAGMA quick_check(1)").fetchone()[0]
+            count, end = log.execute("SELECT count(*), coalesce(max(offset) + 1, 0) FROM log").fetchone()
+            guards = log.execute("SELECT count(*) FROM sqlite_master WHERE type = 'trigger'").fetchone()[0]
+    except sqlite3.Error as error:
+        yield Check("log", "failed", f"{path}: {error}: restore the newest backup")
+        return
+    if verdict != "ok" or count != end:
+        gap = "" if count == end else f"; {end - count} events are missing"
+        yield Check("log", "failed", f"{path} is damaged ({verdict}{gap}): restore the newest backup")
+    elif guards < 3:
+        yield Check("log", "look", "its guards against changes are gone: any command that opens it sets them again")
+    else:
+        yield Check("log", "well", f"{count:,} events, {_size(path.stat().st_size)}, no gaps, append-only")
+
+
+def _end(path: Path) -> int:
+    """The offset that the log's next event will get; 0 where it cannot be read."""
+    try:
+        with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True, timeout=10)) as log:
+            return int(log.execute("SELECT coalesce(max(offset) + 1, 0) FROM log").fetchone()[0])
+    except sqlite3.Error:
+        return 0
+
+
+def _memories(home: Path, end: int) -> Iterator[Check]:
+    if not (home / "live.duckdb").exists():
+        yield Check("live", "look", "there is none yet: the first question makes it")
+        return
+    from processors import PROCESSORS
+    from streams.runtime.home import Home
+
+    house = Home(home, PROCESSORS)
+    serving = _serving(house)
+    if serving is not None:
+        yield serving
+    held = _held(home)
+    for name in house.memories():
+        if name == "live" and held:
+            yield (
+                _asked(house)
+                if serving is not None and serving.status == "well"
+                else Check(name, "look", f"process {held} is folding into it just now: look again when it is done")
+            )
+        else:
+            yield _memory(house, name, end)
+
+
+def _serving(house: Home) -> Check | None:
+    """Whether somebody answers on the home's socket; None where there is no socket."""
+    path = house.socket_path
+    if not path.exists():
+        return None
+    try:
+        with socket.socket(socket.AF_UNIX) as connection:
+            connection.settimeout(5)
+            connection.connect(str(path))
+    except OSError:
+        return Check("server", "look", f"{path} was left by a server that died: `mnemolog serve` takes its place")
+    return Check("server", "well", "somebody serves this home")
+
+
+def _held(home: Path) -> str:
+    """The process that holds the writer lock, "" where nobody does."""
+    lock = home / "writer.lock"
+    if not lock.exists():
+        return ""
+    with lock.open("rb") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return lock.read_text() or "?"
+    return ""
+
+
+def _asked(house: Home) -> Check:
+    """What the server says of live."""
+    try:
+        waiting = house.request({"ping": True})["behind"]
+    except MnemologError as error:
+        return Check("live", "failed", f"{error}: {error.way_out}")
+    return Check("live", "well", f"{waiting:,} events wait in the log; the server folds them")
+
+
+def _memory(house: Home, name: str, end: int) -> Check:
+    """How far a memory was folded, and whether this program can fold it on."""
+    from projections import store
+
+    try:
+        connection = store.read_only(house.memory_path(name))
+    except MnemologError as error:
+        return Check(name, "failed", f"{error}: {error.way_out}")
+    with closing(connection):
+        behind = end - 1 - store.read_mark(connection, 0)
+        partial = "" if name == "live" else store.read_meta(connection, "partial").replace("None", "").strip('"')
+        differs = _differs(house, connection)
+    size = _size(house.memory_path(name).stat().st_size)
+    if behind < 0:
+        return Check(name, "failed", f"the log ends {-behind:,} events before it: restore the newest backup, or replay")
+    if differs and name == "live":
+        return Check(
+            name,
+            "failed",
+            f"{differs}: `mnemolog replay --as next`, `mnemolog diff live next`, `mnemolog promote next`",
+        )
+    if differs:
+        return Check(
+            name, "look", f"{size}; {differs}: it can be read, not promoted; delete its file when done with it"
+        )
+    waiting = f"{behind:,} events wait" if behind else "at the log's end"
+    if partial:
+        return Check(name, "well", f"{size}; a fold of a part ({partial})")
+    folds = "; the next question folds them" if behind and name == "live" else ""
+    return Check(name, "well", f"{size}; {waiting}{folds}")
+
+
+def _differs(house: Home, connection: Connection) -> str:
+    """Why this program cannot fold a memory on; "" where it can."""
+    import orjson
+
+    from projections.store import read_meta
+    from streams.runtime.memories import changed_since
+
+    if read_meta(connection, "log_id") != house.log.id:
+        return "it was folded from another log"
+    then = orjson.loads(read_meta(connection, "lineages"))
+    try:
+        changed = changed_since(house.processors, read_meta(connection, "params"), then)
+    except ValueError:
+        return "it was folded with parameters this program does not know"
+    return f"it was folded by another version of {', '.join(changed)}" if changed else ""
+
+
+def _stale(home: Path) -> Iterator[Check]:
+    """What processes that died have left."""
+    if not home.is_dir():
+        return
+    now = time.time()
+    left = sorted({p for pattern in HALF_DONE for p in home.glob(pattern) if now - p.lstat().st_mtime > STALE})
+    if left:
+        names = ", ".join(str(path.relative_to(home)) for path in left[:5]) + (", ..." if len(left) > 5 else "")
+        size = _size(sum(map(_bytes, left)))
+        yield Check("left over", "look", f"{size} left by processes that died; delete in {home}: {names}")
+
+
+def _bytes(path: Path) -> int:
+    """The size of a file, or of all files under a folder."""
+    if not path.is_dir():
+        return path.stat().st_size if path.exists() else 0
+    return sum(p.stat().st_size for p in path.rglob("*") if p.is_file())
+
+
+def _size(count: int) -> str:
+    return f"{count / 1e9:,.1f} GB" if count >= 1e9 else f"{count / 1e6:,.1f} MB"

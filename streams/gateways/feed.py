@@ -1,0 +1,198 @@
+"""Feeding: what a source gives goes to the log in batches; what neither takes goes to a rejects file.
+
+A rejects file holds the rejected lines, byte for byte, and nothing else, so that it can be mended and fed again.
+"""
+
+from __future__ import annotations
+
+import shutil
+import sqlite3
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO
+
+from streams.core.edge import Accepted, Fault, Reject
+from streams.core.errors import UsageError
+from streams.core.events import Outside
+from streams.gateways.sources import STDIN, Item
+from streams.logs.log import Duplicate, Outcome, Refused
+
+BATCH = 1000
+"""Events per append: what waits for one durable write."""
+BATCH_BYTES = 16 * 1024 * 1024
+"""Bytes per append: long lines are held in small number."""
+TOLD = 1000
+"""Faults kept for the report; all are counted, and all rejected lines are in the rejects file."""
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """One fault of one rejected line."""
+
+    file: str
+    line: int
+    field: str
+    reason: str
+
+    def __str__(self) -> str:
+        place = f"{self.file}:{self.line}" if self.line else self.file
+        return f"{place}: {self.field}: {self.reason}" if self.field else f"{place}: {self.reason}"
+
+
+@dataclass(slots=True)
+class Report:
+    """What became of everything that was fed."""
+
+    added: int = 0
+    known: int = 0
+    """Were in the log already."""
+    rejected: int = 0
+    faults: list[Told] = field(default_factory=list)
+    """The first `TOLD` of them."""
+    rejects: list[str] = field(default_factory=list)
+    """The rejects files written."""
+
+
+class Rejects:
+    """The rejects files of one feed: beside each file fed, or the one that was asked for.
+
+    A file appears when it is whole, and never in place of another: yesterday's rejects may have been mended by hand.
+    """
+
+    def __init__(self, target: Path | None = None) -> None:
+        self.target = target
+        self._open: dict[Path, IO[bytes]] = {}
+
+    def add(self, source: str, raw: bytes | IO[bytes]) -> None:
+        """Keeps a rejected line. Raises UsageError where that cannot be written."""
+        path = self.target or Path("stdin.rejects.jsonl" if source == STDIN else f"{source}.rejects.jsonl")
+        if not raw:
+            return
+        try:
+            if path not in self._open:
+                self._open[path] = _partial(path).open("wb")
+            out = self._open[path]
+            if isinstance(raw, bytes):
+                out.write(raw)
+            else:
+                shutil.copyfileobj(raw, out)
+            out.write(b"\n")
+        except OSError as error:
+            raise UsageError(f"{path} cannot be written: {error.strerror}", "choose another with --rejects") from error
+
+    def close(self) -> list[str]:
+        """Puts the files in their places; where they are."""
+        written = []
+        for path, out in self._open.items():
+            out.close()
+            written.append(str(_settle(_partial(path), path)))
+        self._open.clear()
+        return written
+
+
+def _partial(path: Path) -> Path:
+    return path.with_name(path.name + ".partial")
+
+
+def _settle(partial: Path, path: Path) -> Path:
+    """Renames a finished file to `path`, or to the first free number where other rejects lie there already."""
+    stem = path.name.removesuffix(".jsonl")
+    for candidate in (path, *(path.with_name(f"{stem}.{n}.jsonl") for n in range(2, 10_000))):
+        if not candidate.exists():
+            return partial.rename(candidate)
+        if _same(candidate, partial):
+            partial.unlink()
+            return candidate
+    return partial
+
+
+def _same(one: Path, other: Path) -> bool:
+    if one.stat().st_size != other.stat().st_size:
+        return False
+    with one.open("rb") as left, other.open("rb") as right:
+        return all(a == b for a, b in zip(_chunks(left), _chunks(right), strict=True))
+
+
+def _chunks(stream: IO[bytes]) -> Iterator[bytes]:
+    while chunk := stream.read(1024 * 1024):
+        yield chunk
+
+
+def feed(
+    append: Callable[[Sequence[Outside]], list[Outcome]],
+    items: Iterable[Item],
+    rejects: Rejects,
+    told: Callable[[Report], None] = lambda report: None,
+) -> Report:
+    """Appends what `items` holds. `told` is called after each batch, when all that the report counts is durable.
+
+    Raises what `append` raises; the batches before are in the log, and feeding again adds the rest.
+    """
+    report = Report()
+    batch: list[Accepted] = []
+    size = 0
+    try:
+        for item in items:
+            if isinstance(item, Reject):
+                _reject(item, report, rejects)
+                continue
+            batch.append(item)
+            size += len(item.raw)
+            if len(batch) >= BATCH or size >= BATCH_BYTES:
+                _append(append, batch, report, rejects)
+                told(report)
+                batch, size = [], 0
+        _append(append, batch, report, rejects)
+    finally:
+        report.rejects = rejects.close()
+    told(report)
+    return report
+
+
+def _append(
+    append: Callable[[Sequence[Outside]], list[Outcome]], batch: list[Accepted], report: Report, rejects: Rejects
+) -> None:
+    if not batch:
+        return
+    for item, outcome in zip(batch, append([item.event for item in batch]), strict=True):
+        if isinstance(outcome, Refused):
+            _reject(Reject(item.source, item.line, item.raw, [_fault(outcome.reason)]), report, rejects)
+        elif isinstance(outcome, Duplicate):
+            report.known += 1
+        else:
+            report.added += 1
+
+
+def places(log: Path, session: str | None = None) -> list[tuple[str, bool]]:
+    """The spaces that a log has, each with whether something of `session` is in it (with None: whether anything is)."""
+    if not log.exists():
+        return []
+    with closing(sqlite3.connect(f"{log.resolve().as_uri()}?mode=ro", uri=True, timeout=10)) as found:
+        # Why recursive: the index finds the next space, where DISTINCT would read all of it.
+        spaces = found.execute(
+            "WITH RECURSIVE s(space) AS (SELECT min(space) FROM log UNION ALL "
+            "SELECT (SELECT min(space) FROM log WHERE space > s.space) FROM s WHERE s.space IS NOT NULL) "
+            "SELECT space FROM s WHERE space IS NOT NULL"
+        ).fetchall()
+        has = "SELECT EXISTS (SELECT 1 FROM log WHERE space = ? AND CAST(value AS TEXT) ->> 'session' = ?)"
+        return [
+            (space, session is None or bool(found.execute(has, (space, session)).fetchone()[0])) for (space,) in spaces
+        ]
+
+
+def _fault(reason: str) -> Fault:
+    """The log's reasons begin with the field they are about, where there is one."""
+    field, colon, rest = reason.partition(": ")
+    return Fault(field, rest) if colon and field.isidentifier() else Fault("line", reason)
+
+
+def _reject(reject: Reject, report: Report, rejects: Rejects) -> None:
+    report.rejected += 1
+    for fault in reject.faults:
+        if len(report.faults) < TOLD:
+            report.faults.append(Told(reject.source, reject.line, fault.field, fault.reason))
+    rejects.add(reject.source, reject.raw)
+    if not isinstance(reject.raw, bytes):
+        reject.raw.close()

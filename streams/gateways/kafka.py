@@ -1,0 +1,392 @@
+"""The commands that only a log on Kafka has. Thin: each asks its own module and tells the answer.
+
+What they need is imported by the command itself: without the extra `kafka`, all other commands work.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Optional
+
+import typer
+
+from streams.core.errors import UsageError
+from streams.gateways.command import FAILED, AsJson, home_path, log_of, serve_until_stopped, settings
+from streams.gateways.terminal import Terminal, printable
+
+if TYPE_CHECKING:
+    from streams.logs.kafka.connection import Connection
+    from streams.runtime.kafka.dead_letters import Letters
+
+KAFKA = "On Kafka"
+"""The heading in `mnemolog --help`."""
+
+topics_app = typer.Typer(help="Topics on Kafka: list them, make them.", invoke_without_command=True)
+log_app = typer.Typer(help="The log itself: which it is, and copying it to Kafka.", invoke_without_command=True)
+letters_app = typer.Typer(
+    help="Records that could not be folded: list, show, feed again or drop them.", invoke_without_command=True
+)
+
+lineages_app = typer.Typer(
+    help="Lineages on Kafka: list them, drop old ones, give up candidates.", invoke_without_command=True
+)
+
+
+def connected() -> Connection:
+    """The brokers that the environment names. Raises UsageError where it names none, or aiokafka is missing.
+
+    Commands ask for it before they import what needs aiokafka, so that its absence is told in words.
+    """
+    from streams.logs.settings import Settings
+
+    settings = Settings()
+    if not settings.kafka:
+        raise UsageError("this command needs a log on Kafka", "set MNEMOLOG_KAFKA=host:9092")
+    from streams.logs.kafka.connection import Connection
+
+    return Connection.of(settings)
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the commands to the command line."""
+    app.add_typer(topics_app, name="topics", rich_help_panel=KAFKA)
+    app.add_typer(log_app, name="log", rich_help_panel=KAFKA)
+    app.add_typer(letters_app, name="dead-letters", rich_help_panel=KAFKA)
+    app.add_typer(lineages_app, name="lineages", rich_help_panel=KAFKA)
+    app.command(rich_help_panel=KAFKA)(worker)
+    app.command(rich_help_panel=KAFKA)(project)
+
+
+# -- topics ------------------------------------------------------------------------------------------------------------
+
+
+@topics_app.callback()
+def topics(context: typer.Context, json: AsJson = False) -> None:
+    """List topics with their end offsets, and how far each consumer group is behind."""
+    if context.invoked_subcommand is not None:
+        return
+    connection = connected()
+    from streams.logs.kafka.topics import listing
+
+    ends, lags = listing(connection)
+    rows = [
+        {"topic": e.topic, "partitions": e.partitions, "records": sum(e.ends.values()) - sum(e.begins.values()),
+         "ends": e.ends if json else " ".join(map(str, e.ends.values()))}
+        for e in ends
+    ]  # fmt: skip
+    terminal = Terminal(json)
+    terminal.rows(rows, "topic partitions records ends", "there are no topics; `mnemolog topics create` makes them")
+    groups = [
+        {"group": g.group, "reads": g.topic, "lag": sum(g.lag.values()),
+         "lags": g.lag if json else " ".join(map(str, g.lag.values()))}
+        for g in lags
+    ]  # fmt: skip
+    if groups:
+        terminal.rows(groups, "group reads lag lags", "")
+
+
+@topics_app.command("create")
+def topics_create(
+    partitions: Annotated[
+        Optional[int],  # noqa: UP045 - typer evaluates it
+        typer.Option(min=1, help="Of the log and all derived topics, for ever (4)."),
+    ] = None,
+    replication: Annotated[int, typer.Option(min=1, help="Copies of each record, on as many brokers.")] = 1,
+    json: AsJson = False,
+) -> None:
+    """Make the topics that are missing; says so where one that exists differs from what it must be."""
+    connection = connected()
+    from processors import PROCESSORS
+    from streams.logs.kafka.topics import create
+    from streams.runtime.kafka.candidates import live_lineages
+
+    made = create(connection, live_lineages(connection, PROCESSORS), partitions, replication)
+    terminal = Terminal(json)
+    if json:
+        terminal.object(
+            {"log": made.log_id, "partitions": made.partitions, "created": made.created, "existing": made.existing}
+        )
+        return
+    terminal.say(
+        f"{len(made.created)} topics made, {len(made.existing)} were there: "
+        f"log {made.log_id}, {made.partitions} partitions"
+    )
+
+
+# -- the log -----------------------------------------------------------------------------------------------------------
+
+
+@log_app.callback()
+def log(
+    context: typer.Context,
+    home: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option("--home", metavar="DIR", help="Home of the log (MNEMOLOG_HOME; ~/.mnemolog)."),
+    ] = None,
+    json: AsJson = False,
+) -> None:
+    """Say which log this is, where it lies and where it ends; or copy it."""
+    if context.invoked_subcommand is not None:
+        return
+    from streams.logs.settings import Settings
+
+    settings = Settings()
+    found = log_of(home)
+    try:
+        ends = {partition: found.end(partition) for partition in range(found.partitions)}
+        where = f"{settings.kafka}/{settings.kafka_prefix}" if settings.kafka else str(home or settings.home)
+        row = {"log": found.id, "where": where, "partitions": found.partitions}
+        row["ends"] = ends if json else " ".join(map(str, ends.values()))
+    finally:
+        found.close()
+    Terminal(json).rows([row], "log where partitions ends", "")
+
+
+@log_app.command("copy")
+def log_copy(
+    source: Annotated[
+        str, typer.Option("--from", metavar="PREFIX", help="A log on the same brokers; else that of the home's file.")
+    ] = "",
+    partitions: Annotated[
+        Optional[int],  # noqa: UP045 - typer evaluates it
+        typer.Option(min=1, help="Of the copy, where it is new (4)."),
+    ] = None,
+    replication: Annotated[int, typer.Option(min=1, help="Copies of each record, where the log is new.")] = 1,
+    what_is_left: Annotated[
+        bool, typer.Option("--what-is-left", help="Copy a log that lost records to retention, without them.")
+    ] = False,
+    home: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option("--home", metavar="DIR", help="Home of the log to copy (MNEMOLOG_HOME; ~/.mnemolog)."),
+    ] = None,
+    json: AsJson = False,
+) -> int:
+    """Copy a log into the one that MNEMOLOG_KAFKA and MNEMOLOG_KAFKA_PREFIX name; done again, it goes on.
+
+    Event ids and recorded times are kept, so what is folded from the copy is the same.
+    """
+    terminal, connection = Terminal(json), connected()
+    from streams.logs.kafka.copy import copied_to
+    from streams.logs.settings import Settings
+    from streams.logs.where import LOG_FILE
+
+    with terminal.progress("copying", "events") as tick:
+        path = (home or Settings().home).expanduser() / LOG_FILE
+        copied = copied_to(connection, source or path, partitions, replication, tick, what_is_left)
+    if json:
+        terminal.object(
+            {"stored": copied.stored, "duplicates": copied.duplicates, "refused": copied.refused,
+             "lost": copied.lost, "reasons": copied.reasons}
+        )  # fmt: skip
+        return 1 if copied.refused else 0
+    terminal.say(f"{copied.stored:,} events copied, {copied.duplicates:,} were there, {copied.refused:,} refused")
+    if copied.lost:
+        terminal.say(f"[red]{copied.lost:,} offsets at the beginning were gone[/]")
+    for reason in copied.reasons:
+        terminal.say(f"  [red]{printable(reason)}[/]")
+    return 1 if copied.refused else 0
+
+
+# -- dead letters ------------------------------------------------------------------------------------------------------
+
+LetterName = Annotated[str, typer.Argument(metavar="NAME", help="As listed: its partition and offset in the log.")]
+
+
+def letters() -> Letters:
+    """The dead letters of the log that the environment names."""
+    from streams.logs.kafka.topics import Names
+    from streams.runtime.kafka.dead_letters import Letters
+
+    connection = connected()
+    return Letters(connection, Names(connection.prefix).dead_letters)
+
+
+@letters_app.callback()
+def dead_letters(context: typer.Context, json: AsJson = False) -> None:
+    """List the records that could not be folded, with the reason; oldest first."""
+    if context.invoked_subcommand is None:
+        rows = [letter.told() for letter in letters().all()]
+        Terminal(json).rows(rows, "name set_aside_at? bytes> reason~", "there are no dead letters")
+
+
+@letters_app.command("show")
+def dead_letters_show(
+    name: LetterName,
+    raw: Annotated[bool, typer.Option("--raw", help="Only the original bytes, as they came.")] = False,
+    json: AsJson = False,
+) -> None:
+    """Show one with its headers and its original bytes."""
+    import sys
+
+    letter = letters().named(name)
+    if raw:
+        sys.stdout.buffer.write(letter.value or b"")
+        return
+    terminal = Terminal(json)
+    if json:
+        terminal.object(letter.told() | letter.content())
+    else:
+        for what, value in (letter.told() | letter.content()).items():
+            terminal.out.print(f"{what}: {printable(str(value))}", markup=False, soft_wrap=True)
+
+
+@letters_app.command("refeed")
+def dead_letters_refeed(
+    names: Annotated[list[str], typer.Argument(metavar="NAME...", help="As listed; `all` is every one.")],
+    value: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option("--value", metavar="FILE", help="The mended event, instead of what came (of one letter)."),
+    ] = None,
+    id: Annotated[str, typer.Option("--id", help="Another id for the event, where its own is taken.")] = "",
+    json: AsJson = False,
+) -> None:
+    """Append what a letter stands for to the log, on its right partition and validated; the letter is settled."""
+    from streams.logs.where import open_log
+    from streams.runtime.kafka.dead_letters import refeed_all
+
+    if (value or id) and len(names) != 1:
+        raise UsageError("--value and --id are for one letter", "name one")
+    found = letters()
+    chosen = found.all() if names == ["all"] else [found.named(name) for name in names]
+    mended = None if value is None else read_file(value)
+    log = open_log(home_path(None))
+    try:
+        outcomes = refeed_all(log, found, chosen, settings().space, mended, id)
+    finally:
+        log.close()
+    rows = [outcome._asdict() for outcome in outcomes]
+    Terminal(json).rows(rows, "name position said~", "there are no dead letters")
+    if any(row["position"] is None for row in rows):
+        raise typer.Exit(FAILED)
+
+
+@letters_app.command("drop")
+def dead_letters_drop(
+    names: Annotated[list[str], typer.Argument(metavar="NAME...", help="As listed.")], json: AsJson = False
+) -> None:
+    """Settle letters without feeding them again; their records stay in the log, where nobody folds them."""
+    found = letters()
+    for name in names:
+        found.named(name)
+    found.settle(names)
+    terminal = Terminal(json)
+    if json:
+        terminal.object({"dropped": names})
+    else:
+        terminal.say(f"{len(names)} dropped")
+
+
+def read_file(path: Path) -> bytes:
+    """The bytes of a file. Raises UsageError."""
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise UsageError(f"{path} cannot be read: {error.strerror}", "name a file with one event in JSON") from error
+
+
+# -- workers -----------------------------------------------------------------------------------------------------------
+
+
+class StoreKind(StrEnum):
+    """Where a worker keeps state."""
+
+    rocksdb = "rocksdb"
+    memory = "memory"
+
+
+def worker(
+    processors: Annotated[
+        Optional[list[str]],  # noqa: UP045
+        typer.Argument(metavar="[PROCESSOR]...", help="The processors to fold; all where none is named."),
+    ] = None,
+    memory: Annotated[str, typer.Option(metavar="NAME", help="Whose parameters: live's, or a candidate's.")] = "live",
+    store: Annotated[
+        StoreKind, typer.Option(help="On disk, or in memory and restored from the broker at each start.")
+    ] = StoreKind.rocksdb,
+    datadir: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option(metavar="DIR", help="Where state lies on disk (workers/ in the home)."),
+    ] = None,
+    metrics: Annotated[str, typer.Option(metavar="HOST:PORT", help="Serve health and Prometheus metrics there.")] = "",
+) -> None:
+    """Fold the log on Kafka, sharing its partitions with the other workers, until stopped."""
+    connection = connected()
+    from processors import PROCESSORS
+    from streams.logs.settings import Settings
+    from streams.runtime.kafka.health import observed
+    from streams.runtime.kafka.logs import configure
+    from streams.runtime.kafka.service import work
+
+    configure()
+    folder = datadir or Settings().home.expanduser() / "workers"
+    with observed(metrics or None, connection) as meters:
+        work(connection, PROCESSORS, processors or (), folder, memory, store.value, meters)
+
+
+# -- the projector -----------------------------------------------------------------------------------------------------
+
+
+def project(
+    metrics: Annotated[str, typer.Option(metavar="HOST:PORT", help="Serve health and Prometheus metrics there.")] = "",
+    home: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option("--home", metavar="DIR", help="Home of the memories (MNEMOLOG_HOME; ~/.mnemolog)."),
+    ] = None,
+    json: AsJson = False,
+) -> None:
+    """Gather what workers derive into live, and answer other commands, until stopped."""
+    connection = connected()
+    from streams.runtime.kafka.health import observed
+    from streams.runtime.kafka.logs import configure
+
+    configure()
+    with observed(metrics or None, connection) as meters:
+        serve_until_stopped(home, json, meters)
+
+
+# -- lineages ----------------------------------------------------------------------------------------------------------
+
+
+@lineages_app.callback()
+def lineages(context: typer.Context, json: AsJson = False) -> None:
+    """List processors by lineage: of live, of candidates, old ones; with events, topics and their lag."""
+    from processors import PROCESSORS
+    from streams.runtime.kafka.candidates import list_lineages
+
+    if context.invoked_subcommand is None:
+        rows = [found._asdict() for found in list_lineages(connected(), PROCESSORS)]
+        columns = "processor lineage memories events> lag>?"
+        Terminal(json).rows(rows, columns, "there are no lineages; `mnemolog topics create` makes those of live")
+
+
+@lineages_app.command("drop")
+def lineages_drop(
+    lineage: Annotated[str, typer.Argument(metavar="LINEAGE", help="As listed: 16 hex digits.")], json: AsJson = False
+) -> None:
+    """Delete the topics of an old lineage."""
+    from processors import PROCESSORS
+    from streams.runtime.kafka.candidates import drop_lineage
+
+    dropped = drop_lineage(connected(), PROCESSORS, lineage)
+    terminal = Terminal(json)
+    if json:
+        terminal.object(dropped._asdict())
+    else:
+        terminal.say(f"{dropped.processor} {lineage} is gone, with {len(dropped.topics)} topics")
+
+
+@lineages_app.command("forget")
+def lineages_forget(
+    memory: Annotated[str, typer.Argument(metavar="NAME", help="The memory that was to be promoted.")],
+    json: AsJson = False,
+) -> None:
+    """Give a candidate up: its lineages become old ones, which can be dropped."""
+    from streams.runtime.kafka.candidates import forget_candidate
+
+    forget_candidate(connected(), memory)
+    terminal = Terminal(json)
+    if json:
+        terminal.object({"forgotten": memory})
+    else:
+        terminal.say(f"{memory} is no candidate any more")

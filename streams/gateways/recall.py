@@ -1,0 +1,308 @@
+"""The commands that ask what a memory knows, and that say what became of what it told."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Optional
+
+import typer
+
+from streams.core.errors import UsageError
+from streams.gateways.command import (
+    ASK,
+    FAILED,
+    LOG,
+    After,
+    AsJson,
+    AsOf,
+    HomeDir,
+    InSpace,
+    Memory,
+    OnlySpace,
+    hint,
+    one,
+    opened,
+    record,
+    settings,
+)
+from streams.gateways.terminal import Row, Terminal
+
+if TYPE_CHECKING:
+    from streams.runtime.home import Home
+
+BATCH = 256
+"""Questions of a batch that are asked at once."""
+SHOWN = 32
+"""Turns that one `memory-recalled` names at most, the best first."""
+
+Moment = Annotated[
+    Optional[str],  # noqa: UP045
+    typer.Option(
+        "--at", metavar="TIME", help="The moment it is asked at; if not given, the newest the space has heard of."
+    ),
+]
+Kinds = Annotated[
+    Optional[list[str]],  # noqa: UP045
+    typer.Option("--kind", metavar="KIND", help="Only turns, segments, conclusions or notes; may be repeated."),
+]
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the commands to the command line."""
+    asking: list[Callable[..., None]] = [recall, needs_recall, memory]
+    telling: list[Callable[..., None]] = [reward, pin, consolidate]
+    for command in asking:
+        app.command(rich_help_panel=ASK)(command)
+    for command in telling:
+        app.command(rich_help_panel=LOG)(command)
+
+
+def recall(
+    question: Annotated[Optional[list[str]], typer.Argument(help="What to look for; any words.")] = None,  # noqa: UP045
+    space: InSpace = None,
+    session: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option("--session", metavar="X", help="The conversation that is shown the answer; it is recorded so."),
+    ] = None,
+    count: Annotated[int, typer.Option("-k", min=1, max=1000, help="How many answers.")] = 10,
+    kind: Kinds = None,
+    history: Annotated[bool, typer.Option("--history", help="Also beliefs that newer ones took the place of.")] = False,
+    forgotten: Annotated[bool, typer.Option("--forgotten", help="Also what is forgotten and only near.")] = False,
+    keep: Annotated[
+        Optional[bool],  # noqa: UP045
+        typer.Option("--record/--no-record", help="Record that it was shown; with --session it is, if not said."),
+    ] = None,
+    batch: Annotated[
+        bool, typer.Option("--batch", help="Answer questions from standard input, one JSON object a line, with turns.")
+    ] = False,
+    at: Moment = None,
+    as_of: AsOf = None,
+    after: After = "",
+    memory: Memory = "live",
+    home: HomeDir = None,
+    json: AsJson = False,
+) -> None:
+    """What is known about something: turns, segments, conclusions and notes, the most relevant first.
+
+    With --session the answer is recorded as shown there (`memory-recalled`), which keeps alive what is used.
+    """
+    how = {"k": count, "kinds": kind, "at": at, "history": history, "forgotten": forgotten, "as_of": as_of}
+    if batch:
+        how["kinds"] = kind or ["turn"]  # who asks by the line wants turns to go on with
+        with opened(home, json, after) as (house, terminal):
+            _batch(house, terminal, memory, space or settings().space, how, bool(keep))
+        return
+    if question is None:
+        raise UsageError("there is no question", 'ask one: `mnemolog recall "the budget for Lisbon"`')
+    asked = {"space": space or settings().space, "query": _said(question), "session": session} | how
+    with opened(home, json, after) as (house, terminal):
+        found = house.ask("recall", memory, **asked)
+        if json:
+            terminal.object(found)
+        else:
+            _show(found, house, terminal)
+        shows = session is not None if keep is None else keep
+        if shows and found["hits"]:
+            _keep(house, [_shown(found)])
+
+
+def _said(words: list[str]) -> str:
+    """Words of a command line as text; what is no text in them, bytes of another encoding, becomes question marks."""
+    return " ".join(words).encode(errors="replace").decode()
+
+
+def _show(found: dict[str, Any], house: Home, terminal: Terminal) -> None:
+    rows = [hit | {"id": hit["turn_id"] if hit["kind"] == "turn" else hit["id"]} for hit in found["hits"]]
+    if not rows:
+        hint(house.path, found["space"], None, terminal)
+    terminal.rows(rows, "score> kind? at? session? agent? id? text~", "nothing was found")
+    for hit in rows:
+        for older in hit.get("history", ()):
+            terminal.say(f"[dim]{hit['id']} took the place of {older['turn_id']}: {older['value']}[/]")
+
+
+def _shown(found: dict[str, Any]) -> Row:
+    """What was shown, as the log is told: source turns alone, the best first."""
+    turns = dict.fromkeys(turn for hit in found["hits"] for turn in hit["turns"])
+    event = {"type": "memory-recalled", "space": found["space"], "cue": found["query"], "turns": [*turns][:SHOWN]}
+    return event | {"at": found["at"], "session": found["session"] or ""}
+
+
+def _keep(house: Home, events: list[Row]) -> None:
+    """Records facts. Raises UsageError where one is refused."""
+    import uuid
+
+    from streams.core.edge import Edge
+    from streams.logs.log import Refused
+
+    edge = Edge()
+    outcomes = house.log.append([edge.event({"id": uuid.uuid4().hex[:24]} | event) for event in events])
+    for outcome in outcomes:
+        if isinstance(outcome, Refused):
+            raise UsageError(f"what was shown could not be recorded: {outcome.reason}", "recall without --record")
+
+
+def _batch(house: Home, terminal: Terminal, memory: str, space: str, how: Row, keep: bool) -> None:
+    """Answers questions line by line; a line that is none is answered with what is wrong with it."""
+    failed = False
+    for lines in _pages(enumerate(sys.stdin.buffer, 1)):
+        questions = [_question(number, line, space, how) for number, line in lines if line.strip()]
+        asked = [question for question in questions if "error" not in question]
+        answers = iter(house.ask("recall_batch", memory, queries=asked, as_of=how["as_of"]))
+        shown: list[Row] = []
+        for question in questions:
+            answer = question if "error" in question else next(answers)
+            failed = failed or "error" in answer
+            terminal.object({key: answer[key] for key in ("id", "hits", "error") if key in answer})
+            if keep and answer.get("hits"):
+                shown.append(_shown(question | answer))
+        if shown:
+            _keep(house, shown)
+    if failed:
+        raise typer.Exit(FAILED)
+
+
+def _pages(lines: Iterable[tuple[int, bytes]]) -> Iterator[list[tuple[int, bytes]]]:
+    source = iter(lines)
+    while page := list(islice(source, BATCH)):
+        yield page
+
+
+def _question(number: int, line: bytes, space: str, how: Row) -> Row:
+    """A line of a batch as a question; with `error` where it is none."""
+    import orjson
+
+    known = {"id", "space", "query", "k", "at", "session", "kinds"}
+    try:
+        given = orjson.loads(line)
+    except ValueError as error:
+        return {"id": None, "error": f"line {number}: not JSON: {error}"}
+    if not isinstance(given, dict):
+        return {"id": None, "error": f"line {number}: not an object"}
+    id_ = given.get("id", number)
+    if unknown := sorted(given.keys() - known):
+        return {"id": id_, "error": f"line {number}: unknown field {unknown[0]}; known: {', '.join(sorted(known))}"}
+    question = {key: value for key, value in how.items() if key != "as_of"} | {"space": space, "session": None} | given
+    kinds = {"space": str, "query": str, "k": int}
+    wrong = [name for name, kind in kinds.items() if not isinstance(question.get(name), kind) or question[name] is True]
+    wrong += ["k"] if not wrong and not 1 <= question["k"] <= 1000 else []
+    wrong += [name for name in ("session",) if not isinstance(question[name], str | None)]
+    wrong += [name for name in ("at",) if not isinstance(question[name], str | int | None)]
+    if wrong:
+        return {"id": id_, "error": f"line {number}: {wrong[0]} is missing or not of its kind"}
+    return question | {"id": id_}
+
+
+def needs_recall(
+    message: Annotated[list[str], typer.Argument(help="What is about to be answered.")],
+    session: Annotated[str, typer.Option(metavar="X", help="The session.")],
+    space: InSpace = None,
+    at: Moment = None,
+    after: After = "",
+    memory: Memory = "live",
+    home: HomeDir = None,
+    json: AsJson = False,
+) -> None:
+    """Whether a message needs the memory to be asked anew, or is served by what was shown in its session before.
+
+    Where it is, what answers it best of that is told.
+    """
+    asked = {"space": space or settings().space, "session": session, "message": _said(message), "at": at}
+    with opened(home, json, after) as (house, terminal):
+        found = house.ask("needs_recall", memory, **asked)
+        if json:
+            terminal.object(found)
+            return
+        terminal.say("[green]recall[/]" if found["needed"] else "[green]at hand[/]")
+        terminal.say(f"[dim]{found['reason']}[/]")
+        if found["hits"]:
+            terminal.rows(found["hits"], "score> at? agent? turn_id text~", "")
+        else:
+            terminal.rows(found["items"], "id shown_at text~", "nothing is at hand")
+
+
+def memory(
+    id_: Annotated[str, typer.Argument(metavar="TURN", help="The turn that is remembered.")],
+    space: OnlySpace = None,
+    plot: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option(metavar="FILE", help="Draw its activation and retention over time: .svg or .png."),
+    ] = None,
+    at: Moment = None,
+    as_of: AsOf = None,
+    after: After = "",
+    memory_: Memory = "live",
+    home: HomeDir = None,
+    json: AsJson = False,
+) -> None:
+    """Explain one memory: its source, when it was used, how alive it is, what it is linked to and contradicts."""
+    with opened(home, json, after) as (house, terminal):
+        found = house.ask("memory", memory_, id=id_, space=space, at=at, as_of=as_of)
+        if plot is not None:
+            from projections.recall.plot import draw
+
+            draw(found, plot)
+        if json:
+            terminal.object(found)
+        else:
+            _explain(found, terminal)
+            if plot is not None:
+                terminal.say(f"[dim]drawn: {plot}[/]")
+
+
+def _explain(found: dict[str, Any], terminal: Terminal) -> None:
+    terminal.say(f"[bold]{found['turn_id']}[/] [dim]{found['space']}, {found['session']}, {found['at']}[/]")
+    terminal.out.print(found["text"], markup=False)
+    terminal.say("")
+    terminal.rows(found["now"], "measure value> of~", "")
+    for title, spec, empty in (
+        ("accesses", "at cue? what", "it was never shown, flagged or rewarded"),
+        ("links", "turn_id strength> count> text~", "nothing was shown together with it"),
+        ("beliefs", "turn_id at? relation value~", "it contradicts nothing"),
+    ):
+        terminal.say(f"\n[bold]{title}[/]")
+        terminal.rows(found[title], spec, empty)
+
+
+def _source(home: Path | None, turn: str, space: str | None) -> Row:
+    """Where a turn was said. Raises UsageError where it is in no memory, or in several spaces."""
+    with opened(home, json=True) as (house, _):
+        found = house.ask("view", name="turns", turn_id=turn, space=space)
+        row = one(found, f"turn {turn!r}", "`mnemolog recall` and `mnemolog tail --json` tell ids of turns")
+        return {"space": row["space"], "session": row["session"]}
+
+
+def reward(
+    turns: Annotated[list[str], typer.Argument(metavar="TURN...", help="What was shown.")],
+    by: Annotated[float, typer.Option(min=-1, max=1, help="From -1 (it misled) to 1 (just what was needed).")] = 1.0,
+    space: OnlySpace = None,
+    home: HomeDir = None,
+    json: AsJson = False,
+) -> None:
+    """Say that what was recalled was of use, or misled."""
+    where = _source(home, turns[0], space)
+    event = where | {"type": "memory-rewarded", "turns": turns, "reward": by}
+    record(home, json, "rewarded" if by >= 0 else "marked as misleading", event)
+
+
+def pin(
+    turn: Annotated[str, typer.Argument(help="What to keep at hand.")],
+    off: Annotated[bool, typer.Option("--off", help="Keep it no longer.")] = False,
+    space: OnlySpace = None,
+    home: HomeDir = None,
+    json: AsJson = False,
+) -> None:
+    """Keep a turn at hand, however old it gets."""
+    where = _source(home, turn, space)
+    record(
+        home, json, "unpinned" if off else "pinned", where | {"type": "memory-pinned", "turn": turn, "pinned": not off}
+    )
+
+
+def consolidate(space: InSpace = None, home: HomeDir = None, json: AsJson = False) -> None:
+    """Consolidate the memories of a space now, as sleep would."""
+    event = {"type": "consolidation-requested", "space": space or settings().space}
+    record(home, json, "consolidation is requested", event)

@@ -1,0 +1,27 @@
+"""mnemolog's own format: one JSON object a line, a turn or any other event that may stand in the log.
+
+    {"space"?, "session", "agent"?, "role", "content", "at"?, "id"?, "reply_to"?, "parts"?}
+    {"type": "note-taken", "note", "content", ...}
+
+`mnemolog schema` prints what each type takes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from streams.core.edge import Edge, Reject
+from streams.gateways.sources import Input, Item, Source, bounded_lines
+
+
+def read(given: Input, edge: Edge) -> Iterator[Item]:
+    """One event or reject a line."""
+    for found in bounded_lines(given):
+        if isinstance(found, Reject):
+            yield found
+        else:
+            number, raw = found
+            yield edge.line(given.name, number, raw)
+
+
+SOURCE = Source("lines", "one JSON object a line, turns and other events (the default)", (".jsonl", ".ndjson"), read)

@@ -1,0 +1,242 @@
+"""An archive of a log: sealed, typed Parquet files, one per partition and range of offsets, that any tool can read.
+
+    archive.json                                                     the log's id and number of partitions
+    partition=0/00000000000000000000-00000000000000065536.parquet    the offsets from the first up to the second
+
+A file appears whole, by a rename, and is never written again: archiving once more adds what came since. Columns are
+the fields of all outside events, by name, null where an event has no such field; `value` is the event as the log holds
+it where that is not the canonical JSON of the other columns. From an archive everything is made again, as from the log.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import fields
+from pathlib import Path
+from typing import Any, Literal, NamedTuple, get_args, get_origin, get_type_hints
+
+import orjson
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from streams.core.driver import Record
+from streams.core.errors import LogError, UsageError
+from streams.core.events import OUTSIDE, Micros, Outside, decode, encode
+from streams.core.progress import Progress, no_progress
+from streams.logs.log import Log, Outcome
+
+RANGE = 65_536
+"""Offsets per file, at most."""
+FORMAT = "1"
+ABOUT = "archive.json"
+_FILE = re.compile(r"(\d{20})-(\d{20})\.parquet")
+_PLACE = {
+    "partition": pa.int32(),
+    "offset": pa.int64(),
+    "type": pa.string(),
+    "recorded_at": pa.timestamp("us", "UTC"),
+}
+_VALUE = "value"
+
+
+class Sealed(NamedTuple):
+    """A file of an archive: the offsets start <= offset < stop of a partition."""
+
+    partition: int
+    start: int
+    stop: int
+    path: Path
+
+
+# -- the columns -------------------------------------------------------------------------------------------------------
+
+
+def _arrow(hint: Any) -> pa.DataType:
+    """The type of a field's column; text (JSON) for what has none."""
+    if hint == Micros:
+        return pa.timestamp("us", "UTC")
+    plain = hint.__origin__ if hasattr(hint, "__metadata__") else hint
+    known = {str: pa.string(), int: pa.int64(), float: pa.float64(), list[str]: pa.list_(pa.string())}
+    if plain in known:
+        return known[plain]
+    if get_origin(plain) is Literal and {type(arg) for arg in get_args(plain)} == {str}:
+        return pa.string()
+    return pa.large_string()
+
+
+def _schema() -> pa.Schema:
+    """The columns of every file: places first, then all fields of all events in the order they are declared."""
+    columns: dict[str, pa.DataType] = dict(_PLACE)
+    for cls in OUTSIDE.values():
+        hints = get_type_hints(cls, include_extras=True)
+        for field in fields(cls):
+            columns.setdefault(field.name, _arrow(hints[field.name]))
+    return pa.schema([*columns.items(), (_VALUE, pa.binary())])
+
+
+SCHEMA = _schema()
+_JSON = {name for name, kind in zip(SCHEMA.names, SCHEMA.types, strict=True) if kind == pa.large_string()}
+_FIELDS = {cls: [field.name for field in fields(cls) if field.name != "type"] for cls in OUTSIDE.values()}
+
+
+def _row(record: Record) -> dict[str, Any]:
+    event = decode(record.type, record.value)
+    row = {name: getattr(event, name) for name in _FIELDS[type(event)]}
+    row |= {name: orjson.dumps(row[name]).decode() for name in _JSON & row.keys()}
+    row |= {"partition": record.partition, "offset": record.offset, "type": record.type}
+    row["recorded_at"] = record.recorded_at
+    if event.type != record.type or encode(event) != record.value:
+        row[_VALUE] = record.value
+    return row
+
+
+def _record(row: dict[str, Any]) -> Record:
+    value = row[_VALUE]
+    if value is None:
+        cls = OUTSIDE[row["type"]]
+        given = {name: row[name] for name in _FIELDS[cls]}
+        value = encode(cls(**{n: orjson.loads(v) if n in _JSON else v for n, v in given.items()}))
+    return Record(row["partition"], row["offset"], row["space"], row["recorded_at"], row["type"], value)
+
+
+# -- writing -----------------------------------------------------------------------------------------------------------
+
+
+def archive(log: Log, folder: Path, progress: Progress = no_progress) -> list[Sealed]:
+    """Writes what the log has and the archive in `folder` lacks; the files that were added.
+
+    Raises LogError for an archive of another log, UsageError for a folder that is no archive or cannot be written.
+    """
+    try:
+        known = ArchiveLog(folder) if (folder / ABOUT).exists() else _begin(log, folder)
+        if known.id != log.id or known.partitions != log.partitions:
+            raise LogError(f"{folder} is an archive of another log ({known.id})", "choose another folder")
+        ends = [log.end(partition) for partition in range(log.partitions)]
+        todo = [
+            (partition, start, min(start + RANGE, end))
+            for partition, end in enumerate(ends)
+            for start in range(known.end(partition), end, RANGE)
+        ]
+        done, total, added = 0, sum(stop - start for _, start, stop in todo), []
+        for partition, start, stop in todo:
+            added.append(_seal(log, folder, partition, start, stop))
+            done += stop - start
+            progress(done, total)
+    except OSError as error:
+        raise UsageError(f"{folder} cannot be written: {error}", "choose another folder") from error
+    return added
+
+
+def _begin(log: Log, folder: Path) -> ArchiveLog:
+    if folder.exists() and any(folder.iterdir()):
+        raise UsageError(f"{folder} is no archive, and not empty", "choose a folder that is empty or not there yet")
+    folder.mkdir(parents=True, exist_ok=True)
+    about = {"format": FORMAT, "log_id": log.id, "partitions": log.partitions}
+    _write_whole(folder / ABOUT, lambda path: path.write_bytes(orjson.dumps(about, option=orjson.OPT_INDENT_2)))
+    return ArchiveLog(folder)
+
+
+def _seal(log: Log, folder: Path, partition: int, start: int, stop: int) -> Sealed:
+    rows = [_row(record) for record in log.read(partition, start, stop)]
+    columns = [
+        pa.array([row.get(name) for row in rows], kind) for name, kind in zip(SCHEMA.names, SCHEMA.types, strict=True)
+    ]
+    told = {"log_id": log.id, "partition": str(partition), "start": str(start), "stop": str(stop)}
+    table = pa.table(columns, schema=SCHEMA.with_metadata({f"mnemolog.{key}": value for key, value in told.items()}))
+    path = folder / f"partition={partition}" / f"{start:020d}-{stop:020d}.parquet"
+    path.parent.mkdir(exist_ok=True)
+    _write_whole(path, lambda to: pq.write_table(table, to, compression="zstd", write_page_checksum=True))
+    return Sealed(partition, start, stop, path)
+
+
+def _write_whole(path: Path, write: Any) -> None:
+    """Has `write` make a file that is on the disk whole before it has its name."""
+    partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
+    write(partial)
+    with partial.open("rb+") as written:
+        os.fsync(written.fileno())
+    partial.replace(path)
+
+
+# -- reading -----------------------------------------------------------------------------------------------------------
+
+
+class ArchiveLog:
+    """An archive, read as the log it was made from. Nothing is appended to it."""
+
+    def __init__(self, folder: Path) -> None:
+        """Raises UsageError where `folder` is no archive, LogError where a file of it is missing."""
+        self.folder = folder
+        try:
+            about = orjson.loads((folder / ABOUT).read_bytes())
+            if about["format"] != FORMAT:
+                raise UsageError(f"{folder} is an archive of format {about['format']}", "use a newer mnemolog")
+            self._id, self._partitions = str(about["log_id"]), int(about["partitions"])
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise UsageError(f"{folder} is no archive", "name a folder that `mnemolog archive` wrote") from error
+        self._files = [self._sealed(partition) for partition in range(self._partitions)]
+
+    def _sealed(self, partition: int) -> list[Sealed]:
+        """The files of a partition, in order. Raises LogError where they leave a gap."""
+        found: list[Sealed] = []
+        for path in sorted((self.folder / f"partition={partition}").glob("*.parquet")):
+            if named := _FILE.fullmatch(path.name):
+                sealed = Sealed(partition, int(named[1]), int(named[2]), path)
+                end = found[-1].stop if found else 0
+                if sealed.start != end:
+                    raise LogError(
+                        f"{self.folder} lacks offsets {end} to {sealed.start} of partition {partition}",
+                        "bring the missing file back, or archive the log anew into another folder",
+                    )
+                found.append(sealed)
+        return found
+
+    @property
+    def id(self) -> str:
+        """The id of the log it was made from."""
+        return self._id
+
+    @property
+    def partitions(self) -> int:
+        """How many partitions that log has."""
+        return self._partitions
+
+    def append(self, events: Sequence[Outside]) -> list[Outcome]:
+        """Raises LogError: an archive is sealed."""
+        raise LogError(f"{self.folder} is an archive", "append to the log it was made from, then archive it again")
+
+    def read(self, partition: int, start: int, stop: int | None = None) -> Iterator[Record]:
+        """The records from `start` up to `stop`; see `Log.read`. Raises LogError for a damaged file."""
+        end = self.end(partition) if stop is None else stop
+        for sealed in self._files[partition]:
+            if sealed.stop > start and sealed.start < end:
+                for record in self._records(sealed):
+                    if start <= record.offset < end:
+                        yield record
+
+    def _records(self, sealed: Sealed) -> Iterator[Record]:
+        try:
+            file = pq.ParquetFile(sealed.path, page_checksum_verification=True)
+            if (file.schema_arrow.metadata or {}).get(b"mnemolog.log_id") != self._id.encode():
+                raise LogError(f"{sealed.path} belongs to another log", "take it out of the archive")
+            for batch in file.iter_batches(8192):
+                times = [name for name in batch.schema.names if pa.types.is_timestamp(batch.schema.field(name).type)]
+                plain = pa.table(batch)
+                for name in times:
+                    plain = plain.set_column(
+                        plain.schema.get_field_index(name), name, plain.column(name).cast(pa.int64())
+                    )
+                yield from map(_record, plain.to_pylist())
+        except (pa.ArrowException, OSError, KeyError, TypeError, ValueError) as error:
+            raise LogError(
+                f"{sealed.path} is damaged: {error}", "delete it and archive the log again: it is made anew"
+            ) from error
+
+    def end(self, partition: int) -> int:
+        """The offset after the last that the archive holds."""
+        return self._files[partition][-1].stop if self._files[partition] else 0
+
+    def close(self) -> None:
+        """Nothing is held open."""

@@ -1,0 +1,361 @@
+"""The topics of one log and of all that is derived from it: their names, their settings, their making."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import uuid
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, TopicPartition
+from aiokafka import errors as kafka_errors
+from aiokafka.admin import AIOKafkaAdminClient, NewTopic
+from aiokafka.admin.config_resource import ConfigResource, ConfigResourceType
+
+from streams.core.errors import LogError, UsageError
+from streams.core.events import MAX_EVENT_BYTES
+from streams.logs.kafka.connection import Connection, admin, run, started
+
+PARTITIONS = 4
+"""Of a log for which no number is said: workers that share the work, at most; it stays for ever."""
+MAX_RECORD_BYTES = 2 * MAX_EVENT_BYTES + 1024 * 1024
+"""Of every topic. Why twice an event: a dead letter keeps the bytes and headers of what was no event."""
+PRODUCER: dict[str, Any] = {"acks": "all", "enable_idempotence": True, "max_request_size": MAX_RECORD_BYTES}
+"""The arguments of every producer: what it was told is acknowledged is on all replicas in step, once."""
+KEPT = {"cleanup.policy": "delete", "retention.ms": "-1", "retention.bytes": "-1"}
+LAST = {"cleanup.policy": "compact"}
+TIDY = {
+    "segment.bytes": str(64 * 1024 * 1024),
+    "min.cleanable.dirty.ratio": "0.2",
+    "delete.retention.ms": str(90 * 24 * 3_600_000),
+}
+"""Of new compacted topics: brokers compact all but the last segment, and a worker that recovers reads what is left. For
+90 days deletions stay to be read: a worker's folder that was idle for less learns of all of them."""
+_PREFIX = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
+_LINEAGE = re.compile(r"\.([a-z0-9_]+)\.([0-9a-f]{16})$")
+
+
+class Names:
+    """What the topics and groups of a log are called. Raises UsageError for a prefix that cannot be."""
+
+    def __init__(self, prefix: str) -> None:
+        if not _PREFIX.fullmatch(prefix):
+            raise UsageError(f"topics cannot begin with {prefix!r}", "use letters, digits, '-' and '_'")
+        self.prefix = prefix
+        self.turns = f"{prefix}.turns"
+        """The raw log."""
+        self.control = f"{prefix}.control"
+        """Notes about the log: its id, its partitions, the parameters of live."""
+        self.dead_letters = f"{prefix}.dead-letters"
+        """What could not be read, with the reason."""
+
+    def stream(self, processor: str, lineage: str) -> str:
+        """The derived events of a processor."""
+        return f"{self.prefix}.{processor}.{lineage}"
+
+    def group(self, processor: str, lineage: str) -> str:
+        """The consumer group of a processor, and the id of its Faust app."""
+        return f"{self.prefix}.{processor}.{lineage}"
+
+    def state(self, processor: str, lineage: str) -> str:
+        """The changelog of the processor's table, as Faust calls it for a table named `state`."""
+        return f"{self.group(processor, lineage)}-state-changelog"
+
+    def lineage_of(self, stream: str) -> tuple[str, str] | None:
+        """The processor and lineage of a stream or group; None for another topic."""
+        found = _LINEAGE.search(stream) if stream.startswith(f"{self.prefix}.") else None
+        return (found[1], found[2]) if found and stream == self.stream(found[1], found[2]) else None
+
+
+class Spec(NamedTuple):
+    """A topic as it must be."""
+
+    name: str
+    partitions: int
+    config: dict[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """What `create` found and did."""
+
+    log_id: str
+    partitions: int
+    created: list[str]
+    existing: list[str]
+
+
+class Ends(NamedTuple):
+    """A topic and where it stands."""
+
+    topic: str
+    partitions: int
+    begins: dict[int, int]
+    """The first offset kept of each partition."""
+    ends: dict[int, int]
+    """The next offset of each partition."""
+
+
+class Lag(NamedTuple):
+    """How far a group is behind the topic that it reads."""
+
+    group: str
+    topic: str
+    committed: dict[int, int]
+    lag: dict[int, int]
+
+
+# -- what there must be ------------------------------------------------------------------------------------------------
+
+
+def log_specs(names: Names, partitions: int) -> list[Spec]:
+    """The topics of a log itself."""
+    stamped = KEPT | {"message.timestamp.type": "LogAppendTime"}
+    return [
+        Spec(names.control, 1, LAST),
+        Spec(names.turns, partitions, stamped),
+        Spec(names.dead_letters, 1, LAST),
+    ]
+
+
+def lineage_specs(names: Names, lineages: Mapping[str, str], partitions: int) -> list[Spec]:
+    """The topics of processors, by name and lineage."""
+    return [
+        spec
+        for name, lineage in lineages.items()
+        for spec in (
+            Spec(names.stream(name, lineage), partitions, KEPT),
+            Spec(names.state(name, lineage), partitions, LAST),
+        )
+    ]
+
+
+# -- making ------------------------------------------------------------------------------------------------------------
+
+
+def create(
+    connection: Connection, lineages: Mapping[str, str], partitions: int | None = None, replication: int = 1
+) -> Made:
+    """Makes what is missing of a log and of the topics of `lineages` (processor to lineage).
+
+    `partitions` of a log that exists already is what it is; PARTITIONS where none are said for a new one. Raises
+    UsageError where what exists differs from what must be, LogError where brokers refuse.
+    """
+    return run(connection, _create(connection, lineages, partitions, replication))
+
+
+def ensure_lineages(connection: Connection, lineages: Mapping[str, str]) -> Made:
+    """Makes the topics of further lineages beside a log that exists, as it was made. Raises as `create` does."""
+    return run(connection, _ensure(connection, lineages))
+
+
+async def _ensure(connection: Connection, lineages: Mapping[str, str]) -> Made:
+    names = Names(connection.prefix)
+    client = await admin(connection)
+    try:
+        described = await _described(client)
+    finally:
+        await client.close()
+    if names.turns not in described:
+        raise LogError(f"there is no topic {names.turns} on {connection.servers}", "`mnemolog topics create` makes it")
+    turns = described[names.turns]
+    return await _create(connection, lineages, None, len(turns["partitions"][0]["replicas"]))
+
+
+async def _create(
+    connection: Connection, lineages: Mapping[str, str], partitions: int | None, replication: int
+) -> Made:
+    names = Names(connection.prefix)
+    client = await admin(connection)
+    try:
+        described = await _described(client)
+        count = partitions or len(described.get(names.turns, {}).get("partitions", ())) or PARTITIONS
+        specs = [*log_specs(names, count), *lineage_specs(names, lineages, count)]
+        existing = [spec for spec in specs if spec.name in described]
+        await _check(client, described, existing)
+        missing = [spec for spec in specs if spec.name not in described]
+        created = await _make(client, missing, replication)
+        if len(created) < len(missing):  # another process made some meanwhile
+            await _check(client, await _described(client), [spec for spec in missing if spec.name not in created])
+    finally:
+        await client.close()
+    log_id = await _identify(connection, names, count, first=names.control in created)
+    return Made(log_id, count, created, [spec.name for spec in existing])
+
+
+async def _make(client: AIOKafkaAdminClient, specs: list[Spec], replication: int) -> list[str]:
+    """Makes topics; the names of those that were not there. Raises LogError where the brokers refuse."""
+    safe = {"min.insync.replicas": "2" if replication > 2 else "1", "max.message.bytes": str(MAX_RECORD_BYTES)}
+    wanted = [
+        NewTopic(s.name, s.partitions, replication, topic_configs=s.config | safe | (TIDY if s.config == LAST else {}))
+        for s in specs
+    ]
+    if not wanted:
+        return []
+    answer = await client.create_topics(wanted)
+    created: list[str] = []
+    for name, code, *said in answer.topic_errors:
+        error = kafka_errors.for_code(code)
+        if error is kafka_errors.InvalidReplicationFactorError:
+            raise LogError(
+                f"{replication} copies of a topic need as many brokers: {said[0] if said else ''}",
+                "say --replication with a smaller number, or start more brokers",
+            )
+        if error is not kafka_errors.NoError and error is not kafka_errors.TopicAlreadyExistsError:
+            raise error(f"{name}: {said[0] if said and said[0] else error.__name__}")
+        if error is kafka_errors.NoError:
+            created.append(name)
+    return created
+
+
+async def _described(client: AIOKafkaAdminClient) -> dict[str, dict[str, Any]]:
+    return {topic["topic"]: topic for topic in await client.describe_topics()}
+
+
+async def _check(client: AIOKafkaAdminClient, described: Mapping[str, Any], specs: Iterable[Spec]) -> None:
+    """Raises UsageError, naming every difference, where a topic is not as it must be."""
+    specs = list(specs)
+    configs = await _configs(client, [spec.name for spec in specs])
+    faults: list[str] = []
+    for spec in specs:
+        count = len(described[spec.name]["partitions"])
+        if count != spec.partitions:
+            faults.append(f"{spec.name} has {count} partitions, not {spec.partitions}")
+        found = configs[spec.name]
+        faults += [
+            f"{spec.name} has {name}={found.get(name)}, not {value}"
+            for name, value in spec.config.items()
+            if found.get(name) != value
+        ]
+        if int(found.get("max.message.bytes", 0)) < MAX_RECORD_BYTES:
+            faults.append(f"{spec.name} has max.message.bytes={found.get('max.message.bytes')}, not {MAX_RECORD_BYTES}")
+    if faults:
+        raise UsageError(
+            "; ".join(faults),
+            "mend the settings on the brokers (kafka-configs --alter), copy the log to another number of partitions "
+            "(`mnemolog log copy`), or choose another MNEMOLOG_KAFKA_PREFIX; nothing was changed",
+        )
+
+
+async def _configs(client: AIOKafkaAdminClient, topics: list[str]) -> dict[str, dict[str, str]]:
+    """The settings of topics, by topic."""
+    if not topics:
+        return {}
+    found: dict[str, dict[str, str]] = {}
+    for answer in await client.describe_configs([ConfigResource(ConfigResourceType.TOPIC, t) for t in topics]):
+        for code, message, _, name, entries in answer.resources:
+            if code:
+                raise kafka_errors.for_code(code)(f"{name}: {message}")
+            found[name] = {entry[0]: entry[1] for entry in entries}
+    return found
+
+
+# -- notes about the log -----------------------------------------------------------------------------------------------
+
+
+async def _identify(connection: Connection, names: Names, partitions: int, first: bool) -> str:
+    """The id of the log, given by whoever made its control topic."""
+    notes = await read_notes(connection)
+    if not first and "id" not in notes:  # another process made the topic just now and is about to write
+        notes = await read_notes(connection, patience=5.0)
+    if "id" not in notes:
+        # The id last: who reads an id, whenever it is, has read all that makes it a log.
+        notes = {"partitions": str(partitions), "id": uuid.uuid4().hex[:12]}
+        await write_notes(connection, notes)
+    if int(notes["partitions"]) != partitions:
+        raise UsageError(
+            f"the log {notes['id']} was made with {notes['partitions']} partitions, {names.turns} has {partitions}",
+            "a log keeps its number of partitions; `mnemolog log copy` moves it to another",
+        )
+    return notes["id"]
+
+
+async def read_notes(connection: Connection, patience: float = 0.0) -> dict[str, str]:
+    """What is noted about the log; waits for an id at most `patience` seconds. Empty where there is no log."""
+    deadline = asyncio.get_running_loop().time() + patience
+    async with started(AIOKafkaConsumer(**connection.client())) as consumer:
+        control = TopicPartition(Names(connection.prefix).control, 0)
+        notes: dict[str, str] = {}
+        while True:
+            if control.topic in await consumer.topics():  # why first: asking for a topic may make it, on some brokers
+                end = (await consumer.end_offsets([control]))[control]
+                await read_notes_to(consumer, control, notes, end)
+            if "id" in notes or asyncio.get_running_loop().time() >= deadline:
+                return notes
+            await asyncio.sleep(0.05)
+
+
+async def read_notes_to(consumer: AIOKafkaConsumer, control: TopicPartition, notes: dict[str, str], end: int) -> None:
+    """Reads `control` on into `notes`, up to offset `end`; a fresh consumer begins at the beginning.
+
+    Why the end is asked for before: a broker answers a connection's questions in turn, and a fetch that waits for
+    records holds up the next question for half a second.
+    """
+    if end == 0:
+        return
+    if not consumer.assignment():
+        consumer.assign([control])
+        consumer.seek(control, 0)
+    while await consumer.position(control) < end:
+        for message in (await consumer.getmany(timeout_ms=500)).get(control, ()):
+            if message.key is not None and message.value is not None:
+                notes[message.key.decode()] = message.value.decode()
+
+
+async def write_notes(connection: Connection, notes: Mapping[str, str]) -> None:
+    """Notes words about the log, one a key; the newest counts."""
+    control = Names(connection.prefix).control
+    async with started(AIOKafkaProducer(**connection.client(), **PRODUCER)) as producer:
+        for key, value in notes.items():
+            await producer.send_and_wait(control, key=key.encode(), value=value.encode(), partition=0)
+
+
+# -- looking -----------------------------------------------------------------------------------------------------------
+
+
+def listing(connection: Connection) -> tuple[list[Ends], list[Lag]]:
+    """The topics of the log with their offsets, and how far each group is. Raises LogError."""
+    return run(connection, _listing(connection))
+
+
+async def _listing(connection: Connection) -> tuple[list[Ends], list[Lag]]:
+    names = Names(connection.prefix)
+    client = await admin(connection)
+    try:
+        described = await _described(client)
+        mine = {t: len(d["partitions"]) for t, d in sorted(described.items()) if t.startswith(f"{names.prefix}.")}
+        groups = sorted(group for group, *_ in await client.list_consumer_groups() if names.lineage_of(group))
+        committed = {group: await client.list_consumer_group_offsets(group) for group in groups}
+    finally:
+        await client.close()
+    ends = await _ends(connection, mine)
+    return list(ends.values()), [
+        lag for group in groups for lag in _lags(group, {p: o.offset for p, o in committed[group].items()}, ends)
+    ]
+
+
+async def _ends(connection: Connection, topics: Mapping[str, int]) -> dict[str, Ends]:
+    places = [TopicPartition(topic, p) for topic, count in topics.items() for p in range(count)]
+    async with started(AIOKafkaConsumer(**connection.client())) as consumer:
+        begins = await consumer.beginning_offsets(places) if places else {}
+        ends = await consumer.end_offsets(places) if places else {}
+    return {
+        topic: Ends(
+            topic,
+            count,
+            {p: begins[TopicPartition(topic, p)] for p in range(count)},
+            {p: ends[TopicPartition(topic, p)] for p in range(count)},
+        )
+        for topic, count in topics.items()
+    }
+
+
+def _lags(group: str, committed: Mapping[Any, int], ends: Mapping[str, Ends]) -> list[Lag]:
+    found = []
+    for topic in sorted({place.topic for place in committed} & ends.keys()):
+        offsets = {place.partition: offset for place, offset in sorted(committed.items()) if place.topic == topic}
+        lag = {p: max(0, end - max(0, offsets.get(p, 0))) for p, end in ends[topic].ends.items()}
+        found.append(Lag(group, topic, offsets, lag))
+    return found

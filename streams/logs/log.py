@@ -1,0 +1,79 @@
+"""The log: the immutable facts, in the order they were recorded. The one thing that must never be lost.
+
+A log has an id and a fixed number of partitions. Every event of a space lies in one partition.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+from streams.core.driver import Record
+from streams.core.events import AT_APPEND, MAX_AHEAD, MAX_EVENT_BYTES, Outside, encode, iso
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """The event is durable at this offset."""
+
+    partition: int
+    offset: int
+
+
+@dataclass(frozen=True, slots=True)
+class Duplicate:
+    """The same event (id and content) stands at this offset already; nothing was added."""
+
+    partition: int
+    offset: int
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """Nothing was added; the reason names the place of what stands in the way."""
+
+    reason: str
+
+
+Outcome = Stored | Duplicate | Refused
+
+
+def stamped(event: Outside, now: int) -> tuple[Outside, bytes] | Refused:
+    """An event as a log records it at `now` (UTC microseconds), and its bytes; Refused where no log takes it."""
+    if event.at == AT_APPEND:
+        event = replace(event, at=now)
+    elif event.at > now + MAX_AHEAD:
+        return Refused(f"at: {iso(event.at)} lies more than 5 minutes after now ({iso(now)}); mend the clock")
+    value = encode(event)
+    if len(value) > MAX_EVENT_BYTES:
+        return Refused(f"the event is {len(value)} bytes long; at most {MAX_EVENT_BYTES} (8 MiB) are taken")
+    return event, value
+
+
+class Log(Protocol):
+    """Append and read. One contract suite runs against every implementation."""
+
+    @property
+    def id(self) -> str:
+        """Which log this is; memories record it and refuse another."""
+
+    @property
+    def partitions(self) -> int:
+        """How many partitions it has, for ever."""
+
+    def append(self, events: Sequence[Outside]) -> list[Outcome]:
+        """Records events; one outcome each, in order. What is answered with Stored or Duplicate is durable.
+
+        An event whose `at` is AT_APPEND gets the time of recording. Raises LogError, with nothing of the failing
+        batch recorded, when the log cannot take more.
+        """
+
+    def read(self, partition: int, start: int, stop: int | None = None) -> Iterator[Record]:
+        """The records at offsets start <= offset < stop (the end as of now where None), in order."""
+
+    def end(self, partition: int) -> int:
+        """The offset that the next record of the partition will get."""
+
+    def close(self) -> None:
+        """Lets go of files and connections."""

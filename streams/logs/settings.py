@@ -1,0 +1,52 @@
+"""What the environment says, in MNEMOLOG_HOME, MNEMOLOG_KAFKA and so on. Options on the command line outrank it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import SecretStr, ValidationError
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from streams.core.edge import DEFAULT_SPACE
+from streams.core.errors import UsageError
+
+
+class Settings(BaseSettings):
+    """Settings of a person or a service."""
+
+    model_config = SettingsConfigDict(env_prefix="MNEMOLOG_", env_ignore_empty=True, frozen=True)
+
+    def __init__(self, **given: Any) -> None:
+        """What the environment says, and `given` instead. Raises UsageError for what cannot be."""
+        try:
+            super().__init__(**given)
+        except ValidationError as error:
+            faults = [(f"MNEMOLOG_{'_'.join(map(str, e['loc'])).upper()}", e["msg"]) for e in error.errors()]
+            raise UsageError(
+                "; ".join(f"{name}: {fault}" for name, fault in faults),
+                f"unset or mend {', '.join(name for name, _ in faults)} in the environment",
+            ) from None
+
+    home: Path = Path("~/.mnemolog")
+    """The home of all commands that are given none."""
+    space: str = DEFAULT_SPACE
+    """The space of turns that name none, and of questions that ask for none."""
+    log: Literal["", "json", "text"] = ""
+    """How workers and the projector log; text on a terminal, else JSON, where it is not said."""
+    kafka: str = ""
+    """`host:port`, several with commas between: the log is on these brokers. Empty: it is a file in the home."""
+    kafka_prefix: str = "mnemolog"
+    """What the names of all topics and consumer groups begin with: one log a prefix."""
+    kafka_security: Literal["PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"] = "PLAINTEXT"
+    """The protocol of the brokers' listener."""
+    kafka_sasl: Literal["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"] = "PLAIN"
+    """How user and password are told to a SASL listener."""
+    kafka_user: str = ""
+    kafka_password: SecretStr = SecretStr("")
+    kafka_ca: Path | None = None
+    """PEM file with the authorities that may sign the brokers' certificates; the system's own where none is given."""
+    kafka_cert: Path | None = None
+    """PEM file with this client's certificate, where brokers ask for one."""
+    kafka_key: Path | None = None
+    """PEM file with the key of `kafka_cert`, where the same file does not hold it."""

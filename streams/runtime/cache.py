@@ -1,0 +1,111 @@
+"""The cache of text features: columns in Parquet files, one per 32,768 offsets of a partition.
+
+Keyed by the version of the features. They are a pure function of one turn, so chunks are filled in any order, by any
+process, and a lost file costs only time.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import fields
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, Literal, get_type_hints
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from streams.core.events import TurnRecorded, decode
+from streams.core.text import VERSION, Text, read
+from streams.logs.log import Log
+
+CHUNK = 32_768
+"""Offsets per file."""
+
+_ARROW: dict[Any, pa.DataType] = {
+    int: pa.int64(),
+    str: pa.string(),
+    list[str]: pa.list_(pa.string()),
+    list[int]: pa.list_(pa.int64()),
+    list[float]: pa.list_(pa.float64()),
+}
+_HINTS = get_type_hints(Text)
+_NAMES = [f.name for f in fields(Text)]
+_TEXTS = [n if _HINTS[n] is str else f"{n}.list.element" for n in _NAMES if _HINTS[n] in (str, list[str])]
+"""Columns of words, which are few: read with their dictionaries."""
+
+
+class FeatureCache:
+    """The features of a log's turns, in a folder."""
+
+    def __init__(self, folder: Path, log_id: str) -> None:
+        self.folder = folder / f"text-{VERSION}-{log_id}"
+
+    def path(self, partition: int, chunk: int) -> Path:
+        """Where a chunk lies, filled or not."""
+        return self.folder / f"{partition}-{chunk:08d}.parquet"
+
+    def missing(self, log: Log) -> list[tuple[int, int]]:
+        """The (partition, chunk) of whole chunks not filled yet; the log's newest, partial one is never kept."""
+        return [
+            (partition, chunk)
+            for partition in range(log.partitions)
+            for chunk in range(log.end(partition) // CHUNK)
+            if not self.path(partition, chunk).exists()
+        ]
+
+    def fill(self, log: Log, partition: int, chunk: int) -> None:
+        """Computes a chunk's features and keeps them."""
+        offsets: list[int] = []
+        texts: list[Text] = []
+        for record in log.read(partition, chunk * CHUNK, (chunk + 1) * CHUNK):
+            event = decode(record.type, record.value)
+            if isinstance(event, TurnRecorded):
+                offsets.append(record.offset)
+                texts.append(read(event))
+        columns: dict[str, pa.Array] = {"offset": pa.array(offsets, pa.int64())}
+        for name in _NAMES:
+            columns[name] = pa.array([getattr(text, name) for text in texts], _ARROW[_HINTS[name]])
+        self.folder.mkdir(parents=True, exist_ok=True)
+        path = self.path(partition, chunk)
+        partial = path.with_suffix(f".{os.getpid()}.partial")
+        pq.write_table(pa.table(columns), partial, compression="zstd", compression_level=1)
+        partial.replace(path)
+
+    def load(self, partition: int, chunk: int, offsets: list[int]) -> dict[int, Text]:
+        """The features of the turns at `offsets` of a chunk, by offset; empty where the chunk is not filled."""
+        path = self.path(partition, chunk)
+        if not path.exists():
+            return {}
+        table = pq.read_table(path, read_dictionary=_TEXTS)
+        table = table.filter(pc.is_in(table.column("offset"), pa.array(offsets, pa.int64())))
+        columns = [_plain(table.column(name).combine_chunks()) for name in _NAMES]
+        return {at: Text(*values) for at, *values in zip(table.column("offset").to_pylist(), *columns, strict=True)}
+
+
+def _plain(column: pa.Array) -> list[Any]:
+    """A column as Python values, many times faster than value by value.
+
+    Numbers come straight from the buffer, texts by their dictionary (so that equal words are one object), lists as
+    slices of one flat list.
+    """
+    if isinstance(column, pa.ChunkedArray):
+        column = pa.concat_arrays(column.chunks) if column.num_chunks else pa.array([], column.type)
+    if pa.types.is_list(column.type):
+        ends = _numbers(column.offsets)
+        flat = _plain(column.values)
+        return [flat[a:b] if a != b else [] for a, b in pairwise(ends)]
+    if pa.types.is_dictionary(column.type):
+        words = column.dictionary.to_pylist()
+        return [words[i] for i in _numbers(column.indices)]
+    return _numbers(column)
+
+
+def _numbers(column: pa.Array) -> list[Any]:
+    """The values of a column of numbers without nulls."""
+    data = column.buffers()[1]
+    if data is None:
+        return []
+    code: Literal["i", "q", "d"] = "d" if column.type == pa.float64() else "i" if column.type == pa.int32() else "q"
+    return memoryview(data).cast(code)[column.offset : column.offset + len(column)].tolist()

@@ -1,0 +1,264 @@
+"""Dead letters: records that could not be folded, kept as they came, with the reason and the place they stand at.
+
+A letter lies in a compacted topic under the place of the broken record, `partition:offset` of the raw log or
+`topic:partition:offset` of another topic, so that two workers that find the same record broken leave one letter. Its
+first six headers are ours, in this order; the headers of the broken record follow, and its value is the letter's:
+
+    reason     what is wrong            key     the broken record's key; null where it had none
+    topic, partition, offset            value   `null` where the broken record had no value, else `bytes`
+
+A letter that was fed again or dropped is settled: a record without value under its key lets compaction take it away,
+and a mark under `settled/` and its key outlasts the workers of other lineages, who find the same record broken again.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from streams.core.edge import Edge, parse
+from streams.core.errors import LogError, MnemologError, UsageError
+from streams.core.events import Outside, iso
+from streams.logs.kafka.connection import run
+from streams.logs.kafka.topics import PRODUCER
+from streams.logs.log import Refused, Stored
+
+if TYPE_CHECKING:
+    from streams.gateways.terminal import Row
+    from streams.logs.kafka.connection import Connection
+    from streams.logs.log import Log
+
+OURS = 6
+"""Headers that are ours; those of the broken record come after."""
+NULL, BYTES = b"null", b"bytes"
+SETTLED = b"settled/"
+Headers = list[tuple[str, bytes | None]]
+
+
+class Letter(NamedTuple):
+    """A broken record, and why it is broken."""
+
+    name: str
+    """Its place: `partition:offset`, or `topic:partition:offset` where that is not the raw log."""
+    topic: str
+    partition: int
+    offset: int
+    reason: str
+    set_aside_at: int
+    """UTC microseconds."""
+    key: bytes | None
+    value: bytes | None
+    headers: Headers
+    """The broken record's own."""
+
+    def told(self) -> Row:
+        """What it is, in a line."""
+        return {
+            "name": self.name,
+            "topic": self.topic,
+            "partition": self.partition,
+            "offset": self.offset,
+            "reason": self.reason,
+            "set_aside_at": iso(self.set_aside_at),
+            "bytes": None if self.value is None else len(self.value),
+        }
+
+    def content(self) -> Row:
+        """What came, as text; what is not UTF-8 is replaced, and `base64` holds the bytes."""
+        return {
+            "key": _text(self.key),
+            "headers": {name: _text(value) for name, value in self.headers},
+            "value": _text(self.value),
+            "base64": None if self.value is None else base64.b64encode(self.value).decode(),
+        }
+
+
+class Refed(NamedTuple):
+    """What became of a letter that was fed again."""
+
+    name: str
+    position: str | None
+    """Where the event stands in the log; None where it was refused and the letter stays."""
+    said: str
+
+
+class Laid(NamedTuple):
+    """What is sent to the topic of dead letters."""
+
+    key: bytes
+    value: bytes
+    headers: Headers
+
+
+def name_of(topic: str, partition: int, offset: int, raw_topic: str) -> str:
+    """What a letter is called."""
+    place = f"{partition}:{offset}"
+    return place if topic == raw_topic else f"{topic}:{place}"
+
+
+def laid(topic: str, message: Any, reason: str, raw_topic: str) -> Laid:
+    """The letter for a broken record; `message` has an aiokafka record's partition, offset, key, value and headers."""
+    ours: Headers = [
+        ("reason", reason.encode()),
+        ("topic", topic.encode()),
+        ("partition", b"%d" % message.partition),
+        ("offset", b"%d" % message.offset),
+        ("key", message.key),
+        ("value", NULL if message.value is None else BYTES),
+    ]
+    key = name_of(topic, message.partition, message.offset, raw_topic).encode()
+    # Why never null: in a compacted topic that would take the letter away.
+    return Laid(key, message.value or b"", [*ours, *message.headers])
+
+
+def letter_of(message: Any) -> Letter:
+    """The letter in a record of the topic. Raises LogError for a record that is none."""
+    headers: Headers = list(message.headers)
+    try:
+        (_, reason), (_, topic), (_, partition), (_, offset), (_, key), (_, kind) = headers[:OURS]
+        value = None if kind == NULL else bytes(message.value)
+        return Letter(
+            message.key.decode(),
+            (topic or b"").decode(),
+            int(partition or b""),
+            int(offset or b""),
+            (reason or b"").decode(),
+            message.timestamp * 1000,
+            key,
+            value,
+            headers[OURS:],
+        )
+    except (ValueError, AttributeError) as error:
+        raise LogError(
+            f"the record at {message.topic} {message.partition}:{message.offset} is no dead letter: {error}",
+            "let nothing but mnemolog write to that topic",
+        ) from error
+
+
+class Letters:
+    """The dead letters of a log, which lie in one partition."""
+
+    def __init__(self, connection: Connection, topic: str) -> None:
+        self.connection = connection
+        self.topic = topic
+
+    def all(self) -> list[Letter]:
+        """Those that are not settled, oldest first. Raises LogError."""
+        return run(self.connection, self._all())
+
+    def named(self, name: str) -> Letter:
+        """The letter of that name. Raises UsageError where there is none (any more)."""
+        for letter in self.all():
+            if letter.name == name:
+                return letter
+        raise UsageError(f"there is no dead letter {name!r}", "`mnemolog dead-letters` lists them")
+
+    def settle(self, names: Sequence[str]) -> None:
+        """Takes letters away, for ever. Raises LogError."""
+        if names:
+            run(self.connection, self._settle(names))
+
+    async def _all(self) -> list[Letter]:
+        from aiokafka import AIOKafkaConsumer, TopicPartition
+
+        place = TopicPartition(self.topic, 0)
+        letters: dict[bytes, Letter | None] = {}
+        consumer = AIOKafkaConsumer(group_id=None, enable_auto_commit=False, **self.connection.client())
+        await consumer.start()
+        try:
+            if self.topic not in await consumer.topics():
+                raise LogError(f"there is no topic {self.topic}", "`mnemolog topics create` makes what is missing")
+            consumer.assign([place])
+            await consumer.seek_to_beginning(place)
+            end = (await consumer.end_offsets([place]))[place]
+            while await consumer.position(place) < end:
+                for message in (await consumer.getmany(place, timeout_ms=200)).get(place, ()):
+                    _take(letters, message)
+        finally:
+            await consumer.stop()
+        return sorted(filter(None, letters.values()), key=lambda letter: (letter.set_aside_at, letter.name))
+
+    async def _settle(self, names: Sequence[str]) -> None:
+        from aiokafka import AIOKafkaProducer
+
+        producer = AIOKafkaProducer(**self.connection.client(), **PRODUCER)
+        await producer.start()
+        try:
+            for name in names:
+                # The mark first: a crash between the two leaves a letter that is not shown.
+                await producer.send_and_wait(self.topic, key=SETTLED + name.encode(), value=b"{}")
+                await producer.send_and_wait(self.topic, key=name.encode())
+        finally:
+            await producer.stop()
+
+
+def _take(letters: dict[bytes, Letter | None], message: Any) -> None:
+    """Adds a letter, or None for a settled one. The first one of a place stays: later ones are repetitions."""
+    if message.key.startswith(SETTLED):
+        letters[message.key.removeprefix(SETTLED)] = None
+    elif message.value is not None and message.key not in letters:
+        letters[message.key] = letter_of(message)
+
+
+def event_of(letter: Letter, space: str, mended: bytes | None = None, id: str = "") -> Outside:
+    """The event that a letter, or the mended bytes instead of its own, stands for, validated as at the edge.
+
+    What the bytes leave out is taken from the broken record: its key is the space, its headers tell id, type and time.
+    `space` is for records without key, `id` replaces the event's id. Raises UsageError for what is no event.
+    """
+    given = mended if mended is not None else letter.value
+    if letter.name != f"{letter.partition}:{letter.offset}":
+        raise UsageError(
+            f"{letter.name} is no record of the log: it was made from one",
+            "start the worker of that processor with a new lineage, or replay; the log holds all that is needed",
+        )
+    if given is None:
+        raise UsageError(f"the record at {letter.name} has no value", "give one with --value FILE, or drop the letter")
+    try:
+        fields = parse(given)
+        said = {name: value.decode() for name, value in letter.headers if value}
+        for field, value in (("space", (letter.key or b"").decode()), ("type", said.get("ce_type", ""))):
+            if value:
+                fields.setdefault(field, value)
+        if id or said.get("ce_id"):
+            fields["id"] = id or fields.get("id") or said["ce_id"]
+        if fields.get("at") is None:
+            fields["at"] = said.get("ce_time") or iso(letter.set_aside_at)
+        return Edge(space).event(fields)
+    except UnicodeDecodeError:
+        fault = "its key or headers are not UTF-8"
+    except MnemologError as error:
+        fault = str(error)
+    raise UsageError(
+        f"{letter.name} is still no event: {fault}",
+        f"`mnemolog dead-letters show {letter.name} --raw > FILE`, mend it, then feed it again with --value FILE",
+    )
+
+
+def refeed_all(
+    log: Log, letters: Letters, chosen: Sequence[Letter], space: str, mended: bytes | None = None, id: str = ""
+) -> list[Refed]:
+    """Appends the events of letters and settles those that the log has then; the others say why not.
+
+    Arguments as for `event_of`. Raises LogError.
+    """
+    done = [refeed(log, letter, space, mended, id) for letter in chosen]
+    letters.settle([refed.name for refed in done if refed.position is not None])
+    return done
+
+
+def refeed(log: Log, letter: Letter, space: str, mended: bytes | None = None, id: str = "") -> Refed:
+    """Appends the event of one letter, which is not settled by it. Raises LogError."""
+    try:
+        (outcome,) = log.append([event_of(letter, space, mended, id)])
+    except UsageError as error:
+        return Refed(letter.name, None, f"{error}: {error.way_out}")
+    if isinstance(outcome, Refused):
+        return Refed(letter.name, None, f"{outcome.reason}: give it another id with --id, or drop it")
+    said = "appended" if isinstance(outcome, Stored) else "was in the log already"
+    return Refed(letter.name, f"{outcome.partition}:{outcome.offset}", said)
+
+
+def _text(value: bytes | None) -> str | None:
+    return None if value is None else value.decode(errors="replace")

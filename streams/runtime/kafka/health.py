@@ -1,0 +1,207 @@
+"""Health and metrics over HTTP: `/health/live`, `/health/ready` and `/metrics`, and nothing that holds data.
+
+A thread of its own answers, so that a process whose event loop is busy or hung can still be asked. Lag is measured
+here too: Faust derives none, so the broker is asked for the end of every partition that is read.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import TYPE_CHECKING, Any
+
+import orjson
+
+from streams.core.errors import UsageError
+from streams.runtime.kafka.metrics import OFF, Meters, Prometheus
+
+if TYPE_CHECKING:
+    from streams.logs.kafka.connection import Connection
+
+EVERY = 2.0
+"""Seconds between two looks at the ends of what is read."""
+PATIENCE = 10.0
+"""Seconds a client has to send its request, and the broker to answer."""
+LIVE, READY, METRICS = "/health/live", "/health/ready", "/metrics"
+log = logging.getLogger(__name__)
+
+
+@contextmanager
+def observed(address: str | None, connection: Connection) -> Iterator[Meters]:
+    """Meters that are served at `HOST:PORT` for as long as the block runs; OFF where no address is given.
+
+    Raises UsageError for an address that is none, or that cannot be had.
+    """
+    if not address:
+        yield OFF
+        return
+    meters = Prometheus()
+    server = Server(meters, address)
+    sampler = Sampler(meters, connection)
+    try:
+        yield meters
+    finally:
+        sampler.close()
+        server.close()
+
+
+async def beating(meters: Meters, every: float = 1.0) -> None:
+    """Tells for ever that the event loop it runs in gets on."""
+    while True:
+        meters.beat()
+        await asyncio.sleep(every)
+
+
+def host_and_port(address: str) -> tuple[str, int]:
+    """The two parts of `HOST:PORT`; a host with colons stands in brackets. Raises UsageError."""
+    host, colon, port = address.rpartition(":")
+    if not colon or not host or not port.isascii() or not port.isdigit() or int(port) > 65535:
+        raise UsageError(f"{address!r} is no address for metrics", "name it as HOST:PORT, 127.0.0.1:9180 for example")
+    return host.removeprefix("[").removesuffix("]"), int(port)
+
+
+class Server:
+    """Answers over HTTP from a thread of its own."""
+
+    def __init__(self, meters: Prometheus, address: str) -> None:
+        host, port = host_and_port(address)
+        served = type("Served", (_Handler,), {"meters": meters})
+        kind = _Server6 if ":" in host else _Server
+        try:
+            self._server = kind((host, port), served)
+        except (OSError, OverflowError) as error:
+            raise UsageError(f"metrics cannot be served at {address}: {error}", "choose another --metrics") from error
+        self.port: int = self._server.server_address[1]
+        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.1,), name="metrics", daemon=True)
+        self._thread.start()
+
+    def close(self) -> None:
+        """Stops answering."""
+        self._server.shutdown()
+        self._thread.join()
+        self._server.server_close()
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Who asks and goes away before the answer is no error of ours."""
+        log.debug("a request for metrics was not answered", exc_info=True)
+
+
+class _Server6(_Server):
+    address_family = socket.AF_INET6
+
+
+class _Handler(BaseHTTPRequestHandler):
+    """One request."""
+
+    meters: Prometheus
+    timeout = PATIENCE
+    server_version = "mnemolog"
+    sys_version = ""
+
+    def do_GET(self) -> None:
+        """Answers."""
+        status, kind, body = answer(self.meters, self.path.partition("?")[0])
+        self.send_response(status)
+        self.send_header("Content-Type", kind)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        if self.command != "HEAD":
+            self.wfile.write(body)
+
+    do_HEAD = do_GET  # noqa: N815 - the name that http.server looks for
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Probes come every few seconds: they are not worth a line."""
+
+
+def answer(meters: Prometheus, path: str) -> tuple[int, str, bytes]:
+    """Status, content type and body for a path."""
+    if path == METRICS:
+        return 200, "text/plain; version=0.0.4; charset=utf-8", meters.exposition()
+    if path not in (LIVE, READY):
+        return 404, "text/plain; charset=utf-8", f"ask for {LIVE}, {READY} or {METRICS}\n".encode()
+    wrong = meters.live() if path == LIVE else meters.live() | meters.ready()
+    body = {"ok": not wrong, "wrong": wrong, "parts": dict(meters.phases)}
+    return 503 if wrong else 200, "application/json", orjson.dumps(body, option=orjson.OPT_APPEND_NEWLINE)
+
+
+class Sampler:
+    """Asks the broker again and again how far topics and consumer groups are, in a thread and loop of its own.
+
+    Why a connection of its own: what is measured must not wait behind what is worked on.
+    """
+
+    def __init__(self, meters: Prometheus, connection: Connection, every: float = EVERY) -> None:
+        self.meters = meters
+        self.connection = connection
+        self.every = every
+        self._stop = threading.Event()
+        self._loop = asyncio.new_event_loop()
+        self._task = self._loop.create_task(self._sample_for_ever())
+        self._thread = threading.Thread(target=self._run, name="lag", daemon=True)
+        self._thread.start()
+
+    def close(self) -> None:
+        """Stops asking."""
+        self._stop.set()
+        self._loop.call_soon_threadsafe(self._task.cancel)
+        self._thread.join()
+
+    def _run(self) -> None:
+        with contextlib.suppress(asyncio.CancelledError):
+            self._loop.run_until_complete(self._task)
+        self._loop.close()
+
+    async def _sample_for_ever(self) -> None:
+        from aiokafka.errors import KafkaError
+
+        while not self._stop.is_set():
+            try:
+                await self._sample_while_connected()
+            except (KafkaError, OSError, TimeoutError) as error:
+                log.warning("lag cannot be measured: %s", error)
+            await asyncio.sleep(self.every)
+
+    async def _sample_while_connected(self) -> None:
+        from aiokafka import AIOKafkaConsumer
+        from aiokafka.admin import AIOKafkaAdminClient
+
+        consumer = AIOKafkaConsumer(group_id=None, enable_auto_commit=False, **self.connection.client())
+        admin = AIOKafkaAdminClient(**self.connection.client())
+        try:
+            await asyncio.wait_for(consumer.start(), PATIENCE)
+            await asyncio.wait_for(admin.start(), PATIENCE)
+            while not self._stop.is_set():
+                await asyncio.wait_for(self._ends(consumer), PATIENCE)
+                await asyncio.wait_for(self._commits(admin), PATIENCE)
+                self.meters.measured()
+                await asyncio.sleep(self.every)
+        finally:
+            await consumer.stop()
+            await admin.close()
+
+    async def _ends(self, consumer: Any) -> None:
+        from aiokafka import TopicPartition
+
+        wanted = {TopicPartition(place.topic, place.partition) for place in list(self.meters.readings)}
+        if wanted:
+            for place, offset in (await consumer.end_offsets(wanted)).items():
+                self.meters.end(place.topic, place.partition, offset)
+
+    async def _commits(self, admin: Any) -> None:
+        for (part, topic), group in list(self.meters.watched.items()):
+            if not group:
+                continue
+            for place, committed in (await admin.list_consumer_group_offsets(group)).items():
+                if place.topic == topic and (part, topic, place.partition) in self.meters.readings:
+                    self.meters.committed(part, topic, place.partition, committed.offset)

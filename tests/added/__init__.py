@@ -1,0 +1,1 @@
+"""Mechanisms that tests add to a copy of the project; see test_one_file."""
