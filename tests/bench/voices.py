@@ -158,9 +158,13 @@ def _conclusions(
     match: dict[str, str], counts: Counter[str],
 ) -> None:  # fmt: skip
     ends = [(n, turn["concluded"]) for n, turn in enumerate(turns) if turn.get("concluded")]
-    concluded = [(place[row.turn], row.effort) for row in rows if isinstance(row, EffortConcluded) and row.turn in place]
+    concluded = [
+        (place[row.turn], row.effort) for row in rows if isinstance(row, EffortConcluded) and row.turn in place
+    ]
     offered = [
-        (place[row.turn], threads.get(row.turn, "")) for row in rows if isinstance(row, ConclusionOffered) and row.turn in place
+        (place[row.turn], threads.get(row.turn, ""))
+        for row in rows
+        if isinstance(row, ConclusionOffered) and row.turn in place
     ]
     counts["ends"] += len(ends)
     counts["efforts"] += len(match)
@@ -208,7 +212,9 @@ def _contradictions(turns: list[dict[str, Any]], rows: list[Any], counts: Counte
 
 def _notes(turns: list[dict[str, Any]], rows: list[Any], counts: Counter[str]) -> None:
     source = {row.note: row.turn for row in rows if isinstance(row, NoteOpened)}
-    shown = {(row.turn, source.get(row.note)) for row in rows if isinstance(row, NoteSurfaced) and row.reason != "priority"}
+    shown = {
+        (row.turn, source.get(row.note)) for row in rows if isinstance(row, NoteSurfaced) and row.reason != "priority"
+    }
     opened = {*source.values()}
     for turn in turns:
         wanted = {id for id in turn.get("note_matters") or () if id in opened}
