@@ -4,7 +4,8 @@
 #   make test    install with the development tools, then format, lint, types, tests
 #   make bench   measure quality and speed, beside floors and bars; STRICT=1 fails where a bar is missed
 #   make lint    format, lint and types alone
-#   make docs    rewrite the generated parts of README.md
+#   make docs    rewrite what is generated in the documents
+#   make golden  write the digests that tell when what is derived changes without a new version
 #   make clean   remove the virtual environment and all caches
 #
 # Another interpreter:  make demo PYTHON=python3.13
@@ -13,7 +14,7 @@ PYTHON = python3
 VENV = .venv
 BIN = $(VENV)/bin
 
-.PHONY: demo test bench lint docs clean
+.PHONY: demo test bench lint docs golden clean
 
 demo: $(VENV)/installed
 	@$(BIN)/mnemolog demo
@@ -30,7 +31,10 @@ lint: $(VENV)/installed-dev
 	@$(BIN)/mypy
 
 docs: $(VENV)/installed-dev
-	@MNEMOLOG_WRITE_DOCS=1 $(BIN)/pytest tests/test_docs.py -k generated
+	@MNEMOLOG_WRITE_DOCS=1 $(BIN)/pytest tests/test_docs.py -k "generated or run_in_order"
+
+golden: $(VENV)/installed-dev
+	@MNEMOLOG_WRITE_GOLDEN=1 $(BIN)/pytest tests/test_golden_digests.py
 
 clean:
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis dist build

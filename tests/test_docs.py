@@ -1,6 +1,6 @@
-"""The README is true: its commands run, its code works, and what is generated in it equals what the code says.
+"""The documents are true: commands run and print what is shown, code works, generated parts equal what the code says.
 
-`make docs` (MNEMOLOG_WRITE_DOCS=1) rewrites the generated parts.
+`make docs` (MNEMOLOG_WRITE_DOCS=1) rewrites what commands print and the generated parts.
 """
 
 from __future__ import annotations
@@ -17,24 +17,31 @@ import pytest
 import typer
 
 from processors import NAMES, PROCESSORS
-from projections.analyses import analyses
 from streams.core.driver import fold
 from streams.core.events import TurnRecorded
 from streams.gateways.cli import app, main
-from streams.gateways.flow import mermaid, parameter_rows
+from streams.gateways.flow import mermaid
 from tests.bench import __main__ as bench
 from tests.bench import data
 
 ROOT = Path(__file__).parent.parent
 README = ROOT / "README.md"
+DOCS = ROOT / "streams" / "docs"
+GUIDE = DOCS / "guide.md"
+MECHANISMS = DOCS / "mechanisms.md"
 BLOCK = re.compile(r"(?:<!-- (?P<mark>\w+) -->\n)?```(?P<language>\w+)\n(?P<code>.*?)```", re.S)
 COMMAND = re.compile(r"(?:^|`)mnemolog ([a-z-]+)", re.M)
 WRITE = bool(os.environ.get("MNEMOLOG_WRITE_DOCS"))
 
 
-def blocks(*languages: str) -> list[tuple[str, str]]:
-    """The (mark, code) of the README's code blocks."""
-    found = BLOCK.finditer(README.read_text())
+def documents() -> list[Path]:
+    """All pages that people read."""
+    return [README, ROOT / "CHANGELOG.md", *sorted(DOCS.glob("*.md"))]
+
+
+def blocks(document: Path, *languages: str) -> list[tuple[str, str]]:
+    """The (mark, code) of a document's code blocks."""
+    found = BLOCK.finditer(document.read_text())
     return [(match["mark"] or "", match["code"]) for match in found if match["language"] in languages]
 
 
@@ -55,44 +62,22 @@ def commands() -> dict[str, str]:
     return found
 
 
-def told(default: object) -> str:
-    """A default in the table of parameters."""
-    return f"{len(default)} values" if isinstance(default, dict) else str(default)
+def generated(mark: str) -> str:
+    """A part of a document that the code tells."""
+    if mark == "flow":
+        return f"```mermaid\n{mermaid(PROCESSORS)}```\n"
+    return table(("command", "what it does"), *((f"`{name}`", said) for name, said in commands().items()))
 
 
-def generated() -> dict[str, str]:
-    """The parts of the README that the code tells, by mark."""
-    rows = parameter_rows(PROCESSORS, {p.name: p.params() for p in PROCESSORS})
-    return {
-        "flow": f"```mermaid\n{mermaid(PROCESSORS)}```\n",
-        "params": table(
-            ("parameter", "default", "unit", "limits", "why", "source"),
-            *(
-                (
-                    f"{r['processor']}.{r['parameter']}",
-                    told(r["default"]),
-                    r["unit"],
-                    r["limits"],
-                    r["why"],
-                    r["source"],
-                )
-                for r in rows
-            ),
-        ),
-        "commands": table(("command", "what it does"), *((f"`{name}`", said) for name, said in commands().items())),
-        "queries": table(("analysis", "what it tells"), *((f"`{a.name}`", a.description) for a in analyses().values())),
-    }
-
-
-@pytest.mark.parametrize("mark", ["flow", "params", "commands", "queries"])
-def test_the_generated_parts_equal_what_the_code_says(mark):
-    text = README.read_text()
+@pytest.mark.parametrize(("document", "mark"), [(MECHANISMS, "flow"), (GUIDE, "commands")], ids=["flow", "commands"])
+def test_the_generated_parts_equal_what_the_code_says(document, mark):
+    text = document.read_text()
     begin, end = f"<!-- {mark} -->\n", f"<!-- /{mark} -->"
     before, _, rest = text.partition(begin)
     shown, _, after = rest.partition(end)
-    expected = generated()[mark]
+    expected = generated(mark)
     if WRITE and shown != expected:
-        README.write_text(before + begin + expected + end + after)
+        document.write_text(before + begin + expected + end + after)
         return
     assert shown == expected, "run `make docs`"
 
@@ -111,7 +96,7 @@ def environment(tmp_path_factory) -> tuple[Path, dict[str, str]]:
         "PATH": f"{binaries}{os.pathsep}{os.environ['PATH']}",
         "PYTHONPATH": str(ROOT),
         "MNEMOLOG_HOME": str(folder / "home"),
-        "COLUMNS": "160",
+        "COLUMNS": "110",
     }
 
 
@@ -129,42 +114,60 @@ def steps(code: str) -> Iterator[tuple[str, str]]:
         left = left[(written or command).end() :]
 
 
-def test_the_commands_of_the_readme_run_in_order(environment, monkeypatch, capsys):
+def test_the_commands_of_the_documents_run_in_order_and_print_what_is_shown(environment, monkeypatch, capsys):
     folder, environ = environment
     monkeypatch.chdir(folder)
     for name in ("MNEMOLOG_HOME", "COLUMNS"):
         monkeypatch.setenv(name, environ[name])
     ran = 0
-    for file, said in (step for mark, code in blocks("bash") if not mark for step in steps(code)):
-        if file:
-            (folder / file).write_text(said)
-            continue
-        words, _, source = said.partition(" < ")
-        with (folder / source if source else Path(os.devnull)).open() as given:
-            monkeypatch.setattr("sys.stdin", given)
-            with pytest.raises(SystemExit) as done:
-                main(shlex.split(words))
-        told = capsys.readouterr()
-        assert (done.value.code, told.err) == (0, ""), said
-        assert told.out, said
-        ran += 1
-    assert ran >= 25
+    for document in (README, GUIDE):
+        text, said = document.read_text(), ""
+        for mark, language, code in BLOCK.findall(text):
+            if language == "text":
+                text = text.replace(f"```text\n{code}```", f"```text\n{said}```", 1)
+                assert WRITE or code == said, f"{document.name} shows what is not printed: run `make docs`"
+            if language != "bash" or mark:
+                continue
+            said = ""
+            for file, step in steps(code):
+                if file:
+                    (folder / file).write_text(step)
+                    continue
+                said += printed(step, folder, monkeypatch, capsys)
+                ran += 1
+        if WRITE:
+            document.write_text(text)
+    assert ran >= 35
+
+
+def printed(command: str, folder: Path, monkeypatch, capsys) -> str:
+    """What a command prints that does well and says something."""
+    words, _, source = command.partition(" < ")
+    with (folder / source if source else Path(os.devnull)).open() as given:
+        monkeypatch.setattr("sys.stdin", given)
+        with pytest.raises(SystemExit) as done:
+            main(shlex.split(words))
+    told = capsys.readouterr()
+    assert (done.value.code, told.err) == (0, ""), command
+    assert told.out, command
+    return told.out
 
 
 def test_the_first_commands_of_the_readme_run_in_a_shell(environment):
     folder, environ = environment
-    code = next(code for mark, code in blocks("bash") if not mark)
+    code = next(code for mark, code in blocks(README, "bash") if not mark)
     environ = environ | {"MNEMOLOG_HOME": str(folder / "shell")}
     done = subprocess.run(
         ["bash", "-euo", "pipefail", "-c", code], cwd=folder, env=environ, capture_output=True, text=True, timeout=120
     )
     assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.startswith("6 added\n# Memory of default, session login")
+    shown = next(code for _, code in blocks(README, "text"))
+    assert done.stdout == shown
 
 
 def test_the_python_of_the_readme_prints_a_context(environment):
     folder, environ = environment
-    (code,) = [code for mark, code in blocks("python") if not mark]
+    (code,) = [code for mark, code in blocks(README, "python") if not mark]
     with subprocess.Popen(
         [str(folder.parent / "bin" / "mnemolog"), "serve"], env=environ, stdout=subprocess.PIPE, text=True
     ) as server:
@@ -186,8 +189,8 @@ def test_the_python_of_the_readme_prints_a_context(environment):
     assert "Look at the checkout's cache again" in done.stdout
 
 
-def test_the_processor_of_the_readme_is_one_and_follows_the_rules(tmp_path):
-    (code,) = [code for mark, code in blocks("python") if mark == "processor"]
+def test_the_mechanism_of_the_documents_is_one_and_follows_the_rules(tmp_path):
+    (code,) = [code for mark, code in blocks(MECHANISMS, "python") if mark == "processor"]
     (tmp_path / "voices.py").write_text(code)
     names: dict[str, object] = {"__name__": "voices"}
     sys.modules["voices"] = type(sys)("voices")
@@ -213,23 +216,18 @@ def test_the_processor_of_the_readme_is_one_and_follows_the_rules(tmp_path):
 
 def test_commands_that_need_a_clone_or_a_server_exist():
     targets = re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), re.M)
-    marks = {mark for mark, _ in blocks("bash") if mark}
-    assert marks == {"clone", "server", "kafka", "kcat"}  # those of Kafka are run by tests/kafka
-    marked = [
-        (mark, line) for mark, code in blocks("bash") if mark in ("clone", "server") for line in code.splitlines()
-    ]
-    for _, line in marked:
+    known = {"make": targets, "mnemolog": commands(), "pipx": ["install"], "docker": ["compose"]}
+    marked = [block for document in documents() for block in blocks(document, "bash") if block[0]]
+    assert {mark for mark, _ in marked} == {"clone", "server", "kafka", "kcat"}  # those of Kafka are run by tests/kafka
+    for line in (line for mark, code in marked if mark in ("clone", "server") for line in code.splitlines()):
         program, first = line.split()[:2]
-        known = {"make": targets, "mnemolog": commands(), "pipx": ["install"], "docker": ["compose"]}
         assert first in known[program], line
 
 
-def test_every_command_named_in_the_readme_exists_and_every_command_is_named():
-    named = set(COMMAND.findall(README.read_text()))
+def test_every_command_named_in_the_documents_exists():
     known = {name.partition(" ")[0] for name in commands()}
-    assert named - known == set()
-    listed = set(re.findall(r"^\| `([a-z -]+)` \|", README.read_text(), re.M))
-    assert known - listed == set()
+    for document in documents():
+        assert set(COMMAND.findall(document.read_text())) - known == set(), document
 
 
 def test_every_processor_is_described_in_the_readme():
@@ -237,10 +235,14 @@ def test_every_processor_is_described_in_the_readme():
     assert [name for name in NAMES if f"**{name}**" not in text] == []
 
 
+def test_the_readme_is_read_within_minutes():
+    assert README.stat().st_size <= 16_000
+
+
 def test_links_in_the_documents_lead_to_files():
-    for document in (README, ROOT / "CHANGELOG.md"):
+    for document in documents():
         for target in re.findall(r"\]\(([^)#]+)\)", document.read_text()):
-            assert target.startswith("https://") or (ROOT / target).exists(), target
+            assert target.startswith("https://") or (document.parent / target).exists(), (document.name, target)
 
 
 def test_the_changelog_has_an_entry_for_what_comes_next():
