@@ -21,7 +21,8 @@ from streams.core.events import (
     micros,
 )
 from streams.logs.log import Stored
-from streams.runtime.home import Home, Office
+from streams.runtime.home import Home
+from streams.runtime.home.office import Office
 
 START = micros("2024-01-01T09:00:00Z")
 """A Monday."""

@@ -19,7 +19,8 @@ from streams.core.events import TurnRecorded
 from streams.gateways import cli
 from streams.gateways.cli import app, main
 from streams.gateways.command import FAILED, MISUSED, OK
-from streams.runtime.home import Home, serve
+from streams.runtime.home import Home
+from streams.runtime.home.server import serve
 
 ROOT = Path(__file__).parent.parent
 SAMPLES = ROOT / "streams" / "gateways" / "samples"
@@ -334,7 +335,7 @@ MISTAKES = [
     ("replay --as live", FAILED, "live is not replayed into"),
     ("diff live nix", FAILED, "there is no memory"),
     ("promote nix", FAILED, "there is no memory 'nix' to promote"),
-    ("params nix", MISUSED, "there is no processor 'nix'"),
+    ("params nix", MISUSED, "nothing that has parameters is called 'nix'"),
     ("schema nix", MISUSED, "there is no schema 'nix'"),
     ("feed /nowhere/at/all", MISUSED, "there is no file /nowhere/at/all"),
     ("feed - --format xml", MISUSED, "there is no format 'xml'"),
@@ -505,15 +506,14 @@ def test_tail_follows_what_is_fed(tmp_path):
         assert process.wait(30) == OK
 
 
-def test_a_served_home_answers_and_stops_when_told(run, tmp_path, monkeypatch):
-    monkeypatch.setattr("streams.runtime.home.START_PATIENCE", 0.1)
+def test_a_served_home_answers_and_stops_when_told(run, tmp_path):
     with subprocess.Popen([*COMMAND, "serve", "--home", str(tmp_path)], cwd=ROOT, stdout=subprocess.PIPE) as process:
         assert process.stdout is not None
         assert b"serving" in process.stdout.readline()
         run("feed", "-", home=tmp_path, stdin=line("s", "Who has the key of the boat house?").encode())
         assert "boat house" in run("context", "--session", "s", home=tmp_path).out
         second = run("serve", home=tmp_path)
-        assert (second.code, "is folding into" in second.err) == (FAILED, True)
+        assert (second.code, "serves" in second.err) == (FAILED, True)
         process.terminate()
         assert process.wait(30) == OK
         assert process.stdout.read() == b"stopped; all that was acknowledged is in the log\n"

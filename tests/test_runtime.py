@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import signal
 import subprocess
 import sys
 import threading
@@ -20,7 +19,8 @@ from streams.core.errors import BehindError, BusyError, LogError, MemoryFileErro
 from streams.core.events import DAY, HOUR, SECOND, ClockTicked, NoteTaken, Outside, TurnRecorded, decode
 from streams.logs.sqlite import SqliteLog
 from streams.runtime.embedded import Runtime
-from streams.runtime.home import Home, serve
+from streams.runtime.home import Home
+from streams.runtime.home.server import serve
 from streams.runtime.replay import replay
 
 ROOT = Path(__file__).parents[1]
@@ -32,14 +32,14 @@ def serving(home: Home) -> Iterator[None]:
     """A server of the home in a thread of its own."""
     stop, ready = threading.Event(), threading.Event()
     server = Home(home.path, PROCESSORS)
-    thread = threading.Thread(target=serve, args=(server, stop.is_set, lambda line: ready.set()))
+    thread = threading.Thread(target=serve, args=(server, stop.is_set, lambda line: ready.set()), daemon=True)
     thread.start()
-    assert ready.wait(20)
     try:
+        assert ready.wait(60)
         yield
     finally:
         stop.set()
-        thread.join(20)
+        thread.join(60)
         server.log.close()
 
 
@@ -98,7 +98,7 @@ def test_garbage_on_the_socket_does_not_stop_the_server(home: Home) -> None:
 
     with serving(home):
         with socket.socket(socket.AF_UNIX) as stranger:
-            stranger.connect(str(home.socket_path))
+            stranger.connect(str(home.folder.socket))
             stranger.sendall(b"\xff\x00 not json\n")
             assert b"not JSON" in stranger.recv(1000)
             stranger.sendall(b'{"unknown": 1}\n')
@@ -106,9 +106,30 @@ def test_garbage_on_the_socket_does_not_stop_the_server(home: Home) -> None:
         assert home.ask("spaces") == []
 
 
-def test_only_one_process_serves_a_home(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("streams.runtime.home.START_PATIENCE", 0.1)
-    with serving(home), pytest.raises(BusyError, match=f"process {os.getpid()}"):
+def test_only_one_process_serves_a_home(home: Home) -> None:
+    with serving(home), pytest.raises(BusyError, match=f"process {os.getpid()} serves"):
+        serve(Home(home.path, PROCESSORS), lambda: False)
+
+
+def test_a_server_waits_until_a_command_that_folds_has_finished(home: Home) -> None:
+    with home.live():
+        ready = threading.Event()
+        stop = threading.Event()
+        server = Home(home.path, PROCESSORS)
+        thread = threading.Thread(target=serve, args=(server, stop.is_set, lambda line: ready.set()), daemon=True)
+        thread.start()
+        assert not ready.wait(0.3)
+    try:
+        assert ready.wait(60)
+        assert home.ask("spaces") == []
+    finally:
+        stop.set()
+        thread.join(60)
+        server.log.close()
+
+
+def test_a_server_that_waits_for_a_command_stops_when_told(home: Home) -> None:
+    with home.live():
         serve(Home(home.path, PROCESSORS), lambda: True)
 
 
@@ -331,7 +352,8 @@ SERVER = """
 import sys
 from pathlib import Path
 from processors import PROCESSORS
-from streams.runtime.home import Home, serve
+from streams.runtime.home import Home
+from streams.runtime.home.server import serve
 serve(Home(Path(sys.argv[1]), PROCESSORS), lambda: False, lambda line: print(line, flush=True))
 """
 
@@ -353,19 +375,27 @@ class Crew:
 
     def kill(self, i: int, again: bool = True) -> None:
         """SIGKILL, once it has done some work in this life."""
-        process, deadline = self.processes[i], time.monotonic() + 60
+        process, deadline = self.processes[i], time.monotonic() + 300
         while not (self.acknowledged / f"{i}-{self.lives[i]}").stat().st_size:
             assert process.poll() is None, process.stderr.read().decode() if process.stderr else ""
             assert time.monotonic() < deadline, "the process does nothing"
             time.sleep(0.01)
         assert process.poll() is None, process.stderr.read().decode() if process.stderr else ""
-        process.send_signal(signal.SIGKILL)
-        process.wait()
-        if process.stderr:
-            process.stderr.close()
+        self._end(process)
         self.lives[i] += 1
         if again:
             self.processes[i] = self._start(i)
+
+    def end(self) -> None:
+        """Leaves no process behind."""
+        for process in self.processes:
+            self._end(process)
+
+    def _end(self, process: subprocess.Popen[bytes]) -> None:
+        process.kill()
+        process.wait()
+        if process.stderr:
+            process.stderr.close()
 
     def acknowledged_ids(self) -> list[str]:
         """What feeders printed before they died; a torn last line was not acknowledged."""
@@ -374,7 +404,7 @@ class Crew:
 
 HALF_APPLIED = """
     SELECT (SELECT count(*) FROM turn_recorded), (SELECT count(*) FROM turn_filed),
-           (SELECT count(*) FROM turn_threaded), (SELECT count(*) FROM context_scored),
+           (SELECT count(*) FROM turn_threaded),
            (SELECT coalesce(max(position), -1) FROM turn_recorded), (SELECT coalesce(max(position), -1) FROM marks)
 """
 
@@ -397,20 +427,23 @@ def test_fifty_kills_lose_nothing_double_nothing_and_no_analyst_notices(home: Ho
             time.sleep(0.05)
         analyst.log.close()
 
-    thread = threading.Thread(target=analyse)
+    thread = threading.Thread(target=analyse, daemon=True)
     thread.start()
-    for kill in range(50):
-        crew.kill((kill * 3) % 5)
-        time.sleep(0.05 + 0.1 * (kill % 3))
-    for i in range(5):
-        crew.kill(i, again=False)
-    over.set()
-    thread.join()
+    try:
+        for kill in range(50):
+            crew.kill((kill * 3) % 5)
+            time.sleep(0.05 + 0.1 * (kill % 3))
+        for i in range(5):
+            crew.kill(i, again=False)
+    finally:
+        crew.end()
+        over.set()
+        thread.join()
     assert troubles == []
     assert len(looks) > 10
     assert looks[-1][0] > looks[0][0]
-    for turns, filed, threaded, scored, newest, mark in looks:
-        assert turns == filed == threaded == scored
+    for turns, filed, threaded, newest, mark in looks:
+        assert turns == filed == threaded
         assert newest <= mark
     recorded = [decode(r.type, r.value).id for r in home.log.read(0, 0)]
     assert len(recorded) == len(set(recorded))

@@ -300,7 +300,7 @@ def context(
         limits = {} if budget is None else {"budget": budget}
         asked = {"space": space or settings().space, "session": session, "as_of": as_of} | limits
         found = house.ask("context", memory, **asked)
-        if not json and not messages and len(found["text"].splitlines()) <= 1:
+        if not (json or messages or found["sections"]):
             hint(house.path, space or settings().space, session, terminal)
         if messages:
             terminal.object(found["messages"])
@@ -689,7 +689,7 @@ def about_memory(house: Home, name: str, end: int) -> Row:
     import orjson
 
     from projections import store
-    from streams.runtime.home import LIVE
+    from streams.runtime.home.folder import LIVE
 
     path = house.memory_path(name)
     row: Row = {"memory": name, "events": None, "behind": None, "bytes": path.stat().st_size}

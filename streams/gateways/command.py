@@ -203,7 +203,7 @@ def serve_until_stopped(home: Path | None, json: bool, meters: Meters | None = N
     """Keeps live up to date, and answers, until a signal says to stop."""
     import signal
 
-    from streams.runtime.home import serve as serve_home
+    from streams.runtime.home.server import serve as serve_home
 
     stopped: list[int] = []
     for number in (signal.SIGTERM, signal.SIGINT):

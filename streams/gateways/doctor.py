@@ -139,7 +139,7 @@ def _memories(home: Path, end: int) -> Iterator[Check]:
 
 def _serving(house: Home) -> Check | None:
     """Whether somebody answers on the home's socket; None where there is no socket."""
-    path = house.socket_path
+    path = house.folder.socket
     if not path.exists():
         return None
     try:

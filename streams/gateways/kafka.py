@@ -351,10 +351,10 @@ def project(
 @lineages_app.callback()
 def lineages(context: typer.Context, json: AsJson = False) -> None:
     """List processors by lineage: of live, of candidates, old ones; with events, topics and their lag."""
-    from processors import PROCESSORS
-    from streams.runtime.kafka.candidates import list_lineages
-
     if context.invoked_subcommand is None:
+        from processors import PROCESSORS
+        from streams.runtime.kafka.candidates import list_lineages
+
         rows = [found._asdict() for found in list_lineages(connected(), PROCESSORS)]
         columns = "processor lineage memories events> lag>?"
         Terminal(json).rows(rows, columns, "there are no lineages; `mnemolog topics create` makes those of live")

@@ -47,7 +47,8 @@ from streams.logs.where import open_log, told_place
 from streams.runtime.cache import CHUNK, FeatureCache
 from streams.runtime.embedded import Runtime
 from streams.runtime.fold import Collector, rare_collections
-from streams.runtime.home import LIVE, Home
+from streams.runtime.home import Home
+from streams.runtime.home.folder import LIVE
 from streams.runtime.memories import memory_meta
 
 SLICE = 2500

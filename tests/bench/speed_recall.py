@@ -31,7 +31,8 @@ from projections.tables import raw_batch
 from streams.core.events import MINUTE, MemoryRecalled, TurnRecorded
 from streams.core.processor import Raw
 from streams.core.text import NO_TEXT
-from streams.runtime.home import Home, Office
+from streams.runtime.home import Home
+from streams.runtime.home.office import Office
 from streams.runtime.replay import replay
 from tests.bench.generated import START, turns
 from tests.bench.speed import Peaks, Row, fill, resident, row

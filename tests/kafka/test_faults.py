@@ -29,7 +29,8 @@ from streams.logs.kafka.connection import Connection
 from streams.logs.kafka.log import KafkaLog
 from streams.logs.kafka.topics import create
 from streams.logs.log import Duplicate, Stored
-from streams.runtime.home import HolderLeftError, Home
+from streams.runtime.home import Home
+from streams.runtime.home.client import HolderLeftError, ask_holder
 from tests.bench.generated import turns
 from tests.kafka.broker import Broker
 from tests.kafka.test_projector import folded
@@ -169,7 +170,7 @@ class Pipeline:
             for service in self.services:
                 service.keep()
             with suppress(BehindError, HolderLeftError):
-                self.home._ask_holder(asked)  # not `request`: it would fold itself where no projector is
+                ask_holder(self.home.folder.socket, asked)  # not `request`: it would fold itself where no projector is
                 return
             assert time.monotonic() < deadline, f"seed {SEED}: not recovered after {patience:g} s\n{self.told()}"
             time.sleep(0.1)

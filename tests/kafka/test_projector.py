@@ -18,7 +18,9 @@ from streams.core.events import Outside
 from streams.logs.kafka.connection import Connection
 from streams.logs.kafka.log import KafkaLog
 from streams.logs.kafka.topics import create
-from streams.runtime.home import Home, Office
+from streams.runtime.home import Home
+from streams.runtime.home.keeper import open_live
+from streams.runtime.home.office import Office
 from streams.runtime.kafka.projector import Projector
 from tests.kafka.hands import LINEAGES, Hands, folded, spread
 
@@ -44,7 +46,7 @@ def home(log: KafkaLog, tmp_path: Path) -> Home:
 
 def opened(home: Home) -> Projector:
     """The projector of the home's live memory."""
-    found = home.open_live()
+    found = open_live(home)
     assert isinstance(found, Projector)
     return found
 
@@ -180,7 +182,7 @@ def test_a_stream_that_lost_records_stops_the_projector_loudly(home: Home, log: 
 
     asyncio.run(cut())
     with pytest.raises(LogError, match="those from 0 on are needed") as raised:
-        home.open_live()
+        open_live(home)
     assert "retention" in raised.value.way_out
 
 
@@ -190,7 +192,7 @@ def test_missing_topics_are_named(connection: Connection, tmp_path: Path) -> Non
     home.log = log = KafkaLog(connection, tmp_path)
     try:
         with pytest.raises(LogError, match="there is no topic") as raised:
-            home.open_live()
+            open_live(home)
         assert "topics create" in raised.value.way_out
     finally:
         log.close()

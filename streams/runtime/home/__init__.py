@@ -1,0 +1,186 @@
+"""A home: the folder that holds one log and its memories, and who may write them.
+
+    log.sqlite        the facts; everything else can be made again from them
+    live.duckdb       the memory that is kept up to date; NAME.duckdb: memories made by replays
+    live.recall       the index for recall of live, NAME.recall that of NAME; made again where it is missing
+    snapshots/        copies for analysts    cache/   text features, by version
+    writer.lock       held by whoever folds into live    socket   where that one answers
+
+With MNEMOLOG_KAFKA set the log is on brokers, workers fold it, and a projector keeps live up to date; all else is as
+it is with a log in the home.
+
+Whoever holds the writer lock folds. A command that finds no holder takes the lock, folds to the log's end and answers
+itself; others ask the holder over the socket.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from projections import ask as asks
+from projections import store as stores
+from projections.store import Store
+from streams.core.errors import BehindError, BusyError, MemoryFileError
+from streams.core.processor import Params, Processor
+from streams.core.progress import Progress, no_progress
+from streams.logs.sqlite import SqliteLog
+from streams.logs.where import HomeLog, open_log
+from streams.runtime.home import keeper, promotion
+from streams.runtime.home.client import HolderLeftError, ask_holder
+from streams.runtime.home.folder import LIVE, Folder
+from streams.runtime.home.office import Office
+from streams.runtime.home.recalling import Recalling
+from streams.runtime.home.snapshots import outdated
+
+if TYPE_CHECKING:
+    from streams.runtime.home.keeper import Keeper
+    from streams.runtime.kafka.metrics import Meters
+
+PATIENCE = 600.0
+"""Seconds a command waits for another command to finish folding."""
+AFTER_PATIENCE = 30.0
+"""Seconds a question waits for a position of the log to be in live."""
+RETRY = 0.02
+"""Seconds between tries."""
+
+
+@dataclass
+class Home:
+    """A home folder, made where there is none, and the processors that fold in it."""
+
+    path: Path
+    processors: Sequence[Processor[Any]]
+    progress: Progress = field(default=no_progress)
+    """Called while a command folds what waits in the log."""
+    warn: Callable[[str], None] = field(default=lambda line: None)
+    """Told what a person should know though there is an answer."""
+    after: str = ""
+    """PARTITION:OFFSET (several with commas between) that live must hold before a question is answered."""
+    meters: Meters | None = None
+    """What a projector tells of itself to."""
+
+    def __post_init__(self) -> None:
+        self.folder = Folder(self.path)
+
+    @cached_property
+    def log(self) -> HomeLog:
+        """The log: in the home, or on brokers."""
+        return open_log(self.path)
+
+    def close(self) -> None:
+        """Lets go of brokers; of a log in the home nothing is held that the end of the process would not let go."""
+        if isinstance(log := self.__dict__.get("log"), SqliteLog) or log is None:
+            return
+        log.close()
+
+    def memory_path(self, name: str) -> Path:
+        """Where the memory `name` lies. Raises UsageError for a name that cannot be a file's."""
+        return self.folder.memory(name)
+
+    def memories(self) -> list[str]:
+        """The names of the memories there are, live first."""
+        return self.folder.memories()
+
+    def live_params(self) -> dict[str, Params]:
+        """The parameters of live; defaults for those it was not folded with."""
+        return keeper.live_params(self)
+
+    @contextmanager
+    def live(self, wait: float = PATIENCE) -> Iterator[Keeper]:
+        """Live, folded to the log's end, the writer lock held. Raises BusyError without it after `wait` seconds."""
+        with self.folder.holding(wait):
+            runtime = keeper.open_live(self)
+            try:
+                keeper.bring_up(self, runtime)
+                yield runtime
+            finally:
+                runtime.close()
+
+    def ask(self, what: str, memory: str = LIVE, **arguments: Any) -> Any:
+        """The answer of `projections.ask` to `what`, over live as of the log's end or over another memory.
+
+        A JSON value. Raises what the question raises, and BusyError when nobody can answer.
+        """
+        if memory != LIVE:
+            connection = stores.read_only(self.memory_path(memory))
+            with closing(connection), closing(Recalling(self, memory, connection)) as recalling:
+                return asks.answer(connection, what, arguments, recalling.recall)
+        return self.request({"ask": what, "arguments": arguments})
+
+    def request(self, message: dict[str, Any], patience: float = AFTER_PATIENCE) -> Any:
+        """Has the holder of live carry out a request, or becomes the holder for it.
+
+        Waits until live holds `after`; raises BehindError where that takes longer than `patience` seconds.
+        """
+        if self.after:
+            message = message | {"after": self.after}
+        deadline = time.monotonic() + patience
+        while True:
+            try:
+                return self._through_holder(message, lambda: self._answer_alone(message))
+            except BehindError:
+                if time.monotonic() >= deadline:
+                    raise
+                time.sleep(RETRY)
+
+    def _answer_alone(self, message: dict[str, Any]) -> Any:
+        with self.live(wait=0.0) as runtime, closing(Office(self, runtime)) as office:
+            return office.carry_out(message)
+
+    def _through_holder(self, message: dict[str, Any], alone: Callable[[], Any]) -> Any:
+        """The holder's answer; that of `alone` where nobody holds live; waits while a command holds it."""
+        deadline = time.monotonic() + PATIENCE
+        while True:
+            with suppress(HolderLeftError):
+                return ask_holder(self.folder.socket, message)
+            try:
+                return alone()
+            except BusyError:
+                if time.monotonic() >= deadline:
+                    raise
+                time.sleep(RETRY)
+
+    def snapshot(self, after: str = "", patience: float = AFTER_PATIENCE) -> Path:
+        """A consistent read-only copy of live, as new as the pace of copies allows, and as `after` where it is given.
+
+        Of a live that this version of the program cannot fold further, a copy as it is.
+        """
+        try:
+            return Path(self.request({"snapshot": True} | ({"after": after} if after else {}), patience))
+        except MemoryFileError:
+            return outdated(self, PATIENCE)
+
+    @contextmanager
+    def reading(self, memory: str = LIVE) -> Iterator[stores.Connection]:
+        """A read-only connection to a memory; to a snapshot of it, for live."""
+        path = self.snapshot() if memory == LIVE else self.memory_path(memory)
+        with closing(stores.read_only(path)) as connection:
+            yield connection
+
+    def promotable(self, name: str) -> Store:
+        """The memory `name`, open, which may become live. Raises MemoryFileError for one that may not."""
+        return promotion.promotable(self, name)
+
+    def promote(self, name: str) -> str:
+        """Makes the memory `name` live; the name under which the old live is kept, "" where there was none.
+
+        On Kafka, waits first until workers of its lineages have reached the log's end. Raises MemoryFileError for a
+        memory that is no fold of the whole log with all processors of this program.
+        """
+        if not isinstance(self.log, SqliteLog):
+            from streams.logs.kafka.log import KafkaLog
+            from streams.runtime.kafka.promotion import prepare
+
+            assert isinstance(self.log, KafkaLog)
+            prepare(self.log, self.promotable(name), name, self.processors, self.progress, self.warn)
+        return str(self._through_holder({"promote": name}, lambda: self._swap_alone(name)))
+
+    def _swap_alone(self, name: str) -> str:
+        with self.folder.holding():
+            return promotion.swap(self, name)

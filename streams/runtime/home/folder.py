@@ -1,0 +1,98 @@
+"""The folder of a home: what lies where in it, and the lock of whoever folds.
+
+Imports nothing but the standard library and the errors, so that a command that asks a server starts at once.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import os
+import re
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from streams.core.errors import BusyError, UsageError
+
+LIVE = "live"
+"""The memory that is kept up to date."""
+SOCKET_PATH_LIMIT = 100
+"""Bytes; the system's limit is 104 on macOS, 108 on Linux."""
+LOOK = 0.02
+"""Seconds between tries to get the lock."""
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
+
+
+class Folder:
+    """A home's folder, made where there is none. Raises UsageError where it cannot be made."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.snapshots = path / "snapshots"
+        self.cache = path / "cache"
+        self.lock = path / "writer.lock"
+        try:
+            path.mkdir(parents=True, exist_ok=True)
+            self.snapshots.mkdir(exist_ok=True)
+        except OSError as error:
+            raise UsageError(f"{path} cannot be a home: {error.strerror}", "choose another with --home") from error
+
+    def memory(self, name: str) -> Path:
+        """Where the memory `name` lies. Raises UsageError for a name that cannot be a file's."""
+        if not _NAME.fullmatch(name):
+            raise UsageError(f"{name!r} cannot name a memory", "use letters, digits, '-', '_' and '.'")
+        return self.path / f"{name}.duckdb"
+
+    def memories(self) -> list[str]:
+        """The names of the memories there are, live first."""
+        names = sorted(p.stem for p in self.path.glob("*.duckdb") if not p.stem.startswith("."))
+        return sorted(names, key=lambda name: name != LIVE)
+
+    def free_name(self) -> str:
+        """A name under which an old live can be kept."""
+        taken = set(self.memories())
+        return next(free for n in range(1, 10_000) if (free := f"{LIVE}-{n}") not in taken)
+
+    @property
+    def socket(self) -> Path:
+        """Where the holder answers: in the home, or in a folder of the user's own where that path is too long."""
+        path = self.path.resolve() / "socket"
+        if len(os.fsencode(path)) <= SOCKET_PATH_LIMIT:
+            return path
+        folder = Path(tempfile.gettempdir()) / f"mnemolog-{os.getuid()}"
+        folder.mkdir(mode=0o700, exist_ok=True)
+        return folder / hashlib.blake2b(os.fsencode(path), digest_size=8).hexdigest()
+
+    @contextmanager
+    def holding(self, wait: float = 0.0, look: Callable[[], None] = lambda: None) -> Iterator[None]:
+        """Holds the writer lock. Raises BusyError when another process has it for longer than `wait` seconds.
+
+        `look` is called each time that it is not to be had: what it raises ends the waiting.
+        """
+        with self.lock.open("a+b") as lock:
+            deadline = time.monotonic() + wait
+            while True:
+                try:
+                    fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    break
+                except BlockingIOError:
+                    if time.monotonic() >= deadline:
+                        raise BusyError(
+                            f"process {self.holder()} is folding into {self.path}",
+                            "wait for it, or ask it (it answers on its socket)",
+                        ) from None
+                    look()
+                    time.sleep(LOOK)
+            lock.truncate(0)
+            lock.write(str(os.getpid()).encode())
+            lock.flush()
+            yield
+
+    def holder(self) -> str:
+        """The process that holds the writer lock, or held it last; "?" where that is not known."""
+        with suppress(OSError):
+            return self.lock.read_text() or "?"
+        return "?"

@@ -1,0 +1,104 @@
+"""What keeps live up to date: a fold of the log, or, with the log on brokers, the projector of what workers fold."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import orjson
+
+from projections.asking import all_params
+from projections.store import Store
+from streams.core.processor import Params
+from streams.logs.sqlite import SqliteLog
+from streams.runtime.embedded import Runtime
+from streams.runtime.home.folder import LIVE
+from streams.runtime.memories import memory_meta
+
+if TYPE_CHECKING:
+    from streams.runtime.home import Home
+    from streams.runtime.kafka.projector import Projector
+
+    Keeper = Runtime | Projector
+
+
+def open_live(home: Home) -> Keeper:
+    """What keeps live up to date; live is made where there is none. The caller holds the writer lock."""
+    path = home.folder.memory(LIVE)
+    if not path.exists():
+        _make_live(home, path)
+    store = Store.open(path, home.processors)
+    if not isinstance(home.log, SqliteLog):
+        store = _as_noted(home, store)
+    keeper = keeper_of(home, store)
+    if home.log.noted("params") != store.meta("params"):
+        home.log.note("params", store.meta("params"))  # so that a backup of the log restores live as it is
+    return keeper
+
+
+def keeper_of(home: Home, store: Store) -> Keeper:
+    """What keeps a memory up to date. Closes `store` where that cannot be."""
+    try:
+        if isinstance(home.log, SqliteLog):
+            return Runtime(home.log, store, home.processors)
+        from streams.logs.kafka.log import KafkaLog
+        from streams.runtime.kafka.projector import Projector
+
+        assert isinstance(home.log, KafkaLog)
+        return Projector(home.log, store, home.processors, home.meters)
+    except BaseException:
+        store.close()
+        raise
+
+
+def bring_up(home: Home, keeper: Keeper) -> None:
+    """Brings a memory to the log's end; where workers do not get there, as far as they did, and says so."""
+    if isinstance(keeper, Runtime):
+        keeper.catch_up(home.progress)
+    elif lagging := keeper.reach_end(home.progress):
+        home.warn(f"not all of the log is in this answer: {lagging}; does its `mnemolog worker` run?")
+
+
+def live_params(home: Home) -> dict[str, Params]:
+    """The parameters of live; defaults for those it was not folded with."""
+    stored = orjson.loads(home.log.noted("params") or "{}")
+    try:
+        return all_params(home.processors, stored)
+    except ValueError:  # this version of the program took a parameter away or narrowed its range
+        known = {name: set(params.model_fields) for name, params in all_params(home.processors, {}).items()}
+        kept = {name: {k: v for k, v in stored.get(name, {}).items() if k in known[name]} for name in known}
+        with suppress(ValueError):
+            return all_params(home.processors, kept)
+        return all_params(home.processors, {})
+
+
+def _make_live(home: Home, path: Path) -> None:
+    params = live_params(home)
+    fresh = home.path / ".live.fresh"
+    for leftover in (fresh, Path(f"{fresh}.wal")):
+        leftover.unlink(missing_ok=True)
+    meta = memory_meta(home.log, LIVE, home.processors, params, partial="")
+    Store.create(fresh, home.processors, meta).close()
+    fresh.replace(path)
+
+
+def _as_noted(home: Home, store: Store) -> Store:
+    """Live as the log says it is folded; the one there was is set aside where another home promoted a new one.
+
+    Why so on Kafka alone: several homes share the log there, and all of live can be had from the topics.
+    """
+    noted = home.log.noted("params")
+    stored = orjson.loads(store.meta("params"))
+    if noted is None or orjson.loads(noted) == stored or store.meta("log_id") != home.log.id:
+        return store
+    with suppress(ValueError):  # parameters this version does not know: the keeper says so
+        if all_params(home.processors, stored) == live_params(home):
+            return store
+    store.connection.execute("CHECKPOINT")
+    store.close()
+    kept, path = home.folder.free_name(), home.folder.memory(LIVE)
+    path.replace(home.folder.memory(kept))
+    home.warn(f"another home promoted other parameters: the old live is kept as {kept}, the new one is gathered")
+    _make_live(home, path)
+    return Store.open(path, home.processors)

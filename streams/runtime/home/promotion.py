@@ -1,0 +1,82 @@
+"""Promotion: a memory that a replay made becomes live, and the old live is kept under another name."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from projections.store import Store
+from streams.core.errors import MemoryFileError
+from streams.logs.sqlite import SqliteLog
+from streams.runtime.embedded import Runtime
+from streams.runtime.home.folder import LIVE
+from streams.runtime.home.keeper import keeper_of
+from streams.runtime.home.snapshots import settle
+
+if TYPE_CHECKING:
+    from streams.runtime.home import Home
+
+
+def promotable(home: Home, name: str) -> Store:
+    """The memory `name`, open, which may become live. Raises MemoryFileError for one that may not."""
+    chosen = home.folder.memory(name)
+    if name == LIVE or not chosen.exists():
+        raise MemoryFileError(f"there is no memory {name!r} to promote", "`mnemolog memories` lists those there are")
+    store = Store.open(chosen, home.processors)
+    if partial := store.meta("partial"):
+        store.close()
+        raise MemoryFileError(f"{name} is a fold of a part of the log ({partial})", "replay it without that limit")
+    return store
+
+
+def swap(home: Home, name: str) -> str:
+    """Folds `name` to the log's end, then swaps the files: live is at every moment one of the two, whole.
+
+    The caller holds the writer lock and has live closed. Returns the name under which the old live is kept, "" where
+    there was none.
+    """
+    live, chosen = home.folder.memory(LIVE), home.folder.memory(name)
+    store = promotable(home, name)
+    try:
+        _to_the_end(home, store)
+        store.set_meta("name", LIVE)
+        store.connection.execute("CHECKPOINT")
+        params = store.meta("params")
+    finally:
+        store.close()
+    kept = ""
+    if live.exists():
+        settle(live)
+        kept = home.folder.free_name()
+        os.link(live, home.folder.memory(kept))
+    if not isinstance(home.log, SqliteLog):
+        home.log.note("params", params)  # before the swap: what is noted is what other homes build anew
+    if kept:
+        _take_along(live, home.folder.memory(kept))
+    chosen.replace(live)
+    _take_along(chosen, live)
+    if isinstance(home.log, SqliteLog):
+        home.log.note("params", params)
+    (home.folder.snapshots / f"{LIVE}.duckdb").unlink(missing_ok=True)
+    return kept
+
+
+def _to_the_end(home: Home, store: Store) -> None:
+    """Brings a memory that is about to be live to the log's end. Raises MemoryFileError where workers lag."""
+    keeper = keeper_of(home, store)
+    if isinstance(keeper, Runtime):
+        keeper.catch_up(home.progress)
+        return
+    try:
+        if lagging := keeper.reach_end(home.progress):
+            raise MemoryFileError(f"{store.path.stem} does not reach the log's end: {lagging}", "promote it again")
+    finally:
+        keeper.stop_reading()
+
+
+def _take_along(memory: Path, to: Path) -> None:
+    """Moves the recall index of a memory to where the memory goes; left behind, it would be made again."""
+    for suffix in (".recall", ".recall-wal", ".recall-shm"):
+        if (index := memory.with_suffix(suffix)).exists():
+            index.replace(to.with_suffix(suffix))

@@ -1,0 +1,59 @@
+"""Copies of live for readers: consistent, read-only, and no more often than they are cheap."""
+
+from __future__ import annotations
+
+import shutil
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from projections import store as stores
+from projections.store import Store
+from streams.runtime.home.folder import LIVE, Folder
+
+if TYPE_CHECKING:
+    from streams.runtime.home import Home
+
+LEAST_PAUSE = 1.0
+"""Seconds between two copies."""
+PAUSE = 20
+"""Times as long as the last copy took is waited before the next: copies take a twentieth of the time at most."""
+
+
+class Snapshots:
+    """Makes copies of live."""
+
+    def __init__(self, folder: Folder) -> None:
+        self.target = folder.snapshots / f"{LIVE}.duckdb"
+        self.marks: list[int] = []
+        """The newest offset in the copy, by partition."""
+        self._made = 0.0
+        self._seconds = 0.0
+
+    def is_due(self) -> bool:
+        """Whether the next who asks gets a new one."""
+        pause = max(LEAST_PAUSE, PAUSE * self._seconds)
+        return not self.marks or not self.target.exists() or time.monotonic() - self._made >= pause
+
+    def make(self, store: Store, marks: Sequence[int]) -> None:
+        """Copies a memory that holds `marks`."""
+        self.marks = [*marks]
+        self._seconds = store.snapshot(self.target)
+        self._made = time.monotonic()
+
+
+def settle(live: Path) -> None:
+    """Brings all of a memory into its one file, whatever folded it. The caller holds the writer lock."""
+    connection = stores.connect(live)
+    connection.execute("CHECKPOINT")
+    connection.close()
+
+
+def outdated(home: Home, wait: float) -> Path:
+    """A copy of a live that this version of the program cannot fold further, as it is."""
+    target = home.folder.snapshots / "outdated.duckdb"
+    with home.folder.holding(wait):
+        settle(home.folder.memory(LIVE))
+        shutil.copyfile(home.folder.memory(LIVE), target)
+    return target
