@@ -31,7 +31,8 @@ from typing import Literal
 
 from streams.core.dynamics import Mark, mark, marked_turns
 from streams.core.events import MINUTE, SECOND, ImportanceFlagged, MemoryPinned, MemoryRecalled, MemoryRewarded
-from streams.core.processor import Derived, Moment, Params, Processor, Raw, State, on, param
+from streams.core.params import Params, param
+from streams.core.processor import Derived, Moment, Processor, Raw, State, on
 from streams.core.read_model import Keep, ReadModel
 
 ACT_R = "ACT-R, Anderson & Lebiere 1998"

@@ -11,7 +11,8 @@ import pytest
 from processors import PROCESSORS
 from streams.core.driver import Driver, RegistryError, ancestors, as_raw, fold
 from streams.core.events import NoteTaken, Outside, TurnRecorded
-from streams.core.processor import RAW, Derived, On, Params, Processor, Raw, State, derived_id, on, otherwise
+from streams.core.params import Params
+from streams.core.processor import RAW, Derived, On, Processor, Raw, State, derived_id, on, otherwise
 
 TURN = TurnRecorded("space", "t1", 1, "s", "ann", "user", "hello")
 NOTE = NoteTaken("space", "n1", 2, "milk", "buy milk", "s")

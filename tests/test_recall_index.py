@@ -29,7 +29,8 @@ from projections.store import Batch, Connection, Store, read_only
 from projections.tables import derived_batch, raw_batch
 from streams.core.errors import MemoryFileError
 from streams.core.events import Outside, TurnRecorded, TurnRetracted
-from streams.core.processor import Params, Processor, Raw
+from streams.core.params import Params
+from streams.core.processor import Processor, Raw
 from streams.core.text import NO_TEXT
 from streams.runtime.home import Home
 from tests.bench.generated import turns

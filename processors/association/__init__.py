@@ -19,7 +19,8 @@ from typing import Literal
 
 from streams.core.dynamics import grown, kept
 from streams.core.events import DAY, MINUTE, MemoryRecalled
-from streams.core.processor import Derived, Moment, Params, Processor, Raw, State, on, param, r6
+from streams.core.params import Params, param
+from streams.core.processor import Derived, Moment, Processor, Raw, State, on, r6
 from streams.core.read_model import Keep, read_model
 
 

@@ -20,7 +20,8 @@ from typing import Any, Literal
 from processors.working_context import ContextScored
 from streams.core.dynamics import grown, kept
 from streams.core.events import DAY
-from streams.core.processor import Derived, Params, Processor, Raw, State, on, param, r6
+from streams.core.params import Params, param
+from streams.core.processor import Derived, Processor, Raw, State, on, r6
 from streams.core.read_model import read_model
 
 

@@ -20,7 +20,8 @@ from typing import Any, Literal
 
 from processors.contradictions import BeliefConfirmed, BeliefContradicted, BeliefRestored
 from streams.core.events import DAY, ImportanceFlagged, MemoryPinned, MemoryRecalled, MemoryRewarded
-from streams.core.processor import RAW, Derived, Params, Processor, Raw, State, on, param, r6
+from streams.core.params import Params, param
+from streams.core.processor import RAW, Derived, Processor, Raw, State, on, r6
 from streams.core.read_model import Keep, read_model
 
 

@@ -45,7 +45,8 @@ from streams.core.events import (
     TurnRecorded,
     TurnRetracted,
 )
-from streams.core.processor import Derived, Moment, Params, Processor, Raw, State, on, otherwise, param, r6
+from streams.core.params import Params, param
+from streams.core.processor import Derived, Moment, Processor, Raw, State, on, otherwise, r6
 from streams.core.read_model import Keep, read_model
 
 CHAIN = "memory chain model, Murre, Chessa & Meeter 2013"

@@ -37,7 +37,8 @@ from processors.contradictions.phrases import Statement
 from processors.contradictions.reading import statements
 from processors.contradictions.values import TIMES, same
 from streams.core.events import ContradictionJudged, TurnRecorded, TurnRetracted
-from streams.core.processor import Derived, Params, Processor, Raw, State, derived_id, on, param, r6
+from streams.core.params import Params, param
+from streams.core.processor import Derived, Processor, Raw, State, derived_id, on, r6
 from streams.core.read_model import Keep, read_model
 
 

@@ -23,7 +23,8 @@ from typing import Literal
 
 from streams.core.dynamics import Mark, mark, marked_turns
 from streams.core.events import DAY, MINUTE, ImportanceFlagged, MemoryPinned, MemoryRecalled, MemoryRewarded
-from streams.core.processor import Derived, Moment, Params, Processor, Raw, State, on, param, r6
+from streams.core.params import Params, param
+from streams.core.processor import Derived, Moment, Processor, Raw, State, on, r6
 from streams.core.read_model import Keep, read_model
 from streams.core.text.kinds import MemoryType
 

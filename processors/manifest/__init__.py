@@ -32,7 +32,8 @@ from streams.core.events import (
     TurnRecorded,
     TurnRetracted,
 )
-from streams.core.processor import Derived, Processor, Raw, State, derived_id, on, param
+from streams.core.params import param
+from streams.core.processor import Derived, Processor, Raw, State, derived_id, on
 from streams.core.read_model import Documents, read_model
 from streams.core.text import Text
 

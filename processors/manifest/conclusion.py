@@ -29,7 +29,8 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from streams.core.events import EffortClosed, EffortReopened, OfferDeclined, SessionEnded, TurnRecorded, TurnRetracted
-from streams.core.processor import Derived, Params, State, derived_id, param, r6
+from streams.core.params import Params, param
+from streams.core.processor import Derived, State, derived_id, r6
 from streams.core.text import Text
 from streams.core.text.commonness import CLASSES
 from streams.core.text.terms import scan

@@ -14,7 +14,8 @@ from functools import lru_cache
 
 from processors.open_efforts.records import Speaker
 from streams.core.events import MINUTE
-from streams.core.processor import Params, State, param
+from streams.core.params import Params, param
+from streams.core.processor import State
 from streams.core.text import Text
 
 PARTNERS = 8

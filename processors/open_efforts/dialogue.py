@@ -24,7 +24,7 @@ from math import exp, log
 from processors.open_efforts.index import Active, Scene
 from processors.open_efforts.matching import LOGS, slots_of
 from processors.open_efforts.records import Session
-from streams.core.processor import Params, param
+from streams.core.params import Params, param
 from streams.core.text import Text
 
 _SMALL = frozenset(("greeting", "thanks", "welcome", "closing"))

@@ -14,7 +14,7 @@ from __future__ import annotations
 from processors.open_efforts.dialogue import Weights
 from processors.open_efforts.index import Active, Scene
 from processors.open_efforts.matching import LOGS, alike, best
-from streams.core.processor import param
+from streams.core.params import param
 from streams.core.text.commonness import CLASSES, ORDINARY
 
 LONG = 12

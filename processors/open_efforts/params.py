@@ -5,7 +5,7 @@ from __future__ import annotations
 from processors.open_efforts.crowd import Limits
 from processors.open_efforts.elsewhere import Carried
 from processors.open_efforts.records import ACTIVE
-from streams.core.processor import param
+from streams.core.params import param
 
 
 class OpenEffortsParams(Carried, Limits):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from streams.core.processor import Params, param, r6
+from streams.core.params import Params, param
+from streams.core.processor import r6
 
 PAPER = "three-column working memory"
 

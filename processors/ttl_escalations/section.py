@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from processors.ttl_escalations.params import TtlEscalationsParams, effective_priority
 from streams.core.events import HOUR, MINUTE, iso
-from streams.core.processor import Params, param
+from streams.core.params import Params, param
 from streams.core.section import Ask, Piece, Reader, Section
 from streams.core.text.within import clip
 

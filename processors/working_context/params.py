@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from streams.core.processor import Params, param
+from streams.core.params import Params, param
 
 
 class WorkingContextParams(Params):

@@ -8,7 +8,7 @@ from typing import Any
 
 from processors.working_context.params import WorkingContextParams
 from streams.core.events import iso
-from streams.core.processor import Params, param
+from streams.core.params import Params, param
 from streams.core.section import Ask, Piece, Reader, Section
 from streams.core.text.within import clip, cost
 

@@ -20,7 +20,8 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from streams.core.events import SECOND, MemoryRecalled, SessionEnded, TurnRetracted
-from streams.core.processor import Derived, Moment, Params, Processor, Raw, State, on, param
+from streams.core.params import Params, param
+from streams.core.processor import Derived, Moment, Processor, Raw, State, on
 from streams.core.read_model import Keep, read_model
 
 MAX_CUES = 3

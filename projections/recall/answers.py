@@ -26,7 +26,8 @@ from projections.store import Connection
 from projections.stored import last_position
 from streams.core.errors import UsageError
 from streams.core.events import iso
-from streams.core.processor import Params, Processor, r6
+from streams.core.params import Params
+from streams.core.processor import Processor, r6
 from streams.core.text.kinds import memory_type
 
 READ_WITH = [VERSION, 1]

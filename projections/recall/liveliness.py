@@ -18,7 +18,7 @@ from math import exp
 from typing import Any
 
 from projections.recall.readings import Readings
-from streams.core.processor import Params, param
+from streams.core.params import Params, param
 from streams.core.text.kinds import MemoryType
 
 

@@ -36,7 +36,7 @@ from projections.recall.analysis import ALIKE, ask
 from projections.recall.dates import may_name_times
 from projections.recall.ranking import Hit, RecallParams, full_score, rank
 from projections.recall.space import Ints, Space
-from streams.core.processor import Params, param
+from streams.core.params import Params, param
 from streams.core.text.commonness import LIGHT, rarity
 from streams.core.text.terms import scan
 

@@ -33,7 +33,7 @@ from projections.recall.analysis import ALIKE, ASKS, DATED, ROLES, Query
 from projections.recall.dates import DAY, may_name_times, spans
 from projections.recall.kinds import TURN
 from projections.recall.space import Documents, Floats, Ints, Space
-from streams.core.processor import Params, param
+from streams.core.params import Params, param
 
 Liveliness = Callable[[Ints], Floats]
 """How alive each of some documents is, between -1 and 1."""

@@ -10,7 +10,8 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import Any
 
-from streams.core.processor import Params, Processor
+from streams.core.params import Params
+from streams.core.processor import Processor
 
 
 class Readings:

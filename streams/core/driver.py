@@ -23,7 +23,8 @@ from typing import Any, NamedTuple
 
 from streams.core.clock import DUE, Clock
 from streams.core.events import OUTSIDE, UPCASTS, Outside, TurnRecorded, decode
-from streams.core.processor import RAW, Derived, Params, Processor, Raw, State, Step, lineages
+from streams.core.params import Params
+from streams.core.processor import RAW, Derived, Processor, Raw, State, Step, lineages
 from streams.core.text import NO_TEXT, VERSION, Text, read
 
 CLOCK = "clock"

@@ -15,8 +15,7 @@ from typing import Annotated, Any, Generic, Protocol, TypeVar
 
 import orjson
 
-from streams.core.params import Params as Params
-from streams.core.params import param as param
+from streams.core.params import Params
 from streams.core.read_model import ReadModel
 from streams.core.text import Text
 

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import fields
 from typing import Any
 
-from streams.core.processor import RAW, Params, Processor
+from streams.core.params import Params
+from streams.core.processor import RAW, Processor
 
 
 def emitted(processor: Processor[Any]) -> list[str]:

@@ -11,7 +11,8 @@ from projections.asking import asking
 from projections.store import Store
 from streams.core.driver import root_schema
 from streams.core.errors import MemoryFileError
-from streams.core.processor import RAW, Params, Processor, lineages, params_of
+from streams.core.params import Params
+from streams.core.processor import RAW, Processor, lineages, params_of
 from streams.logs.log import Log
 
 WAY_OUT = "`mnemolog replay --as next`, look at `mnemolog diff live next`, then `mnemolog promote next`"

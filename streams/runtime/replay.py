@@ -35,9 +35,10 @@ from projections.tables import tables
 from streams.core.driver import Driver, Record, raw_of, root_schema
 from streams.core.errors import BehindError, LogError, MemoryFileError, UsageError
 from streams.core.events import ClockTicked, micros
+from streams.core.params import Params
 from streams.core.presets import PRESETS
 from streams.core.presets import preset as preset_of
-from streams.core.processor import RAW, Params, Processor, Raw, lineages
+from streams.core.processor import RAW, Processor, Raw, lineages
 from streams.core.progress import Progress, no_progress
 from streams.core.text import NO_TEXT, Text
 from streams.logs.archive import ArchiveLog

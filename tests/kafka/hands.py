@@ -12,7 +12,8 @@ from aiokafka import AIOKafkaProducer
 from processors import PROCESSORS
 from streams.core.driver import Placed, Position, Tree, root_event, root_schema
 from streams.core.events import Outside, decode, encode
-from streams.core.processor import ROOT, Params, lineages
+from streams.core.params import Params
+from streams.core.processor import ROOT, lineages
 from streams.logs.kafka.log import KafkaLog
 from streams.logs.kafka.records import derived_headers, progressed_headers
 from streams.logs.kafka.topics import PRODUCER

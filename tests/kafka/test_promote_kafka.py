@@ -11,7 +11,7 @@ import pytest
 from processors import PROCESSORS
 from streams.core.errors import BusyError, MemoryFileError, UsageError
 from streams.core.events import Outside
-from streams.core.processor import Params
+from streams.core.params import Params
 from streams.logs.kafka.connection import Connection
 from streams.logs.kafka.log import KafkaLog
 from streams.logs.kafka.topics import create, ensure_lineages, listing

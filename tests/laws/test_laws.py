@@ -20,7 +20,8 @@ from processors import PROCESSORS
 from streams.core.clock import DUE, Clock
 from streams.core.driver import Driver
 from streams.core.events import DAY, ClockTicked, EffortDeclared, NoteTaken, Outside, TurnRecorded
-from streams.core.processor import Params, Processor, Raw, State, on, otherwise
+from streams.core.params import Params
+from streams.core.processor import Processor, Raw, State, on, otherwise
 from tests.laws import laws
 from tests.laws.histories import START, Move, histories, long_talk, outside, wide
 

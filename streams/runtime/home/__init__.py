@@ -27,7 +27,8 @@ from projections import ask as asks
 from projections import store as stores
 from projections.store import Store
 from streams.core.errors import BehindError, BusyError, MemoryFileError
-from streams.core.processor import Params, Processor
+from streams.core.params import Params
+from streams.core.processor import Processor
 from streams.core.progress import Progress, no_progress
 from streams.logs.sqlite import SqliteLog
 from streams.logs.where import HomeLog, open_log

@@ -10,7 +10,7 @@ import orjson
 
 from projections.asking import all_params
 from projections.store import Store
-from streams.core.processor import Params
+from streams.core.params import Params
 from streams.logs.sqlite import SqliteLog
 from streams.runtime.embedded import Runtime
 from streams.runtime.home.folder import LIVE

@@ -15,7 +15,8 @@ import orjson
 
 from streams.core.driver import root_schema
 from streams.core.errors import BusyError, LogError, UsageError
-from streams.core.processor import ROOT, Params, Processor, lineages, params_of
+from streams.core.params import Params
+from streams.core.processor import ROOT, Processor, lineages, params_of
 from streams.logs.kafka.connection import Connection, admin, run
 from streams.logs.kafka.topics import Names, listing, read_notes, write_notes
 

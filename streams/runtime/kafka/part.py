@@ -19,7 +19,8 @@ import orjson
 
 from streams.core.driver import FANOUT, Driver, Position, as_root
 from streams.core.events import AT_APPEND, MAX_AHEAD, ClockTicked, Outside, TurnRecorded, encode
-from streams.core.processor import ROOT, Params, Processor, State, derived_id
+from streams.core.params import Params
+from streams.core.processor import ROOT, Processor, State, derived_id
 from streams.core.text import Root
 from streams.logs.kafka import records
 from streams.logs.kafka.records import Message

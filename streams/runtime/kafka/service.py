@@ -14,7 +14,8 @@ from typing import Any, NoReturn
 
 from streams.core.driver import root_schema
 from streams.core.errors import LogError, MnemologError, UsageError
-from streams.core.processor import ROOT, Params, Processor, lineages
+from streams.core.params import Params
+from streams.core.processor import ROOT, Processor, lineages
 from streams.logs.kafka.connection import Connection
 from streams.logs.kafka.topics import Names, ensure_lineages
 from streams.logs.sqlite import wall_clock

@@ -26,7 +26,8 @@ from faust.types import TP
 
 from streams.core.errors import LogError
 from streams.core.events import encode
-from streams.core.processor import Params, Processor
+from streams.core.params import Params
+from streams.core.processor import Processor
 from streams.logs.kafka import records as kafka_records
 from streams.logs.kafka.connection import Connection
 from streams.logs.kafka.topics import Names
