@@ -15,8 +15,21 @@ from streams.core.events import iso
 from streams.core.text.within import clip
 
 _COLUMNS = """t.space, t.session, t.turn_id, t.position, epoch_us(t.at), t.agent, t.role, t.content, t.parts, t.tokens,
-    t.retracted"""
-_NAMES = ("space", "session", "turn_id", "position", "at", "agent", "role", "content", "parts", "tokens", "retracted")
+    t.echo, t.retracted"""
+_NAMES = (
+    "space",
+    "session",
+    "turn_id",
+    "position",
+    "at",
+    "agent",
+    "role",
+    "content",
+    "parts",
+    "tokens",
+    "echo",
+    "retracted",
+)
 HEAD = 0.6
 """The share of a limit that goes to the first turns; the rest goes to the last ones, where things are decided."""
 OVERHEAD = 8
@@ -151,4 +164,5 @@ def _turn(turn: Turn) -> str:
     marks = " (retracted)" if turn["retracted"] else ""
     head = f"[{turn['turn_id']}] {turn['at'][:10]} {turn['at'][11:19]} {turn['session']} {who}{marks}:"
     parts = [orjson.dumps(part).decode() for part in turn["parts"]]
-    return "\n".join([head, *([turn["content"]] if turn["content"] else []), *parts])
+    echo = [f"({turn['echo']} characters of a context of mnemolog, which only the log has)"] if turn["echo"] else []
+    return "\n".join([head, *([turn["content"]] if turn["content"] else []), *echo, *parts])

@@ -24,7 +24,7 @@ from streams.core.errors import BusyError, MemoryFileError
 from streams.core.events import OUTSIDE
 from streams.core.processor import RAW, Processor
 
-FORMAT = "3"
+FORMAT = "4"
 """Of the memory file; a file of another format is refused."""
 COMPACT = 50_000
 """State rows beyond twice the live ones after which the journal is rewritten."""

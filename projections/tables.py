@@ -97,7 +97,7 @@ def create_sql(table: Table) -> str:
     head = ["space VARCHAR", "session VARCHAR", *(f'"{name}" {sql}' for name, sql in PLACE), '"at" TIMESTAMP']
     head.append("recorded_at TIMESTAMP" if table.raw else "ordinal INTEGER")
     if table.name == "turn_recorded":
-        head.append("tokens BIGINT")
+        head += ["tokens BIGINT", "echo BIGINT"]
     rest = [f'"{name}" {sql}' for name, sql in columns.items() if name not in ("space", "session", "at")]
     return f"CREATE TABLE IF NOT EXISTS {table.name} ({', '.join(head + rest)})"
 
@@ -119,6 +119,7 @@ def raw_batch(cls: type, entries: Sequence[tuple[int, int, Raw[Any]]]) -> pa.Tab
     columns["recorded_at"] = pa.array([raw.recorded_at for _, _, raw in entries], pa.timestamp("us"))
     if table.name == "turn_recorded":
         columns["tokens"] = pa.array([raw.text.tokens for _, _, raw in entries], pa.int64())
+        columns["echo"] = pa.array([raw.echo for _, _, raw in entries], pa.int64())
     return pa.table(columns)
 
 

@@ -21,13 +21,13 @@ WHERE r.effort <> '';
 --   space, session, turn_id     the event id of the turn
 --   position                    in the log: the order of the turns of a space
 --   at, recorded_at             when it happened, when the log stored it
---   agent, role, content, parts, reply_to, tokens (estimated)
+--   agent, role, content, parts, reply_to, tokens (estimated), echo (characters left out that mnemolog had rendered)
 --   segment, effort             after all revisions; NULL where there is none (effort: small talk)
 --   threaded_by, fit            what decided on the effort, and how well the turn fits it, 0 to 1
 --   retracted, retraction       whether it is no longer shown or matched, and why (NULL while it is)
 CREATE VIEW turns AS
 SELECT
-    t.space, t.session, t.turn_id, t.position, t.at, t.agent, t.role, t.content, f.segment, e.effort, t.tokens,
+    t.space, t.session, t.turn_id, t.position, t.at, t.agent, t.role, t.content, f.segment, e.effort, t.tokens, t.echo,
     t.reply_to, t.parts, h.reason AS threaded_by, h.score AS fit, t.retracted, t.retraction, t.recorded_at
 FROM recorded_turns t
 LEFT JOIN filed_turns f

@@ -16,7 +16,7 @@ No I/O here. The embedded runtime, replays and Kafka workers make the same pass;
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
 from itertools import islice
 from time import perf_counter
 from typing import Any, NamedTuple
@@ -26,6 +26,7 @@ from streams.core.events import OUTSIDE, UPCASTS, Outside, TurnRecorded, decode
 from streams.core.params import Params
 from streams.core.processor import RAW, Derived, Processor, Raw, State, Step, lineages
 from streams.core.text import NO_TEXT, VERSION, Text, read
+from streams.core.text.echo import without_echo
 
 CLOCK = "clock"
 """Where the driver keeps a space's clock, in the state of the raw log's lineage."""
@@ -86,9 +87,13 @@ def raw_of(record: Record, text: Text | None = None) -> Raw[Any]:
 
 
 def as_raw(event: Outside, recorded_at: int, text: Text | None = None) -> Raw[Any]:
-    """What processors are given for a decoded event."""
+    """What processors are given for a decoded event: of a turn, its words without what mnemolog itself had rendered."""
     if isinstance(event, TurnRecorded):
-        return Raw(event, text or read(event), recorded_at)
+        words = without_echo(event.content)
+        echo = len(event.content) - len(words)
+        if echo:
+            event = replace(event, content=words)
+        return Raw(event, text or read(event), recorded_at, echo=echo)
     return Raw(event, NO_TEXT, recorded_at)
 
 

@@ -48,6 +48,8 @@ class Raw(Generic[E]):
     """When the log recorded it, UTC microseconds; stays with the event in every copy of the log."""
     now: int = 0
     """The space's clock, UTC microseconds: the greatest `at` of its events so far, this one's included."""
+    echo: int = 0
+    """Characters of the turn as it was recorded that are left out here, for mnemolog itself had rendered them."""
 
 
 def derived_id(kind: str, space: str, first_turn: str, ordinal: int = 0) -> str:

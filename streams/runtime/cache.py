@@ -16,8 +16,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from streams.core.driver import as_raw
 from streams.core.events import TurnRecorded, decode
-from streams.core.text import VERSION, Text, read
+from streams.core.text import VERSION, Text
 from streams.logs.log import Log
 
 CHUNK = 32_768
@@ -63,7 +64,7 @@ class FeatureCache:
             event = decode(record.type, record.value)
             if isinstance(event, TurnRecorded):
                 offsets.append(record.offset)
-                texts.append(read(event))
+                texts.append(as_raw(event, record.recorded_at).text)
         columns: dict[str, pa.Array] = {"offset": pa.array(offsets, pa.int64())}
         for name in _NAMES:
             columns[name] = pa.array([getattr(text, name) for text in texts], _ARROW[_HINTS[name]])
