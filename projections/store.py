@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import os
 import shutil
+import threading
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -20,7 +21,7 @@ import pyarrow as pa
 
 from projections.tables import create_sql, table_of, tables
 from projections.views import view_names, views_sql
-from streams.core.errors import BusyError, MemoryFileError
+from streams.core.errors import BrokenError, BusyError, MemoryFileError, UsageError
 from streams.core.events import OUTSIDE
 from streams.core.processor import RAW, Processor
 
@@ -329,6 +330,42 @@ def _registered(connection: Connection, columns: pa.Table) -> Iterator[None]:
     connection.register("incoming", columns)
     yield
     connection.unregister("incoming")
+
+
+@contextmanager
+def unchanged(connection: Connection, seconds: float) -> Iterator[None]:
+    """One state of the memory, which nothing can change from here. Raises UsageError after `seconds`."""
+    late = threading.Timer(seconds, connection.interrupt)
+    late.daemon = True
+    connection.execute("BEGIN TRANSACTION READ ONLY")
+    late.start()
+    try:
+        yield
+    except duckdb.InterruptException as error:
+        raise UsageError(f"the answer took longer than {seconds:g} s", "ask for less of it") from error
+    finally:
+        late.cancel()
+        with suppress(duckdb.Error):
+            connection.execute("ROLLBACK")
+
+
+@contextmanager
+def refused() -> Iterator[None]:
+    """What DuckDB does not like in a question is the asker's to mend. Raises UsageError, and BrokenError where it is
+    the memory that is broken."""
+    try:
+        yield
+    except (duckdb.FatalException, duckdb.InternalException, duckdb.IOException, duckdb.ConnectionException) as error:
+        raise BrokenError(
+            f"the memory cannot be read: {first_line(error)}", "ask again; `mnemolog doctor` tells more"
+        ) from error
+    except duckdb.Error as error:
+        raise UsageError(f"the question cannot be answered: {first_line(error)}", "mend what is named") from error
+
+
+def first_line(error: Exception) -> str:
+    """What an error says, without the rest of its story."""
+    return (str(error).splitlines() or [type(error).__name__])[0][:300]
 
 
 def read_meta(connection: Connection, key: str) -> str:
