@@ -22,17 +22,13 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-__all__ = ["BusyError", "FailedError", "Memory", "NotServedError", "RefusedError", "UncertainError"]
+__all__ = ["BusyError", "FailedError", "LaterError", "Memory", "NotServedError", "RefusedError", "UncertainError"]
 
 
 FIRST_PAUSE, LAST_PAUSE = 0.02, 1.0
 """Seconds between tries: twice as many after each."""
 LONGEST = 100
 """Bytes of a socket's path that every system takes."""
-LATER = ("BehindError", "BusyError", "BrokenError")
-"""Errors that may be over after a moment."""
-FAILED = (*LATER, "LogError", "MemoryFileError", "MnemologError")
-"""Errors that are no fault of what was sent."""
 
 
 class NotServedError(ConnectionError):
@@ -54,8 +50,16 @@ class FailedError(RuntimeError):
     """What was asked for could not be done, for a reason that lies in the home: no room, for example."""
 
 
+class LaterError(FailedError):
+    """It cannot be done yet: a position is not in the memory yet, or the memory is being opened again."""
+
+
 class RefusedError(ValueError):
     """What was sent was refused; the message says which field and why."""
+
+
+KINDS = {"UsageError": RefusedError, "BusyError": BusyError, "BehindError": LaterError, "BrokenError": LaterError}
+"""What errors of a home are here; all others are FailedError."""
 
 
 class Memory:
@@ -136,17 +140,14 @@ class Memory:
         deadline = time.monotonic() + self.timeout
         pause = FIRST_PAUSE
         uncertain = False
+        trouble = Exception()
         while True:
-            trouble: Exception
             try:
-                found = self._answer(line, deadline)
-                if found.get("kind") not in LATER or time.monotonic() >= deadline:
-                    return _said(found)
-                trouble = BusyError(found["error"])
+                return _said(self._answer(line, deadline))
             except NotServedError:
                 if not uncertain:
                     raise
-            except BusyError as error:
+            except (BusyError, LaterError) as error:
                 trouble = error
             except UncertainError:
                 uncertain = True
@@ -204,5 +205,4 @@ def _said(found: dict[str, Any]) -> Any:
     """What an answer holds. Raises what stands in its place."""
     if "error" not in found:
         return found["answer"]
-    said = f"{found['error']}. {found['way_out']}".rstrip(". ")
-    raise (FailedError if found["kind"] in FAILED else RefusedError)(said)
+    raise KINDS.get(found["kind"], FailedError)(f"{found['error']}. {found['way_out']}".rstrip(". "))

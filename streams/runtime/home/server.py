@@ -61,6 +61,8 @@ class Connection:
         """Whether a request of it is being answered; the next one waits."""
         self.ended = False
         """Whether nothing more is read from it."""
+        self.deaf = False
+        """Whether what it still sends is thrown away: it sent too much, and is told when it has done so."""
         self.since = time.monotonic()
         """When something last moved."""
 
@@ -77,7 +79,7 @@ class Connection:
 
     def is_stalled(self, now: float) -> bool:
         """Whether half a request, or an answer that nobody takes, lies here for too long."""
-        return not self.busy and bool(self.inbox or self.outbox) and now - self.since > STALLED
+        return not self.busy and bool(self.inbox or self.outbox or self.deaf) and now - self.since > STALLED
 
 
 class Server:
@@ -172,9 +174,10 @@ class Server:
     def _read(self, connection: Connection) -> None:
         with suppress(BlockingIOError):
             found = connection.socket.recv(262_144)
-            connection.since = time.monotonic()
-            connection.inbox += found
             connection.ended = not found
+            if not connection.deaf:
+                connection.since = time.monotonic()
+                connection.inbox += found
             self._go_on(connection)
 
     def _write(self, connection: Connection) -> None:
@@ -193,7 +196,7 @@ class Server:
                 self._begin(connection, line)
             elif len(connection.inbox) > MAX_REQUEST:
                 connection.inbox.clear()
-                connection.ended = True
+                connection.deaf = True
                 connection.outbox += _failed(UsageError("the request is too long", f"at most {MAX_REQUEST:,} bytes"))
             elif connection.ended:
                 self._hang_up(connection)
