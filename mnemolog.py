@@ -11,25 +11,55 @@ One module, the standard library alone: it can be copied into an agent's environ
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
+import random
 import socket
-import tempfile
+import struct
 import time
 import uuid
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-__all__ = ["Memory", "NotServedError", "RefusedError"]
+__all__ = ["BusyError", "FailedError", "LaterError", "Memory", "NotServedError", "RefusedError", "UncertainError"]
+
+
+FIRST_PAUSE, LAST_PAUSE = 0.02, 1.0
+"""Seconds between tries: twice as many after each."""
+LONGEST = 100
+"""Bytes of a socket's path that every system takes."""
 
 
 class NotServedError(ConnectionError):
-    """Nobody serves the home: start `mnemolog serve`."""
+    """Nobody serves the home, and nothing was done: start `mnemolog serve`."""
+
+
+class BusyError(ConnectionError):
+    """Who serves the home did not come to it in time: nothing was done."""
+
+
+class UncertainError(ConnectionError):
+    """Who serves the home took the request and did not answer: it is not known whether it was carried out.
+
+    To do it again is harmless for whatever has an `id`.
+    """
+
+
+class FailedError(RuntimeError):
+    """What was asked for could not be done, for a reason that lies in the home: no room, for example."""
+
+
+class LaterError(FailedError):
+    """It cannot be done yet: a position is not in the memory yet, or the memory is being opened again."""
 
 
 class RefusedError(ValueError):
     """What was sent was refused; the message says which field and why."""
+
+
+KINDS = {"UsageError": RefusedError, "BusyError": BusyError, "BehindError": LaterError, "BrokenError": LaterError}
+"""What errors of a home are here; all others are FailedError."""
 
 
 class Memory:
@@ -44,7 +74,8 @@ class Memory:
     def record(self, session: str, role: str, content: str, **more: Any) -> str:
         """Records one turn, durably; its id. `more`: agent, at (ISO 8601), id, reply_to, parts.
 
-        Sending the same id again is harmless, so a call that failed may be repeated with `id` given.
+        The id is made once: a call that is not answered is tried again, until `timeout`, and recorded once. Raises
+        NotServedError, BusyError, UncertainError, FailedError and RefusedError.
         """
         turn = {"id": str(uuid.uuid4()), "session": session, "role": role, "content": content} | more
         self.tell(turn)
@@ -59,7 +90,7 @@ class Memory:
     def tell(self, *events: dict[str, Any]) -> str:
         """Records events of any outside type, as `mnemolog feed` takes them; the position of the last, for `after`.
 
-        Raises RefusedError for the first refused, those before and after it being recorded.
+        Raises RefusedError for the first refused, those before and after it being recorded, and errors as `record`.
         """
         said = [{"space": self.space, "id": str(uuid.uuid4())} | event for event in events]
         after = ""
@@ -104,34 +135,74 @@ class Memory:
         return self._request({"ask": what, "arguments": arguments})
 
     def _request(self, message: dict[str, Any]) -> Any:
+        """Sends a request until it is answered. Why that is harmless: what it records has its id already."""
+        line = json.dumps(message).encode() + b"\n"
         deadline = time.monotonic() + self.timeout
+        pause = FIRST_PAUSE
+        uncertain = False
+        trouble = Exception()
         while True:
-            found = self._answer(message)
-            if found.get("kind") != "BehindError" or time.monotonic() >= deadline:
-                break
-            time.sleep(0.02)
-        if "error" in found:
-            raise RefusedError(f"{found['error']}. {found['way_out']}".rstrip(". "))
-        return found["answer"]
+            try:
+                return _said(self._answer(line, deadline))
+            except NotServedError:
+                if not uncertain:
+                    raise
+            except (BusyError, LaterError) as error:
+                trouble = error
+            except UncertainError:
+                uncertain = True
+            if time.monotonic() + pause >= deadline:
+                if uncertain:
+                    raise UncertainError(
+                        f"{self.home} took the request and did not answer: it is not known whether it was carried out"
+                    )
+                raise trouble
+            time.sleep(pause * random.uniform(0.5, 1))
+            pause = min(2 * pause, LAST_PAUSE)
 
-    def _answer(self, message: dict[str, Any]) -> dict[str, Any]:
-        try:
-            with socket.socket(socket.AF_UNIX) as connection:
-                connection.settimeout(self.timeout)
-                connection.connect(str(self._socket_path()))
-                with connection.makefile("rwb") as stream:
-                    stream.write(json.dumps(message).encode() + b"\n")
-                    stream.flush()
-                    answer = stream.readline()
-        except OSError as error:
-            raise NotServedError(f"nobody serves {self.home}: start `mnemolog serve --home {self.home}`") from error
+    def _answer(self, line: bytes, deadline: float) -> dict[str, Any]:
+        """The answer to one try. Raises NotServedError, BusyError or UncertainError."""
+        with socket.socket(socket.AF_UNIX) as connection:
+            connection.settimeout(max(deadline - time.monotonic(), 0.01))
+            try:
+                _connect(connection, self.home.resolve() / "socket")
+            except (TimeoutError, BlockingIOError) as error:
+                raise BusyError(f"who serves {self.home} is too busy to listen: nothing was done") from error
+            except OSError as error:
+                raise NotServedError(f"nobody serves {self.home}: start `mnemolog serve --home {self.home}`") from error
+            answer = b""
+            with suppress(OSError), connection.makefile("rwb") as stream:
+                stream.write(line)
+                stream.flush()
+                answer = stream.readline()
         if not answer.endswith(b"\n"):
-            raise NotServedError(f"the process that served {self.home} stopped before it answered")
+            raise UncertainError
         return dict(json.loads(answer))
 
-    def _socket_path(self) -> Path:
-        path = self.home.resolve() / "socket"
-        if len(os.fsencode(path)) <= 100:
-            return path
-        name = hashlib.blake2b(os.fsencode(path), digest_size=8).hexdigest()
-        return Path(tempfile.gettempdir()) / f"mnemolog-{os.getuid()}" / name
+
+def _connect(connection: socket.socket, path: Path) -> None:
+    """Connects to a socket of this user's alone. Raises PermissionError for one that others could have made."""
+    user = os.getuid()
+    for place, others in ((path, 0o077), (path.parent, 0o022)):
+        found = place.lstat()
+        if found.st_uid != user or found.st_mode & others:
+            raise PermissionError(f"{place} is not this user's alone")
+    if len(os.fsencode(path)) <= LONGEST:
+        connection.connect(str(path))
+    else:
+        folder = os.open(path.parent, os.O_RDONLY)
+        try:
+            connection.connect(f"/proc/self/fd/{folder}/{path.name}")
+        finally:
+            os.close(folder)
+    if hasattr(socket, "SO_PEERCRED"):
+        peer = struct.unpack("3i", connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))[1]
+        if peer != user:
+            raise PermissionError(f"user {peer} listens at {path}")
+
+
+def _said(found: dict[str, Any]) -> Any:
+    """What an answer holds. Raises what stands in its place."""
+    if "error" not in found:
+        return found["answer"]
+    raise KINDS.get(found["kind"], FailedError)(f"{found['error']}. {found['way_out']}".rstrip(". "))

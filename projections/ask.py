@@ -5,21 +5,25 @@ The same functions answer in the command that asks and in the process that serve
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, closing
 from datetime import datetime
 from importlib import import_module
 from inspect import signature
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from projections import stored
 from projections.as_of import as_of
 from projections.show import show
-from projections.store import Connection, read_meta
+from projections.store import Connection, read_meta, refused, unchanged
 from projections.views import view_names
 from streams.core.errors import UsageError
 
 if TYPE_CHECKING:
     from projections.recall.answers import Recall
+
+_TERM = re.compile(r'\s*"?(\w+)"?(?:\s+(ASC|DESC))?\s*', re.ASCII)
 
 
 def plain(value: Any) -> Any:
@@ -45,19 +49,37 @@ def records(connection: Connection, sql: str, parameters: object = None) -> list
 def view(
     connection: Connection, name: str, limit: int | None = None, order: str = "", **where: Any
 ) -> list[dict[str, Any]]:
-    """Rows of the view `name` where the named columns have the given values (None: any)."""
+    """Rows of the view `name` where the named columns have the given values (None: any).
+
+    `order`: names of columns, commas between, each with DESC after it where the greatest come first. Raises UsageError
+    for a name of a view or column that is none.
+    """
     views = view_names(read_meta(connection, "views"))
     if name not in views:
         raise UsageError(f"there is no view {name!r}", f"views: {', '.join(views)}")
     given = {column: value for column, value in where.items() if value is not None}
     sql = f"SELECT * FROM {name}"
+    if given or order:
+        columns = [column[0] for column in connection.execute(f"SELECT * FROM {name} LIMIT 0").description]
+        if unknown := [column for column in given if column not in columns]:
+            raise UsageError(f"{name} has no column {unknown[0]!r}", f"columns: {', '.join(columns)}")
     if given:
-        sql += " WHERE " + " AND ".join(f'"{column}" = ${column}' for column in given)
+        sql += " WHERE " + " AND ".join(f'"{column}" = ?' for column in given)
     if order:
-        sql += f" ORDER BY {order}"
+        sql += f" ORDER BY {', '.join(_ordering(name, term, columns) for term in order.split(','))}"
     if limit is not None:
         sql += f" LIMIT {int(limit)}"
-    return records(connection, sql, given)
+    return records(connection, sql, [*given.values()])
+
+
+def _ordering(view: str, term: str, columns: Sequence[str]) -> str:
+    """One term of an order, as SQL. Raises UsageError."""
+    found = _TERM.fullmatch(term)
+    if found is None or found[1] not in columns:
+        raise UsageError(
+            f"{view} has no order {term.strip()!r}", f"columns, each with ASC or DESC: {', '.join(columns)}"
+        )
+    return f'"{found[1]}" {found[2] or "ASC"}'
 
 
 def spaces(connection: Connection) -> list[dict[str, Any]]:
@@ -92,28 +114,44 @@ RECALLS = {
 """Questions that need the index of a memory, too: the module and function that answers, given a `Sight` of it."""
 
 
-def answer(connection: Connection, what: str, arguments: dict[str, Any], recall: Callable[[], Recall]) -> Any:
+class Recaller(Protocol):
+    """Gives what a memory can recall."""
+
+    @property
+    def lock(self) -> AbstractContextManager[Any]:
+        """Held while it is asked: an index answers one question at a time."""
+
+    def recall(self, connection: Connection) -> Recall:
+        """It, its index up to date with what `connection` sees."""
+
+
+def answer(connection: Connection, what: str, arguments: dict[str, Any], recaller: Recaller, seconds: float) -> Any:
     """The answer to a question, over the memory as it is or `as_of` a position or time.
 
-    `recall` gives what the memory can recall, its index up to date.
+    All of it sees one state of the memory and can change nothing. Raises UsageError for what is no question, and where
+    the answer takes longer than `seconds`.
     """
     if what not in ASKS and what not in RECALLS:
         raise UsageError(f"there is no question {what!r}", f"questions: {', '.join([*ASKS, *RECALLS])}")
     arguments = dict(arguments)
     moment = arguments.pop("as_of", None)
-    cursor = as_of(connection, str(moment)) if moment is not None else connection.cursor()
-    try:
+    with (
+        refused(),
+        closing(connection.cursor()) as now,
+        closing(now if moment is None else as_of(now, str(moment))) as cursor,
+    ):
         if what in ASKS:
-            _check(what, ASKS[what], cursor, arguments)
-            return ASKS[what](cursor, **arguments)
+            with unchanged(cursor, seconds):
+                _check(what, ASKS[what], cursor, arguments)
+                return ASKS[what](cursor, **arguments)
         from projections.recall.answers import Sight  # why here: other questions need no numpy
 
         module, name = RECALLS[what]
         question = getattr(import_module(f"projections.{module}"), name)
         _check(what, question, None, arguments)
-        return question(Sight(cursor, recall(), moment is not None), **arguments)
-    finally:
-        cursor.close()
+        # Why the lock first: the index must not be ahead of what the cursor sees.
+        with recaller.lock, unchanged(cursor, seconds):
+            return question(Sight(cursor, recaller.recall(now), moment is not None), **arguments)
 
 
 def _check(what: str, question: Callable[..., Any], asked: object, arguments: dict[str, Any]) -> None:

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import os
 import shutil
+import threading
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -20,7 +21,7 @@ import pyarrow as pa
 
 from projections.tables import create_sql, table_of, tables
 from projections.views import view_names, views_sql
-from streams.core.errors import BusyError, MemoryFileError
+from streams.core.errors import BrokenError, BusyError, MemoryFileError, UsageError
 from streams.core.events import OUTSIDE
 from streams.core.processor import RAW, Processor
 
@@ -44,6 +45,11 @@ SETTINGS: dict[str, Any] = {
 WRITER_SETTINGS: dict[str, Any] = SETTINGS | {
     "memory_limit": "1GB",  # a fold of any length; left alone, DuckDB keeps up to 80 % of the machine's memory
 }
+
+ALONE: dict[str, Any] = {"enable_external_access": "false", "lock_configuration": "true"}
+"""Of a connection that sees its memory alone, whatever it is asked."""
+FEW = 256
+"""Rows up to which values are handed over one by one: to register columns costs more than to insert so many."""
 
 Connection = duckdb.DuckDBPyConnection
 
@@ -75,10 +81,13 @@ def joined(batches: Sequence[Batch]) -> Batch:
     return Batch({cls: pa.concat_tables(found) for cls, found in parts.items()}, [], {})
 
 
-def connect(path: Path | None, read_only: bool = False) -> Connection:
-    """A connection that never reaches for the network. Raises MemoryFileError or BusyError, both with a way out."""
+def connect(path: Path | None, read_only: bool = False, files: bool = False) -> Connection:
+    """A connection that never reaches for the network, and for no other file unless `files`.
+
+    Raises MemoryFileError or BusyError, both with a way out.
+    """
     try:
-        settings = SETTINGS if read_only else WRITER_SETTINGS
+        settings = (SETTINGS if read_only else WRITER_SETTINGS) | ({} if files else ALONE)
         return duckdb.connect(str(path) if path else ":memory:", read_only, settings)
     except duckdb.IOException as error:
         if "lock" in str(error):
@@ -107,7 +116,7 @@ class Store:
     @classmethod
     def create(cls, path: Path, processors: Sequence[Processor[Any]], meta: dict[str, Any]) -> Store:
         """A new, empty memory at `path`. `meta` names log_id, partitions, name, lineages and params."""
-        connection = connect(path)
+        connection = connect(path, files=True)  # a replay takes from other memories
         with transaction(connection):
             connection.execute("CREATE TABLE meta (key VARCHAR, value VARCHAR)")
             connection.execute("CREATE TABLE marks (partition INTEGER, position BIGINT)")
@@ -210,17 +219,12 @@ class Store:
             ],
             ["lineage", "space", "key", "value", "seq"],
         )
-        with _registered(self.connection, changed):
-            self.connection.execute("INSERT INTO state SELECT * FROM incoming")
+        insert(self.connection, "state", changed)
         self._seq += len(changes)
         self.saved_bytes += changed.nbytes
 
     def _insert(self, cls: type, columns: pa.Table) -> None:
-        names = ", ".join(f'"{name}"' for name in columns.column_names)
-        incoming = columns  # noqa: F841 - found by its name; to register it costs as much as a small insert
-        self.connection.execute(
-            f"INSERT INTO {table_of(cls).name} ({names}, lineage) SELECT *, ? FROM incoming", [self._lineage_of[cls]]
-        )
+        insert(self.connection, table_of(cls).name, columns, {"lineage": self._lineage_of[cls]})
 
     def states(self, spaces: Sequence[str]) -> Iterator[tuple[str, str, dict[str, bytes]]]:
         """The saved state of spaces: (lineage, space, encoded records) for each pair that has any."""
@@ -324,11 +328,57 @@ def transaction(connection: Connection) -> Iterator[None]:
     connection.execute("COMMIT")
 
 
-@contextmanager
-def _registered(connection: Connection, columns: pa.Table) -> Iterator[None]:
-    connection.register("incoming", columns)
-    yield
+def insert(connection: Connection, table: str, rows: pa.Table, more: Mapping[str, str] | None = None) -> None:
+    """Adds rows to a table, each with the values `more`, too."""
+    more = more or {}
+    names = ", ".join(f'"{name}"' for name in (*rows.column_names, *more))
+    into = f"INSERT INTO {table} ({names}) SELECT"
+    beside = "".join(", ?" for _ in more)
+    if rows.num_rows <= FEW:
+        lists = ", ".join(["unnest(?)"] * rows.num_columns)
+        connection.execute(
+            f"{into} {lists}{beside}", [*(column.to_pylist() for column in rows.columns), *more.values()]
+        )
+        return
+    connection.register("incoming", rows)
+    connection.execute(f"{into} *{beside} FROM incoming", [*more.values()])
     connection.unregister("incoming")
+
+
+@contextmanager
+def unchanged(connection: Connection, seconds: float) -> Iterator[None]:
+    """One state of the memory, which nothing can change from here. Raises UsageError after `seconds`."""
+    late = threading.Timer(seconds, connection.interrupt)
+    late.daemon = True
+    connection.execute("BEGIN TRANSACTION READ ONLY")
+    late.start()
+    try:
+        yield
+    except duckdb.InterruptException as error:
+        raise UsageError(f"the answer took longer than {seconds:g} s", "ask for less of it") from error
+    finally:
+        late.cancel()
+        with suppress(duckdb.Error):
+            connection.execute("ROLLBACK")
+
+
+@contextmanager
+def refused() -> Iterator[None]:
+    """What DuckDB does not like in a question is the asker's to mend. Raises UsageError, and BrokenError where it is
+    the memory that is broken."""
+    try:
+        yield
+    except (duckdb.FatalException, duckdb.InternalException, duckdb.IOException, duckdb.ConnectionException) as error:
+        raise BrokenError(
+            f"the memory cannot be read: {first_line(error)}", "ask again; `mnemolog doctor` tells more"
+        ) from error
+    except duckdb.Error as error:
+        raise UsageError(f"the question cannot be answered: {first_line(error)}", "mend what is named") from error
+
+
+def first_line(error: Exception) -> str:
+    """What an error says, without the rest of its story."""
+    return (str(error).splitlines() or [type(error).__name__])[0][:300]
 
 
 def read_meta(connection: Connection, key: str) -> str:
@@ -353,10 +403,10 @@ def check_format(connection: Connection, path: Path) -> None:
         raise MemoryFileError(f"{path} is no memory of format {FORMAT}", "replay the log into a new memory")
 
 
-def read_only(path: Path) -> Connection:
-    """A connection to a memory or snapshot that nobody writes."""
+def read_only(path: Path, files: bool = False) -> Connection:
+    """A connection to a memory or snapshot that nobody writes; it sees that memory alone, unless `files`."""
     if not path.exists():
         raise MemoryFileError(f"there is no memory at {path}", "`mnemolog memories` lists those there are")
-    connection = connect(path, read_only=True)
+    connection = connect(path, read_only=True, files=files)
     check_format(connection, path)
     return connection

@@ -16,9 +16,9 @@ import typer.main
 
 from processors import PROCESSORS
 from streams.core.events import TurnRecorded
-from streams.gateways import cli
 from streams.gateways.cli import app, main
 from streams.gateways.command import FAILED, MISUSED, OK
+from streams.gateways.commands import log
 from streams.runtime.home import Home
 from streams.runtime.home.server import serve
 
@@ -386,7 +386,7 @@ def test_the_unexpected_is_one_line_and_a_file_of_details(run, tmp_path, monkeyp
     def broken(*_):
         raise ZeroDivisionError("of all things")
 
-    monkeypatch.setattr(cli, "log_of", broken)
+    monkeypatch.setattr(log, "log_of", broken)
     told = run("tail", home=tmp_path)
     assert told.code == FAILED
     first, second = told.err.splitlines()

@@ -199,23 +199,25 @@ def test_a_backup_of_the_log_alone_restores_live(home: Home, talk: Talk, tmp_pat
 
 def test_as_of_a_position_shows_what_was_shown_then(home: Home, talk: Talk) -> None:
     seen = []
-    for n, event in enumerate(talk(60)):
-        home.log.append([event])
-        seen.append((n, home.ask("view", name="context_entries"), home.ask("view", name="efforts", order="effort")))
-    for n, context, efforts in seen:
-        assert home.ask("view", name="context_entries", as_of=str(n)) == context
-        assert home.ask("view", name="efforts", order="effort", as_of=str(n)) == efforts
+    with serving(home):
+        for n, event in enumerate(talk(60)):
+            home.log.append([event])
+            seen.append((n, home.ask("view", name="context_entries"), home.ask("view", name="efforts", order="effort")))
+        for n, context, efforts in seen:
+            assert home.ask("view", name="context_entries", as_of=str(n)) == context
+            assert home.ask("view", name="efforts", order="effort", as_of=str(n)) == efforts
 
 
 def test_a_context_as_of_a_position_is_what_was_given_then_byte_for_byte(home: Home, talk: Talk) -> None:
     given = []
-    for n, event in enumerate(talk(60)):
-        home.log.append([event])
-        place = {"space": event.space, "session": getattr(event, "session", "")}
-        given.append((n, place, home.ask("context", **place)))
-    assert len({context["text"] for _, _, context in given}) > 40
-    for n, place, context in given:
-        assert home.ask("context", as_of=str(n), **place) == context
+    with serving(home):
+        for n, event in enumerate(talk(60)):
+            home.log.append([event])
+            place = {"space": event.space, "session": getattr(event, "session", "")}
+            given.append((n, place, home.ask("context", **place)))
+        assert len({context["text"] for _, _, context in given}) > 40
+        for n, place, context in given:
+            assert home.ask("context", as_of=str(n), **place) == context
 
 
 def test_as_of_a_time_ends_each_space_before_its_first_later_event(home: Home) -> None:

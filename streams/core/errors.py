@@ -29,3 +29,7 @@ class UsageError(MnemologError):
 
 class BehindError(MnemologError):
     """What was asked for is not in the memory yet; later it is."""
+
+
+class BrokenError(MnemologError):
+    """A memory that was open can no longer be read or written: what holds it opens it again, or makes it anew."""

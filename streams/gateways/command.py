@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from streams.runtime.home import Home
     from streams.runtime.kafka.metrics import Meters
 
-LOG, ASK, REPLAY, RUN, CODE = "The log", "Ask a memory", "Memories and replays", "Run and keep", "What the code says"
-"""The headings in `mnemolog --help`."""
 OK, FAILED, MISUSED = 0, 1, 2
 """Exit codes: done; rejects, or what was asked for could not be done; the command was not understood."""
 SPACES_TOLD = 10

@@ -38,6 +38,7 @@ from streams.runtime.home.folder import LIVE, Folder
 from streams.runtime.home.office import Office
 from streams.runtime.home.recalling import Recalling
 from streams.runtime.home.snapshots import outdated
+from streams.runtime.requests import Ask
 
 if TYPE_CHECKING:
     from streams.runtime.home.keeper import Keeper
@@ -109,9 +110,10 @@ class Home:
         A JSON value. Raises what the question raises, and BusyError when nobody can answer.
         """
         if memory != LIVE:
+            question = Ask(ask=what, arguments=arguments).question
             connection = stores.read_only(self.memory_path(memory))
-            with closing(connection), closing(Recalling(self, memory, connection)) as recalling:
-                return asks.answer(connection, what, arguments, recalling.recall)
+            with closing(connection), closing(Recalling(self, memory)) as recalling:
+                return asks.answer(connection, what, question.given(), recalling, question.seconds)
         return self.request({"ask": what, "arguments": arguments})
 
     def request(self, message: dict[str, Any], patience: float = AFTER_PATIENCE) -> Any:

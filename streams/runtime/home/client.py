@@ -6,13 +6,27 @@ Imports nothing but the standard library and the errors, so that a command that 
 from __future__ import annotations
 
 import json
+import os
 import socket
+import struct
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from streams.core.errors import BehindError, BusyError, LogError, MemoryFileError, MnemologError, UsageError
+from streams.core.errors import (
+    BehindError,
+    BrokenError,
+    BusyError,
+    LogError,
+    MemoryFileError,
+    MnemologError,
+    UsageError,
+)
 
-ERRORS = {kind.__name__: kind for kind in (BehindError, BusyError, LogError, MemoryFileError, UsageError)}
+LONGEST = 100
+"""Bytes of a socket's path that every system takes: 104 on macOS, 108 on Linux."""
+ERRORS = {kind.__name__: kind for kind in (BehindError, BrokenError, BusyError, LogError, MemoryFileError, UsageError)}
 """Errors that come through the socket as what they are."""
 
 
@@ -23,11 +37,14 @@ class HolderLeftError(Exception):
 def ask_holder(path: Path, message: dict[str, Any]) -> Any:
     """The answer to one request by whoever listens at the socket `path`.
 
-    Raises what the request raises there, and HolderLeftError where nobody answers.
+    Raises what the request raises there, and HolderLeftError where nobody of this user answers.
     """
     try:
         with socket.socket(socket.AF_UNIX) as connection:
-            connection.connect(str(path))
+            _check_own(path)
+            with address(path) as short:
+                connection.connect(short)
+            check_peer(connection)
             with connection.makefile("rwb") as stream:
                 stream.write(json.dumps(message).encode() + b"\n")
                 stream.flush()
@@ -40,3 +57,32 @@ def ask_holder(path: Path, message: dict[str, Any]) -> Any:
     if "error" in found:
         raise ERRORS.get(found["kind"], MnemologError)(found["error"], found["way_out"])
     return found["answer"]
+
+
+@contextmanager
+def address(path: Path) -> Iterator[str]:
+    """Under which a socket can be bound or reached: a path that is too long for that is gone to by its folder."""
+    if len(os.fsencode(path)) <= LONGEST:
+        yield str(path)
+        return
+    folder = os.open(path.parent, os.O_RDONLY)
+    try:
+        yield f"/proc/self/fd/{folder}/{path.name}"
+    finally:
+        os.close(folder)
+
+
+def _check_own(path: Path) -> None:
+    """Raises PermissionError for a socket, or a folder of it, that others could have made."""
+    for place, others in ((path, 0o077), (path.parent, 0o022)):
+        found = place.lstat()
+        if found.st_uid != os.getuid() or found.st_mode & others:
+            raise PermissionError(f"{place} is not this user's alone")
+
+
+def check_peer(connection: socket.socket) -> None:
+    """Raises PermissionError where another user is at the other end."""
+    if hasattr(socket, "SO_PEERCRED"):  # elsewhere the rights of the folder must do
+        peer = struct.unpack("3i", connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))[1]
+        if peer != os.getuid():
+            raise PermissionError(f"user {peer} is at the other end")

@@ -6,10 +6,8 @@ Imports nothing but the standard library and the errors, so that a command that 
 from __future__ import annotations
 
 import fcntl
-import hashlib
 import os
 import re
-import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -19,8 +17,6 @@ from streams.core.errors import BusyError, UsageError
 
 LIVE = "live"
 """The memory that is kept up to date."""
-SOCKET_PATH_LIMIT = 100
-"""Bytes; the system's limit is 104 on macOS, 108 on Linux."""
 LOOK = 0.02
 """Seconds between tries to get the lock."""
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
@@ -34,9 +30,12 @@ class Folder:
         self.snapshots = path / "snapshots"
         self.cache = path / "cache"
         self.lock = path / "writer.lock"
+        self.socket = path / "socket"
         try:
-            path.mkdir(parents=True, exist_ok=True)
-            self.snapshots.mkdir(exist_ok=True)
+            path.mkdir(0o700, parents=True, exist_ok=True)
+            if path.stat().st_mode & 0o077 and path.stat().st_uid == os.getuid():
+                path.chmod(0o700)  # whatever lies in it then is for nobody else
+            self.snapshots.mkdir(0o700, exist_ok=True)
         except OSError as error:
             raise UsageError(f"{path} cannot be a home: {error.strerror}", "choose another with --home") from error
 
@@ -55,16 +54,6 @@ class Folder:
         """A name under which an old live can be kept."""
         taken = set(self.memories())
         return next(free for n in range(1, 10_000) if (free := f"{LIVE}-{n}") not in taken)
-
-    @property
-    def socket(self) -> Path:
-        """Where the holder answers: in the home, or in a folder of the user's own where that path is too long."""
-        path = self.path.resolve() / "socket"
-        if len(os.fsencode(path)) <= SOCKET_PATH_LIMIT:
-            return path
-        folder = Path(tempfile.gettempdir()) / f"mnemolog-{os.getuid()}"
-        folder.mkdir(mode=0o700, exist_ok=True)
-        return folder / hashlib.blake2b(os.fsencode(path), digest_size=8).hexdigest()
 
     @contextmanager
     def holding(self, wait: float = 0.0, look: Callable[[], None] = lambda: None) -> Iterator[None]:

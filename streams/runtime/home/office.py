@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from projections import ask as asks
 from streams.core.edge import Edge, EdgeError
 from streams.core.errors import BehindError, UsageError
 from streams.core.events import Outside
-from streams.logs.log import Duplicate, Outcome, Refused, Stored
+from streams.logs.log import Duplicate, Log, Outcome, Refused, Stored
 from streams.logs.where import parse_places, told_place
 from streams.runtime.embedded import Runtime
 from streams.runtime.home.folder import LIVE
@@ -17,6 +18,7 @@ from streams.runtime.home.keeper import open_live
 from streams.runtime.home.promotion import swap
 from streams.runtime.home.recalling import Recalling
 from streams.runtime.home.snapshots import Snapshots
+from streams.runtime.requests import Ask, Call, Feed, Ping, Promote, Snapshot, parse
 
 if TYPE_CHECKING:
     from streams.runtime.home import Home
@@ -24,48 +26,44 @@ if TYPE_CHECKING:
 
 
 class Office:
-    """What the holder of live does for itself and for others."""
+    """What the holder of live does, one request at a time; the server shares it out over threads."""
 
     def __init__(self, home: Home, runtime: Keeper) -> None:
         self.home = home
         self.runtime = runtime
-        self.recalling = Recalling(home, LIVE, runtime.store.connection)
+        self.recalling = Recalling(home, LIVE)
         self._snapshots = Snapshots(home.folder)
 
     def close(self) -> None:
         """Lets go of the index of live; the runtime is whose who made it."""
         self.recalling.close()
 
-    def carry_out(self, message: dict[str, Any]) -> Any:
-        """The answer to one request, over live folded to the log's end."""
-        match message:
-            case {"ask": str(what), "arguments": dict(arguments)}:
+    def carry_out(self, message: Any) -> Any:
+        """The answer to one request, over live folded to the log's end. Raises UsageError for what is no request."""
+        return self.answer(parse(message))
+
+    def answer(self, call: Call) -> Any:
+        """The answer to one call."""
+        match call:
+            case Ask():
                 self.runtime.catch_up()
-                self._hold(message.get("after") or arguments.pop("after", ""), self._marks())
-                return asks.answer(self.runtime.store.connection, what, arguments, self.recalling.recall)
-            case {"feed": list(events)}:
-                return self._feed(events)
-            case {"snapshot": True}:
-                return self._snapshot(str(message.get("after", "")))
-            case {"promote": str(name)}:
-                return self._promote(name)
-            case {"ping": True}:
+                return self.ask(call)
+            case Feed():
+                return feed([call], self.home.log)[0]
+            case Snapshot():
+                return self.snapshot(call.after)
+            case Promote():
+                return self.promote(call.promote)
+            case Ping():
                 return {"pid": os.getpid(), "behind": self.runtime.behind()}
         raise UsageError("the request is not understood", "use the same version of mnemolog on both sides")
 
-    def _feed(self, given: list[Any]) -> list[dict[str, Any]]:
-        """Validates and appends events; what became of each, in order."""
-        edge = Edge()
-        taken: list[Outside] = []
-        answers: list[dict[str, Any] | None] = []
-        for fields in given:
-            try:
-                taken.append(edge.event(fields if isinstance(fields, dict) else {"type": None}))
-                answers.append(None)
-            except EdgeError as error:
-                answers.append({"refused": str(error)})
-        outcomes = iter(self.home.log.append(taken))
-        return [_said(next(outcomes)) if answer is None else answer for answer in answers]
+    def ask(self, call: Ask) -> Any:
+        """The answer to a question, over live as far as it is folded."""
+        question = call.question
+        self._hold(call.after or question.after, self._marks())
+        given = question.given()
+        return asks.answer(self.runtime.store.connection, call.ask, given, self.recalling, question.seconds)
 
     def _marks(self) -> list[int]:
         return [self.runtime.store.mark(partition) for partition in range(self.home.log.partitions)]
@@ -83,22 +81,40 @@ class Office:
                     else "nothing was recorded there yet: ask for an earlier position",
                 )
 
-    def _snapshot(self, after: str = "") -> str:
+    def snapshot(self, after: str = "") -> str:
+        """A copy of live that holds `after`; its path."""
         if self._snapshots.is_due():
             self.runtime.catch_up()
             self._snapshots.make(self.runtime.store, self._marks())
         self._hold(after, self._snapshots.marks)
         return str(self._snapshots.target)
 
-    def _promote(self, name: str) -> str:
+    def promote(self, name: str) -> str:
+        """Makes a memory live; the name under which the old live is kept. Nobody asks meanwhile."""
         self.close()
         self.runtime.close()
         try:
             return swap(self.home, name)
         finally:
             self.runtime = open_live(self.home)
-            self.recalling = Recalling(self.home, LIVE, self.runtime.store.connection)
             self._snapshots = Snapshots(self.home.folder)
+
+
+def feed(calls: Sequence[Feed], log: Log) -> list[list[dict[str, Any]]]:
+    """Validates and appends the events of several calls at once; what became of each, by call, in order."""
+    taken: list[Outside] = []
+    answers: list[list[dict[str, Any] | None]] = []
+    for call in calls:
+        edge = Edge()
+        answers.append([])
+        for fields in call.feed:
+            try:
+                taken.append(edge.event(fields if isinstance(fields, dict) else {"type": None}))
+                answers[-1].append(None)
+            except EdgeError as error:
+                answers[-1].append({"refused": str(error)})
+    outcomes = iter(log.append(taken) if taken else ())
+    return [[_said(next(outcomes)) if answer is None else answer for answer in mine] for mine in answers]
 
 
 def _said(outcome: Outcome) -> dict[str, Any]:

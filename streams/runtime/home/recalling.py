@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import threading
+from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from projections import store as stores
 from projections.asking import all_params
+from projections.store import Connection, read_meta
 
 if TYPE_CHECKING:
     from projections.recall.answers import Recall
@@ -17,30 +19,36 @@ if TYPE_CHECKING:
 class Recalling:
     """What a memory can recall: opened when it is called for, its index brought up to date each time."""
 
-    def __init__(self, home: Home, memory: str, connection: stores.Connection) -> None:
+    def __init__(self, home: Home, memory: str) -> None:
+        self.lock: AbstractContextManager[Any] = threading.RLock()
+        """Held by whoever calls for it, until it is answered."""
         self._home = home
         self._path = home.memory_path(memory)
-        self._connection = connection
         self._open: Recall | None = None
 
-    def recall(self) -> Recall:
-        """It, up to date with the memory. Raises MemoryFileError where there is no room for its index."""
+    def recall(self, connection: Connection) -> Recall:
+        """It, up to date with what a connection to the memory sees.
+
+        Raises MemoryFileError where there is no room for its index.
+        """
         if self._open is None:
             from projections.recall.answers import Recall
 
-            stored = orjson.loads(stores.read_meta(self._connection, "params"))
+            stored = orjson.loads(read_meta(connection, "params"))
             processors = [p for p in self._home.processors if p.name in stored]
-            self._open = Recall.of(self._path, self._connection, processors, all_params(processors, stored))
-        self._open.index.catch_up(self._connection, self._home.progress)
+            self._open = Recall.of(self._path, connection, processors, all_params(processors, stored))
+        self._open.index.catch_up(connection, self._home.progress)
         return self._open
 
-    def keep_up(self) -> None:
+    def keep_up(self, connection: Connection) -> None:
         """Brings the index up to date where it was called for before: who asks next need not wait."""
-        if self._open is not None:
-            self.recall()
+        with self.lock:
+            if self._open is not None:
+                self.recall(connection)
 
     def close(self) -> None:
         """Lets go of the index."""
-        if self._open is not None:
-            self._open.index.close()
-            self._open = None
+        with self.lock:
+            if self._open is not None:
+                self._open.index.close()
+                self._open = None

@@ -1,31 +1,294 @@
-"""The server: holds live, folds what comes, and answers other processes on a socket."""
+"""The server: holds live, folds what comes, and answers other processes on a socket.
+
+One thread moves bytes and waits for nothing else; one appends (appending.py), one folds (folding.py), some answer
+questions. A request is a line of JSON, so is its answer; those of one connection are answered in order.
+"""
 
 from __future__ import annotations
 
 import math
 import os
+import resource
 import selectors
 import socket
+import sys
+import time
+from collections import deque
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from streams.core.errors import BusyError, MnemologError
-from streams.runtime.home.client import HolderLeftError, ask_holder
+from streams.core.errors import BrokenError, BusyError, MnemologError, UsageError
+from streams.runtime.home.appending import Appending
+from streams.runtime.home.client import HolderLeftError, address, ask_holder, check_peer
+from streams.runtime.home.folding import Folding, StoppedError
 from streams.runtime.home.keeper import open_live
 from streams.runtime.home.office import Office
+from streams.runtime.requests import MAX_REQUEST, Ask, Call, Feed, Promote, Snapshot, decode, parse
 
 if TYPE_CHECKING:
     from streams.runtime.home import Home
 
-POLL = 0.005
-"""Seconds between looks at the log while serving."""
+BACKLOG = 4096
+"""Connections that wait to be taken; the system may allow fewer."""
+THREADS = 8
+"""Questions answered at once."""
+LOOK = 0.05
+"""Seconds after which a stop is noticed."""
+STALLED = 30.0
+"""Seconds within which a request that was begun must end, and an answer must be taken."""
+SMALL = 64 * 1024
+"""Bytes of a request that is read at once; longer ones take a thread."""
+SPARE = 128
+"""Descriptors kept for files."""
+SWITCH = 0.001
+"""Seconds after which a thread that computes lets others have a turn: who moves bytes must not wait for a fold."""
 
 
-class StoppedError(Exception):
-    """The server was told to stop while it waited or folded."""
+class Connection:
+    """A connection, and what is on its way."""
+
+    def __init__(self, socket: socket.socket) -> None:
+        self.socket = socket
+        self.inbox = bytearray()
+        self.searched = 0
+        """Bytes of the inbox that hold no end of a line."""
+        self.outbox = bytearray()
+        self.busy = False
+        """Whether a request of it is being answered; the next one waits."""
+        self.ended = False
+        """Whether nothing more is read from it."""
+        self.deaf = False
+        """Whether what it still sends is thrown away: it sent too much, and is told when it has done so."""
+        self.since = time.monotonic()
+        """When something last moved."""
+
+    def line(self) -> bytes | None:
+        """The next request; None where none is whole yet."""
+        end = self.inbox.find(b"\n", self.searched)
+        if end < 0:
+            self.searched = len(self.inbox)
+            return None
+        found = bytes(self.inbox[:end])
+        del self.inbox[: end + 1]
+        self.searched = 0
+        return found
+
+    def is_stalled(self, now: float) -> bool:
+        """Whether half a request, or an answer that nobody takes, lies here for too long."""
+        return not self.busy and bool(self.inbox or self.outbox or self.deaf) and now - self.since > STALLED
+
+
+class Server:
+    """The thread that moves bytes."""
+
+    def __init__(self, listener: socket.socket, appending: Appending, folding: Folding) -> None:
+        self._appending = appending
+        self._folding = folding
+        self._listener = listener
+        self._most = max(16, resource.getrlimit(resource.RLIMIT_NOFILE)[0] - SPARE)
+        self._selector = selectors.DefaultSelector()
+        self._connections: set[Connection] = set()
+        self._threads = ThreadPoolExecutor(THREADS, "question")
+        self._large = ThreadPoolExecutor(1, "large")
+        self._replies: deque[tuple[Connection, bytes]] = deque()
+        self._woken, self._waker = socket.socketpair()
+        self._accepting = False
+
+    def run(self, stopped: Callable[[], bool]) -> None:
+        """Moves bytes until `stopped`."""
+        for end in (self._listener, self._woken, self._waker):
+            end.setblocking(False)
+        self._selector.register(self._woken, selectors.EVENT_READ)
+        try:
+            looked = 0.0
+            while not stopped():
+                self._take_part()
+                for key, events in self._selector.select(LOOK):
+                    self._attend(key, events)
+                self._deliver()
+                if (now := time.monotonic()) - looked > 1:
+                    looked = now
+                    for connection in [c for c in self._connections if c.is_stalled(now)]:
+                        self._hang_up(connection)
+        finally:
+            self._threads.shutdown(wait=False, cancel_futures=True)
+            self._large.shutdown(wait=False, cancel_futures=True)
+            for connection in [*self._connections]:
+                self._hang_up(connection)
+            self._selector.close()
+            self._woken.close()
+            self._waker.close()
+
+    def _take_part(self) -> None:
+        """Takes new connections while there is room for them; others wait in the backlog."""
+        room = len(self._connections) < self._most
+        if room and not self._accepting:
+            self._selector.register(self._listener, selectors.EVENT_READ)
+        elif self._accepting and not room:
+            self._selector.unregister(self._listener)
+        self._accepting = room
+
+    def _attend(self, key: selectors.SelectorKey, events: int) -> None:
+        if key.fileobj is self._listener:
+            self._accept()
+        elif key.fileobj is self._woken:
+            with suppress(BlockingIOError):
+                self._woken.recv(65536)
+        else:
+            connection: Connection = key.data
+            try:
+                if events & selectors.EVENT_WRITE:
+                    self._write(connection)
+                if events & selectors.EVENT_READ:
+                    self._read(connection)
+            except OSError:
+                self._hang_up(connection)
+
+    def _accept(self) -> None:
+        while len(self._connections) < self._most:
+            try:
+                taken, _ = self._listener.accept()
+            except OSError:  # nobody waits any more, or there is no room
+                return
+            try:
+                check_peer(taken)
+            except OSError:
+                taken.close()
+                continue
+            taken.setblocking(False)
+            connection = Connection(taken)
+            self._connections.add(connection)
+            self._selector.register(taken, selectors.EVENT_READ, connection)
+
+    def _hang_up(self, connection: Connection) -> None:
+        if connection in self._connections:
+            self._connections.remove(connection)
+            with suppress(KeyError):
+                self._selector.unregister(connection.socket)
+            connection.socket.close()
+
+    def _read(self, connection: Connection) -> None:
+        with suppress(BlockingIOError):
+            found = connection.socket.recv(262_144)
+            connection.ended = not found
+            if not connection.deaf:
+                connection.since = time.monotonic()
+                connection.inbox += found
+            self._go_on(connection)
+
+    def _write(self, connection: Connection) -> None:
+        with suppress(BlockingIOError):
+            sent = connection.socket.send(connection.outbox)
+            del connection.outbox[:sent]
+            connection.since = time.monotonic()
+        self._go_on(connection)
+
+    def _go_on(self, connection: Connection) -> None:
+        """Begins with the next request where none is being answered, and says what to wait for."""
+        if not connection.busy and not connection.outbox:
+            line = connection.line()
+            if line is not None:
+                connection.busy = True
+                self._begin(connection, line)
+            elif len(connection.inbox) > MAX_REQUEST:
+                connection.inbox.clear()
+                connection.deaf = True
+                connection.outbox += _failed(UsageError("the request is too long", f"at most {MAX_REQUEST:,} bytes"))
+            elif connection.ended:
+                self._hang_up(connection)
+                return
+        wanted = selectors.EVENT_WRITE if connection.outbox else 0
+        if not connection.ended and len(connection.inbox) <= MAX_REQUEST:
+            wanted |= selectors.EVENT_READ
+        self._wait_for(connection, wanted)
+
+    def _wait_for(self, connection: Connection, wanted: int) -> None:
+        known = connection.socket in self._selector.get_map()
+        if wanted and known:
+            self._selector.modify(connection.socket, wanted, connection)
+        elif wanted:
+            self._selector.register(connection.socket, wanted, connection)
+        elif known:
+            self._selector.unregister(connection.socket)
+
+    def _begin(self, connection: Connection, line: bytes) -> None:
+        if len(line) > SMALL:
+            self._large.submit(self._dispatch, connection, line)
+        else:
+            self._dispatch(connection, line)
+
+    def _dispatch(self, connection: Connection, line: bytes) -> None:
+        """Finds out what is asked, and hands it to the thread that does it."""
+
+        def reply(answer: Any) -> None:
+            self._replies.append((connection, encoded(answer)))
+            with suppress(OSError):  # it is awake, or gone
+                self._waker.send(b"!")
+
+        try:
+            call = parse(decode(line))
+        except Exception as error:
+            reply(error)
+            return
+        if isinstance(call, Feed):
+            self._appending.put(call, reply)
+        else:
+            self._threads.submit(self._answer, call, reply)
+
+    def _answer(self, call: Call, reply: Callable[[Any], None]) -> None:
+        try:
+            match call:
+                case Ask():
+                    with self._folding.reading() as office:
+                        answer = office.ask(call)
+                case Snapshot():
+                    with self._folding.reading():
+                        pass
+                    answer = self._folding.do(lambda: self._folding.office.snapshot(call.after))
+                case Promote():
+                    answer = self._folding.promote(call.promote)
+                case _:
+                    answer = self._folding.office.answer(call)
+            reply(answer)
+        except BaseException as error:
+            reply(error)
+
+    def _deliver(self) -> None:
+        """Sends what other threads have answered."""
+        while self._replies:
+            connection, answer = self._replies.popleft()
+            if connection in self._connections:
+                connection.busy = False
+                connection.outbox += answer
+                try:
+                    self._write(connection)
+                except OSError:
+                    self._hang_up(connection)
+
+
+def encoded(answer: Any) -> bytes:
+    """An answer as a line: what was found, or what is wrong and the way out."""
+    if isinstance(answer, MnemologError):
+        return _failed(answer)
+    if isinstance(answer, BaseException):
+        said = (str(answer).splitlines() or [""])[0][:200]
+        return _failed(BrokenError(f"something unexpected went wrong: {type(answer).__name__}: {said}", "ask again"))
+    try:
+        return orjson.dumps({"answer": answer}, option=orjson.OPT_NON_STR_KEYS) + b"\n"
+    except TypeError as error:
+        return encoded(error)
+
+
+def _failed(error: MnemologError) -> bytes:
+    told = {"error": str(error), "way_out": error.way_out, "kind": type(error).__name__}
+    try:
+        return orjson.dumps(told) + b"\n"
+    except TypeError:  # it quotes what is no text
+        return orjson.dumps({key: text.encode(errors="replace").decode() for key, text in told.items()}) + b"\n"
 
 
 def serve(home: Home, stopped: Callable[[], bool], said: Callable[[str], None] = lambda line: None) -> None:
@@ -34,79 +297,41 @@ def serve(home: Home, stopped: Callable[[], bool], said: Callable[[str], None] =
     Raises BusyError when another process serves this home.
     """
 
-    def unless_stopped(done: int = 0, total: int = 0) -> None:
+    def look() -> None:
         if stopped():
             raise StoppedError
-
-    def look() -> None:
-        unless_stopped()
         with suppress(HolderLeftError):
             pid = ask_holder(home.folder.socket, {"ping": True})["pid"]
             raise BusyError(f"process {pid} serves {home.path} already", "ask it: commands find it by themselves")
 
-    with suppress(StoppedError), home.folder.holding(math.inf, look), selectors.DefaultSelector() as selector:
-        office = Office(home, open_live(home))
-        path = home.folder.socket
-        path.unlink(missing_ok=True)
-        with socket.socket(socket.AF_UNIX) as listener:
-            listener.bind(str(path))
-            path.chmod(0o600)
-            listener.listen(64)
-            selector.register(listener, selectors.EVENT_READ)
+    with suppress(StoppedError), home.folder.holding(math.inf, look):
+        folding = Folding(home, Office(home, open_live(home)))
+        switch = sys.getswitchinterval()
+        sys.setswitchinterval(SWITCH)
+        try:
+            _serve(home, folding, stopped, said)
+        finally:
+            sys.setswitchinterval(switch)
+            folding.stop()
+
+
+def _serve(home: Home, folding: Folding, stopped: Callable[[], bool], said: Callable[[str], None]) -> None:
+    waiting = folding.office.runtime.behind()
+    path = home.folder.socket
+    path.unlink(missing_ok=True)
+    appending = Appending(home)
+    with socket.socket(socket.AF_UNIX) as listener:
+        with address(path) as short:
+            listener.bind(short)
+        path.chmod(0o600)
+        listener.listen(BACKLOG)
+        folding.start()
+        appending.start()
+        try:
             said(f"serving {home.path}, process {os.getpid()}")
-            if waiting := office.runtime.behind():
+            if waiting:
                 said(f"folding {waiting:,} events that wait in the log; questions are answered after that")
-            try:
-                while not stopped():
-                    if office.runtime.catch_up(unless_stopped):
-                        office.recalling.keep_up()
-                    office.runtime.tick()
-                    # Whoever asks connects first and is read next: to fold between the two would only make it wait.
-                    for wait in (POLL, POLL / 10):
-                        for key, _ in selector.select(wait):
-                            _attend(selector, key, listener, office)
-            finally:  # what was folded until then is committed; the rest waits in the log
-                path.unlink(missing_ok=True)
-                for key in list(selector.get_map().values()):
-                    if key.data is not None:
-                        _hang_up(selector, key)
-                office.close()
-                office.runtime.close()
-
-
-def _attend(
-    selector: selectors.BaseSelector, key: selectors.SelectorKey, listener: socket.socket, office: Office
-) -> None:
-    if key.fileobj is listener:
-        connection, _ = listener.accept()
-        connection.settimeout(10)
-        selector.register(connection, selectors.EVENT_READ, connection.makefile("rwb"))
-        return
-    stream: BinaryIO = key.data
-    try:
-        line = stream.readline()
-        if line:
-            stream.write(_reply(office, line))
-            stream.flush()
-            return
-    except OSError:
-        pass
-    _hang_up(selector, key)
-
-
-def _hang_up(selector: selectors.BaseSelector, key: selectors.SelectorKey) -> None:
-    selector.unregister(key.fileobj)
-    with suppress(OSError):
-        key.data.close()
-    key.fileobj.close()  # type: ignore[union-attr]
-
-
-def _reply(office: Office, line: bytes) -> bytes:
-    try:
-        return orjson.dumps({"answer": office.carry_out(orjson.loads(line))}) + b"\n"
-    except MnemologError as error:
-        known = {"error": str(error), "way_out": error.way_out, "kind": type(error).__name__}
-        return orjson.dumps(known) + b"\n"
-    except ValueError as error:
-        known = {"error": f"the request is not JSON: {error}", "way_out": "", "kind": "UsageError"}
-        return orjson.dumps(known) + b"\n"
+            Server(listener, appending, folding).run(stopped)
+        finally:
+            path.unlink(missing_ok=True)
+            appending.stop()

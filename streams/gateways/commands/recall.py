@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Optional
@@ -12,9 +12,7 @@ import typer
 
 from streams.core.errors import UsageError
 from streams.gateways.command import (
-    ASK,
     FAILED,
-    LOG,
     After,
     AsJson,
     AsOf,
@@ -48,16 +46,6 @@ Kinds = Annotated[
     Optional[list[str]],  # noqa: UP045
     typer.Option("--kind", metavar="KIND", help="Only turns, segments, conclusions or notes; may be repeated."),
 ]
-
-
-def register(app: typer.Typer) -> None:
-    """Adds the commands to the command line."""
-    asking: list[Callable[..., None]] = [recall, needs_recall, memory]
-    telling: list[Callable[..., None]] = [reward, pin, consolidate]
-    for command in asking:
-        app.command(rich_help_panel=ASK)(command)
-    for command in telling:
-        app.command(rich_help_panel=LOG)(command)
 
 
 def recall(

@@ -1,0 +1,59 @@
+"""The commands, by topic. Named here, so that one is read when it is called for, and help needs no room."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from importlib import import_module
+from typing import Any, NamedTuple
+
+LOG, ASK, REPLAY, RUN, CODE = "The log", "Ask a memory", "Memories and replays", "Run and keep", "What the code says"
+"""The headings in `mnemolog --help`."""
+KAFKA = "On Kafka"
+
+_HERE = {
+    LOG: {"feed": "log", "tail": "log"},
+    ASK: {
+        "context": "ask", "show": "ask", "manifest": "ask", "links": "ask", "query": "queries", "sql": "queries",
+        "efforts": "efforts:app", "offers": "offers:app", "notes": "notes:app",
+        "recall": "recall", "needs-recall": "recall", "memory": "recall",
+    },
+    REPLAY: {
+        "memories": "memories", "replay": "memories", "diff": "memories", "promote": "memories", "digest": "memories",
+    },
+    RUN: {
+        "serve": "keeping", "export": "keeping", "backup": "keeping", "archive": "keeping", "restore": "keeping",
+        "doctor": "keeping", "demo": "keeping",
+    },
+    CODE: {"flow": "code", "params": "code", "presets": "code", "schema": "code"},
+}  # fmt: skip
+_TOLD = {"reward": "recall", "pin": "recall", "consolidate": "recall"}
+_BROKERS = {
+    "topics": "topics_app", "log": "log_app", "dead-letters": "letters_app", "lineages": "lineages_app",
+    "worker": "worker", "project": "project",
+}  # fmt: skip
+
+
+class Place(NamedTuple):
+    """Where a command lies."""
+
+    heading: str
+    module: str
+    attribute: str
+    """Of its function, or of the `typer.Typer` that its own commands are in."""
+
+    def load(self) -> Any:
+        """The function or `typer.Typer`."""
+        return getattr(import_module(self.module), self.attribute)
+
+
+def _places() -> Iterator[tuple[str, Place]]:
+    for heading, commands in (*_HERE.items(), (LOG, _TOLD)):
+        for name, where in commands.items():
+            module, _, attribute = where.partition(":")
+            yield name, Place(heading, f"{__name__}.{module}", attribute or name.replace("-", "_"))
+    for name, attribute in _BROKERS.items():
+        yield name, Place(KAFKA, "streams.gateways.kafka", attribute)
+
+
+COMMANDS = dict(_places())
+"""Every command of the first level."""

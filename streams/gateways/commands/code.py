@@ -1,0 +1,92 @@
+"""The commands that say what the code does."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated, Optional
+
+import typer
+
+from streams.core.errors import UsageError
+from streams.gateways.command import AsJson, HomeDir, opened
+from streams.gateways.terminal import Row, Terminal, cell
+
+VALUE_WIDTH = 24
+"""Characters of a parameter's value in a table on a terminal."""
+
+
+def flow(json: AsJson = False, home: HomeDir = None) -> None:
+    """Which processor reads which, as a Mermaid diagram."""
+    from processors import PROCESSORS
+    from streams.gateways.flow import emitted, mermaid
+
+    terminal = Terminal(json)
+    if json:
+        for processor in PROCESSORS:
+            about = {"processor": processor.name, "reads": list(processor.reads), "emits": emitted(processor)}
+            terminal.object(about)
+    else:
+        sys.stdout.write(mermaid(PROCESSORS))
+
+
+def params(
+    of: Annotated[Optional[str], typer.Argument(help="Only those of this processor, of recall or of context.")] = None,  # noqa: UP045
+    home: HomeDir = None,
+    json: AsJson = False,
+) -> None:
+    """Every parameter: its value in live and its default, with unit, limits, reason and source."""
+    from streams.gateways.flow import parameter_rows
+
+    with opened(home, json) as (house, terminal):
+        current = house.live_params()
+        chosen = {name: params for name, params in current.items() if of in (None, name, name.partition(".")[0])}
+        if not chosen:
+            raise UsageError(f"nothing that has parameters is called {of!r}", f"known are: {', '.join(current)}")
+        rows = parameter_rows(chosen)
+        if not json:
+            rows = [row | {"parameter": f"{row['of']}.{row['parameter']}", "value": told_value(row)} for row in rows]
+        terminal.rows(rows, "parameter value unit? limits? why~", "no parameters")
+
+
+def presets(home: HomeDir = None, json: AsJson = False) -> None:
+    """Named parameter sets of the whole tree, for `mnemolog replay --preset`, beside what live has."""
+    from streams.core.presets import PRESETS, preset
+
+    with opened(home, json) as (house, terminal):
+        live = {name: params.model_dump(mode="json") for name, params in house.live_params().items()}
+        rows = [
+            {"preset": name, "parameter": f"{processor}.{key}", "value": value, "live": live[processor][key]}
+            for name in PRESETS
+            for processor, values in preset(house.processors, name).items()
+            for key, value in values.items()
+        ]
+        terminal.rows(rows, "preset parameter value> live>", "there are no presets")
+
+
+def told_value(row: Row) -> str:
+    """A parameter's value, with its default where that is another; on a terminal cut to fit: some are tables."""
+    value, default = cell(row["value"]), cell(row["default"])
+    if sys.stdout.isatty():
+        value, default = (
+            f"{text[: VALUE_WIDTH - 1]}…" if len(text) > VALUE_WIDTH else text for text in (value, default)
+        )
+    return value if value == default else f"{value} (default {default})"
+
+
+def schema(
+    name: Annotated[Optional[str], typer.Argument(help="An event type, or input-line; none prints all.")] = None,  # noqa: UP045
+    home: HomeDir = None,
+    json: AsJson = False,
+) -> None:
+    """JSON Schemas of the events, and of a line of input, generated from the code."""
+    import orjson
+
+    from streams.gateways.schema import schemas
+
+    known = schemas()
+    if name is not None and name not in known:
+        raise UsageError(f"there is no schema {name!r}", f"schemas: {', '.join(known)}")
+    value = known if name is None else known[name]
+    sys.stdout.buffer.write(
+        orjson.dumps(value, option=(0 if json else orjson.OPT_INDENT_2) | orjson.OPT_APPEND_NEWLINE)
+    )

@@ -1,0 +1,171 @@
+"""The commands that serve a home, copy it, and look after it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from streams.core.errors import UsageError
+from streams.gateways.command import (
+    FAILED,
+    AsJson,
+    HomeDir,
+    Memory,
+    OnlySpace,
+    file_log_of,
+    home_path,
+    log_of,
+    opened,
+    serve_until_stopped,
+)
+from streams.gateways.terminal import Terminal
+
+
+def serve(home: HomeDir = None, json: AsJson = False) -> None:
+    """Fold what comes, and answer other commands, until stopped."""
+    serve_until_stopped(home, json)
+
+
+def export(
+    target: Annotated[Path, typer.Argument(metavar="DIR", help="A folder that is empty or not there yet.")],
+    format: Annotated[
+        str, typer.Option("--format", "-f", help="ccm: the tree of the Cognitive Context Management paper.")
+    ] = "ccm",
+    space: OnlySpace = None,
+    memory: Memory = "live",
+    home: HomeDir = None,
+    json: AsJson = False,
+) -> None:
+    """Write a memory as files that people and agents can read."""
+    from dataclasses import asdict
+
+    from projections.export import export_ccm
+
+    if format != "ccm":
+        raise UsageError(f"there is no export format {format!r}", "choose ccm")
+    with opened(home, json) as (house, terminal), house.reading(memory) as connection:
+        cursor: Any = connection
+        done = export_ccm(cursor, target, space)
+        if json:
+            terminal.object({"folder": str(target)} | asdict(done))
+        else:
+            terminal.say(
+                f"[green]{done.files:,} files[/] in {target}: {done.sessions:,} sessions, {done.turns:,} turns"
+            )
+
+
+def backup(
+    target: Annotated[Path, typer.Argument(metavar="FILE", help="A file that is not there yet.")],
+    home: HomeDir = None,
+    json: AsJson = False,
+) -> None:
+    """Copy the log, consistently, while it is written. From the log alone everything is made again."""
+    if target.exists():
+        raise UsageError(f"{target} exists already", "choose another file")
+    log = file_log_of(home)
+    try:
+        count = log.backup(target)
+    finally:
+        log.close()
+    terminal = Terminal(json)
+    if json:
+        terminal.object({"file": str(target), "events": count, "bytes": target.stat().st_size})
+    else:
+        terminal.say(f"[green]{count:,} events[/] in {target}")
+        terminal.say(f"[dim]to restore: mnemolog restore {target} --home NEW[/]")
+
+
+def archive(
+    target: Annotated[
+        Path, typer.Argument(metavar="DIR", help="A folder that is empty, not there yet, or an archive.")
+    ],
+    home: HomeDir = None,
+    json: AsJson = False,
+) -> None:
+    """Write the log as sealed Parquet files, or what came since to an archive. From it everything is made again."""
+    from streams.logs.archive import archive as archive_log
+
+    terminal = Terminal(json)
+    log = log_of(home)
+    try:
+        with terminal.progress("archiving") as tick:
+            added = archive_log(log, target, tick)
+    finally:
+        log.close()
+    events = sum(sealed.stop - sealed.start for sealed in added)
+    if json:
+        terminal.object({"folder": str(target), "files": [str(sealed.path) for sealed in added], "offsets": events})
+    else:
+        terminal.say(f"[green]{len(added):,} files[/] with {events:,} offsets of the log added to {target}")
+
+
+def restore(
+    source: Annotated[Path, typer.Argument(metavar="FILE", help="What backup wrote.")],
+    home: HomeDir = None,
+    json: AsJson = False,
+) -> None:
+    """Begin a home with a backed-up log; its memories are folded anew."""
+    import shutil
+
+    from streams.logs.sqlite import SqliteLog
+    from streams.logs.where import LOG_FILE
+
+    path = home_path(home)
+    log_path = path / LOG_FILE
+    if not source.is_file():
+        raise UsageError(f"there is no file {source}", "name what `mnemolog backup` wrote")
+    if log_path.exists():
+        raise UsageError(f"{path} has a log already", "name a new home with --home")
+    check_backup(source)
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+        partial = log_path.with_name(f"{LOG_FILE}.partial")
+        shutil.copyfile(source, partial)
+        partial.rename(log_path)
+    except OSError as error:
+        raise UsageError(f"{path} cannot be a home: {error.strerror}", "choose another with --home") from error
+    log = SqliteLog(log_path)
+    try:
+        count = log.end(0)
+    finally:
+        log.close()
+    terminal = Terminal(json)
+    if json:
+        terminal.object({"home": str(path), "events": count})
+    else:
+        terminal.say(f"[green]{count:,} events[/] in {path}")
+
+
+def check_backup(source: Path) -> None:
+    """Raises UsageError for a file that is no log, before a home is made of it."""
+    import sqlite3
+    from contextlib import closing
+
+    try:
+        with closing(sqlite3.connect(f"{source.resolve().as_uri()}?mode=ro", uri=True)) as log:
+            log.execute("SELECT count(*) FROM log").fetchone()
+            sound = log.execute("PRAGMA quick_check(1)").fetchone()[0] == "ok"
+    except sqlite3.Error as error:
+        raise UsageError(f"{source} is no backup: {error}", "name what `mnemolog backup` wrote") from error
+    if not sound:
+        raise UsageError(f"{source} is damaged", "name another backup")
+
+
+def doctor(home: HomeDir = None, json: AsJson = False) -> None:
+    """Check that all is well with a home, and say what to do where it is not."""
+    from streams.gateways.doctor import examine
+
+    terminal = Terminal(json)
+    found = examine(home_path(home))
+    terminal.rows([{"check": c.name, "status": c.status, "found": c.found} for c in found], "check status found~", "")
+    if any(check.status == "failed" for check in found):
+        raise typer.Exit(FAILED)
+
+
+def demo(home: HomeDir = None) -> None:
+    """See the main job on sample conversations, in a home of its own."""
+    from streams.gateways.demo import run as run_demo
+
+    run_demo(home)

@@ -1,0 +1,204 @@
+"""The commands that write the log and show it as it is."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Optional
+
+import typer
+
+from streams.gateways.command import (
+    FAILED,
+    AsJson,
+    HomeDir,
+    InSpace,
+    OnlySession,
+    OnlySpace,
+    home_path,
+    known_place,
+    log_of,
+    settings,
+)
+from streams.gateways.terminal import Terminal, cell, printable
+
+if TYPE_CHECKING:
+    from streams.gateways.feed import Report
+    from streams.gateways.sources import Item
+    from streams.logs.where import HomeLog
+
+TOLD_FAULTS = 20
+"""Faults that a person is told of after a feed; all rejected lines are in the rejects file."""
+POLL = 0.1
+"""Seconds between looks at the log for `tail --follow`."""
+YEAR_1971 = 31_536_000_000_000
+
+
+def feed(
+    paths: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Files or folders; - is standard input.")],
+    format: Annotated[str, typer.Option("--format", "-f", help="lines or openai.")] = "lines",
+    space: InSpace = None,
+    session: Annotated[str, typer.Option(help="Session of what names none.")] = "",
+    agent: Annotated[str, typer.Option(help="Who the assistant is, where it is not said.")] = "",
+    rejects: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option(help="Where rejected lines go (FILE.rejects.jsonl)."),
+    ] = None,
+    home: HomeDir = None,
+    json: AsJson = False,
+) -> None:
+    """Append conversations to the log. What was fed before adds nothing.
+
+    Bad lines go to a rejects file, byte for byte, which can be mended and fed again; then the exit code is 1.
+    """
+    from streams.core.edge import Edge
+    from streams.gateways import sources
+    from streams.gateways.feed import Rejects
+    from streams.gateways.feed import feed as feed_log
+
+    source = sources.find(format)
+    edge = Edge(space or settings().space, session, agent)
+    total = sources.total_bytes(source, paths)
+    terminal = Terminal(json)
+    early = [0]
+    log = log_of(home)
+    try:
+        with terminal.progress("feeding", "bytes") as tick:
+            items = sources.read(source, paths, edge, sys.stdin.buffer, lambda done: tick(done, total or 0))
+            report = feed_log(log.append, counted(items, early), Rejects(rejects))
+    finally:
+        log.close()
+    tell(report, terminal, early[0])
+    if report.rejected:
+        raise typer.Exit(FAILED)
+
+
+def counted(items: Iterator[Item], early: list[int]) -> Iterator[Item]:
+    """The items, while those dated 1970 are counted: their times were most likely seconds."""
+    from streams.core.edge import Accepted
+
+    for item in items:
+        if isinstance(item, Accepted) and 0 < item.event.at < YEAR_1971:
+            early[0] += 1
+        yield item
+
+
+def tell(report: Report, terminal: Terminal, early: int) -> None:
+    """What became of a feed."""
+    if terminal.json:
+        for fault in report.faults:
+            terminal.object({"file": fault.file, "line": fault.line, "field": fault.field, "reason": fault.reason})
+        done = {"added": report.added, "known": report.known, "rejected": report.rejected, "rejects": report.rejects}
+        terminal.object(done)
+        return
+    said = f"[green]{report.added:,} added[/]"
+    said += f", {report.known:,} known already" if report.known else ""
+    said += f", [red]{report.rejected:,} rejected[/]" if report.rejected else ""
+    terminal.say(said)
+    for fault in report.faults[:TOLD_FAULTS]:
+        terminal.err.print(printable(str(fault)), markup=False, soft_wrap=True)
+    if len(report.faults) > TOLD_FAULTS:
+        terminal.err.print(f"... and more: {report.rejected:,} rejected in all")
+    for path in report.rejects:
+        terminal.err.print(
+            f"rejected lines are in {path}: mend them, then feed that file", markup=False, soft_wrap=True
+        )
+    if any(fault.reason.startswith("is a list") for fault in report.faults):
+        terminal.err.print("chats in OpenAI's format are fed with --format openai", markup=False)
+    if early:
+        terminal.err.print(
+            f"{early:,} are dated 1970: whole numbers are microseconds; were these seconds?", markup=False
+        )
+
+
+def tail(
+    limit: Annotated[int, typer.Option("--limit", "-n", min=0, help="The last so many events.")] = 10,
+    follow: Annotated[bool, typer.Option("--follow", "-f", help="Go on with what comes.")] = False,
+    space: OnlySpace = None,
+    session: OnlySession = None,
+    home: HomeDir = None,
+    json: AsJson = False,
+) -> None:
+    """Show the newest events of the log, and with --follow those that come."""
+    import time
+
+    from streams.core.driver import Record
+    from streams.core.events import decode
+
+    def wanted(record: Record) -> bool:
+        return (space is None or record.space == space) and (
+            session is None or getattr(decode(record.type, record.value), "session", "") == session
+        )
+
+    terminal = Terminal(json)
+    log = log_of(home)
+    try:
+        ends = [log.end(partition) for partition in range(log.partitions)]
+        found = newest(log, ends, limit, wanted)
+        if not found and limit and not follow:
+            known_place(home_path(home), space, session)
+            terminal.say("[dim]the log is empty: feed some turns[/]")
+        for record in found:
+            show_record(record, terminal, log.partitions)
+        while follow:
+            sys.stdout.flush()
+            time.sleep(POLL)
+            for partition, start in enumerate(ends):
+                ends[partition] = log.end(partition)
+                for record in log.read(partition, start, ends[partition]):
+                    if wanted(record):
+                        show_record(record, terminal, log.partitions)
+    except KeyboardInterrupt:
+        pass  # the way to end it
+    finally:
+        log.close()
+
+
+def newest(log: HomeLog, ends: Sequence[int], limit: int, wanted: Callable[[Any], bool]) -> list[Any]:
+    """The last `limit` records that are wanted, oldest first; of several partitions in the order of recording."""
+    found = [record for p, end in enumerate(ends) for record in newest_of(log, p, end, limit, wanted)]
+    if log.partitions > 1:
+        found.sort(key=lambda record: record.recorded_at)
+    return found[len(found) - min(limit, len(found)) :]
+
+
+def newest_of(log: HomeLog, partition: int, end: int, limit: int, wanted: Callable[[Any], bool]) -> list[Any]:
+    """The last `limit` wanted records of a partition, read backwards page by page."""
+    found: list[Any] = []
+    while end > 0 and len(found) < limit:
+        start = max(0, end - 1000)
+        found = [record for record in log.read(partition, start, end) if wanted(record)] + found
+        end = start
+    return found[len(found) - min(limit, len(found)) :]
+
+
+def show_record(record: Any, terminal: Terminal, partitions: int = 1) -> None:
+    """One event of the log."""
+    import orjson
+
+    from streams.core.events import decode, iso
+
+    event: Any = decode(record.type, record.value)
+    if terminal.json:
+        fields = orjson.loads(record.value)
+        times = {"at": iso(event.at), "recorded_at": iso(record.recorded_at)}
+        place = {"position": record.offset} | ({"partition": record.partition} if partitions > 1 else {})
+        terminal.object(place | fields | times)
+        return
+    from rich.text import Text
+
+    kind = record.type.rpartition(".v")[0]
+    who = event.agent if kind == "turn-recorded" else kind
+    said = next(
+        (s for n in ("content", "text", "topic", "conclusion", "turn", "note") if (s := getattr(event, n, ""))), ""
+    )
+    if not said:
+        calls = [part.get("function") for part in getattr(event, "parts", ())]
+        said = ", ".join(f"calls {call.get('name', '?')}" for call in calls if isinstance(call, dict))
+    where = f"{event.space}/{getattr(event, 'session', '')}"
+    place_ = str(record.offset) if partitions == 1 else f"{record.partition}:{record.offset}"
+    line = Text.assemble((f"{place_:>7} ", "dim"), (f"{cell(iso(event.at))} ", "dim"), (where, "cyan"), " ")
+    line.append(f"{cell(who)} ", "bold")
+    line.append(cell(said))
+    terminal.out.print(line, no_wrap=True, overflow="ellipsis")

@@ -1,0 +1,165 @@
+"""The commands that make memories, compare them, and choose which is live."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Optional
+
+import typer
+
+from streams.core.errors import MnemologError, UsageError
+from streams.gateways.command import After, AsJson, HomeDir, OnlySpace, known_place, opened
+from streams.gateways.terminal import Row
+
+if TYPE_CHECKING:
+    from streams.runtime.home import Home
+
+
+def memories(home: HomeDir = None, json: AsJson = False) -> None:
+    """The memories of a home: live, and what replays made."""
+    with opened(home, json) as (house, terminal):
+        end = sum(house.log.end(partition) for partition in range(house.log.partitions))
+        rows = [about_memory(house, name, end) for name in house.memories()]
+        terminal.rows(rows, "memory events> behind> bytes>? partial? changed", "no memory yet: feed some turns first")
+
+
+def about_memory(house: Home, name: str, end: int) -> Row:
+    """What a memory says of itself."""
+    import orjson
+
+    from projections import store
+    from streams.runtime.home.folder import LIVE
+
+    path = house.memory_path(name)
+    row: Row = {"memory": name, "events": None, "behind": None, "bytes": path.stat().st_size}
+    try:
+        with house.reading(name) as connection:
+            mark = sum(store.read_mark(connection, partition) + 1 for partition in range(house.log.partitions))
+            params = orjson.loads(store.read_meta(connection, "params"))
+            partial = "" if name == LIVE else store.read_meta(connection, "partial").replace("None", "")
+    except MnemologError as error:
+        return row | {"partial": str(error), "changed": ""}
+    return row | {"events": mark, "behind": end - mark, "partial": partial, "changed": changed_params(house, params)}
+
+
+def changed_params(house: Home, params: dict[str, dict[str, Any]]) -> dict[str, Any]:
+    """The parameters that differ from their defaults."""
+    found: dict[str, Any] = {}
+    for processor in house.processors:
+        default = processor.params().model_dump(mode="json")
+        for name, value in params.get(processor.name, {}).items():
+            if value != default.get(name):
+                found[f"{processor.name}.{name}"] = value
+    return found
+
+
+def replay(
+    name: Annotated[str, typer.Option("--as", metavar="NAME", help="The name of the new memory.")],
+    set_: Annotated[
+        Optional[list[str]],  # noqa: UP045
+        typer.Option("--set", metavar="PROCESSOR.PARAMETER=VALUE", help="Another value; may be repeated."),
+    ] = None,
+    preset: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(metavar="NAME", help="Named values for the whole tree: `mnemolog presets` lists them."),
+    ] = None,
+    params: Annotated[Optional[Path], typer.Option(help="A TOML file with a table per processor.")] = None,  # noqa: UP045
+    until: Annotated[Optional[str], typer.Option(metavar="TIME", help="Fold only to this time.")] = None,  # noqa: UP045
+    space: OnlySpace = None,
+    without: Annotated[Optional[list[str]], typer.Option(metavar="PROCESSOR", help="Leave it out.")] = None,  # noqa: UP045
+    replace: Annotated[bool, typer.Option("--replace", help="Take the place of a memory of that name.")] = False,
+    processes: Annotated[Optional[int], typer.Option(min=1, help="How many at once.")] = None,  # noqa: UP045
+    archive: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option(metavar="DIR", help="Read an archive of the log instead of the log."),
+    ] = None,
+    home: HomeDir = None,
+    json: AsJson = False,
+) -> None:
+    """Fold history again, under other parameters, into a new memory."""
+    import time
+
+    from streams.runtime import replay as replays
+
+    if params is not None and not params.is_file():
+        raise UsageError(f"there is no file {params}", "give a TOML file with a table per processor")
+    with opened(home, json) as (house, terminal):
+        known_place(house.path, space, None)
+        chosen = replays.parse_settings(house, house.live_params(), set_ or (), params, preset)
+        began = time.perf_counter()
+        with terminal.progress(f"replaying as {name}") as tick:
+            report = replays.replay(
+                house, name, chosen, until=until, space=space, without=without or (), replace=replace,
+                processes=processes, progress=tick, archive=archive,
+            )  # fmt: skip
+        seconds = time.perf_counter() - began
+        if json:
+            done = {"memory": name, "turns": report.turns, "steps": report.steps, "reused": report.reused}
+            terminal.object(done | {"seconds": round(seconds, 3)})
+            return
+        terminal.say(f"[green]{name}[/]: {house.log.end(0):,} events in {seconds:.1f} s")
+        rows = [{"processor": p, "steps": n, "seconds": report.seconds.get(p, 0.0)} for p, n in report.steps.items()]
+        for row in rows:
+            row["from"] = "reused from live" if row["processor"] in report.reused else "folded"
+        terminal.rows(rows, "processor steps> seconds>? from", "nothing was folded")
+        terminal.say(f"[dim]next: mnemolog diff live {name}; mnemolog promote {name}[/]")
+
+
+def diff(
+    left: Annotated[str, typer.Argument(help="A memory.")],
+    right: Annotated[str, typer.Argument(help="Another one.")],
+    examples: Annotated[int, typer.Option(min=0, help="Of each kind of difference.")] = 3,
+    home: HomeDir = None,
+    json: AsJson = False,
+) -> None:
+    """What differs between two memories: counts, and examples to look at."""
+    from dataclasses import asdict
+
+    from projections.diff import compare
+
+    with opened(home, json) as (house, terminal), house.reading(left) as one, house.reading(right) as other:
+        found = compare(one, other, (left, right), examples, house.processors)
+        if json:
+            terminal.object(found.to_json())
+            return
+        rows = [asdict(row) | {left: row.left, right: row.right} for row in found.rows if row.differs]
+        if rows:
+            terminal.rows(rows, f"about {left}> {right}> differs> what", "")
+        equal = len(found.rows) - len(rows)
+        terminal.say(f"[green]the same[/] in {'all' if not rows else 'the other'} {equal} measures")
+        for what in dict.fromkeys(example.what for example in found.examples):
+            terminal.say(f"\n[bold]for example, {what}[/]")
+            examples_ = [example for example in found.examples if example.what == what]
+            shown = [asdict(e) | {left: e.left, right: e.right} for e in examples_]
+            sides = [name for name in (left, right) if any(row[name] for row in shown)]
+            terminal.rows(shown, " ".join(["session?", "turn", *sides, "text"]), "")
+
+
+def promote(
+    name: Annotated[str, typer.Argument(help="The memory that a replay made.")],
+    home: HomeDir = None,
+    json: AsJson = False,
+) -> None:
+    """Make a memory live; the old one is kept under another name."""
+    if name == "live":
+        raise UsageError("live is live already", "`mnemolog memories` lists what replays made")
+    with opened(home, json) as (house, terminal):
+        kept = house.promote(name)
+        if json:
+            terminal.object({"live": name, "kept": kept})
+        else:
+            terminal.say(f"[green]{name} is live[/]; the memory before it is kept as {kept}")
+
+
+def digest(
+    memory: Annotated[str, typer.Argument(metavar="NAME", help="The memory.")] = "live",
+    after: After = "",
+    home: HomeDir = None,
+    json: AsJson = False,
+) -> None:
+    """A hash per table: two memories that hold the same have the same."""
+    with opened(home, json, after) as (house, terminal):
+        found = house.ask("digest", memory)
+        terminal.rows(
+            [{"table": table, "digest": value} for table, value in found.items()], "table digest", "no tables"
+        )

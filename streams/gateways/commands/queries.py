@@ -1,0 +1,87 @@
+"""The commands that ask in SQL."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Annotated, Any, Optional
+
+import typer
+
+from streams.core.errors import UsageError
+from streams.gateways.command import After, AsJson, AsOf, HomeDir, Memory, opened
+from streams.gateways.terminal import Terminal
+
+
+def query(
+    name: Annotated[Optional[str], typer.Argument(help="Its name; none lists all.")] = None,  # noqa: UP045
+    given: Annotated[Optional[list[str]], typer.Argument(metavar="PARAMETER=VALUE...")] = None,  # noqa: UP045
+    as_of: AsOf = None,
+    after: After = "",
+    memory: Memory = "live",
+    home: HomeDir = None,
+    json: AsJson = False,
+) -> None:
+    """Run a named analysis, or list them."""
+    from processors import PROCESSORS
+    from projections import analyses, ask
+    from projections.as_of import as_of as memory_as_of
+
+    if name is None:
+        listed = [
+            {"name": a.name, "parameters": {p.name: p.default for p in a.parameters}, "about": a.description}
+            for a in analyses.analyses(PROCESSORS).values()
+        ]
+        Terminal(json).rows(listed, "name parameters about~", "no analyses")
+        return
+    values: dict[str, str | int | float] = dict(setting(text) for text in given or ())
+    asked = analyses.analysis(PROCESSORS, name)
+    analyses.bind(asked, values)
+    with opened(home, json, after) as (house, terminal), house.reading(memory) as connection:
+        cursor: Any = memory_as_of(connection, as_of) if as_of else connection
+        with sql_errors("`mnemolog query` lists the analyses with their parameters"):
+            found = analyses.run(cursor, asked, values)
+        terminal.rows([{key: ask.plain(value) for key, value in row.items()} for row in found], "", "no rows")
+
+
+def setting(text: str) -> tuple[str, str]:
+    """A NAME=VALUE. Raises UsageError."""
+    name, equals, value = text.partition("=")
+    if not equals:
+        raise UsageError(f"{text!r} is no parameter", "write name=value")
+    return name, value
+
+
+def sql(
+    statement: Annotated[str, typer.Argument(metavar="SQL", help="A query; - reads it from standard input.")],
+    as_of: AsOf = None,
+    after: After = "",
+    memory: Memory = "live",
+    home: HomeDir = None,
+    json: AsJson = False,
+) -> None:
+    """Run SQL over a consistent, read-only copy of a memory, while it is written."""
+    from projections import ask
+    from projections.as_of import as_of as memory_as_of
+
+    text = sys.stdin.read() if statement == "-" else statement
+    if not re.sub(r"--[^\n]*|/\*.*?\*/|[\s;]", "", text, flags=re.DOTALL):
+        raise UsageError("there is no statement", "for example: mnemolog sql 'SELECT topic, status FROM efforts'")
+    with opened(home, json, after) as (house, terminal), house.reading(memory) as connection:
+        cursor = memory_as_of(connection, as_of) if as_of else connection
+        with sql_errors("`mnemolog sql 'SHOW TABLES'` lists tables and views"):
+            rows = ask.records(cursor, text)
+        terminal.rows(rows, "", "no rows")
+
+
+@contextmanager
+def sql_errors(way_out: str) -> Iterator[None]:
+    """What DuckDB does not like in a statement or its parameters is the user's to mend."""
+    try:
+        yield
+    except Exception as error:
+        if type(error).__module__.partition(".")[0] not in ("duckdb", "_duckdb"):
+            raise
+        raise UsageError(str(error), way_out) from None

@@ -1,0 +1,189 @@
+"""The thread of a server that folds: it alone writes live. Others ask it for a state, or to do something with live.
+
+It folds in batches while turns keep coming, and at once when somebody asks. Live is derived: where it breaks (no room,
+a fatal error), it is opened again, and until that works questions are answered with what is wrong; the log goes on.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future
+from contextlib import closing, contextmanager, suppress
+from typing import TYPE_CHECKING, Any
+
+from streams.core.errors import BrokenError, MnemologError
+from streams.runtime.home.keeper import open_live
+from streams.runtime.home.office import Office
+
+if TYPE_CHECKING:
+    from streams.runtime.home import Home
+
+PAUSE = 0.05
+"""Seconds between two folds that nobody waits for: a commit costs the same for one turn as for fifty."""
+TICK = 0.2
+"""Seconds between looks for deadlines that have passed."""
+REOPEN = 1.0
+"""Seconds between tries to open a live that is broken."""
+
+
+class StoppedError(Exception):
+    """The server was told to stop while it waited or folded."""
+
+
+class Folding:
+    """Live, and the thread that folds into it."""
+
+    def __init__(self, home: Home, office: Office) -> None:
+        self.office = office
+        self._home = home
+        self._changed = threading.Condition()
+        self._jobs: deque[tuple[Callable[[], Any], Future[Any]]] = deque()
+        self._asked = 0
+        """How often somebody wanted what the log holds."""
+        self._done = 0
+        """Up to which of these it was folded."""
+        self._readers = 0
+        self._alone = False
+        """Whether nobody may read: live is closed, or another takes its place."""
+        self._broken: MnemologError | None = None
+        self._over = False
+        self._ticked = 0.0
+        self._thread = threading.Thread(target=self._run, name="folding", daemon=True)
+
+    def start(self) -> None:
+        """Begins."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Ends after the batch that is folded just now, and closes live."""
+        with self._changed:
+            self._over = True
+            self._changed.notify_all()
+        self._thread.join()
+        self._close()
+        for _, future in self._jobs:
+            future.cancel()
+
+    @contextmanager
+    def reading(self) -> Iterator[Office]:
+        """Live with all that the log holds now; it stays open meanwhile. Raises BrokenError where it cannot be had."""
+        with self._changed:
+            self._asked += 1
+            mine = self._asked
+            self._changed.notify_all()
+            while self._done < mine or self._alone:
+                if self._over:
+                    raise BrokenError("the server stops", "ask again")
+                self._changed.wait()
+            if self._broken is not None:
+                raise self._broken
+            self._readers += 1
+        try:
+            yield self.office
+        finally:
+            with self._changed:
+                self._readers -= 1
+                self._changed.notify_all()
+
+    def do(self, job: Callable[[], Any]) -> Any:
+        """What `job` returns, done by the thread that folds, between two folds."""
+        future: Future[Any] = Future()
+        with self._changed:
+            if self._over:
+                raise BrokenError("the server stops", "ask again")
+            self._jobs.append((job, future))
+            self._changed.notify_all()
+        return future.result()
+
+    def promote(self, name: str) -> Any:
+        """Makes a memory live, when nobody reads; see `Office.promote`."""
+        return self.do(lambda: self._alone_with(lambda: self.office.promote(name)))
+
+    def _alone_with(self, job: Callable[[], Any]) -> Any:
+        with self._changed:
+            self._alone = True
+            while self._readers:
+                self._changed.wait()
+        try:
+            return job()
+        finally:
+            with self._changed:
+                self._alone = False
+                self._changed.notify_all()
+
+    # -- the thread ----------------------------------------------------------------------------------------------------
+
+    def _run(self) -> None:
+        while not self._over:
+            try:
+                if self._broken is not None:
+                    self._alone_with(self._reopen)
+                self._round()
+                self._rest(PAUSE)
+            except StoppedError:
+                return
+            except Exception as error:  # why any: live is derived, and the server must go on taking turns
+                self._fail(error)
+                self._rest(REOPEN)
+
+    def _round(self) -> None:
+        with self._changed:
+            wanted = self._asked
+        folded = self.office.runtime.catch_up(self._unless_over)
+        with self._changed:
+            self._done = wanted
+            self._changed.notify_all()
+            jobs = [*self._jobs]
+            self._jobs.clear()
+        for job, future in jobs:
+            self._carry_out(job, future)
+        if folded:
+            with closing(self.office.runtime.store.connection.cursor()) as cursor:
+                self.office.recalling.keep_up(cursor)
+        if time.monotonic() - self._ticked >= TICK:
+            self._ticked = time.monotonic()
+            self.office.runtime.tick()
+
+    def _carry_out(self, job: Callable[[], Any], future: Future[Any]) -> None:
+        try:
+            future.set_result(job())
+        except MnemologError as error:
+            future.set_exception(error)
+        except BaseException as error:
+            future.set_exception(error)
+            raise
+
+    def _unless_over(self, done: int, total: int) -> None:
+        if self._over:
+            raise StoppedError
+
+    def _rest(self, seconds: float) -> None:
+        with self._changed:
+            if self._done == self._asked and not self._jobs and not self._over:
+                self._changed.wait(seconds)
+
+    def _fail(self, error: Exception) -> None:
+        """Lets those who wait know."""
+        with self._changed:
+            said = str(error).splitlines()[:1] or [type(error).__name__]
+            self._broken = BrokenError(f"live cannot be kept up to date: {said[0]}", "`mnemolog doctor` tells more")
+            self._done = self._asked
+            jobs = [*self._jobs]
+            self._jobs.clear()
+            self._changed.notify_all()
+        for _, future in jobs:
+            future.set_exception(self._broken)
+
+    def _reopen(self) -> None:
+        self._close()
+        self.office = Office(self._home, open_live(self._home))
+        self._broken = None
+
+    def _close(self) -> None:
+        with suppress(Exception):  # it may be closed, or broken beyond that
+            self.office.close()
+        with suppress(Exception):
+            self.office.runtime.close()
