@@ -100,13 +100,19 @@ class Memory:
             after = f"{outcome['partition']}:{outcome.get('stored', outcome.get('duplicate'))}"
         return after
 
-    def context(self, session: str, **more: Any) -> dict[str, Any]:
+    def context(self, session: str, record: bool = True, **more: Any) -> dict[str, Any]:
         """What a model should be given now: `text`, `messages`, and every score and turn behind them.
 
-        `more`: budget (tokens), as_of (a position or time), after (a position that must be in it: on Kafka, workers
-        take a moment).
+        What recall put in is recorded as shown, which keeps alive what is used; `record` False is for looking only.
+        `more`: question (what is to be answered, where it is not recorded yet), budget (tokens), without (sections to
+        leave out), explain, as_of (a position or time), after (a position that must be in it: on Kafka, workers take a
+        moment).
         """
-        return dict(self.ask("context", space=self.space, session=session, **more))
+        found: dict[str, Any] = self.ask("context", space=self.space, session=session, **more)
+        if record and found["recalled"]["turns"] and more.get("as_of") is None:
+            shown = {"type": "memory-recalled", "session": session, "at": found["at"]}
+            self.tell(shown | found["recalled"])
+        return found
 
     def recall(self, query: str, session: str = "", record: bool | None = None, **more: Any) -> list[dict[str, Any]]:
         """What is known about something, the most relevant first: each with `text`, `score`, `parts` and its `turns`.

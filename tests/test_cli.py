@@ -551,3 +551,21 @@ def test_a_terminal_gets_colour_and_what_fits_in_it(home):
     assert "importance" not in narrow
     assert re.search(r"effort-[0-9a-f]{16}", narrow)
     assert max(len(re.sub(r"\x1b\[[0-9;]*m", "", text)) for text in narrow.splitlines()) <= 60
+
+
+def test_context_explains_what_was_taken_and_left_out_and_records_what_was_shown(run, tmp_path):
+    told = line("a", "Ben keeps the key of the boat house.", id="k1") + line(
+        "b", "Who keeps the key of the boat house?"
+    )
+    run("feed", "-", home=tmp_path / "home", stdin=told.encode())
+    table = run("context", "--session", "b", "--explain", home=tmp_path / "home").out
+    assert re.search(r"recalled +yes +worth it +answers, .* k1 +- ", table)
+    assert re.search(r"recent +yes +needed +the turn to be answered ", table)
+    assert re.search(r"of 4,000 tokens are used$", table, re.M)
+    without = run("context", "--session", "b", "--without", "recalled,entries", home=tmp_path / "home")
+    assert "Ben keeps" not in without.out
+    assert run("context", "--session", "b", "--without", "moods", home=tmp_path / "home").code == 2
+    assert "memory-recalled" not in run("tail", home=tmp_path / "home").out
+    run("context", "--session", "b", "--record", home=tmp_path / "home")
+    (shown,) = [json.loads(row) for row in run("tail", "-n1", "--json", home=tmp_path / "home").out.splitlines()]
+    assert (shown["type"], shown["session"], shown["turns"]) == ("memory-recalled.v1", "b", ["k1"])

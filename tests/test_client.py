@@ -10,6 +10,7 @@ import pytest
 
 import mnemolog
 from mnemolog import Memory, NotServedError, RefusedError
+from streams.core.events import MemoryRecalled, decode
 from streams.runtime.home import Home
 from tests.test_runtime import serving
 
@@ -86,3 +87,15 @@ def test_it_needs_the_standard_library_alone() -> None:
         for name in ([node.module or ""] if isinstance(node, ast.ImportFrom) else [alias.name for alias in node.names])
     }
     assert imported <= set(sys.stdlib_module_names)
+
+
+def test_what_recall_put_into_a_context_that_an_agent_was_given_is_recorded_as_shown(home: Home) -> None:
+    with serving(home):
+        memory = Memory(home.path, space="ann")
+        key = memory.record("one", "user", "Ben keeps the key of the boat house.")
+        memory.record("two", "user", "Where is the key of the boat house, and who keeps it?")
+        assert memory.context("two", record=False)["recalled"]["turns"] == [key]
+        memory.context("two")
+        events = [decode(record.type, record.value) for record in home.log.read(0, 0, home.log.end(0))]
+        shown = [(event.session, event.turns, event.cue) for event in events if isinstance(event, MemoryRecalled)]
+        assert shown == [("two", [key], "Where is the key of the boat house, and who keeps it?")]

@@ -28,6 +28,7 @@ from projections.context.recent import recent
 from projections.context.render import frame_cost, render
 from projections.context.turns import quoted, tool_calls
 from projections.recall.answers import Recall, Sight
+from streams.core.errors import UsageError
 from streams.core.events import DAY, HOUR, MINUTE, TurnRetracted, micros
 from streams.core.params import Params
 from streams.core.section import Ask, Piece, Section
@@ -458,3 +459,9 @@ def test_a_closed_note_and_a_concluded_effort_are_shown_as_what_they_are(tmp_pat
     found = context(Sight(connection, recall, False), SPACE, "s", without=["recent", "recalled"])
     assert sections_of(found) == {"concluded": ["e1"]}
     assert "- leaking pump (recalled): It was the seal. [e1]" in found["text"]
+
+
+def test_a_section_that_no_mechanism_has_is_refused_with_the_names_of_those_there_are(sight):
+    with pytest.raises(UsageError, match="no section 'moods'") as refused:
+        context(sight(), SPACE, "s", without=["notes", "moods"])
+    assert "recalled" in refused.value.way_out

@@ -5,29 +5,24 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
-from projections.context.compose import Composed, Kept, Offer, compose, explained
+from projections.asking import asking
+from projections.context.compose import Choice, Composed, Kept, Offer, compose, explained
 from projections.context.recent import RECENT
 from projections.context.render import frame_cost, render
 from projections.recall.answers import Sight
-from projections.recall.section import recalled
+from projections.recall.section import Cue, cue_of, recalled
 from projections.stored import clock, last_position
+from streams.core.errors import UsageError
+from streams.core.events import MAX_TURNS
 from streams.core.section import Ask
 
 
-def context_of(
-    sight: Sight,
-    space: str,
-    session: str,
-    budget: int | None = None,
-    without: Collection[str] = (),
-    question: str = "",
-) -> Composed:
+def context_of(sight: Sight, ask: Ask, cue: Cue, budget: int | None = None, without: Collection[str] = ()) -> Composed:
     """What is shown in a session, within `budget` tokens (the parameter's where it is None)."""
     connection, params = sight.connection, sight.recall.params
-    ask = Ask(space, session, last_position(connection, space), clock(connection, space))
-    offers: list[Offer] = [(RECENT, None), (recalled(sight, question), None)]
+    offers: list[Offer] = [(RECENT, None), (recalled(sight, cue), None)]
     offers += [(section, params[p.name]) for p in sight.recall.processors for section in p.read_model.sections]
-    return compose(connection, ask, offers, params, budget, without, frame_cost, _kept(sight, space))
+    return compose(connection, ask, offers, params, budget, without, frame_cost, _kept(sight, ask.space))
 
 
 def _kept(sight: Sight, space: str) -> Kept:
@@ -43,6 +38,10 @@ def _kept(sight: Sight, space: str) -> Kept:
     return kept
 
 
+def _best(choices: Iterable[Choice]) -> list[Choice]:
+    return sorted(choices, key=lambda choice: -choice.piece.worth)[:MAX_TURNS]
+
+
 def context(
     sight: Sight,
     space: str,
@@ -55,9 +54,18 @@ def context(
     """What a model would be given in a session: text, chat messages, and why each piece of them is there.
 
     `question` is what is to be answered where it is not recorded yet. With `explain`, `considered` tells what was taken
-    and what was left out.
+    and what was left out. `recalled` is what recall put in, as a `memory-recalled` tells it when the context was shown.
+    Raises UsageError for a section that no mechanism has.
     """
-    composed = context_of(sight, space, session, budget, without, question)
+    known = asking(sight.recall.processors)
+    if unknown := sorted(name for name in without if f"context.{name}" not in known):
+        names = (name.removeprefix("context.") for name in known if name.startswith("context."))
+        raise UsageError(f"there is no section {unknown[0]!r}", f"sections are {', '.join(sorted(names))}")
+    ask = Ask(space, session, last_position(sight.connection, space), clock(sight.connection, space))
+    cue = cue_of(sight, ask, question)
+    composed = context_of(sight, ask, cue, budget, without)
     rendered = render(composed)
     found = rendered.data | {"text": rendered.text, "messages": rendered.messages}
+    turns = [composed.turns[one.piece.turn].id for one in _best(composed.shown("recalled"))]
+    found["recalled"] = {"cue": cue.text, "turns": turns}
     return found | {"considered": list(explained(composed))} if explain else found

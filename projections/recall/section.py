@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from projections.context.params import RecalledParams
 from projections.recall.analysis import ask as read_question
@@ -25,19 +26,33 @@ LONGEST = 2_000
 """Characters of a question that are read: of a long turn its end, where people ask."""
 
 
-def recalled(sight: Sight, question: str = "") -> Section:
-    """The section over a memory. `question` is what is to be answered; the session's newest turn where it is empty."""
+class Cue(NamedTuple):
+    """What memory is asked with, and the offsets of the turns that are before the model's eyes anyway."""
+
+    text: str
+    said: frozenset[int]
+
+
+def cue_of(sight: Sight, ask: Ask, question: str = "") -> Cue:
+    """What is to be answered: `question`, or the session's newest turn where it is empty."""
+    own = sight.recall.params["context.recalled"]
+    assert isinstance(own, RecalledParams)
+    newest = sight.connection.execute(QUERIES["newest"], {"space": ask.space, "session": ask.session}).fetchall()
+    text = question or _words(own, newest)
+    return Cue(text[-LONGEST:], frozenset(position for position, _, _ in newest))
+
+
+def recalled(sight: Sight, cue: Cue) -> Section:
+    """The section over a memory."""
 
     def pieces(_: None, own: RecalledParams, ask: Ask, read: Reader) -> Iterator[Piece]:
-        newest = read.rows("newest")
-        cue = question or _cue(own, newest)
-        if cue.strip() and own.most:
-            yield from _found(sight, own, ask, cue[-LONGEST:], {position for position, _, _ in newest})
+        if cue.text.strip() and own.most:
+            yield from _found(sight, own, ask, cue.text, cue.said)
 
-    return Section("recalled", 50, "From earlier talk, what may answer this", RecalledParams, pieces, QUERIES)
+    return Section("recalled", 50, "From earlier talk, what may answer this", RecalledParams, pieces)
 
 
-def _cue(own: RecalledParams, newest: Sequence[tuple[int, str, str]]) -> str:
+def _words(own: RecalledParams, newest: Sequence[tuple[int, str, str]]) -> str:
     """What the session's last user turn asks; with what was said before it where that is little."""
     place = next((n for n, (_, role, _) in enumerate(newest) if role == "user"), 0)
     words = [content for _, _, content in newest[place:]]

@@ -81,7 +81,9 @@ Name = Annotated[str, Field(min_length=1, max_length=200), AfterValidator(_plain
 OptionalName = Annotated[str, Field(max_length=200), AfterValidator(_plain)]
 Role = Literal["user", "assistant", "system", "tool"]
 Priority = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
-Turns = Annotated[list[Name], Field(min_length=1, max_length=32)]
+MAX_TURNS = 32
+"""Turns that one fact names at most."""
+Turns = Annotated[list[Name], Field(min_length=1, max_length=MAX_TURNS)]
 """Ids of turns; few enough that a fold may write to each of them."""
 
 _CONFIG = ConfigDict(extra="forbid", strict=True, use_attribute_docstrings=True)

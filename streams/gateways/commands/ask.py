@@ -31,6 +31,15 @@ def context(
     space: InSpace = None,
     messages: Annotated[bool, typer.Option("--messages", help="In chat format: one JSON list of messages.")] = False,
     budget: Annotated[Optional[int], typer.Option(min=1, help="Tokens at most.")] = None,  # noqa: UP045
+    question: Annotated[str, typer.Option(help="What is to be answered, where it is not recorded yet.")] = "",
+    without: Annotated[
+        Optional[list[str]],  # noqa: UP045
+        typer.Option(metavar="SECTION,...", help="Leave sections out: recent, recalled, entries, concluded, notes ..."),
+    ] = None,
+    explain: Annotated[
+        bool, typer.Option("--explain", help="All that was considered: what was taken, what was left out, and why.")
+    ] = False,
+    keep: Annotated[bool, typer.Option("--record", help="Record that an agent was shown what recall put in.")] = False,
     as_of: AsOf = None,
     after: After = "",
     memory: Memory = "live",
@@ -38,16 +47,27 @@ def context(
     json: AsJson = False,
 ) -> None:
     """What a model would be given now in a session: text, chat messages, or all of it with scores and turns."""
+    space = space or settings().space
+    how = {"budget": budget, "question": question, "explain": explain, "as_of": as_of}
     with opened(home, json, after) as (house, terminal):
-        limits = {} if budget is None else {"budget": budget}
-        asked = {"space": space or settings().space, "session": session, "as_of": as_of} | limits
-        found = house.ask("context", memory, **asked)
+        left = [name.strip() for names in without or () for name in names.split(",") if name.strip()]
+        found = house.ask("context", memory, space=space, session=session, without=left, **how)
+        if keep and found["recalled"]["turns"]:
+            from streams.gateways.commands.recall import keep_shown
+
+            shown = {"type": "memory-recalled", "space": space, "session": session, "at": found["at"]}
+            keep_shown(house, [shown | found["recalled"]])
         if not (json or messages or found["sections"]):
-            hint(house.path, space or settings().space, session, terminal)
+            hint(house.path, space, session, terminal)
         if messages:
             terminal.object(found["messages"])
         elif json:
             terminal.object(found)
+        elif explain:
+            considered = [one | {"text": " ".join(one["text"].split())} for one in found["considered"]]
+            spec = "section taken? why reason worth> tokens> id? text~"
+            terminal.rows(considered, spec, "nothing was considered: feed turns first")
+            terminal.say(f"{found['tokens']:,} of {found['budget']:,} tokens are used")
         else:
             sys.stdout.write(printable(found["text"]).rstrip("\n") + "\n")
 

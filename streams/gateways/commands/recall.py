@@ -33,8 +33,6 @@ if TYPE_CHECKING:
 
 BATCH = 256
 """Questions of a batch that are asked at once."""
-SHOWN = 32
-"""Turns that one `memory-recalled` names at most, the best first."""
 
 Moment = Annotated[
     Optional[str],  # noqa: UP045
@@ -94,7 +92,7 @@ def recall(
             _show(found, house, terminal)
         shows = session is not None if keep is None else keep
         if shows and found["hits"]:
-            _keep(house, [_shown(found)])
+            keep_shown(house, [_shown(found)])
 
 
 def _said(words: list[str]) -> str:
@@ -114,12 +112,14 @@ def _show(found: dict[str, Any], house: Home, terminal: Terminal) -> None:
 
 def _shown(found: dict[str, Any]) -> Row:
     """What was shown, as the log is told: source turns alone, the best first."""
+    from streams.core.events import MAX_TURNS
+
     turns = dict.fromkeys(turn for hit in found["hits"] for turn in hit["turns"])
-    event = {"type": "memory-recalled", "space": found["space"], "cue": found["query"], "turns": [*turns][:SHOWN]}
+    event = {"type": "memory-recalled", "space": found["space"], "cue": found["query"], "turns": [*turns][:MAX_TURNS]}
     return event | {"at": found["at"], "session": found["session"] or ""}
 
 
-def _keep(house: Home, events: list[Row]) -> None:
+def keep_shown(house: Home, events: list[Row]) -> None:
     """Records facts. Raises UsageError where one is refused."""
     import uuid
 
@@ -130,7 +130,7 @@ def _keep(house: Home, events: list[Row]) -> None:
     outcomes = house.log.append([edge.event({"id": uuid.uuid4().hex[:24]} | event) for event in events])
     for outcome in outcomes:
         if isinstance(outcome, Refused):
-            raise UsageError(f"what was shown could not be recorded: {outcome.reason}", "recall without --record")
+            raise UsageError(f"what was shown could not be recorded: {outcome.reason}", "ask with --no-record")
 
 
 def _batch(house: Home, terminal: Terminal, memory: str, space: str, how: Row, keep: bool) -> None:
@@ -148,7 +148,7 @@ def _batch(house: Home, terminal: Terminal, memory: str, space: str, how: Row, k
             if keep and answer.get("hits"):
                 shown.append(_shown(question | answer))
         if shown:
-            _keep(house, shown)
+            keep_shown(house, shown)
     if failed:
         raise typer.Exit(FAILED)
 
