@@ -21,7 +21,7 @@ from streams.gateways.command import (
     known_place,
     list_view,
     opened,
-    settings,
+    space_of,
 )
 from streams.gateways.terminal import printable
 
@@ -40,10 +40,10 @@ def context(
     """What a model would be given now in a session: text, chat messages, or all of it with scores and turns."""
     with opened(home, json, after) as (house, terminal):
         limits = {} if budget is None else {"budget": budget}
-        asked = {"space": space or settings().space, "session": session, "as_of": as_of} | limits
+        asked = {"space": space_of(space), "session": session, "as_of": as_of} | limits
         found = house.ask("context", memory, **asked)
         if not (json or messages or found["sections"]):
-            hint(house.path, space or settings().space, session, terminal)
+            hint(house.path, space_of(space), session, terminal)
         if messages:
             terminal.object(found["messages"])
         elif json:

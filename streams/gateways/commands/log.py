@@ -19,7 +19,7 @@ from streams.gateways.command import (
     home_path,
     known_place,
     log_of,
-    settings,
+    space_of,
 )
 from streams.gateways.terminal import Terminal, cell, printable
 
@@ -58,7 +58,7 @@ def feed(
     from streams.gateways.feed import feed as feed_log
 
     source = sources.find(format)
-    edge = Edge(space or settings().space, session, agent)
+    edge = Edge(space_of(space), session, agent)
     total = sources.total_bytes(source, paths)
     terminal = Terminal(json)
     early = [0]
