@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from streams.logs.kafka.connection import Connection
     from streams.runtime.kafka.dead_letters import Letters
 
-"""The heading in `mnemolog --help`."""
-
 topics_app = typer.Typer(help="Topics on Kafka: list them, make them.", invoke_without_command=True)
 log_app = typer.Typer(help="The log itself: which it is, and copying it to Kafka.", invoke_without_command=True)
 letters_app = typer.Typer(
