@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Optional
 
@@ -57,8 +58,29 @@ def settings() -> Settings:
 
 
 def home_path(home: Path | None) -> Path:
-    """The home that was asked for."""
-    return (home or settings().home).expanduser()
+    """The home that was asked for. Why not `settings`: reading all of them takes longer than a question."""
+    return Path(home or os.environ.get("MNEMOLOG_HOME") or "~/.mnemolog").expanduser()
+
+
+def space_of(space: str | None) -> str:
+    """The space that was asked for; see `home_path`."""
+    return space or os.environ.get("MNEMOLOG_SPACE") or "default"
+
+
+class Registry(Sequence[Any]):
+    """The processors, imported when they are looked at: who asks a server needs none."""
+
+    @cached_property
+    def _all(self) -> Sequence[Any]:
+        from processors import PROCESSORS
+
+        return PROCESSORS
+
+    def __len__(self) -> int:
+        return len(self._all)
+
+    def __getitem__(self, place: Any) -> Any:
+        return self._all[place]
 
 
 def log_of(home: Path | None) -> HomeLog:
@@ -87,7 +109,7 @@ def file_log_of(home: Path | None) -> SqliteLog:
 
 def check_writable(home: Path) -> None:
     """Raises UsageError for a home whose log cannot be written: even who only reads takes part in its locks."""
-    from streams.logs.where import LOG_FILE
+    from streams.logs import LOG_FILE
 
     for path in (home, home / LOG_FILE, home / f"{LOG_FILE}.gate"):
         if path.exists() and not os.access(path, os.W_OK):
@@ -100,7 +122,6 @@ def opened(home: Path | None, json: bool, after: str = "") -> Iterator[tuple[Hom
 
     Questions to live are answered once it holds the position `after`.
     """
-    from processors import PROCESSORS
     from streams.runtime.home import Home
 
     terminal = Terminal(json)
@@ -110,7 +131,7 @@ def opened(home: Path | None, json: bool, after: str = "") -> Iterator[tuple[Hom
         terminal.err.print(f"[yellow]note:[/] {printable(line)}", soft_wrap=True)
 
     with terminal.progress("folding") as tick:
-        house = Home(home_path(home), PROCESSORS, tick, warn, after)
+        house = Home(home_path(home), Registry(), tick, warn, after)
         try:
             yield house, terminal
         finally:
@@ -134,7 +155,7 @@ def list_view(
 def known_place(home: Path, space: str | None, session: str | None) -> None:
     """Raises UsageError where the log has turns, but not of this space or session (None: any)."""
     from streams.gateways.feed import places
-    from streams.logs.where import LOG_FILE
+    from streams.logs import LOG_FILE
 
     known = places(home / LOG_FILE, session) if space or session else []
     if not known:
@@ -176,7 +197,7 @@ def record(home: Path | None, json: bool, said: str, event: dict[str, Any]) -> N
     given = {"id": uuid.uuid4().hex[:24]} | {key: value for key, value in event.items() if value is not None}
     log = log_of(home)
     try:
-        (outcome,) = log.append([Edge(settings().space).event(given)])
+        (outcome,) = log.append([Edge(space_of(None)).event(given)])
     finally:
         log.close()
     if isinstance(outcome, Refused):

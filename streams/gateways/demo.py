@@ -28,8 +28,8 @@ from projections.store import Connection
 from streams.core.edge import Accepted, Edge
 from streams.core.errors import UsageError
 from streams.core.events import Outside, TurnRecorded, iso
+from streams.logs import LOG_FILE
 from streams.logs.sqlite import SqliteLog
-from streams.logs.where import LOG_FILE
 from streams.runtime.home import Home
 from streams.runtime.replay import parse_settings, replay
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from streams.core.errors import MnemologError
-from streams.logs.where import LOG_FILE
+from streams.logs import LOG_FILE
 
 if TYPE_CHECKING:
     from projections.store import Connection

@@ -19,9 +19,6 @@ if TYPE_CHECKING:
     from streams.logs.kafka.connection import Connection
     from streams.runtime.kafka.dead_letters import Letters
 
-KAFKA = "On Kafka"
-"""The heading in `mnemolog --help`."""
-
 topics_app = typer.Typer(help="Topics on Kafka: list them, make them.", invoke_without_command=True)
 log_app = typer.Typer(help="The log itself: which it is, and copying it to Kafka.", invoke_without_command=True)
 letters_app = typer.Typer(
@@ -46,16 +43,6 @@ def connected() -> Connection:
     from streams.logs.kafka.connection import Connection
 
     return Connection.of(settings)
-
-
-def register(app: typer.Typer) -> None:
-    """Adds the commands to the command line."""
-    app.add_typer(topics_app, name="topics", rich_help_panel=KAFKA)
-    app.add_typer(log_app, name="log", rich_help_panel=KAFKA)
-    app.add_typer(letters_app, name="dead-letters", rich_help_panel=KAFKA)
-    app.add_typer(lineages_app, name="lineages", rich_help_panel=KAFKA)
-    app.command(rich_help_panel=KAFKA)(worker)
-    app.command(rich_help_panel=KAFKA)(project)
 
 
 # -- topics ------------------------------------------------------------------------------------------------------------
@@ -167,9 +154,9 @@ def log_copy(
     Event ids and recorded times are kept, so what is folded from the copy is the same.
     """
     terminal, connection = Terminal(json), connected()
+    from streams.logs import LOG_FILE
     from streams.logs.kafka.copy import copied_to
     from streams.logs.settings import Settings
-    from streams.logs.where import LOG_FILE
 
     with terminal.progress("copying", "events") as tick:
         path = (home or Settings().home).expanduser() / LOG_FILE

@@ -1,0 +1,2 @@
+LOG_FILE = "log.sqlite"
+"""The log in a home without brokers."""

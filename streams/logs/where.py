@@ -7,11 +7,9 @@ from pathlib import Path
 from typing import Protocol
 
 from streams.core.errors import UsageError
+from streams.logs import LOG_FILE
 from streams.logs.log import Log
 from streams.logs.sqlite import SqliteLog
-
-LOG_FILE = "log.sqlite"
-"""The log in a home without brokers."""
 
 
 class HomeLog(Log, Protocol):

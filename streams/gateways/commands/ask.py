@@ -21,7 +21,7 @@ from streams.gateways.command import (
     known_place,
     list_view,
     opened,
-    settings,
+    space_of,
 )
 from streams.gateways.terminal import printable
 
@@ -47,7 +47,7 @@ def context(
     json: AsJson = False,
 ) -> None:
     """What a model would be given now in a session: text, chat messages, or all of it with scores and turns."""
-    space = space or settings().space
+    space = space_of(space)
     how = {"budget": budget, "question": question, "explain": explain, "as_of": as_of}
     with opened(home, json, after) as (house, terminal):
         left = [name.strip() for names in without or () for name in names.split(",") if name.strip()]

@@ -109,8 +109,8 @@ def restore(
     """Begin a home with a backed-up log; its memories are folded anew."""
     import shutil
 
+    from streams.logs import LOG_FILE
     from streams.logs.sqlite import SqliteLog
-    from streams.logs.where import LOG_FILE
 
     path = home_path(home)
     log_path = path / LOG_FILE

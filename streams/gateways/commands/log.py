@@ -19,7 +19,7 @@ from streams.gateways.command import (
     home_path,
     known_place,
     log_of,
-    settings,
+    space_of,
 )
 from streams.gateways.terminal import Terminal, cell, printable
 
@@ -67,7 +67,7 @@ def feed(
     from streams.gateways.feed import feed as feed_log
 
     reader = sources.find(format)
-    edge = Edge(space or settings().space, session, agent, source)
+    edge = Edge(space_of(space), session, agent, source)
     total = sources.total_bytes(reader, paths)
     terminal = Terminal(json)
     early = [0]

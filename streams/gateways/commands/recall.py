@@ -24,7 +24,7 @@ from streams.gateways.command import (
     one,
     opened,
     record,
-    settings,
+    space_of,
 )
 from streams.gateways.terminal import Row, Terminal
 
@@ -79,11 +79,11 @@ def recall(
     if batch:
         how["kinds"] = kind or ["turn"]  # who asks by the line wants turns to go on with
         with opened(home, json, after) as (house, terminal):
-            _batch(house, terminal, memory, space or settings().space, how, bool(keep))
+            _batch(house, terminal, memory, space_of(space), how, bool(keep))
         return
     if question is None:
         raise UsageError("there is no question", 'ask one: `mnemolog recall "the budget for Lisbon"`')
-    asked = {"space": space or settings().space, "query": _said(question), "session": session} | how
+    asked = {"space": space_of(space), "query": _said(question), "session": session} | how
     with opened(home, json, after) as (house, terminal):
         found = house.ask("recall", memory, **asked)
         if json:
@@ -198,7 +198,7 @@ def needs_recall(
 
     Where it is, what answers it best of that is told.
     """
-    asked = {"space": space or settings().space, "session": session, "message": _said(message), "at": at}
+    asked = {"space": space_of(space), "session": session, "message": _said(message), "at": at}
     with opened(home, json, after) as (house, terminal):
         found = house.ask("needs_recall", memory, **asked)
         if json:
@@ -292,5 +292,5 @@ def pin(
 
 def consolidate(space: InSpace = None, home: HomeDir = None, json: AsJson = False) -> None:
     """Consolidate the memories of a space now, as sleep would."""
-    event = {"type": "consolidation-requested", "space": space or settings().space}
+    event = {"type": "consolidation-requested", "space": space_of(space)}
     record(home, json, "consolidation is requested", event)

@@ -23,24 +23,17 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from projections import ask as asks
-from projections import store as stores
-from projections.store import Store
 from streams.core.errors import BehindError, BusyError, MemoryFileError
-from streams.core.params import Params
-from streams.core.processor import Processor
 from streams.core.progress import Progress, no_progress
-from streams.logs.sqlite import SqliteLog
-from streams.logs.where import HomeLog, open_log
-from streams.runtime.home import keeper, promotion
 from streams.runtime.home.client import HolderLeftError, ask_holder
 from streams.runtime.home.folder import LIVE, Folder
-from streams.runtime.home.office import Office
-from streams.runtime.home.recalling import Recalling
-from streams.runtime.home.snapshots import outdated
-from streams.runtime.requests import Ask
 
+# Why within methods: a command that a server answers imports neither DuckDB nor processors.
 if TYPE_CHECKING:
+    from projections.store import Connection, Store
+    from streams.core.params import Params
+    from streams.core.processor import Processor
+    from streams.logs.where import HomeLog
     from streams.runtime.home.keeper import Keeper
     from streams.runtime.kafka.metrics import Meters
 
@@ -73,13 +66,22 @@ class Home:
     @cached_property
     def log(self) -> HomeLog:
         """The log: in the home, or on brokers."""
+        from streams.logs.where import open_log
+
         return open_log(self.path)
 
     def close(self) -> None:
         """Lets go of brokers; of a log in the home nothing is held that the end of the process would not let go."""
-        if isinstance(log := self.__dict__.get("log"), SqliteLog) or log is None:
-            return
-        log.close()
+        log = self.__dict__.get("log")
+        if log is not None and not self.is_embedded:
+            log.close()
+
+    @property
+    def is_embedded(self) -> bool:
+        """Whether the log is a file in the home, which this process folds itself."""
+        from streams.logs.sqlite import SqliteLog
+
+        return isinstance(self.log, SqliteLog)
 
     def memory_path(self, name: str) -> Path:
         """Where the memory `name` lies. Raises UsageError for a name that cannot be a file's."""
@@ -91,11 +93,15 @@ class Home:
 
     def live_params(self) -> dict[str, Params]:
         """The parameters of live; defaults for those it was not folded with."""
+        from streams.runtime.home import keeper
+
         return keeper.live_params(self)
 
     @contextmanager
     def live(self, wait: float = PATIENCE) -> Iterator[Keeper]:
         """Live, folded to the log's end, the writer lock held. Raises BusyError without it after `wait` seconds."""
+        from streams.runtime.home import keeper
+
         with self.folder.holding(wait):
             runtime = keeper.open_live(self)
             try:
@@ -110,8 +116,13 @@ class Home:
         A JSON value. Raises what the question raises, and BusyError when nobody can answer.
         """
         if memory != LIVE:
+            from projections import ask as asks
+            from projections.store import read_only
+            from streams.runtime.home.recalling import Recalling
+            from streams.runtime.requests import Ask
+
             question = Ask(ask=what, arguments=arguments).question
-            connection = stores.read_only(self.memory_path(memory))
+            connection = read_only(self.memory_path(memory))
             with closing(connection), closing(Recalling(self, memory)) as recalling:
                 return asks.answer(connection, what, question.given(), recalling, question.seconds)
         return self.request({"ask": what, "arguments": arguments})
@@ -133,6 +144,8 @@ class Home:
                 time.sleep(RETRY)
 
     def _answer_alone(self, message: dict[str, Any]) -> Any:
+        from streams.runtime.home.office import Office
+
         with self.live(wait=0.0) as runtime, closing(Office(self, runtime)) as office:
             return office.carry_out(message)
 
@@ -157,18 +170,24 @@ class Home:
         try:
             return Path(self.request({"snapshot": True} | ({"after": after} if after else {}), patience))
         except MemoryFileError:
+            from streams.runtime.home.snapshots import outdated
+
             return outdated(self, PATIENCE)
 
     @contextmanager
-    def reading(self, memory: str = LIVE) -> Iterator[stores.Connection]:
-        """A read-only connection to a memory; to a snapshot of it, for live."""
+    def reading(self, memory: str = LIVE, files: bool = False) -> Iterator[Connection]:
+        """A read-only connection to a memory; to a snapshot of it, for live. It opens other files only with `files`."""
+        from projections.store import read_only
+
         path = self.snapshot() if memory == LIVE else self.memory_path(memory)
-        with closing(stores.read_only(path)) as connection:
+        with closing(read_only(path, files)) as connection:
             yield connection
 
     def promotable(self, name: str) -> Store:
         """The memory `name`, open, which may become live. Raises MemoryFileError for one that may not."""
-        return promotion.promotable(self, name)
+        from streams.runtime.home.promotion import promotable
+
+        return promotable(self, name)
 
     def promote(self, name: str) -> str:
         """Makes the memory `name` live; the name under which the old live is kept, "" where there was none.
@@ -176,7 +195,7 @@ class Home:
         On Kafka, waits first until workers of its lineages have reached the log's end. Raises MemoryFileError for a
         memory that is no fold of the whole log with all processors of this program.
         """
-        if not isinstance(self.log, SqliteLog):
+        if not self.is_embedded:
             from streams.logs.kafka.log import KafkaLog
             from streams.runtime.kafka.promotion import prepare
 
@@ -185,5 +204,7 @@ class Home:
         return str(self._through_holder({"promote": name}, lambda: self._swap_alone(name)))
 
     def _swap_alone(self, name: str) -> str:
+        from streams.runtime.home import promotion
+
         with self.folder.holding():
             return promotion.swap(self, name)
