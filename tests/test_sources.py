@@ -382,29 +382,3 @@ def test_mended_lines_of_single_messages_go_back_to_the_session_of_their_file(tm
     rejects.write_bytes(rejects.read_bytes().replace(b'"x"', b'"x"}'))
     assert log.feed("openai", rejects).added == 1
     assert {event.session for event in log.events.values()} == {"c"}
-
-
-def test_a_yes_that_is_said_in_two_files_or_twice_on_standard_input_is_two_turns(tmp_path, home):
-    yes = b'{"session": "s", "role": "user", "content": "yes"}\n'
-    for name in ("monday.jsonl", "tuesday.jsonl"):
-        (tmp_path / name).write_bytes(yes)
-
-    def fed(path: Path, stdin: bytes = b"", source: str = "") -> tuple[int, int]:
-        items = read(find("lines"), [path], Edge(source=source), io.BytesIO(stdin))
-        report = feed(home.log.append, items, Rejects())
-        return report.added, report.known
-
-    assert fed(tmp_path / "monday.jsonl") == (1, 0)
-    assert fed(tmp_path / "tuesday.jsonl") == (1, 0)
-    (tmp_path / "elsewhere").mkdir()
-    assert fed((tmp_path / "monday.jsonl").rename(tmp_path / "elsewhere" / "monday.jsonl")) == (0, 1)
-    assert [fed(Path("-"), yes) for _ in range(2)] == [(1, 0), (1, 0)]
-    assert [fed(Path("-"), yes + yes, "the bot") for _ in range(2)] == [(2, 0), (0, 2)]
-
-
-def test_a_feed_names_what_was_known(tmp_path, home):
-    file = tmp_path / "talk.jsonl"
-    file.write_text('{"session": "s", "role": "user", "content": "yes", "id": "y1"}\n')
-    for _ in range(2):
-        report = feed(home.log.append, read(find("lines"), [file], Edge(), io.BytesIO()), Rejects())
-    assert [str(one) for one in report.repeats] == [f"{file}:1: known already, as y1"]

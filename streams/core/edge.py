@@ -133,27 +133,16 @@ _NEWEST = _newest([*OUTSIDE, *UPCASTS])
 class Edge:
     """Validates what comes in from one source and gives ids to what has none.
 
-    An id is the hash of its source's name, of what an event says and of its nth occurrence in the source. So a source
-    fed twice adds nothing, and a "yes" said twice, in one source or in two, stays two turns. Counting keeps 8 bytes of
-    hash per event without id.
+    An id is the hash of what an event says and of its nth occurrence in the source, so that a source fed twice adds
+    nothing, and a "yes" said twice stays two turns. Counting keeps 8 bytes of hash per event without id.
     """
 
-    def __init__(self, space: str = DEFAULT_SPACE, session: str = "", agent: str = "", source: str = "") -> None:
-        """Defaults for what a line leaves out: its space, its session (none: a line must say), who the assistant is.
-
-        `source` is the name of what is read; see `begin` where it is several files.
-        """
+    def __init__(self, space: str = DEFAULT_SPACE, session: str = "", agent: str = "") -> None:
+        """Defaults for what a line leaves out: its space, its session (none: a line must say), who the assistant is."""
         self.space = space
         self.session = session
         self.agent = agent
-        self.source = source
         self._seen: dict[int, int] = {}
-
-    def begin(self, source: str) -> None:
-        """What comes from here on stands in another source."""
-        if source != self.source:
-            self.source = source
-            self._seen = {}
 
     def line(self, source: str, number: int, raw: bytes) -> Accepted | Reject:
         """What one line (without its end) of `source` is."""
@@ -173,7 +162,7 @@ class Edge:
         if isinstance(event, NoteSettled) and not (event.note or event.turn):
             raise EdgeError([Fault("note", "is missing; name the note, or the turn it was inferred from")])
         if event.id == _PLACEHOLDER and given.get("id") is None:
-            event.id = self._id(event)
+            event.id = self._name(event)
         return event
 
     def _complete(self, given: dict[str, Any], kind: Kind) -> dict[str, Any]:
@@ -198,8 +187,8 @@ class Edge:
         if said.get("content") is None and said.get("parts"):
             said["content"] = ""
 
-    def _id(self, event: Outside) -> str:
-        name = hashlib.blake2b(orjson.dumps([self.source]) + _saying(event), digest_size=12).digest()
+    def _name(self, event: Outside) -> str:
+        name = hashlib.blake2b(_saying(event), digest_size=12).digest()
         key = int.from_bytes(name[:8])
         nth = self._seen[key] = self._seen.get(key, 0) + 1
         return name.hex() if nth == 1 else f"{name.hex()}-{nth}"

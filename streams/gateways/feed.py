@@ -29,7 +29,7 @@ TOLD = 1000
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """What is told of one line: a fault of it, or that it was known."""
+    """One fault of one rejected line."""
 
     file: str
     line: int
@@ -48,8 +48,6 @@ class Report:
     added: int = 0
     known: int = 0
     """Were in the log already."""
-    repeats: list[Told] = field(default_factory=list)
-    """The first `TOLD` of these."""
     rejected: int = 0
     faults: list[Told] = field(default_factory=list)
     """The first `TOLD` of them."""
@@ -163,8 +161,6 @@ def _append(
             _reject(Reject(item.source, item.line, item.raw, [_fault(outcome.reason)]), report, rejects)
         elif isinstance(outcome, Duplicate):
             report.known += 1
-            if len(report.repeats) < TOLD:
-                report.repeats.append(Told(item.source, item.line, "", f"known already, as {item.event.id}"))
         else:
             report.added += 1
 

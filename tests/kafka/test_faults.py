@@ -21,7 +21,8 @@ from threading import Event, Thread
 import pytest
 
 from processors import PROCESSORS
-from projections.store import digest, read_only
+from projections.store import read_only
+from projections.stored import digest
 from streams.core.driver import root_schema
 from streams.core.errors import BehindError, LogError
 from streams.core.processor import ROOT, lineages

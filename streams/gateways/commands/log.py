@@ -41,24 +41,15 @@ def feed(
     space: InSpace = None,
     session: Annotated[str, typer.Option(help="Session of what names none.")] = "",
     agent: Annotated[str, typer.Option(help="Who the assistant is, where it is not said.")] = "",
-    source: Annotated[
-        str,
-        typer.Option(
-            help="What it is read from, where that is not told by the file's name; read again, it adds nothing."
-        ),
-    ] = "",
     rejects: Annotated[
         Optional[Path],  # noqa: UP045
         typer.Option(help="Where rejected lines go (FILE.rejects.jsonl)."),
     ] = None,
-    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Name what was known already.")] = False,
     home: HomeDir = None,
     json: AsJson = False,
 ) -> None:
     """Append conversations to the log. What was fed before adds nothing.
 
-    A line without an id is known again by the name of its file and its place among equal lines there. Standard input
-    has no name, so nothing of it is known again unless --source gives one.
     Bad lines go to a rejects file, byte for byte, which can be mended and fed again; then the exit code is 1.
     """
     from streams.core.edge import Edge
@@ -66,19 +57,19 @@ def feed(
     from streams.gateways.feed import Rejects
     from streams.gateways.feed import feed as feed_log
 
-    reader = sources.find(format)
-    edge = Edge(space or settings().space, session, agent, source)
-    total = sources.total_bytes(reader, paths)
+    source = sources.find(format)
+    edge = Edge(space or settings().space, session, agent)
+    total = sources.total_bytes(source, paths)
     terminal = Terminal(json)
     early = [0]
     log = log_of(home)
     try:
         with terminal.progress("feeding", "bytes") as tick:
-            items = sources.read(reader, paths, edge, sys.stdin.buffer, lambda done: tick(done, total or 0))
+            items = sources.read(source, paths, edge, sys.stdin.buffer, lambda done: tick(done, total or 0))
             report = feed_log(log.append, counted(items, early), Rejects(rejects))
     finally:
         log.close()
-    tell(report, terminal, early[0], verbose)
+    tell(report, terminal, early[0])
     if report.rejected:
         raise typer.Exit(FAILED)
 
@@ -93,12 +84,9 @@ def counted(items: Iterator[Item], early: list[int]) -> Iterator[Item]:
         yield item
 
 
-def tell(report: Report, terminal: Terminal, early: int, verbose: bool) -> None:
+def tell(report: Report, terminal: Terminal, early: int) -> None:
     """What became of a feed."""
-    repeats = report.repeats if verbose else []
     if terminal.json:
-        for one in repeats:
-            terminal.object({"file": one.file, "line": one.line, "known": one.reason.rpartition(" ")[2]})
         for fault in report.faults:
             terminal.object({"file": fault.file, "line": fault.line, "field": fault.field, "reason": fault.reason})
         done = {"added": report.added, "known": report.known, "rejected": report.rejected, "rejects": report.rejects}
@@ -108,8 +96,6 @@ def tell(report: Report, terminal: Terminal, early: int, verbose: bool) -> None:
     said += f", {report.known:,} known already" if report.known else ""
     said += f", [red]{report.rejected:,} rejected[/]" if report.rejected else ""
     terminal.say(said)
-    for one in repeats:
-        terminal.err.print(printable(str(one)), markup=False, soft_wrap=True)
     for fault in report.faults[:TOLD_FAULTS]:
         terminal.err.print(printable(str(fault)), markup=False, soft_wrap=True)
     if len(report.faults) > TOLD_FAULTS:

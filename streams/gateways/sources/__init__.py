@@ -7,7 +7,6 @@ rejects are handled here, once.
 from __future__ import annotations
 
 import re
-import secrets
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from importlib import import_module
@@ -102,16 +101,10 @@ def read(
     stdin: IO[bytes],
     progress: Progress = lambda _: None,
 ) -> Iterator[Item]:
-    """Everything in the files and folders at `paths`, in order. Raises UsageError for a path that cannot be read.
-
-    What has no id gets one of its source: the edge's where it names one, else the file's name in what was asked for,
-    so that the same file adds nothing when it is read again, wherever it lies. Standard input has no name: what it says
-    is never taken for a repeat.
-    """
-    done, named = 0, edge.source
+    """Everything in the files and folders at `paths`, in order. Raises UsageError for a path that cannot be read."""
+    done = 0
     for path, stem in inputs(source, paths):
         session = edge.session or stem
-        edge.begin(named or (stem if str(path) != STDIN else secrets.token_hex(8)))
         if str(path) == STDIN:
             yield from source.read(Input(STDIN, session, stdin), edge)
             continue

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import secrets
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -106,7 +105,7 @@ def feed(calls: Sequence[Feed], log: Log) -> list[list[dict[str, Any]]]:
     taken: list[Outside] = []
     answers: list[list[dict[str, Any] | None]] = []
     for call in calls:
-        edge = Edge(source=secrets.token_hex(8))
+        edge = Edge()
         answers.append([])
         for fields in call.feed:
             try:
