@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Optional
+from typing import TYPE_CHECKING, Annotated, Literal, Optional
 
 import typer
 
@@ -65,7 +65,7 @@ def topics(context: typer.Context, json: AsJson = False) -> None:
     terminal = Terminal(json)
     terminal.rows(rows, "topic partitions records ends", "there are no topics; `mnemolog topics create` makes them")
     groups = [
-        {"group": g.group, "reads": g.topic, "lag": sum(g.lag.values()),
+        {"group": g.group, "reads": g.topic, "lag": sum(g.lag.values()), "committed": bool(g.committed),
          "lags": g.lag if json else " ".join(map(str, g.lag.values()))}
         for g in lags
     ]  # fmt: skip
@@ -79,16 +79,20 @@ def topics_create(
         Optional[int],  # noqa: UP045 - typer evaluates it
         typer.Option(min=1, help="Of the log and all derived topics, for ever (4)."),
     ] = None,
-    replication: Annotated[int, typer.Option(min=1, help="Copies of each record, on as many brokers.")] = 1,
+    replication: Annotated[
+        Optional[int],  # noqa: UP045
+        typer.Option(min=1, help="Copies of each record, on as many brokers (those of the log; 1)."),
+    ] = None,
     json: AsJson = False,
 ) -> None:
     """Make the topics that are missing; says so where one that exists differs from what it must be."""
     connection = connected()
     from processors import PROCESSORS
     from streams.logs.kafka.topics import create
-    from streams.runtime.kafka.candidates import live_lineages
+    from streams.runtime.kafka.sets import LIVE, lineages_of, memory_params, set_id
 
-    made = create(connection, live_lineages(connection, PROCESSORS), partitions, replication)
+    live = set_id(lineages_of(PROCESSORS, memory_params(connection, PROCESSORS, LIVE)))
+    made = create(connection, [live], partitions, replication)
     terminal = Terminal(json)
     if json:
         terminal.object(
@@ -182,10 +186,10 @@ LetterName = Annotated[str, typer.Argument(metavar="NAME", help="As listed: its 
 
 def letters() -> Letters:
     """The dead letters of the log that the environment names."""
+    connection = connected()
     from streams.logs.kafka.topics import Names
     from streams.runtime.kafka.dead_letters import Letters
 
-    connection = connected()
     return Letters(connection, Names(connection.prefix).dead_letters)
 
 
@@ -229,12 +233,12 @@ def dead_letters_refeed(
     json: AsJson = False,
 ) -> None:
     """Append what a letter stands for to the log, on its right partition and validated; the letter is settled."""
-    from streams.logs.where import open_log
-    from streams.runtime.kafka.dead_letters import refeed_all
-
     if (value or id) and len(names) != 1:
         raise UsageError("--value and --id are for one letter", "name one")
     found = letters()
+    from streams.logs.where import open_log
+    from streams.runtime.kafka.dead_letters import refeed_all
+
     chosen = found.all() if names == ["all"] else [found.named(name) for name in names]
     mended = None if value is None else read_file(value)
     log = open_log(home_path(None))
@@ -278,7 +282,7 @@ def read_file(path: Path) -> bytes:
 class StoreKind(StrEnum):
     """Where a worker keeps state."""
 
-    rocksdb = "rocksdb"
+    disk = "disk"
     memory = "memory"
 
 
@@ -290,7 +294,7 @@ def worker(
     memory: Annotated[str, typer.Option(metavar="NAME", help="Whose parameters: live's, or a candidate's.")] = "live",
     store: Annotated[
         StoreKind, typer.Option(help="On disk, or in memory and restored from the broker at each start.")
-    ] = StoreKind.rocksdb,
+    ] = StoreKind.disk,
     datadir: Annotated[
         Optional[Path],  # noqa: UP045
         typer.Option(metavar="DIR", help="Where state lies on disk (workers/ in the home)."),
@@ -308,7 +312,8 @@ def worker(
     configure()
     folder = datadir or Settings().home.expanduser() / "workers"
     with observed(metrics or None, connection) as meters:
-        work(connection, PROCESSORS, processors or (), folder, memory, store.value, meters)
+        kind: Literal["disk", "memory"] = "disk" if store is StoreKind.disk else "memory"
+        work(connection, PROCESSORS, processors or (), folder, memory, kind, meters)
 
 
 # -- the projector -----------------------------------------------------------------------------------------------------
@@ -337,30 +342,33 @@ def project(
 
 @lineages_app.callback()
 def lineages(context: typer.Context, json: AsJson = False) -> None:
-    """List processors by lineage: of live, of candidates, old ones; with events, topics and their lag."""
+    """List what workers emit, by set of lineages: of live, of candidates, old ones; with records, topics and lag."""
     if context.invoked_subcommand is None:
+        connection = connected()
         from processors import PROCESSORS
-        from streams.runtime.kafka.candidates import list_lineages
+        from streams.runtime.kafka.sets import list_sets
 
-        rows = [found._asdict() for found in list_lineages(connected(), PROCESSORS)]
-        columns = "processor lineage memories events> lag>?"
-        Terminal(json).rows(rows, columns, "there are no lineages; `mnemolog topics create` makes those of live")
+        rows = [found._asdict() for found in list_sets(connection, PROCESSORS)]
+        columns = "set memories processors~ records> lag>"
+        Terminal(json).rows(rows, columns, "there are none; `mnemolog topics create` makes those of live")
 
 
 @lineages_app.command("drop")
 def lineages_drop(
-    lineage: Annotated[str, typer.Argument(metavar="LINEAGE", help="As listed: 16 hex digits.")], json: AsJson = False
+    lineage: Annotated[str, typer.Argument(metavar="SET", help="As listed: 16 hex digits.")], json: AsJson = False
 ) -> None:
-    """Delete the topics of an old lineage."""
+    """Delete all there is of an old set: its topics, its group, its note."""
     from processors import PROCESSORS
-    from streams.runtime.kafka.candidates import drop_lineage
 
-    dropped = drop_lineage(connected(), PROCESSORS, lineage)
+    connection = connected()
+    from streams.runtime.kafka.sets import drop_set
+
+    dropped = drop_set(connection, PROCESSORS, lineage)
     terminal = Terminal(json)
     if json:
         terminal.object(dropped._asdict())
     else:
-        terminal.say(f"{dropped.processor} {lineage} is gone, with {len(dropped.topics)} topics")
+        terminal.say(f"{lineage} is gone, with {len(dropped.topics)} topics")
 
 
 @lineages_app.command("forget")
@@ -369,9 +377,10 @@ def lineages_forget(
     json: AsJson = False,
 ) -> None:
     """Give a candidate up: its lineages become old ones, which can be dropped."""
-    from streams.runtime.kafka.candidates import forget_candidate
+    connection = connected()
+    from streams.runtime.kafka.sets import forget_candidate
 
-    forget_candidate(connected(), memory)
+    forget_candidate(connection, memory)
     terminal = Terminal(json)
     if json:
         terminal.object({"forgotten": memory})

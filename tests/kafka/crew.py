@@ -14,16 +14,17 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
+import orjson
 from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, ConsumerRecord, TopicPartition
 
-from processors import PROCESSORS
-from streams.core.driver import Placed, Tree, root_event, root_schema
+from processors import NAMES, PROCESSORS
+from streams.core.driver import Driver, Placed, raw_of
 from streams.core.events import encode
-from streams.core.processor import ROOT, lineages
-from streams.logs.kafka.connection import Connection
+from streams.logs.kafka.connection import Connection, run
 from streams.logs.kafka.log import KafkaLog
 from streams.logs.kafka.records import PROGRESSED
-from streams.logs.kafka.topics import PRODUCER, Names, create
+from streams.logs.kafka.topics import PRODUCER, READER, Names, create, read_notes
+from streams.runtime.kafka.sets import Lineages, lineages_of, noted_sets, set_id
 
 PATIENCE = 60.0
 """Seconds for what takes two or three on an idle machine."""
@@ -55,11 +56,10 @@ class Crew:
     workers: list[subprocess.Popen[bytes]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        params = {p.name: p.params() for p in PROCESSORS}
-        found = lineages(PROCESSORS, params, root_schema())
-        self.lineages = {name: lineage for name, lineage in found.items() if name != ROOT}
+        self.lineages = lineages_of(PROCESSORS, {p.name: p.params() for p in PROCESSORS})
         self.names = Names(self.connection.prefix)
-        create(self.connection, self.lineages, self.partitions)
+        self.set = set_id(self.lineages)
+        create(self.connection, [self.set], self.partitions)
         self.log = KafkaLog(self.connection)
 
     def __enter__(self) -> Crew:
@@ -108,42 +108,66 @@ class Crew:
 
     def expected(self) -> Rows:
         """What the embedded fold makes of the log."""
-        tree = Tree(PROCESSORS, {p.name: p.params() for p in PROCESSORS})
+        driver = Driver(PROCESSORS, {p.name: p.params() for p in PROCESSORS})
         placed: list[Placed] = []
         for partition in range(self.partitions):
             for record in self.log.read(partition, 0):
-                tree.fold(record.space, partition, record.offset, root_event(record), placed)
+                driver.fold(record.space, partition, record.offset, raw_of(record), placed)
         owner = {cls: p.name for p in PROCESSORS for cls in p.emits}
         rows: Rows = {p.name: {} for p in PROCESSORS}
-        for partition, offset, path, event in placed:
-            rows[owner[type(event)]][partition, offset, path] = encode(event)
+        for partition, offset, ordinal, event in placed:
+            rows[owner[type(event)]][partition, offset, ordinal] = encode(event)
         return rows
 
+    def sets(self, *processors: str) -> dict[str, Lineages]:
+        """The sets of workers that emit any of these processors."""
+        noted = noted_sets(run(self.connection, read_notes(self.connection)))
+        return {name: emitted for name, emitted in noted.items() if not emitted.keys().isdisjoint(processors)}
+
     def folded(self, *processors: str) -> Rows:
-        """What stands in the streams once all processors (or those named) have reached the end of the log."""
-        return asyncio.run(self._folded(processors or tuple(self.lineages)))
+        """What stands in the topics once all processors (or those named) have reached the end of the log."""
+        return asyncio.run(self._folded(processors or NAMES))
 
     async def _folded(self, processors: tuple[str, ...]) -> Rows:
         ends = {p: self.log.end(p) - 1 for p in range(self.partitions)}
-        streams = {self.names.stream(name, self.lineages[name]): name for name in processors}
-        rows: Rows = {name: {} for name in processors}
+        deadline = time.monotonic() + PATIENCE
+        while True:
+            sets = await asyncio.to_thread(self.sets, *processors)
+            if not set(processors) - {name for emitted in sets.values() for name in emitted}:
+                break
+            assert time.monotonic() < deadline, f"no worker emits all of it:\n{self.told()[-4000:]}"
+            await asyncio.sleep(0.2)
+        emitted = {self.names.derived(name): its for name, its in sets.items()}
+        rows: dict[str, Rows] = {topic: {name: {} for name in processors} for topic in emitted}
         reached: dict[tuple[str, int], int] = {}
 
         def take(message: ConsumerRecord[Any, Any]) -> None:
-            name, headers = streams[message.topic], dict(message.headers)
-            partition, offset, path = map(int, headers["position"].split())
-            if headers["type"] == PROGRESSED:
-                reached[name, partition] = max(offset, reached.get((name, partition), -1))
+            headers, partition = dict(message.headers), message.partition
+            if PROGRESSED in headers:
+                reached[message.topic, partition] = int(headers[PROGRESSED])
                 return
-            known = rows[name].setdefault((partition, offset, path), message.value)
-            assert known == message.value, f"{name} made two events of one position"
+            name, offset = headers["processor"].decode(), int(headers["offset"])
+            assert headers["lineage"].decode() == self.lineages[name]
+            if name in processors:
+                for ordinal, row in enumerate(orjson.loads(message.value)):
+                    place = partition, offset, ordinal
+                    assert place not in rows[message.topic][name], f"{name} stands twice at {place}"
+                    rows[message.topic][name][place] = orjson.dumps(row)
 
         def done() -> bool:
-            return all(reached.get((name, p), -1) >= end for name in processors for p, end in ends.items())
+            return all(
+                any(reached.get((topic, p), -1) >= end for topic, its in emitted.items() if name in its)
+                for name in processors
+                for p, end in ends.items()
+            )
 
-        places = [TopicPartition(stream, p) for stream in streams for p in range(self.partitions)]
+        places = [TopicPartition(topic, p) for topic in emitted for p in range(self.partitions)]
         await consume(self.connection, places, take, done, self)
-        return rows
+        found: Rows = {name: {} for name in processors}
+        for told in rows.values():
+            for name, its in told.items():
+                found[name] |= its
+        return found
 
     def letters(self, count: int) -> list[ConsumerRecord[Any, Any]]:
         """The dead letters by key, the last of each, once there are `count`."""
@@ -177,7 +201,7 @@ async def consume(
 ) -> None:
     """Reads places from the beginning until `done`. Fails when that takes too long or a worker ended by itself."""
     deadline = time.monotonic() + PATIENCE
-    consumer = AIOKafkaConsumer(**connection.client(), enable_auto_commit=False, fetch_max_wait_ms=100)
+    consumer = AIOKafkaConsumer(**connection.client(), **READER)
     await consumer.start()
     try:
         consumer.assign(places)

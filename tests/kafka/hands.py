@@ -1,4 +1,4 @@
-"""What workers would make of a log on Kafka, made by hand: each stream as far as a test wants it, and as often."""
+"""What workers would make of a log on Kafka, made by hand: each processor a set of its own, as far as a test wants."""
 
 from __future__ import annotations
 
@@ -7,21 +7,22 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import orjson
 from aiokafka import AIOKafkaProducer
 
 from processors import PROCESSORS
-from streams.core.driver import Placed, Position, Tree, root_event, root_schema
-from streams.core.events import Outside, decode, encode
+from streams.core.driver import Driver, Placed, raw_of
+from streams.core.events import Outside, decode
 from streams.core.params import Params
-from streams.core.processor import ROOT, lineages
+from streams.logs.kafka.connection import run, started
 from streams.logs.kafka.log import KafkaLog
-from streams.logs.kafka.records import derived_headers, progressed_headers
-from streams.logs.kafka.topics import PRODUCER
+from streams.logs.kafka.records import Output, derived_record, progressed_record
+from streams.logs.kafka.topics import PRODUCER, ensure_sets, write_notes
 from streams.logs.sqlite import SqliteLog
 from streams.runtime.home import Home
+from streams.runtime.kafka.sets import SET, lineages_of, set_id
 
-_ALL = lineages(PROCESSORS, {p.name: p.params() for p in PROCESSORS}, root_schema())
-LINEAGES = {name: lineage for name, lineage in _ALL.items() if name != ROOT}
+LINEAGES = lineages_of(PROCESSORS, {p.name: p.params() for p in PROCESSORS})
 """Of the default parameters, by processor."""
 
 
@@ -50,13 +51,24 @@ Rows = dict[str, dict[int, list[Placed]]]
 class Hands:
     """Folds a log in this process; `make` puts what was folded on the topics, processor by processor."""
 
-    def __init__(self, log: KafkaLog, params: dict[str, Params] | None = None) -> None:
+    def __init__(self, log: KafkaLog, params: dict[str, Params] | None = None, together: bool = False) -> None:
+        """`together`: as one set of all processors, where else each is a set of its own."""
         self.log = log
-        self.tree = Tree(PROCESSORS, params or {p.name: p.params() for p in PROCESSORS})
+        self.driver = Driver(PROCESSORS, params or {p.name: p.params() for p in PROCESSORS})
         self.rows: Rows = {p.name: {n: [] for n in range(log.partitions)} for p in PROCESSORS}
         self.folded = [0] * log.partitions
         self._made = {p.name: [0] * log.partitions for p in PROCESSORS}
         self._owner = {cls: p.name for p in PROCESSORS for cls in p.emits}
+        lineages = lineages_of(PROCESSORS, params or {p.name: p.params() for p in PROCESSORS})
+        sets = [lineages] if together else [{name: lineage} for name, lineage in lineages.items()]
+        self.sets = {name: set_id(emitted) for emitted in sets for name in emitted}
+        ensure_sets(log.connection, dict.fromkeys(self.sets.values()))
+        noted = {SET + set_id(emitted): orjson.dumps(emitted).decode() for emitted in sets}
+        run(log.connection, write_notes(log.connection, noted))
+
+    def topic(self, processor: str) -> str:
+        """Where the rows of a processor stand."""
+        return self.log.names.derived(self.sets[processor])
 
     def fold(self) -> None:
         """Folds to the log's end, into memory."""
@@ -64,39 +76,36 @@ class Hands:
             rows: list[Placed] = []
             self.folded[partition] = self.log.end(partition)
             for record in self.log.read(partition, start, self.folded[partition]):
-                self.tree.fold(record.space, partition, record.offset, root_event(record), rows)
+                self.driver.fold(record.space, partition, record.offset, raw_of(record), rows)
             for row in rows:
                 self.rows[self._owner[type(row[3])]][partition].append(row)
 
-    def make(self, *processors: str, stop: int | None = None, progressed: bool = True, again: int = 0) -> None:
-        """Has `processors` (all where none are named) tell what they derive of raw offsets below `stop`.
-
-        `again`: of the rows told before, so many are told once more, as after a crash.
-        """
+    def make(self, *processors: str, stop: int | None = None, progressed: bool = True) -> None:
+        """Has `processors` (all where none are named) tell what they derive of raw offsets below `stop`."""
         self.fold()
-        messages: list[tuple[str, int, bytes, bytes, Any]] = []
+        messages: list[tuple[str, int, Output]] = []
+        marks: dict[tuple[str, int], int] = {}
         for name in processors or tuple(self.rows):
-            topic = self.log.names.stream(name, self.tree.lineages[name])
+            topic = self.topic(name)
             for partition, rows in self.rows[name].items():
                 end = self.folded[partition] if stop is None else min(stop, self.folded[partition])
-                told = sum(row[1] < self._made[name][partition] for row in rows)
-                for row in rows[max(0, told - again) :]:
-                    if row[1] < end:
-                        headers = derived_headers(row[3], Position(*row[:3]))
-                        messages.append((topic, partition, row[3].space.encode(), encode(row[3]), headers))
+                of: dict[int, list[Any]] = {}
+                for _, offset, _, event in rows:
+                    if self._made[name][partition] <= offset < end:
+                        of.setdefault(offset, []).append(event)
+                for offset, events in of.items():
+                    record = derived_record(events[0].space, name, self.driver.lineages[name], offset, events)
+                    messages.append((topic, partition, record))
                 if progressed and end:
-                    messages.append((topic, partition, b"", b"", progressed_headers(partition, end - 1)))
+                    marks[topic, partition] = end - 1
                 self._made[name][partition] = max(end, self._made[name][partition])
+        messages += [(topic, partition, progressed_record(last)) for (topic, partition), last in marks.items()]
         asyncio.run(self._send(messages))
 
-    async def _send(self, messages: list[tuple[str, int, bytes, bytes, Any]]) -> None:
-        producer = AIOKafkaProducer(**self.log.connection.client(), **PRODUCER)
-        await producer.start()
-        try:
+    async def _send(self, messages: list[tuple[str, int, Output]]) -> None:
+        async with started(AIOKafkaProducer(**self.log.connection.client(), **PRODUCER)) as producer:
             waiting = [
                 await producer.send(topic, value, key=key, partition=partition, headers=headers)
-                for topic, partition, key, value, headers in messages
+                for topic, partition, (key, value, headers) in messages
             ]
             await asyncio.gather(*waiting)
-        finally:
-            await producer.stop()

@@ -198,7 +198,7 @@ def test_the_services_fold_a_turn_and_answer_with_it(connection, tmp_path):
             return "Why does the login test fail" in projector.run("context", "--session", "login")
 
         wait_for(shown, lambda: worker.told() + projector.told())
-        counted = 'mnemolog_events_total{processor="manifest",type="turn-recorded.v1"} 1.0'
+        counted = 'mnemolog_events_total{processor="worker",type="turn-recorded.v1"} 1.0'
         assert counted in worker.get("/metrics")[1]
         for line in worker.told().splitlines():
             assert set(json.loads(line)) >= {"at", "level", "logger", "message"}, "a log line is no JSON"

@@ -38,8 +38,8 @@ class Message:
 
 def letter(message: Message, topic: str = "turns") -> Letter:
     """The letter of a record, after its way through the topic."""
-    sent = laid(topic, message, "value: is not JSON", "turns")
-    return letter_of(Message(sent.value, 0, 0, sent.key, sent.headers))
+    key, value, headers = laid(topic, message, "value: is not JSON", "turns")
+    return letter_of(Message(value, 0, 0, key, list(headers)))
 
 
 @pytest.mark.parametrize("value", [b"\xff\x00 not JSON", b"", None])
@@ -100,7 +100,7 @@ def test_a_derived_record_is_not_fed_to_the_log():
 @pytest.fixture
 def letters(connection: Connection) -> Letters:
     """The dead letters of a new log."""
-    create(connection, {}, 2)
+    create(connection, (), 2)
     return Letters(connection, Names(connection.prefix).dead_letters)
 
 
@@ -112,8 +112,8 @@ def lay(letters: Letters, *messages: Message) -> None:
         producer = AIOKafkaProducer(**letters.connection.client(), **PRODUCER)
         await producer.start()
         for message in messages:
-            sent = laid(turns, message, "value: is not JSON", turns)
-            await producer.send_and_wait(letters.topic, sent.value, sent.key, headers=sent.headers)
+            key, value, headers = laid(turns, message, "value: is not JSON", turns)
+            await producer.send_and_wait(letters.topic, value, key, headers=headers)
         await producer.stop()
 
     run(letters.connection, send())

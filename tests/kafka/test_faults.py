@@ -21,10 +21,9 @@ from threading import Event, Thread
 import pytest
 
 from processors import PROCESSORS
-from projections.store import digest, read_only
-from streams.core.driver import root_schema
+from projections.store import read_only
+from projections.stored import digest
 from streams.core.errors import BehindError, LogError
-from streams.core.processor import ROOT, lineages
 from streams.logs.kafka.connection import Connection
 from streams.logs.kafka.log import KafkaLog
 from streams.logs.kafka.topics import create
@@ -33,10 +32,10 @@ from streams.runtime.home import Home
 from streams.runtime.home.client import HolderLeftError, ask_holder
 from tests.bench.generated import turns
 from tests.kafka.broker import Broker
-from tests.kafka.test_projector import folded
+from tests.kafka.hands import folded
 
 CHECKOUT = Path(__file__).parent.parent.parent
-LINEAGES = lineages(PROCESSORS, {p.name: p.params() for p in PROCESSORS}, root_schema())
+
 FULL = os.environ.get("MNEMOLOG_FAULTS") == "full"
 SEED = int(os.environ.get("MNEMOLOG_SEED") or time.time())
 FAULTS = (
@@ -126,7 +125,7 @@ class Pipeline:
         self.broker = broker
         self.folder = folder
         self.connection = Connection(broker.servers, prefix)
-        create(self.connection, {name: lineage for name, lineage in LINEAGES.items() if name != ROOT}, PARTITIONS)
+        create(self.connection, (), PARTITIONS)
         self.environ = os.environ | {
             "MNEMOLOG_KAFKA": broker.servers,
             "MNEMOLOG_KAFKA_PREFIX": prefix,

@@ -18,9 +18,12 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from streams.core.errors import UsageError
 from streams.logs.kafka.connection import Connection
+from streams.logs.kafka.log import KafkaLog
+from streams.logs.kafka.topics import create
 from streams.runtime.kafka import logs
 from streams.runtime.kafka.health import Sampler, Server, answer, beating, host_and_port, observed
 from streams.runtime.kafka.metrics import OFF, STALLED, Prometheus, Reading
+from tests.contracts.log_contract import turn
 
 LABELS = ("processor", "type", "stage", "topic", "partition")
 DASHBOARD = Path(logs.__file__).with_name("grafana.json")
@@ -30,7 +33,6 @@ def told() -> Prometheus:
     """Meters of a worker that has told of everything there is."""
     meters = Prometheus()
     meters.phase("manifest", "running")
-    meters.watch("manifest", "turns", "group")
     meters.position("manifest", "turns", 0, 40)
     meters.end("turns", 0, 100)
     meters.restoring("manifest", 0, 3, 4)
@@ -38,6 +40,8 @@ def told() -> Prometheus:
     meters.made("manifest", {"turn-filed.v1": 39})
     meters.took("manifest", "fold", 0.02)
     meters.dead_letter("manifest", 2)
+    meters.gave_up("manifest", "fenced")
+    meters.rebalanced("manifest")
     meters.measured()
     return meters
 
@@ -60,6 +64,8 @@ def test_what_is_told_can_be_scraped():
     assert found["mnemolog_lag_records manifest turns 0"] == 60
     assert found["mnemolog_restored_ratio manifest 0"] == 0.75
     assert found["mnemolog_dead_letters_total manifest"] == 2
+    assert found["mnemolog_given_up_runs_total manifest"] == 1
+    assert found["mnemolog_rebalances_total manifest"] == 1
     assert found["mnemolog_batch_seconds_count manifest fold"] == 1
     assert found["mnemolog_batch_seconds_sum manifest fold"] == pytest.approx(0.02)
     assert found["mnemolog_ready manifest"] == 1
@@ -227,43 +233,23 @@ def test_logs_for_a_person_are_plain(capsys, monkeypatch):
     assert re.fullmatch(r"\d\d:\d\d:\d\d\.\d{3} warning: slow partition=1\n", capsys.readouterr().err)
 
 
-def test_lag_and_commits_are_measured_on_the_broker(connection):
-    from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, TopicPartition
-    from aiokafka.admin import NewTopic
-
-    from streams.logs.kafka.connection import admin, run
-
-    topic, group = f"{connection.prefix}.turns", f"{connection.prefix}.group"
-
-    async def ten_records_four_committed() -> None:
-        client = await admin(connection)
-        await client.create_topics([NewTopic(topic, 2, 1)])
-        await client.close()
-        producer = AIOKafkaProducer(**connection.client())
-        await producer.start()
-        for _ in range(10):
-            await producer.send_and_wait(topic, b"x", partition=1)
-        await producer.stop()
-        consumer = AIOKafkaConsumer(group_id=group, enable_auto_commit=False, **connection.client())
-        await consumer.start()
-        consumer.assign([TopicPartition(topic, 1)])
-        await consumer.commit({TopicPartition(topic, 1): 4})
-        await consumer.stop()
-
-    run(connection, ten_records_four_committed())
+def test_lag_is_measured_on_the_broker(connection):
+    create(connection, (), 2)
+    log = KafkaLog(connection)
+    log.append([turn(str(n), space=f"s{n}") for n in range(20)])
+    ends, topic = log.ends(), log.names.turns
+    log.close()
     meters = Prometheus()
-    meters.watch("manifest", topic, group)
-    meters.position("manifest", topic, 0, 0)
-    meters.position("manifest", topic, 1, 7)
+    meters.position("worker", topic, 0, ends[0])
+    meters.position("worker", topic, 1, ends[1] - 3)
     sampler = Sampler(meters, connection, every=0.05)
     deadline = time.monotonic() + 20
-    wanted = f"mnemolog_lag_records manifest {topic} 1"
+    wanted = f"mnemolog_lag_records worker {topic} 1"
     while (wanted not in values(meters) or meters._measured is None) and time.monotonic() < deadline:
         time.sleep(0.05)
     sampler.close()
     found = values(meters)
-    assert (found[wanted], found[f"mnemolog_lag_records manifest {topic} 0"]) == (3, 0)
-    assert [reading.committed for reading in meters.readings.values()] == [-1, 4]
+    assert (found[wanted], found[f"mnemolog_lag_records worker {topic} 0"]) == (3, 0)
 
 
 def test_a_broker_that_cannot_be_reached_leaves_lag_unknown_and_the_process_well(caplog):

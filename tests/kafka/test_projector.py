@@ -12,7 +12,7 @@ from aiokafka.admin import AIOKafkaAdminClient
 from aiokafka.admin.records_to_delete import RecordsToDelete
 
 from processors import NAMES, PROCESSORS
-from projections.store import digest
+from projections.stored import digest
 from streams.core.errors import BehindError, LogError, UsageError
 from streams.core.events import Outside
 from streams.logs.kafka.connection import Connection
@@ -21,16 +21,17 @@ from streams.logs.kafka.topics import create
 from streams.runtime.home import Home
 from streams.runtime.home.keeper import open_live
 from streams.runtime.home.office import Office
+from streams.runtime.kafka import projector as projector_module
 from streams.runtime.kafka.projector import Projector
-from tests.kafka.hands import LINEAGES, Hands, folded, spread
+from tests.kafka.hands import Hands, folded, spread
 
 Talk = Callable[[int], list[Outside]]
 
 
 @pytest.fixture
 def log(connection: Connection, tmp_path: Path) -> Iterator[KafkaLog]:
-    """An empty log of 3 partitions, with the topics of all processors."""
-    create(connection, LINEAGES, 3)
+    """An empty log of 3 partitions."""
+    create(connection, (), 3)
     found = KafkaLog(connection, tmp_path)
     yield found
     found.close()
@@ -95,16 +96,19 @@ def test_nothing_of_an_event_is_seen_before_every_processor_is_done_with_it(
         projector.close()
 
 
-def test_rows_told_again_after_a_crash_of_a_worker_are_dropped(
+def test_what_two_sets_of_workers_tell_of_one_processor_is_taken_once(
     home: Home, log: KafkaLog, talk: Talk, tmp_path: Path
 ) -> None:
     log.append(spread(talk(60)))
-    hands = Hands(log)
-    for stop in (15, 40, 41, None):
-        hands.make(stop=stop, progressed=False)
-        hands.make(stop=stop, again=30)
+    apart, together = Hands(log), Hands(log, together=True)
     projector = opened(home)
     try:
+        apart.make(*all_but("activation"))
+        apart.make("activation", stop=20)
+        together.make(stop=40)
+        projector.reach_end(patience=0.5)
+        assert projector.store.mark(0) == min(39, log.end(0) - 1)
+        apart.make("activation")
         assert drained(projector) == folded(log, tmp_path)
     finally:
         projector.close()
@@ -121,7 +125,7 @@ def test_a_projector_that_stopped_anywhere_goes_on_where_it_was(
         projector = opened(home)
         projector.reach_end(patience=0.5)
         projector.close()
-        hands.make("open_efforts", again=10)
+        hands.make("open_efforts")
         hands.make(*all_but("manifest", "ttl_escalations", "open_efforts"))
     projector = opened(home)
     try:
@@ -130,11 +134,13 @@ def test_a_projector_that_stopped_anywhere_goes_on_where_it_was(
         projector.close()
 
 
-def test_a_full_stream_waits_until_the_others_come(home: Home, log: KafkaLog, talk: Talk, tmp_path: Path) -> None:
+def test_a_full_stream_waits_until_the_others_come(
+    home: Home, log: KafkaLog, talk: Talk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     log.append(spread(talk(60)))
     hands = Hands(log)
     projector = opened(home)
-    projector._room = 20
+    monkeypatch.setattr(projector_module, "WAITING", 20)
     try:
         for stop in (*range(0, 120, 10), None):
             hands.make(*all_but("coactivation"), stop=stop)
@@ -168,9 +174,10 @@ def test_a_question_after_a_position_is_answered_once_it_is_there(home: Home, lo
 
 def test_a_stream_that_lost_records_stops_the_projector_loudly(home: Home, log: KafkaLog, talk: Talk) -> None:
     log.append(spread(talk(20)))
-    Hands(log).make()
+    hands = Hands(log)
+    hands.make()
     full = next(partition for partition in range(3) if log.end(partition))
-    place = TopicPartition(log.names.stream("manifest", LINEAGES["manifest"]), full)
+    place = TopicPartition(hands.topic("manifest"), full)
 
     async def cut() -> None:
         admin = AIOKafkaAdminClient(**log.connection.client())
@@ -186,16 +193,18 @@ def test_a_stream_that_lost_records_stops_the_projector_loudly(home: Home, log: 
     assert "retention" in raised.value.way_out
 
 
-def test_missing_topics_are_named(connection: Connection, tmp_path: Path) -> None:
-    create(connection, {}, 1)
-    home = Home(tmp_path / "home", PROCESSORS)
-    home.log = log = KafkaLog(connection, tmp_path)
+def test_rows_of_workers_that_started_later_are_found(
+    home: Home, log: KafkaLog, talk: Talk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(projector_module, "LOOK", 0.2)
+    log.append(spread(talk(20)))
+    projector = opened(home)
     try:
-        with pytest.raises(LogError, match="there is no topic") as raised:
-            open_live(home)
-        assert "topics create" in raised.value.way_out
+        assert "manifest has not got past offset -1" in projector.reach_end(patience=0.1)
+        Hands(log).make()
+        assert drained(projector) == folded(log, tmp_path)
     finally:
-        log.close()
+        projector.close()
 
 
 def test_as_of_a_position_ends_the_other_partitions_at_the_same_time(home: Home, log: KafkaLog, talk: Talk) -> None:

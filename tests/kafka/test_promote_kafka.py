@@ -14,12 +14,12 @@ from streams.core.events import Outside
 from streams.core.params import Params
 from streams.logs.kafka.connection import Connection
 from streams.logs.kafka.log import KafkaLog
-from streams.logs.kafka.topics import create, ensure_lineages, listing
+from streams.logs.kafka.topics import create, listing
 from streams.runtime.home import Home
 from streams.runtime.kafka import promotion
-from streams.runtime.kafka.candidates import drop_lineage, forget_candidate, list_lineages, memory_params
+from streams.runtime.kafka.sets import drop_set, forget_candidate, list_sets, memory_params
 from streams.runtime.replay import parse_settings, replay
-from tests.kafka.hands import LINEAGES, Hands, spread
+from tests.kafka.hands import Hands, spread
 
 Talk = Callable[[int], list[Outside]]
 
@@ -27,7 +27,7 @@ Talk = Callable[[int], list[Outside]]
 @pytest.fixture
 def home(connection: Connection, tmp_path: Path, talk: Talk, monkeypatch: pytest.MonkeyPatch) -> Iterator[Home]:
     """A home on a log of 2 partitions, folded by workers, with a replay `wide` under other parameters."""
-    create(connection, LINEAGES, 2)
+    create(connection, (), 2)
     monkeypatch.setenv("MNEMOLOG_KAFKA", connection.servers)
     monkeypatch.setenv("MNEMOLOG_KAFKA_PREFIX", connection.prefix)
     monkeypatch.setattr(promotion, "PATIENCE", 20.0)
@@ -50,10 +50,7 @@ def wide(home: Home) -> dict[str, Params]:
 
 def workers_of_wide(home: Home) -> Hands:
     """What `mnemolog worker --memory wide` would make, from the beginning of the log."""
-    log = log_of(home)
-    hands = Hands(log, wide(home))
-    ensure_lineages(log.connection, {name: hands.tree.lineages[name] for name in LINEAGES})
-    return hands
+    return Hands(log_of(home), wide(home))
 
 
 def test_promotion_waits_for_the_new_workers_then_live_is_what_they_made(home: Home, talk: Talk) -> None:
@@ -85,31 +82,35 @@ def test_promotion_without_workers_says_which_are_missing_and_changes_nothing(
     with pytest.raises(MemoryFileError, match="working_context has not got past") as raised:
         home.promote("wide")
     assert "mnemolog worker --memory wide" in raised.value.way_out
-    assert memory_params(log_of(home).connection, PROCESSORS, "wide") == wide(home)
+    noted = memory_params(log_of(home).connection, PROCESSORS, "wide")
+    assert noted == {processor.name: wide(home)[processor.name] for processor in PROCESSORS}
     assert home.ask("digest") == old
     assert home.live_params() != wide(home)
 
 
-def test_lineages_are_listed_and_only_old_ones_are_dropped(home: Home) -> None:
+def test_sets_are_listed_and_of_old_ones_nothing_is_left(home: Home) -> None:
     connection = log_of(home).connection
-    hands = workers_of_wide(home)
-    hands.make("working_context", "coactivation")
+    old, new = Hands(log_of(home)), workers_of_wide(home)
+    new.make("working_context", "coactivation")
     home.promote("wide")
-    listed = {(found.processor, found.lineage): found.memories for found in list_lineages(connection, PROCESSORS)}
-    gone = ("working_context", LINEAGES["working_context"])
+    listed = {found.set: found.memories for found in list_sets(connection, PROCESSORS)}
+    gone = old.sets["working_context"]
     assert listed[gone] == "old"
-    assert listed["working_context", hands.tree.lineages["working_context"]] == "live, wide"
-    assert listed["manifest", LINEAGES["manifest"]] == "live, wide"
+    assert listed[new.sets["working_context"]] == "live, wide"
+    assert listed[old.sets["manifest"]] == "live, wide"
     with pytest.raises(BusyError, match="belongs to live"):
-        drop_lineage(connection, PROCESSORS, LINEAGES["manifest"])
-    with pytest.raises(UsageError, match="there is no lineage"):
-        drop_lineage(connection, PROCESSORS, "0" * 16)
-    drop_lineage(connection, PROCESSORS, gone[1])
-    assert not any(gone[1] in topic.topic for topic in listing(connection)[0])
+        drop_set(connection, PROCESSORS, old.sets["manifest"])
+    with pytest.raises(UsageError, match="there is no set"):
+        drop_set(connection, PROCESSORS, "0" * 16)
+    drop_set(connection, PROCESSORS, gone)
+    topics, groups = listing(connection)
+    assert not any(gone in topic.topic for topic in topics)
+    assert not any(gone in group.group for group in groups)
+    assert gone not in {found.set for found in list_sets(connection, PROCESSORS)}
     forget_candidate(connection, "wide")
     with pytest.raises(UsageError, match="no candidate"):
         forget_candidate(connection, "wide")
-    assert {found.memories for found in list_lineages(connection, PROCESSORS)} == {"live", "old"}
+    assert {found.memories for found in list_sets(connection, PROCESSORS)} == {"live", "old"}
 
 
 def test_another_home_on_the_log_takes_up_what_was_promoted(home: Home, tmp_path: Path) -> None:

@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
-from aiokafka import AIOKafkaConsumer, TopicPartition
+from aiokafka import TopicPartition
 
 from processors import PROCESSORS
-from streams.core.processor import ROOT
 from streams.logs.kafka.connection import Connection
-from streams.runtime.kafka.service import jobs_of
+from streams.logs.kafka.topics import bounds
+from streams.logs.sqlite import wall_clock
+from streams.runtime.kafka.metrics import Meters, Reason
+from streams.runtime.kafka.part import Part
+from streams.runtime.kafka.service import prepared
+from streams.runtime.kafka.state import Kept
 from streams.runtime.kafka.worker import Worker
 from tests.kafka.crew import PATIENCE, Crew, differences
 from tests.kafka.test_worker import talk
-
-GRACE = 1.0
-"""Seconds in which a worker would have folded what it may not: ten times what it takes."""
 
 
 @pytest.fixture
@@ -31,84 +34,125 @@ def crew(connection: Connection, tmp_path: Path) -> Iterator[Crew]:
 
 @asynccontextmanager
 async def working(crew: Crew) -> AsyncIterator[Worker]:
-    """A worker of the first processor in this process, once it has folded a talk."""
-    params = {p.name: p.params() for p in PROCESSORS}
-    jobs = jobs_of(PROCESSORS, params, {ROOT: ROOT, **crew.lineages}, crew.names, crew.partitions)
-    worker = Worker(jobs["manifest"], crew.connection, crew.folder / "inside", "memory")
+    """A worker in this process."""
+    job = await asyncio.to_thread(prepared, crew.connection, PROCESSORS, ())
+    worker = Worker(job, PROCESSORS, crew.connection, crew.folder, "memory")
     await worker.start()
     try:
-        await asyncio.to_thread(crew.log.append, talk(60))
-        ends = {p: crew.log.end(p) for p in range(crew.partitions)}
-        async with asyncio.timeout(PATIENCE):
-            while worker.positions() != ends:
-                await asyncio.sleep(0.05)
         yield worker
         assert not worker.failed.done(), worker.failed.result()
     finally:
         await worker.stop()
 
 
-async def written(crew: Crew, worker: Worker) -> dict[TopicPartition, int]:
-    """The ends of what a worker writes: its stream and its state."""
-    consumer = AIOKafkaConsumer(**crew.connection.client())
-    await consumer.start()
-    try:
-        places = [TopicPartition(topic, p) for topic in (worker.stream, worker.state) for p in range(crew.partitions)]
-        return dict(await consumer.end_offsets(places))
-    finally:
-        await consumer.stop()
+async def caught_up(crew: Crew, worker: Worker) -> None:
+    """Waits until a worker that has all partitions has folded all of the log."""
+    ends = {p: crew.log.end(p) for p in range(crew.partitions)}
+    async with asyncio.timeout(PATIENCE):
+        while {p: part.kept.mark for p, part in worker.parts.items() if part.running} != ends:
+            await asyncio.sleep(0.05)
 
 
-async def gives_up(worker: Worker) -> None:
-    """The group takes the partitions, and has not given them anew."""
-    await worker.settle()
+async def written(crew: Crew) -> list[tuple[int, int]]:
+    """The ends of what workers write."""
+    topics = crew.names.derived(crew.set), crew.names.state(crew.set)
+    return [await bounds(crew.connection, TopicPartition(t, p)) for t in topics for p in range(crew.partitions)]
 
 
-async def recovers_late(worker: Worker) -> None:
-    """As before, and then a recovery ends that began when they were given."""
-    generation = worker.generation
-    assert generation is not None
-    await worker.settle()
-    await worker.app.tables.recovery.on_recovery_completed(generation)  # type: ignore[attr-defined]
-
-
-async def recovers_for_others(worker: Worker) -> None:
-    """The group has given partitions anew, and then what a recovery of before had begun ends."""
-    assert worker.generation is not None
-    await worker.settle()
-    worker.given(worker.app.consumer_generation_id + 1)
-    await worker.table.on_recovery_completed(set(worker.consumer.assignment()), set())
-
-
-@pytest.mark.parametrize("scene", [gives_up, recovers_late, recovers_for_others])
-def test_nothing_is_folded_from_giving_up_partitions_until_they_are_recovered_anew(
-    crew: Crew, scene: Callable[[Worker], Awaitable[None]]
-) -> None:
+def test_nothing_is_folded_from_giving_up_partitions_until_they_are_given_anew(crew: Crew) -> None:
     async def play() -> None:
         async with working(crew) as worker:
-            await scene(worker)
-            before = await written(crew, worker)
+            await asyncio.to_thread(crew.log.append, talk(60))
+            await caught_up(crew, worker)
+            given = set(worker.app.consumer.assignment())
+            await worker._on_revoked(worker.app, given)
+            before = await written(crew)
             await asyncio.to_thread(crew.log.append, talk(120, first=10))
-            await asyncio.sleep(GRACE)
-            assert await written(crew, worker) == before
-            second = crew.start("manifest")  # the group gives both of them partitions
-            found = await asyncio.to_thread(crew.folded, "manifest")
-            assert not differences(found, crew.expected())
-            assert worker.positions(), "it has partitions again"
-            await asyncio.to_thread(crew.stop, second)
+            await asyncio.sleep(1.0)  # ten times what a fold takes
+            assert await written(crew) == before
+            await worker._on_assigned(worker.app, given)
+            await caught_up(crew, worker)
+            found = await asyncio.to_thread(crew.folded)
+            assert not differences(found, await asyncio.to_thread(crew.expected))
 
     asyncio.run(play())
 
 
-def test_a_fetch_for_no_partitions_brings_none_and_state_only_while_it_is_recovered(crew: Crew) -> None:
+def test_what_is_lost_on_the_way_is_read_again(crew: Crew, monkeypatch: pytest.MonkeyPatch) -> None:
+    take, lost = Part.take, []
+
+    def losing(part: Part, fetched: Sequence[Any]) -> None:
+        """Every other fetch does not arrive; of one in five the first half does not."""
+        lost.append(len(fetched))
+        if len(lost) % 2:
+            take(part, fetched if len(lost) % 5 else fetched[len(fetched) // 2 :])
+
+    monkeypatch.setattr(Part, "take", losing)
+
     async def play() -> None:
         async with working(crew) as worker:
-            state = [TopicPartition(worker.state, p) for p in range(crew.partitions)]
-            ends = await written(crew, worker)
-            read = {tp: await worker.consumer.position(tp) for tp in state}
-            assert any((read[tp] or 0) < ends[tp] for tp in state), "there is state that could be read by mistake"
-            await asyncio.sleep(GRACE)  # the client under it has fetched that ahead by now
-            assert await worker.consumer._getmany(set(), 0.1) == {}
-            assert await worker.consumer._getmany(set(state), 0.1) == {}
+            events = talk(600)
+            for start in range(0, len(events), 60):
+                await asyncio.to_thread(crew.log.append, events[start : start + 60])
+                await asyncio.sleep(0.1)
+            await caught_up(crew, worker)
+            found = await asyncio.to_thread(crew.folded)
+            assert not differences(found, await asyncio.to_thread(crew.expected))
+            assert len(lost) > 4
+
+    asyncio.run(play())
+
+
+class Fenced(Meters):
+    """Counts the runs that were given up."""
+
+    count = 0
+
+    def gave_up(self, part: str, why: Reason) -> None:
+        self.count += why == "fenced"
+
+
+def test_who_wakes_after_another_took_the_partition_can_write_nothing(crew: Crew) -> None:
+    job = prepared(crew.connection, PROCESSORS, ())
+    meters = Fenced()
+
+    def part(partition: int) -> Part:
+        found = Part(job, partition, Kept(None), crew.connection, meters, never, wall_clock)
+        found.end = lambda: crew.log.end(partition)
+        return found
+
+    async def never(partition: int, ticks: object) -> None:
+        raise AssertionError("nothing is live here")
+
+    async def reach_end(parts: list[Part]) -> None:
+        async with asyncio.timeout(PATIENCE):
+            while any(part.kept.mark < crew.log.end(part.partition) for part in parts):
+                await asyncio.sleep(0.05)
+
+    async def play() -> None:
+        await asyncio.to_thread(crew.log.append, talk(60))
+        frozen, awake = ([part(p) for p in range(crew.partitions)] for _ in range(2))
+        errors: list[BaseException] = []
+        for one in frozen:
+            one.start(errors.append)
+        await reach_end(frozen)
+        for one in frozen:
+            one.end = lambda: 0  # it hears of nothing more
+        for one in awake:
+            one.start(errors.append)
+        await reach_end(awake)
+        await asyncio.to_thread(crew.log.append, talk(300, first=10))
+        await reach_end(awake)
+        before = await written(crew)
+        for one in frozen:
+            one.end = partial(crew.log.end, one.partition)
+        async with asyncio.timeout(PATIENCE):
+            while meters.count < crew.partitions:
+                await asyncio.sleep(0.05)
+        assert await written(crew) == before
+        assert errors == []
+        for one in (*frozen, *awake):
+            await one.stop(0.1)
+        assert not differences(await asyncio.to_thread(crew.folded), await asyncio.to_thread(crew.expected))
 
     asyncio.run(play())

@@ -8,21 +8,19 @@ import orjson
 import pytest
 
 from processors import PROCESSORS
-from streams.core.driver import Position, fold
+from streams.core.driver import fold
 from streams.core.events import DAY, MINUTE, NoteSettled, Outside, TurnRecorded, encode, iso
 from streams.logs.kafka.records import (
     Broken,
     Derivation,
     NotDerivedError,
-    Progressed,
     Read,
     derived,
-    derived_headers,
-    emitted,
+    derived_record,
+    makers,
     partition_of,
-    progressed_headers,
+    progressed_record,
     read,
-    to_record,
 )
 from tests.contracts.log_contract import NOW, turn
 from tests.kafka.messages import PARTITIONS, Message, headers, message
@@ -45,8 +43,9 @@ def test_the_partition_of_a_space_is_the_one_that_java_clients_choose(space: str
 
 
 def test_what_this_program_writes_is_read_back_byte_for_byte() -> None:
-    found = to_record(message(TURN), PARTITIONS)
-    assert found == (partition_of("s", PARTITIONS), 7, "s", NOW, TURN.type, encode(TURN))
+    found = read(message(TURN), PARTITIONS)
+    assert isinstance(found, Read)
+    assert found.record() == (partition_of("s", PARTITIONS), 7, "s", NOW, TURN.type, encode(TURN))
 
 
 def test_a_record_of_a_copy_keeps_the_time_of_its_first_recording() -> None:
@@ -111,35 +110,47 @@ def test_a_note_settled_that_names_nothing_is_broken_here_as_at_the_edge() -> No
     assert isinstance(found, Broken)
 
 
+WANTED = {processor.name: f"{n:016x}" for n, processor in enumerate(PROCESSORS)}
+KNOWN = makers(PROCESSORS)
+OWNERS = {cls: processor.name for processor in PROCESSORS for cls in processor.emits}
+
+
 def test_every_derived_event_travels_whole(talk: Any) -> None:
-    makers = {name: maker for processor in PROCESSORS for name, maker in emitted(processor).items()}
     rows = fold(PROCESSORS, talk(400))
     assert len({row.event.type for row in rows}) > 15
     for position, event in rows:
-        sent = Message(event.space.encode(), encode(event), derived_headers(event, position), position.partition)
-        assert derived(sent, makers) == Derivation(position, event)
+        name = OWNERS[type(event)]
+        key, value, headers = derived_record(event.space, name, WANTED[name], position.offset, [event, event])
+        found = derived(Message(key, value, headers, position.partition), WANTED, KNOWN)
+        assert found == Derivation(name, WANTED[name], position.offset, [event, event])
+        assert key == event.space.encode()
 
 
-def test_progress_is_told_by_position() -> None:
-    sent = Message(b"", b"", progressed_headers(2, 41), 2)
-    assert derived(sent, {}) == Progressed(Position(2, 41, 0))
+def test_progress_is_told_by_offset() -> None:
+    key, value, headers = progressed_record(41)
+    assert derived(Message(key, value, headers, 2), {}, {}) == 41
+
+
+def test_rows_of_another_lineage_or_processor_are_not_read() -> None:
+    key, value, headers = derived_record("s", "manifest", "0" * 16, 1, [])
+    assert derived(Message(key, value, headers), {"manifest": "1" * 16}, KNOWN) is None
+    assert derived(Message(key, value, headers), {"activation": "0" * 16}, KNOWN) is None
 
 
 @pytest.mark.parametrize(
-    "spoiled", [{"headers": []}, {"value": b"{}"}, {"value": None}, {"key": b"t"}, {"partition": 3}, {"value": b"x"}]
+    "spoiled", [{"headers": []}, {"value": b"{}"}, {"value": None}, {"value": b"x"}, {"value": b'[{"type":"odd.v1"}]'}]
 )
-def test_a_derived_record_that_no_worker_wrote_is_refused(talk: Any, spoiled: dict[str, Any]) -> None:
-    processor = PROCESSORS[0]
-    position, event = fold([processor], talk(3))[0]
-    sent = Message(event.space.encode(), encode(event), derived_headers(event, position), position.partition)
+def test_a_record_among_rows_that_no_worker_wrote_is_refused(talk: Any, spoiled: dict[str, Any]) -> None:
+    event = fold(PROCESSORS[:1], talk(3))[0].event
+    sent = Message(*derived_record("s", "manifest", WANTED["manifest"], 0, [event]))
     for name, value in spoiled.items():
         setattr(sent, name, value)
     with pytest.raises(NotDerivedError):
-        derived(sent, emitted(processor))
+        derived(sent, WANTED, KNOWN)
 
 
 def test_a_turn_with_tool_calls_goes_the_long_way_and_arrives_the_same() -> None:
     event: Outside = TurnRecorded("s", "p", NOW, "session", "ann", "tool", "", [{"call": {"deep": [1, None]}}])
-    found = to_record(message(event), PARTITIONS)
-    assert not isinstance(found, Broken)
+    found = read(message(event), PARTITIONS)
+    assert isinstance(found, Read)
     assert found.value == encode(event)

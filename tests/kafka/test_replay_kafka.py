@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from processors import PROCESSORS
-from projections.store import digest, read_mark
+from processors import NAMES, PROCESSORS
+from projections.store import read_mark
+from projections.stored import digest
 from streams.core.events import Outside, iso
 from streams.logs.archive import ArchiveLog, archive
 from streams.logs.kafka.connection import Connection
@@ -17,7 +18,8 @@ from streams.logs.kafka.topics import create
 from streams.runtime.home import Home
 from streams.runtime.replay import parse_settings, replay
 from tests.kafka.crew import Crew
-from tests.kafka.hands import LINEAGES, Hands, folded, spread
+from tests.kafka.hands import Hands, folded, spread
+from tests.laws.histories import outside, wide
 
 Talk = Callable[[int], list[Outside]]
 SETTING = "working_context.capacity=2"
@@ -26,7 +28,7 @@ SETTING = "working_context.capacity=2"
 @pytest.fixture
 def home(connection: Connection, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Home]:
     """A home on an empty log of 3 partitions, as the environment of its processes says."""
-    create(connection, LINEAGES, 3)
+    create(connection, (), 3)
     monkeypatch.setenv("MNEMOLOG_KAFKA", connection.servers)
     monkeypatch.setenv("MNEMOLOG_KAFKA_PREFIX", connection.prefix)
     found = Home(tmp_path / "home", PROCESSORS)
@@ -53,14 +55,14 @@ def test_what_real_workers_and_the_projector_made_is_what_a_replay_makes(
     for name, processes in (("alone", 1), ("together", 2)):
         report = replay(home, name, processes=processes)
         assert report.reused == []
-        assert all(report.steps[name] > 0 for name in LINEAGES)
+        assert all(report.steps[name] > 0 for name in NAMES)
         assert home.ask("digest", name) == live
 
 
 def test_unchanged_lineages_are_reused_from_what_workers_made(
-    home: Home, talk: Talk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    home.log.append(spread(talk(120)))
+    home.log.append(spread(outside(wide(200, sessions=4, backlog=10))))
     Hands(kafka_log(home)).make()
     params = parse_settings(home, home.live_params(), [SETTING])
     report = replay(home, "narrow", params)

@@ -9,16 +9,14 @@ import pytest
 from aiokafka import AIOKafkaConsumer, TopicPartition
 from aiokafka.admin import NewTopic
 
-from processors import NAMES, PROCESSORS
 from streams.core.errors import LogError, UsageError
 from streams.gateways.cli import main
 from streams.logs.kafka.connection import Connection, admin, run, started
 from streams.logs.kafka.log import KafkaLog
-from streams.logs.kafka.topics import MAX_RECORD_BYTES, Names, create, ensure_lineages, listing, read_notes
-from streams.runtime.kafka.candidates import live_lineages
+from streams.logs.kafka.topics import MAX_RECORD_BYTES, Names, create, ensure_sets, listing, read_notes
 from tests.contracts.log_contract import turn
 
-LINEAGES = {"manifest": "0123456789abcdef", "open_efforts": "fedcba9876543210"}
+SETS = ["0123456789abcdef", "fedcba9876543210"]
 
 
 def make(connection: Connection, name: str, partitions: int, **config: str) -> None:
@@ -35,9 +33,9 @@ def make(connection: Connection, name: str, partitions: int, **config: str) -> N
 
 def test_all_topics_are_made_once_with_one_number_of_partitions(connection: Connection) -> None:
     names = Names(connection.prefix)
-    made = create(connection, LINEAGES, 3)
-    assert len(made.created) == 3 + 2 * len(LINEAGES)
-    again = create(connection, LINEAGES)
+    made = create(connection, SETS, 3)
+    assert len(made.created) == 3 + 2 * len(SETS)
+    again = create(connection, SETS)
     assert (again.log_id, again.partitions, again.created) == (made.log_id, 3, [])
     counts = {ends.topic: ends.partitions for ends in listing(connection)[0]}
     single = {names.control, names.dead_letters}
@@ -46,16 +44,16 @@ def test_all_topics_are_made_once_with_one_number_of_partitions(connection: Conn
 
 def test_a_log_has_one_id_however_many_make_it_at_once(connection: Connection) -> None:
     with ThreadPoolExecutor(4) as pool:
-        made = list(pool.map(lambda _: create(connection, LINEAGES, 2), range(4)))
+        made = list(pool.map(lambda _: create(connection, SETS, 2), range(4)))
     assert len({found.log_id for found in made}) == 1
     assert run(connection, read_notes(connection))["id"] == made[0].log_id
-    assert sum(len(found.created) for found in made) == 3 + 2 * len(LINEAGES)
+    assert sum(len(found.created) for found in made) == 3 + 2 * len(SETS)
 
 
 def test_another_number_of_partitions_is_refused_and_nothing_is_changed(connection: Connection) -> None:
-    create(connection, {}, 2)
+    create(connection, (), 2)
     with pytest.raises(UsageError, match="has 2 partitions, not 5") as told:
-        create(connection, LINEAGES, 5)
+        create(connection, SETS, 5)
     assert "log copy" in told.value.way_out
     assert len(listing(connection)[0]) == 3
 
@@ -80,27 +78,27 @@ def test_a_topic_that_differs_is_refused_and_the_difference_named(
     }
     make(connection, Names(connection.prefix).turns, 4, **(right | config))
     with pytest.raises(UsageError, match=fault):
-        create(connection, {}, 4)
+        create(connection, (), 4)
 
 
-def test_a_changelog_that_is_not_compacted_is_refused(connection: Connection) -> None:
-    state = Names(connection.prefix).state("manifest", LINEAGES["manifest"])
+def test_a_topic_of_state_that_is_not_compacted_is_refused(connection: Connection) -> None:
+    state = Names(connection.prefix).state(SETS[0])
     make(connection, state, 4, max_message_bytes=str(MAX_RECORD_BYTES))
-    with pytest.raises(UsageError, match=r"state-changelog has cleanup\.policy=delete, not compact"):
-        create(connection, LINEAGES, 4)
+    with pytest.raises(UsageError, match=r"state\.0123456789abcdef has cleanup\.policy=delete, not compact"):
+        create(connection, SETS, 4)
 
 
-def test_topics_of_a_further_lineage_are_made_as_those_of_the_log(connection: Connection) -> None:
+def test_topics_of_a_further_set_are_made_as_those_of_the_log(connection: Connection) -> None:
     with pytest.raises(LogError, match="there is no topic"):
-        ensure_lineages(connection, LINEAGES)
-    create(connection, {}, 3)
-    assert len(ensure_lineages(connection, LINEAGES).created) == 2 * len(LINEAGES)
-    assert ensure_lineages(connection, LINEAGES).created == []
+        ensure_sets(connection, SETS)
+    create(connection, (), 3)
+    assert len(ensure_sets(connection, SETS).created) == 2 * len(SETS)
+    assert ensure_sets(connection, SETS).created == []
 
 
 def test_more_copies_than_brokers_are_refused_with_a_way_out(connection: Connection) -> None:
     with pytest.raises(LogError, match="need as many brokers") as told:
-        create(connection, {}, 1, replication=30)
+        create(connection, (), 1, replication=30)
     assert "--replication" in told.value.way_out
 
 
@@ -109,31 +107,32 @@ def test_a_prefix_that_no_topic_can_have_is_refused() -> None:
         Names("my topics")
 
 
-def test_names_carry_processor_and_lineage_and_give_them_back() -> None:
+def test_names_carry_the_set_and_give_it_back() -> None:
     names = Names("acme")
-    stream = names.stream("open_efforts", "0123456789abcdef")
-    assert names.lineage_of(stream) == ("open_efforts", "0123456789abcdef")
-    for other in (names.turns, names.state("manifest", "0" * 16), "x" + stream):
-        assert names.lineage_of(other) is None
+    assert names.set_of(names.derived("0123456789abcdef")) == "0123456789abcdef"
+    assert names.set_of(names.group("0123456789abcdef")) == "0123456789abcdef"
+    for other in (names.turns, names.state("0" * 16), "x" + names.derived("0" * 16)):
+        assert names.set_of(other) is None
 
 
 def test_the_lag_of_a_group_is_told_by_partition(connection: Connection) -> None:
     names = Names(connection.prefix)
-    create(connection, LINEAGES, 2)
+    create(connection, SETS, 2)
     log = KafkaLog(connection)
     log.append([turn(str(n), space=f"s{n}") for n in range(20)])
     ends = log.ends()
     log.close()
 
     async def commit() -> None:
-        group = names.group("manifest", LINEAGES["manifest"])
+        group = names.group(SETS[0])
         consumer = AIOKafkaConsumer(**connection.client(), group_id=group, enable_auto_commit=False)
         async with started(consumer):
             consumer.assign([TopicPartition(names.turns, 0)])
             await consumer.commit({TopicPartition(names.turns, 0): 3})
 
     run(connection, commit())
-    (lag,) = listing(connection)[1]
+    lag, never = listing(connection)[1]
+    assert (never.committed, never.lag) == ({}, ends), "a group that never committed is all behind"
     assert (lag.topic, lag.committed, lag.lag) == (names.turns, {0: 3}, {0: ends[0] - 3, 1: ends[1]})
 
 
@@ -142,7 +141,7 @@ def test_the_commands_make_and_list_topics(
 ) -> None:
     monkeypatch.setenv("MNEMOLOG_KAFKA", connection.servers)
     monkeypatch.setenv("MNEMOLOG_KAFKA_PREFIX", connection.prefix)
-    for count in (3 + 2 * len(NAMES), 0):
+    for count in (5, 0):
         with pytest.raises(SystemExit) as done:
             main(["topics", "create", "--partitions", "2", "--json"])
         assert done.value.code == 0
@@ -153,11 +152,12 @@ def test_the_commands_make_and_list_topics(
     with pytest.raises(SystemExit) as done:
         main(["topics", "--json"])
     assert done.value.code == 0
-    rows = {row["topic"]: row for row in map(orjson.loads, capsys.readouterr().out.splitlines())}
+    listed = list(map(orjson.loads, capsys.readouterr().out.splitlines()))
+    assert [row["committed"] for row in listed if "group" in row] == [False]
+    rows = {row["topic"]: row for row in listed if "topic" in row}
     turns = rows[Names(connection.prefix).turns]
     assert turns["records"] == 2
     assert sum(turns["ends"].values()) == 2
-    assert set(live_lineages(connection, PROCESSORS)) == set(NAMES)
     with pytest.raises(SystemExit) as done:
         main(["topics", "create", "--partitions", "7"])
     assert done.value.code == 2

@@ -205,6 +205,18 @@ async def _settled(coroutine: Coroutine[Any, Any, T]) -> T:
         raise
 
 
+async def once_coordinated(ask: Callable[[], Coroutine[Any, Any, T]], patience: float = 10.0) -> T:
+    """The answer to a question about a group. Brokers that never had one first make room for groups."""
+    deadline = asyncio.get_running_loop().time() + patience
+    while True:
+        try:
+            return await ask()
+        except kafka_errors.GroupCoordinatorNotAvailableError:
+            if asyncio.get_running_loop().time() > deadline:
+                raise
+            await asyncio.sleep(0.2)
+
+
 @asynccontextmanager
 async def started(client: C) -> AsyncIterator[C]:
     """An aiokafka consumer or producer, started, and stopped at the end whatever happens."""

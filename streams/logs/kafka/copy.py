@@ -65,7 +65,7 @@ def copied_to(
     origin = _opened(connection, source)
     try:
         begins = origin.accept_loss() if what_is_left and isinstance(origin, KafkaLog) else [0] * origin.partitions
-        create(connection, {}, partitions, replication)
+        create(connection, (), partitions, replication)
         target = KafkaLog(connection)
         try:
             return copy(origin, target, progress, begins)

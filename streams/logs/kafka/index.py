@@ -1,7 +1,8 @@
 """Which event ids a log on Kafka holds: a local index, made from the topic and made again whenever it is lost.
 
 Kafka refuses no second record of the same id, so readers settle it: of the records of one (space, id) the first valid
-one is in the log, the others are not. The index knows the first of each id, and which offsets do not count.
+one is in the log, those that follow within REPEATS are not. (Workers have to remember ids for so long.) The index knows
+the first of each id, and which offsets do not count. Who appends through it can never repeat an id.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from streams.logs.kafka.records import Broken, Read
 
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS first (
-    key BLOB PRIMARY KEY, offset INTEGER NOT NULL, at INTEGER NOT NULL, said BLOB NOT NULL
+    key BLOB PRIMARY KEY, offset INTEGER NOT NULL, at INTEGER NOT NULL, said BLOB NOT NULL, appended INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS skipped (
     partition INTEGER, offset INTEGER, PRIMARY KEY (partition, offset)
@@ -27,7 +28,10 @@ CREATE TABLE IF NOT EXISTS skipped (
 CREATE TABLE IF NOT EXISTS marks (partition INTEGER PRIMARY KEY, next INTEGER NOT NULL) STRICT;
 CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
 """
-VERSION = "1"
+REPEATS = 7 * 24 * 3_600_000
+"""Milliseconds, by the broker's clock, for which an id that comes again is a repetition: programs repeat what they
+could not see acknowledged within minutes, and feed a file twice within days."""
+VERSION = "2"
 """Rises when what is valid, or what the index keeps, changes: an index of another version is made again."""
 
 
@@ -89,7 +93,7 @@ class Index:
 
     def first(self, space: str, id_: str) -> First | None:
         """The first record of an id, where the index has seen it."""
-        row = self._db.execute("SELECT offset, at, said FROM first WHERE key = ?", (_key(space, id_),)).fetchone()
+        row = self._db.execute("SELECT offset, at, said FROM first WHERE key = ?", (id_key(space, id_),)).fetchone()
         return None if row is None else First(*row)
 
     def add(self, partition: int, start: int, stop: int, found: Sequence[Read | Broken]) -> None:
@@ -115,13 +119,18 @@ class Index:
 
     def _take(self, found: Sequence[Read]) -> list[int]:
         """Takes up the first of each id; the offsets of the others."""
-        rows = [(_key(r.event.space, r.event.id), r.offset, r.event.at, saying(r.value)) for r in found]
+        rows = [(id_key(r.event.space, r.event.id), r.offset, r.event.at, saying(r.value), r.appended) for r in found]
         before = self._db.total_changes
-        self._db.executemany("INSERT OR IGNORE INTO first VALUES (?, ?, ?, ?)", rows)
+        self._db.executemany(
+            "INSERT INTO first VALUES (?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET offset = excluded.offset, "
+            f"at = excluded.at, said = excluded.said, appended = excluded.appended WHERE excluded.appended > "
+            f"first.appended + {REPEATS}",
+            rows,
+        )
         if self._db.total_changes - before == len(rows):
             return []
         ask = "SELECT offset FROM first WHERE key = ?"
-        return [offset for key, offset, _, _ in rows if self._db.execute(ask, (key,)).fetchone()[0] != offset]
+        return [offset for key, offset, *_ in rows if self._db.execute(ask, (key,)).fetchone()[0] != offset]
 
     @contextmanager
     def _writing(self) -> Iterator[None]:
@@ -158,5 +167,6 @@ def same(event: Outside, first: First) -> bool:
     return event.at in (AT_APPEND, first.at) and saying(encode(event)) == first.said
 
 
-def _key(space: str, id_: str) -> bytes:
+def id_key(space: str, id_: str) -> bytes:
+    """What an id is remembered under."""
     return hashlib.blake2b(f"{space}\0{id_}".encode(), digest_size=16).digest()

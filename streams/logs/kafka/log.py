@@ -23,7 +23,7 @@ from streams.logs.kafka.connection import Connection, Portal
 from streams.logs.kafka.index import Index, same
 from streams.logs.kafka.records import Broken, Headers, Read, headers_of, partition_of
 from streams.logs.kafka.records import read as read_message
-from streams.logs.kafka.topics import PRODUCER, Names, read_notes, read_notes_to
+from streams.logs.kafka.topics import PRODUCER, READER, Names, read_notes, read_notes_to
 from streams.logs.log import Duplicate, Outcome, Refused, Stored, stamped
 from streams.logs.sqlite import wall_clock
 
@@ -36,13 +36,8 @@ PAGE = 2000
 """Records had at once."""
 FETCH_BYTES = 8 * 1024 * 1024
 """Of a partition per fetch; one larger record comes all the same."""
-CONSUMER: dict[str, Any] = {
-    "auto_offset_reset": "none",  # why: an offset that is gone must be told, never be skipped in silence
-    "max_partition_fetch_bytes": FETCH_BYTES,
-    "fetch_max_wait_ms": 100,  # a reader that goes elsewhere waits for the fetch that waits at the end
-    "enable_auto_commit": False,
-}
-"""The arguments of a consumer that reads a log: records count when they are written, also those of transactions."""
+CONSUMER: dict[str, Any] = READER | {"max_partition_fetch_bytes": FETCH_BYTES}
+"""The arguments of a consumer that reads a log."""
 STALLED = 60.0
 """Seconds without a record before reading on is given up."""
 
@@ -360,7 +355,7 @@ class KafkaLog:
         place = TopicPartition(self.names.control, 0)
         end = (await (await self._look()).end_offsets([place]))[place]
         if self._control is None:
-            self._control = await self._start(AIOKafkaConsumer(**self.connection.client()))
+            self._control = await self._start(AIOKafkaConsumer(**self.connection.client(), **READER))
         await read_notes_to(self._control, place, self._notes, end)
 
     # -- connections ---------------------------------------------------------------------------------------------------

@@ -4,23 +4,24 @@ Raw log: CloudEvents 1.0 Kafka binding, binary mode. Attributes are headers (`ce
 `ce_source`, `ce_time`, `content-type`), the value is the event in JSON, the key is its space, murmur2 chooses the
 partition. What any client wrote is validated here as at the edge, once; what is no event is `Broken`, with the reason.
 
-Derived streams: key is the space, the value the event in JSON with what it only carries on; headers `type` and
-`position`. After each batch comes a `progressed` record: all that the processor makes of the raw log up to
-its position stands before it.
+Derived rows: one record for all that a processor made of one raw event. Its key is the space, its value a JSON array of
+the rows; headers `processor`, `lineage` and `offset` (of the raw event; the partition is the record's own). Each
+transaction ends with a record that has a header `progressed`: all that is made of the raw log up to that offset stands
+before it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import fields, is_dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import fields
 from functools import lru_cache
-from typing import Any, NamedTuple, Protocol, get_args, get_type_hints
+from typing import Any, NamedTuple, Protocol
 
 import orjson
 from aiokafka.partitioner import murmur2
 from pydantic import ValidationError
 
-from streams.core.driver import Position, Record
+from streams.core.driver import Record
 from streams.core.edge import Edge, EdgeError, parse
 from streams.core.events import (
     AT_APPEND,
@@ -40,7 +41,7 @@ from streams.core.processor import Derived, Processor
 Headers = Sequence[tuple[str, bytes]]
 SOURCE = b"mnemolog"
 JSON = b"application/json"
-PROGRESSED = b"progressed"
+PROGRESSED = "progressed"
 _EDGE = Edge()
 """Why one for all: it holds only counts of events without id, and here an event without id is broken."""
 
@@ -90,27 +91,26 @@ class Read(NamedTuple):
     event: Outside
     value: bytes
     """The canonical bytes of the event, whatever the record's own were."""
+    appended: int
+    """When the broker appended the record: milliseconds since 1970."""
 
     def record(self) -> Record:
         """The record as every log gives it."""
         return Record(self.partition, self.offset, self.event.space, self.recorded_at, self.event.type, self.value)
 
 
-class Progressed(NamedTuple):
-    """Up to this raw offset (with it), all that a processor makes of the partition stands before this record."""
-
-    position: Position
-
-
 class Derivation(NamedTuple):
-    """A derived event and its place."""
+    """What a processor made of one raw event."""
 
-    position: Position
-    event: Derived
+    processor: str
+    lineage: str
+    offset: int
+    """Of the raw event."""
+    events: list[Derived]
 
 
 class NotDerivedError(ValueError):
-    """A record of a derived stream that no worker wrote; says why."""
+    """A record among derived rows that no worker wrote; says why."""
 
 
 @lru_cache(maxsize=65_536)
@@ -155,13 +155,7 @@ def read(message: Message, partitions: int) -> Read | Broken:
     reason = _misplaced(event, recorded_at, message, partitions)
     if reason:
         return Broken(message.partition, message.offset, reason)
-    return Read(message.partition, message.offset, recorded_at, event, value)
-
-
-def to_record(message: Message, partitions: int) -> Record | Broken:
-    """As `read`, in the form in which every log gives its records."""
-    found = read(message, partitions)
-    return found.record() if isinstance(found, Read) else found
+    return Read(message.partition, message.offset, recorded_at, event, value, message.timestamp)
 
 
 _Found = tuple[Outside, bytes, bytes | None]
@@ -226,71 +220,51 @@ def _misplaced(event: Outside, recorded_at: int, message: Message, partitions: i
     return ""
 
 
-# -- derived streams ---------------------------------------------------------------------------------------------------
+# -- derived rows ------------------------------------------------------------------------------------------------------
+
+Output = tuple[bytes | None, bytes | None, Headers]
+"""Key, value and headers of a record."""
+Makers = Mapping[str, Mapping[str, type]]
+"""By processor: the classes of its events, by the `type` they carry."""
 
 
-def derived_headers(event: Derived, position: Position) -> list[tuple[str, bytes]]:
-    """The headers of a derived event; its key is its space, its value `encode(event)`."""
-    return [("type", event.type.encode()), ("position", b"%d %d %d" % position)]
+def derived_record(space: str, processor: str, lineage: str, offset: int, events: Sequence[Derived]) -> Output:
+    """The record of what a processor made of the raw event at `offset`."""
+    headers = [("processor", processor.encode()), ("lineage", lineage.encode()), ("offset", b"%d" % offset)]
+    return space.encode(), orjson.dumps(events), headers
 
 
-def progressed_headers(partition: int, offset: int) -> list[tuple[str, bytes]]:
-    """The headers of the record that ends a batch. Its key and value are empty."""
-    return [("type", PROGRESSED), ("position", b"%d %d %d" % (partition, offset, 0))]
+def progressed_record(offset: int) -> Output:
+    """The record that ends a transaction: all that is made of the raw log up to `offset` stands before it."""
+    return None, b"", [(PROGRESSED, b"%d" % offset)]
 
 
-Maker = Callable[..., Derived]
-"""Makes a derived event from its fields as JSON gives them."""
-
-
-def emitted(processor: Processor[Any]) -> dict[str, Maker]:
-    """What makes a processor's events again, by the `type` they carry."""
-    return {_type_of(cls): _maker(cls) for cls in processor.emits}
+def makers(processors: Iterable[Processor[Any]]) -> Makers:
+    """What makes events of processors again."""
+    return {p.name: {_type_of(cls): cls for cls in p.emits} for p in processors}
 
 
 def _type_of(cls: type) -> str:
     return next(str(field.default) for field in fields(cls) if field.name == "type")
 
 
-def _maker(cls: type) -> Maker:
-    hints = get_type_hints(cls)
-    nested = [(f.name, _reviver(hints[f.name])) for f in fields(cls) if f.metadata.get("carried")]
-    if not nested:
-        return cls
+def derived(message: Message, wanted: Mapping[str, str], known: Makers) -> Derivation | int | None:
+    """What a record among derived rows says: rows, or the raw offset up to which all is told.
 
-    def make(**said: Any) -> Any:
-        for name, revive in nested:
-            said[name] = revive(said[name])
-        return cls(**said)
-
-    return make
-
-
-def _reviver(hint: Any) -> Callable[[dict[str, Any]], Any]:
-    """Makes a carried dataclass again; of several, the one whose `type` is written."""
-    kinds: list[Any] = [kind for kind in (get_args(hint) or (hint,)) if is_dataclass(kind)]
-    if len(kinds) == 1:
-        return lambda said: kinds[0](**said)
-    named = {_type_of(kind): kind for kind in kinds}
-    return lambda said: named[said["type"]](**said)
-
-
-def derived(message: Message, makers: Mapping[str, Maker]) -> Derivation | Progressed:
-    """What a record of a derived stream says; `makers` from `emitted`.
-
-    Raises NotDerivedError for a record that the workers of this processor did not write.
+    None for rows of a processor or lineage that is not `wanted`. Raises NotDerivedError for what no worker wrote.
     """
     headers = dict(message.headers)
     try:
-        partition, offset, path = map(int, headers["position"].split())
-        position = Position(partition, offset, path)
-        if partition != message.partition:
-            raise ValueError("a position of another partition")
-        if headers["type"] == PROGRESSED:
-            return Progressed(position)
-        event = makers[headers["type"].decode()](**orjson.loads(message.value or b""))
-        if event.space.encode() != message.key:
-            raise ValueError("key: is not the space")
+        if PROGRESSED in headers:
+            return int(headers[PROGRESSED])
+        processor, lineage = headers["processor"].decode(), headers["lineage"].decode()
+        if wanted.get(processor) != lineage:
+            return None
+        classes = known[processor]
+        told = orjson.loads(message.value or b"")
+        if not isinstance(told, list):
+            raise ValueError("the value is no list of rows")
+        events = [classes[said["type"]](**said) for said in told]
+        return Derivation(processor, lineage, int(headers["offset"]), events)
     except (KeyError, ValueError, TypeError, AttributeError) as error:
         raise NotDerivedError(f"{type(error).__name__}: {error}") from error
-    return Derivation(position, event)

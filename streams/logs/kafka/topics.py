@@ -5,18 +5,20 @@ from __future__ import annotations
 import asyncio
 import re
 import uuid
-from collections.abc import Iterable, Mapping
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, NamedTuple
 
 from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, TopicPartition
 from aiokafka import errors as kafka_errors
 from aiokafka.admin import AIOKafkaAdminClient, NewTopic
 from aiokafka.admin.config_resource import ConfigResource, ConfigResourceType
+from aiokafka.structs import ConsumerRecord
 
 from streams.core.errors import LogError, UsageError
 from streams.core.events import MAX_EVENT_BYTES
-from streams.logs.kafka.connection import Connection, admin, run, started
+from streams.logs.kafka.connection import Connection, admin, once_coordinated, run, started
 
 PARTITIONS = 4
 """Of a log for which no number is said: workers that share the work, at most; it stays for ever."""
@@ -24,6 +26,13 @@ MAX_RECORD_BYTES = 2 * MAX_EVENT_BYTES + 1024 * 1024
 """Of every topic. Why twice an event: a dead letter keeps the bytes and headers of what was no event."""
 PRODUCER: dict[str, Any] = {"acks": "all", "enable_idempotence": True, "max_request_size": MAX_RECORD_BYTES}
 """The arguments of every producer: what it was told is acknowledged is on all replicas in step, once."""
+READER: dict[str, Any] = {
+    "isolation_level": "read_committed",
+    "enable_auto_commit": False,
+    "auto_offset_reset": "none",  # why: an offset that is gone must be told, never be skipped in silence
+    "fetch_max_wait_ms": 100,  # a reader that goes elsewhere waits for the fetch that waits at the end
+}
+"""The arguments of every reader: what a transaction did not complete does not count."""
 KEPT = {"cleanup.policy": "delete", "retention.ms": "-1", "retention.bytes": "-1"}
 LAST = {"cleanup.policy": "compact"}
 TIDY = {
@@ -34,7 +43,7 @@ TIDY = {
 """Of new compacted topics: brokers compact all but the last segment, and a worker that recovers reads what is left. For
 90 days deletions stay to be read: a worker's folder that was idle for less learns of all of them."""
 _PREFIX = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
-_LINEAGE = re.compile(r"\.([a-z0-9_]+)\.([0-9a-f]{16})$")
+_SET = re.compile(r"[0-9a-f]{16}")
 
 
 class Names:
@@ -51,22 +60,22 @@ class Names:
         self.dead_letters = f"{prefix}.dead-letters"
         """What could not be read, with the reason."""
 
-    def stream(self, processor: str, lineage: str) -> str:
-        """The derived events of a processor."""
-        return f"{self.prefix}.{processor}.{lineage}"
+    def derived(self, set_id: str) -> str:
+        """The rows that the workers of a set derive."""
+        return f"{self.prefix}.derived.{set_id}"
 
-    def group(self, processor: str, lineage: str) -> str:
-        """The consumer group of a processor, and the id of its Faust app."""
-        return f"{self.prefix}.{processor}.{lineage}"
+    def state(self, set_id: str) -> str:
+        """The state of a set's folds, by key: compacted."""
+        return f"{self.prefix}.state.{set_id}"
 
-    def state(self, processor: str, lineage: str) -> str:
-        """The changelog of the processor's table, as Faust calls it for a table named `state`."""
-        return f"{self.group(processor, lineage)}-state-changelog"
+    def group(self, set_id: str) -> str:
+        """The consumer group of a set, and the id of its Faust app."""
+        return f"{self.prefix}.{set_id}"
 
-    def lineage_of(self, stream: str) -> tuple[str, str] | None:
-        """The processor and lineage of a stream or group; None for another topic."""
-        found = _LINEAGE.search(stream) if stream.startswith(f"{self.prefix}.") else None
-        return (found[1], found[2]) if found and stream == self.stream(found[1], found[2]) else None
+    def set_of(self, name: str) -> str | None:
+        """The set that a group or a topic of derived rows belongs to; None for others."""
+        found = name[-16:]
+        return found if _SET.fullmatch(found) and name in (self.derived(found), self.group(found)) else None
 
 
 class Spec(NamedTuple):
@@ -104,6 +113,7 @@ class Lag(NamedTuple):
     group: str
     topic: str
     committed: dict[int, int]
+    """By partition; empty for a group that never committed."""
     lag: dict[int, int]
 
 
@@ -120,15 +130,12 @@ def log_specs(names: Names, partitions: int) -> list[Spec]:
     ]
 
 
-def lineage_specs(names: Names, lineages: Mapping[str, str], partitions: int) -> list[Spec]:
-    """The topics of processors, by name and lineage."""
+def set_specs(names: Names, sets: Iterable[str], partitions: int) -> list[Spec]:
+    """The topics of what workers emit, by set."""
     return [
         spec
-        for name, lineage in lineages.items()
-        for spec in (
-            Spec(names.stream(name, lineage), partitions, KEPT),
-            Spec(names.state(name, lineage), partitions, LAST),
-        )
+        for set_id in sets
+        for spec in (Spec(names.derived(set_id), partitions, KEPT), Spec(names.state(set_id), partitions, LAST))
     ]
 
 
@@ -136,47 +143,39 @@ def lineage_specs(names: Names, lineages: Mapping[str, str], partitions: int) ->
 
 
 def create(
-    connection: Connection, lineages: Mapping[str, str], partitions: int | None = None, replication: int = 1
+    connection: Connection, sets: Iterable[str] = (), partitions: int | None = None, replication: int | None = None
 ) -> Made:
-    """Makes what is missing of a log and of the topics of `lineages` (processor to lineage).
+    """Makes what is missing of a log and of the topics of `sets`.
 
-    `partitions` of a log that exists already is what it is; PARTITIONS where none are said for a new one. Raises
-    UsageError where what exists differs from what must be, LogError where brokers refuse.
+    `partitions` and `replication` of a log that exists already are what they are; PARTITIONS and 1 where none are said
+    for a new one. Raises UsageError where what exists differs from what must be, LogError where brokers refuse.
     """
-    return run(connection, _create(connection, lineages, partitions, replication))
+    return run(connection, _create(connection, list(sets), partitions, replication))
 
 
-def ensure_lineages(connection: Connection, lineages: Mapping[str, str]) -> Made:
-    """Makes the topics of further lineages beside a log that exists, as it was made. Raises as `create` does."""
-    return run(connection, _ensure(connection, lineages))
-
-
-async def _ensure(connection: Connection, lineages: Mapping[str, str]) -> Made:
-    names = Names(connection.prefix)
-    client = await admin(connection)
-    try:
-        described = await _described(client)
-    finally:
-        await client.close()
-    if names.turns not in described:
-        raise LogError(f"there is no topic {names.turns} on {connection.servers}", "`mnemolog topics create` makes it")
-    turns = described[names.turns]
-    return await _create(connection, lineages, None, len(turns["partitions"][0]["replicas"]))
+def ensure_sets(connection: Connection, sets: Iterable[str]) -> Made:
+    """Makes the topics of further sets beside a log that exists. Raises as `create` does, and LogError without one."""
+    return run(connection, _create(connection, list(sets), None, None, beside=True))
 
 
 async def _create(
-    connection: Connection, lineages: Mapping[str, str], partitions: int | None, replication: int
+    connection: Connection, sets: Sequence[str], partitions: int | None, replication: int | None, beside: bool = False
 ) -> Made:
     names = Names(connection.prefix)
     client = await admin(connection)
     try:
         described = await _described(client)
-        count = partitions or len(described.get(names.turns, {}).get("partitions", ())) or PARTITIONS
-        specs = [*log_specs(names, count), *lineage_specs(names, lineages, count)]
+        there = described.get(names.turns, {}).get("partitions", ())
+        if beside and not there:
+            raise LogError(
+                f"there is no topic {names.turns} on {connection.servers}", "`mnemolog topics create` makes it"
+            )
+        count = partitions or len(there) or PARTITIONS
+        specs = [*log_specs(names, count), *set_specs(names, sets, count)]
         existing = [spec for spec in specs if spec.name in described]
         await _check(client, described, existing)
         missing = [spec for spec in specs if spec.name not in described]
-        created = await _make(client, missing, replication)
+        created = await _make(client, missing, replication or (len(there[0]["replicas"]) if there else 1))
         if len(created) < len(missing):  # another process made some meanwhile
             await _check(client, await _described(client), [spec for spec in missing if spec.name not in created])
     finally:
@@ -275,7 +274,7 @@ async def _identify(connection: Connection, names: Names, partitions: int, first
 async def read_notes(connection: Connection, patience: float = 0.0) -> dict[str, str]:
     """What is noted about the log; waits for an id at most `patience` seconds. Empty where there is no log."""
     deadline = asyncio.get_running_loop().time() + patience
-    async with started(AIOKafkaConsumer(**connection.client())) as consumer:
+    async with started(AIOKafkaConsumer(**connection.client(), **READER)) as consumer:
         control = TopicPartition(Names(connection.prefix).control, 0)
         notes: dict[str, str] = {}
         while True:
@@ -300,16 +299,55 @@ async def read_notes_to(consumer: AIOKafkaConsumer, control: TopicPartition, not
         consumer.seek(control, 0)
     while await consumer.position(control) < end:
         for message in (await consumer.getmany(timeout_ms=500)).get(control, ()):
-            if message.key is not None and message.value is not None:
-                notes[message.key.decode()] = message.value.decode()
+            take_note(notes, message.key, message.value)
 
 
-async def write_notes(connection: Connection, notes: Mapping[str, str]) -> None:
-    """Notes words about the log, one a key; the newest counts."""
+def take_note(notes: dict[str, str], key: bytes | None, value: bytes | None) -> None:
+    """Takes a record of the control topic up; one without value ends what was noted."""
+    if key is not None and value is None:
+        notes.pop(key.decode(), None)
+    elif key is not None and value is not None:
+        notes[key.decode()] = value.decode()
+
+
+async def write_notes(connection: Connection, notes: Mapping[str, str | None]) -> None:
+    """Notes words about the log, one a key; the newest counts, and None ends what was noted."""
     control = Names(connection.prefix).control
     async with started(AIOKafkaProducer(**connection.client(), **PRODUCER)) as producer:
         for key, value in notes.items():
-            await producer.send_and_wait(control, key=key.encode(), value=value.encode(), partition=0)
+            said = None if value is None else value.encode()
+            await producer.send_and_wait(control, key=key.encode(), value=said, partition=0)
+
+
+# -- reading all of a topic --------------------------------------------------------------------------------------------
+
+
+async def bounds(connection: Connection, place: TopicPartition) -> tuple[int, int]:
+    """The first offset that a partition keeps, and the one after the last that is committed."""
+    async with started(AIOKafkaConsumer(**connection.client(), **READER)) as consumer:
+        return (await consumer.beginning_offsets([place]))[place], (await consumer.end_offsets([place]))[place]
+
+
+async def whole(
+    connection: Connection, place: TopicPartition, start: int = 0, stop: int | None = None
+) -> AsyncIterator[list[ConsumerRecord[bytes, bytes]]]:
+    """What a partition holds from `start` on, to `stop` or its end as of now, page by page.
+
+    Raises LogError where there is no such topic.
+    """
+    async with started(AIOKafkaConsumer(**connection.client(), **READER)) as consumer:
+        if place.topic not in await consumer.topics():
+            raise LogError(f"there is no topic {place.topic}", "`mnemolog topics create` makes what is missing")
+        begin = max(start, (await consumer.beginning_offsets([place]))[place])
+        end = (await consumer.end_offsets([place]))[place]
+        end = end if stop is None else min(stop, end)
+        if begin >= end:
+            return
+        consumer.assign([place])
+        consumer.seek(place, begin)
+        while await consumer.position(place) < end:
+            page = (await consumer.getmany(place, timeout_ms=500, max_records=2_000)).get(place, [])
+            yield [message for message in page if message.offset < end]
 
 
 # -- looking -----------------------------------------------------------------------------------------------------------
@@ -326,14 +364,17 @@ async def _listing(connection: Connection) -> tuple[list[Ends], list[Lag]]:
     try:
         described = await _described(client)
         mine = {t: len(d["partitions"]) for t, d in sorted(described.items()) if t.startswith(f"{names.prefix}.")}
-        groups = sorted(group for group, *_ in await client.list_consumer_groups() if names.lineage_of(group))
-        committed = {group: await client.list_consumer_group_offsets(group) for group in groups}
+        groups = {names.group(found) for topic in mine if (found := names.set_of(topic))}
+        groups |= {group for group, *_ in await client.list_consumer_groups() if names.set_of(group)}
+        committed = {
+            group: await once_coordinated(partial(client.list_consumer_group_offsets, group))
+            for group in sorted(groups)
+        }
     finally:
         await client.close()
     ends = await _ends(connection, mine)
-    return list(ends.values()), [
-        lag for group in groups for lag in _lags(group, {p: o.offset for p, o in committed[group].items()}, ends)
-    ]
+    offsets = {group: {place: at.offset for place, at in committed[group].items()} for group in committed}
+    return list(ends.values()), _lags(names, offsets, ends)
 
 
 async def _ends(connection: Connection, topics: Mapping[str, int]) -> dict[str, Ends]:
@@ -352,10 +393,12 @@ async def _ends(connection: Connection, topics: Mapping[str, int]) -> dict[str, 
     }
 
 
-def _lags(group: str, committed: Mapping[Any, int], ends: Mapping[str, Ends]) -> list[Lag]:
+def _lags(names: Names, groups: Mapping[str, Mapping[Any, int]], ends: Mapping[str, Ends]) -> list[Lag]:
     found = []
-    for topic in sorted({place.topic for place in committed} & ends.keys()):
-        offsets = {place.partition: offset for place, offset in sorted(committed.items()) if place.topic == topic}
-        lag = {p: max(0, end - max(0, offsets.get(p, 0))) for p, end in ends[topic].ends.items()}
-        found.append(Lag(group, topic, offsets, lag))
+    turns = ends.get(names.turns)
+    for group, committed in groups.items():
+        if turns:
+            offsets = {place.partition: offset for place, offset in sorted(committed.items()) if offset >= 0}
+            lag = {p: end - offsets.get(p, turns.begins[p]) for p, end in turns.ends.items()}
+            found.append(Lag(group, names.turns, offsets, lag))
     return found

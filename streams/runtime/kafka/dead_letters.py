@@ -21,11 +21,11 @@ from streams.core.edge import Edge, parse
 from streams.core.errors import LogError, MnemologError, UsageError
 from streams.core.events import Outside, iso
 from streams.logs.kafka.connection import run
-from streams.logs.kafka.topics import PRODUCER
+from streams.logs.kafka.records import Output
+from streams.logs.kafka.topics import PRODUCER, whole
 from streams.logs.log import Refused, Stored
 
 if TYPE_CHECKING:
-    from streams.gateways.terminal import Row
     from streams.logs.kafka.connection import Connection
     from streams.logs.log import Log
 
@@ -52,7 +52,7 @@ class Letter(NamedTuple):
     headers: Headers
     """The broken record's own."""
 
-    def told(self) -> Row:
+    def told(self) -> dict[str, Any]:
         """What it is, in a line."""
         return {
             "name": self.name,
@@ -64,7 +64,7 @@ class Letter(NamedTuple):
             "bytes": None if self.value is None else len(self.value),
         }
 
-    def content(self) -> Row:
+    def content(self) -> dict[str, Any]:
         """What came, as text; what is not UTF-8 is replaced, and `base64` holds the bytes."""
         return {
             "key": _text(self.key),
@@ -83,21 +83,13 @@ class Refed(NamedTuple):
     said: str
 
 
-class Laid(NamedTuple):
-    """What is sent to the topic of dead letters."""
-
-    key: bytes
-    value: bytes
-    headers: Headers
-
-
 def name_of(topic: str, partition: int, offset: int, raw_topic: str) -> str:
     """What a letter is called."""
     place = f"{partition}:{offset}"
     return place if topic == raw_topic else f"{topic}:{place}"
 
 
-def laid(topic: str, message: Any, reason: str, raw_topic: str) -> Laid:
+def laid(topic: str, message: Any, reason: str, raw_topic: str) -> Output:
     """The letter for a broken record; `message` has an aiokafka record's partition, offset, key, value and headers."""
     ours: Headers = [
         ("reason", reason.encode()),
@@ -109,7 +101,7 @@ def laid(topic: str, message: Any, reason: str, raw_topic: str) -> Laid:
     ]
     key = name_of(topic, message.partition, message.offset, raw_topic).encode()
     # Why never null: in a compacted topic that would take the letter away.
-    return Laid(key, message.value or b"", [*ours, *message.headers])
+    return key, message.value or b"", [*ours, *message.headers]
 
 
 def letter_of(message: Any) -> Letter:
@@ -160,23 +152,12 @@ class Letters:
             run(self.connection, self._settle(names))
 
     async def _all(self) -> list[Letter]:
-        from aiokafka import AIOKafkaConsumer, TopicPartition
+        from aiokafka import TopicPartition
 
-        place = TopicPartition(self.topic, 0)
         letters: dict[bytes, Letter | None] = {}
-        consumer = AIOKafkaConsumer(group_id=None, enable_auto_commit=False, **self.connection.client())
-        await consumer.start()
-        try:
-            if self.topic not in await consumer.topics():
-                raise LogError(f"there is no topic {self.topic}", "`mnemolog topics create` makes what is missing")
-            consumer.assign([place])
-            await consumer.seek_to_beginning(place)
-            end = (await consumer.end_offsets([place]))[place]
-            while await consumer.position(place) < end:
-                for message in (await consumer.getmany(place, timeout_ms=200)).get(place, ()):
-                    _take(letters, message)
-        finally:
-            await consumer.stop()
+        async for page in whole(self.connection, TopicPartition(self.topic, 0)):
+            for message in page:
+                _take(letters, message)
         return sorted(filter(None, letters.values()), key=lambda letter: (letter.set_aside_at, letter.name))
 
     async def _settle(self, names: Sequence[str]) -> None:

@@ -12,25 +12,25 @@ from aiokafka.structs import ConsumerRecord
 
 from streams.core.errors import LogError
 from streams.logs.kafka.connection import Connection, Portal
-from streams.runtime.kafka.fetching import rest_between_fetches
+from streams.logs.kafka.topics import READER
 
 Found = Mapping[TopicPartition, Sequence["ConsumerRecord[bytes, bytes]"]]
 AHEAD = 4
 """Batches read ahead of who takes them."""
 RECORDS = 2_000
 """Records of a batch, at most."""
-WAIT_MS = 50
-"""Milliseconds the broker keeps a fetch that finds nothing. Why so few: a partition that was full is asked for
-again only with the next fetch."""
+PAUSE = 0.005
+"""Seconds until it is looked again whether there is room."""
 
 
 class Feed:
-    """Reads given partitions from given offsets on, in a thread of its own."""
+    """Reads partitions from given offsets on, in a thread of its own."""
 
-    def __init__(self, connection: Connection, places: Mapping[TopicPartition, int]) -> None:
-        """Raises LogError where a topic is missing, or no longer holds what is asked for."""
+    def __init__(self, connection: Connection) -> None:
+        """Raises LogError where no broker answers."""
         self._connection = connection
-        self._places = places
+        self.places: dict[TopicPartition, int] = {}
+        """What is read, and the offset that is read next."""
         self.full: frozenset[TopicPartition] = frozenset()
         """Partitions of which enough was taken: they are not read on until this changes."""
         self._inbox: deque[Found] = deque()
@@ -42,6 +42,14 @@ class Feed:
             self._portal.close()
             raise
 
+    def read(self, places: Mapping[TopicPartition, int]) -> None:
+        """Reads further partitions, from these offsets on.
+
+        Raises LogError where a topic is missing, or no longer holds what is asked for.
+        """
+        with self._connection.telling():
+            self._portal.call(self._add(places))
+
     def take(self) -> Found | None:
         """The oldest batch that waits; None where none does. Raises LogError when reading has failed."""
         if self._inbox:
@@ -51,10 +59,6 @@ class Feed:
                 self._pump.result()
         return None
 
-    def waits(self) -> bool:
-        """Whether a batch waits."""
-        return bool(self._inbox)
-
     def close(self) -> None:
         """Stops reading."""
         with contextlib.suppress(Exception):  # it is over, whatever the brokers say
@@ -62,35 +66,33 @@ class Feed:
         self._portal.close()
 
     async def _start(self) -> None:
-        self._consumer: AIOKafkaConsumer[bytes, bytes] = AIOKafkaConsumer(
-            group_id=None,
-            enable_auto_commit=False,
-            auto_offset_reset="none",
-            fetch_max_wait_ms=WAIT_MS,
-            **self._connection.client(),
-        )
-        await self._consumer.start()
-        rest_between_fetches(self._consumer)
+        self._consumer: AIOKafkaConsumer[bytes, bytes] = AIOKafkaConsumer(**self._connection.client(), **READER)
         try:
-            await self._check()
+            await self._consumer.start()
         except BaseException:
             await self._consumer.stop()
             raise
-        self._consumer.assign(list(self._places))
-        for place, offset in self._places.items():
-            self._consumer.seek(place, offset)
+        self._reading = asyncio.Lock()
         self._pump = asyncio.get_running_loop().create_task(self._run())
 
-    async def _check(self) -> None:
-        missing = sorted({place.topic for place in self._places} - await self._consumer.topics())
+    async def _add(self, places: Mapping[TopicPartition, int]) -> None:
+        await self._check(places)
+        async with self._reading:  # what a fetch under way brings is counted before all are sought anew
+            self.places |= places
+            self._consumer.assign(list(self.places))
+            for place, offset in self.places.items():
+                self._consumer.seek(place, offset)
+
+    async def _check(self, places: Mapping[TopicPartition, int]) -> None:
+        missing = sorted({place.topic for place in places} - await self._consumer.topics())
         if missing:
             raise LogError(
                 f"there is no topic {missing[0]} on {self._connection.servers}",
                 "`mnemolog topics create`, then start `mnemolog worker`",
             )
-        first = await self._consumer.beginning_offsets(list(self._places))
-        ends = await self._consumer.end_offsets(list(self._places))
-        for place, offset in self._places.items():
+        first = await self._consumer.beginning_offsets(list(places))
+        ends = await self._consumer.end_offsets(list(places))
+        for place, offset in places.items():
             if not first[place] <= offset <= ends[place]:
                 raise LogError(
                     f"{place.topic} holds offsets {first[place]} to {ends[place]} of partition {place.partition}; "
@@ -101,17 +103,16 @@ class Feed:
 
     async def _run(self) -> None:
         while True:
-            if len(self._inbox) >= AHEAD:
-                await asyncio.sleep(0.005)
+            wanted = [place for place in self.places if place not in self.full]
+            if len(self._inbox) >= AHEAD or not wanted:
+                await asyncio.sleep(PAUSE)
                 continue
-            full = self.full
-            wanted = [place for place in self._places if place not in full]
-            if not wanted:
-                await asyncio.sleep(0.005)
-                continue
-            found = await self._consumer.getmany(*wanted, timeout_ms=100, max_records=RECORDS)
+            async with self._reading:
+                found = await self._consumer.getmany(*wanted, timeout_ms=100, max_records=RECORDS)
+                self.places |= {place: messages[-1].offset + 1 for place, messages in found.items() if messages}
             if found:
                 self._inbox.append(found)
+            await asyncio.sleep(0)
 
     async def _stop(self) -> None:
         self._pump.cancel()

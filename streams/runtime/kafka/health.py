@@ -174,21 +174,16 @@ class Sampler:
 
     async def _sample_while_connected(self) -> None:
         from aiokafka import AIOKafkaConsumer
-        from aiokafka.admin import AIOKafkaAdminClient
 
         consumer = AIOKafkaConsumer(group_id=None, enable_auto_commit=False, **self.connection.client())
-        admin = AIOKafkaAdminClient(**self.connection.client())
         try:
             await asyncio.wait_for(consumer.start(), PATIENCE)
-            await asyncio.wait_for(admin.start(), PATIENCE)
             while not self._stop.is_set():
                 await asyncio.wait_for(self._ends(consumer), PATIENCE)
-                await asyncio.wait_for(self._commits(admin), PATIENCE)
                 self.meters.measured()
                 await asyncio.sleep(self.every)
         finally:
             await consumer.stop()
-            await admin.close()
 
     async def _ends(self, consumer: Any) -> None:
         from aiokafka import TopicPartition
@@ -197,11 +192,3 @@ class Sampler:
         if wanted:
             for place, offset in (await consumer.end_offsets(wanted)).items():
                 self.meters.end(place.topic, place.partition, offset)
-
-    async def _commits(self, admin: Any) -> None:
-        for (part, topic), group in list(self.meters.watched.items()):
-            if not group:
-                continue
-            for place, committed in (await admin.list_consumer_group_offsets(group)).items():
-                if place.topic == topic and (part, topic, place.partition) in self.meters.readings:
-                    self.meters.committed(part, topic, place.partition, committed.offset)

@@ -2,7 +2,7 @@
 
 Code that moves events is given a `Meters` and tells it what happened, batch by batch. The base class keeps nothing, so
 that telling costs nothing where nobody asked for metrics; `Prometheus` keeps it, and `health` serves it.
-A part is a processor's name, or "projector". Times are seconds.
+A part is "worker" or "projector". Times are seconds.
 """
 
 from __future__ import annotations
@@ -19,8 +19,10 @@ if TYPE_CHECKING:
 
 Phase = Literal["starting", "restoring", "running", "stopping", "failed"]
 """Where a part is in its life. Only `running` is ready; `failed` is not live."""
-Stage = Literal["decode", "fold", "send", "journal", "table", "commit", "query"]
+Stage = Literal["decode", "fold", "transaction", "commit"]
 """What a batch's time is spent on."""
+Reason = Literal["fenced", "away"]
+"""Why a run is given up: another worker has the partition, or the brokers do not answer."""
 STALLED = 120.0
 """Seconds without a sign of life after which a process counts as hung: the largest batch takes a few."""
 BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
@@ -47,9 +49,6 @@ class Meters:
     def beat(self) -> None:
         """The process gets on: to be told at least every few seconds, also when idle."""
 
-    def watch(self, part: str, topic: str, group: str = "") -> None:
-        """The part reads this topic; its lag (and the commits of its consumer group, where it has one) are measured."""
-
     def folded(self, part: str, counts: Mapping[str, int]) -> None:
         """Events were taken from the log or stream and folded: how many of each type."""
 
@@ -63,7 +62,7 @@ class Meters:
         """All below this offset is folded; told at assignment and after each batch."""
 
     def committed(self, part: str, topic: str, partition: int, offset: int) -> None:
-        """All below this offset is committed. What has a consumer group need not tell: it is looked up."""
+        """All below this offset is committed."""
 
     def released(self, part: str, topic: str, partition: int) -> None:
         """The partition went to another worker."""
@@ -73,6 +72,12 @@ class Meters:
 
     def dead_letter(self, part: str, count: int = 1) -> None:
         """Broken records went to the dead letters."""
+
+    def gave_up(self, part: str, why: Reason) -> None:
+        """A run was given up: whoever has the partition then folds it again."""
+
+    def rebalanced(self, part: str) -> None:
+        """The group shared its partitions out."""
 
     @contextmanager
     def timed(self, part: str, stage: Stage) -> Iterator[None]:
@@ -127,7 +132,6 @@ class Prometheus(Meters):
 
         self.registry: CollectorRegistry = CollectorRegistry()
         self.readings: dict[Place, Reading] = {}
-        self.watched: dict[tuple[str, str], str] = {}
         self.phases: dict[str, Phase] = {}
         self._restored: dict[tuple[str, int], tuple[int, int]] = {}
         self._last: dict[str, float] = {}
@@ -137,6 +141,8 @@ class Prometheus(Meters):
         self._folded = Counter("mnemolog_events", "Events folded", ["processor", "type"], registry=here)
         self._made = Counter("mnemolog_derived_events", "Derived events made", ["processor", "type"], registry=here)
         self._dead = Counter("mnemolog_dead_letters", "Broken records set aside", ["processor"], registry=here)
+        self._gave_up = Counter("mnemolog_given_up_runs", "Runs given up", ["processor", "reason"], registry=here)
+        self._rebalances = Counter("mnemolog_rebalances", "Partitions shared out", ["processor"], registry=here)
         self._took = Histogram(
             "mnemolog_batch_seconds",
             "Time of one batch, by stage",
@@ -154,9 +160,6 @@ class Prometheus(Meters):
 
     def beat(self) -> None:
         self._beat = time.monotonic()
-
-    def watch(self, part: str, topic: str, group: str = "") -> None:
-        self.watched[part, topic] = group
 
     def folded(self, part: str, counts: Mapping[str, int]) -> None:
         self._last[part] = time.monotonic()
@@ -192,6 +195,12 @@ class Prometheus(Meters):
 
     def dead_letter(self, part: str, count: int = 1) -> None:
         self._dead.labels(part).inc(count)
+
+    def gave_up(self, part: str, why: Reason) -> None:
+        self._gave_up.labels(part, why).inc()
+
+    def rebalanced(self, part: str) -> None:
+        self._rebalances.labels(part).inc()
 
     def end(self, topic: str, partition: int, offset: int) -> None:
         """The broker says that the partition's next record gets this offset."""

@@ -1,9 +1,11 @@
 """The projector: brings the raw log and what workers derive from it into one memory, all of an event or none of it.
 
-Workers derive each at their own pace, so the rows of a stream wait until every processor has `progressed` past a raw
-offset. Then the raw events up to there and all that is derived from them are committed in ONE transaction, with the
-mark per partition and the record from which each stream is read on. So a memory is, at every moment, what the embedded
-runtime would have made of the same beginning of the log; a crash anywhere repeats only what was not committed.
+Rows wait until every processor has told all that it makes up to a raw offset. Then the raw events up to there and all
+that is derived from them are committed in ONE transaction, with the mark per partition and the record from which the
+rows of each set of workers are read on. So a memory is, at every moment, what the embedded runtime would have made of
+the same beginning of the log; a crash anywhere repeats only what was not committed.
+
+Several sets of workers may emit the same processor: whoever is first is taken, for what they tell is the same.
 """
 
 from __future__ import annotations
@@ -11,135 +13,101 @@ from __future__ import annotations
 import logging
 import time
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields
-from itertools import takewhile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from aiokafka import TopicPartition
 
-from projections.store import Batch, Store, derived_batch, raw_batch
+from projections.store import Batch, Store
+from projections.tables import derived_batch, raw_batch
 from streams.core.driver import Placed
 from streams.core.errors import LogError
-from streams.core.events import OUTSIDE, TurnRecorded
-from streams.core.processor import Processor
+from streams.core.events import TurnRecorded
+from streams.core.processor import Derived, Processor, Raw
 from streams.core.progress import Progress, no_progress
-from streams.core.text import FactRead, Root, Text, TurnRead
+from streams.core.text import NO_TEXT
 from streams.core.text.terms import tokens
+from streams.logs.kafka.connection import run
 from streams.logs.kafka.log import KafkaLog
-from streams.logs.kafka.records import (
-    PROGRESSED,
-    Maker,
-    Message,
-    NotDerivedError,
-    Progressed,
-    Read,
-    derived,
-    emitted,
-    read,
-)
+from streams.logs.kafka.records import Message, NotDerivedError, Read, derived, makers, read
+from streams.logs.kafka.topics import read_notes
 from streams.runtime.fold import rare_collections
 from streams.runtime.kafka.feed import Feed
 from streams.runtime.kafka.metrics import OFF, Meters
+from streams.runtime.kafka.sets import sets_for
 from streams.runtime.memories import check_memory
 
-STEP = 5_000
-"""Raw offsets of a partition committed at once, at most: a commit costs about 20 ms whatever it holds."""
-WAITING = 100_000
-"""Rows that may wait in memory, shared out over the streams and partitions: about 150 MB."""
-PATIENCE = 5.0
-"""Seconds without progress after which nobody waits any longer for workers."""
+logger = logging.getLogger(__name__)
+
 PART = "projector"
-TYPES = {cls: name for name, cls in OUTSIDE.items()}
-logger = logging.getLogger("mnemolog.projector")
+"""What it is called in metrics."""
+WAITING = 20_000
+"""Raw events and derived rows of a partition that wait; beyond that the topic they come from is not read on."""
+STEP = 5_000
+"""Raw offsets of a partition per commit, at most."""
+REST = 4.0
+"""Times a commit's duration until the next one, unless somebody waits: so it takes a fifth of a core at most, and under
+load commits grow instead of following each other."""
+PATIENCE = 5.0
+"""Seconds that a memory waits for workers while none gets on."""
+LOOK = 5.0
+"""Seconds between looks for further sets of workers while there are none for some processor."""
+
+
+@dataclass(slots=True)
+class Told:
+    """A set's topic of derived rows, in one partition."""
+
+    next: int
+    """The offset of the record that is read next."""
+    resume: int
+    """The record from which it is read on once what waits here is forgotten."""
+    marks: deque[tuple[int, int]] = field(default_factory=deque)
+    """Where it was told that all up to a raw offset is there: that offset, and the record after."""
+
+    def settle(self, cut: int) -> None:
+        """All up to a raw offset is committed."""
+        while self.marks and self.marks[0][0] <= cut:
+            self.resume = self.marks.popleft()[1]
 
 
 @dataclass(slots=True)
 class Lane:
-    """One processor's stream in one partition: what was read of it and waits for the other processors."""
+    """A partition: what was read of it and is not committed."""
 
-    processor: Processor[Any]
-    makers: Mapping[str, Maker]
-    base: int
-    """The raw offset up to which all is in the memory."""
-    done: int
-    """The raw offset up to which the processor has said that it made all that it makes."""
+    partition: int
+    mark: int
+    """The raw offset up to which all is committed."""
     next: int
-    """The offset in the stream of the record that is read next."""
-    last: tuple[int, int]
-    """The (raw offset, path) of the newest row: what is not above it was read before."""
-    rows: deque[tuple[int, Placed]] = field(default_factory=deque)
-    """Each after its offset in the stream."""
-    marks: deque[tuple[int, int]] = field(default_factory=deque)
-    """(offset in the stream, raw offset) of `progressed` records past what is committed."""
+    """The raw offset that is read next."""
+    done: dict[str, int]
+    """By processor: the raw offset up to which it told all that it makes."""
+    last: dict[str, int]
+    """By processor: the raw offset of the newest rows taken."""
+    raw: deque[Read] = field(default_factory=deque)
+    rows: dict[str, deque[tuple[int, list[Derived]]]] = field(default_factory=dict)
+    """By processor: rows with the raw offset that they are of."""
+    waiting: int = 0
+    """Rows that wait."""
 
-    def take(self, message: Message) -> None:
-        """Takes a record of the stream. Raises NotDerivedError for one that no worker of the processor wrote."""
-        self.next = message.offset + 1
-        if self._is_known(message):
-            return
-        found = derived(message, self.makers)
-        _, offset, path = found.position
-        if isinstance(found, Progressed):
-            self.done = offset
-            if offset > self.base:
-                self.marks.append((message.offset, offset))
-            return
-        self.rows.append((message.offset, (message.partition, offset, path, found.event)))
-        self.last = (offset, path)
+    def cut(self) -> int:
+        """The raw offset up to which all is here, at most STEP after the mark."""
+        return min(self.mark + STEP, self.next - 1, *self.done.values())
 
-    def _is_known(self, message: Message) -> bool:
-        """Whether the headers alone tell that it says nothing new: workers repeat what they made before a crash."""
-        headers = dict(message.headers)
-        try:
-            _, offset, path = map(int, headers["position"].split())
-        except (KeyError, ValueError):
-            return False
-        return offset <= self.done if headers.get("type") == PROGRESSED else (offset, path) <= self.last
-
-    def rows_to(self, cut: int) -> list[Placed]:
-        """The rows up to a raw offset."""
-        return [row for _, row in takewhile(lambda entry: entry[1][1] <= cut, self.rows)]
-
-    def drop_to(self, cut: int) -> None:
-        """Forgets what is committed."""
-        self.base = cut
-        while self.rows and self.rows[0][1][1] <= cut:
-            self.rows.popleft()
-        while self.marks and self.marks[0][1] <= cut:
-            self.marks.popleft()
-
-    def resume(self, cut: int) -> int:
-        """The offset in the stream from which it must be read again once all up to `cut` is committed."""
-        rows = next((at for at, row in self.rows if row[1] > cut), self.next)
-        marks = next((at for at, offset in self.marks if offset > cut), self.next)
-        return min(rows, marks)
-
-    def is_full(self, room: int) -> bool:
-        """Whether enough waits. Why only past a mark: without one nothing could be committed, and all would stand."""
-        return bool(self.marks) and len(self.rows) + len(self.marks) > room
-
-
-@dataclass(slots=True)
-class RawLane:
-    """The raw log in one partition: what was read of it and waits for the processors."""
-
-    next: int
-    """The offset of the record that is read next."""
-    rows: deque[Read] = field(default_factory=deque)
-
-    def rows_to(self, cut: int) -> list[Read]:
-        """The events up to a raw offset."""
-        return list(takewhile(lambda read: read.offset <= cut, self.rows))
-
-    def drop_to(self, cut: int) -> None:
-        """Forgets what is committed."""
-        while self.rows and self.rows[0].offset <= cut:
-            self.rows.popleft()
-
-    def is_full(self, room: int) -> bool:
-        """Whether enough waits."""
-        return len(self.rows) > room
+    def take_to(self, cut: int) -> tuple[list[Read], list[Placed]]:
+        """Raw events and rows up to a raw offset, which wait no more."""
+        raw: list[Read] = []
+        while self.raw and self.raw[0].offset <= cut:
+            raw.append(self.raw.popleft())
+        placed: list[Placed] = []
+        for rows in self.rows.values():
+            while rows and rows[0][0] <= cut:
+                offset, events = rows.popleft()
+                placed += [(self.partition, offset, ordinal, event) for ordinal, event in enumerate(events)]
+        self.waiting -= len(placed)
+        self.mark = cut
+        return raw, placed
 
 
 class Projector:
@@ -153,44 +121,66 @@ class Projector:
         self.store = store
         self.params = check_memory(store, log, processors)
         self._meters = meters or OFF
-        self._marks = [store.mark(partition) for partition in range(log.partitions)]
+        self._wanted = {p.name: store.lineages[p.name] for p in processors}
+        self._reads = {p.name: p.reads for p in processors}
+        self._makers = makers(processors)
+        self._lanes = [self._lane(partition, store.mark(partition)) for partition in range(log.partitions)]
         ends = log.ends()
-        if any(mark >= ends[partition] for partition, mark in enumerate(self._marks)):
+        if any(lane.mark >= ends[partition] for partition, lane in enumerate(self._lanes)):
             raise LogError(
                 f"the log ends before the memory {store.path} does", "name the brokers and prefix it was made from"
             )
-        self._lineages = {p.name: store.lineages[p.name] for p in processors}
-        self._lanes = dict(self._open(processors, store.resume()))
-        self._raw = {TopicPartition(log.names.turns, p): RawLane(mark + 1) for p, mark in enumerate(self._marks)}
-        self._room = max(2_000, WAITING // (len(self._lanes) + len(self._raw)))
-        self._feed = Feed(log.connection, {place: lane.next for place, lane in self._all().items()})
+        self._told: dict[TopicPartition, Told] = {}
+        self._sets: dict[str, tuple[str, list[str]]] = {}
+        """By topic of derived rows: its set, and the processors whose rows, of our lineages, stand there."""
+        self._feed = Feed(log.connection)
+        self._looked = 0.0
         self._news = True
         """Whether something was read since all that was whole was committed."""
         self._rest = 0.0
         """The monotonic time until which nothing is committed."""
-        self._tell_begin()
+        self._wanted_soon = False
+        """Whether somebody waits for what is not committed yet."""
+        try:
+            self._feed.read({TopicPartition(log.names.turns, p): lane.next for p, lane in enumerate(self._lanes)})
+            self._look_for_sets()
+        except BaseException:
+            self._feed.close()
+            raise
+        for partition, lane in enumerate(self._lanes):
+            self._meters.position(PART, log.names.turns, partition, lane.next)
+            self._meters.committed(PART, log.names.turns, partition, lane.next)
+        self._meters.phase(PART, "running")
 
-    def _open(
-        self, processors: Sequence[Processor[Any]], resume: dict[str, int]
-    ) -> Iterator[tuple[TopicPartition, Lane]]:
-        names = self.log.names
-        for processor in processors:
-            topic = names.stream(processor.name, self._lineages[processor.name])
-            for partition, mark in enumerate(self._marks):
-                start = resume.get(f"{self._lineages[processor.name]}/{partition}")
-                # Why not always the mark: what a replay folded, no worker has said yet that it made.
-                done = -1 if start is None else mark
-                last = (mark, 1 << 62)  # all paths of what is committed
-                lane = Lane(processor, stored_makers(processor), mark, done, start or 0, last)
-                yield TopicPartition(topic, partition), lane
+    def _lane(self, partition: int, mark: int) -> Lane:
+        # Why not done up to the mark: what a replay folded, no worker has said yet that it made.
+        rows: dict[str, deque[tuple[int, list[Derived]]]] = {name: deque() for name in self._wanted}
+        return Lane(
+            partition, mark, mark + 1, dict.fromkeys(self._wanted, -1), dict.fromkeys(self._wanted, mark), rows=rows
+        )
 
-    def _all(self) -> Mapping[TopicPartition, Lane | RawLane]:
-        return {**self._raw, **self._lanes}
+    def _look_for_sets(self) -> None:
+        """Begins to read what further sets of workers tell, where there are some."""
+        self._looked = time.monotonic()
+        notes = run(self.log.connection, read_notes(self.log.connection))
+        resume = self.store.resume()
+        for name, emitted in sets_for(notes, self._wanted).items():
+            topic = self.log.names.derived(name)
+            if topic in self._sets:
+                continue
+            ours = [processor for processor, lineage in emitted.items() if self._wanted.get(processor) == lineage]
+            starts = {p: resume.get(f"{name}/{p}", 0) for p in range(self.log.partitions)}
+            self._feed.read({TopicPartition(topic, p): start for p, start in starts.items()})
+            self._sets[topic] = name, ours
+            for p, start in starts.items():
+                self._told[TopicPartition(topic, p)] = Told(start, start)
+                if start:  # it was read before, up to what is committed
+                    self._lanes[p].done |= {name: max(self._lanes[p].done[name], self._lanes[p].mark) for name in ours}
 
     def behind(self) -> int:
         """How many raw records are not in the memory yet."""
         ends = self.log.ends()
-        return sum(ends[p] - mark - 1 for p, mark in enumerate(self._marks))
+        return sum(ends[p] - lane.mark - 1 for p, lane in enumerate(self._lanes))
 
     def tick(self) -> int:
         """Nothing: workers look after the clock."""
@@ -199,8 +189,8 @@ class Projector:
     def catch_up(self, progress: Progress = no_progress, stop: int | None = None) -> int:
         """Commits what the workers have made, without waiting for more; how many raw offsets that were.
 
-        After a commit it rests for as long as that took, so that under load commits grow instead of following each
-        other. Raises LogError when a topic cannot be read any more.
+        After a commit it rests, unless somebody was told that it lags. Raises LogError when a topic cannot be read any
+        more.
         """
         done = 0
         with rare_collections():
@@ -209,11 +199,17 @@ class Projector:
                 self._news = True
                 if self._feed.full:
                     done += self._settle(progress, done)
-            if self._news and time.monotonic() >= self._rest:
+            if self._news and (self._wanted_soon or time.monotonic() >= self._rest):
                 done += self._settle(progress, done)
-                self._news = False
+                self._news = self._wanted_soon = False
+        if time.monotonic() - self._looked > LOOK and not self._covered():
+            self._look_for_sets()
         self._meters.beat()
         return done
+
+    def _covered(self) -> bool:
+        """Whether each processor has told something."""
+        return all(done >= 0 for lane in self._lanes for done in lane.done.values())
 
     def reach_end(self, progress: Progress = no_progress, patience: float = PATIENCE) -> str:
         """Waits until all that the log holds now is in the memory, and every worker has said that it made it.
@@ -221,13 +217,14 @@ class Projector:
         What is in the way where workers do not get on for `patience` seconds, "" where all is there.
         """
         ends = [end for _, end in sorted(self.log.ends().items())]
-        total = sum(max(0, end - mark - 1) for end, mark in zip(ends, self._marks, strict=True))
+        total = sum(max(0, end - lane.mark - 1) for end, lane in zip(ends, self._lanes, strict=True))
         done, moved = 0, time.monotonic()
         while not self._holds(ends):
-            reached = [lane.done for lane in self._lanes.values()]
+            reached = [dict(lane.done) for lane in self._lanes]
+            self._wanted_soon = True
             done += self.catch_up()
             progress(min(done, total), total)
-            if reached != [lane.done for lane in self._lanes.values()]:
+            if reached != [lane.done for lane in self._lanes]:
                 moved = time.monotonic()
             elif time.monotonic() - moved > patience:
                 return self.lagging(dict(enumerate(ends)))
@@ -236,28 +233,30 @@ class Projector:
         return ""
 
     def _holds(self, ends: Sequence[int]) -> bool:
-        made = all(lane.done + 1 >= ends[place.partition] for place, lane in self._lanes.items())
-        return made and all(mark + 1 >= end for mark, end in zip(self._marks, ends, strict=True))
+        return all(
+            lane.mark + 1 >= end and all(done + 1 >= end for done in lane.done.values())
+            for end, lane in zip(ends, self._lanes, strict=True)
+        )
 
     def save_place(self) -> None:
-        """Keeps in the memory how far the streams were read, though nothing new may have come of it."""
+        """Keeps in the memory how far the rows were read, though nothing new may have come of it."""
         self._commit({})
 
     def lagging(self, ends: Mapping[int, int]) -> str:
-        """Which processor keeps the memory from these ends of partitions, in words; "" where none does."""
+        """Which processor keeps the memory from these ends of partitions, in words; "" where none does.
+
+        Who asks this waits: the next commit does not.
+        """
+        self._wanted_soon = True
         slow = {
-            lane.processor.name: (lane.done, place.partition)
-            for place, lane in self._lanes.items()
-            if lane.done + 1 < ends.get(place.partition, 0)
+            name: (done, partition)
+            for partition, end in ends.items()
+            for name, done in self._lanes[partition].done.items()
+            if done + 1 < end
         }
-        first = [
-            lane.processor.name
-            for lane in self._lanes.values()
-            if lane.processor.name in slow and lane.processor.reads not in slow
-        ]
+        first = [name for name in self._wanted if name in slow and slow.keys().isdisjoint(self._reads[name])]
         return "; ".join(
-            f"{name} has not got past offset {slow[name][0]} of partition {slow[name][1]}"
-            for name in dict.fromkeys(first)
+            f"{name} has not got past offset {slow[name][0]} of partition {slow[name][1]}" for name in first
         )
 
     def stop_reading(self) -> None:
@@ -274,105 +273,88 @@ class Projector:
     def _absorb(self, found: Mapping[TopicPartition, Sequence[Message]]) -> None:
         with self._meters.timed(PART, "decode"):
             for place, messages in found.items():
-                if place in self._raw:
-                    self._absorb_raw(self._raw[place], messages)
+                if place.topic == self.log.names.turns:
+                    self._absorb_raw(self._lanes[place.partition], messages)
                 else:
                     self._absorb_derived(place, messages)
-                self._meters.position(PART, place.topic, place.partition, messages[-1].offset + 1)
         self._hold_back()
 
-    def _absorb_raw(self, lane: RawLane, messages: Sequence[Message]) -> None:
+    def _absorb_raw(self, lane: Lane, messages: Sequence[Message]) -> None:
         last = messages[-1]
         records = [read(message, self.log.partitions) for message in messages]
-        lane.rows.extend(self.log.admit(last.partition, lane.next, last.offset + 1, records))
+        lane.raw.extend(self.log.admit(last.partition, lane.next, last.offset + 1, records))
         lane.next = last.offset + 1
 
     def _absorb_derived(self, place: TopicPartition, messages: Sequence[Message]) -> None:
-        lane = self._lanes[place]
+        lane, told = self._lanes[place.partition], self._told[place]
         for message in messages:
+            told.next = message.offset + 1
             try:
-                lane.take(message)
+                said = derived(message, self._wanted, self._makers)
             except NotDerivedError as error:
-                logger.warning("%s:%d:%d is no derived event: %s", *place, message.offset, error)
+                logger.warning("%s:%d:%d is no record of derived rows: %s", *place, message.offset, error)
+                continue
+            if isinstance(said, int):
+                told.marks.append((said, told.next))
+                for name in self._sets[place.topic][1]:
+                    lane.done[name] = max(said, lane.done[name])
+            elif said is not None and said.offset > lane.last[said.processor]:
+                lane.last[said.processor] = said.offset
+                lane.rows[said.processor].append((said.offset, said.events))
+                lane.waiting += len(said.events)
 
     def _hold_back(self) -> None:
-        self._feed.full = frozenset(place for place, lane in self._all().items() if lane.is_full(self._room))
+        """Reads no more of what came so far that it waits for other topics."""
+        names = self.log.names
+        self._feed.full = frozenset(
+            place
+            for place in self._feed.places
+            if (
+                len(self._lanes[place.partition].raw) > WAITING
+                if place.topic == names.turns
+                else self._lanes[place.partition].waiting > WAITING and self._told[place].marks
+            )
+        )
 
     # -- committing --------------------------------------------------------------------------------------------------
 
     def _settle(self, progress: Progress, before: int) -> int:
         """Commits all that is whole, in steps."""
         done = 0
-        while cuts := self._cuts():
-            for partition, cut in cuts.items():
-                done += cut - self._marks[partition]
+        while cuts := {p: cut for p, lane in enumerate(self._lanes) if (cut := lane.cut()) > lane.mark}:
+            done += sum(cut - self._lanes[p].mark for p, cut in cuts.items())
             began = time.monotonic()
             with self._meters.timed(PART, "commit"):
                 self._commit(cuts)
-            now = time.monotonic()
-            self._rest = now + (now - began)
+            self._rest = time.monotonic() + REST * (time.monotonic() - began)
             progress(before + done, before + done)
         return done
 
-    def _cuts(self) -> dict[int, int]:
-        """The raw offset of each partition up to which every processor is done, where that is new."""
-        reached = [min(mark + STEP, lane.next - 1) for mark, lane in zip(self._marks, self._raw.values(), strict=True)]
-        for place, lane in self._lanes.items():
-            reached[place.partition] = min(reached[place.partition], lane.done)
-        return {p: cut for p, cut in enumerate(reached) if cut > self._marks[p]}
-
     def _commit(self, cuts: dict[int, int]) -> None:
-        raw: dict[type, list[tuple[int, int, Root]]] = {}
-        for place, lane in self._raw.items():
-            for found in lane.rows_to(cuts.get(place.partition, -1)):
-                raw.setdefault(type(found.event), []).append((found.partition, found.offset, as_stored(found)))
+        raw: dict[type, list[tuple[int, int, Raw[Any]]]] = {}
         rows: dict[type, list[Placed]] = {}
-        resume: dict[str, int] = {}
-        marks = {**dict(enumerate(self._marks)), **cuts}
-        for place, stream in self._lanes.items():
-            for row in stream.rows_to(marks[place.partition]):
+        for partition, cut in cuts.items():
+            events, placed = self._lanes[partition].take_to(cut)
+            for found in events:
+                raw.setdefault(type(found.event), []).append((partition, found.offset, as_stored(found)))
+            for row in placed:
                 rows.setdefault(type(row[3]), []).append(row)
-            where = f"{self._lineages[stream.processor.name]}/{place.partition}"
-            resume[where] = stream.resume(marks[place.partition])
+        for place, told in self._told.items():
+            told.settle(self._lanes[place.partition].mark)
+        resume = {f"{self._sets[place.topic][0]}/{place.partition}": told.resume for place, told in self._told.items()}
         tables = {cls: raw_batch(cls, entries) for cls, entries in raw.items()}
         tables |= {cls: derived_batch(cls, entries) for cls, entries in rows.items()}
         self.store.commit(Batch(tables, [], cuts, resume=resume))
-        self._committed(cuts, resume)
-        if self._meters.on:
-            self._meters.folded(PART, {TYPES[cls]: len(entries) for cls, entries in raw.items()})
-
-    def _committed(self, cuts: dict[int, int], resume: dict[str, int]) -> None:
         for partition, cut in cuts.items():
-            self._marks[partition] = cut
-        for place, lane in self._all().items():
-            lane.drop_to(self._marks[place.partition])
-            at = self._marks[place.partition] + 1
-            if isinstance(lane, Lane):
-                at = resume[f"{self._lineages[lane.processor.name]}/{place.partition}"]
-            self._meters.committed(PART, place.topic, place.partition, at)
+            self._meters.position(PART, self.log.names.turns, partition, cut + 1)
+            self._meters.committed(PART, self.log.names.turns, partition, cut + 1)
+        if cuts:
+            self._meters.folded(PART, {entries[0][2].event.type: len(entries) for entries in raw.values()})
         self._hold_back()
 
-    def _tell_begin(self) -> None:
-        for place, lane in self._all().items():
-            self._meters.watch(PART, place.topic)
-            self._meters.position(PART, place.topic, place.partition, lane.next)
-            self._meters.committed(PART, place.topic, place.partition, lane.next)
-        self._meters.phase(PART, "running")
 
-
-def as_stored(found: Read) -> Root:
+def as_stored(found: Read) -> Raw[Any]:
     """A raw event with as much of its text's features as a memory stores: the tokens."""
-    if isinstance(found.event, TurnRecorded):
-        features = Text(tokens(found.event.content), [], [], [], [], "", [], [], [])
-        return TurnRead(found.event, features, found.recorded_at)
-    return FactRead(found.event, found.recorded_at)
-
-
-def stored_makers(processor: Processor[Any]) -> dict[str, Maker]:
-    """What makes a processor's events again, without what they only carry on: it is large, and in the raw log."""
-    return {name: _without_carried(cls) for name, cls in zip(emitted(processor), processor.emits, strict=True)}
-
-
-def _without_carried(cls: type) -> Maker:
-    nothing = {f.name: None for f in fields(cls) if f.metadata.get("carried")}
-    return (lambda **said: cls(**(said | nothing))) if nothing else cls
+    event = found.event
+    text = replace(NO_TEXT, tokens=tokens(event.content)) if isinstance(event, TurnRecorded) else NO_TEXT
+    return Raw(event, text, found.recorded_at)

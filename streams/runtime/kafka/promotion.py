@@ -7,12 +7,11 @@ from typing import Any
 
 from projections.store import Store
 from streams.core.errors import MemoryFileError
-from streams.core.processor import ROOT, Processor
+from streams.core.processor import Processor
 from streams.core.progress import Progress
 from streams.logs.kafka.log import KafkaLog
-from streams.logs.kafka.topics import ensure_lineages
-from streams.runtime.kafka.candidates import note_of
 from streams.runtime.kafka.projector import Projector
+from streams.runtime.kafka.sets import note_of
 from streams.runtime.memories import check_memory
 
 PATIENCE = 60.0
@@ -32,7 +31,6 @@ def prepare(
         check_memory(store, log, processors)
         if log.noted(note_of(name)) != store.meta("params"):
             log.note(note_of(name), store.meta("params"))
-        ensure_lineages(log.connection, {k: v for k, v in store.lineages.items() if k != ROOT})
         projector = Projector(log, store, processors)
         try:
             if lagging := projector.reach_end(progress, min(1.0, PATIENCE)):

@@ -1,0 +1,131 @@
+"""Faust, given whole runs of records. All that leans on inner parts of Faust and aiokafka is in this file.
+
+Faust's way of one record costs 100 us (a message, a task, an event, a queue), a third of what the whole pass costs.
+Here the event that an agent takes is all that one fetch brought of a partition; groups, assignment and the life of the
+app stay Faust's. What Faust drops on the way, in a rebalance, is missed by the part it was for, which reads it itself.
+
+Inner parts, each with the reason; `tests/kafka/test_inner_parts.py` fails when one of them goes:
+
+    faust.App._new_transport                        the only way to another consumer
+    faust Consumer._getmany                         where records come from: runs are made, and held back, here
+    faust Consumer._new_consumer_thread             the only way to the two below
+    faust AIOKafkaConsumerThread._create_consumer   where aiokafka's consumer is made, with settings that cannot be set:
+    aiokafka AIOKafkaConsumer._fetch_max_wait_ms    1,500 in Faust: what else is asked, six times in a rebalance, waits
+    aiokafka AIOKafkaConsumer._isolation_level      uncommitted in Faust: what a transaction gave up would be folded
+    aiokafka AIOKafkaAdminClient._send_request_to_node   it deletes no consumer groups otherwise
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable
+from typing import Any
+
+import aiokafka
+import faust
+from aiokafka import errors as kafka_errors
+from aiokafka.admin import AIOKafkaAdminClient
+from aiokafka.protocol.admin import DeleteGroupsRequest
+from faust.transport.drivers import aiokafka as driver
+from faust.types import TP
+
+from streams.logs.kafka.topics import READER
+
+LOGGER = logging.getLogger("faust.mnemolog")
+"""Where what Faust says of its own doings goes, as if these classes stood in Faust."""
+FETCH_WAIT = 250
+"""Milliseconds that a broker holds a fetch for which there is nothing."""
+PATIENCE = 0.01
+"""Seconds until the fetching looks again whether there is room."""
+
+
+class Run:
+    """What one fetch brought of a partition, in the shape of its last record."""
+
+    __slots__ = ("checksum", "headers", "key", "offset", "partition", "serialized_key_size", "serialized_value_size",
+                 "timestamp", "timestamp_type", "topic", "value")  # fmt: skip
+
+    def __init__(self, records: list[aiokafka.ConsumerRecord[bytes, bytes]]) -> None:
+        last = records[-1]
+        self.topic = last.topic
+        self.partition = last.partition
+        self.offset = last.offset
+        self.timestamp = last.timestamp
+        self.timestamp_type = last.timestamp_type
+        self.value = records
+        self.headers: list[tuple[str, bytes]] = []
+        self.key = self.checksum = None
+        self.serialized_key_size = self.serialized_value_size = 0
+
+
+class RunSchema(faust.Schema[Any, Any]):
+    """Hands a run on as it is."""
+
+    def compile(self, app: Any, **how: Any) -> Any:
+        """The function that makes an event of a message."""
+        create_event = app.create_event
+
+        async def decode(message: Any, *, propagate: bool = False) -> Any:
+            return create_event(None, message.value, message.headers, message)
+
+        return decode
+
+
+class RunThread(driver.AIOKafkaConsumerThread):
+    """Makes a consumer that waits shorter, and reads only what was committed."""
+
+    def _create_consumer(self, loop: asyncio.AbstractEventLoop) -> aiokafka.AIOKafkaConsumer:
+        found = super()._create_consumer(loop)
+        found._fetch_max_wait_ms = FETCH_WAIT
+        found._isolation_level = READER["isolation_level"]
+        return found
+
+
+class RunConsumer(driver.Consumer):
+    """Fetches runs, while there is room for them."""
+
+    logger = LOGGER
+
+    def _new_consumer_thread(self) -> RunThread:
+        return RunThread(self, loop=self.loop, beacon=self.beacon)
+
+    async def _getmany(self, active_partitions: set[TP] | None, timeout: float) -> Any:
+        if self.app.full():  # type: ignore[attr-defined]
+            await asyncio.sleep(PATIENCE)
+            return {}
+        found = await super()._getmany(active_partitions, timeout)
+        return {tp: [Run(list(records))] for tp, records in found.items() if records}
+
+    def verify_event_path(self, now: float, tp: TP) -> None:
+        """Faust would warn of partitions that stand still by its own bookkeeping; our lag is measured elsewhere."""
+
+
+class RunTransport(driver.Transport):
+    """aiokafka, with a consumer of runs."""
+
+    Consumer = RunConsumer
+
+
+class RunApp(faust.App):
+    """A Faust app whose agents take runs."""
+
+    logger = LOGGER
+
+    def __init__(self, *arguments: Any, full: Callable[[], bool], **how: Any) -> None:
+        """`full` says whether enough waits, so that nothing more is fetched."""
+        self.full = full
+        super().__init__(*arguments, **how)
+
+    def _new_transport(self) -> Any:
+        return RunTransport(self.conf.broker_consumer, self)
+
+
+async def delete_group(client: AIOKafkaAdminClient, group: str) -> None:
+    """Has the brokers forget a consumer group without members. Raises KafkaError."""
+    coordinator = await client.find_coordinator(group)
+    answer: Any = await client._send_request_to_node(coordinator, DeleteGroupsRequest([group]))
+    for name, code in answer.results:
+        error = kafka_errors.for_code(code)
+        if error not in (kafka_errors.NoError, kafka_errors.GroupIdNotFound):
+            raise error(name)

@@ -1,0 +1,194 @@
+"""What the folds of one partition keep: a copy, in SQLite, of what their topic of state holds.
+
+The topic is the truth: a transaction writes changes there with the rows that they belong to, and only then they come
+here. So a copy may be lost or late, never ahead; opened again, it reads on in the topic where it stood. Keys there:
+
+    space NUL processor NUL key     a record of a processor's state (RAW for the clock of the space)
+    NUL mark                        the offset of the raw log that is folded next
+    NUL ids/OFFSET                  the ids of a run of raw events that begins at this offset, packed
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import struct
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from streams.core.clock import DUE
+from streams.core.errors import LogError
+from streams.logs.kafka.index import REPEATS
+
+MARK = b"\x00mark"
+IDS = b"\x00ids/"
+SLACK = 24 * 3_600_000
+"""Milliseconds for which ids are kept beyond REPEATS: clocks of brokers differ."""
+OUTDATED = 60 * 24 * 3600.0
+"""Seconds after which a copy that nobody used is made anew: brokers keep deletions of keys for 90 days only."""
+_ID = struct.Struct("<16s8sII")
+SCHEMA = """
+CREATE TABLE IF NOT EXISTS state (
+    space TEXT, stream TEXT, key TEXT, value BLOB NOT NULL, PRIMARY KEY (space, stream, key)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS due ON state (space, key) WHERE key >= 'due/' AND key < 'due0';
+CREATE TABLE IF NOT EXISTS ids (
+    key BLOB PRIMARY KEY, said BLOB NOT NULL, offset INTEGER NOT NULL, appended INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS runs (first INTEGER PRIMARY KEY, newest INTEGER NOT NULL) STRICT;
+CREATE TABLE IF NOT EXISTS places (name TEXT PRIMARY KEY, at INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+"""
+assert DUE == "due/", "the index above is for these keys"
+
+Change = tuple[bytes, bytes | None]
+"""Key and value of a record in the topic of state; None deletes."""
+
+
+class Known(NamedTuple):
+    """The first event of an id."""
+
+    key: bytes
+    said: bytes
+    """Of all that it says but its time, a hash."""
+    offset: int
+    appended: int
+    """Milliseconds since 1970, by the broker's clock."""
+
+
+def state_key(space: str, stream: str, key: str) -> bytes:
+    """The key of a state record."""
+    return f"{space}\x00{stream}\x00{key}".encode()
+
+
+def packed(ids: Sequence[Known]) -> Change:
+    """The record that remembers the ids of a run, which are in the order of their offsets."""
+    first, oldest = ids[0].offset, min(known.appended for known in ids)
+    rows = (_ID.pack(known.key, known.said, known.offset - first, known.appended - oldest) for known in ids)
+    return IDS + b"%020d" % first, struct.pack("<Q", oldest) + b"".join(rows)
+
+
+def unpacked(first: int, value: bytes) -> list[Known]:
+    """The ids in a record that `packed` made."""
+    (oldest,) = struct.unpack_from("<Q", value)
+    return [Known(key, said, first + offset, oldest + age) for key, said, offset, age in _ID.iter_unpack(value[8:])]
+
+
+class Kept:
+    """The copy of one partition's state, in the file `path` or, with None, in memory."""
+
+    def __init__(self, path: Path | None) -> None:
+        """Raises LogError where the file cannot be written. A damaged or outdated one is begun anew."""
+        self.path = path
+        try:
+            if path is not None and path.exists() and time.time() - path.stat().st_mtime > OUTDATED:
+                self._remove()
+            try:
+                self._db = self._open()
+            except sqlite3.DatabaseError as error:
+                if path is None or isinstance(error, sqlite3.OperationalError):
+                    raise
+                self._remove()
+                self._db = self._open()
+        except (sqlite3.Error, OSError) as error:
+            raise LogError(f"{path} cannot hold state: {error}", "choose another with --datadir") from error
+
+    def _open(self) -> sqlite3.Connection:
+        db = sqlite3.connect(self.path or ":memory:", isolation_level=None, check_same_thread=False)
+        db.execute("PRAGMA journal_mode=WAL")
+        db.execute("PRAGMA synchronous=NORMAL")  # what a power cut takes is read from the topic again
+        db.executescript(SCHEMA)
+        return db
+
+    def _remove(self) -> None:
+        assert self.path is not None
+        for suffix in ("", "-wal", "-shm"):
+            self.path.with_name(self.path.name + suffix).unlink(missing_ok=True)
+
+    @property
+    def next(self) -> int:
+        """The offset of the topic of state from which it is read on."""
+        return self._place("next")
+
+    @property
+    def mark(self) -> int:
+        """The offset of the raw log that is folded next."""
+        return self._place("mark")
+
+    def _place(self, name: str) -> int:
+        row = self._db.execute("SELECT at FROM places WHERE name = ?", (name,)).fetchone()
+        return 0 if row is None else int(row[0])
+
+    def clear(self) -> None:
+        """Forgets all of it."""
+        self._db.executescript("DELETE FROM state; DELETE FROM ids; DELETE FROM runs; DELETE FROM places;")
+
+    def take(self, changes: Iterable[Change], next_: int) -> None:
+        """Takes over records of the topic of state that stand before offset `next_`, all or none."""
+        puts: list[tuple[str, str, str, bytes]] = []
+        deletes: list[tuple[str, str, str]] = []
+        places = [("next", next_)]
+        ids: list[tuple[int, bytes | None]] = []
+        for key, value in changes:
+            if key == MARK:
+                places.append(("mark", int(value or 0)))
+            elif key.startswith(IDS):
+                ids.append((int(key[len(IDS) :]), value))
+            else:
+                space, stream, name = key.decode().split("\x00", 2)
+                if value is None:
+                    deletes.append((space, stream, name))
+                else:
+                    puts.append((space, stream, name, value))
+        db = self._db
+        db.execute("BEGIN")
+        try:
+            if deletes:
+                db.executemany("DELETE FROM state WHERE space = ? AND stream = ? AND key = ?", deletes)
+            if puts:
+                db.executemany("INSERT OR REPLACE INTO state VALUES (?, ?, ?, ?)", puts)
+            for first, run in ids:
+                self._take_ids(first, run)
+            db.executemany("INSERT OR REPLACE INTO places VALUES (?, ?)", places)
+        except BaseException:
+            db.execute("ROLLBACK")
+            raise
+        db.execute("COMMIT")
+
+    def _take_ids(self, first: int, run: bytes | None) -> None:
+        if run is None:
+            self._db.execute("DELETE FROM runs WHERE first = ?", (first,))
+            return
+        ids = unpacked(first, run)
+        self._db.executemany("INSERT OR REPLACE INTO ids VALUES (?, ?, ?, ?)", ids)
+        self._db.execute("INSERT OR REPLACE INTO runs VALUES (?, ?)", (first, max(known.appended for known in ids)))
+
+    def space(self, space: str) -> dict[str, dict[str, bytes]]:
+        """The records of one space, by stream."""
+        found: dict[str, dict[str, bytes]] = {}
+        for stream, key, value in self._db.execute("SELECT stream, key, value FROM state WHERE space = ?", (space,)):
+            found.setdefault(stream, {})[key] = value
+        return found
+
+    def deadlines(self) -> dict[str, str]:
+        """The first key with which each space asks for a tick."""
+        return dict(
+            self._db.execute("SELECT space, min(key) FROM state WHERE key >= 'due/' AND key < 'due0' GROUP BY space")
+        )
+
+    def known(self, key: bytes) -> Known | None:
+        """The first event of an id, where it is remembered."""
+        row = self._db.execute("SELECT * FROM ids WHERE key = ?", (key,)).fetchone()
+        return None if row is None else Known(*row)
+
+    def forget(self, now: int) -> Iterator[Change]:
+        """Lets go of ids that can be no repetition any more at `now` (milliseconds); what takes them from the topic."""
+        before = now - REPEATS - SLACK
+        runs = [first for (first,) in self._db.execute("SELECT first FROM runs WHERE newest < ?", (before,))]
+        if runs:
+            self._db.execute("DELETE FROM ids WHERE appended < ?", (before,))
+        return ((IDS + b"%020d" % first, None) for first in runs)
+
+    def close(self) -> None:
+        """Closes the file."""
+        self._db.close()
