@@ -6,7 +6,6 @@ import os
 import re
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import orjson
@@ -65,7 +64,6 @@ def test_the_commands_and_the_python_of_the_page_run(connection, swap, tmp_path)
         "MNEMOLOG_HOME": str(tmp_path / "home"),
         "MNEMOLOG_KAFKA_PREFIX": connection.prefix,
     }
-    began = time.monotonic()
     done = subprocess.run(
         ["bash", "-euo", "pipefail", "-c", script],
         cwd=tmp_path,
@@ -82,7 +80,6 @@ def test_the_commands_and_the_python_of_the_page_run(connection, swap, tmp_path)
         "manifest",
     ):
         assert said in done.stdout, done.stdout + done.stderr
-    assert time.monotonic() - began < 90
 
 
 def test_the_position_that_the_page_waits_for_is_that_of_its_last_turn():
