@@ -46,6 +46,8 @@ WRITER_SETTINGS: dict[str, Any] = SETTINGS | {
     "memory_limit": "1GB",  # a fold of any length; left alone, DuckDB keeps up to 80 % of the machine's memory
 }
 
+READER_SETTINGS: dict[str, Any] = SETTINGS | {"memory_limit": "2GB"}
+
 ALONE: dict[str, Any] = {"enable_external_access": "false", "lock_configuration": "true"}
 """Of a connection that sees its memory alone, whatever it is asked."""
 FEW = 256
@@ -87,7 +89,7 @@ def connect(path: Path | None, read_only: bool = False, files: bool = False) -> 
     Raises MemoryFileError or BusyError, both with a way out.
     """
     try:
-        settings = (SETTINGS if read_only else WRITER_SETTINGS) | ({} if files else ALONE)
+        settings = (READER_SETTINGS if read_only else WRITER_SETTINGS) | ({} if files else ALONE)
         return duckdb.connect(str(path) if path else ":memory:", read_only, settings)
     except duckdb.IOException as error:
         if "lock" in str(error):
