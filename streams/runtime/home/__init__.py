@@ -113,7 +113,7 @@ class Home:
                 keeper.bring_up(self, runtime)
                 yield runtime
             finally:
-                runtime.close()
+                keeper.put_away(self, runtime)
 
     def ask(self, what: str, memory: str = LIVE, **arguments: Any) -> Any:
         """The answer of `projections.ask` to `what`, over live as of the log's end or over another memory.
