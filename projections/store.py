@@ -5,12 +5,13 @@ The only place that imports duckdb. One process writes; everyone else reads a sn
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from contextlib import AbstractContextManager, closing, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -27,8 +28,12 @@ from streams.core.processor import RAW, Processor
 
 FORMAT = "4"
 """Of the memory file; a file of another format is refused."""
-COMPACT = 50_000
-"""State rows beyond twice the live ones after which the journal is rewritten."""
+COMPACT = 5_000
+"""Rows added to the journal of state, and no fewer than it had, after which it is rewritten."""
+SPARSE = 0.2
+"""Share of a file that holds nothing, or is outdated, from which on it is worth writing anew."""
+SMALL = 8
+"""Blocks (of 256 KB) of a file that is never worth it."""
 
 EVENT_TABLES = (
     "SELECT table_name FROM duckdb_tables() WHERE NOT temporary AND database_name = current_database() "
@@ -45,6 +50,8 @@ SETTINGS: dict[str, Any] = {
 WRITER_SETTINGS: dict[str, Any] = SETTINGS | {
     "memory_limit": "1GB",  # a fold of any length; left alone, DuckDB keeps up to 80 % of the machine's memory
 }
+
+READER_SETTINGS: dict[str, Any] = SETTINGS | {"memory_limit": "2GB"}
 
 ALONE: dict[str, Any] = {"enable_external_access": "false", "lock_configuration": "true"}
 """Of a connection that sees its memory alone, whatever it is asked."""
@@ -87,7 +94,7 @@ def connect(path: Path | None, read_only: bool = False, files: bool = False) -> 
     Raises MemoryFileError or BusyError, both with a way out.
     """
     try:
-        settings = (SETTINGS if read_only else WRITER_SETTINGS) | ({} if files else ALONE)
+        settings = (READER_SETTINGS if read_only else WRITER_SETTINGS) | ({} if files else ALONE)
         return duckdb.connect(str(path) if path else ":memory:", read_only, settings)
     except duckdb.IOException as error:
         if "lock" in str(error):
@@ -203,7 +210,7 @@ class Store:
                 self.connection.execute("DELETE FROM meta WHERE key = 'resume'")
                 self.connection.execute("INSERT INTO meta VALUES ('resume', ?)", [_text(batch.resume)])
         self._marks |= batch.marks
-        if self._rows > self._live + COMPACT:
+        if self._rows > max(self._live, COMPACT):
             self.compact()
 
     def _save(self, changes: Sequence[tuple[str, str, str, bytes | None]]) -> None:
@@ -292,13 +299,51 @@ class Store:
         began = time.perf_counter()
         self.connection.execute("CHECKPOINT")
         partial = target.with_name(f"{target.name}.{os.getpid()}.partial")
-        shutil.copyfile(self.path, partial)
+        copy(self.path, partial)
         partial.replace(target)
         return time.perf_counter() - began
+
+    def is_sparse(self) -> bool:
+        """Whether much of the file holds nothing, as many small commits leave it; see `rewrite`."""
+        self.connection.execute("CHECKPOINT")
+        sizes = self.connection.execute("SELECT total_blocks, free_blocks FROM pragma_database_size()").fetchall()
+        total, free = sizes[0]
+        return total > SMALL and (free > SPARSE * total or self._rows > SPARSE * (self._live + self._rows))
 
     def close(self) -> None:
         """Closes the file."""
         self.connection.close()
+
+
+def copy(source: Path, target: Path) -> None:
+    """Copies a file; by reference, where the file system can."""
+    with source.open("rb") as one, target.open("wb") as other:
+        left = os.fstat(one.fileno()).st_size
+        try:
+            while left > 0 and (done := os.copy_file_range(one.fileno(), other.fileno(), left)):
+                left -= done
+        except (AttributeError, OSError) as error:
+            if getattr(error, "errno", 0) == errno.ENOSPC:
+                raise
+            one.seek(0), other.seek(0)
+            shutil.copyfileobj(one, other, 2**20)
+
+
+def rewrite(source: Path, target: Path, processors: Sequence[Processor[Any]]) -> None:
+    """Writes all that the memory `source` holds, which nobody writes, into a new file `target`, as a replay would."""
+    for leftover in (target, target.with_name(f"{target.name}.wal")):
+        leftover.unlink(missing_ok=True)
+    with closing(connect(source)) as connection:
+        check_format(connection, source)
+        meta = dict(connection.execute("SELECT key, value FROM meta").fetchall())
+        marks = dict(connection.execute("SELECT partition, max(position) FROM marks GROUP BY partition").fetchall())
+        names = [name for (name,) in connection.execute(EVENT_TABLES).fetchall()]
+    store = Store.create(target, processors, meta)
+    try:
+        store.copy_from(source, names, [*store.lineages.values()])
+        store.commit(Batch({}, [], marks))
+    finally:
+        store.close()
 
 
 def _behind(processors: Sequence[Processor[Any]]) -> dict[str, str]:

@@ -9,11 +9,13 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from processors import PROCESSORS
+from projections import store
 from projections.store import Store
 from streams.core.errors import BehindError, BusyError, LogError, MemoryFileError, UsageError
 from streams.core.events import DAY, HOUR, SECOND, ClockTicked, NoteTaken, Outside, TurnRecorded, decode
@@ -21,7 +23,7 @@ from streams.logs.sqlite import SqliteLog
 from streams.runtime.embedded import Runtime
 from streams.runtime.home import Home
 from streams.runtime.home.server import serve
-from streams.runtime.replay import replay
+from streams.runtime.replay import replay as fold
 
 ROOT = Path(__file__).parents[1]
 Talk = Callable[[int], list[Outside]]
@@ -168,8 +170,6 @@ def test_a_log_that_lost_its_end_is_noticed(home: Home, talk: Talk, tmp_path: Pa
 
 
 def test_a_memory_folded_by_another_version_is_refused_and_the_mending_replay_named(home: Home, talk: Talk) -> None:
-    from dataclasses import replace
-
     home.log.append(talk(50))
     before = home.ask("digest")
     newer = [replace(p, version=p.version + 1) if p.name == "coactivation" else p for p in PROCESSORS]
@@ -177,7 +177,7 @@ def test_a_memory_folded_by_another_version_is_refused_and_the_mending_replay_na
     with pytest.raises(MemoryFileError, match="another version of coactivation") as caught:
         updated.ask("spaces")
     assert "mnemolog replay" in caught.value.way_out
-    replay(updated, "next")
+    fold(updated, "next")
     with updated.reading() as outdated, updated.reading("next") as following:
         assert len(outdated.execute("SELECT * FROM efforts").fetchall()) == len(
             following.execute("SELECT * FROM efforts").fetchall()
@@ -233,6 +233,50 @@ def test_as_of_a_time_ends_each_space_before_its_first_later_event(home: Home) -
     )
     found = home.ask("view", name="turns", order="position", as_of="2026-02-02T12:00:00Z")
     assert [turn["turn_id"] for turn in found] == ["1", "2", "5"]
+
+
+# -- bytes -------------------------------------------------------------------------------------------------------------
+
+
+def size(home: Home, memory: str) -> int:
+    """Bytes of a memory's file, with its journal."""
+    path = home.memory_path(memory)
+    return sum(part.stat().st_size for part in (path, Path(f"{path}.wal")) if part.exists())
+
+
+@pytest.fixture
+def often(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Checkpoints come as often as in days of talk."""
+    monkeypatch.setitem(store.WRITER_SETTINGS, "checkpoint_threshold", "1MB")
+
+
+def test_live_is_as_small_as_a_replay_however_small_its_commits_were(
+    home: Home, talk: Talk, often: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("streams.runtime.home.folding.IDLE", 0.3)
+    monkeypatch.setattr("streams.runtime.home.keeper.QUICK", 0)  # so that it is done while it serves, or not at all
+    with serving(home):
+        for start in range(0, 600, 4):
+            home.log.append(talk(600)[start : start + 4])
+            home.ask("spaces")
+        largest, before = size(home, "live"), home.ask("digest")
+        fold(home, "again", reuse=False)
+        deadline = time.monotonic() + 300
+        while (now := size(home, "live")) > 1.3 * size(home, "again") and time.monotonic() < deadline:
+            time.sleep(0.1)
+        assert now <= 1.3 * size(home, "again") < largest
+        assert home.ask("digest") == before == home.ask("digest", "again")
+
+
+def test_a_command_leaves_no_file_full_of_holes(home: Home, talk: Talk, often: None) -> None:
+    with home.live() as runtime:
+        for start in range(0, 600, 4):
+            home.log.append(talk(600)[start : start + 4])
+            runtime.catch_up()
+        before = size(home, "live")
+    fold(home, "again", reuse=False)
+    assert size(home, "live") <= 1.3 * size(home, "again") < before
+    assert home.ask("digest") == home.ask("digest", "again")
 
 
 # -- time --------------------------------------------------------------------------------------------------------------
@@ -452,5 +496,5 @@ def test_fifty_kills_lose_nothing_double_nothing_and_no_analyst_notices(home: Ho
     assert set(crew.acknowledged_ids()) <= set(recorded)
     assert len(crew.acknowledged_ids()) > 1000
     live = home.ask("digest")
-    replay(home, "again")
+    fold(home, "again")
     assert home.ask("digest", memory="again") == live

@@ -104,6 +104,7 @@ def mnemolog() -> None:
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Runs a command; whatever goes wrong, it says so in words and exits with a code."""
+    os.umask(0o077)  # what is written is people's talk: nobody else's to read
     given = own_first(list(sys.argv[1:] if arguments is None else arguments))
     debug = "--debug" in given
     given = [word for word in given if word != "--debug"]

@@ -86,14 +86,11 @@ class Registry(Sequence[Any]):
 def log_of(home: Path | None) -> HomeLog:
     """The log of a home, for commands that ask no memory: they start in half the time."""
     from streams.logs.where import open_log
+    from streams.runtime.home.folder import Folder
 
     path = home_path(home)
-    try:
-        path.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise UsageError(f"{path} cannot be a home: {error.strerror}", "choose another with --home") from error
     check_writable(path)
-    return open_log(path)
+    return open_log(Folder(path).path)
 
 
 def file_log_of(home: Path | None) -> SqliteLog:

@@ -31,7 +31,7 @@ HALF_DONE = (
     "snapshots/*.partial",
     "cache/**/*.partial",
     ".replay-*",
-    ".live.fresh*",
+    ".live.*",
     f"{LOG_FILE}.partial",
 )
 """What a process that died may leave; all of it can be deleted."""

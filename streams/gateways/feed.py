@@ -5,10 +5,12 @@ A rejects file holds the rejected lines, byte for byte, and nothing else, so tha
 
 from __future__ import annotations
 
+import hashlib
+import os
 import shutil
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO
@@ -23,6 +25,8 @@ BATCH = 1000
 """Events per append: what waits for one durable write."""
 BATCH_BYTES = 16 * 1024 * 1024
 """Bytes per append: long lines are held in small number."""
+LONGEST_NAME = 200
+"""Bytes of a file's name behind which there is room for more: systems take 255."""
 TOLD = 1000
 """Faults kept for the report; all are counted, and all rejected lines are in the rejects file."""
 
@@ -69,7 +73,7 @@ class Rejects:
 
     def add(self, source: str, raw: bytes | IO[bytes]) -> None:
         """Keeps a rejected line. Raises UsageError where that cannot be written."""
-        path = self.target or Path("stdin.rejects.jsonl" if source == STDIN else f"{source}.rejects.jsonl")
+        path = self.target or _beside(Path("stdin" if source == STDIN else source))
         if not raw:
             return
         try:
@@ -94,16 +98,27 @@ class Rejects:
         return written
 
 
+def _beside(source: Path) -> Path:
+    """Where the rejects of a file go; under a shorter name where its own leaves no room for what is put behind it."""
+    name = source.name
+    if len(os.fsencode(name)) > LONGEST_NAME:
+        name = f"{hashlib.blake2b(os.fsencode(name), digest_size=8).hexdigest()}"
+    return source.with_name(f"{name}.rejects.jsonl")
+
+
 def _partial(path: Path) -> Path:
-    return path.with_name(path.name + ".partial")
+    """Of this process alone: several may feed one file at once."""
+    return path.with_name(f"{path.name}.{os.getpid()}.partial")
 
 
 def _settle(partial: Path, path: Path) -> Path:
-    """Renames a finished file to `path`, or to the first free number where other rejects lie there already."""
+    """Gives a finished file the name `path`, or the first free number where other rejects lie there already."""
     stem = path.name.removesuffix(".jsonl")
     for candidate in (path, *(path.with_name(f"{stem}.{n}.jsonl") for n in range(2, 10_000))):
-        if not candidate.exists():
-            return partial.rename(candidate)
+        with suppress(FileExistsError):
+            os.link(partial, candidate)  # unlike a rename it takes nobody's place
+            partial.unlink()
+            return candidate
         if _same(candidate, partial):
             partial.unlink()
             return candidate

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Optional
 import typer
 
 from streams.core.errors import MnemologError, UsageError
-from streams.gateways.command import After, AsJson, HomeDir, OnlySpace, known_place, opened
-from streams.gateways.terminal import Row
+from streams.gateways.command import FAILED, After, AsJson, HomeDir, OnlySpace, known_place, opened
+from streams.gateways.terminal import Row, Tick
 
 if TYPE_CHECKING:
     from streams.runtime.home import Home
@@ -68,6 +68,9 @@ def replay(
     space: OnlySpace = None,
     without: Annotated[Optional[list[str]], typer.Option(metavar="PROCESSOR", help="Leave it out.")] = None,  # noqa: UP045
     replace: Annotated[bool, typer.Option("--replace", help="Take the place of a memory of that name.")] = False,
+    from_scratch: Annotated[
+        bool, typer.Option("--from-scratch", help="Fold everything, also what live holds already.")
+    ] = False,
     processes: Annotated[Optional[int], typer.Option(min=1, help="How many at once.")] = None,  # noqa: UP045
     archive: Annotated[
         Optional[Path],  # noqa: UP045
@@ -76,7 +79,10 @@ def replay(
     home: HomeDir = None,
     json: AsJson = False,
 ) -> None:
-    """Fold history again, under other parameters, into a new memory."""
+    """Fold history again, under other parameters, into a new memory.
+
+    What live holds of processors whose parameters stay the same is taken from there.
+    """
     import time
 
     from streams.runtime import replay as replays
@@ -90,7 +96,7 @@ def replay(
         with terminal.progress(f"replaying as {name}") as tick:
             report = replays.replay(
                 house, name, chosen, until=until, space=space, without=without or (), replace=replace,
-                processes=processes, progress=tick, archive=archive,
+                reuse=not from_scratch, processes=processes, progress=tick, archive=archive,
             )  # fmt: skip
         seconds = time.perf_counter() - began
         if json:
@@ -153,13 +159,58 @@ def promote(
 
 def digest(
     memory: Annotated[str, typer.Argument(metavar="NAME", help="The memory.")] = "live",
+    verify: Annotated[
+        bool, typer.Option("--verify", help="Fold the whole log anew, beside it, and compare; 1 where they differ.")
+    ] = False,
     after: After = "",
     home: HomeDir = None,
     json: AsJson = False,
 ) -> None:
     """A hash per table: two memories that hold the same have the same."""
     with opened(home, json, after) as (house, terminal):
-        found = house.ask("digest", memory)
-        terminal.rows(
-            [{"table": table, "digest": value} for table, value in found.items()], "table digest", "no tables"
-        )
+        if not verify:
+            found = house.ask("digest", memory)
+            rows = [{"table": table, "digest": value} for table, value in found.items()]
+            terminal.rows(rows, "table digest", "no tables")
+            return
+        with terminal.progress("folding the log anew") as tick:
+            found, anew = refolded(house, memory, tick)
+        rows = [
+            {"table": table, "digest": value, "anew": anew[table], "same": anew[table] == value}
+            for table, value in found.items()
+        ]
+        terminal.rows(rows, "table digest anew same", "no tables")
+        different = [row["table"] for row in rows if not row["same"]]
+        if different:
+            terminal.say(f"[red]{len(different)} tables differ[/] from a fold of the whole log from scratch")
+            raise typer.Exit(FAILED)
+        terminal.say("[green]the same[/] as a fold of the whole log from scratch, which reused nothing")
+
+
+def refolded(house: Home, memory: str, tick: Tick) -> tuple[dict[str, str], dict[str, str]]:
+    """The digest of a memory, and that of a fold of the log from scratch with its parameters, as far as that went.
+
+    Raises UsageError for a memory that is a fold of a part of the log.
+    """
+    import os
+
+    import orjson
+
+    from projections import store
+    from projections.asking import all_params
+    from streams.runtime.replay import replay
+
+    with house.reading(memory) as connection:
+        if memory != "live" and store.read_meta(connection, "partial").strip('"'):
+            raise UsageError(f"{memory} is a fold of a part of the log", "verify live, or a replay of all of it")
+        params = all_params(house.processors, orjson.loads(store.read_meta(connection, "params")))
+    name = f"verify-{os.getpid()}"
+    try:
+        replay(house, name, params, reuse=False, progress=tick)
+        with house.reading(name) as connection:
+            end = store.read_mark(connection, 0)
+        anew = house.ask("digest", name)
+        asked = {"as_of": str(end)} if house.log.partitions == 1 and memory == "live" else {}  # live goes on meanwhile
+        return house.ask("digest", memory, **asked), anew
+    finally:
+        house.forget(name)

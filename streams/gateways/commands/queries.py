@@ -56,20 +56,23 @@ def setting(text: str) -> tuple[str, str]:
 
 def sql(
     statement: Annotated[str, typer.Argument(metavar="SQL", help="A query; - reads it from standard input.")],
+    files: Annotated[
+        bool, typer.Option("--files", help="Let it read and write other files, too: COPY, ATTACH, read_csv.")
+    ] = False,
     as_of: AsOf = None,
     after: After = "",
     memory: Memory = "live",
     home: HomeDir = None,
     json: AsJson = False,
 ) -> None:
-    """Run SQL over a consistent, read-only copy of a memory, while it is written."""
+    """Run SQL over a consistent, read-only copy of a memory, while it is written. It sees that memory alone."""
     from projections import ask
     from projections.as_of import as_of as memory_as_of
 
     text = sys.stdin.read() if statement == "-" else statement
     if not re.sub(r"--[^\n]*|/\*.*?\*/|[\s;]", "", text, flags=re.DOTALL):
         raise UsageError("there is no statement", "for example: mnemolog sql 'SELECT topic, status FROM efforts'")
-    with opened(home, json, after) as (house, terminal), house.reading(memory) as connection:
+    with opened(home, json, after) as (house, terminal), house.reading(memory, files) as connection:
         cursor = memory_as_of(connection, as_of) if as_of else connection
         with sql_errors("`mnemolog sql 'SHOW TABLES'` lists tables and views"):
             rows = ask.records(cursor, text)
@@ -84,4 +87,6 @@ def sql_errors(way_out: str) -> Iterator[None]:
     except Exception as error:
         if type(error).__module__.partition(".")[0] not in ("duckdb", "_duckdb"):
             raise
+        if "disabled by configuration" in str(error) or "has been locked" in str(error):
+            way_out = "SQL sees the memory alone; `mnemolog sql --files` lets it reach other files"
         raise UsageError(str(error), way_out) from None

@@ -91,6 +91,11 @@ class Home:
         """The names of the memories there are, live first."""
         return self.folder.memories()
 
+    def forget(self, name: str) -> None:
+        """Deletes a memory that a replay made, with its index."""
+        for path in (self.memory_path(name), *self.path.glob(f"{name}.recall*")):
+            path.unlink(missing_ok=True)
+
     def live_params(self) -> dict[str, Params]:
         """The parameters of live; defaults for those it was not folded with."""
         from streams.runtime.home import keeper
@@ -108,7 +113,7 @@ class Home:
                 keeper.bring_up(self, runtime)
                 yield runtime
             finally:
-                runtime.close()
+                keeper.put_away(self, runtime)
 
     def ask(self, what: str, memory: str = LIVE, **arguments: Any) -> Any:
         """The answer of `projections.ask` to `what`, over live as of the log's end or over another memory.

@@ -19,6 +19,8 @@ LIVE = "live"
 """The memory that is kept up to date."""
 LOOK = 0.02
 """Seconds between tries to get the lock."""
+TAKEN = ("log", "cache", "snapshots")
+"""Names that no memory has."""
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
 
 
@@ -36,13 +38,20 @@ class Folder:
             if path.stat().st_mode & 0o077 and path.stat().st_uid == os.getuid():
                 path.chmod(0o700)  # whatever lies in it then is for nobody else
             self.snapshots.mkdir(0o700, exist_ok=True)
+            links = [entry.name for entry in os.scandir(path) if entry.is_symlink()]
         except OSError as error:
             raise UsageError(f"{path} cannot be a home: {error.strerror}", "choose another with --home") from error
+        if links:
+            raise UsageError(f"{path / links[0]} is a link", "a home holds its files itself: put the file in its place")
 
     def memory(self, name: str) -> Path:
-        """Where the memory `name` lies. Raises UsageError for a name that cannot be a file's."""
+        """Where the memory `name` lies. Raises UsageError for a name that cannot be a file's, or is another's."""
         if not _NAME.fullmatch(name):
             raise UsageError(f"{name!r} cannot name a memory", "use letters, digits, '-', '_' and '.'")
+        if name.lower() in TAKEN:
+            raise UsageError(f"{name!r} cannot name a memory: it names something else in a home", "use another name")
+        if alike := [known for known in self.memories() if known != name and known.lower() == name.lower()]:
+            raise UsageError(f"there is a memory {alike[0]!r}: names must differ in more than case", "use another name")
         return self.path / f"{name}.duckdb"
 
     def memories(self) -> list[str]:

@@ -12,10 +12,13 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from contextlib import closing, contextmanager, suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from projections.store import rewrite
 from streams.core.errors import BrokenError, MnemologError
-from streams.runtime.home.keeper import open_live
+from streams.runtime.home.folder import LIVE
+from streams.runtime.home.keeper import DENSE, open_live, put_away
 from streams.runtime.home.office import Office
 
 if TYPE_CHECKING:
@@ -25,6 +28,8 @@ PAUSE = 0.05
 """Seconds between two folds that nobody waits for: a commit costs the same for one turn as for fifty."""
 TICK = 0.2
 """Seconds between looks for deadlines that have passed."""
+IDLE = 5.0
+"""Seconds without a turn after which live's file is looked at, and written anew where that makes it much smaller."""
 REOPEN = 1.0
 """Seconds between tries to open a live that is broken."""
 
@@ -51,6 +56,9 @@ class Folding:
         self._broken: MnemologError | None = None
         self._over = False
         self._ticked = 0.0
+        self._folded = 0.0
+        """When something was last folded; 0 where the file was looked at since."""
+        self._tidying: threading.Thread | None = None
         self._thread = threading.Thread(target=self._run, name="folding", daemon=True)
 
     def start(self) -> None:
@@ -63,9 +71,14 @@ class Folding:
             self._over = True
             self._changed.notify_all()
         self._thread.join()
-        self._close()
         for _, future in self._jobs:
-            future.cancel()
+            future.set_exception(BrokenError("the server stops", "ask again"))
+        if self._tidying is not None:
+            self._tidying.join()
+        with suppress(Exception):  # it may be closed, or broken beyond that
+            self.office.close()
+        with suppress(Exception):
+            put_away(self._home, self.office.runtime)
 
     @contextmanager
     def reading(self) -> Iterator[Office]:
@@ -141,11 +154,42 @@ class Folding:
         for job, future in jobs:
             self._carry_out(job, future)
         if folded:
+            self._folded = time.monotonic()
             with closing(self.office.runtime.store.connection.cursor()) as cursor:
                 self.office.recalling.keep_up(cursor)
         if time.monotonic() - self._ticked >= TICK:
             self._ticked = time.monotonic()
             self.office.runtime.tick()
+        if self._folded and time.monotonic() - self._folded > IDLE:
+            self._folded = 0.0
+            self._tidy()
+
+    def _tidy(self) -> None:
+        """Begins to write live's file anew, where it is worth it and not being done."""
+        if (self._tidying is None or not self._tidying.is_alive()) and self.office.runtime.store.is_sparse():
+            source = self._home.path / ".live.sparse"
+            self.office.runtime.store.snapshot(source)
+            self._tidying = threading.Thread(target=self._rewrite, args=(source, self._marks()), daemon=True)
+            self._tidying.start()
+
+    def _marks(self) -> list[int]:
+        return [self.office.runtime.store.mark(partition) for partition in range(self._home.log.partitions)]
+
+    def _rewrite(self, source: Path, marks: list[int]) -> None:
+        """Writes a copy of live anew, beside it; then that takes its place, unless live has gone on."""
+        dense = self._home.path / DENSE
+
+        def take_its_place() -> None:
+            if self._marks() == marks:
+                self._close()
+                dense.replace(self._home.memory_path(LIVE))
+                self.office = Office(self._home, open_live(self._home))
+
+        with suppress(MnemologError, OSError):  # it stays as large as it is
+            rewrite(source, dense, self._home.processors)
+            self.do(lambda: self._alone_with(take_its_place))
+        for left in (source, dense):
+            left.unlink(missing_ok=True)
 
     def _carry_out(self, job: Callable[[], Any], future: Future[Any]) -> None:
         try:

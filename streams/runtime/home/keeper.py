@@ -9,12 +9,18 @@ from typing import TYPE_CHECKING
 import orjson
 
 from projections.asking import all_params
-from projections.store import Store
+from projections.store import Store, rewrite
+from streams.core.errors import MnemologError
 from streams.core.params import Params
 from streams.logs.sqlite import SqliteLog
 from streams.runtime.embedded import Runtime
 from streams.runtime.home.folder import LIVE
 from streams.runtime.memories import memory_meta
+
+QUICK = 64 * 2**20
+"""Bytes of a file that is written anew within half a second."""
+DENSE = ".live.dense"
+"""A live that is being written anew."""
 
 if TYPE_CHECKING:
     from streams.runtime.home import Home
@@ -58,6 +64,21 @@ def bring_up(home: Home, keeper: Keeper) -> None:
         keeper.catch_up(home.progress)
     elif lagging := keeper.reach_end(home.progress):
         home.warn(f"not all of the log is in this answer: {lagging}; does its `mnemolog worker` run?")
+
+
+def put_away(home: Home, keeper: Keeper) -> None:
+    """Closes live; its file is written anew where that makes it much smaller and takes no time worth a word."""
+    path = keeper.store.path
+    try:
+        sparse = keeper.store.is_sparse() and path.stat().st_size < QUICK
+    finally:
+        keeper.close()
+    if sparse:
+        dense = path.with_name(DENSE)
+        with suppress(MnemologError, OSError):  # no room: it stays as large as it is
+            rewrite(path, dense, home.processors)
+            dense.replace(path)
+        dense.unlink(missing_ok=True)
 
 
 def live_params(home: Home) -> dict[str, Params]:

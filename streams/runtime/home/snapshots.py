@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -55,5 +54,5 @@ def outdated(home: Home, wait: float) -> Path:
     target = home.folder.snapshots / "outdated.duckdb"
     with home.folder.holding(wait):
         settle(home.folder.memory(LIVE))
-        shutil.copyfile(home.folder.memory(LIVE), target)
+        stores.copy(home.folder.memory(LIVE), target)
     return target

@@ -1,0 +1,166 @@
+"""The folder of a home: whose it is, what may lie in it, and what its files are called."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from processors import PROCESSORS
+from streams.core.errors import UsageError
+from streams.runtime.home import Home
+from streams.runtime.replay import replay
+
+ROOT = Path(__file__).parents[1]
+PROGRAM = [sys.executable, "-m", "streams.gateways.cli"]
+
+
+def mnemolog(*words: object, umask: int = 0o077, stdin: str = "") -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [*PROGRAM, *map(str, words)], cwd=ROOT, umask=umask, input=stdin, capture_output=True, text=True, check=False,
+        timeout=300,
+    )  # fmt: skip
+
+
+def said(n: int, **more: object) -> str:
+    return json.dumps({"session": "s", "role": "user", "content": f"turn {n}", "id": f"t{n}"} | more) + "\n"
+
+
+def rights(path: Path) -> str:
+    return oct(stat.S_IMODE(path.lstat().st_mode))
+
+
+def test_nothing_in_a_home_is_for_others_whatever_the_umask(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    assert mnemolog("feed", "-", "--home", home, umask=0, stdin=said(1)).returncode == 0
+    with subprocess.Popen([*PROGRAM, "serve", "--home", home], cwd=ROOT, umask=0, stdout=subprocess.PIPE) as server:
+        try:
+            assert server.stdout is not None
+            assert b"serving" in server.stdout.readline()
+            for words in (("recall", "turn"), ("sql", "SELECT 1"), ("replay", "--as", "other")):
+                assert mnemolog(*words, "--home", home, umask=0).returncode == 0
+            found = {path.relative_to(home): rights(path) for path in [home, *home.rglob("*")]}
+        finally:
+            server.terminate()
+            server.wait(60)
+    assert {Path("live.duckdb"), Path("log.sqlite"), Path("socket"), Path("live.recall")} < found.keys()
+    assert {path: mode for path, mode in found.items() if mode not in ("0o700", "0o600")} == {}
+
+
+def test_a_home_that_others_could_enter_is_closed_to_them(tmp_path: Path) -> None:
+    (tmp_path / "home").mkdir()
+    (tmp_path / "home").chmod(0o777)
+    Home(tmp_path / "home", PROCESSORS)
+    assert rights(tmp_path / "home") == "0o700"
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root may be another user")
+def test_another_user_is_handed_nothing(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    assert mnemolog("feed", "-", "--home", home, stdin=said(1)).returncode == 0
+    for place in (tmp_path, *list(tmp_path.parents)[:3]):
+        place.chmod(0o755)
+    for name in ("log.sqlite", "writer.lock"):
+        seen = subprocess.run(["/bin/cat", home / name], user=65534, group=65534, capture_output=True, check=False)
+        assert (seen.returncode, seen.stdout) == (1, b"")
+
+
+@pytest.mark.parametrize("name", ["live.duckdb", "log.sqlite", "snapshots", "cache", "socket"])
+def test_links_in_a_home_are_not_followed(tmp_path: Path, name: str) -> None:
+    (tmp_path / "home").mkdir()
+    (tmp_path / "elsewhere").write_text("what must stay as it is")
+    (tmp_path / "home" / name).symlink_to(tmp_path / "elsewhere")
+    told = mnemolog("feed", "-", "--home", tmp_path / "home", stdin=said(1))
+    assert (told.returncode != 0, "Traceback" in told.stderr) == (True, False)
+    assert (tmp_path / "elsewhere").read_text() == "what must stay as it is"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["elsewhere", "home"]
+
+
+@pytest.mark.parametrize("name", ["log", "LOG", "Cache", "snapshots", "../x", ".x", "", "a/b", "x" * 65])
+def test_a_memory_has_a_name_of_its_own(home: Home, name: str) -> None:
+    with pytest.raises(UsageError, match="cannot name a memory"):
+        home.memory_path(name)
+
+
+def test_names_that_differ_in_case_only_are_refused(home: Home) -> None:
+    home.ask("spaces")
+    replay(home, "Next")
+    for name in ("next", "NEXT", "Live"):
+        with pytest.raises(UsageError, match="differ in more than case"):
+            replay(home, name)
+    assert home.memories() == ["live", "Next"]
+
+
+def test_sql_sees_the_memory_alone_unless_a_person_says_otherwise(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    mnemolog("feed", "-", "--home", home, stdin=said(1))
+    secret = tmp_path / "secret.txt"
+    secret.write_text("hidden")
+    for statement in (
+        f"SELECT content FROM read_text('{secret}')",
+        f"COPY turn_recorded TO '{tmp_path / 'out.csv'}'",
+        f"ATTACH '{tmp_path / 'other.duckdb'}'",
+        f"EXPORT DATABASE '{tmp_path / 'whole'}'",
+        "SET enable_external_access = true",
+        "INSTALL httpfs",
+    ):
+        told = mnemolog("sql", statement, "--home", home)
+        assert (told.returncode, "hidden" in told.stdout, "Traceback" in told.stderr) == (2, False, False), statement
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["home", "secret.txt"]
+    told = mnemolog("sql", f"SELECT content FROM read_text('{secret}')", "--files", "--home", home)
+    assert "hidden" in told.stdout
+
+
+def test_four_feeds_of_one_file_keep_every_rejected_line(tmp_path: Path) -> None:
+    path = tmp_path / "turns.jsonl"
+    broken = [f"broken {n} {'x' * 200}\n" for n in range(2000)]
+    path.write_text("".join(said(n) + line for n, line in enumerate(broken)))
+    feeds = [
+        subprocess.Popen([*PROGRAM, "feed", path, "--home", tmp_path / "home"], cwd=ROOT, stderr=subprocess.DEVNULL,
+                         stdout=subprocess.PIPE)
+        for _ in range(4)
+    ]  # fmt: skip
+    for feed in feeds:
+        feed.communicate(timeout=300)
+    assert [feed.returncode for feed in feeds] == [1, 1, 1, 1]
+    rejects = list(tmp_path.glob("turns.jsonl.rejects*"))
+    assert rejects == [tmp_path / "turns.jsonl.rejects.jsonl"]
+    assert rejects[0].read_text() == "".join(broken)
+
+
+def test_a_long_name_does_not_keep_a_file_from_being_fed(tmp_path: Path) -> None:
+    path = tmp_path / ("n" * 250)
+    path.write_text(said(1) + "broken\n")
+    told = mnemolog("feed", path, "--home", tmp_path / "home")
+    assert (told.returncode, "1 added, 1 rejected" in told.stdout) == (1, True)
+    assert [found.read_text() for found in tmp_path.glob("*.rejects.jsonl")] == ["broken\n"]
+
+
+def test_a_digest_is_verified_by_a_fold_from_scratch(tmp_path: Path) -> None:
+    home = Home(tmp_path / "home", PROCESSORS)
+    mnemolog("feed", "-", "--home", home.path, stdin="".join(said(n) for n in range(30)))
+    told = mnemolog("digest", "--verify", "--home", home.path)
+    assert (told.returncode, "from scratch" in told.stdout) == (0, True)
+    with home.live() as runtime:
+        runtime.store.connection.execute("UPDATE turn_recorded SET content = 'something else' WHERE id = 't3'")
+    assert mnemolog("digest", "--home", home.path).returncode == 0
+    told = mnemolog("digest", "--verify", "--home", home.path, "--json")
+    rows = [json.loads(line) for line in told.stdout.splitlines()]
+    assert told.returncode == 1
+    assert [row["table"] for row in rows if not row["same"]] == ["turn_recorded"]
+    told = mnemolog("replay", "--as", "anew", "--from-scratch", "--home", home.path, "--json")
+    assert json.loads(told.stdout)["reused"] == []
+    assert home.ask("digest", "anew") == {row["table"]: row["anew"] for row in rows}
+    assert [path.name for path in home.path.glob("*verify*")] == []
+
+
+def test_a_replay_that_takes_from_live_says_so(tmp_path: Path) -> None:
+    mnemolog("feed", "-", "--home", tmp_path, stdin="".join(said(n) for n in range(30)))
+    mnemolog("digest", "--home", tmp_path)
+    reused = json.loads(mnemolog("replay", "--as", "same", "--home", tmp_path, "--json").stdout)["reused"]
+    assert len(reused) > len(PROCESSORS)
