@@ -77,7 +77,7 @@ def test_the_commands_and_the_python_of_the_page_run(connection, swap, tmp_path)
         "7 added",
         '<memory by="mnemolog" space="default" session="release"',
         "there are no dead letters",
-        "manifest",
+        "live      all ",
     ):
         assert said in done.stdout, done.stdout + done.stderr
 
