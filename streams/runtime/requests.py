@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Annotated, Any, ClassVar, TypeVar
 
 import orjson
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from streams.core.errors import UsageError
 
@@ -26,7 +26,14 @@ SECONDS = 30.0
 
 Name = Annotated[str, Field(max_length=500)]
 """Of a space, session, view or id; those that are none find nothing."""
-Words = Annotated[str, Field(max_length=100_000)]
+
+
+def _text(given: object) -> object:
+    """Half of a character, which JSON can say and UTF-8 cannot, becomes a question mark."""
+    return given.encode(errors="replace").decode() if isinstance(given, str) else given
+
+
+Words = Annotated[str, BeforeValidator(_text), Field(max_length=100_000)]
 Moment = Annotated[str, Field(max_length=100)] | Annotated[int, Field(ge=-(2**62), le=2**62)] | None
 """ISO 8601, microseconds, or a position: who answers tells which."""
 Count = Annotated[int, Field(ge=0, le=1_000_000)]
