@@ -137,7 +137,7 @@ def test_turns_segments_conclusions_and_notes_are_documents_in_the_order_of_thei
         [turn("t1", "s", "why is the gateway slow?")],
         [
             turn("t2", "s", "a lock", agent="bot"),
-            make(SegmentSummarized, session="s", segment="g1", first_turn="t1", last_turn="t2", summary="gateway slow"),
+            make(SegmentSummarized, session="s", segment="g1", first_turn="t1", last_turn="t2", cue="gateway slow"),
             make(ArtifactMade, session="s", artifact="a1", title="slow gateway", body="a lock", turns=["t1", "t2"]),
             make(NoteOpened, session="s", note="n1", content="tell Ann", context="gateway", turn="t2"),
         ],
@@ -160,7 +160,7 @@ def test_turns_segments_conclusions_and_notes_are_documents_in_the_order_of_thei
 
 def test_a_summary_takes_the_place_of_the_one_before(tmp_path: Path) -> None:
     def step(text: str, segment: str = "g1") -> Any:
-        return make(SegmentSummarized, session="s", segment=segment, first_turn="t1", last_turn="t1", summary=text)
+        return make(SegmentSummarized, session="s", segment=segment, first_turn="t1", last_turn="t1", cue=text)
 
     con = memory(tmp_path / "m.duckdb", [turn("t1", "s"), step("one")], [turn("t2", "s"), step("two")])
     index = indexed(con, tmp_path / "m.recall")
@@ -242,7 +242,7 @@ def long(count: int = 240) -> list[Any]:
             first = f"t{place // 8 * 8}"
             step.append(
                 make(SegmentSummarized, space=space, session=said.session, segment=f"g{place // 8}", first_turn=first,
-                     last_turn=f"t{place}", summary=said.content[:80])
+                     last_turn=f"t{place}", cue=said.content[:80])
             )  # fmt: skip
         if place % 7 == 5:
             step.append(make(ArtifactMade, space=space, session=said.session, artifact=f"a{place}", title="it works",

@@ -141,7 +141,9 @@ def test_a_segment_tells_its_last_summary_and_what_concluded_it(tmp_path):
         ],
         [
             *said("t2", segment="g1", effort="e1", tokens=5),
-            make(SegmentSummarized, session="s", segment="g1", summary="late", terms=["b", "a"], closed=True),
+            make(
+                SegmentSummarized, session="s", segment="g1", summary="late", cue="b a", terms=["b", "a"], closed=True
+            ),
             make(
                 SegmentConcluded, session="s", segment="g1", turn="t2", pattern="confirmation", confidence=0.9,
                 conclusion="it works",
@@ -154,11 +156,11 @@ def test_a_segment_tells_its_last_summary_and_what_concluded_it(tmp_path):
     )  # fmt: skip
     assert rows(
         con,
-        "SELECT segment, first_turn, last_turn, turns, tokens, summary, terms, status, closed, concluded_by, pattern, "
-        "reason FROM segments ORDER BY first_position",
+        "SELECT segment, first_turn, last_turn, turns, tokens, summary, cue, terms, status, closed, concluded_by, "
+        "pattern, reason FROM segments ORDER BY first_position",
     ) == [
-        ("g1", "t1", "t2", 2, 15, "late", ["b", "a"], "concluded", True, "t2", "confirmation", "first"),
-        ("g2", "t3", "t3", 1, 10, "", [], "open", False, None, None, "shift"),
+        ("g1", "t1", "t2", 2, 15, "late", "b a", ["b", "a"], "concluded", True, "t2", "confirmation", "first"),
+        ("g2", "t3", "t3", 1, 10, "", "", [], "open", False, None, None, "shift"),
     ]
 
 

@@ -15,14 +15,17 @@ from typing import Literal
 
 from pydantic import field_validator
 
-from processors.manifest.boundary import LAST, NOW, OPENERS, SEEN, Judge, Trail, keep
+from processors.manifest.boundary import LAST, NOW, OPENERS, SEEN, Judge, Trail
+from processors.manifest.boundary import keep as keep_trail
 from processors.manifest.conclusion import ArtifactMade as ArtifactMade
 from processors.manifest.conclusion import ConclusionDetected as ConclusionDetected
 from processors.manifest.conclusion import ConclusionOffered as ConclusionOffered
 from processors.manifest.conclusion import ConclusionParams, Settling, draw, settle
 from processors.manifest.conclusion import OfferSettled as OfferSettled
 from processors.manifest.conclusion import SegmentConcluded as SegmentConcluded
-from processors.manifest.summary import Evidence, forget, gather, summarize
+from processors.manifest.cue import Evidence, cue_of, forget, gather
+from processors.manifest.summary import Quoting, Said, conclude, move, summarize, take_back
+from processors.manifest.summary import keep as keep_said
 from streams.core.events import (
     HOUR,
     EffortClosed,
@@ -80,7 +83,7 @@ class TurnRefiled:
 
 @dataclass(slots=True)
 class SegmentSummarized:
-    """What a segment is about so far: a retrieval cue. Written again as it grows, and last when it closes."""
+    """What a segment is about so far. Written again as it grows, and last when it closes."""
 
     space: str
     session: str
@@ -92,7 +95,9 @@ class SegmentSummarized:
     tokens: int
     """Of the raw turns."""
     summary: str
-    """At most about 100 tokens: what was asked, found, decided."""
+    """For readers: sentences of its turns, about 60 tokens at most: what was asked, found, decided."""
+    cue: str
+    """For indexes: the words to find it by, about 120 tokens at most."""
     terms: list[str]
     """The most telling terms, best first."""
     closed: bool
@@ -100,7 +105,7 @@ class SegmentSummarized:
     type: Literal["segment-summarized.v1"] = "segment-summarized.v1"
 
 
-class ManifestParams(ConclusionParams):
+class ManifestParams(ConclusionParams, Quoting):
     """How sessions are cut and conclusions drawn."""
 
     cut: float = param(
@@ -143,13 +148,12 @@ class ManifestParams(ConclusionParams):
         gt=1,
         le=8,
     )
-    summary: int = param(100, "tokens", "a retrieval cue", source="Cognitive Context Management, tier 2", ge=20, le=400)
-    asked: int = param(2, "sentences", "questions and requests kept of a segment: what it set out to do", ge=1, le=4)
-    sentence: int = param(
-        10, "tokens", "a kept sentence is clipped to this, so that telling words fit beside it", ge=4, le=40
-    )
+    cue: int = param(
+        120, "tokens", "words to find a segment by; 100 found a hundredth less", "Cognitive Context Management, tier 2",
+        ge=20, le=400,
+    )  # fmt: skip
     words: int = param(96, "terms", "terms kept of an open segment", ge=16, le=160)
-    terms: int = param(12, "terms", "the most telling terms that a summary names", ge=1, le=32)
+    terms: int = param(12, "terms", "the most telling terms of a segment", ge=1, le=32)
 
     @field_validator("weights")
     @classmethod
@@ -202,7 +206,7 @@ def _turn(params: ManifestParams, state: State, turn: TurnRecorded, raw: Raw[Tur
     out: list[Derived] = []
     refiled: Sequence[Derived] = ()
     if evidence is None or reason:
-        evidence, out, refiled = _open(params, session, evidence, turn, score, reason)
+        evidence, out, refiled = _open(params, state, session, evidence, turn, score, reason)
     segment = session.segment
     recent = session.recent
     recent[turn.id] = segment
@@ -210,42 +214,55 @@ def _turn(params: ManifestParams, state: State, turn: TurnRecorded, raw: Raw[Tur
         session.recent = dict(islice(recent.items(), params.recent, None))
     out.append(TurnFiled(turn.space, key, turn.at, turn.id, segment))
     out += refiled
-    gather(evidence, turn.id, turn.content, text, params.asked, params.sentence, params.words)
+    gather(evidence, turn.id, turn.content, text, params.words)
+    if turn.content and (turn.role in TALK or evidence.turns == 1):
+        keep_said(state, evidence, turn, text)
     if turn.role in TALK:
-        keep(session, turn.at, turn.role, turn.agent, text, params.seen)
+        keep_trail(session, turn.at, turn.role, turn.agent, text, params.seen)
         if drawn := draw(params, state, turn, text, segment):
             out += drawn
-            session.concluded = session.concluded or any(isinstance(event, SegmentConcluded) for event in drawn)
+            for event in drawn:
+                if isinstance(event, SegmentConcluded):
+                    session.concluded = True
+                    conclude(state, key, event)
     else:
         session.lead = 0
     state.put(session_key, session)
     state.put(open_key, evidence)
     if evidence.turns >= evidence.due:
         evidence.due = max(evidence.turns + 1, int(evidence.turns * params.growth))
-        out.append(_summarized(params, turn.space, key, turn.at, evidence))
+        out.append(_summarized(params, state, turn.space, key, turn.at, evidence))
     return out
 
 
 def _open(
-    params: ManifestParams, session: Session, last: Evidence | None, turn: TurnRecorded, score: float, reason: str
-) -> tuple[Evidence, list[Derived], list[Derived]]:
+    params: ManifestParams,
+    state: State,
+    session: Session,
+    last: Evidence | None,
+    turn: TurnRecorded,
+    score: float,
+    reason: str,
+) -> tuple[Evidence, list[Derived], list[TurnRefiled]]:
     """Begins a segment with this turn: its evidence, what is told before the turn is filed, and what after."""
     segment = derived_id("segment", turn.space, turn.id)
     begun = Evidence(segment, turn.id, turn.id, due=params.first)
     before: list[Derived] = []
-    refiled: list[Derived] = []
+    refiled: list[TurnRefiled] = []
     if last is not None:
         if session.lead and reason in ("cue", "shift", "concluded"):
             refiled = _lead_in(turn, session, last, begun)
         if not last.closed:
             last.closed = True
-            before.append(_summarized(params, turn.space, turn.session, turn.at, last))
+            before.append(_summarized(params, state, turn.space, turn.session, turn.at, last))
+        if refiled:
+            move(state, turn.session, [moved.turn for moved in refiled], segment)
     session.segment, session.concluded, session.ended = segment, False, False
     before.append(SegmentOpened(turn.space, turn.session, turn.at, segment, turn.id, score, reason))
     return begun, before, refiled
 
 
-def _lead_in(turn: TurnRecorded, session: Session, last: Evidence, begun: Evidence) -> list[Derived]:
+def _lead_in(turn: TurnRecorded, session: Session, last: Evidence, begun: Evidence) -> list[TurnRefiled]:
     """Moves the turns that only led in to this one ("one more thing" - "yes?") to the segment it begins."""
     ids = [*session.recent]
     kept, moved = ids[: -session.lead], ids[-session.lead :]
@@ -281,11 +298,14 @@ def _departure(
     return score, "concluded" if session.concluded else "cue" if not OPENERS.isdisjoint(text.cues) else "shift"
 
 
-def _summarized(params: ManifestParams, space: str, session: str, at: int, evidence: Evidence) -> SegmentSummarized:
-    summary, terms = summarize(evidence, params.summary, params.sentence, params.terms)
+def _summarized(
+    params: ManifestParams, state: State, space: str, session: str, at: int, evidence: Evidence
+) -> SegmentSummarized:
+    summary = summarize(state.get(f"said/{session}", Said), evidence, params)
+    cue, terms = cue_of(evidence, params.cue, params.terms)
     return SegmentSummarized(
         space, session, at, evidence.segment, evidence.first_turn, evidence.last_turn, evidence.turns,
-        evidence.tokens, summary, terms, evidence.closed,
+        evidence.tokens, summary, cue, terms, evidence.closed,
     )  # fmt: skip
 
 
@@ -300,7 +320,7 @@ def _ended(params: ManifestParams, state: State, fact: SessionEnded, raw: Raw[Se
         if not evidence.closed:
             evidence.closed = True
             state.put(f"open/{fact.session}", evidence)
-            out.append(_summarized(params, fact.space, fact.session, fact.at, evidence))
+            out.append(_summarized(params, state, fact.space, fact.session, fact.at, evidence))
     out += settle(state, fact)
     return out
 
@@ -311,6 +331,7 @@ def _retracted(params: ManifestParams, state: State, fact: TurnRetracted, raw: R
     evidence = state.get(f"open/{fact.session}", Evidence)
     if session is not None and evidence is not None and evidence.segment == session.recent.get(fact.turn, ""):
         forget(evidence, fact.turn)
+        take_back(state, fact.session, fact.turn)
         state.put(f"open/{fact.session}", evidence)
     return settle(state, fact)
 
@@ -322,7 +343,7 @@ def _settled(params: ManifestParams, state: State, fact: Settling, raw: Raw[Sett
 
 PROCESSOR = Processor(
     name="manifest",
-    version=1,
+    version=2,
     params=ManifestParams,
     takes=(
         on(TurnRecorded, _turn),
@@ -351,7 +372,9 @@ PROCESSOR = Processor(
             "WHERE a.artifact = $id))",
         },
         documents=(
-            Documents("segment", "segment_summarized", "segment", "summary", "[first_turn, last_turn]", run=True),
+            Documents(
+                "segment", "segment_summarized", "segment", "cue", "[first_turn, last_turn]", run=True, shown="summary"
+            ),
             Documents(
                 "conclusion",
                 "artifact_made",

@@ -1,241 +1,190 @@
-"""Summaries: a retrieval cue of a segment, extracted as the segment grows.
+"""Summaries: sentences of a segment's turns, for those who read what it came to.
 
-    cue = what was asked + what was found + what was decided + the words that tell the segment from others
+    worth of a sentence = points for what it tells (see WORTH), more for what the segment comes back to
+    summary             = the sentences of most worth that fit, in the order in which they were said, and the conclusion
 
-The sentences are the turns' own: the first questions or requests, the last finding, the last decision. They are clipped
-as in a telegram, without stop words: rare among cues, those would outweigh the telling words when cues are searched
-(measured: that costs a fifth of the mean reciprocal rank). The rest of the budget goes to words that they leave out,
-each once, as it was written:
+As a segment grows, the few turns that tell most are kept; only their sentences are read, when a summary is written. It
+quotes: nothing in it is reworded. Who speaks is named before sentences in which speakers speak of themselves. A short
+segment gets a short summary: a share of its tokens.
 
-    words of a matter, those of most turns first; then light words (make, tuesday), the latest first
-
-A cue of 100 tokens so holds several times as many telling words as the first 100 tokens of the segment. Source: maximal
-marginal relevance (Carbonell and Goldstein 1998), where two words are alike when they are the same. Finer orders, by
-rarity times turns, find no more (measured) and cost a sort of all words.
+The points are those of a ridge regression of how much of a person's summary a sentence holds, on dialogues with such
+summaries (tests/bench/learn_summaries.py learns them). Sources: extractive summaries by weighed features (Edmundson
+1969; Kupiec, Pedersen and Chen 1995).
 """
 
 from __future__ import annotations
 
-import re
-from bisect import bisect_right
-from collections.abc import Iterable
 from dataclasses import dataclass, field
-from itertools import accumulate, filterfalse, islice
+from functools import cached_property
+from operator import itemgetter
+from typing import Any
 
+from pydantic import field_validator
+
+from processors.manifest.conclusion import SegmentConcluded
+from processors.manifest.cue import Evidence
+from streams.core.events import TurnRecorded
+from streams.core.processor import Params, State, param
 from streams.core.text import Text
-from streams.core.text.commonness import CLASSES
-from streams.core.text.terms import MAX_CACHE, WORDS
+from streams.core.text.telling import FEATURES, Told, excerpt, sentences
+from streams.core.text.terms import tokens
 
-LONGEST, RECENT, TAKEN_BACK = 32, 3, 16
-"""Bytes of a kept word; last turns whose retraction takes their terms back; terms kept of each of these."""
+KEPT = 4
+"""Turns of which sentences may be quoted. With the four to six that tell most, summaries are as good as with all."""
+KEEPS = 480
+"""Characters kept of each: its beginning and its end."""
+KEEPING = {"opening": 4, "decision": 2, "finding": 2, "question": 1, "offer": -3, "greeting": -1, "thanks": -2}
+"""What the cues of a turn say for keeping it, beside one for each of its first eight terms and two for a beginning."""
+WORTH = {
+    "shortest": -1, "short": 3, "middling": 4, "longer": -1, "longest": -2, "tells one": 5, "tells two": 7,
+    "tells three": 10, "tells more": 4, "named": 5, "own": 2, "leads": 2, "opening": 8, "decision": 4, "finding": 3,
+    "offer": -5, "ack": -3, "greeting": -2, "pivot": 1, "repeats one": 5, "repeats more": 15, "first turn": 2,
+    "second turn": 1,
+}  # fmt: skip
+"""Points for what is seen of a sentence, see FEATURES of streams/core/text/telling.py. `repeats`: stems that it shares
+with another turn of the segment. What is not named here tells nothing."""
+SEEN = frozenset((*FEATURES, "repeats one", "repeats more", "first turn", "second turn"))
+MOST_TERMS, BEGINS, OPENING = 8, 2, 120
 
-SAID = 120
-"""Characters kept of a turn whose sentence may stand in the summary."""
 
-NEGATIONS = frozenset(
-    (
-        "not",
-        "no",
-        "never",
-        "none",
-        "without",
-        "cannot",
-        "cant",
-        "wont",
-        "dont",
-        "didnt",
-        "doesnt",
-        "nicht",
-        "kein",
-        "pas",
-    )
-)
-"""Stop words that turn a sentence round."""
+class Quoting(Params):
+    """How summaries are written."""
 
-TELLING = 3
-"""A sentence that tells something has so many words besides stop words."""
+    sentences: dict[str, int] = param(
+        WORTH, "points", "what is seen of a sentence, and how much it speaks for quoting it",
+        source="ridge regression over dialogues with summaries; see summary",
+    )  # fmt: skip
+    share: float = param(0.3, "share 0..1", "of a segment's tokens are quoted; less leaves findings out", gt=0, le=1)
+    least: int = param(12, "tokens", "a sentence", ge=1, le=60)
+    most: int = param(60, "tokens", "question, finding and decision in a sentence or two each", ge=10, le=200)
 
-QUOTED = frozenset(("question", "opening", "decision", "finding"))
-"""Cues of turns whose sentences are kept; the first sentence is whatever its cues."""
+    @field_validator("sentences")
+    @classmethod
+    def _known(cls, given: dict[str, int]) -> dict[str, int]:
+        """Points that are not given are the default ones; unknown ones are an error."""
+        if unknown := sorted(given.keys() - SEEN):
+            raise ValueError(f"unknown features: {', '.join(unknown)}; known are {', '.join(sorted(SEEN))}")
+        return {**WORTH, **given}
 
-STOPS = (". ", "! ", "? ", "\n")
-_SHORT = re.compile(r"(?:.{,22}?(?:[.!?]\s+|\n\s*))+")
-"""Sentences too short to tell anything, before the first that may."""
+    @cached_property
+    def worth(self) -> dict[str, int]:
+        """The points of every feature."""
+        return {feature: self.sentences.get(feature, 0) for feature in SEEN}
 
 
 @dataclass(slots=True)
-class Evidence:
-    """State, `open/<session>`: what is kept of a session's last segment to summarize it. Bounded."""
+class Said:
+    """State, `said/<session>`: what of a session's last segment may be quoted. Bounded."""
 
     segment: str
-    first_turn: str
-    last_turn: str
-    turns: int = 0
-    tokens: int = 0
+    kept: list[list[Any]] = field(default_factory=list)
+    """The turns that tell most, in order: worth, number in the segment from 1, turn, speaker, excerpt."""
     opening: list[str] = field(default_factory=list)
-    """The first turn with content, and its beginning: what the segment is called where no word of it tells anything."""
-    asked: list[list[str]] = field(default_factory=list)
-    """Turn and sentence of the first questions and requests."""
-    found: list[str] = field(default_factory=list)
-    """Turn and beginning of the last finding; empty for none."""
-    decided: list[str] = field(default_factory=list)
-    forms: dict[str, str] = field(default_factory=dict)
-    """Words of a matter, by stem, in order of first use: how each was first written."""
-    light: dict[str, str] = field(default_factory=dict)
-    """Words that alone tell no matter, likewise."""
-    counts: dict[str, int] = field(default_factory=dict)
-    """In how many turns a stem of `forms` was used; only of those used in more than one."""
-    recent: dict[str, list[str]] = field(default_factory=dict)
-    """The last turns, each with its stems: what a retraction takes back."""
-    due: int = 0
-    """The number of turns at which the next summary is written."""
-    closed: bool = False
+    """The first turn, and its beginning: what is shown where no sentence tells anything."""
+    outcome: str = ""
+    """What the segment came to, where it is concluded."""
+    outcome_turn: str = ""
+    """The turn that concluded it."""
 
 
-class _Kept(dict[str, int]):
-    """Tokens of a word that a telegram keeps, 0 of one that it drops: a memo of a pure function."""
-
-    def __missing__(self, word: str) -> int:
-        tokens, folded, stem, _, _, _ = WORDS[word]
-        cost = tokens if stem or folded in NEGATIONS else 0
-        if len(word) <= 2 * LONGEST:
-            if len(self) >= MAX_CACHE:
-                self.clear()
-            self[word] = cost
-        return cost
-
-
-_KEPT = _Kept()
-
-
-def clip(text: str, limit: int) -> str:
-    """A text as in a telegram: its first `limit` tokens without stop words (negations stay) and control characters."""
-    kept = [*filter(_KEPT.__getitem__, text.split())]
-    ends = [*accumulate(map(_KEPT.__getitem__, kept[: limit + 1]))]
-    fit = bisect_right(ends, limit)
-    said = " ".join(kept[:fit])
-    if fit < len(kept):
-        said = (said or kept[0][: limit * 4]) + "…"
-    return said if said.isprintable() else " ".join("".join(c if c.isprintable() else " " for c in said).split())
-
-
-def sentence(content: str, asked: bool, limit: int) -> str:
-    """The telling sentence of a turn: its first question where it asks, else its first sentence of some length."""
-    if asked and (end := content.find("?", 0, 2000)) > 0:
-        begin = max([content.rfind(stop, 0, end - 8) for stop in STOPS]) if end > 8 else -1
-        return clip(content[begin + 1 : min(end + 1, begin + SAID)], limit)
-    found = _SHORT.match(content, 0, SAID)
-    return clip(content[found.end() if found else 0 : SAID], limit)
-
-
-def gather(evidence: Evidence, turn: str, content: str, text: Text, sentences: int, clipped: int, limit: int) -> None:
-    """Adds a turn to the evidence: `sentences` questions of `clipped` tokens each, at most `limit` words."""
-    evidence.turns += 1
-    evidence.tokens += text.tokens
-    evidence.last_turn = turn
-    if not evidence.opening and (said := content[:SAID].split()):
-        evidence.opening = [turn, " ".join(said)]
-    terms = text.terms
-    if not terms:
+def keep(state: State, evidence: Evidence, turn: TurnRecorded, text: Text) -> None:
+    """Keeps a turn that tells more than one of those kept so far."""
+    worth = min(len(text.terms), MOST_TERMS)
+    for cue in text.cues:
+        worth += KEEPING.get(cue, 0)
+    first = evidence.turns == 1
+    if not first and worth <= evidence.bar:
         return
-    forms, light, counts = evidence.forms, evidence.light, evidence.counts
-    room = limit - len(forms) - len(light)
-    if room > 0:
-        written = text.forms if content.isascii() else _short(terms, text.forms)
-        for stem, form in zip(terms[:room], written, strict=False):
-            if stem in forms:
-                counts[stem] = counts.get(stem, 1) + 1
-            elif CLASSES[stem]:  # LIGHT is 0
-                forms[stem] = form
-            else:
-                light[stem] = form
-    else:
-        for stem in filter(forms.__contains__, terms):
-            counts[stem] = counts.get(stem, 1) + 1
-    recent = evidence.recent
-    recent[turn] = terms if len(terms) <= TAKEN_BACK else terms[:TAKEN_BACK]
-    if len(recent) > RECENT:
-        del recent[next(iter(recent))]
-    if len(terms) >= TELLING and (not evidence.asked or not QUOTED.isdisjoint(text.cues)):
-        _quote(evidence, turn, content, text.cues, sentences, clipped)
+    key = f"said/{turn.session}"
+    said = state.get(key, Said)
+    if said is None or said.segment != evidence.segment:
+        said = Said(evidence.segment, opening=[turn.id, turn.content[:OPENING]])
+    kept = said.kept
+    if len(kept) == KEPT:
+        kept.remove(min(kept))
+    kept.append(
+        [worth + BEGINS * first, evidence.turns, turn.id, turn.agent or turn.role, excerpt(turn.content, KEEPS)]
+    )
+    if len(kept) == KEPT:
+        evidence.bar = min(kept)[0]
+    state.put(key, said)
 
 
-def _short(terms: list[str], forms: list[str]) -> list[str]:
-    """The forms, stems in place of those that take too many bytes."""
-    return [form if len(form.encode()) <= LONGEST else stem for stem, form in zip(terms, forms, strict=True)]
+def conclude(state: State, session: str, concluded: SegmentConcluded) -> None:
+    """Keeps what the segment came to."""
+    key = f"said/{session}"
+    said = state.get(key, Said)
+    if said is None or said.segment != concluded.segment:
+        said = Said(concluded.segment)
+    said.outcome, said.outcome_turn = concluded.conclusion, concluded.turn
+    state.put(key, said)
 
 
-def _quote(evidence: Evidence, turn: str, content: str, cues: list[str], sentences: int, clipped: int) -> None:
-    """Keeps what a turn asks, decides or finds."""
-    asked = evidence.asked
-    if len(asked) < sentences and (not asked or "question" in cues or "opening" in cues):
-        said = sentence(content, "question" in cues, clipped)
-        if said.count(" ") + 1 >= TELLING:
-            asked.append([turn, said])
-    elif "decision" in cues:
-        evidence.decided = [turn, content[:SAID]]
-    elif "finding" in cues:
-        evidence.found = [turn, content[:SAID]]
+def take_back(state: State, session: str, turn: str) -> None:
+    """Nothing of a retracted turn is quoted."""
+    key = f"said/{session}"
+    said = state.get(key, Said)
+    if said is not None:
+        said.kept = [kept for kept in said.kept if kept[2] != turn]
+        if said.opening[:1] == [turn]:
+            said.opening = []
+        if said.outcome_turn == turn:
+            said.outcome = said.outcome_turn = ""
+        state.put(key, said)
 
 
-def forget(evidence: Evidence, turn: str) -> None:
-    """Takes a retracted turn's sentences, and one use of each of its terms, out of the evidence."""
-    for stem in evidence.recent.pop(turn, ()):
-        uses = evidence.counts.pop(stem, 1)
-        if uses > 2:
-            evidence.counts[stem] = uses - 1
-        elif uses == 1:
-            evidence.forms.pop(stem, None)
-            evidence.light.pop(stem, None)
-    evidence.asked = [asked for asked in evidence.asked if asked[0] != turn]
-    if evidence.opening[:1] == [turn]:
-        evidence.opening = []
-    if evidence.found[:1] == [turn]:
-        evidence.found = []
-    if evidence.decided[:1] == [turn]:
-        evidence.decided = []
+def move(state: State, session: str, turns: list[str], segment: str) -> None:
+    """Turns that begin the next segment are quoted there, and nothing of the one before."""
+    key = f"said/{session}"
+    said = state.get(key, Said)
+    kept = [kept for kept in said.kept if kept[2] in turns] if said is not None else []
+    for number, one in enumerate(kept, 1):
+        one[1] = number
+    state.put(key, Said(segment, kept))
 
 
-def summarize(evidence: Evidence, budget: int, clipped: int, best: int) -> tuple[str, list[str]]:
-    """The retrieval cue, at most `budget` tokens, its sentences `clipped`; the `best` terms (stems), best first."""
-    forms, counts = evidence.forms, evidence.counts
-    said = [asked[1] for asked in evidence.asked]
-    said += [sentence(quoted[1], False, clipped) for quoted in (evidence.found, evidence.decided) if quoted]
-    text = " ".join(said)
-    repeated = sorted(counts, key=counts.__getitem__, reverse=True)
-    terms = repeated[:best]
-    if len(terms) < best:
-        terms += islice(filterfalse(counts.__contains__, forms), best - len(terms))
-    left = max(0, budget - _at_most(text) - 1)
-    told = set(text.casefold().replace("?", " ").replace(",", " ").replace(".", " ").split())
-    words = [*filterfalse(told.__contains__, forms.values())]
-    if len(words) > left // 2:
-        # Why only now: an order is of use where not all fit.
-        words = [*filterfalse(told.__contains__, _ranked(forms, repeated))]
-    words += islice(filterfalse(told.__contains__, reversed(evidence.light.values())), left)
-    extra = _fit(words, left)
-    cue = f"{text} · {extra}" if text and extra else text or extra
-    if not cue and evidence.opening:
-        cue = clip(evidence.opening[1], clipped) or evidence.opening[1][:clipped]
-    return cue, terms
+def summarize(said: Said | None, evidence: Evidence, params: Quoting) -> str:
+    """The sentences that tell most of a segment, in the order in which they were said."""
+    if said is None or said.segment != evidence.segment:
+        return ""
+    worth, counts = params.worth, evidence.counts
+    one, more = worth["repeats one"], worth["repeats more"]
+    ranked: list[tuple[int, int, int, str, Told]] = []
+    for _, number, _, speaker, text in said.kept:
+        begins = worth["first turn"] if number == 1 else worth["second turn"] if number == 2 else 0
+        for place, told in enumerate(sentences(text)):
+            points = begins + sum(map(worth.__getitem__, told.features))
+            repeated = sum(map(counts.__contains__, told.stems))
+            if repeated:
+                points += one if repeated == 1 else more
+            ranked.append((-points, number, place, speaker, told))
+    ranked.sort(key=_BY_WORTH)
+    left = max(params.least, min(params.most, round(evidence.tokens * params.share)))
+    outcome = said.outcome
+    if outcome:
+        left -= tokens(outcome)
+    chosen: list[tuple[int, int, int, str, Told]] = []
+    texts = {outcome}
+    for found in ranked:
+        told = found[4]
+        if (not chosen or told.tokens <= left) and told.text not in texts:
+            chosen.append(found)
+            texts.add(told.text)
+            left -= told.tokens
+    chosen.sort(key=_BY_PLACE)
+    pieces: list[str] = []
+    last = ""
+    for _, _, _, speaker, told in chosen:
+        if told.own and speaker != last:
+            pieces.append(f"{speaker}:")
+        pieces.append(told.text)
+        last = speaker
+    if outcome:
+        pieces.append(outcome)
+    if not pieces and said.opening:
+        pieces = said.opening[1].split()
+    return " ".join(pieces)
 
 
-def _at_most(text: str) -> int:
-    """An upper bound of the tokens of a text, those of a word being 1 + (length - 1) // 7."""
-    return 1 + text.count(" ") + len(text) // 7 if text else 0
-
-
-def _ranked(forms: dict[str, str], repeated: list[str]) -> Iterable[str]:
-    """The forms, those of repeated stems first."""
-    ranked = dict.fromkeys(repeated, "")
-    ranked.update(forms)
-    return ranked.values()
-
-
-def _fit(words: list[str], budget: int) -> str:
-    """The first of the words that take no more than so many tokens, listed."""
-    listed = ", ".join(words)
-    if _at_most(listed) <= budget:
-        return listed
-    ends = [*accumulate(map(len, words[:budget]))]
-    return ", ".join(words[: bisect_right(range(len(ends)), budget, key=lambda at: at + 1 + (ends[at] + at) // 7)])
+_BY_WORTH = itemgetter(0, 1, 2)
+_BY_PLACE = itemgetter(1, 2)

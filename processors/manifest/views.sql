@@ -16,7 +16,7 @@ LEFT JOIN refiled r ON r.turn = f.turn AND r.space = f.space AND r.session = f.s
 --   first_turn, last_turn       turn ids, first_position, last_position: of the turns now filed in it (retracted ones
 --                               only where nothing else is left)
 --   started_at, last_at, turns, tokens   of its turns that are not retracted
---   summary, terms              the last word on it; '' and [] before there is one
+--   summary, cue, terms         the last word on it: for readers, for indexes, stems; '' and [] before there is one
 --   status                      open or concluded; closed: whether no further turn will come to it
 --   concluded_at, concluded_by (turn id), pattern, confidence, conclusion: NULL while it is open
 --   reason, departure           why it begins where it begins, and how strongly its first turn departed, 0 to 1
@@ -25,7 +25,7 @@ WITH opened AS (
     SELECT space, session, segment, arg_min(reason, (position, ordinal)) AS reason, arg_min(score, (position, ordinal)) AS departure
     FROM segment_opened GROUP BY space, session, segment
 ), summarized AS (
-    SELECT space, session, segment, arg_max({s: summary, t: terms, c: closed}, (position, ordinal)) AS last
+    SELECT space, session, segment, arg_max({s: summary, u: cue, t: terms, c: closed}, (position, ordinal)) AS last
     FROM segment_summarized GROUP BY space, session, segment
 ), concluded AS (
     SELECT space, session, segment, arg_max({a: c.at, t: turn, p: pattern, f: confidence, c: conclusion}, (position, ordinal)) AS last
@@ -49,7 +49,7 @@ WITH opened AS (
 )
 SELECT
     f.space, f.session, f.segment, f.first_turn, f.last_turn, f.first_position, f.last_position, f.started_at, f.last_at,
-    f.turns, f.tokens, coalesce((s.last).s, '') AS summary, coalesce((s.last).t, []) AS terms,
+    f.turns, f.tokens, coalesce((s.last).s, '') AS summary, coalesce((s.last).u, '') AS cue, coalesce((s.last).t, []) AS terms,
     CASE WHEN c.last IS NULL THEN 'open' ELSE 'concluded' END AS status,
     c.last IS NOT NULL OR coalesce((s.last).c, false) AS closed,
     (c.last).a AS concluded_at, (c.last).t AS concluded_by, (c.last).p AS pattern, (c.last).f AS confidence,

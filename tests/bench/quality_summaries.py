@@ -83,7 +83,7 @@ def ranks(sample: dict[str, Any], ended: bool, params: ManifestParams | None = N
             texts.setdefault(row.event.segment, []).append(content[row.event.turn])
             home[row.event.turn] = row.event.segment
         elif isinstance(row.event, SegmentSummarized):
-            cues[row.event.segment] = row.event.summary
+            cues[row.event.segment] = row.event.cue
     order = list(texts)
     whole = {segment: " ".join(" ".join(texts[segment]).split()) for segment in order}
     searched = {

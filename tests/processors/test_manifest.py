@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from itertools import pairwise
 
 import pytest
@@ -16,7 +17,6 @@ from processors.manifest import (
     TurnRefiled,
 )
 from processors.manifest.boundary import Trail, keep
-from processors.manifest.summary import clip
 from streams.core.driver import fold
 from streams.core.events import (
     HOUR,
@@ -27,6 +27,7 @@ from streams.core.events import (
     TurnRetracted,
 )
 from streams.core.text import read
+from streams.core.text.terms import tokens
 from tests.steps import Steps
 
 LAMP = (
@@ -157,31 +158,72 @@ def test_given_words_that_tell_nothing_then_a_summary_shows_them_nevertheless():
     assert [s.summary for s in only(SegmentSummarized, found)] == ["is it?", "is it?"]
 
 
-def test_a_summary_holds_what_was_asked_and_the_telling_words_within_its_budget():
+def test_a_cue_holds_the_telling_words_within_its_budget():
     long = "the courier lost parcel HX7741, and the depot in Graz says that sorting failed on the conveyor belt. "
     asked = "Can you find out where parcel HX7741 from Graz is?"
     found = derive(
         turns(asked, long * 3, "the depot manager Ilse promised a refund", *[long] * 9), ManifestParams(cut=1.0)
     )
     last = only(SegmentSummarized, found)[-1]
-    assert last.summary.startswith("parcel HX7741 Graz")
-    assert {"ilse", "refund", "conveyor"} <= set(last.summary.replace(",", "").split())
-    assert sum(1 + (len(word) - 1) // 7 for word in last.summary.split()) <= ManifestParams().summary
+    assert {"ilse", "refund", "conveyor"} <= set(last.cue.replace(",", "").split())
+    assert sum(1 + (len(word) - 1) // 7 for word in last.cue.split()) <= ManifestParams().cue
     assert "parcel" in last.terms
 
 
-def test_a_telegram_keeps_negations_and_drops_stop_words():
-    assert clip("It is not the pump that leaks", 10) == "not pump leaks"
-    assert clip("pump valve seal gasket flange", 3) == "pump valve seal…"
-    assert clip("pump\x00\x01valve", 10) == "pump valve"
+PARCEL = (
+    "Hi there! Can you find out where parcel HX7741 from Graz is? My daughter needs it on Friday.",
+    "Sure, let me look.",
+    "I found it. The depot in Graz put parcel HX7741 on the wrong belt, so it went to Linz instead. Sorry for that!",
+    "oh no",
+    "I decided to send parcel HX7741 by courier from Linz, and it will arrive on Thursday.",
+    "great, thank you so much, that is all!",
+)
+
+
+def test_a_summary_quotes_whole_sentences_that_ask_find_and_decide_in_the_order_they_were_said():
+    last = only(SegmentSummarized, derive([*turns(*PARCEL), SessionEnded("s", "end", HOUR, "x")]))[-1]
+    said = " ".join(PARCEL)
+    for speaker in ("u: ", "a: "):
+        assert last.summary.count(speaker) <= 1
+    quoted = last.summary.replace("u: ", "").replace("a: ", "")
+    pieces = [piece for piece in re.split(r"(?<=[.?!])\s+", quoted) if piece]
+    assert len(pieces) >= 2
+    assert all(piece in said for piece in pieces)
+    assert [said.index(piece) for piece in pieces] == sorted(said.index(piece) for piece in pieces)
+    assert "parcel HX7741" in pieces[0]
+    assert tokens(last.summary) <= ManifestParams().most
+
+
+def test_a_summary_names_who_speaks_before_sentences_about_themselves_only():
+    params = ManifestParams(cut=1.0, share=1.0)
+    found = derive(turns("The copper pipe under the sink leaks.", "I replaced the copper pipe."), params)
+    assert (
+        only(SegmentSummarized, found)[-1].summary
+        == "The copper pipe under the sink leaks. a: I replaced the copper pipe."
+    )
+
+
+def test_a_summary_of_a_script_without_spaces_quotes_sentences():
+    said = ("登录测试失败了。我检查了证书的设置！好的", "证书已经过期，请更新证书。谢谢")
+    summary = only(SegmentSummarized, derive(turns(*said), ManifestParams(share=1)))[-1].summary
+    assert summary == "登录测试失败了。 我检查了证书的设置！ 证书已经过期，请更新证书。"
+
+
+def test_a_short_segment_gets_a_short_summary():
+    long = turns(*[f"{said} And the reason is the worn rubber seal number {n}." for n, said in enumerate(LAMP * 4)])
+    sizes = [(s.tokens, tokens(s.summary)) for s in only(SegmentSummarized, derive(long, ManifestParams(cut=1.0)))]
+    assert sizes[0][1] < sizes[-1][1] <= 60
+    assert sizes[-1][1] < 0.3 * sizes[-1][0]
 
 
 def test_given_a_retracted_turn_then_its_words_leave_the_summary():
     events = turns("the lamp over the bench flickers", "which giraffe ate the lamp bulb?")
     retracted = TurnRetracted("s", "r", 2 * MINUTE, "x", "x1")
-    found = derive([*events, retracted, *turns("lamp bulb", "the lamp", begin=2)], ManifestParams(growth=2))
-    assert "giraffe" in only(SegmentSummarized, found)[0].summary
-    assert "giraffe" not in only(SegmentSummarized, found)[-1].summary
+    found = derive([*events, retracted, *turns("lamp bulb", "the lamp", begin=2)], ManifestParams(growth=2, share=1))
+    summaries = only(SegmentSummarized, found)
+    for field in ("cue", "summary"):
+        assert "giraffe" in getattr(summaries[0], field)
+        assert "giraffe" not in getattr(summaries[-1], field)
 
 
 @pytest.mark.parametrize(
@@ -200,7 +242,7 @@ def test_records_stay_below_eight_kilobytes_however_rich_the_talk(alphabet: str)
         )
         space.give(turn)
     sizes = {key: len(value or b"") for key, value in space.state.changes()}
-    assert sizes.keys() >= {"session/x", "open/x"}
+    assert sizes.keys() >= {"session/x", "open/x", "said/x"}
     assert max(sizes.values()) <= 8192
 
 

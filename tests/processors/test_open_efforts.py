@@ -66,7 +66,9 @@ class Talk(Steps):
         )
 
     def summarize(self, segment: str, summary: str, closed: bool) -> list[Derived]:
-        return self.give(SegmentSummarized("space", "s", self.now, segment, "a", "b", 2, 50, summary, ["cach"], closed))
+        return self.give(
+            SegmentSummarized("space", "s", self.now, segment, "a", "b", 2, 50, summary, "cach", ["cach"], closed)
+        )
 
 
 @pytest.fixture
