@@ -24,7 +24,7 @@ from processors.manifest.conclusion import ConclusionParams, Settling, draw, set
 from processors.manifest.conclusion import OfferSettled as OfferSettled
 from processors.manifest.conclusion import SegmentConcluded as SegmentConcluded
 from processors.manifest.cue import Evidence, cue_of, forget, gather
-from processors.manifest.summary import Quoting, Said, conclude, move, summarize, take_back
+from processors.manifest.summary import Said, conclude, move, summarize, take_back
 from processors.manifest.summary import keep as keep_said
 from streams.core.events import (
     HOUR,
@@ -105,7 +105,7 @@ class SegmentSummarized:
     type: Literal["segment-summarized.v1"] = "segment-summarized.v1"
 
 
-class ManifestParams(ConclusionParams, Quoting):
+class ManifestParams(ConclusionParams):
     """How sessions are cut and conclusions drawn."""
 
     cut: float = param(
@@ -224,7 +224,7 @@ def _turn(params: ManifestParams, state: State, turn: TurnRecorded, raw: Raw[Tur
             for event in drawn:
                 if isinstance(event, SegmentConcluded):
                     session.concluded = True
-                    conclude(state, key, event)
+                    conclude(state, key, event.segment, event.turn, event.conclusion)
     else:
         session.lead = 0
     state.put(session_key, session)

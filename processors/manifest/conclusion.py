@@ -28,11 +28,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from processors.manifest.summary import Quoting, richest
 from streams.core.events import EffortClosed, EffortReopened, OfferDeclined, SessionEnded, TurnRecorded, TurnRetracted
-from streams.core.params import Params, param
+from streams.core.params import param
 from streams.core.processor import Derived, State, derived_id, r6
 from streams.core.text import Text
 from streams.core.text.commonness import CLASSES
+from streams.core.text.telling import LONGEST, excerpt, sentences, within
 from streams.core.text.terms import scan
 
 
@@ -118,7 +120,7 @@ class ArtifactMade:
     type: Literal["artifact-made.v1"] = "artifact-made.v1"
 
 
-class ConclusionParams(Params):
+class ConclusionParams(Quoting):
     """How conclusions are drawn."""
 
     conclude: float = param(
@@ -152,7 +154,7 @@ class ConclusionParams(Params):
     alike: float = param(0.5, "share 0..1", "two declared answers are the same from this share of words on", ge=0, le=1)
 
 
-MAX_TEXT, MAX_OFFERS, MAX_DECLARED, MAX_SPEAKERS = 240, 8, 6, 8
+MAX_TEXT, MAX_OFFERS, MAX_DECLARED, MAX_SPEAKERS = 600, 8, 6, 8
 KINDS = {
     "declaration": "answer",
     "resolution": "fix",
@@ -161,8 +163,15 @@ KINDS = {
     "convergence": "finding",
     "completion": "deliverable",
 }
-MAX_REQUEST, MAX_ANSWER = 400, 120
+MAX_REQUEST, MAX_ANSWER = 400, 480
 """Characters kept of a request and of an answer."""
+TELLING = 3
+"""Telling stems of a sentence that says by itself what was concluded, and terms of an answer that one may quote."""
+OWN = frozenset(("negation", "declaration", "convergence"))
+"""Patterns whose words say themselves what they conclude."""
+FOUND = frozenset(("finding", "decision"))
+MAX_TITLE = 30
+"""Tokens of a title."""
 MIN_TOLD, MAX_TOLD, MAX_TERMS = 12, 5, 10
 """Of a request the first five sentences of some length may title what comes of it; ten terms of each count."""
 SAYS_MUCH, ASKS = 4, 3
@@ -193,6 +202,7 @@ class Ground:
     problem: str = ""
     answer_turn: str = ""
     answer: str = ""
+    """The latest answer that tells something: what thanks are for."""
     claimed: float = 0.0
     """How sure the latest answer was that something is concluded."""
     answered: bool = False
@@ -210,7 +220,7 @@ class Ground:
     declared: list[list[str]] = field(default_factory=list)
     """Answers declared of late: turn, then words."""
     offers: list[list[str]] = field(default_factory=list)
-    """Open offers: turn, segment, pattern, text."""
+    """Open offers: turn, segment, pattern, what would be concluded."""
     last_turn: str = ""
     """The latest turn with content."""
 
@@ -241,7 +251,7 @@ def draw(params: ConclusionParams, state: State, turn: TurnRecorded, text: Text,
 def _sentence(turn: TurnRecorded, text: Text, claim: int) -> str:
     """The sentence of a turn's claim with that number."""
     start, end = text.spans[2 * claim], text.spans[2 * claim + 1]
-    return _flat(turn.content[start : min(end, start + MAX_TEXT)])
+    return within(_flat(turn.content[start : min(end, start + MAX_TEXT)]), LONGEST)
 
 
 def _asked(ground: Ground, turn: TurnRecorded, text: Text, speaker: str, segment: str) -> None:
@@ -255,15 +265,16 @@ def _asked(ground: Ground, turn: TurnRecorded, text: Text, speaker: str, segment
         told = min(len(text.terms), SAYS_MUCH) + (0 if ASKING.isdisjoint(text.cues) else ASKS)
         if told > ground.told:
             ground.told, ground.request_turn = told, turn.id
-            ground.request, ground.tags = turn.content[:MAX_REQUEST], text.terms[:5]
+            ground.request, ground.tags = excerpt(turn.content, MAX_REQUEST), text.terms[:5]
     ground.asker, ground.concluded = speaker, ""
     ground.answered = ground.pending = ground.handoff = False
     ground.claimed = 0.0
 
 
-def _answered(ground: Ground, turn: TurnRecorded, answer: str, claimed: float) -> None:
-    ground.answer_turn, ground.answer = turn.id, answer
-    ground.answered, ground.claimed = True, claimed
+def _answered(ground: Ground, turn: TurnRecorded, text: Text, claimed: float) -> None:
+    if len(text.terms) >= TELLING or not ground.answered:
+        ground.answer = excerpt(turn.content, MAX_ANSWER)
+    ground.answer_turn, ground.answered, ground.claimed = turn.id, True, claimed
 
 
 def _flat(content: str) -> str:
@@ -301,7 +312,7 @@ def _user(params: ConclusionParams, ground: Ground, turn: TurnRecorded, text: Te
         if any(claim.confidence >= params.conclude and claim.pattern != "negation" for claim in held):
             return events
     if ground.asker and ground.asker != speaker:
-        _answered(ground, turn, turn.content[:MAX_ANSWER], 0.0)
+        _answered(ground, turn, text, 0.0)
         ground.pending = "question" in text.cues
     else:
         _asked(ground, turn, text, speaker, segment)
@@ -408,7 +419,7 @@ def _assistant(params: ConclusionParams, ground: Ground, turn: TurnRecorded, tex
     ground.last_turn = turn.id
     ground.assisted = True
     if not text.patterns:
-        _answered(ground, turn, turn.content[:MAX_ANSWER], 0.0)
+        _answered(ground, turn, text, 0.0)
         ground.pending = False
         if not ground.users:
             ground.concluded = ""
@@ -417,7 +428,7 @@ def _assistant(params: ConclusionParams, ground: Ground, turn: TurnRecorded, tex
     events = _emit(params, ground, turn, text, segment, held)
     closing = [claim for claim in held if claim.pattern != "negation"]
     best = max(closing, key=lambda claim: claim.confidence, default=None)
-    _answered(ground, turn, best.text if best else turn.content[:MAX_ANSWER], best.confidence if best else 0.0)
+    _answered(ground, turn, text, best.confidence if best else 0.0)
     if not ground.users and not (best and best.confidence >= params.conclude):
         ground.concluded = ""
     ground.pending = "pending" in text.patterns
@@ -475,19 +486,20 @@ def _emit(
             )
         )
         if claim.pattern == "negation":
-            events.append(_artifact(ground, turn, text, segment, claim))
+            events.append(_artifact(ground, turn, text, segment, claim, claim.text))
         elif best is None or claim.confidence > best.confidence:
             best = claim
     if best is not None and best.confidence >= params.conclude:
-        events += _conclude(ground, turn, text, segment, best)
+        events += _conclude(params, ground, turn, text, segment, best)
     elif best is not None:
-        events += _offer(ground, turn, segment, best)
+        events += _offer(ground, turn, segment, best, _concluded(params, ground, turn, text, best))
     return events
 
 
-def _conclude(ground: Ground, turn: TurnRecorded, text: Text, segment: str, claim: Held) -> list[Derived]:
-    said = _flat(ground.answer) if turn.role == "user" and claim.pattern in ("completion", "confirmation") else ""
-    conclusion = said or claim.text
+def _conclude(
+    params: ConclusionParams, ground: Ground, turn: TurnRecorded, text: Text, segment: str, claim: Held
+) -> list[Derived]:
+    conclusion = _concluded(params, ground, turn, text, claim)
     events: list[Derived] = [
         SegmentConcluded(
             turn.space, turn.session, turn.at, segment, turn.id, claim.pattern, claim.confidence, conclusion
@@ -495,10 +507,25 @@ def _conclude(ground: Ground, turn: TurnRecorded, text: Text, segment: str, clai
     ]
     events += _overtake(ground, turn, segment)
     if ground.concluded != segment:
-        events.append(_artifact(ground, turn, text, segment, claim))
+        events.append(_artifact(ground, turn, text, segment, claim, conclusion))
     ground.concluded = segment
     ground.problem_turn = ground.problem = ""
     return events
+
+
+def _concluded(params: ConclusionParams, ground: Ground, turn: TurnRecorded, text: Text, claim: Held) -> str:
+    """The sentence that says what was concluded: that of the claim, or what it was said of.
+
+    "Perfect" and "that fixed it" say only that something is: what, stands before it in the turn, where it was found or
+    decided there or nobody else answered, and else in the answer.
+    """
+    if claim.pattern in OWN or sum(len(told.stems) for told in sentences(claim.text)) >= TELLING:
+        return claim.text
+    before = richest(params, turn.content[: min(text.spans[::2])], ground.tags) if text.spans else None
+    if before and (turn.role != "user" or not ground.answered or not FOUND.isdisjoint(before.features)):
+        return before.text
+    answer = richest(params, ground.answer, ground.tags) if turn.role == "user" and ground.answered else None
+    return answer.text if answer else claim.text
 
 
 def _overtake(ground: Ground, turn: TurnRecorded, segment: str) -> list[Derived]:
@@ -508,14 +535,14 @@ def _overtake(ground: Ground, turn: TurnRecorded, segment: str) -> list[Derived]
     return [OfferSettled(turn.space, turn.session, turn.at, offer[0], segment, "overtaken") for offer in over]
 
 
-def _offer(ground: Ground, turn: TurnRecorded, segment: str, claim: Held) -> list[Derived]:
+def _offer(ground: Ground, turn: TurnRecorded, segment: str, claim: Held, conclusion: str) -> list[Derived]:
     if ground.concluded == segment:
         return []
     events = _overtake(ground, turn, segment)
     while len(ground.offers) >= MAX_OFFERS:
         oldest = ground.offers.pop(0)
         events.append(OfferSettled(turn.space, turn.session, turn.at, oldest[0], oldest[1], "overtaken"))
-    ground.offers.append([turn.id, segment, claim.pattern, claim.text])
+    ground.offers.append([turn.id, segment, claim.pattern, conclusion])
     events.append(
         ConclusionOffered(
             turn.space, turn.session, turn.at, turn.id, segment, claim.pattern, claim.confidence, claim.text
@@ -524,19 +551,21 @@ def _offer(ground: Ground, turn: TurnRecorded, segment: str, claim: Held) -> lis
     return events
 
 
-def _artifact(ground: Ground, turn: TurnRecorded, text: Text, segment: str, claim: Held) -> ArtifactMade:
+def _artifact(
+    ground: Ground, turn: TurnRecorded, text: Text, segment: str, claim: Held, conclusion: str
+) -> ArtifactMade:
     kind = "decision" if claim.pattern == "declaration" and _DECIDED.search(claim.text) else KINDS[claim.pattern]
-    own = claim.pattern in ("negation", "declaration", "convergence")
+    own = claim.pattern in OWN
     title = (claim.text if own else (ground.problem if kind == "fix" else "") or _title(ground.request)) or claim.text
     rests = [ground.request_turn, "" if own else ground.problem_turn, "" if own else ground.answer_turn, turn.id]
-    body = claim.text if own or not ground.answer else f"{_flat(ground.answer)}\n{claim.text}"
+    body = conclusion if conclusion == claim.text else f"{conclusion}\n{claim.text}"
     return ArtifactMade(
         turn.space,
         turn.session,
         turn.at,
         derived_id("artifact", turn.space, turn.id, 1 if claim.pattern == "negation" else 0),
         kind,
-        title[:120],
+        within(title, MAX_TITLE),
         body,
         "final" if turn.role == "user" or not ground.users else "reported",
         list(dict.fromkeys([*ground.tags, *text.terms[:3]]))[:8],
@@ -583,7 +612,7 @@ def settle(state: State, fact: Settling) -> list[Derived]:
             SegmentConcluded(fact.space, fact.session, fact.at, segment, turn, pattern, 1.0, conclusion),
             ArtifactMade(
                 fact.space, fact.session, fact.at, derived_id("artifact", fact.space, turn), KINDS[pattern],
-                (_title(ground.request) or said)[:120], conclusion, "final", list(ground.tags), segment,
+                within(_title(ground.request) or said, MAX_TITLE), conclusion, "final", list(ground.tags), segment,
                 [turn_id for turn_id in dict.fromkeys([ground.request_turn, turn]) if turn_id],
             ),
         ]  # fmt: skip

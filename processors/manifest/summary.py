@@ -14,6 +14,7 @@ summaries (tests/bench/learn_summaries.py learns them). Sources: extractive summ
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from operator import itemgetter
@@ -21,7 +22,6 @@ from typing import Any
 
 from pydantic import field_validator
 
-from processors.manifest.conclusion import SegmentConcluded
 from processors.manifest.cue import Evidence
 from streams.core.events import TurnRecorded
 from streams.core.processor import Params, State, param
@@ -45,6 +45,8 @@ WORTH = {
 with another turn of the segment. What is not named here tells nothing."""
 SEEN = frozenset((*FEATURES, "repeats one", "repeats more", "first turn", "second turn"))
 MOST_TERMS, BEGINS, OPENING = 8, 2, 120
+ASKS = 40
+"""Points against a question where an answer is sought."""
 
 
 class Quoting(Params):
@@ -110,13 +112,13 @@ def keep(state: State, evidence: Evidence, turn: TurnRecorded, text: Text) -> No
     state.put(key, said)
 
 
-def conclude(state: State, session: str, concluded: SegmentConcluded) -> None:
-    """Keeps what the segment came to."""
+def conclude(state: State, session: str, segment: str, turn: str, outcome: str) -> None:
+    """Keeps what the segment came to, as `turn` says."""
     key = f"said/{session}"
     said = state.get(key, Said)
-    if said is None or said.segment != concluded.segment:
-        said = Said(concluded.segment)
-    said.outcome, said.outcome_turn = concluded.conclusion, concluded.turn
+    if said is None or said.segment != segment:
+        said = Said(segment)
+    said.outcome, said.outcome_turn = outcome, turn
     state.put(key, said)
 
 
@@ -143,6 +145,21 @@ def move(state: State, session: str, turns: list[str], segment: str) -> None:
     state.put(key, Said(segment, kept))
 
 
+def richest(params: Quoting, text: str, about: Sequence[str]) -> Told | None:
+    """The sentence of an answer that tells most, by its features and by the stems `about` what it answers.
+
+    None where none of its sentences tells anything, or all ask.
+    """
+    best, most = None, -ASKS
+    for told in sentences(text):
+        points = sum(map(params.worth.__getitem__, told.features))
+        shared = sum(map(about.__contains__, told.stems))
+        points += params.worth["repeats one"] * (shared > 0) - ASKS * ("asks" in told.features)
+        if told.stems and points > most:
+            best, most = told, points
+    return best
+
+
 def summarize(said: Said | None, evidence: Evidence, params: Quoting) -> str:
     """The sentences that tell most of a segment, in the order in which they were said."""
     if said is None or said.segment != evidence.segment:
@@ -164,10 +181,10 @@ def summarize(said: Said | None, evidence: Evidence, params: Quoting) -> str:
     if outcome:
         left -= tokens(outcome)
     chosen: list[tuple[int, int, int, str, Told]] = []
-    texts = {outcome}
+    texts = set[str]()
     for found in ranked:
         told = found[4]
-        if (not chosen or told.tokens <= left) and told.text not in texts:
+        if (not chosen or told.tokens <= left) and told.text not in texts and told.text not in outcome:
             chosen.append(found)
             texts.add(told.text)
             left -= told.tokens
@@ -177,7 +194,7 @@ def summarize(said: Said | None, evidence: Evidence, params: Quoting) -> str:
     for _, _, _, speaker, told in chosen:
         if told.own and speaker != last:
             pieces.append(f"{speaker}:")
-        pieces.append(told.text)
+        pieces.append(told.text if told.text[-1] in ENDS else f"{told.text}{'.' if told.text.isascii() else '。'}")
         last = speaker
     if outcome:
         pieces.append(outcome)
@@ -186,5 +203,6 @@ def summarize(said: Said | None, evidence: Evidence, params: Quoting) -> str:
     return " ".join(pieces)
 
 
+ENDS = ".!?…:;。！？\"'”’»"
 _BY_WORTH = itemgetter(0, 1, 2)
 _BY_PLACE = itemgetter(1, 2)

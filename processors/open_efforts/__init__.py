@@ -115,7 +115,7 @@ def _concluded(params: OpenEffortsParams, state: State, event: SegmentConcluded,
 
 PROCESSOR = Processor(
     name="open_efforts",
-    version=1,
+    version=2,
     reads=(RAW, "manifest"),
     params=OpenEffortsParams,
     takes=(

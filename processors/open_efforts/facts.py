@@ -41,6 +41,7 @@ def take_back(params: OpenEffortsParams, state: State, fact: TurnRetracted, raw:
     else:
         take(index, said.effort, effort, said)
         effort.turns = max(0, effort.turns - 1)
+        effort.first.pop(turn, None)
         if effort.asker == turn:
             effort.asked = {}
         for name in said.names:
@@ -102,7 +103,7 @@ def _titled(state: State, index: Active, effort_id: str, effort: Effort, fact: E
     told = (term for term in dict.fromkeys([*words.terms, *effort.title]) if len(term) <= WORD)
     effort.title = [term for term in told if rarity(term) != LIGHT][:8]
     post(index.titles, effort.title, slot)
-    add(index, slot, effort, Said("", "", "", "", words.terms, names), words.forms)
+    add(index, slot, effort, Said("", "", "", "", words.terms, names))
 
 
 def _assign(params: OpenEffortsParams, state: State, fact: EffortDeclared, effort_id: str) -> None:

@@ -13,7 +13,6 @@ from itertools import islice
 
 from processors.open_efforts.records import (
     ACTIVE,
-    FORMS,
     NAME,
     NAMES,
     RECENT,
@@ -165,11 +164,11 @@ def _fits(word: str, limit: int) -> bool:
     return len(word) <= limit and (word.isascii() or len(word.encode()) <= limit)
 
 
-def add(index: Active, slot: int | None, effort: Effort, said: Said, forms: list[str]) -> None:
+def add(index: Active, slot: int | None, effort: Effort, said: Said) -> None:
     """Adds what a turn said to the profile of an effort, in its slot if it is an active one.
 
-    `forms` is how the turn's terms are written; may be empty. A profile counts the turns that use a word. Why not a
-    loop: C counts the words this way, and what is new stands last in the profile.
+    A profile counts the turns that use a word. Why not a loop: C counts the words this way, and what is new stands last
+    in the profile.
     """
     profile, terms = effort.terms, said.terms
     known = len(profile)
@@ -178,14 +177,10 @@ def add(index: Active, slot: int | None, effort: Effort, said: Said, forms: list
         new = list(islice(reversed(profile), len(profile) - known))
         if max(map(len, new)) > WORD or not "".join(new).isascii():
             new = _fitting(profile, new)
-        if len(effort.forms) < FORMS:
-            effort.forms.update(zip(terms, forms, strict=False))
         if slot is not None:
             post(index.terms, new, slot)
         if len(profile) > TERMS:
             _shrink(profile, TERMS, index.terms, slot)
-            for word in effort.forms.keys() - profile.keys():
-                del effort.forms[word]
     if said.names:
         _count_elements(effort.names, said.names)
         if slot is not None:
@@ -216,8 +211,6 @@ def take(index: Active, effort_id: str, effort: Effort, said: Said) -> None:
     slot = index.slots.get(effort_id)
     gone = _less(effort.terms, said.terms)
     lost = _less(effort.names, said.names)
-    for word in gone:
-        effort.forms.pop(word, None)
     if slot is not None:
         drop(index.terms, gone, slot)
         drop(index.names, lost, slot)

@@ -9,8 +9,8 @@ ACTIVE = 512
 """Slots of the table of the last active efforts; the parameter `active` uses at most so many."""
 RECENT = 4096
 """Turns of a space whose effort is remembered exactly: what revisions, retractions and references need."""
-TERMS, FORMS, NAMES = 96, 64, 32
-"""Terms, written forms and names kept of an effort: the most used ones. Why: a record stays below 8 KB."""
+TERMS, NAMES = 96, 32
+"""Terms and names kept of an effort: the most used ones. Why: a record stays below 8 KB."""
 WORD, NAME = 24, 40
 """Bytes: longer words and names tell nothing that their number would not, and would make records large."""
 
@@ -46,8 +46,8 @@ class Effort:
     seen: int = 0
     """Its place in the order of activity."""
     terms: dict[str, int] = field(default_factory=dict)
-    forms: dict[str, str] = field(default_factory=dict)
-    """How terms were last written; not of all."""
+    first: dict[str, str] = field(default_factory=dict)
+    """Its first turns that tell something, and their beginnings: what its title is taken from."""
     names: dict[str, int] = field(default_factory=dict)
     asked: dict[str, None] = field(default_factory=dict)
     """Terms of its last turn that was not the user's: what an answer would speak of."""

@@ -7,7 +7,7 @@ from processors.open_efforts.index import Active, active
 from processors.open_efforts.matching import slots_of
 from processors.open_efforts.params import OpenEffortsParams
 from processors.open_efforts.records import NAME, RECENT, Effort, Named, Said, Session, Slot, Space
-from processors.open_efforts.topics import progressed, telling
+from processors.open_efforts.topics import YOUNG, telling, title
 from streams.core.events import (
     EffortClosed,
     EffortDeclared,
@@ -119,13 +119,14 @@ def main_of(state: State, session: str, segment: str) -> str:
 
 
 def report(state: State, space: str, session: str, at: int, effort_id: str, effort: Effort, out: list[Derived]) -> None:
-    """What the effort is about so far. Its words are weighed anew when it has doubled: they rarely change."""
+    """What the effort is about so far. Its words are weighed anew when it has doubled: they rarely change. So is its
+    title, but at every report while it is young: its first turns name it, what comes back to them tells how."""
+    index = state.index(active)
     if effort.turns >= effort.due or not effort.told:
         effort.due = effort.turns + max(4, effort.turns)
-        index = state.index(active)
         effort.told = telling(index, effort)
-        if not effort.titled:
-            effort.topic = progressed(effort, index.space.people)
+    if not effort.titled and effort.turns <= YOUNG:
+        effort.topic = title([*effort.first.values()], effort.terms, index.space.people, effort.topic)
     state.put(f"effort/{effort_id}", effort)
     summary = "\n".join(effort.summaries.values())
     out.append(

@@ -1,59 +1,232 @@
-"""What an effort is called: names first, then the words that tell it apart, as they were written.
+"""What an effort is called: a noun phrase or short clause of its first turns, as a person would name it.
+
+A phrase is a run of words without stop words between, or several joined by words such as "of" and "the". It ends where
+its clause ends or where a stop word comes that joins nothing, so that nothing of it is cut off. What it is worth:
+
+    points for what is seen of it (see WORTH) + points for how many of the effort's turns use its words
+
+Points are those of a ridge regression against the topics that people gave to dialogues (tests/bench/learn_summaries.py
+learns them), but for names: in talk of work they say what it is about.
+A title changes only while the effort is young, and only for a better one.
+
+The terms that are told of an effort are those most telling:
 
     telling(term) = rarity(term) * sqrt(uses) / df(term)
 
-rarity is how uncommon the word is in general (see commonness), df how many active efforts speak of it. An effort that
-just opened has no uses to weigh: its words are those of its first turn, the uncommon ones first.
+rarity is how uncommon the word is in general (see commonness), df how many active efforts speak of it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable
+from collections.abc import Container, Iterator, Mapping, Sequence
+from functools import lru_cache
 from math import sqrt
 from operator import itemgetter
+from typing import NamedTuple
 
 from processors.open_efforts.index import Active
 from processors.open_efforts.records import Effort
 from streams.core.text import Text
 from streams.core.text.commonness import CLASSES, COMMON, LIGHT, ORDINARY, RARE
+from streams.core.text.cues import COMMON as CALENDAR
+from streams.core.text.telling import excerpt, lines
+from streams.core.text.terms import CAPITAL, CLAUSE, NAMED, SENTENCE, WORDS
 
 TOPIC = 200
-"""Characters of a topic at most."""
-WORDS, NAMED, TOLD = 5, 2, 12
-"""Words and, among them, names of a topic; terms told of an effort."""
+"""Characters of a declared topic at most."""
+FIRST, EXCERPT = 4, 240
+"""Turns of an effort that may name it, and characters kept of each."""
+YOUNG = 24
+"""Turns up to which a title may change."""
+BETTER = 4
+"""Points by which another title must be better than the present one."""
+MOST_WORDS, MOST_SENTENCES = 6, 10
+"""Words of a title, and sentences that it is looked for in."""
+OPENS = "([{<"
+"""What an aside begins with: a title does not run into one."""
+MOST_USES = 8
+SHORTEST = 3
+"""Letters of a title of one word."""
+TOLD = 12
+"""Terms told of an effort."""
 TELLS = {LIGHT: 0.25, COMMON: 0.6, ORDINARY: 0.9, RARE: 1.0}
+_JOINING = """
+a an the of on for in to with and at from by into my your our his her their this that der die das des den dem von im am
+für und mit zu du de la le les des et pour avec el los las del y para con en
+"""
+JOINING = frozenset(_JOINING.split())
+"""Words that join two parts of a title."""
+_ASKING = """
+want wants wanted need needs like love trying going help plan planning try prefer how can could may please lets decided
+"""
+ASKING = frozenset(_ASKING.split())
+"""What comes behind one of these (and "to", "you", "me", "i", "we") is what somebody wants to do."""
+_NAME = frozenset("/_.`0123456789")
+"""What paths and identifiers hold."""
+_BETWEEN = frozenset(("to", "you", "me", "i", "we", "us"))
+WORTH = {
+    "wanted": 9, "joined": -3, "verb": 2, "light": -6, "ends light": -4, "leads": -9, "named": 10, "capital": -6,
+    "one word": -7, "past": -10, "two words": 0, "three words": 2, "four words": -2, "five words": 1, "six words": -3,
+    "first": 13, "second": 4, "early": 1, "uses": 18, "often": 11, "once": -2,
+}  # fmt: skip
+"""Points of a phrase. `uses`: times the square root of the number of turns that use its most used word; `often` and
+`once`: for each of its telling words that three turns use, or one."""
+_COUNTED = ("", "one word", "two words", "three words", "four words", "five words", "six words")
+_PLACES = ("first", "second", "early", "early")
 
 
-def called(names: Iterable[str], words: Iterable[str], people: Container[str]) -> str:
-    """A topic: at most two names that are not people talking, then words that these do not hold already."""
-    title: list[str] = []
-    for name in names:
-        if sum(map(str.isalpha, name)) >= 2 and name not in people and len(title) < NAMED:
-            title.append(name)
-    for word in words:
-        if len(title) >= WORDS:
-            break
-        if len(word) > 1 and not word.isdigit() and not _held(word, title):
-            title.append(word)
-    return " ".join(title)[:TOPIC]
+_WIDE_CLAUSE = dict.fromkeys(map(ord, "，；：、"), "\n")
+"""What ends a clause in scripts without spaces."""
 
 
-def _held(word: str, title: list[str]) -> bool:
-    """Whether a word of the title holds the word, or the word holds it."""
-    for known in title:  # noqa: SIM110 - a generator costs more than the few words it would go through
-        if word in known or known in word:
-            return True
-    return False
+class Phrase(NamedTuple):
+    """A possible title."""
+
+    text: str
+    stems: list[str]
+    features: list[str]
+    """Of WORTH."""
 
 
-def opening(text: Text, names: list[str], people: Container[str]) -> str:
-    """The topic of an effort that opens with a turn; its own words whatever they are, rather than none."""
-    tells = {form: TELLS[CLASSES[term]] for term, form in zip(text.terms, text.forms, strict=False)}
-    ranked = sorted(tells, key=tells.__getitem__, reverse=True)
-    held = " ".join(names)
-    words = [word for word in ranked if len(word) > 1 and word not in people and word not in held][:WORDS]
-    found = called(names, [word for word in tells if word in words], people)
-    return found or " ".join([*names, *text.forms, *text.calls][:WORDS])[:TOPIC]
+def _runs(
+    words: Sequence[str], content: Sequence[str], spelled: Sequence[str], flags: Sequence[int]
+) -> Iterator[list[tuple[int, int]]]:
+    """The runs of words that tell something, those in one list that only joining words part."""
+    chain: list[tuple[int, int]] = []
+    open_ = joined = False
+    for at, stem in enumerate(content):
+        if chain and words[at][0] in OPENS:
+            yield chain
+            chain, open_, joined = [], False, False
+        if stem and spelled[at] not in CALENDAR:
+            if open_ and not joined:
+                chain[-1] = (chain[-1][0], at + 1)
+            else:
+                chain.append((at, at + 1))
+            open_, joined = True, False
+        elif open_ and spelled[at] in JOINING:
+            joined = True
+        elif chain:
+            yield chain
+            chain, open_, joined = [], False, False
+        if flags[at] & CLAUSE and chain:
+            yield chain
+            chain, open_, joined = [], False, False
+    if chain:
+        yield chain
+
+
+@lru_cache(maxsize=2048)
+def phrases(text: str) -> tuple[tuple[Phrase, ...], ...]:
+    """The phrases of the sentences of a text that tell something. A memo of a pure function."""
+    found: list[list[Phrase]] = [[]]
+    for line in lines(text if text.isascii() else text.translate(_WIDE_CLAUSE)):
+        words = line.split()
+        if not words:
+            continue
+        _, spelled, stems, flags, _, _ = zip(*map(WORDS.__getitem__, words), strict=True)
+        done = 0
+        for chain in _runs(words, stems, spelled, flags):
+            if any(flag & SENTENCE for flag in flags[done : chain[0][0]]):
+                found.append([])
+            done = chain[0][0]
+            for place, (start, _) in enumerate(chain):
+                for _, end in chain[place:]:
+                    if end - start > MOST_WORDS:
+                        break
+                    bare = end
+                    while bare > start and not (stems[bare - 1] and CLASSES[stems[bare - 1]]):
+                        bare -= 1
+                    for stop in dict.fromkeys((bare, end)):
+                        if stop > start and (phrase := _phrase(words, spelled, stems, flags, start, stop)):
+                            found[-1].append(phrase)
+        found.append([])
+    return tuple(map(tuple, filter(None, found)))
+
+
+def _phrase(
+    words: Sequence[str], spelled: Sequence[str], stems: Sequence[str], flags: Sequence[int], start: int, end: int
+) -> Phrase | None:
+    """The words from `start` to `end` as a title; None where they tell nothing."""
+    said = [stem for stem in stems[start:end] if stem]
+    if not any(map(CLASSES.__getitem__, said)) or (end - start == 1 and len(words[start]) < SHORTEST):
+        return None
+    features = [_COUNTED[end - start]]
+    before = start - 1
+    while before > 0 and spelled[before] in _BETWEEN:
+        before -= 1
+    if before >= 0 and spelled[before] in ASKING:
+        features.append("wanted")
+    if len(said) < end - start:
+        features.append("joined")
+    if spelled[start].endswith("ing"):
+        features.append("verb")
+    elif end - start == 1 and spelled[start].endswith("ed"):
+        features.append("past")
+    if not CLASSES[said[0]]:
+        features.append("light")
+    if not CLASSES[said[-1]]:
+        features.append("ends light")
+    if not start or flags[start - 1] & CLAUSE:
+        features.append("leads")
+    seen = 0
+    for flag in flags[start:end]:
+        seen |= flag
+    if seen & NAMED and len(said) > 1:
+        features.append("named")
+    elif seen & CAPITAL and start:
+        features.append("capital")
+    return Phrase(" ".join(words[start:end]).strip(_EDGE), said, features)
+
+
+_EDGE = " \t\"'“”‘’«»()[]{}.,;:!?…*~|=。、！？，：；「」『』"
+
+
+def title(texts: Sequence[str], uses: Mapping[str, int], people: Container[str], present: str = "") -> str:
+    """The best title that the first turns of an effort give; `uses`: in how many turns it uses each stem.
+
+    The present one where no other is better by far; "" where none of them tells anything.
+    """
+    best, most, place = "", -1000.0, 0
+    for text in texts:
+        for sentence in phrases(text):
+            if place == MOST_SENTENCES:
+                break
+            for phrase in sentence:
+                points = float(sum(map(WORTH.__getitem__, phrase.features)))
+                points += WORTH[_PLACES[place]] if place < len(_PLACES) else 0
+                points += worth_of_uses(phrase.stems, uses)
+                if phrase.text.lower() in people:
+                    points -= 2 * WORTH["first"]
+                if heading(phrase.text) == present:
+                    points += BETTER
+                if points > most:
+                    best, most = phrase.text, points
+            place += 1
+    return heading(best) or present
+
+
+def heading(phrase: str) -> str:
+    """A phrase with a capital; a path or an identifier stays as it is."""
+    first = phrase.partition(" ")[0]
+    return phrase[:1].upper() + phrase[1:] if _NAME.isdisjoint(first) else phrase
+
+
+def opening(content: str, text: Text, names: list[str], people: Container[str]) -> str:
+    """The title of an effort that opens with a turn; the turn's words whatever they are, rather than none."""
+    found = title([excerpt(content, EXCERPT)], {}, people)
+    return found or " ".join([*names, *text.forms, *text.calls][:MOST_WORDS])[:TOPIC]
+
+
+def worth_of_uses(stems: Sequence[str], uses: Mapping[str, int]) -> float:
+    """Points for how many turns use the words of a phrase."""
+    most, points = 1, 0
+    for stem in stems:
+        used = uses.get(stem, 1)
+        most = max(most, used)
+        if CLASSES[stem]:
+            points += WORTH["often"] if used >= 3 else WORTH["once"] if used == 1 else 0
+    return points + round(WORTH["uses"] * sqrt(min(most, MOST_USES)))
 
 
 def telling(index: Active, effort: Effort) -> list[str]:
@@ -66,10 +239,3 @@ def telling(index: Active, effort: Effort) -> list[str]:
     get = index.terms.get
     tells = {term: TELLS[CLASSES[term]] * sqrt(uses) / (get(term, 0).bit_count() or 1) for term, uses in often}
     return sorted(tells, key=tells.__getitem__, reverse=True)[:TOLD]
-
-
-def progressed(effort: Effort, people: Container[str]) -> str:
-    """The topic of an effort that has gone on."""
-    names = sorted(effort.names, key=lambda name: -effort.names[name])[: NAMED + 4]
-    words = [effort.forms[term] for term in effort.told if term in effort.forms]
-    return called(names, [word for word in words if word not in people], people) or effort.topic

@@ -12,10 +12,11 @@ from processors.open_efforts.params import OpenEffortsParams
 from processors.open_efforts.placing import Placing, follow, look, place
 from processors.open_efforts.records import RECENT, Effort, Said, Session, Speaker
 from processors.open_efforts.table import activate, count, give_name, go_on, named_by, recently, reopen
-from processors.open_efforts.topics import opening
+from processors.open_efforts.topics import EXCERPT, FIRST, opening
 from streams.core.events import TurnRecorded
 from streams.core.processor import Derived, Raw, State, derived_id
 from streams.core.text import Text
+from streams.core.text.telling import excerpt
 
 _NONE: list[str] = []
 _NOTHING: dict[str, float] = {}
@@ -78,7 +79,7 @@ def _open(turn: Placing, out: list[Derived]) -> tuple[str, str, Effort]:
     """New work begins with the turn."""
     event = turn.event
     effort_id = derived_id("effort", event.space, event.id)
-    topic = opening(turn.text, turn.names, turn.index.space.people)
+    topic = opening(event.content, turn.text, turn.names, turn.index.space.people)
     if turn.speaker is not None:
         turn.speaker.began = effort_id
     out.append(EffortOpened(event.space, event.session, event.at, effort_id, event.id, "", topic, "unmatched"))
@@ -127,6 +128,8 @@ def _join(
     """The turn is one of the effort's."""
     segment = said.segment
     effort.turns += 1
+    if len(effort.first) < FIRST and said.terms:
+        effort.first[event.id] = excerpt(event.content, EXCERPT)
     effort.at = event.at
     effort.session = event.session
     # Why here: nearly every turn goes on with the last active effort, and in its segment.
@@ -149,7 +152,7 @@ def _join(
         for name in said.names:
             if name not in effort.names:
                 give_name(state, name, effort_id)
-    add(index, slot, effort, said, text.forms)
+    add(index, slot, effort, said)
     state.put(f"effort/{effort_id}", effort)
 
 
@@ -175,5 +178,5 @@ def _wait(state: State, turn: Placing, effort_id: str, effort: Effort | None, ou
             said.effort = effort_id
             state.put(f"turn/{turn.index.turns[earlier] % RECENT}", said)
             effort.turns += 1
-            add(turn.index, turn.index.slots.get(effort_id), effort, said, _NONE)
+            add(turn.index, turn.index.slots.get(effort_id), effort, said)
             out.append(TurnRethreaded(event.space, event.session, event.at, earlier, effort_id))

@@ -124,7 +124,7 @@ def _ended(params: TtlEscalationsParams, state: State, fact: SessionEnded, raw: 
 
 PROCESSOR = Processor(
     name="ttl_escalations",
-    version=1,
+    version=2,
     params=TtlEscalationsParams,
     takes=(
         on(TurnRecorded, _turn),

@@ -26,12 +26,13 @@ from streams.core.events import HOUR, SECOND, NoteSettled, NoteTaken, TurnRecord
 from streams.core.processor import Derived, Raw, State, derived_id, r6
 from streams.core.text.commonness import LIGHT, ORDERS, rarity
 from streams.core.text.reminders import MAX_REMINDERS, Reminder
+from streams.core.text.telling import excerpt, sentences, within
 from streams.core.text.terms import scan
 
 LAST = 253_402_214_400_000_000
 """Deadlines end with the year 9999, as times do."""
-EXCERPT, MAX_CONTENT, MAX_CONTEXT = 240, 2_000, 500
-"""Characters kept of a note: in state for the question, and in the event; the raw log holds the rest."""
+EXCERPT, MAX_CONTENT, MAX_CONTEXT = 48, 2_000, 500
+"""Kept of a note: tokens in state for the question, characters in the event; the raw log holds the rest."""
 MAX_TERMS, MAX_PHRASES, MAX_NAMES = 16, 6, 4
 """Terms, phrases and names of a note, in state: records stay below 8 KB."""
 MAX_TERM, MAX_NAME = 24, 48
@@ -90,9 +91,10 @@ def infer(
     turn = raw.event
     for ordinal, reminder in enumerate(found):
         priority: float = getattr(params, reminder.kind)
+        content = (_meant(turn.content, reminder.content) if reminder.vague else "") or reminder.content
         opened = NoteOpened(
             turn.space, turn.session, turn.at, derived_id("note", turn.space, turn.id, ordinal),
-            cut(reminder.content, MAX_CONTENT), _deadline(params, turn.at, reminder.ttl), r6(priority), "inferred",
+            cut(content, MAX_CONTENT), _deadline(params, turn.at, reminder.ttl), r6(priority), "inferred",
             cut(turn.content, MAX_CONTEXT) if reminder.vague else "", turn.id, False,
         )  # fmt: skip
         _open(params, state, waiting, opened, raw.recorded_at, out)
@@ -101,6 +103,25 @@ def infer(
     if not talk.turns or talk.turns[-1] != short(turn.id):
         turn_on(talk, params.window, short(turn.id), [])
     keep_talk(state, waiting, turn.session, talk)
+
+
+def _meant(content: str, pointing: str) -> str:
+    """The sentence of a turn that tells what another one of it points to ("remind me of that tomorrow").
+
+    The nearest before it that tells something, else the first behind; "" where there is none.
+    """
+    before = ""
+    behind = False
+    for told in sentences(excerpt(content, MAX_CONTEXT)):
+        if told.text in pointing or pointing in told.text:
+            behind = True
+            if before:
+                break
+        elif told.stems:
+            before = told.text
+            if behind:
+                break
+    return before
 
 
 def _deadline(params: TtlEscalationsParams, at: int, ttl: Literal["urgent", "normal", "low"] | int) -> int:
@@ -123,7 +144,7 @@ def _open(
     kept, phrases, named = _features(f"{opened.content}\n{opened.context}")
     ttl = opened.deadline - opened.at
     record = Note(
-        opened.session, cut(" ".join(opened.content[:2_000].split()), EXCERPT), opened.at, opened.deadline,
+        opened.session, within(" ".join(opened.content[:MAX_CONTENT].split()), EXCERPT), opened.at, opened.deadline,
         opened.priority, opened.historic, opened.turn, _presses(params, opened, ttl), kept, phrases, named,
     )  # fmt: skip
     state.put(f"note/{note}", record)

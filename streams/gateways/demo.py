@@ -193,7 +193,8 @@ class Demo:
         """The segments of the long session."""
         found = ask.view(memory, "segments", order="first_position", space=SPACE, session=SESSION)
         self.head(
-            "Manifest", f"{SESSION} is cut into {len(found)} segments, each with a summary as a cue; the longest:"
+            "Manifest",
+            f"{SESSION} is cut into {len(found)} segments, each with its telling sentences; the longest:",
         )
         longest = sorted(sorted(found, key=lambda s: -s["turns"])[:SEGMENTS], key=lambda s: s["first_position"])
         self.table(
@@ -202,17 +203,8 @@ class Demo:
         )
 
     def labels(self, memory: Connection) -> dict[str, str]:
-        """What efforts are called here: by a declared topic, or by the words they began with.
-
-        A derived topic is of stems, in small letters.
-        """
-        begun = {turn["turn_id"]: _line(turn["content"]) for turn in ask.view(memory, "turns")}
-        return {
-            e["effort"]: e["topic"]
-            if e["name"] or not e["topic"].islower()
-            else f"“{_cut(begun.get(e['first_turn'], ''), LABEL)}”"
-            for e in ask.view(memory, "efforts")
-        }
+        """What efforts are called here."""
+        return {e["effort"]: e["topic"] for e in ask.view(memory, "efforts")}
 
     def efforts(self, memory: Connection) -> None:
         """The units of work of the space, and which are used together."""

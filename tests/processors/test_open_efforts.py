@@ -21,6 +21,7 @@ from processors.open_efforts import (
 )
 from processors.open_efforts.index import active
 from processors.open_efforts.records import RECENT, Effort
+from processors.open_efforts.topics import YOUNG
 from streams.core.events import (
     MINUTE,
     EffortClosed,
@@ -361,17 +362,36 @@ def test_after_a_word_aside_the_assistant_goes_on_with_what_it_was_at(talk: Talk
     assert talk.say("pass a date there and add a test for the query plan", agent="mara") == search
 
 
-def test_a_topic_is_made_of_whole_words_names_first_and_never_empty(talk: Talk) -> None:
+def test_a_title_is_a_phrase_of_the_first_turns_and_never_empty(talk: Talk) -> None:
     talk.say("The arrival durations in legs.py, for overnight crossings")
-    assert talk.last(EffortOpened).topic == "legs.py arrival durations overnight crossings"
+    assert talk.last(EffortOpened).topic == "Arrival durations in legs.py"
     talk.answer("Durations of overnight crossings lose a day; arrival durations follow.")
     talk.summarize("s-1", "summary", True)
-    words = talk.last(EffortProgressed).topic.split()
-    assert words[0] == "legs.py"
-    assert {"durations", "crossings", "overnight"} < set(words)
+    assert talk.last(EffortProgressed).topic == "Arrival durations in legs.py"
     for n, words in enumerate(("はい、予約を変更してください", "why?", "#12", "¿qué?")):
         talk.say(words, session=f"s{n}", agent=f"a{n}")
     assert [event for event in talk.all(EffortOpened) if not event.topic] == []
+
+
+def test_a_title_says_what_a_request_wants_with_its_name(talk: Talk) -> None:
+    for n, (said, title) in enumerate(
+        (
+            ("My booking KS-90217 was charged twice, can you look?", "Booking KS-90217"),
+            ("Hi! I would like to cancel the plumber for the cellar.", "Cancel the plumber"),
+            ("登录测试失败了，请看一下。", "登录测试失败了"),
+        )
+    ):
+        talk.say(said, session=f"title-{n}", agent=f"agent{n}")
+        assert talk.last(EffortOpened).topic == title
+
+
+def test_the_title_of_an_effort_that_is_no_longer_young_stays(talk: Talk) -> None:
+    talk.say("The arrival durations in legs.py, for overnight crossings")
+    for _ in range(YOUNG):
+        talk.say("The budget of the ferry: ferry budget, ferry budget of legs.py durations")
+    before = talk.last(EffortOpened).topic
+    talk.summarize("s-1", "summary", False)
+    assert talk.last(EffortProgressed).topic == before
 
 
 def test_a_name_declared_after_the_effort_opened_is_known_from_then_on(talk: Talk) -> None:

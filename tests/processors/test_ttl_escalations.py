@@ -375,13 +375,15 @@ def test_only_users_ask_for_reminders():
     assert derive(say("Remind me to call the plumber", role="assistant")) == []
 
 
-def test_a_vague_request_keeps_the_turn_around_it_as_context():
+def test_a_vague_request_notes_the_sentence_it_points_to_and_keeps_the_turn_as_context():
     [opened] = derive(say("The deployment to Heroku is slow. Let's come back to that later."))
-    assert opened.content == "Let's come back to that later."
+    assert opened.content == "The deployment to Heroku is slow."
     assert opened.context == "The deployment to Heroku is slow. Let's come back to that later."
     [opened] = derive(say("The visa papers are not here. Remind me tomorrow."))
-    assert (opened.content, opened.deadline) == ("Remind me tomorrow.", START + DAY)
+    assert (opened.content, opened.deadline) == ("The visa papers are not here.", START + DAY)
     assert opened.context == "The visa papers are not here. Remind me tomorrow."
+    [opened] = derive(say("Let's talk about that later."))
+    assert opened.content == "Let's talk about that"
 
 
 def test_an_inferred_note_does_not_echo_at_once_but_comes_back_once_the_talk_has_moved_on():

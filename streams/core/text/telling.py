@@ -37,7 +37,7 @@ FEATURES = (*dict.fromkeys(LENGTHS), *TELLS, "named", "own", "leads", "asks", *s
 """All that a sentence may be."""
 _FENCED = re.compile(r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)", re.S)
 _WIDE_END = re.compile("[。！？]+[”」』）]*(?=\\S)")
-_MARKS = re.compile(r"\s*(?:[>\-*•#]+|\d{1,2}[.)])\s+")
+_MARKS = re.compile(r"^\s*(?:[>\-*•#]+|\d{1,2}[.)])\s+")
 """What a line of a list, a heading or a quotation begins with."""
 _ABBREVIATIONS = "Mr. Mrs. Ms. Dr. St. Prof. Inc. vs. No. e.g. i.e. approx. z.B. d.h. bzw. Sr. Sra."
 _SHORTENED = frozenset(_ABBREVIATIONS.split())
@@ -71,7 +71,7 @@ class Told(NamedTuple):
     """Whether its speakers speak of themselves."""
 
 
-def _lines(text: str) -> Sequence[str]:
+def lines(text: str) -> Sequence[str]:
     """The lines of a text, one sentence each where it is of a script without spaces."""
     if "```" in text or "~~~" in text:
         text = _FENCED.sub("\n", text)
@@ -110,7 +110,7 @@ def _lead(words: Sequence[str], spelled: Sequence[str], at: int, end: int) -> in
 def sentences(text: str) -> tuple[Told, ...]:
     """What the sentences of an excerpt tell, those left out that tell nothing. A memo of a pure function."""
     found: list[Told] = []
-    for line in _lines(text):
+    for line in lines(text):
         words = line.split()
         if not words:
             continue
