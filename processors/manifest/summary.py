@@ -14,6 +14,7 @@ summaries (tests/bench/learn_summaries.py learns them). Sources: extractive summ
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -36,15 +37,23 @@ KEEPS = 480
 KEEPING = {"opening": 4, "decision": 2, "finding": 2, "question": 1, "offer": -3, "greeting": -1, "thanks": -2}
 """What the cues of a turn say for keeping it, beside one for each of its first eight terms and two for a beginning."""
 WORTH = {
-    "shortest": -1, "short": 3, "middling": 4, "longer": -1, "longest": -2, "tells one": 5, "tells two": 7,
-    "tells three": 10, "tells more": 4, "named": 5, "own": 2, "leads": 2, "opening": 8, "decision": 4, "finding": 3,
-    "offer": -5, "ack": -3, "greeting": -2, "pivot": 1, "repeats one": 5, "repeats more": 15, "first turn": 2,
-    "second turn": 1,
+    "shortest": -6, "short": 6, "middling": 3, "longer": -3, "longest": -1, "tells nothing": -8, "tells one": -1,
+    "tells two": 5, "tells three": 10, "tells more": 3, "named": 8, "own": 2, "leads": 4, "asks": -1, "commas": -5,
+    "opening": 13, "decision": 5, "finding": 3, "offer": -5, "ack": -3, "greeting": -3, "closing": -3, "pivot": 1,
+    "repeats one": 11, "repeats more": 22, "first turn": 7, "second turn": 3,
 }  # fmt: skip
 """Points for what is seen of a sentence, see FEATURES of streams/core/text/telling.py. `repeats`: stems that it shares
 with another turn of the segment. What is not named here tells nothing."""
 SEEN = frozenset((*FEATURES, "repeats one", "repeats more", "first turn", "second turn"))
 MOST_TERMS, BEGINS, OPENING = 8, 2, 120
+LATER, ABOUT, DONE = 3, 5, 10
+"""Points for each sentence before it, for a word of what was asked, for something done: a report ends with what came of
+it."""
+_DID = re.compile(
+    r"\b(?:I|we)(?:'ve| have|’ve)? (?:(?!look|check|tri|ask)\w+ed|found|sent|set|put|wrote|built|made)\b", re.I
+)
+BRIEF = 5
+"""Tokens of a sentence that is worth standing beside another."""
 ASKS = 40
 """Points against a question where an answer is sought."""
 
@@ -151,29 +160,35 @@ def richest(params: Quoting, text: str, about: Sequence[str]) -> Told | None:
     None where none of its sentences tells anything, or all ask.
     """
     best, most = None, -ASKS
-    for told in sentences(text):
-        points = sum(map(params.worth.__getitem__, told.features))
-        shared = sum(map(about.__contains__, told.stems))
-        points += params.worth["repeats one"] * (shared > 0) - ASKS * ("asks" in told.features)
+    for place, told in enumerate(sentences(text)):
+        points = sum(params.worth[feature] for feature in told.features if feature != "leads") + LATER * place
+        points += ABOUT * any(map(about.__contains__, told.stems)) + DONE * bool(_DID.search(told.text))
+        points -= ASKS * ("asks" in told.features)
         if told.stems and points > most:
             best, most = told, points
     return best
+
+
+def seen(told: Told, number: int, evidence: Evidence) -> list[str]:
+    """What is seen of a sentence in the turn of that number of a segment."""
+    repeated = sum(map(evidence.counts.__contains__, told.stems))
+    features = [*told.features]
+    if repeated:
+        features.append("repeats one" if repeated == 1 else "repeats more")
+    if number <= 2:
+        features.append("first turn" if number == 1 else "second turn")
+    return features
 
 
 def summarize(said: Said | None, evidence: Evidence, params: Quoting) -> str:
     """The sentences that tell most of a segment, in the order in which they were said."""
     if said is None or said.segment != evidence.segment:
         return ""
-    worth, counts = params.worth, evidence.counts
-    one, more = worth["repeats one"], worth["repeats more"]
+    worth = params.worth
     ranked: list[tuple[int, int, int, str, Told]] = []
     for _, number, _, speaker, text in said.kept:
-        begins = worth["first turn"] if number == 1 else worth["second turn"] if number == 2 else 0
         for place, told in enumerate(sentences(text)):
-            points = begins + sum(map(worth.__getitem__, told.features))
-            repeated = sum(map(counts.__contains__, told.stems))
-            if repeated:
-                points += one if repeated == 1 else more
+            points = sum(map(worth.__getitem__, seen(told, number, evidence)))
             ranked.append((-points, number, place, speaker, told))
     ranked.sort(key=_BY_WORTH)
     left = max(params.least, min(params.most, round(evidence.tokens * params.share)))
@@ -184,7 +199,7 @@ def summarize(said: Said | None, evidence: Evidence, params: Quoting) -> str:
     texts = set[str]()
     for found in ranked:
         told = found[4]
-        if (not chosen or told.tokens <= left) and told.text not in texts and told.text not in outcome:
+        if (not chosen or BRIEF <= told.tokens <= left) and told.text not in texts and told.text not in outcome:
             chosen.append(found)
             texts.add(told.text)
             left -= told.tokens

@@ -7,7 +7,7 @@ from processors.open_efforts.index import Active, active
 from processors.open_efforts.matching import slots_of
 from processors.open_efforts.params import OpenEffortsParams
 from processors.open_efforts.records import NAME, RECENT, Effort, Named, Said, Session, Slot, Space
-from processors.open_efforts.topics import YOUNG, telling, title
+from processors.open_efforts.topics import YOUNG, renamed, telling
 from streams.core.events import (
     EffortClosed,
     EffortDeclared,
@@ -126,7 +126,7 @@ def report(state: State, space: str, session: str, at: int, effort_id: str, effo
         effort.due = effort.turns + max(4, effort.turns)
         effort.told = telling(index, effort)
     if not effort.titled and effort.turns <= YOUNG:
-        effort.topic = title([*effort.first.values()], effort.terms, index.space.people, effort.topic)
+        effort.topic = renamed(effort, index.space.people)
     state.put(f"effort/{effort_id}", effort)
     summary = "\n".join(effort.summaries.values())
     out.append(

@@ -18,6 +18,7 @@ rarity is how uncommon the word is in general (see commonness), df how many acti
 
 from __future__ import annotations
 
+import re
 from collections.abc import Container, Iterator, Mapping, Sequence
 from functools import lru_cache
 from math import sqrt
@@ -63,6 +64,8 @@ ASKING = frozenset(_ASKING.split())
 """What comes behind one of these (and "to", "you", "me", "i", "we") is what somebody wants to do."""
 _NAME = frozenset("/_.`0123456789")
 """What paths and identifiers hold."""
+_NUMBERED = re.compile(r"(?:#|[A-Za-z]{1,8}-)\d{2,10}")
+"""Numbers that things are known by: KS-90217, #318."""
 _BETWEEN = frozenset(("to", "you", "me", "i", "we", "us"))
 WORTH = {
     "wanted": 9, "joined": -3, "verb": 2, "light": -6, "ends light": -4, "leads": -9, "named": 10, "capital": -6,
@@ -72,7 +75,7 @@ WORTH = {
 """Points of a phrase. `uses`: times the square root of the number of turns that use its most used word; `often` and
 `once`: for each of its telling words that three turns use, or one."""
 _COUNTED = ("", "one word", "two words", "three words", "four words", "five words", "six words")
-_PLACES = ("first", "second", "early", "early")
+PLACES = ("first", "second", "early", "early")
 
 
 _WIDE_CLAUSE = dict.fromkeys(map(ord, "，；：、"), "\n")
@@ -194,7 +197,7 @@ def title(texts: Sequence[str], uses: Mapping[str, int], people: Container[str],
                 break
             for phrase in sentence:
                 points = float(sum(map(WORTH.__getitem__, phrase.features)))
-                points += WORTH[_PLACES[place]] if place < len(_PLACES) else 0
+                points += WORTH[PLACES[place]] if place < len(PLACES) else 0
                 points += worth_of_uses(phrase.stems, uses)
                 if phrase.text.lower() in people:
                     points -= 2 * WORTH["first"]
@@ -204,6 +207,20 @@ def title(texts: Sequence[str], uses: Mapping[str, int], people: Container[str],
                     best, most = phrase.text, points
             place += 1
     return heading(best) or present
+
+
+def renamed(effort: Effort, people: Container[str]) -> str:
+    """The title of an effort that goes on, with the number that turns keep naming it by: "Second payment, KS-90217"."""
+    texts = [*effort.first.values()]
+    present, _, number = effort.topic.rpartition(", ")
+    found = title(texts, effort.terms, people, present if _NUMBERED.fullmatch(number) else effort.topic)
+    uses = {name: count for name, count in effort.names.items() if count > 1 and _NUMBERED.fullmatch(name)}
+    most = max(uses, key=uses.__getitem__, default="")
+    if most and most not in found.lower():
+        for text in texts:
+            if written := re.search(re.escape(most), text, re.I):
+                return f"{found}, {written[0]}"
+    return found
 
 
 def heading(phrase: str) -> str:

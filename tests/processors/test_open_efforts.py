@@ -385,6 +385,13 @@ def test_a_title_says_what_a_request_wants_with_its_name(talk: Talk) -> None:
         assert talk.last(EffortOpened).topic == title
 
 
+def test_a_number_that_turns_keep_naming_stands_in_the_title(talk: Talk) -> None:
+    talk.say("My card was charged twice for the ferry ticket, the booking is KS-90217.")
+    talk.answer("I see the double charge of ks-90217 on your card.")
+    talk.summarize("s-1", "summary", True)
+    assert talk.last(EffortProgressed).topic == "Charged twice, KS-90217"
+
+
 def test_the_title_of_an_effort_that_is_no_longer_young_stays(talk: Talk) -> None:
     talk.say("The arrival durations in legs.py, for overnight crossings")
     for _ in range(YOUNG):

@@ -33,7 +33,7 @@ TELLS = ("tells nothing", "tells one", "tells two", "tells three", "tells more")
 """What sentences with so many telling stems are."""
 QUOTED_CUES = frozenset(("opening", "decision", "finding", "offer", "ack", "greeting", "thanks", "closing", "pivot"))
 """Cues that speak for or against quoting a sentence."""
-FEATURES = (*dict.fromkeys(LENGTHS), *TELLS, "named", "own", "leads", "asks", *sorted(QUOTED_CUES))
+FEATURES = (*dict.fromkeys(LENGTHS), *TELLS, "named", "own", "leads", "asks", "commas", *sorted(QUOTED_CUES))
 """All that a sentence may be."""
 _FENCED = re.compile(r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)", re.S)
 _WIDE_END = re.compile("[。！？]+[”」』）]*(?=\\S)")
@@ -53,7 +53,7 @@ _LEAD_PAIRS = frozenset(
 _PAIRED = frozenset(pair.split()[0] for pair in _LEAD_PAIRS)
 _SUBJECTS = frozenset(("i", "im", "ive", "ill", "id", "we", "you", "he", "she", "they", "it", "its", "lets"))
 _CLAUSE = re.compile(r"[,;:—–](?=\s)|[，；：、]|\s(?=(?:and|but|or|because|which|so|und|aber|weil|et|mais|y|pero)\s)")
-_SPEAKERS = "i im ive me my mine we weve us our ich mir mein meine wir uns unser je mon nous notre mi nos"
+_SPEAKERS = "i im ive me my mine ich mir mein meine je mon yo mi"
 _OWN = frozenset(_SPEAKERS.split())
 """Words by which speakers speak of themselves; a reader must know who they are."""
 
@@ -142,6 +142,8 @@ def sentences(text: str) -> tuple[Told, ...]:
                     ("own", "named", "leads", "asks"),
                     (own, named, not found and not start, words[end - 1][-1] in "?？"),
                 )
+                if "," in said:
+                    features.append("commas")
                 features += filter(QUOTED_CUES.__contains__, cues)
                 if tokens > LONGEST:
                     said, tokens = within(said, LONGEST), LONGEST
