@@ -15,9 +15,9 @@ summaries (tests/bench/learn_summaries.py learns them). Sources: extractive summ
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from operator import itemgetter
 from typing import Any
 
@@ -44,7 +44,8 @@ WORTH = {
 }  # fmt: skip
 """Points for what is seen of a sentence, see FEATURES of streams/core/text/telling.py. `repeats`: stems that it shares
 with another turn of the segment. What is not named here tells nothing."""
-SEEN = frozenset((*FEATURES, "repeats one", "repeats more", "first turn", "second turn"))
+BEGINNINGS = ("first turn", "second turn")
+SEEN = frozenset((*FEATURES, "repeats one", "repeats more", *BEGINNINGS))
 MOST_TERMS, BEGINS, OPENING = 8, 2, 120
 LATER, ABOUT, DONE = 3, 5, 10
 """Points for each sentence before it, for a word of what was asked, for something done: a report ends with what came of
@@ -81,6 +82,17 @@ class Quoting(Params):
     def worth(self) -> dict[str, int]:
         """The points of every feature."""
         return {feature: self.sentences.get(feature, 0) for feature in SEEN}
+
+    @cached_property
+    def scored(self) -> Callable[[str], list[tuple[int, Told]]]:
+        """The sentences of an excerpt with the points of their features; a memo of a pure function."""
+        worth = self.worth
+
+        @lru_cache(maxsize=4096)
+        def scored(text: str) -> list[tuple[int, Told]]:
+            return [(sum(map(worth.__getitem__, told.features)), told) for told in sentences(text)]
+
+        return scored
 
 
 @dataclass(slots=True)
@@ -169,27 +181,18 @@ def richest(params: Quoting, text: str, about: Sequence[str]) -> Told | None:
     return best
 
 
-def seen(told: Told, number: int, evidence: Evidence) -> list[str]:
-    """What is seen of a sentence in the turn of that number of a segment."""
-    repeated = sum(map(evidence.counts.__contains__, told.stems))
-    features = [*told.features]
-    if repeated:
-        features.append("repeats one" if repeated == 1 else "repeats more")
-    if number <= 2:
-        features.append("first turn" if number == 1 else "second turn")
-    return features
-
-
 def summarize(said: Said | None, evidence: Evidence, params: Quoting) -> str:
     """The sentences that tell most of a segment, in the order in which they were said."""
     if said is None or said.segment != evidence.segment:
         return ""
-    worth = params.worth
+    worth, again = params.worth, evidence.counts.__contains__
+    repeats = (0, worth["repeats one"], worth["repeats more"])
     ranked: list[tuple[int, int, int, str, Told]] = []
     for _, number, _, speaker, text in said.kept:
-        for place, told in enumerate(sentences(text)):
-            points = sum(map(worth.__getitem__, seen(told, number, evidence)))
-            ranked.append((-points, number, place, speaker, told))
+        begins = worth[BEGINNINGS[number - 1]] if number <= len(BEGINNINGS) else 0
+        for place, (points, told) in enumerate(params.scored(text)):
+            repeated = sum(map(again, told.stems))
+            ranked.append((-points - begins - repeats[repeated if repeated < 2 else 2], number, place, speaker, told))
     ranked.sort(key=_BY_WORTH)
     left = max(params.least, min(params.most, round(evidence.tokens * params.share)))
     outcome = said.outcome

@@ -74,6 +74,8 @@ WORTH = {
 }  # fmt: skip
 """Points of a phrase. `uses`: times the square root of the number of turns that use its most used word; `often` and
 `once`: for each of its telling words that three turns use, or one."""
+OFTEN = 3
+USES = [round(WORTH["uses"] * sqrt(used)) for used in range(MOST_USES + 1)]
 _COUNTED = ("", "one word", "two words", "three words", "four words", "five words", "six words")
 PLACES = ("first", "second", "early", "early")
 
@@ -86,6 +88,9 @@ class Phrase(NamedTuple):
     """A possible title."""
 
     text: str
+    """With a capital; a path or an identifier stays as it is."""
+    points: int
+    """For what is seen of it."""
     stems: list[str]
     features: list[str]
     """Of WORTH."""
@@ -179,7 +184,10 @@ def _phrase(
         features.append("named")
     elif seen & CAPITAL and start:
         features.append("capital")
-    return Phrase(" ".join(words[start:end]).strip(_EDGE), said, features)
+    text = " ".join(words[start:end]).strip(_EDGE)
+    if _NAME.isdisjoint(text.partition(" ")[0]):
+        text = text[:1].upper() + text[1:]
+    return Phrase(text, sum(map(WORTH.__getitem__, features)), said, features)
 
 
 _EDGE = " \t\"'“”‘’«»()[]{}.,;:!?…*~|=。、！？，：；「」『』"
@@ -190,23 +198,32 @@ def title(texts: Sequence[str], uses: Mapping[str, int], people: Container[str],
 
     The present one where no other is better by far; "" where none of them tells anything.
     """
-    best, most, place = "", -1000.0, 0
+    best, most, place = present, -1000, 0
     for text in texts:
         for sentence in phrases(text):
             if place == MOST_SENTENCES:
-                break
+                return best
+            early = WORTH[PLACES[place]] if place < len(PLACES) else 0
             for phrase in sentence:
-                points = float(sum(map(WORTH.__getitem__, phrase.features)))
-                points += WORTH[PLACES[place]] if place < len(PLACES) else 0
-                points += worth_of_uses(phrase.stems, uses)
-                if phrase.text.lower() in people:
-                    points -= 2 * WORTH["first"]
-                if heading(phrase.text) == present:
+                points = phrase.points + early + _used(phrase.stems, uses)
+                if phrase.text == present:
                     points += BETTER
-                if points > most:
+                if points > most and phrase.text.lower() not in people:
                     best, most = phrase.text, points
             place += 1
-    return heading(best) or present
+    return best
+
+
+def _used(stems: Sequence[str], uses: Mapping[str, int]) -> int:
+    """Points for how many turns use the words of a phrase."""
+    most, points = 1, 0
+    for stem in stems:
+        used = uses.get(stem, 1)
+        if used > most:
+            most = used
+        if (used == 1 or used >= OFTEN) and CLASSES[stem]:
+            points += WORTH["once"] if used == 1 else WORTH["often"]
+    return points + USES[most if most < MOST_USES else MOST_USES]
 
 
 def renamed(effort: Effort, people: Container[str]) -> str:
@@ -223,27 +240,10 @@ def renamed(effort: Effort, people: Container[str]) -> str:
     return found
 
 
-def heading(phrase: str) -> str:
-    """A phrase with a capital; a path or an identifier stays as it is."""
-    first = phrase.partition(" ")[0]
-    return phrase[:1].upper() + phrase[1:] if _NAME.isdisjoint(first) else phrase
-
-
 def opening(content: str, text: Text, names: list[str], people: Container[str]) -> str:
     """The title of an effort that opens with a turn; the turn's words whatever they are, rather than none."""
     found = title([excerpt(content, EXCERPT)], {}, people)
     return found or " ".join([*names, *text.forms, *text.calls][:MOST_WORDS])[:TOPIC]
-
-
-def worth_of_uses(stems: Sequence[str], uses: Mapping[str, int]) -> float:
-    """Points for how many turns use the words of a phrase."""
-    most, points = 1, 0
-    for stem in stems:
-        used = uses.get(stem, 1)
-        most = max(most, used)
-        if CLASSES[stem]:
-            points += WORTH["often"] if used >= 3 else WORTH["once"] if used == 1 else 0
-    return points + round(WORTH["uses"] * sqrt(min(most, MOST_USES)))
 
 
 def telling(index: Active, effort: Effort) -> list[str]:

@@ -23,8 +23,8 @@ import numpy as np
 import processors.manifest as manifest
 from processors.manifest import ManifestParams
 from processors.manifest.cue import Evidence
+from processors.manifest.summary import BEGINNINGS, Said, summarize
 from processors.manifest.summary import WORTH as SENTENCES
-from processors.manifest.summary import Said, seen, summarize
 from processors.open_efforts import topics
 from processors.open_efforts.topics import WORTH as PHRASES
 from streams.core.driver import fold
@@ -87,7 +87,10 @@ def sentence_rows(sample: dict[str, Any], segments: Sequence[Segment]) -> Iterab
             for told in sentences(text):
                 ours = stems(told.text)
                 shared = 2 * len(set(itertools.pairwise(ours)) & pairs) + len(set(ours) & single)
-                yield dict.fromkeys(seen(told, number, evidence), 1.0), shared / (len(ours) + 3)
+                seen = [*told.features, *BEGINNINGS[number - 1 : number]]
+                if repeated := sum(map(evidence.counts.__contains__, told.stems)):
+                    seen.append("repeats one" if repeated == 1 else "repeats more")
+                yield dict.fromkeys(seen, 1.0), shared / (len(ours) + 3)
 
 
 def summary_score(samples: Sequence[tuple[dict[str, Any], list[Segment]]], params: ManifestParams) -> tuple[float, ...]:
