@@ -25,7 +25,8 @@ from pydantic import field_validator
 
 from processors.manifest.cue import Evidence
 from streams.core.events import TurnRecorded
-from streams.core.processor import Params, State, param
+from streams.core.params import Params, param
+from streams.core.processor import State
 from streams.core.text import Text
 from streams.core.text.telling import FEATURES, Told, excerpt, sentences
 from streams.core.text.terms import tokens
