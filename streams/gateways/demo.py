@@ -59,7 +59,7 @@ WINDOW, ALL = "▒", "░"
 RISE = 0.2
 """From here on a gain in relevance is pointed at."""
 SHORT = 44
-"""Characters of an effort's label, and of one beside its scores."""
+"""Characters of what an effort is called, beside its scores."""
 
 
 def samples() -> list[Outside]:
