@@ -39,6 +39,7 @@ from processors.open_efforts.turns import thread
 from streams.core.events import EffortClosed, EffortDeclared, EffortReopened, ImportanceFlagged, TurnRetracted
 from streams.core.processor import RAW, Derived, Processor, Raw, State, on
 from streams.core.read_model import read_model
+from streams.core.text.telling import within
 
 __all__ = [
     "PROCESSOR",
@@ -53,6 +54,10 @@ __all__ = [
     "TurnThreaded",
     "TurnUnthreaded",
 ]
+
+
+SUMMARY = 72
+"""Tokens kept of the summary of a segment."""
 
 
 def _refiled(params: OpenEffortsParams, state: State, event: TurnRefiled, raw: Raw[Any]) -> Sequence[Derived]:
@@ -82,7 +87,7 @@ def _progressed(params: OpenEffortsParams, state: State, event: SegmentSummarize
         return ()
     out: list[Derived] = []
     effort.summaries.pop(event.segment, None)
-    effort.summaries[event.segment] = event.summary[:400]
+    effort.summaries[event.segment] = within(event.summary, SUMMARY)
     while len(effort.summaries) > 3:
         del effort.summaries[next(iter(effort.summaries))]
     if event.closed and event.segment in effort.live:

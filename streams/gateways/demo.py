@@ -58,8 +58,8 @@ SEGMENTS, EFFORTS, NOTES, MEASURES = 7, 8, 4, 7
 WINDOW, ALL = "▒", "░"
 RISE = 0.2
 """From here on a gain in relevance is pointed at."""
-LABEL, SHORT = 60, 44
-"""Characters of an effort's label, and of one beside its scores."""
+SHORT = 44
+"""Characters of what an effort is called, beside its scores."""
 
 
 def samples() -> list[Outside]:
