@@ -165,7 +165,7 @@ def test_a_journal_that_another_file_left_is_not_taken_up(home: Home, said: list
         shutil.copyfile(kept, store.journal(home.memory_path(name)))
     replay(home, "next", replace=True, reuse=False)
     assert home.ask("digest", "next") == before
-    assert home.promote("next") == "live-1"
+    assert home.promote("next") == ""  # what live was could not be read with that journal
     assert home.ask("digest") == before
 
 
