@@ -58,7 +58,13 @@ class RefusedError(ValueError):
     """What was sent was refused; the message says which field and why."""
 
 
-KINDS = {"UsageError": RefusedError, "BusyError": BusyError, "BehindError": LaterError, "BrokenError": LaterError}
+KINDS = {
+    "UsageError": RefusedError,
+    "BusyError": BusyError,
+    "BehindError": LaterError,
+    "BrokenError": LaterError,
+    "UnreadableError": LaterError,
+}
 """What errors of a home are here; all others are FailedError."""
 
 

@@ -22,7 +22,7 @@ import pyarrow as pa
 
 from projections.tables import create_sql, table_of, tables
 from projections.views import view_names, views_sql
-from streams.core.errors import BrokenError, BusyError, MemoryFileError, UsageError
+from streams.core.errors import BusyError, DamagedError, MemoryFileError, UnreadableError, UsageError
 from streams.core.events import OUTSIDE
 from streams.core.processor import RAW, Processor
 
@@ -57,6 +57,14 @@ ALONE: dict[str, Any] = {"enable_external_access": "false", "lock_configuration"
 """Of a connection that sees its memory alone, whatever it is asked."""
 FEW = 256
 """Rows up to which values are handed over one by one: to register columns costs more than to insert so many."""
+
+WAY_OUT = "replay the log into a new memory"
+
+ASKERS = (
+    duckdb.ProgrammingError, duckdb.DataError, duckdb.NotSupportedError, duckdb.PermissionException,
+    duckdb.TransactionException, duckdb.OutOfMemoryException, duckdb.InterruptException,
+)  # fmt: skip
+"""Errors that lie in what was asked; all others lie in the memory, or in where it is kept."""
 
 Connection = duckdb.DuckDBPyConnection
 
@@ -99,7 +107,11 @@ def connect(path: Path | None, read_only: bool = False, files: bool = False) -> 
     except duckdb.IOException as error:
         if "lock" in str(error):
             raise BusyError(f"{path} is being written by another process", "try again when it has finished") from error
-        raise MemoryFileError(f"{path} cannot be opened: {error}", "replay the log into a new memory") from error
+        if error.__class__ is duckdb.IOException and "No space left" in str(error):
+            raise MemoryFileError(f"{path} cannot be opened: {first_line(error)}", "make room for it") from error
+        raise DamagedError(f"{path} cannot be opened: {first_line(error)}", WAY_OUT) from error
+    except duckdb.Error as error:
+        raise DamagedError(f"{path} is damaged: {first_line(error)}", WAY_OUT) from error
 
 
 class Store:
@@ -143,9 +155,21 @@ class Store:
         """The memory at `path`, for writing. Raises MemoryFileError for a file that is none or of another format."""
         connection = connect(path)
         check_format(connection, path)
-        store = cls(path, connection, processors)
-        store._renew_views()
+        try:
+            store = cls(path, connection, processors)
+            store._renew_views()
+        except duckdb.Error as error:
+            connection.close()
+            raise DamagedError(f"{path} is damaged: {first_line(error)}", WAY_OUT) from error
         return store
+
+    def check(self) -> None:
+        """Reads everything. Raises DamagedError where something cannot be read."""
+        try:
+            for name in ("meta", "marks", "state", *(table.name for _, table in tables(self.processors))):
+                self.connection.execute(f"SELECT bit_xor(hash(t)) FROM {name} t").fetchall()
+        except duckdb.Error as error:
+            raise DamagedError(f"{self.path} is damaged: {first_line(error)}", WAY_OUT) from error
 
     def _renew_views(self) -> None:
         """Replaces the views of another version of this program: they hold nothing."""
@@ -300,7 +324,7 @@ class Store:
         self.connection.execute("CHECKPOINT")
         partial = target.with_name(f"{target.name}.{os.getpid()}.partial")
         copy(self.path, partial)
-        partial.replace(target)
+        put_in_place(partial, target)
         return time.perf_counter() - began
 
     def is_sparse(self) -> bool:
@@ -313,6 +337,17 @@ class Store:
     def close(self) -> None:
         """Closes the file."""
         self.connection.close()
+
+
+def journal(path: Path) -> Path:
+    """Where DuckDB keeps what a memory's file does not hold yet."""
+    return path.with_name(f"{path.name}.wal")
+
+
+def put_in_place(fresh: Path, path: Path) -> None:
+    """Gives a finished memory file its name; a journal left by another file of that name must not be taken up."""
+    journal(path).unlink(missing_ok=True)
+    fresh.replace(path)
 
 
 def copy(source: Path, target: Path) -> None:
@@ -331,7 +366,7 @@ def copy(source: Path, target: Path) -> None:
 
 def rewrite(source: Path, target: Path, processors: Sequence[Processor[Any]]) -> None:
     """Writes all that the memory `source` holds, which nobody writes, into a new file `target`, as a replay would."""
-    for leftover in (target, target.with_name(f"{target.name}.wal")):
+    for leftover in (target, journal(target)):
         leftover.unlink(missing_ok=True)
     with closing(connect(source)) as connection:
         check_format(connection, source)
@@ -408,20 +443,30 @@ def unchanged(connection: Connection, seconds: float) -> Iterator[None]:
 
 
 @contextmanager
-def refused() -> Iterator[None]:
-    """What DuckDB does not like in a question is the asker's to mend. Raises UsageError, and BrokenError where it is
-    the memory that is broken."""
+def readable() -> Iterator[None]:
+    """What DuckDB does not like here is a broken memory, or no room for it. Raises UnreadableError."""
     try:
         yield
-    except (duckdb.FatalException, duckdb.InternalException, duckdb.IOException, duckdb.ConnectionException) as error:
-        raise BrokenError(
-            f"the memory cannot be read: {first_line(error)}", "ask again; `mnemolog doctor` tells more"
-        ) from error
     except duckdb.Error as error:
-        raise UsageError(f"the question cannot be answered: {first_line(error)}", "mend what is named") from error
+        said = f"the memory can be read or written no more: {first_line(error)}"
+        raise UnreadableError(said, "ask again; `mnemolog doctor` tells more") from error
 
 
-def first_line(error: Exception) -> str:
+@contextmanager
+def refused() -> Iterator[None]:
+    """What DuckDB does not like in a question is the asker's to mend. Raises UsageError; UnreadableError where it is
+    the memory that is broken."""
+    try:
+        with readable():
+            yield
+    except UnreadableError as error:
+        if not isinstance(error.__cause__, ASKERS):
+            raise
+        said = f"the question cannot be answered: {first_line(error.__cause__)}"
+        raise UsageError(said, "mend what is named") from error
+
+
+def first_line(error: BaseException) -> str:
     """What an error says, without the rest of its story."""
     return (str(error).splitlines() or [type(error).__name__])[0][:300]
 
@@ -443,9 +488,12 @@ def check_format(connection: Connection, path: Path) -> None:
         found = read_meta(connection, "format")
     except duckdb.CatalogException:
         found = "none"
+    except duckdb.Error as error:
+        connection.close()
+        raise DamagedError(f"{path} is damaged: {first_line(error)}", WAY_OUT) from error
     if found != FORMAT:
         connection.close()
-        raise MemoryFileError(f"{path} is no memory of format {FORMAT}", "replay the log into a new memory")
+        raise DamagedError(f"{path} is no memory of format {FORMAT}", WAY_OUT)
 
 
 def read_only(path: Path, files: bool = False) -> Connection:

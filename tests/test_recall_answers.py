@@ -312,13 +312,13 @@ def odd(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Remembering]:
         yield space
 
 
-PIECES = ['"', "'", "AND", "OR", "NOT", "NEAR(", ")", "*", "col:", "^", "-x", "東京", "天気", "🙂", "\x00", "\ud83d",
+PIECES = ['"', "'", "AND", "OR", "NOT", "NEAR(", ")", "*", "col:", "^", "-x", "東京", "天気", "🙂", "\x00",
           "%s", "yesterday", "in May 9999", "December 9999", "0000-00-00", "harbour", "\u202e", "ß", "İ"]  # fmt: skip
 
 
 @settings(max_examples=120, deadline=None, suppress_health_check=list(HealthCheck))
 @given(
-    st.one_of(st.text(st.characters(codec=None)), st.lists(st.sampled_from(PIECES)).map(" ".join)),
+    st.one_of(st.text(st.characters(codec="utf-8")), st.lists(st.sampled_from(PIECES)).map(" ".join)),
     st.sampled_from([None, "1970-01-01", "2026-01-06", "9999-12-31"]),
 )
 def test_any_text_is_a_question(odd: Remembering, query: str, at: str | None) -> None:

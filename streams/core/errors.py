@@ -19,6 +19,10 @@ class MemoryFileError(MnemologError):
     """A memory cannot be used: it is missing, exists already, was folded with other parameters, or is half a copy."""
 
 
+class DamagedError(MemoryFileError):
+    """A memory's file is damaged, or of another format. What is derived can be made anew from the log."""
+
+
 class BusyError(MnemologError):
     """Another process holds what this one needs."""
 
@@ -33,3 +37,7 @@ class BehindError(MnemologError):
 
 class BrokenError(MnemologError):
     """A memory that was open can no longer be read or written: what holds it opens it again, or makes it anew."""
+
+
+class UnreadableError(BrokenError):
+    """A question met something in a memory that cannot be read; the memory must be looked through."""

@@ -390,8 +390,10 @@ OUTSIDE: dict[str, type[Outside]] = {cls.__dataclass_fields__["type"].default: c
 UPCASTS: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {}
 """From a retired type to the fields (and `type`) of its successor. Applied until the type is a current one."""
 
-validator: TypeAdapter[Outside] = TypeAdapter(Annotated[Outside, Field(discriminator="type")])
-"""Validates once, at the edge, where an event enters."""
+validator: TypeAdapter[Outside] = TypeAdapter(
+    Annotated[Outside, Field(discriminator="type")], config=ConfigDict(defer_build=True)
+)
+"""Validates once, at the edge, where an event enters. Built when first used: a question needs none."""
 
 
 def encode(event: object) -> bytes:

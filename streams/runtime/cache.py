@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import fields
+from hashlib import blake2b
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, Literal, get_type_hints
@@ -23,6 +24,8 @@ from streams.logs.log import Log
 
 CHUNK = 32_768
 """Offsets per file."""
+SUM_BYTES = 16
+"""At the end of a file: a hash of all before it. A bit that flipped must not change what a replay derives."""
 
 _ARROW: dict[Any, pa.DataType] = {
     int: pa.int64(),
@@ -71,18 +74,34 @@ class FeatureCache:
         self.folder.mkdir(parents=True, exist_ok=True)
         path = self.path(partition, chunk)
         partial = path.with_suffix(f".{os.getpid()}.partial")
-        pq.write_table(pa.table(columns), partial, compression="zstd", compression_level=1)
+        written = pa.BufferOutputStream()
+        pq.write_table(pa.table(columns), written, compression="zstd", compression_level=1)
+        data = written.getvalue().to_pybytes()
+        partial.write_bytes(data + _sum(data))
         partial.replace(path)
 
     def load(self, partition: int, chunk: int, offsets: list[int]) -> dict[int, Text]:
-        """The features of the turns at `offsets` of a chunk, by offset; empty where the chunk is not filled."""
+        """The features of the turns at `offsets` of a chunk, by offset; empty where the chunk is not filled.
+
+        A damaged file is deleted, and taken for one that is not there.
+        """
         path = self.path(partition, chunk)
-        if not path.exists():
+        try:
+            whole = path.read_bytes()
+        except FileNotFoundError:
             return {}
-        table = pq.read_table(path, read_dictionary=_TEXTS)
+        data, found = whole[:-SUM_BYTES], whole[-SUM_BYTES:]
+        if found != _sum(data):
+            path.unlink(missing_ok=True)
+            return {}
+        table = pq.read_table(pa.BufferReader(data), read_dictionary=_TEXTS)
         table = table.filter(pc.is_in(table.column("offset"), pa.array(offsets, pa.int64())))
         columns = [_plain(table.column(name).combine_chunks()) for name in _NAMES]
         return {at: Text(*values) for at, *values in zip(table.column("offset").to_pylist(), *columns, strict=True)}
+
+
+def _sum(data: bytes) -> bytes:
+    return blake2b(data, digest_size=SUM_BYTES).digest()
 
 
 def _plain(column: pa.Array) -> list[Any]:

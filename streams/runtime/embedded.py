@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Sequence
 from itertools import islice
 from typing import Any
 
-from projections.store import Store
+from projections.store import Store, readable
 from streams.core.clock import Deadlines
 from streams.core.driver import Driver, Record
 from streams.core.errors import LogError
@@ -58,7 +58,7 @@ class Runtime:
     def catch_up(self, progress: Progress = no_progress, stop: int | None = None) -> int:
         """Folds to the log's end as it is now, or to offset `stop` of each partition; the number of records folded."""
         done, total = 0, self.behind()
-        with rare_collections():
+        with rare_collections(), readable():
             for partition, start in enumerate(self._next):
                 end = self.log.end(partition)
                 records = self.log.read(partition, start, end if stop is None else min(stop, end))

@@ -33,7 +33,7 @@ from projections.store import Batch, Store, joined
 from projections.stored import StoredEvents
 from projections.tables import tables
 from streams.core.driver import Driver, Record, raw_of, root_schema
-from streams.core.errors import BehindError, LogError, MemoryFileError, UsageError
+from streams.core.errors import BehindError, LogError, MemoryFileError, UnreadableError, UsageError
 from streams.core.events import ClockTicked, micros
 from streams.core.params import Params
 from streams.core.presets import PRESETS
@@ -194,10 +194,24 @@ def replay(
         raise MemoryFileError("live is not replayed into", "replay under another name, then promote it")
     if target.exists() and not replace:
         raise MemoryFileError(f"there is a memory {name!r} already", "give another name, or --replace")
+    try:
+        return _replayed(home, target, params, until, space, without, reuse, processes, progress, archive)
+    except UnreadableError:
+        if not reuse:
+            raise
+        return _replayed(home, target, params, until, space, without, False, processes, progress, archive)
+
+
+def _replayed(
+    home: Home, target: Path, params: dict[str, Params] | None, until: str | None, space: str | None,
+    without: Sequence[str], reuse: bool, processes: int | None, progress: Progress, archive: Path | None,
+) -> Report:  # fmt: skip
+    """Folds into the memory file `target`. Raises UnreadableError where what live holds cannot be read."""
+    name = target.stem
     limits = {"until": until, "space": space, "without": ", ".join(without) or None}
     limited = "; ".join(f"{limit} {value}" for limit, value in limits.items() if value is not None)
     log: Log = home.log if archive is None else ArchiveLog(archive)
-    with _workshop(home.path) as folder:
+    with stores.readable(), _workshop(home.path) as folder:
         plan = _plan(home, log, name, params or home.live_params(), until, space, without, folder if reuse else None)
         plan = dataclasses.replace(plan, archive=archive, keep_state=isinstance(home.log, SqliteLog))
         fresh = folder / "memory.duckdb"
@@ -210,7 +224,7 @@ def replay(
             caught_up = runtime.catch_up()
             report.turns += caught_up
         store.close()
-        fresh.replace(target)
+        stores.put_in_place(fresh, target)
     return report
 
 

@@ -123,6 +123,8 @@ def restore(
         path.mkdir(parents=True, exist_ok=True)
         partial = log_path.with_name(f"{LOG_FILE}.partial")
         shutil.copyfile(source, partial)
+        for left in ("-wal", "-shm"):  # of another log: SQLite would take them up
+            log_path.with_name(f"{LOG_FILE}{left}").unlink(missing_ok=True)
         partial.rename(log_path)
     except OSError as error:
         raise UsageError(f"{path} cannot be a home: {error.strerror}", "choose another with --home") from error

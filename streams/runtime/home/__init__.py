@@ -23,7 +23,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from streams.core.errors import BehindError, BusyError, MemoryFileError
+from streams.core.errors import BehindError, BusyError, MemoryFileError, UnreadableError
 from streams.core.progress import Progress, no_progress
 from streams.runtime.home.client import HolderLeftError, ask_holder
 from streams.runtime.home.folder import LIVE, Folder
@@ -41,6 +41,8 @@ PATIENCE = 600.0
 """Seconds a command waits for another command to finish folding."""
 AFTER_PATIENCE = 30.0
 """Seconds a question waits for a position of the log to be in live."""
+MENDING = 5.0
+"""Seconds a question waits while a memory that cannot be read is made anew."""
 RETRY = 0.02
 """Seconds between tries."""
 
@@ -103,12 +105,12 @@ class Home:
         return keeper.live_params(self)
 
     @contextmanager
-    def live(self, wait: float = PATIENCE) -> Iterator[Keeper]:
+    def live(self, wait: float = PATIENCE, suspect: bool = False) -> Iterator[Keeper]:
         """Live, folded to the log's end, the writer lock held. Raises BusyError without it after `wait` seconds."""
         from streams.runtime.home import keeper
 
         with self.folder.holding(wait):
-            runtime = keeper.open_live(self)
+            runtime = keeper.open_live(self, suspect)
             try:
                 keeper.bring_up(self, runtime)
                 yield runtime
@@ -140,19 +142,24 @@ class Home:
         if self.after:
             message = message | {"after": self.after}
         deadline = time.monotonic() + patience
+        mending = time.monotonic() + min(patience, MENDING)
         while True:
             try:
                 return self._through_holder(message, lambda: self._answer_alone(message))
-            except BehindError:
-                if time.monotonic() >= deadline:
+            except (BehindError, UnreadableError) as error:
+                if time.monotonic() >= (deadline if isinstance(error, BehindError) else mending):
                     raise
                 time.sleep(RETRY)
 
     def _answer_alone(self, message: dict[str, Any]) -> Any:
         from streams.runtime.home.office import Office
 
-        with self.live(wait=0.0) as runtime, closing(Office(self, runtime)) as office:
-            return office.carry_out(message)
+        try:
+            with self.live(wait=0.0) as runtime, closing(Office(self, runtime)) as office:
+                return office.carry_out(message)
+        except UnreadableError:
+            with self.live(wait=0.0, suspect=True) as runtime, closing(Office(self, runtime)) as office:
+                return office.carry_out(message)
 
     def _through_holder(self, message: dict[str, Any], alone: Callable[[], Any]) -> Any:
         """The holder's answer; that of `alone` where nobody holds live; waits while a command holds it."""

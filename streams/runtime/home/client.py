@@ -21,12 +21,16 @@ from streams.core.errors import (
     LogError,
     MemoryFileError,
     MnemologError,
+    UnreadableError,
     UsageError,
 )
 
 LONGEST = 100
 """Bytes of a socket's path that every system takes: 104 on macOS, 108 on Linux."""
-ERRORS = {kind.__name__: kind for kind in (BehindError, BrokenError, BusyError, LogError, MemoryFileError, UsageError)}
+ERRORS = {
+    kind.__name__: kind
+    for kind in (BehindError, BrokenError, BusyError, LogError, MemoryFileError, UnreadableError, UsageError)
+}
 """Errors that come through the socket as what they are."""
 
 

@@ -15,7 +15,7 @@ from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from projections.store import rewrite
+from projections.store import put_in_place, rewrite
 from streams.core.errors import BrokenError, MnemologError
 from streams.runtime.home.folder import LIVE
 from streams.runtime.home.keeper import DENSE, open_live, put_away
@@ -101,6 +101,15 @@ class Folding:
                 self._readers -= 1
                 self._changed.notify_all()
 
+    def suspect(self, error: BrokenError) -> None:
+        """Has live closed, looked through and opened again, for a question could not read it."""
+
+        def fail() -> None:
+            raise OSError(str(error))
+
+        with suppress(Exception):
+            self.do(fail)
+
     def do(self, job: Callable[[], Any]) -> Any:
         """What `job` returns, done by the thread that folds, between two folds."""
         future: Future[Any] = Future()
@@ -182,7 +191,7 @@ class Folding:
         def take_its_place() -> None:
             if self._marks() == marks:
                 self._close()
-                dense.replace(self._home.memory_path(LIVE))
+                put_in_place(dense, self._home.memory_path(LIVE))
                 self.office = Office(self._home, open_live(self._home))
 
         with suppress(MnemologError, OSError):  # it stays as large as it is
@@ -223,7 +232,7 @@ class Folding:
 
     def _reopen(self) -> None:
         self._close()
-        self.office = Office(self._home, open_live(self._home))
+        self.office = Office(self._home, open_live(self._home, suspect=True))
         self._broken = None
 
     def _close(self) -> None:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import orjson
 
 from projections.asking import all_params
-from projections.store import Store, rewrite
-from streams.core.errors import MnemologError
+from projections.store import Store, journal, put_in_place, rewrite
+from streams.core.errors import DamagedError, MnemologError
 from streams.core.params import Params
 from streams.logs.sqlite import SqliteLog
 from streams.runtime.embedded import Runtime
@@ -29,12 +30,23 @@ if TYPE_CHECKING:
     Keeper = Runtime | Projector
 
 
-def open_live(home: Home) -> Keeper:
-    """What keeps live up to date; live is made where there is none. The caller holds the writer lock."""
+def open_live(home: Home, suspect: bool = False) -> Keeper:
+    """What keeps live up to date; live is made where there is none. The caller holds the writer lock.
+
+    One that is damaged is set aside, and made anew from the log; with `suspect` all of it is read to find out.
+    """
     path = home.folder.memory(LIVE)
     if not path.exists():
         _make_live(home, path)
-    store = Store.open(path, home.processors)
+    try:
+        store = Store.open(path, home.processors)
+        if suspect:
+            with closing_on_error(store):
+                store.check()
+    except DamagedError as error:
+        set_aside(home, path, error)
+        _make_live(home, path)
+        store = Store.open(path, home.processors)
     if not isinstance(home.log, SqliteLog):
         store = _as_noted(home, store)
     keeper = keeper_of(home, store)
@@ -43,9 +55,26 @@ def open_live(home: Home) -> Keeper:
     return keeper
 
 
+def set_aside(home: Home, path: Path, error: DamagedError) -> None:
+    """Keeps a damaged memory for who wants to look at it, and says so."""
+    aside = path.with_name(f"{path.name}.damaged")
+    path.replace(aside)
+    home.warn(f"{error}; it is set aside as {aside.name}, and made anew from the log")
+
+
+@contextmanager
+def closing_on_error(store: Store) -> Iterator[None]:
+    """Closes a memory that something is wrong with."""
+    try:
+        yield
+    except BaseException:
+        store.close()
+        raise
+
+
 def keeper_of(home: Home, store: Store) -> Keeper:
     """What keeps a memory up to date. Closes `store` where that cannot be."""
-    try:
+    with closing_on_error(store):
         if isinstance(home.log, SqliteLog):
             return Runtime(home.log, store, home.processors)
         from streams.logs.kafka.log import KafkaLog
@@ -53,9 +82,6 @@ def keeper_of(home: Home, store: Store) -> Keeper:
 
         assert isinstance(home.log, KafkaLog)
         return Projector(home.log, store, home.processors, home.meters)
-    except BaseException:
-        store.close()
-        raise
 
 
 def bring_up(home: Home, keeper: Keeper) -> None:
@@ -77,7 +103,7 @@ def put_away(home: Home, keeper: Keeper) -> None:
         dense = path.with_name(DENSE)
         with suppress(MnemologError, OSError):  # no room: it stays as large as it is
             rewrite(path, dense, home.processors)
-            dense.replace(path)
+            put_in_place(dense, path)
         dense.unlink(missing_ok=True)
 
 
@@ -97,11 +123,11 @@ def live_params(home: Home) -> dict[str, Params]:
 def _make_live(home: Home, path: Path) -> None:
     params = live_params(home)
     fresh = home.path / ".live.fresh"
-    for leftover in (fresh, Path(f"{fresh}.wal")):
+    for leftover in (fresh, journal(fresh)):
         leftover.unlink(missing_ok=True)
     meta = memory_meta(home.log, LIVE, home.processors, params, partial="")
     Store.create(fresh, home.processors, meta).close()
-    fresh.replace(path)
+    put_in_place(fresh, path)
 
 
 def _as_noted(home: Home, store: Store) -> Store:

@@ -6,12 +6,12 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from projections.store import Store
-from streams.core.errors import MemoryFileError
+from projections.store import Store, put_in_place
+from streams.core.errors import DamagedError, MemoryFileError
 from streams.logs.sqlite import SqliteLog
 from streams.runtime.embedded import Runtime
 from streams.runtime.home.folder import LIVE
-from streams.runtime.home.keeper import keeper_of
+from streams.runtime.home.keeper import keeper_of, set_aside
 from streams.runtime.home.snapshots import settle
 
 if TYPE_CHECKING:
@@ -47,14 +47,18 @@ def swap(home: Home, name: str) -> str:
         store.close()
     kept = ""
     if live.exists():
-        settle(live)
+        try:
+            settle(live)
+        except DamagedError as error:
+            set_aside(home, live, error)
+    if live.exists():
         kept = home.folder.free_name()
         os.link(live, home.folder.memory(kept))
     if not isinstance(home.log, SqliteLog):
         home.log.note("params", params)  # before the swap: what is noted is what other homes build anew
     if kept:
         _take_along(live, home.folder.memory(kept))
-    chosen.replace(live)
+    put_in_place(chosen, live)
     _take_along(chosen, live)
     if isinstance(home.log, SqliteLog):
         home.log.note("params", params)

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from streams.core.errors import BrokenError, BusyError, MnemologError, UsageError
+from streams.core.errors import BrokenError, BusyError, MnemologError, UnreadableError, UsageError
 from streams.runtime.home.appending import Appending
 from streams.runtime.home.client import HolderLeftError, address, ask_holder, check_peer
 from streams.runtime.home.folding import Folding, StoppedError
@@ -256,6 +256,8 @@ class Server:
             reply(answer)
         except BaseException as error:
             reply(error)
+            if isinstance(error, UnreadableError):
+                self._folding.suspect(error)
 
     def _deliver(self) -> None:
         """Sends what other threads have answered."""
