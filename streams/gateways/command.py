@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Optional
+from typing import TYPE_CHECKING, Annotated, Any, Optional, cast
 
 import typer
 
@@ -98,8 +98,8 @@ def file_log_of(home: Path | None) -> SqliteLog:
     from streams.logs.sqlite import SqliteLog
 
     log = log_of(home)
-    if isinstance(log, SqliteLog):
-        return log
+    if log.is_local:
+        return cast(SqliteLog, log)
     log.close()
     raise UsageError("the log is on Kafka, not in a file", "`mnemolog archive DIR` copies it to files")
 

@@ -57,6 +57,8 @@ def wall_clock() -> int:
 class SqliteLog:
     """A `Log` of one partition in a SQLite file."""
 
+    is_local = True
+
     partitions = 1
 
     def __init__(self, path: Path, clock: Callable[[], int] = wall_clock) -> None:

@@ -16,6 +16,10 @@ from streams.logs.sqlite import SqliteLog
 class HomeLog(Log, Protocol):
     """A log with notes about itself, which stay with it."""
 
+    @property
+    def is_local(self) -> bool:
+        """Whether it is a file of this machine, which who opens the home folds; else workers elsewhere fold it."""
+
     def note(self, key: str, value: str) -> None:
         """Keeps a word about the log."""
 

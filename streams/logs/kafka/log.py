@@ -68,6 +68,8 @@ class KafkaLog:
     With a `clock` of its own (for tests) it stamps the time of recording itself; else the broker does.
     """
 
+    is_local = False
+
     def __init__(
         self, connection: Connection, index: Path | None = None, clock: Callable[[], int] | None = None
     ) -> None:

@@ -21,7 +21,7 @@ from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from streams.core.errors import BehindError, BusyError, MemoryFileError, UnreadableError
 from streams.core.progress import Progress, no_progress
@@ -81,9 +81,7 @@ class Home:
     @property
     def is_embedded(self) -> bool:
         """Whether the log is a file in the home, which this process folds itself."""
-        from streams.logs.sqlite import SqliteLog
-
-        return isinstance(self.log, SqliteLog)
+        return self.log.is_local
 
     def memory_path(self, name: str) -> Path:
         """Where the memory `name` lies. Raises UsageError for a name that cannot be a file's."""
@@ -211,8 +209,7 @@ class Home:
             from streams.logs.kafka.log import KafkaLog
             from streams.runtime.kafka.promotion import prepare
 
-            assert isinstance(self.log, KafkaLog)
-            prepare(self.log, self.promotable(name), name, self.processors, self.progress, self.warn)
+            prepare(cast(KafkaLog, self.log), self.promotable(name), name, self.processors, self.progress, self.warn)
         return str(self._through_holder({"promote": name}, lambda: self._swap_alone(name)))
 
     def _swap_alone(self, name: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import orjson
 
@@ -13,7 +13,6 @@ from projections.asking import all_params
 from projections.store import Store, journal, put_in_place, rewrite
 from streams.core.errors import DamagedError, MnemologError
 from streams.core.params import Params
-from streams.logs.sqlite import SqliteLog
 from streams.runtime.embedded import Runtime
 from streams.runtime.home.folder import LIVE
 from streams.runtime.memories import memory_meta
@@ -47,7 +46,7 @@ def open_live(home: Home, suspect: bool = False) -> Keeper:
         set_aside(home, path, error)
         _make_live(home, path)
         store = Store.open(path, home.processors)
-    if not isinstance(home.log, SqliteLog):
+    if not home.is_embedded:
         store = _as_noted(home, store)
     keeper = keeper_of(home, store)
     if home.log.noted("params") != store.meta("params"):
@@ -75,13 +74,12 @@ def closing_on_error(store: Store) -> Iterator[None]:
 def keeper_of(home: Home, store: Store) -> Keeper:
     """What keeps a memory up to date. Closes `store` where that cannot be."""
     with closing_on_error(store):
-        if isinstance(home.log, SqliteLog):
+        if home.is_embedded:
             return Runtime(home.log, store, home.processors)
         from streams.logs.kafka.log import KafkaLog
         from streams.runtime.kafka.projector import Projector
 
-        assert isinstance(home.log, KafkaLog)
-        return Projector(home.log, store, home.processors, home.meters)
+        return Projector(cast(KafkaLog, home.log), store, home.processors, home.meters)
 
 
 def bring_up(home: Home, keeper: Keeper) -> None:

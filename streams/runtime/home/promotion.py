@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from projections.store import Store, put_in_place
 from streams.core.errors import DamagedError, MemoryFileError
-from streams.logs.sqlite import SqliteLog
 from streams.runtime.embedded import Runtime
 from streams.runtime.home.folder import LIVE
 from streams.runtime.home.keeper import keeper_of, set_aside
@@ -54,13 +53,13 @@ def swap(home: Home, name: str) -> str:
     if live.exists():
         kept = home.folder.free_name()
         os.link(live, home.folder.memory(kept))
-    if not isinstance(home.log, SqliteLog):
+    if not home.is_embedded:
         home.log.note("params", params)  # before the swap: what is noted is what other homes build anew
     if kept:
         _take_along(live, home.folder.memory(kept))
     put_in_place(chosen, live)
     _take_along(chosen, live)
-    if isinstance(home.log, SqliteLog):
+    if home.is_embedded:
         home.log.note("params", params)
     (home.folder.snapshots / f"{LIVE}.duckdb").unlink(missing_ok=True)
     return kept
