@@ -438,6 +438,7 @@ def unchanged(connection: Connection, seconds: float) -> Iterator[None]:
         raise UsageError(f"the answer took longer than {seconds:g} s", "ask for less of it") from error
     finally:
         late.cancel()
+        late.join()  # at the end of a program it must hold the connection no longer
         with suppress(duckdb.Error):
             connection.execute("ROLLBACK")
 

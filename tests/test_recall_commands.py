@@ -203,9 +203,9 @@ def test_any_words_are_a_question(run, fed):
 
 
 def test_presets_are_listed_and_replayed_under(run, fed):
-    rows = run("presets", "--json").rows
+    rows = run("presets", "--json", home=fed).rows
     assert {row["preset"] for row in rows} == {"chatbot", "task-agent", "personal-assistant", "researcher"}
-    assert "activation.decay" in run("presets").out
+    assert "activation.decay" in run("presets", home=fed).out
     assert run("replay", "--as", "archive", "--preset", "researcher", home=fed).code == OK
     late = ("--at", "2026-06-01T00:00:00Z", "--json")
     gone = [

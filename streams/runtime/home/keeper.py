@@ -111,7 +111,7 @@ def live_params(home: Home) -> dict[str, Params]:
     try:
         return all_params(home.processors, stored)
     except ValueError:  # this version of the program took a parameter away or narrowed its range
-        known = {name: set(params.model_fields) for name, params in all_params(home.processors, {}).items()}
+        known = {name: set(type(params).model_fields) for name, params in all_params(home.processors, {}).items()}
         kept = {name: {k: v for k, v in stored.get(name, {}).items() if k in known[name]} for name in known}
         with suppress(ValueError):
             return all_params(home.processors, kept)
