@@ -33,6 +33,9 @@ READER: dict[str, Any] = {
     "fetch_max_wait_ms": 100,  # a reader that goes elsewhere waits for the fetch that waits at the end
 }
 """The arguments of every reader: what a transaction did not complete does not count."""
+GATHER = 4096
+"""Bytes for which brokers hold the fetches of those who follow a log, for a tenth of a second at most: record by record,
+fetching alone would keep them and the brokers busy."""
 KEPT = {"cleanup.policy": "delete", "retention.ms": "-1", "retention.bytes": "-1"}
 LAST = {"cleanup.policy": "compact"}
 TIDY = {

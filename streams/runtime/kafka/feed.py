@@ -12,7 +12,7 @@ from aiokafka.structs import ConsumerRecord
 
 from streams.core.errors import LogError
 from streams.logs.kafka.connection import Connection, Portal
-from streams.logs.kafka.topics import READER
+from streams.logs.kafka.topics import GATHER, READER
 
 Found = Mapping[TopicPartition, Sequence["ConsumerRecord[bytes, bytes]"]]
 AHEAD = 4
@@ -66,7 +66,9 @@ class Feed:
         self._portal.close()
 
     async def _start(self) -> None:
-        self._consumer: AIOKafkaConsumer[bytes, bytes] = AIOKafkaConsumer(**self._connection.client(), **READER)
+        self._consumer: AIOKafkaConsumer[bytes, bytes] = AIOKafkaConsumer(
+            **self._connection.client(), **READER, fetch_min_bytes=GATHER
+        )
         try:
             await self._consumer.start()
         except BaseException:

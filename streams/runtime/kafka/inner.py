@@ -11,6 +11,7 @@ Inner parts, each with the reason; `tests/kafka/test_inner_parts.py` fails when 
     faust Consumer._new_consumer_thread             the only way to the two below
     faust AIOKafkaConsumerThread._create_consumer   where aiokafka's consumer is made, with settings that cannot be set:
     aiokafka AIOKafkaConsumer._fetch_max_wait_ms    1,500 in Faust: what else is asked, six times in a rebalance, waits
+    aiokafka AIOKafkaConsumer._fetch_min_bytes      1 in Faust: each record would be a fetch, see GATHER
     aiokafka AIOKafkaConsumer._isolation_level      uncommitted in Faust: what a transaction gave up would be folded
     aiokafka AIOKafkaAdminClient._send_request_to_node   it deletes no consumer groups otherwise
 """
@@ -30,12 +31,10 @@ from aiokafka.protocol.admin import DeleteGroupsRequest
 from faust.transport.drivers import aiokafka as driver
 from faust.types import TP
 
-from streams.logs.kafka.topics import READER
+from streams.logs.kafka.topics import GATHER, READER
 
 LOGGER = logging.getLogger("faust.mnemolog")
 """Where what Faust says of its own doings goes, as if these classes stood in Faust."""
-FETCH_WAIT = 250
-"""Milliseconds that a broker holds a fetch for which there is nothing."""
 PATIENCE = 0.01
 """Seconds until the fetching looks again whether there is room."""
 
@@ -77,7 +76,8 @@ class RunThread(driver.AIOKafkaConsumerThread):
 
     def _create_consumer(self, loop: asyncio.AbstractEventLoop) -> aiokafka.AIOKafkaConsumer:
         found = super()._create_consumer(loop)
-        found._fetch_max_wait_ms = FETCH_WAIT
+        found._fetch_max_wait_ms = READER["fetch_max_wait_ms"]
+        found._fetch_min_bytes = GATHER
         found._isolation_level = READER["isolation_level"]
         return found
 

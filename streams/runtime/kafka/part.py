@@ -45,6 +45,13 @@ RECORDS = 500
 REST = 0.1
 """Seconds from the beginning of a transaction to the next of the partition: one costs worker and broker some
 milliseconds whatever it holds. The first record after a pause is folded at once."""
+OFFSETS = 2.0
+"""Seconds between commits of the input's offset to the group: they cost as much as the rest of a small transaction. Why
+so seldom: where the fold goes on is told by the mark; the group's offset is for those who watch, and where Faust begins
+to fetch."""
+TELL = 2.0
+"""Seconds between commits of the offset to the group, which double the cost of a small transaction. The fold goes
+on where the mark of its state says; the group's offset is for those who watch, and where Faust begins to fetch."""
 TICK = 1.0
 """Seconds between looks at deadlines."""
 BATCH_BYTES = 1024 * 1024
@@ -137,6 +144,9 @@ class Part:
         self._task: asyncio.Task[None] | None = None
         self._driver = Driver((), {})
         self._deadlines = Deadlines({})
+        self._told = 0
+        """The offset that the group was told last."""
+        self._told_at = 0.0
         self.running = False
         """Whether its state is restored."""
 
@@ -233,6 +243,7 @@ class Part:
                 try:
                     await asyncio.wait_for(self._news.wait(), TICK)
                 except TimeoutError:
+                    await self._tell_late(producer)
                     await self._tick()
                 continue
             await asyncio.sleep(began + REST - time.monotonic())
@@ -244,6 +255,7 @@ class Part:
                 self._meters.position(PART, self._raw.topic, self.partition, folded.next)
                 with self._meters.timed(PART, "transaction"):
                     await self._write(producer, folded)
+        await self._tell_late(producer)
 
     async def _next_run(self) -> list[Message]:
         """What is folded next, without a gap: what was missed on the way here is read again."""
@@ -345,13 +357,25 @@ class Part:
             *await _send(producer, TopicPartition(self._names.dead_letters, 0), folded.letters),
         ]
         state = await _send(producer, self._state, [(key, value, ()) for key, value in folded.changes])
-        group = self._names.group(self.job.set)
-        await producer.send_offsets_to_transaction({self._raw: folded.next}, group)
+        if time.monotonic() - self._told_at >= TELL:
+            await self._tell_group(producer, folded.next)
         await asyncio.gather(*sent)
         last = (await asyncio.gather(*state))[-1]
         await producer.commit_transaction()
         self.kept.take(folded.changes, last.offset)  # who reads on there repeats the last of it, which changes nothing
         self._note(folded)
+
+    async def _tell_group(self, producer: AIOKafkaProducer[bytes, bytes], offset: int) -> None:
+        """Commits the input's offset with the transaction that is open."""
+        await producer.send_offsets_to_transaction({self._raw: offset}, self._names.group(self.job.set))
+        self._told_at, self._told = time.monotonic(), offset
+
+    async def _tell_late(self, producer: AIOKafkaProducer[bytes, bytes]) -> None:
+        """Commits the input's offset where no transaction has told the newest."""
+        if self._told < self.kept.mark:
+            await producer.begin_transaction()
+            await self._tell_group(producer, self.kept.mark)
+            await producer.commit_transaction()
 
     def _note(self, folded: Folded) -> None:
         for space in folded.spaces:

@@ -46,13 +46,12 @@ WAITING = 20_000
 """Raw events and derived rows of a partition that wait; beyond that the topic they come from is not read on."""
 STEP = 5_000
 """Raw offsets of a partition per commit, at most."""
-REST = 4.0
-"""Times a commit's duration until the next one, unless somebody waits: so it takes a fifth of a core at most, and under
-load commits grow instead of following each other."""
+REST = 0.5
+"""Seconds between commits, unless somebody waits: one costs about 15 ms, whatever it holds."""
 PATIENCE = 5.0
 """Seconds that a memory waits for workers while none gets on."""
 LOOK = 5.0
-"""Seconds between looks for further sets of workers while there are none for some processor."""
+"""Seconds between looks for further sets of workers, where there are none for some processor or those there are lag."""
 
 
 @dataclass(slots=True)
@@ -141,6 +140,8 @@ class Projector:
         """The monotonic time until which nothing is committed."""
         self._wanted_soon = False
         """Whether somebody waits for what is not committed yet."""
+        self._lags = False
+        """Whether somebody was told so since it was last looked for workers."""
         try:
             self._feed.read({TopicPartition(log.names.turns, p): lane.next for p, lane in enumerate(self._lanes)})
             self._look_for_sets()
@@ -161,7 +162,7 @@ class Projector:
 
     def _look_for_sets(self) -> None:
         """Begins to read what further sets of workers tell, where there are some."""
-        self._looked = time.monotonic()
+        self._looked, self._lags = time.monotonic(), False
         notes = run(self.log.connection, read_notes(self.log.connection))
         resume = self.store.resume()
         for name, emitted in sets_for(notes, self._wanted).items():
@@ -202,14 +203,14 @@ class Projector:
             if self._news and (self._wanted_soon or time.monotonic() >= self._rest):
                 done += self._settle(progress, done)
                 self._news = self._wanted_soon = False
-        if time.monotonic() - self._looked > LOOK and not self._covered():
+        if time.monotonic() - self._looked > LOOK and (self._lags or not self._covered()):
             self._look_for_sets()
         self._meters.beat()
         return done
 
     def _covered(self) -> bool:
-        """Whether each processor has told something."""
-        return all(done >= 0 for lane in self._lanes for done in lane.done.values())
+        """Whether there are workers for each processor."""
+        return self._wanted.keys() <= {name for _, ours in self._sets.values() for name in ours}
 
     def reach_end(self, progress: Progress = no_progress, patience: float = PATIENCE) -> str:
         """Waits until all that the log holds now is in the memory, and every worker has said that it made it.
@@ -247,7 +248,7 @@ class Projector:
 
         Who asks this waits: the next commit does not.
         """
-        self._wanted_soon = True
+        self._wanted_soon = self._lags = True
         slow = {
             name: (done, partition)
             for partition, end in ends.items()
@@ -326,7 +327,7 @@ class Projector:
             began = time.monotonic()
             with self._meters.timed(PART, "commit"):
                 self._commit(cuts)
-            self._rest = time.monotonic() + REST * (time.monotonic() - began)
+            self._rest = time.monotonic() + max(REST, time.monotonic() - began)
             progress(before + done, before + done)
         return done
 
