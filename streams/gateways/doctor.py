@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Literal
 
 from streams.core.errors import MnemologError
 from streams.logs import LOG_FILE
+from streams.logs.where import on_kafka, open_log
 
 if TYPE_CHECKING:
     from projections.store import Connection
@@ -50,8 +51,11 @@ class Check:
 
 def examine(home: Path) -> list[Check]:
     """All checks; no home is made."""
+    if on_kafka():
+        brokers, ends = _brokers(home)
+        return [_program(), *_place(home), brokers, *_memories(home, ends), *_stale(home)]
     log = home / LOG_FILE
-    return [_program(), *_place(home), *_log(log), *_memories(home, _end(log)), *_stale(home)]
+    return [_program(), *_place(home), *_log(log), *_memories(home, [_end(log)]), *_stale(home)]
 
 
 def _program() -> Check:
@@ -79,6 +83,19 @@ def _place(home: Path) -> Iterator[Check]:
         yield Check("disk", "look", f"{said}: a replay and a backup need as much as is used; make room")
     else:
         yield Check("disk", "well", said)
+
+
+def _brokers(home: Path) -> tuple[Check, list[int]]:
+    """The log on brokers, and its ends by partition."""
+    try:
+        log = open_log(home)
+        try:
+            ends = [log.end(partition) for partition in range(log.partitions)]
+        finally:
+            log.close()
+    except MnemologError as error:
+        return Check("log", "failed", f"{error}: {error.way_out}"), []
+    return Check("log", "well", f"{log.id} on brokers, {sum(ends):,} records in {len(ends)} partitions"), ends
 
 
 def _log(path: Path) -> Iterator[Check]:
@@ -114,7 +131,7 @@ def _end(path: Path) -> int:
         return 0
 
 
-def _memories(home: Path, end: int) -> Iterator[Check]:
+def _memories(home: Path, ends: list[int]) -> Iterator[Check]:
     if not (home / "live.duckdb").exists():
         yield Check("live", "look", "there is none yet: the first question makes it")
         return
@@ -134,7 +151,7 @@ def _memories(home: Path, end: int) -> Iterator[Check]:
                 else Check(name, "look", f"process {held} is folding into it just now: look again when it is done")
             )
         else:
-            yield _memory(house, name, end)
+            yield _memory(house, name, ends)
 
 
 def _serving(house: Home) -> Check | None:
@@ -173,7 +190,7 @@ def _asked(house: Home) -> Check:
     return Check("live", "well", f"{waiting:,} events wait in the log; the server folds them")
 
 
-def _memory(house: Home, name: str, end: int) -> Check:
+def _memory(house: Home, name: str, ends: list[int]) -> Check:
     """How far a memory was folded, and whether this program can fold it on."""
     from projections import store
 
@@ -182,7 +199,7 @@ def _memory(house: Home, name: str, end: int) -> Check:
     except MnemologError as error:
         return Check(name, "failed", f"{error}: {error.way_out}")
     with closing(connection):
-        behind = end - 1 - store.read_mark(connection, 0)
+        behind = sum(end - 1 - store.read_mark(connection, partition) for partition, end in enumerate(ends))
         partial = "" if name == "live" else store.read_meta(connection, "partial").replace("None", "").strip('"')
         differs = _differs(house, connection)
     size = _size(house.memory_path(name).stat().st_size)

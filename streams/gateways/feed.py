@@ -57,6 +57,8 @@ class Report:
     rejected: int = 0
     faults: list[Told] = field(default_factory=list)
     """The first `TOLD` of them."""
+    after: dict[int, int] = field(default_factory=dict)
+    """By partition of the log: the newest offset of what it has now."""
     rejects: list[str] = field(default_factory=list)
     """The rejects files written."""
 
@@ -176,7 +178,9 @@ def _append(
     for item, outcome in zip(batch, append([item.event for item in batch]), strict=True):
         if isinstance(outcome, Refused):
             _reject(Reject(item.source, item.line, item.raw, [_fault(outcome.reason)]), report, rejects)
-        elif isinstance(outcome, Duplicate):
+            continue
+        report.after[outcome.partition] = max(outcome.offset, report.after.get(outcome.partition, 0))
+        if isinstance(outcome, Duplicate):
             report.known += 1
             if len(report.repeats) < TOLD:
                 report.repeats.append(Told(item.source, item.line, "", f"known already, as {item.event.id}"))

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, Optional
 import typer
 
 from streams.core.errors import UsageError
-from streams.gateways.command import FAILED, AsJson, home_path, log_of, serve_until_stopped, settings
+from streams.gateways.command import FAILED, AsJson, home_path, log_of, serve_until_stopped
 from streams.gateways.terminal import Terminal, printable
 
 if TYPE_CHECKING:
@@ -230,6 +230,7 @@ def dead_letters_refeed(
         typer.Option("--value", metavar="FILE", help="The mended event, instead of what came (of one letter)."),
     ] = None,
     id: Annotated[str, typer.Option("--id", help="Another id for the event, where its own is taken.")] = "",
+    space: Annotated[str, typer.Option(help="Whose they are, for records that came without a key.")] = "",
     json: AsJson = False,
 ) -> None:
     """Append what a letter stands for to the log, on its right partition and validated; the letter is settled."""
@@ -243,7 +244,7 @@ def dead_letters_refeed(
     mended = None if value is None else read_file(value)
     log = open_log(home_path(None))
     try:
-        outcomes = refeed_all(log, found, chosen, settings().space, mended, id)
+        outcomes = refeed_all(log, found, chosen, space, mended, id)
     finally:
         log.close()
     rows = [outcome._asdict() for outcome in outcomes]

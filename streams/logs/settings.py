@@ -44,6 +44,8 @@ class Settings(BaseSettings):
     """How user and password are told to a SASL listener."""
     kafka_user: str = ""
     kafka_password: SecretStr = SecretStr("")
+    kafka_password_file: Path | None = None
+    """File that holds the password, where it is to stand in no environment."""
     kafka_ca: Path | None = None
     """PEM file with the authorities that may sign the brokers' certificates; the system's own where none is given."""
     kafka_cert: Path | None = None

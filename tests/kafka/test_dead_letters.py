@@ -92,6 +92,14 @@ def test_what_is_still_no_event_is_told_with_a_way_out(value, said):
     assert "--value FILE" in told.value.way_out
 
 
+def test_a_record_without_key_is_fed_into_no_space_that_nobody_named():
+    keyless = letter(Message(orjson.dumps(TURN), key=None))
+    with pytest.raises(UsageError, match="has no key") as told:
+        event_of(keyless, "")
+    assert "--space" in told.value.way_out
+    assert event_of(keyless, "shop").space == "shop"
+
+
 def test_a_derived_record_is_not_fed_to_the_log():
     with pytest.raises(UsageError, match="is no record of the log"):
         event_of(letter(Message(orjson.dumps(TURN)), topic="turns.manifest.abc"), "default")

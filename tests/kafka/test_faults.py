@@ -230,3 +230,14 @@ def test_faults_under_load_lose_nothing_and_double_nothing(pipeline, tmp_path):
     connection.close()
     assert live == folded(pipeline.log, tmp_path), f"seed {SEED}"
     assert held == fed + pipeline.marked
+
+
+def test_a_broker_that_is_away_for_a_while_is_waited_for(pipeline, tmp_path):
+    pipeline.reach(pipeline.mark(), 60)
+    before = [service.process.pid for service in pipeline.services]
+    pipeline.broker.stop()
+    time.sleep(20)
+    pipeline.broker.start()
+    pipeline.reach(pipeline.mark(), 60)
+    assert [service.process.pid for service in pipeline.services] == before, pipeline.told()
+    assert len(pipeline.told().splitlines()) < 60, "a broker that is away is told of in few lines"

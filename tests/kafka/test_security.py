@@ -152,6 +152,26 @@ def test_certificates_that_cannot_be_read_are_told(tmp_path):
     assert "MNEMOLOG_KAFKA_CA" in told.value.way_out
 
 
+def test_a_key_that_is_encrypted_is_told_and_nothing_is_asked_for(certificates, tmp_path):
+    locked = tmp_path / "locked.key"
+    openssl("pkey", "-in", certificates.client_key, "-out", locked, "-aes256", "-passout", "pass:secret")
+    connection = Connection("h:1", security="SSL", ca=certificates.ca, cert=certificates.client, key=locked)
+    with pytest.raises(UsageError, match="is encrypted") as told:
+        connection.client()
+    assert "without a password" in told.value.way_out
+
+
+def test_a_password_may_stand_in_a_file(monkeypatch, tmp_path):
+    (tmp_path / "password").write_text(PASSWORD + "\n")
+    for name, value in {"": "h:1", "_SECURITY": "SASL_SSL", "_USER": USER}.items():
+        monkeypatch.setenv(f"MNEMOLOG_KAFKA{name}", value)
+    monkeypatch.setenv("MNEMOLOG_KAFKA_PASSWORD_FILE", str(tmp_path / "password"))
+    assert Connection.of(Settings()).password == PASSWORD
+    monkeypatch.setenv("MNEMOLOG_KAFKA_PASSWORD_FILE", str(tmp_path / "nowhere"))
+    with pytest.raises(UsageError, match="cannot be read"):
+        Connection.of(Settings())
+
+
 def test_a_password_is_never_shown():
     assert PASSWORD not in repr(Connection("h:1", security="SASL_SSL", user=USER, password=PASSWORD))
 

@@ -95,18 +95,23 @@ def counted(items: Iterator[Item], early: list[int]) -> Iterator[Item]:
 
 def tell(report: Report, terminal: Terminal, early: int, verbose: bool) -> None:
     """What became of a feed."""
+    from streams.logs.where import on_kafka, told_place
+
     repeats = report.repeats if verbose else []
+    # Why on brokers alone: a log in the home is folded by whoever asks, so nobody has to wait for a position of it.
+    after = ",".join(told_place(*place) for place in sorted(report.after.items())) if on_kafka() else ""
     if terminal.json:
         for one in repeats:
             terminal.object({"file": one.file, "line": one.line, "known": one.reason.rpartition(" ")[2]})
         for fault in report.faults:
             terminal.object({"file": fault.file, "line": fault.line, "field": fault.field, "reason": fault.reason})
         done = {"added": report.added, "known": report.known, "rejected": report.rejected, "rejects": report.rejects}
-        terminal.object(done)
+        terminal.object(done | ({"after": after} if after else {}))
         return
     said = f"[green]{report.added:,} added[/]"
     said += f", {report.known:,} known already" if report.known else ""
     said += f", [red]{report.rejected:,} rejected[/]" if report.rejected else ""
+    said += f"; ask with --after {after}" if after else ""
     terminal.say(said)
     for one in repeats:
         terminal.err.print(printable(str(one)), markup=False, soft_wrap=True)

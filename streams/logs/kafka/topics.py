@@ -34,7 +34,7 @@ READER: dict[str, Any] = {
 }
 """The arguments of every reader: what a transaction did not complete does not count."""
 GATHER = 4096
-"""Bytes for which brokers hold the fetches of those who follow a log, for a tenth of a second at most: record by record,
+"""Bytes for which brokers hold the fetches of those who follow a log, a tenth of a second at most: record by record,
 fetching alone would keep them and the brokers busy."""
 KEPT = {"cleanup.policy": "delete", "retention.ms": "-1", "retention.bytes": "-1"}
 LAST = {"cleanup.policy": "compact"}

@@ -186,13 +186,18 @@ def event_of(letter: Letter, space: str, mended: bytes | None = None, id: str = 
     """The event that a letter, or the mended bytes instead of its own, stands for, validated as at the edge.
 
     What the bytes leave out is taken from the broken record: its key is the space, its headers tell id, type and time.
-    `space` is for records without key, `id` replaces the event's id. Raises UsageError for what is no event.
+    `space` is for records without key, which are refused without one; `id` replaces the event's id. Raises UsageError
+    for what is no event.
     """
     given = mended if mended is not None else letter.value
     if letter.name != f"{letter.partition}:{letter.offset}":
         raise UsageError(
             f"{letter.name} is no record of the log: it was made from one",
             "start the worker of that processor with a new lineage, or replay; the log holds all that is needed",
+        )
+    if letter.key is None and not space:
+        raise UsageError(
+            f"the record at {letter.name} has no key, so it is not known whose it is", "name the space with --space"
         )
     if given is None:
         raise UsageError(f"the record at {letter.name} has no value", "give one with --value FILE, or drop the letter")

@@ -60,7 +60,9 @@ class Feed:
         return None
 
     def close(self) -> None:
-        """Stops reading."""
+        """Stops reading; done twice, it is done."""
+        if self._portal.closed:
+            return
         with contextlib.suppress(Exception):  # it is over, whatever the brokers say
             self._portal.call(self._stop())
         self._portal.close()

@@ -6,7 +6,7 @@ app stay Faust's. What Faust drops on the way, in a rebalance, is missed by the 
 
 Inner parts, each with the reason; `tests/kafka/test_inner_parts.py` fails when one of them goes:
 
-    faust.App._new_transport                        the only way to another consumer
+    faust App._new_transport                        the only way to another consumer
     faust Consumer._getmany                         where records come from: runs are made, and held back, here
     faust Consumer._new_consumer_thread             the only way to the two below
     faust AIOKafkaConsumerThread._create_consumer   where aiokafka's consumer is made, with settings that cannot be set:

@@ -17,6 +17,8 @@ from streams.logs.settings import Settings
 
 OTHERS = logging.WARNING
 """Libraries are heard from this level on: below it they tell of every fetch."""
+AGAIN = 60.0
+"""Seconds in which a library says the same once."""
 
 
 def configure() -> None:
@@ -25,17 +27,33 @@ def configure() -> None:
     handler = logging.StreamHandler(sys.stderr)
     plain = style == "text" or (not style and sys.stderr.isatty())
     handler.setFormatter(Plain() if plain else JsonLines())
-    handler.addFilter(worth_a_line)
+    handler.addFilter(Worth())
     root = logging.getLogger()
     root.handlers[:] = [handler]
     root.setLevel(OTHERS)
     logging.getLogger("streams").setLevel(logging.INFO)
+    # What aiokafka cannot do it also raises, and we tell; while brokers are away it tells of every try to connect.
+    logging.getLogger("aiokafka").setLevel(logging.CRITICAL)
     logging.captureWarnings(True)
 
 
-def worth_a_line(record: logging.LogRecord) -> bool:
-    """Whether a record is told: not the comings and goings of Faust's services, some of which log in our names."""
-    return record.levelno >= OTHERS or not str(record.msg).startswith("[^")
+class Worth(logging.Filter):
+    """What is worth a line: not the comings and goings of Faust's services, some of which log in our names; and of what
+    libraries say again and again, the first of each minute."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._said: dict[tuple[str, str], float] = {}
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Whether a record is told."""
+        if record.name.startswith("streams"):
+            return record.levelno >= OTHERS or not str(record.msg).startswith("[^")
+        said = (record.name, str(record.msg))
+        again = record.created - self._said.get(said, -AGAIN) < AGAIN
+        if not again:
+            self._said[said] = record.created
+        return not again
 
 
 class JsonLines(logging.Formatter):
