@@ -3,6 +3,7 @@
 #   make demo    install, then run the main job on sample conversations
 #   make test    install with the development tools, then format, lint, types, tests
 #   make bench   measure quality and speed, beside floors and bars; STRICT=1 fails where a bar is missed
+#   make faults  break processes, network and broker of the pipeline on Kafka under load, in ROUNDS (7) of 7 faults
 #   make lint    format, lint and types alone
 #   make docs    rewrite what is generated in the documents
 #   make golden  write the digests that tell when what is derived changes without a new version
@@ -14,7 +15,9 @@ PYTHON = python3
 VENV = .venv
 BIN = $(VENV)/bin
 
-.PHONY: demo test bench lint docs golden clean
+ROUNDS = 7
+
+.PHONY: demo test bench faults lint docs golden clean
 
 demo: $(VENV)/installed
 	@$(BIN)/mnemolog demo
@@ -24,6 +27,9 @@ test: lint
 
 bench: $(VENV)/installed-dev
 	@$(BIN)/python -m tests.bench $$(test -z "$(STRICT)" || echo --strict)
+
+faults: $(VENV)/installed-dev
+	@MNEMOLOG_REQUIRE_KAFKA=1 MNEMOLOG_FAULTS=$(ROUNDS) $(BIN)/pytest -s tests/kafka/test_faults.py
 
 lint: $(VENV)/installed-dev
 	@$(BIN)/ruff format --check .

@@ -77,18 +77,21 @@ class Broker:
         voters: Mapping[int, int] | None = None,
         cluster: str = "",
         jvm: Sequence[str] = HASTY,
+        relay: bool = False,
     ) -> None:
         """A node that keeps its files in `folder`.
 
         `listeners` are security protocols (PLAINTEXT, SASL_PLAINTEXT, SSL, SASL_SSL), each gets a port; brokers talk
         over the first. `properties` outrank what stands here, `format_options` go to the storage tool (`--add-scram`,
-        ...). `voters` are the controllers' ports by node in a cluster of several.
+        ...). `voters` are the controllers' ports by node in a cluster of several. With `relay` it also listens at the
+        port `relayed`, and tells clients there to come to the port `relay`, where somebody passes on what they send.
         """
         self.folder = folder
         self.node = node
         self.ports = dict(zip(listeners, free_ports(len(listeners)), strict=True))
         self.voters = dict(voters or {node: free_ports(1)[0]})
         self.cluster = cluster or _cluster_id()
+        self.relayed, self.relay = free_ports(2) if relay else (0, 0)
         self.process: subprocess.Popen[bytes] | None = None
         self._jvm = jvm
         self._properties = dict(properties or {})
@@ -184,6 +187,12 @@ class Broker:
 
     def _settings(self) -> dict[str, str]:
         listeners = [f"{name}://127.0.0.1:{port}" for name, port in self.ports.items()]
+        advertised = [*listeners]
+        protocols = ["CONTROLLER:PLAINTEXT", *(f"{name}:{name}" for name in self.ports)]
+        if self.relay:
+            listeners.append(f"RELAYED://127.0.0.1:{self.relayed}")
+            advertised.append(f"RELAYED://127.0.0.1:{self.relay}")
+            protocols.append("RELAYED:PLAINTEXT")
         replicas = str(min(3, len(self.voters)))
         return {
             "process.roles": "broker,controller",
@@ -191,10 +200,8 @@ class Broker:
             "controller.quorum.voters": ",".join(f"{node}@127.0.0.1:{port}" for node, port in self.voters.items()),
             "controller.listener.names": "CONTROLLER",
             "listeners": ",".join([*listeners, f"CONTROLLER://127.0.0.1:{self.voters[self.node]}"]),
-            "advertised.listeners": ",".join(listeners),
-            "listener.security.protocol.map": ",".join(
-                ["CONTROLLER:PLAINTEXT", *(f"{name}:{name}" for name in self.ports)]
-            ),
+            "advertised.listeners": ",".join(advertised),
+            "listener.security.protocol.map": ",".join(protocols),
             "inter.broker.listener.name": next(iter(self.ports)),
             "log.dirs": str(self.folder / "data"),
             "auto.create.topics.enable": "false",  # every topic is made on purpose, with its settings

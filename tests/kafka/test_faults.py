@@ -1,7 +1,7 @@
-"""Processes and the broker are killed under load: nothing is lost, nothing doubled, and all comes back by itself.
+"""Processes, network and broker break under load: nothing is lost, nothing doubled, and all comes back by itself.
 
-A few of each fault by default; MNEMOLOG_FAULTS=full for 20 workers, 5 projectors, 3 brokers and 5 rebalances. The
-moments are random; MNEMOLOG_SEED gives those of another run again.
+One of each fault by default; `make faults` (MNEMOLOG_FAULTS=N) has N rounds of them. The moments are random;
+MNEMOLOG_SEED gives those of another run again.
 """
 
 from __future__ import annotations
@@ -33,16 +33,15 @@ from streams.runtime.home.client import HolderLeftError, ask_holder
 from tests.bench.generated import turns
 from tests.kafka.broker import Broker
 from tests.kafka.hands import folded
+from tests.kafka.relay import Relay
 
 CHECKOUT = Path(__file__).parent.parent.parent
 
-FULL = os.environ.get("MNEMOLOG_FAULTS") == "full"
+ROUNDS = int(os.environ.get("MNEMOLOG_FAULTS") or 1)
 SEED = int(os.environ.get("MNEMOLOG_SEED") or time.time())
-FAULTS = (
-    {"worker": 20, "projector": 5, "broker": 3, "rebalance": 5}
-    if FULL
-    else dict.fromkeys(("worker", "projector", "broker", "rebalance"), 1)
-)
+FAULTS = ("worker", "projector", "broker", "restart", "rebalance", "freeze", "stall")
+FROZEN = 12.0
+"""Seconds that a process stands still, or its bytes are held: twice the time after which its group gives it up."""
 RECOVERY = 30.0
 """Seconds from a fault until what is appended after it is in the memory."""
 PARTITIONS = 3
@@ -134,12 +133,14 @@ class Pipeline:
         self.home = Home(folder / "home", PROCESSORS)
         self.log = KafkaLog(self.connection, folder)
         self.marked = 0
-        self.workers = [self.service("worker", f"worker-{n}") for n in range(2)]
+        self.relay = Relay(broker.relay, broker.relayed)
+        through = {"MNEMOLOG_KAFKA": f"127.0.0.1:{broker.relay}"}
+        self.workers = [self.service("worker", f"worker-{n}", **(through if n else {})) for n in range(2)]
         self.projector = self.service("project", "projector")
 
-    def service(self, command: str, name: str) -> Service:
+    def service(self, command: str, name: str, **environ: str) -> Service:
         """A new process."""
-        return Service(self.environ, self.folder / f"{name}.log", command)
+        return Service(self.environ | environ, self.folder / f"{name}.log", command)
 
     @property
     def services(self) -> list[Service]:
@@ -184,6 +185,17 @@ class Pipeline:
             case "broker":
                 self.broker.kill()
                 self.broker.start()
+            case "restart":
+                self.broker.restart()
+            case "freeze":
+                victim = rng.choice(self.workers).process
+                victim.send_signal(signal.SIGSTOP)
+                time.sleep(FROZEN)
+                victim.send_signal(signal.SIGCONT)
+            case "stall":
+                self.relay.hold()
+                time.sleep(FROZEN)
+                self.relay.deliver()
             case "rebalance":
                 guest = self.service("worker", f"guest-{self.marked}")
                 while '"folding"' not in guest.told():
@@ -195,21 +207,21 @@ class Pipeline:
         """Leaves nothing behind."""
         for service in self.services:
             service.kill()
+        self.relay.close()
         self.log.close()
 
 
 @pytest.fixture
 def pipeline(make_broker: Callable[..., Broker], prefix: str, tmp_path: Path) -> Iterator[Pipeline]:
     """A pipeline on a broker of its own, which holds all there is to hold."""
-    found = Pipeline(make_broker(), prefix, tmp_path)
+    found = Pipeline(make_broker(relay=True), prefix, tmp_path)
     yield found
     found.end()
 
 
 def test_faults_under_load_lose_nothing_and_double_nothing(pipeline, tmp_path):
     rng = random.Random(SEED)
-    faults = [fault for fault, count in FAULTS.items() for _ in range(count)]
-    rng.shuffle(faults)
+    faults = [fault for _ in range(ROUNDS) for fault in rng.sample(FAULTS, len(FAULTS))]
     pipeline.reach(pipeline.mark(), 60)
     feeder = Feeder(pipeline.log)
     recoveries: list[tuple[float, str]] = []
