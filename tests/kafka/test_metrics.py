@@ -21,7 +21,7 @@ from streams.logs.kafka.connection import Connection
 from streams.logs.kafka.log import KafkaLog
 from streams.logs.kafka.topics import create
 from streams.runtime.kafka import logs
-from streams.runtime.kafka.health import Sampler, Server, answer, beating, host_and_port, observed
+from streams.runtime.kafka.health import Sampler, Server, answer, host_and_port, observed
 from streams.runtime.kafka.metrics import OFF, STALLED, Prometheus, Reading
 from tests.contracts.log_contract import turn
 
@@ -159,19 +159,6 @@ def test_without_an_address_nothing_listens_and_telling_does_nothing():
         with meters.timed("manifest", "fold"):
             meters.folded("manifest", {"turn-recorded.v1": 1})
     assert not meters.on
-
-
-def test_an_event_loop_that_gets_on_beats():
-    meters = Prometheus()
-    meters._beat = 0.0
-
-    async def for_a_moment() -> None:
-        task = asyncio.create_task(beating(meters))
-        await asyncio.sleep(0)
-        task.cancel()
-
-    asyncio.run(for_a_moment())
-    assert meters.live() == {}
 
 
 def test_the_dashboard_names_every_metric_there_is_and_no_other():

@@ -51,13 +51,6 @@ def observed(address: str | None, connection: Connection) -> Iterator[Meters]:
         server.close()
 
 
-async def beating(meters: Meters, every: float = 1.0) -> None:
-    """Tells for ever that the event loop it runs in gets on."""
-    while True:
-        meters.beat()
-        await asyncio.sleep(every)
-
-
 def host_and_port(address: str) -> tuple[str, int]:
     """The two parts of `HOST:PORT`; a host with colons stands in brackets. Raises UsageError."""
     host, colon, port = address.rpartition(":")
