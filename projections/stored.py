@@ -10,7 +10,7 @@ from typing import Any
 
 import orjson
 
-from projections.store import Connection, one, read_only
+from projections.store import Connection, read_only
 from projections.tables import table_name, table_of
 from streams.core.events import OUTSIDE
 from streams.core.processor import Processor
@@ -94,22 +94,20 @@ def digest(connection: Connection) -> dict[str, str]:
     return found
 
 
-def clock(connection: Connection, space: str) -> int:
-    """A space's now: the greatest `at` of its events, UTC microseconds; 0 for an unknown space."""
-    union = " UNION ALL ".join(
-        f'SELECT max("at") AS "at" FROM {table_name(c)} WHERE space = $space' for c in OUTSIDE.values()
-    )
-    found = one(connection, f'SELECT epoch_us(max("at")) FROM ({union})', {"space": space})
-    return 0 if found is None else int(found)
+_NEWEST = " UNION ALL ".join(
+    f'SELECT max(position) AS position, max("at") AS "at" FROM {table_name(c)} WHERE space = $space'
+    for c in OUTSIDE.values()
+)
 
 
-def last_position(connection: Connection, space: str) -> int:
-    """The offset of the last outside event of a space, in its partition; -1 for an unknown space."""
-    union = " UNION ALL ".join(
-        f"SELECT max(position) AS position FROM {table_name(c)} WHERE space = $space" for c in OUTSIDE.values()
-    )
-    found = one(connection, f"SELECT max(position) FROM ({union})", {"space": space})
-    return -1 if found is None else int(found)
+def newest(connection: Connection, space: str) -> tuple[int, int]:
+    """How far a memory knows a space: the offset of its last outside event, in its partition, and its now.
+
+    Its now is the greatest `at` of its events, UTC microseconds. (-1, 0) for an unknown space.
+    """
+    sql = f'SELECT max(position), epoch_us(max("at")) FROM ({_NEWEST})'
+    position, now = connection.execute(sql, {"space": space}).fetchall()[0]
+    return (-1, 0) if position is None else (int(position), int(now))
 
 
 def ends(connection: Connection) -> dict[str, int]:

@@ -56,7 +56,7 @@ class _Effort:
 
 
 def _read(ask: Ask, read: Reader, open_ones: bool) -> list[_Effort]:
-    listed = [_Effort(*row) for row in read.rows("entries") if (row[1] in ("expanded", "summary")) is open_ones]
+    listed = [_Effort(*row) for row in read.rows("entries")]
     by_id = {one.effort: one for one in listed}
     for effort, topic, status, importance, summary, conclusion in (
         read.rows("efforts", efforts=[*by_id]) if by_id else ()
@@ -65,7 +65,7 @@ def _read(ask: Ask, read: Reader, open_ones: bool) -> list[_Effort]:
         one.topic, one.status, one.importance, one.summary, one.conclusion = (
             topic, status, importance, summary, conclusion,
         )  # fmt: skip
-    return listed
+    return [one for one in listed if (one.mode in ("expanded", "summary")) is open_ones]
 
 
 def entries(params: WorkingContextParams, own: EntriesParams, ask: Ask, read: Reader) -> Iterator[Piece]:

@@ -11,7 +11,7 @@ from projections.context.recent import RECENT
 from projections.context.render import frame_cost, render
 from projections.recall.answers import Sight
 from projections.recall.section import Cue, cue_of, recalled
-from projections.stored import clock, last_position
+from projections.stored import newest
 from streams.core.errors import UsageError
 from streams.core.events import MAX_TURNS
 from streams.core.section import Ask
@@ -61,7 +61,7 @@ def context(
     if unknown := sorted(name for name in without if f"context.{name}" not in known):
         names = (name.removeprefix("context.") for name in known if name.startswith("context."))
         raise UsageError(f"there is no section {unknown[0]!r}", f"sections are {', '.join(sorted(names))}")
-    ask = Ask(space, session, last_position(sight.connection, space), clock(sight.connection, space))
+    ask = Ask(space, session, *newest(sight.connection, space))
     cue = cue_of(sight, ask, question)
     composed = context_of(sight, ask, cue, budget, without)
     rendered = render(composed)

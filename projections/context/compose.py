@@ -63,6 +63,8 @@ class Composed:
 Kept = Callable[[type, Iterable[str]], dict[str, Any]]
 """The last records of an event, by key; see `streams.core.section.Reader.kept`."""
 R = TypeVar("R")
+_Answered = dict[tuple[str, str], list[tuple[Any, ...]]]
+"""Rows by SQL and what it was given."""
 Offer = tuple[Section, Params | None]
 """A section, and the parameters of the mechanism that it belongs to (None for those of composition itself)."""
 
@@ -86,9 +88,10 @@ def compose(
     assert isinstance(own, ContextParams)
     budget = own.budget if budget is None else budget
     found: list[tuple[Section, Piece]] = []
+    answered: _Answered = {}
     for section, mechanism in sorted(offers, key=lambda offer: offer[0].place):
         if section.name not in without:
-            read = _Reader(connection, ask, section, kept)
+            read = _Reader(connection, ask, section, kept, answered)
             pieces = section.pieces(mechanism, params[f"context.{section.name}"], ask, read)
             found += [(section, piece) for piece in pieces]
     turns = read_turns(connection, ask.space, offsets([piece for _, piece in found]))
@@ -106,11 +109,17 @@ class _Reader:
     ask: Ask
     section: Section
     _kept: Kept
+    _answered: _Answered
+    """What sections asked before: two of a mechanism often ask the same."""
 
     def rows(self, name: str, **given: Any) -> list[tuple[Any, ...]]:
         sql = self.section.queries[name]
         known = {"space": self.ask.space, "session": self.ask.session, "now": self.ask.now} | given
-        return self.connection.execute(sql, {k: v for k, v in known.items() if f"${k}" in sql}).fetchall()
+        used = {k: v for k, v in known.items() if f"${k}" in sql}
+        asked = sql, repr(used)
+        if asked not in self._answered:
+            self._answered[asked] = self.connection.execute(sql, used).fetchall()
+        return self._answered[asked]
 
     def kept(self, event: type[R], keys: Iterable[str]) -> dict[str, R]:
         return self._kept(event, keys)

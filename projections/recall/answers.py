@@ -23,7 +23,7 @@ from projections.recall.ranking import Hit, RecallParams, rank
 from projections.recall.readings import Readings
 from projections.recall.records import Kept
 from projections.store import Connection
-from projections.stored import last_position
+from projections.stored import newest
 from streams.core.errors import UsageError
 from streams.core.events import iso
 from streams.core.params import Params
@@ -156,7 +156,7 @@ class Sight:
 
     def until(self, space: str) -> int | None:
         """The last offset that is seen of a space; None where all of it is."""
-        return last_position(self.connection, space) if self.bounded else None
+        return newest(self.connection, space)[0] if self.bounded else None
 
 
 def recalled(sight: Sight, **question: Any) -> Answer:
