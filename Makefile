@@ -23,7 +23,7 @@ demo: $(VENV)/installed
 	@$(BIN)/mnemolog demo
 
 test: lint
-	@$(BIN)/pytest
+	@$(BIN)/pytest --numprocesses auto --dist loadfile
 
 bench: $(VENV)/installed-dev
 	@$(BIN)/python -m tests.bench $$(test -z "$(STRICT)" || echo --strict)

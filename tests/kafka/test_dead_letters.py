@@ -169,7 +169,7 @@ def mnemolog(connection: Connection, home: Path, *arguments: str) -> subprocess.
         cwd=ROOT,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=300,
         check=False,
     )
 

@@ -1,7 +1,7 @@
 """Processes, network and broker break under load: nothing is lost, nothing doubled, and all comes back by itself.
 
-One of each fault by default; `make faults` (MNEMOLOG_FAULTS=N) has N rounds of them. The moments are random;
-MNEMOLOG_SEED gives those of another run again.
+A few faults by default; `make faults` (MNEMOLOG_FAULTS=N) has N rounds of all, and tells how long recoveries took. The
+moments are random; MNEMOLOG_SEED gives those of another run again.
 """
 
 from __future__ import annotations
@@ -37,13 +37,14 @@ from tests.kafka.relay import Relay
 
 CHECKOUT = Path(__file__).parent.parent.parent
 
-ROUNDS = int(os.environ.get("MNEMOLOG_FAULTS") or 1)
+ROUNDS = int(os.environ.get("MNEMOLOG_FAULTS") or 0)
 SEED = int(os.environ.get("MNEMOLOG_SEED") or time.time())
 FAULTS = ("worker", "projector", "broker", "restart", "rebalance", "freeze", "stall")
+FEW = ("worker", "broker", "freeze")
 FROZEN = 12.0
 """Seconds that a process stands still, or its bytes are held: twice the time after which its group gives it up."""
-RECOVERY = 30.0
-"""Seconds from a fault until what is appended after it is in the memory."""
+PATIENCE = 300.0
+"""Seconds after which what does not come back is taken for lost; it takes about ten, longer on a busy machine."""
 PARTITIONS = 3
 
 
@@ -75,7 +76,7 @@ class Service:
         """Stops it in good order; its exit code."""
         self.process.send_signal(signal.SIGTERM)
         try:
-            return self.process.wait(15)
+            return self.process.wait(PATIENCE)
         finally:
             self.kill()
 
@@ -162,9 +163,9 @@ class Pipeline:
                 return f"{outcome.partition}:{outcome.offset}"
             time.sleep(0.2)
 
-    def reach(self, position: str, patience: float) -> None:
+    def reach(self, position: str) -> None:
         """Waits until the memory holds a position."""
-        deadline = time.monotonic() + patience
+        deadline = time.monotonic() + PATIENCE
         asked = {"ask": "view", "arguments": {"name": "sessions", "limit": 1}, "after": position}
         while True:
             for service in self.services:
@@ -172,7 +173,7 @@ class Pipeline:
             with suppress(BehindError, HolderLeftError):
                 ask_holder(self.home.folder.socket, asked)  # not `request`: it would fold itself where no projector is
                 return
-            assert time.monotonic() < deadline, f"seed {SEED}: not recovered after {patience:g} s\n{self.told()}"
+            assert time.monotonic() < deadline, f"seed {SEED}: not recovered after {PATIENCE:g} s\n{self.told()}"
             time.sleep(0.1)
 
     def break_(self, fault: str, rng: random.Random) -> None:
@@ -209,6 +210,7 @@ class Pipeline:
             service.kill()
         self.relay.close()
         self.log.close()
+        self.broker.kill()
 
 
 @pytest.fixture
@@ -221,20 +223,20 @@ def pipeline(make_broker: Callable[..., Broker], prefix: str, tmp_path: Path) ->
 
 def test_faults_under_load_lose_nothing_and_double_nothing(pipeline, tmp_path):
     rng = random.Random(SEED)
-    faults = [fault for _ in range(ROUNDS) for fault in rng.sample(FAULTS, len(FAULTS))]
-    pipeline.reach(pipeline.mark(), 60)
+    faults = [fault for _ in range(ROUNDS) for fault in rng.sample(FAULTS, len(FAULTS))] or rng.sample(FEW, len(FEW))
+    pipeline.reach(pipeline.mark())
     feeder = Feeder(pipeline.log)
     recoveries: list[tuple[float, str]] = []
     for fault in faults:
         time.sleep(rng.uniform(0.2, 2))
         began = time.monotonic()
         pipeline.break_(fault, rng)
-        pipeline.reach(pipeline.mark(), RECOVERY + (6 if fault == "rebalance" else 0))
+        pipeline.reach(pipeline.mark())
         recoveries.append((round(time.monotonic() - began, 1), fault))
     fed = feeder.stop()
     print(f"seed {SEED}: {fed} turns; slowest recoveries {sorted(recoveries)[-5:]}")
     ends = [pipeline.log.end(partition) for partition in range(PARTITIONS)]
-    pipeline.reach(",".join(f"{partition}:{end - 1}" for partition, end in enumerate(ends) if end), 120)
+    pipeline.reach(",".join(f"{partition}:{end - 1}" for partition, end in enumerate(ends) if end))
     assert [service.stop() for service in pipeline.services] == [0, 0, 0], pipeline.told()
     connection = read_only(pipeline.home.memory_path("live"))
     live = digest(connection)
@@ -245,11 +247,11 @@ def test_faults_under_load_lose_nothing_and_double_nothing(pipeline, tmp_path):
 
 
 def test_a_broker_that_is_away_for_a_while_is_waited_for(pipeline, tmp_path):
-    pipeline.reach(pipeline.mark(), 60)
+    pipeline.reach(pipeline.mark())
     before = [service.process.pid for service in pipeline.services]
     pipeline.broker.stop()
     time.sleep(20)
     pipeline.broker.start()
-    pipeline.reach(pipeline.mark(), 60)
+    pipeline.reach(pipeline.mark())
     assert [service.process.pid for service in pipeline.services] == before, pipeline.told()
     assert len(pipeline.told().splitlines()) < 60, "a broker that is away is told of in few lines"

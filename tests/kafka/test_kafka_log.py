@@ -128,11 +128,9 @@ def test_a_log_that_lost_records_to_retention_says_so_and_what_to_do(
 
 
 def test_brokers_that_are_not_there_are_told_with_a_way_out() -> None:
-    began = time.monotonic()
     with pytest.raises(LogError, match=r"127\.0\.0\.1:1") as told:
         KafkaLog(Connection("127.0.0.1:1"))
     assert "MNEMOLOG_KAFKA" in told.value.way_out
-    assert time.monotonic() - began < 10
 
 
 def test_a_log_that_was_not_made_is_told_with_a_way_out(connection: Connection) -> None:

@@ -229,7 +229,7 @@ def test_lag_is_measured_on_the_broker(connection):
     meters.position("worker", topic, 0, ends[0])
     meters.position("worker", topic, 1, ends[1] - 3)
     sampler = Sampler(meters, connection, every=0.05)
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 120
     wanted = f"mnemolog_lag_records worker {topic} 1"
     while (wanted not in values(meters) or meters._measured is None) and time.monotonic() < deadline:
         time.sleep(0.05)
@@ -241,7 +241,7 @@ def test_lag_is_measured_on_the_broker(connection):
 def test_a_broker_that_cannot_be_reached_leaves_lag_unknown_and_the_process_well(caplog):
     meters = told()
     sampler = Sampler(meters, Connection("127.0.0.1:1"), every=0.05)
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 120
     while "lag cannot be measured" not in caplog.text and time.monotonic() < deadline:
         time.sleep(0.05)
     sampler.close()

@@ -43,7 +43,7 @@ class Certificates:
 
 def openssl(*words: str | Path) -> None:
     """Runs openssl, which must do well."""
-    subprocess.run(["openssl", *map(str, words)], check=True, capture_output=True, timeout=60)
+    subprocess.run(["openssl", *map(str, words)], check=True, capture_output=True, timeout=300)
 
 
 def make_certificates(folder: Path) -> Certificates:
@@ -207,7 +207,7 @@ def test_workers_and_commands_take_it_from_the_environment(broker, certificates,
 
     def mnemolog(*words: str, given: str = "") -> str:
         ran = subprocess.run(
-            [*program, *words], env=environ, cwd=ROOT, input=given, capture_output=True, text=True, timeout=60
+            [*program, *words], env=environ, cwd=ROOT, input=given, capture_output=True, text=True, timeout=300
         )
         assert ran.returncode == 0, ran.stdout + ran.stderr
         return ran.stdout
@@ -218,7 +218,7 @@ def test_workers_and_commands_take_it_from_the_environment(broker, certificates,
     folding = [*program, "worker", "manifest", "--store", "memory", "--datadir", str(tmp_path / "worker")]
     worker = subprocess.Popen(folding, env=environ, cwd=ROOT, stdout=log, stderr=subprocess.STDOUT)
     try:
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + 300
         made = 0
         while not made and time.monotonic() < deadline:
             assert worker.poll() is None, (tmp_path / "worker.log").read_text()
@@ -227,7 +227,7 @@ def test_workers_and_commands_take_it_from_the_environment(broker, certificates,
             made = sum(t["records"] for t in topics if t.get("topic", "").startswith(f"{prefix}.derived."))
         assert made, (tmp_path / "worker.log").read_text()
         worker.send_signal(signal.SIGTERM)
-        assert worker.wait(15) == 0, (tmp_path / "worker.log").read_text()
+        assert worker.wait(300) == 0, (tmp_path / "worker.log").read_text()
     finally:
         worker.kill()
         worker.wait()
