@@ -115,7 +115,8 @@ class Demo:
         events = samples()
         moment = [0]
         self.home.log = SqliteLog(self.home.path / LOG_FILE, clock=lambda: moment[0])
-        self.out.print(f"[bold]mnemolog[/]: memory for agents as a replayable log      [dim]home {self.home.path}[/]")
+        home = f"[dim]home {self.home.path}[/]"
+        self.out.print(f"[bold]mnemolog[/]: memory for agents as a replayable log      {home}", soft_wrap=True)
         began = time.perf_counter()
         with self.out.status("feeding the sample conversations"):
             for event in events:

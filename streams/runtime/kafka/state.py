@@ -124,9 +124,8 @@ class Kept:
         self._db.executescript("DELETE FROM state; DELETE FROM ids; DELETE FROM runs; DELETE FROM places;")
 
     def take(self, changes: Iterable[Change], next_: int) -> None:
-        """Takes over records of the topic of state that stand before offset `next_`, all or none."""
-        puts: list[tuple[str, str, str, bytes]] = []
-        deletes: list[tuple[str, str, str]] = []
+        """Takes over records of the topic of state that stand before offset `next_`, in their order, all or none."""
+        newest: dict[tuple[str, str, str], bytes | None] = {}  # a key may be put, deleted and put again in these
         places = [("next", next_)]
         ids: list[tuple[int, bytes | None]] = []
         for key, value in changes:
@@ -136,10 +135,9 @@ class Kept:
                 ids.append((int(key[len(IDS) :]), value))
             else:
                 space, stream, name = key.decode().split("\x00", 2)
-                if value is None:
-                    deletes.append((space, stream, name))
-                else:
-                    puts.append((space, stream, name, value))
+                newest[space, stream, name] = value
+        puts = [(*key, value) for key, value in newest.items() if value is not None]
+        deletes = [key for key, value in newest.items() if value is None]
         db = self._db
         db.execute("BEGIN")
         try:
