@@ -569,3 +569,9 @@ def test_context_explains_what_was_taken_and_left_out_and_records_what_was_shown
     run("context", "--session", "b", "--record", home=tmp_path / "home")
     (shown,) = [json.loads(row) for row in run("tail", "-n1", "--json", home=tmp_path / "home").out.splitlines()]
     assert (shown["type"], shown["session"], shown["turns"]) == ("memory-recalled.v1", "b", ["k1"])
+
+
+def test_analyses_are_listed_with_and_without_the_option(run, home):
+    listed = run("query", "--list", "--json", home=home).out
+    assert listed == run("query", "--json", home=home).out
+    assert {"sessions", "tokens"} <= {json.loads(row)["name"] for row in listed.splitlines()}

@@ -18,6 +18,7 @@ from streams.gateways.terminal import Terminal
 def query(
     name: Annotated[Optional[str], typer.Argument(help="Its name; none lists all.")] = None,  # noqa: UP045
     given: Annotated[Optional[list[str]], typer.Argument(metavar="PARAMETER=VALUE...")] = None,  # noqa: UP045
+    listing: Annotated[bool, typer.Option("--list", help="List the analyses with their parameters.")] = False,
     as_of: AsOf = None,
     after: After = "",
     memory: Memory = "live",
@@ -29,7 +30,7 @@ def query(
     from projections import analyses, ask
     from projections.as_of import as_of as memory_as_of
 
-    if name is None:
+    if name is None or listing:
         listed = [
             {"name": a.name, "parameters": {p.name: p.default for p in a.parameters}, "about": a.description}
             for a in analyses.analyses(PROCESSORS).values()
