@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from aiokafka import TopicPartition
+from aiokafka import AIOKafkaConsumer, TopicPartition
 
 from processors import PROCESSORS
-from streams.logs.kafka.connection import Connection
+from streams.logs.kafka.connection import Connection, started
 from streams.logs.kafka.topics import bounds
 from streams.logs.sqlite import wall_clock
 from streams.runtime.kafka.metrics import Meters, Reason
@@ -53,10 +53,18 @@ async def caught_up(crew: Crew, worker: Worker) -> None:
             await asyncio.sleep(0.05)
 
 
-async def written(crew: Crew) -> list[tuple[int, int]]:
-    """The ends of what workers write."""
+async def written(crew: Crew) -> list[int]:
+    """The ends of what workers write, once all that they committed is seen: the broker says so a moment before."""
     topics = crew.names.derived(crew.set), crew.names.state(crew.set)
-    return [await bounds(crew.connection, TopicPartition(t, p)) for t in topics for p in range(crew.partitions)]
+    places = [TopicPartition(topic, partition) for topic in topics for partition in range(crew.partitions)]
+    async with asyncio.timeout(PATIENCE):
+        while True:
+            seen = [(await bounds(crew.connection, place))[1] for place in places]
+            async with started(AIOKafkaConsumer(**crew.connection.client())) as consumer:
+                ends = await consumer.end_offsets(places)
+            if seen == [ends[place] for place in places]:
+                return seen
+            await asyncio.sleep(0.05)
 
 
 def test_nothing_is_folded_from_giving_up_partitions_until_they_are_given_anew(crew: Crew) -> None:
