@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from importlib.resources import files
 from typing import Any
 
+from streams.core.job import Job
 from streams.core.section import Section, queries_of
 
 
@@ -63,14 +64,20 @@ class ReadModel:
     documents: tuple[Documents, ...] = ()
     sections: tuple[Section, ...] = ()
     """What it puts into a context; their queries stand in `section.sql`."""
+    jobs: tuple[Job[Any], ...] = ()
+    """What of it a model may write; their queries stand in `jobs.sql`."""
 
 
 def read_model(
-    package: str, sections: Callable[[dict[str, str]], tuple[Section, ...]] | None = None, **more: Any
+    package: str,
+    sections: Callable[[dict[str, str]], tuple[Section, ...]] | None = None,
+    jobs: Callable[[dict[str, str]], tuple[Job[Any], ...]] | None = None,
+    **more: Any,
 ) -> ReadModel:
     """The read side of the mechanism in `package`: the SQL files of its folder, and `more` fields of ReadModel.
 
-    `sections` makes what it puts into a context, given the queries of its `section.sql`.
+    `sections` makes what it puts into a context, given the queries of its `section.sql`; `jobs` what a model may write
+    of it, given those of its `jobs.sql`.
     """
     folder = files(package)
     found: dict[str, Any] = {
@@ -86,4 +93,6 @@ def read_model(
         }
     if sections is not None:
         found["sections"] = sections(queries_of(folder.joinpath("section.sql").read_text("utf-8")))
+    if jobs is not None:
+        found["jobs"] = jobs(queries_of(folder.joinpath("jobs.sql").read_text("utf-8")))
     return ReadModel(**found, **more)
