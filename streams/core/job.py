@@ -115,11 +115,13 @@ class Prompt(NamedTuple):
 
     system: str
     user: str
+    turns: str
+    """The ids of the turns: what others say in the same words is another question."""
 
     @property
     def hash(self) -> str:
         """By which the same question is known."""
-        return hashlib.sha256(f"{self.system}\0{self.user}".encode()).hexdigest()[:32]
+        return hashlib.sha256("\0".join(self).encode()).hexdigest()[:32]
 
     @property
     def tokens(self) -> int:
@@ -138,7 +140,8 @@ def prompt(job: Job[Any], turns: Sequence[Said]) -> Prompt:
     data = "\n".join(lines)
     fence = hashlib.blake2b(data.encode(), digest_size=8).hexdigest()
     fields = "\n".join(f"- {name}: {field.description}" for name, field in job.answer.model_fields.items())
-    return Prompt(_ROLE.format(fence=fence, task=job.task, fields=fields), f"turns {fence}\n{data}\nend {fence}")
+    system = _ROLE.format(fence=fence, task=job.task, fields=fields)
+    return Prompt(system, f"turns {fence}\n{data}\nend {fence}", "\n".join(turn.id for turn in turns))
 
 
 def _line(number: int, turn: Said) -> str:
