@@ -20,10 +20,9 @@ reading of the words, which both need if they are to agree on words, 10.) Neithe
 
 from __future__ import annotations
 
-import gc
 import sqlite3
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from itertools import groupby
 from operator import itemgetter
@@ -33,6 +32,7 @@ from typing import Any
 
 import orjson
 
+from projections.garbage import rare_collections
 from projections.recall import file
 from projections.recall.catch_up import Analyse, Page, write
 from projections.recall.held import Held, Seen
@@ -40,6 +40,7 @@ from projections.recall.kinds import Kinds, Place, present, sizes
 from projections.recall.records import Kept, Records
 from projections.store import EVENT_TABLES, Connection, read_meta
 from streams.core.errors import MemoryFileError
+from streams.core.progress import Progress, no_progress
 
 FORMAT = 1
 """Of the index file; one of another format is made again."""
@@ -54,24 +55,6 @@ LIVE = 3
 UNSEEN = -1
 FAILURES = (sqlite3.Error, OSError, file.DamagedError)
 """What may go wrong with the file."""
-
-Progress = Callable[[int, int], None]
-"""Called with (done, total)."""
-
-
-def _silent(done: int, total: int) -> None:
-    """Shows nothing."""
-
-
-@contextmanager
-def _rare_collections() -> Iterator[None]:
-    """A page is many small objects that live as long as it does: to look for garbage in them costs a fifth."""
-    before = gc.get_threshold()
-    gc.set_threshold(200_000, 20, 20)
-    try:
-        yield
-    finally:
-        gc.set_threshold(*before)
 
 
 class Index:
@@ -205,7 +188,7 @@ class Index:
         """How many offsets of the log the memory holds that are not in the index."""
         return sum(stop - start for _, start, stop in self._waiting(self._ends(connection)))
 
-    def catch_up(self, connection: Connection, progress: Progress = _silent) -> int:
+    def catch_up(self, connection: Connection, progress: Progress = no_progress) -> int:
         """Takes up what the memory holds above the index's mark; the number of offsets taken.
 
         Each page is committed with its mark. A damaged file is made again on the way. Raises MemoryFileError where
@@ -225,7 +208,7 @@ class Index:
 
     def _catch_up(self, connection: Connection, ends: dict[int, int], progress: Progress) -> int:
         done = 0
-        with self._safely(), _rare_collections():
+        with self._safely(), rare_collections():
             self._refresh()
             held, taken = self._held_rows, self._taken_rows
             changed = frozenset(
