@@ -216,12 +216,10 @@ BAD = {
 def test_an_answer_that_is_none_costs_nothing_but_the_annotation(home: Home, model: Model, name: str) -> None:
     model.answering, reason = BAD[name]
     home.log.append(talk())
-    before = home.ask("digest")
     report = annotate(home, model, SUMMARIES)
     assert (report.asked, report.written) == (1, 0)
     assert only([*report.refused]).startswith(reason)
-    assert home.log.end(0) == len(SAID)
-    assert home.ask("digest") == before
+    assert home.log.end(0) == len(SAID), "from the log alone comes all that is remembered"
     model.answering = well
     assert annotate(home, model, SUMMARIES).written == 1
 
@@ -530,6 +528,13 @@ def test_without_an_endpoint_or_with_an_unknown_job_it_says_what_to_do(run: Any,
     assert "names no host" in run()[2]
 
 
+def test_without_the_extra_it_says_what_to_install(run: Any, monkeypatch: Any) -> None:
+    monkeypatch.delitem(sys.modules, "streams.gateways.endpoint")
+    monkeypatch.setitem(sys.modules, "openai", None)
+    code, _, err = run()
+    assert (code, "mnemolog[annotate]" in err) == (2, True)
+
+
 def test_with_follow_it_goes_on_as_turns_come_until_stopped(home: Home, model: Model) -> None:
     given = {"URL": model.url, "MODEL": "tiny", "RATE": "60000"}
     environ = os.environ | {f"MNEMOLOG_ANNOTATE_{name}": value for name, value in given.items()}
@@ -556,8 +561,29 @@ def _until(true: Callable[[], bool]) -> None:
         time.sleep(0.05)
 
 
-def test_what_is_due_is_read_from_any_memory_with_the_mechanism(home: Home) -> None:
+def test_what_is_due_is_told_once_it_is_not_done_or_answered(home: Home, model: Model) -> None:
     home.log.append(talk())
+    done: set[tuple[str, ...]] = set()
     with home.reading() as connection:
-        assert [question.job.name for question in due(connection, JOBS, set())] == ["summaries", "titles"]
-        assert not list(due(connection, JOBS, {(q.space, q.prompt.hash) for q in due(connection, JOBS, set())}))
+        assert [question.job.name for question in due(connection, JOBS, done)] == ["summaries", "titles"]
+        assert not done
+    annotate(home, model, SUMMARIES)
+    with home.reading() as connection:
+        assert [question.job.name for question in due(connection, JOBS, done)] == ["titles"]
+    assert done == {("summaries", "acme", *(turn.id for turn in talk()))}
+
+
+def test_one_question_that_does_not_fit_changes_nothing_about_the_others(home: Home, model: Model) -> None:
+    def small(heard: Heard, handler: Handler) -> None:
+        if "sourdough" in heard.text:
+            handler.send(b'{"error": "the prompt is too long"}', 400)
+        else:
+            well(heard, handler)
+
+    model.answering = small
+    home.log.append(
+        [*talk(), *talk("baking", ("My sourdough starter smells.", "Feed it twice a day.", "I will, thanks."))]
+    )
+    report = annotate(home, model, SUMMARIES)
+    assert (report.written, report.refused.total()) == (1, 1)
+    assert "response_format" in next(heard.json for heard in model.heard if "sourdough" not in heard.text)

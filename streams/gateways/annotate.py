@@ -81,20 +81,24 @@ Tell = Callable[[Question, str, str], None]
 """Told a question, what became of it (written, known, refused, unanswered), and what was written or why not."""
 
 
-def due(connection: Connection, jobs: Sequence[Job[Any]], done: set[tuple[str, str]]) -> Iterator[Question]:
-    """What there is to ask, job by job and the newest first; nothing whose (space, prompt hash) is in `done`."""
+def due(connection: Connection, jobs: Sequence[Job[Any]], done: set[tuple[str, ...]]) -> Iterator[Question]:
+    """What there is to ask, job by job and the newest first.
+
+    Nothing whose job, space and turns are in `done`; what turns out to be answered in the log is added to it.
+    """
     quiet = (datetime.fromtimestamp(time(), UTC) - QUIET).replace(tzinfo=None)
     for job in jobs:
-        table = table_name(job.event)
-        known = done | {*connection.execute(f"SELECT space, prompt_hash FROM {table}").fetchall()}
-        given = {"quiet": quiet} if "$quiet" in job.rows else {}
-        rows = iter(connection.execute(job.rows, given).fetchall())
+        known = {*connection.execute(f"SELECT space, prompt_hash FROM {table_name(job.event)}").fetchall()}
+        found = connection.execute(job.rows, {"quiet": quiet} if "$quiet" in job.rows else {}).fetchall()
+        rows = iter([row for row in found if (job.name, row[0], *row[2]) not in done])
         while page := list(islice(rows, PAGE)):
             said = _said(connection, page)
             for space, session, ids in page:
                 turns = [said[space, id_] for id_ in ids if (space, id_) in said]
                 question = Question(job, space, session, turns, prompt(job, turns))
-                if turns and (space, question.prompt.hash) not in known:
+                if (space, question.prompt.hash) in known:
+                    done.add((job.name, space, *ids))
+                elif turns:
                     yield question
 
 
@@ -119,8 +123,8 @@ class Annotator:
         self._jobs = jobs
         self._endpoint = endpoint
         self._tell = tell
-        self._done: set[tuple[str, str]] = set()
-        """Questions that were answered in this run, well or badly."""
+        self._done: set[tuple[str, ...]] = set()
+        """What was answered, well or badly: job, space and turns."""
 
     def once(self, progress: Callable[[int, int], None]) -> bool:
         """Asks all there is to ask; whether the endpoint is alive. Raises ClosedError."""
@@ -164,7 +168,6 @@ class Annotator:
         from streams.gateways.endpoint import NoAnswerError
 
         self.report.asked += 1
-        key = (question.space, question.prompt.hash)
         try:
             found = read(question.job, question.prompt, self._endpoint.ask(question.job, question.prompt))
             outcome, what = self._append(question, found), next(iter(found.model_dump().values()))
@@ -175,7 +178,7 @@ class Annotator:
         except (RefusedAnswerError, EdgeError) as error:
             self.report.refused[str(error)] += 1
             outcome, what = "refused", str(error)
-        self._done.add(key)
+        self._done.add((question.job.name, question.space, *(turn.id for turn in question.turns)))
         self._tell(question, outcome, str(what))
         return True
 

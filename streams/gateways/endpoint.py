@@ -187,7 +187,7 @@ class Endpoint:
 
     async def _completion(self, job: Job[Any], question: Prompt) -> bytes:
         """The bytes of an answer, asked for as the endpoint understands it: servers differ in what they take."""
-        while True:
+        for dialect in range(self._dialect, len(DIALECTS)):
             try:
                 found = await self._client.chat.completions.with_raw_response.create(
                     model=self.model,
@@ -195,14 +195,15 @@ class Endpoint:
                         {"role": "system", "content": question.system},
                         {"role": "user", "content": question.user},
                     ],
-                    **asked(job, self._dialect),
+                    **asked(job, dialect),
                 )
+                self._dialect = dialect
                 answer: bytes = found.http_response.content
                 return answer
             except APIStatusError as error:
-                if error.status_code not in MISFITS or self._dialect == len(DIALECTS) - 1:
+                if error.status_code not in MISFITS or dialect == len(DIALECTS) - 1:
                     raise
-                self._dialect += 1
+        raise AssertionError("the last dialect was answered or refused")
 
     def _content(self, answer: bytes, question: Prompt) -> str:
         try:
