@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -28,12 +29,15 @@ from projections.context.recent import recent
 from projections.context.render import frame_cost, render
 from projections.context.turns import Turn, quoted, tool_calls
 from projections.recall.answers import Recall, Sight
+from projections.store import read_only
 from streams.core.errors import UsageError
 from streams.core.events import DAY, HOUR, MINUTE, TurnRetracted, micros
 from streams.core.params import Params
 from streams.core.section import Ask, Members, Piece, Section, Spoken
 from streams.core.text.terms import tokens
 from streams.core.text.within import clip
+from streams.runtime.home import Home
+from tests.laws.histories import outside, wide
 from tests.memories import SPACE, at, make, memory, turn
 
 NOW = micros("2026-03-02T12:00:00Z")
@@ -507,3 +511,40 @@ def test_a_section_that_no_mechanism_has_is_refused_with_the_names_of_those_ther
     with pytest.raises(UsageError, match="no section 'moods'") as refused:
         context(sight(), SPACE, "s", without=["notes", "moods"])
     assert "recalled" in refused.value.way_out
+
+
+def test_what_sections_look_up_is_what_the_views_say_as_of_any_position(tmp_path: Path) -> None:
+    home = Home(tmp_path, PROCESSORS)
+    home.log.append(outside(wide(1500, sessions=6, backlog=20)))
+    with home.live():
+        pass
+    home.log.close()
+    connection = read_only(home.memory_path("live"))
+    recall = Recall.of(home.memory_path("live"), connection, PROCESSORS, all_params(PROCESSORS, {}))
+    recall.index.catch_up(connection)
+    last = connection.execute("SELECT max(position) FROM turn_recorded").fetchall()[0][0]
+    met: Counter[str] = Counter()
+    for until in (None, last // 2, last // 7):
+        cursor = connection if until is None else as_of(connection, str(until))
+
+        def members(space: str, group: str, part: str, until: int | None = until) -> set[str]:
+            found = recall.index.members(space, group, part, 10_000, until)
+            assert found.size == len(found.newest)
+            met[group] += found.size
+            return {*found.newest}
+
+        for (space,) in cursor.execute("SELECT DISTINCT space FROM turn_recorded").fetchall():
+            threads = cursor.execute(
+                "SELECT e.effort, list(t.turn_id) FILTER (NOT r.retracted) FROM efforts e LEFT JOIN threaded_turns t "
+                "ON t.space = e.space AND t.effort = e.effort LEFT JOIN recorded_turns r ON r.space = t.space "
+                "AND r.position = t.position WHERE e.space = ? GROUP BY e.effort",
+                [space],
+            ).fetchall()
+            assert {effort: members(space, "efforts", effort) for effort, _ in threads} == {
+                effort: {*(turns or ())} for effort, turns in threads
+            }
+            notes_ = cursor.execute("SELECT note, status FROM notes WHERE space = ?", [space]).fetchall()
+            for part, status in (("waiting", "open"), ("asked", "escalated")):
+                assert members(space, "notes", part) == {note for note, told in notes_ if told == status}
+    assert met["efforts"] > 500
+    assert met["notes"] > 20
