@@ -25,7 +25,7 @@ from processors.manifest.conclusion import ConclusionParams, Settling, draw, set
 from processors.manifest.conclusion import OfferSettled as OfferSettled
 from processors.manifest.conclusion import SegmentConcluded as SegmentConcluded
 from processors.manifest.cue import Evidence, cue_of, forget, gather, joined
-from processors.manifest.jobs import jobs
+from processors.manifest.jobs import JOBS
 from processors.manifest.summary import Said, conclude, move, summarize, take_back
 from processors.manifest.summary import keep as keep_said
 from streams.core.events import (
@@ -434,7 +434,7 @@ PROCESSOR = Processor(
     ),
     read_model=read_model(
         __package__,
-        jobs=jobs,
+        jobs=JOBS,
         behind={
             "segment": "t.segment = $id",
             "artifact": "(t.space, t.turn_id) IN (FROM (SELECT a.space, unnest(a.turns) FROM artifacts a "

@@ -33,7 +33,7 @@ from processors.open_efforts.events import (
 )
 from processors.open_efforts.facts import declare, entitle, mark, take_back
 from processors.open_efforts.index import active
-from processors.open_efforts.jobs import jobs
+from processors.open_efforts.jobs import JOBS
 from processors.open_efforts.params import OpenEffortsParams
 from processors.open_efforts.records import RECENT, Effort, Session
 from processors.open_efforts.table import count, main_of, recently, report
@@ -47,7 +47,7 @@ from streams.core.events import (
     TurnRetracted,
 )
 from streams.core.processor import RAW, Derived, Processor, Raw, State, on
-from streams.core.read_model import read_model
+from streams.core.read_model import Group, Keep, read_model
 from streams.core.text.telling import within
 
 __all__ = [
@@ -152,5 +152,14 @@ PROCESSOR = Processor(
         EffortOpened, TurnThreaded, TurnRethreaded, TurnUnthreaded, EffortProgressed, EffortConcluded, EffortResumed,
         EffortRated, ReferenceMissed,
     ),
-    read_model=read_model(__package__, jobs=jobs, behind={"effort": "t.effort = $id"}),
+    read_model=read_model(
+        __package__,
+        jobs=JOBS,
+        behind={"effort": "t.effort = $id"},
+        keeps=tuple(
+            Keep(event, ("effort",))
+            for event in (EffortOpened, EffortProgressed, EffortConcluded, EffortResumed, EffortRated)
+        ),
+        groups=(Group("efforts", "turn", {TurnThreaded: "effort", TurnRethreaded: "effort", TurnRetracted: "''"}),),
+    ),
 )  # fmt: skip

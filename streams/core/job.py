@@ -16,6 +16,7 @@ import hashlib
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from importlib.resources import files
 from typing import Any, Generic, NamedTuple, TypeVar
 
 import orjson
@@ -108,6 +109,11 @@ class Job(Generic[A]):
     """The type of the fact; it has `prompt_hash`, by which what was asked before is known."""
     room: int
     """Tokens that an answer may take."""
+
+
+def query(package: str, name: str) -> str:
+    """The SQL of a job, in `name`.sql of the package that declares it."""
+    return files(package).joinpath(f"{name}.sql").read_text("utf-8")
 
 
 class Prompt(NamedTuple):

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any
 
 import orjson
 
 from projections.asking import all_params
-from projections.store import Connection, read_meta
+from projections.store import Connection, Extent, read_meta
 
 if TYPE_CHECKING:
     from projections.recall.answers import Recall
@@ -19,11 +20,13 @@ if TYPE_CHECKING:
 class Recalling:
     """What a memory can recall: opened when it is called for, its index brought up to date each time."""
 
-    def __init__(self, home: Home, memory: str) -> None:
+    def __init__(self, home: Home, memory: str, extent: Callable[[], Extent] | None = None) -> None:
+        """`extent` says how far the memory goes, where its writer is at hand."""
         self.lock: AbstractContextManager[Any] = threading.RLock()
         """Held by whoever calls for it, until it is answered."""
         self._home = home
         self._path = home.memory_path(memory)
+        self._extent = extent
         self._open: Recall | None = None
 
     def recall(self, connection: Connection) -> Recall:
@@ -37,7 +40,8 @@ class Recalling:
             stored = orjson.loads(read_meta(connection, "params"))
             processors = [p for p in self._home.processors if p.name in stored]
             self._open = Recall.of(self._path, connection, processors, all_params(processors, stored))
-        self._open.index.catch_up(connection, self._home.progress)
+        goes = self._extent() if self._extent is not None else None
+        self._open.index.catch_up(connection, self._home.progress, goes)
         return self._open
 
     def keep_up(self, connection: Connection) -> None:

@@ -1,6 +1,3 @@
--- What a model may be asked about efforts; see jobs.py.
-
--- rows: titles
 -- The first turns of efforts that no agent named, as far as their segments are over: what is asked then rarely changes.
 WITH closed AS (
     SELECT space, session, segment, arg_max(closed, (position, ordinal)) AS closed

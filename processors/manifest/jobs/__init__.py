@@ -7,7 +7,7 @@ from typing import Annotated
 from pydantic import Field
 
 from streams.core.events import SummaryWritten
-from streams.core.job import Answer, Job, Written
+from streams.core.job import Answer, Job, Written, query
 
 TASK = """\
 Summarize them for somebody who goes on with this work in another conversation: what was asked or wanted, what was
@@ -31,6 +31,4 @@ def _fact(given: Written, answer: Summary) -> SummaryWritten:
     )  # fmt: skip
 
 
-def jobs(queries: dict[str, str]) -> tuple[Job[Summary], ...]:
-    """The jobs, with their queries."""
-    return (Job("summaries", queries["summaries"], TASK, Summary, _fact, SummaryWritten, room=400),)
+JOBS = (Job("summaries", query(__package__, "summaries"), TASK, Summary, _fact, SummaryWritten, room=400),)

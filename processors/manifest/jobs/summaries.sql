@@ -1,6 +1,3 @@
--- What a model may be asked about segments; see jobs.py.
-
--- rows: summaries
 -- Segments that are over, and those in which nothing was said for a while; of those with a turn or two the turns say it.
 WITH filed AS (
     SELECT

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pydantic import Field
 
 from streams.core.events import TitleWritten
-from streams.core.job import Answer, Job, Written
+from streams.core.job import Answer, Job, Written, query
 
 TASK = """\
 They begin a piece of work. Give it a title by which a person would find it in a list: what it is about, with the names
@@ -27,6 +27,4 @@ def _fact(given: Written, answer: Title) -> TitleWritten:
     )  # fmt: skip
 
 
-def jobs(queries: dict[str, str]) -> tuple[Job[Title], ...]:
-    """The jobs, with their queries."""
-    return (Job("titles", queries["titles"], TASK, Title, _fact, TitleWritten, room=100),)
+JOBS = (Job("titles", query(__package__, "titles"), TASK, Title, _fact, TitleWritten, room=100),)
