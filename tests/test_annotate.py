@@ -18,7 +18,7 @@ from pydantic import Field
 
 from processors import PROCESSORS
 from streams.core.errors import UsageError
-from streams.core.events import EffortDeclared, SummaryWritten, TurnRecorded, TurnRetracted, micros
+from streams.core.events import ContradictionJudged, SummaryWritten, TurnRecorded, TurnRetracted, micros
 from streams.core.job import Answer, Job, Said, prompt, read
 from streams.gateways.annotate import Annotator, Report, due
 from streams.gateways.cli import main
@@ -451,28 +451,32 @@ def test_a_summary_of_turns_that_are_no_segment_changes_nothing_and_is_seen(
 # -- the seam ----------------------------------------------------------------------------------------------------------
 
 
-class Declared(Answer):
+class Judgment(Answer):
     """What another mechanism might ask for."""
 
-    name: str = Field(min_length=1, max_length=20, description="text, one word")
+    contradicts: bool = Field(description="true or false")
+    confidence: float = Field(ge=0, le=1, description="number from 0 to 1")
 
 
 def test_whatever_a_mechanism_declares_is_asked_and_becomes_its_fact(home: Home, model: Model) -> None:
-    declaring = Job(
-        "names",
+    judging = Job(
+        "doubts",
         "SELECT space, session, list(turn_id ORDER BY position) FROM turns GROUP BY space, session",
-        "Name it.",
-        Declared,
-        lambda given, answer: EffortDeclared(
-            given.space, given.id, given.at, given.session, answer.name, turn=given.turns[0]
+        "Does the second take the place of the first?",
+        Judgment,
+        lambda given, answer: ContradictionJudged(
+            given.space, given.id, given.at, given.turns[1], given.turns[0], answer.contradicts, answer.confidence,
+            given.session, given.model, given.prompt_hash, given.params_hash,
         ),
-        SummaryWritten,
+        ContradictionJudged,
         50,
-    )
-    home.log.append(talk())
-    model.answering = saying({"name": "cookies"})
-    assert annotate(home, model, [declaring]).written == 1
-    assert only(home.ask("view", name="efforts"))["name"] == "cookies"
+    )  # fmt: skip
+    home.log.append(talk(said=("Marta runs the kiln.", "Since last week it is Jonas who fires all pots.")))
+    model.answering = saying({"contradicts": True, "confidence": 0.875})
+    assert annotate(home, model, [judging]).written == 1
+    assert annotate(home, model, [judging]).asked == 0
+    beliefs = home.ask("view", name="beliefs")
+    assert {row["turn_id"]: row["replaced_by"] for row in beliefs}["login-0"] == "login-1"
 
 
 # -- the command -------------------------------------------------------------------------------------------------------

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from typing import Any, Generic, NamedTuple, TypeVar
@@ -181,10 +181,18 @@ def read(job: Job[A], question: Prompt, content: str) -> A:
         found = job.answer.model_validate_json(content[begin : end + 1])
     except ValidationError as error:
         raise RefusedAnswerError(_fault(error)) from None
-    said = orjson.dumps(found.model_dump()).decode()
+    said = " ".join(_texts(found.model_dump()))
     if not set(_NUMBER.findall(_THOUSANDS.sub("", said))) <= _numbers(question.user):
         raise RefusedAnswerError("a number that the turns do not say")
     return found
+
+
+def _texts(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict | list):
+        for one in value.values() if isinstance(value, dict) else value:
+            yield from _texts(one)
 
 
 def _numbers(text: str) -> set[str]:
