@@ -309,7 +309,7 @@ def test_an_endpoint_that_does_not_come_to_an_end_is_waited_for_so_long(
     began = time.monotonic()
     report = annotate(home, model, SUMMARIES, seconds=0.3)
     assert report.unanswered.total() == 1
-    assert time.monotonic() - began < 30
+    assert time.monotonic() - began < 60
     assert home.log.end(0) == len(SAID)
 
 
@@ -550,7 +550,7 @@ def test_with_follow_it_goes_on_as_turns_come_until_stopped(home: Home, model: M
         home.log.append(talk("second", space="other"))
         _until(lambda: home.log.end(0) == 2 * len(SAID) + 4)
         process.send_signal(signal.SIGTERM)
-        out, err = process.communicate(timeout=30)
+        out, err = process.communicate(timeout=120)
     finally:
         process.kill()
         process.wait()
@@ -559,7 +559,7 @@ def test_with_follow_it_goes_on_as_turns_come_until_stopped(home: Home, model: M
 
 
 def _until(true: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 300
     while not true():
         assert time.monotonic() < deadline
         time.sleep(0.05)
