@@ -26,7 +26,7 @@ from streams.core.errors import BusyError, DamagedError, MemoryFileError, Unread
 from streams.core.events import OUTSIDE
 from streams.core.processor import RAW, Processor
 
-FORMAT = "4"
+FORMAT = "5"
 """Of the memory file; a file of another format is refused."""
 COMPACT = 5_000
 """Rows added to the journal of state, and no fewer than it had, after which it is rewritten."""
@@ -81,10 +81,22 @@ class Batch:
     state: list[StateChange]
     marks: dict[int, int]
     """The offset of the last raw event folded, by partition."""
+    hashes: dict[int, bytes] = field(default_factory=dict)
+    """What the log is known by up to there, by partition; b"" for what is not known."""
     first: bool = False
     """Whether no key of `state` was saved before, as in a replay: then nothing of it is outdated."""
     resume: dict[str, int] = field(default_factory=dict)
     """Where whoever fills the memory from other streams reads on, by stream and partition."""
+
+
+Known = dict[int, tuple[int, bytes]]
+"""What of a log is in something that was derived from it, by partition: the last offset, and the log's hash there."""
+
+
+def marked(known: Known) -> Batch:
+    """What says how far the log was folded, and nothing else."""
+    marks = {partition: offset for partition, (offset, _) in known.items()}
+    return Batch({}, [], marks, {partition: hash_ for partition, (_, hash_) in known.items()})
 
 
 def joined(batches: Sequence[Batch]) -> Batch:
@@ -138,7 +150,7 @@ class Store:
         connection = connect(path, files=True)  # a replay takes from other memories
         with transaction(connection):
             connection.execute("CREATE TABLE meta (key VARCHAR, value VARCHAR)")
-            connection.execute("CREATE TABLE marks (partition INTEGER, position BIGINT)")
+            connection.execute("CREATE TABLE marks (partition INTEGER, position BIGINT, hash BLOB)")
             connection.execute(
                 "CREATE TABLE state (lineage VARCHAR, space VARCHAR, key VARCHAR, value BLOB, seq BIGINT)"
             )
@@ -156,20 +168,17 @@ class Store:
         connection = connect(path)
         check_format(connection, path)
         try:
-            store = cls(path, connection, processors)
-            store._renew_views()
-        except duckdb.Error as error:
+            with intact(path):
+                store = cls(path, connection, processors)
+                store._renew_views()
+        except DamagedError:
             connection.close()
-            raise DamagedError(f"{path} is damaged: {first_line(error)}", WAY_OUT) from error
+            raise
         return store
 
     def check(self) -> None:
         """Reads everything. Raises DamagedError where something cannot be read."""
-        try:
-            for name in ("meta", "marks", "state", *(table.name for _, table in tables(self.processors))):
-                self.connection.execute(f"SELECT bit_xor(hash(t)) FROM {name} t").fetchall()
-        except duckdb.Error as error:
-            raise DamagedError(f"{self.path} is damaged: {first_line(error)}", WAY_OUT) from error
+        read_all(self.connection, self.path)
 
     def _renew_views(self) -> None:
         """Replaces the views of another version of this program: they hold nothing."""
@@ -227,9 +236,10 @@ class Store:
                 else:
                     self._rows += len(batch.state)
             if batch.marks:
-                places = [list(batch.marks), list(batch.marks.values())]
+                hashes = [batch.hashes.get(partition, b"") for partition in batch.marks]
+                places = [list(batch.marks), list(batch.marks.values()), hashes]
                 self.connection.execute("DELETE FROM marks WHERE partition IN (SELECT unnest(?))", places[:1])
-                self.connection.execute("INSERT INTO marks SELECT unnest(?), unnest(?)", places)
+                self.connection.execute("INSERT INTO marks SELECT unnest(?), unnest(?), unnest(?)", places)
             if batch.resume:  # why one value: of 64 partitions and 6 streams, rows would cost more than the commit
                 self.connection.execute("DELETE FROM meta WHERE key = 'resume'")
                 self.connection.execute("INSERT INTO meta VALUES ('resume', ?)", [_text(batch.resume)])
@@ -371,12 +381,12 @@ def rewrite(source: Path, target: Path, processors: Sequence[Processor[Any]]) ->
     with closing(connect(source)) as connection:
         check_format(connection, source)
         meta = dict(connection.execute("SELECT key, value FROM meta").fetchall())
-        marks = dict(connection.execute("SELECT partition, max(position) FROM marks GROUP BY partition").fetchall())
+        known = known_by(connection)
         names = [name for (name,) in connection.execute(EVENT_TABLES).fetchall()]
     store = Store.create(target, processors, meta)
     try:
         store.copy_from(source, names, [*store.lineages.values()])
-        store.commit(Batch({}, [], marks))
+        store.commit(marked(known))
     finally:
         store.close()
 
@@ -472,6 +482,22 @@ def first_line(error: BaseException) -> str:
     return (str(error).splitlines() or [type(error).__name__])[0][:300]
 
 
+@contextmanager
+def intact(path: Path) -> Iterator[None]:
+    """What DuckDB does not like here is damage to the file. Raises DamagedError."""
+    try:
+        yield
+    except duckdb.Error as error:
+        raise DamagedError(f"{path} is damaged: {first_line(error)}", WAY_OUT) from error
+
+
+def read_all(connection: Connection, path: Path) -> None:
+    """Reads all that a memory holds. Raises DamagedError where something cannot be read."""
+    with intact(path):
+        for name in ("meta", "marks", "state", *(name for (name,) in connection.execute(EVENT_TABLES).fetchall())):
+            connection.execute(f"SELECT bit_xor(hash(t)) FROM {name} t").fetchall()
+
+
 def read_meta(connection: Connection, key: str) -> str:
     """What a memory says of itself under `key`."""
     return str(one(connection, "SELECT value FROM meta WHERE key = ?", [key]))
@@ -481,6 +507,12 @@ def read_mark(connection: Connection, partition: int) -> int:
     """How far a memory has folded a partition of the log; -1 for nothing."""
     found = one(connection, "SELECT max(position) FROM marks WHERE partition = ?", [partition])
     return -1 if found is None else int(found)
+
+
+def known_by(connection: Connection) -> Known:
+    """How far a memory has folded the log, and what it knows it by."""
+    rows = connection.execute("SELECT partition, position, hash FROM marks").fetchall()
+    return {partition: (position, hash_) for partition, position, hash_ in rows}
 
 
 def check_format(connection: Connection, path: Path) -> None:

@@ -9,12 +9,14 @@ from typing import Any
 
 import orjson
 
+from projections.recall import file
 from projections.recall.held import LATEST, SEPARATOR
 from projections.recall.kinds import Place
 from projections.store import Connection
 from projections.stored import events_of
 from projections.tables import table_of
 
+_ROW = "space, name, turn, thing, position, ordinal, data, sum"
 MOST = 50_000
 """Records kept in memory."""
 
@@ -63,11 +65,13 @@ class Records:
         """The newest moment that a space's records tell of, as of a position, UTC microseconds; 0 for none."""
         if until is None and space in self._newest:
             return self._newest[space]
-        found = index.execute(
-            "SELECT max(json_extract(data, '$.at')) FROM records "
-            "WHERE space = (SELECT number FROM spaces WHERE name = ?) AND position <= ?",
-            [space, LATEST if until is None else until],
-        ).fetchone()[0]
+        _, found = _checked(
+            index.execute(
+                f"SELECT {_ROW}, max(json_extract(data, '$.at')) FROM records "
+                "WHERE space = (SELECT number FROM spaces WHERE name = ?) AND position <= ?",
+                [space, LATEST if until is None else until],
+            ).fetchone()
+        )
         if until is None:
             self._newest[space] = int(found or 0)
         return int(found or 0)
@@ -84,9 +88,10 @@ class Records:
             about = [str(getattr(event, key)) for key in kept.key]
             data = orjson.dumps(event)
             for turn in dict.fromkeys(about):
+                key = (numbers[space], name, turn, SEPARATOR.join([table, *about]), position, ordinal)
                 index.execute(
-                    "INSERT OR REPLACE INTO records VALUES (?, ?, ?, ?, ?, ?, ?)",
-                    [numbers[space], name, turn, SEPARATOR.join([table, *about]), position, ordinal, data],
+                    "INSERT OR REPLACE INTO records VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+                    [*key, data, file.sum_of(data, *key)],
                 )
                 if (space, name) in self._known:
                     self._known[space, name][turn] = None
@@ -143,16 +148,26 @@ class Records:
         """By turn, oldest first: the position and the record of the last of each thing."""
         # Beside a maximum SQLite gives the other columns of the row that has it.
         rows = index.execute(
-            "SELECT turn, thing, position, data, max(printf('%020d%020d', position, ordinal)) AS place FROM records "
+            f"SELECT {_ROW}, max(printf('%020d%020d', position, ordinal)) AS place FROM records "
             "WHERE space = (SELECT number FROM spaces WHERE name = ?) AND name = ? AND position <= ? "
             "AND turn IN (SELECT value FROM json_each(?)) GROUP BY turn, thing ORDER BY turn, place",
             [*where, until, orjson.dumps(list(turns)).decode()],
         )
         found: dict[str, list[tuple[int, Any]]] = {}
-        for turn, thing, position, data, _ in rows:
+        for row in rows:
+            (_, _, turn, thing, position, _, data), _ = _checked(row)
             cls = self._kept[thing.partition(SEPARATOR)[0]][1].cls
             found.setdefault(turn, []).append((position, cls(**orjson.loads(data))))
         return found
+
+
+def _checked(row: tuple[Any, ...]) -> tuple[tuple[Any, ...], Any]:
+    """What a row of records holds, and what was asked beside it. Raises DamagedError."""
+    *found, sum_, beside = row
+    if beside is not None:
+        with file.decoding():
+            file.check(sum_, found[-1], *found[:-1])
+    return tuple(found), beside
 
 
 def _number(index: sqlite3.Connection, space: str) -> int:

@@ -23,6 +23,10 @@ class DamagedError(MemoryFileError):
     """A memory's file is damaged, or of another format. What is derived can be made anew from the log."""
 
 
+class ForeignError(MemoryFileError):
+    """A memory was folded from another log, or from what stood in this one before an older one was restored."""
+
+
 class BusyError(MnemologError):
     """Another process holds what this one needs."""
 

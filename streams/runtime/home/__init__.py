@@ -122,13 +122,11 @@ class Home:
         """
         if memory != LIVE:
             from projections import ask as asks
-            from projections.store import read_only
             from streams.runtime.home.recalling import Recalling
             from streams.runtime.requests import Ask
 
             question = Ask(ask=what, arguments=arguments).question
-            connection = read_only(self.memory_path(memory))
-            with closing(connection), closing(Recalling(self, memory)) as recalling:
+            with self.reading(memory) as connection, closing(Recalling(self, memory)) as recalling:
                 return asks.answer(connection, what, question.given(), recalling, question.seconds)
         return self.request({"ask": what, "arguments": arguments})
 
@@ -187,10 +185,14 @@ class Home:
     @contextmanager
     def reading(self, memory: str = LIVE, files: bool = False) -> Iterator[Connection]:
         """A read-only connection to a memory; to a snapshot of it, for live. It opens other files only with `files`."""
-        from projections.store import read_only
+        from projections.store import intact, read_only
+        from streams.runtime.memories import differs
 
         path = self.snapshot() if memory == LIVE else self.memory_path(memory)
         with closing(read_only(path, files)) as connection:
+            with intact(path):
+                if memory != LIVE and (foreign := differs(connection, self.log)):
+                    self.warn(f"{memory} {foreign}: replay the log into a new memory")
             yield connection
 
     def promotable(self, name: str) -> Store:

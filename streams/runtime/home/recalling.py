@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from projections.asking import all_params
-from projections.store import Connection, read_meta
+from projections.store import Connection, known_by, read_meta
+from streams.runtime.memories import unlike
 
 if TYPE_CHECKING:
     from projections.recall.answers import Recall
+    from projections.recall.index import Index
     from streams.runtime.home import Home
 
 
@@ -37,8 +39,18 @@ class Recalling:
             stored = orjson.loads(read_meta(connection, "params"))
             processors = [p for p in self._home.processors if p.name in stored]
             self._open = Recall.of(self._path, connection, processors, all_params(processors, stored))
+            self._check(self._open.index, connection)
         self._open.index.catch_up(connection, self._home.progress)
         return self._open
+
+    def _check(self, index: Index, connection: Connection) -> None:
+        """Has an index begun anew that an older log than the one that was restored is in."""
+        memory = known_by(connection)
+        behind = {
+            p: (offset, hash_) for p, (offset, hash_) in index.known().items() if hash_ not in (b"", memory[p][1])
+        }
+        if behind and unlike(self._home.log, behind):
+            index.renew()
 
     def keep_up(self, connection: Connection) -> None:
         """Brings the index up to date where it was called for before: who asks next need not wait."""
