@@ -22,7 +22,15 @@ import pyarrow as pa
 
 from projections.tables import create_sql, table_of, tables
 from projections.views import view_names, views_sql
-from streams.core.errors import BusyError, DamagedError, MemoryFileError, UnreadableError, UsageError
+from streams.core.errors import (
+    BusyError,
+    DamagedError,
+    MemoryFileError,
+    NoRoomError,
+    UnreadableError,
+    UsageError,
+    says_full,
+)
 from streams.core.events import OUTSIDE
 from streams.core.processor import RAW, Processor
 
@@ -59,6 +67,7 @@ FEW = 256
 """Rows up to which values are handed over one by one: to register columns costs more than to insert so many."""
 
 WAY_OUT = "replay the log into a new memory"
+MAKE_ROOM = "make room, then do it again: nothing that was acknowledged is lost"
 
 ASKERS = (
     duckdb.ProgrammingError, duckdb.DataError, duckdb.NotSupportedError, duckdb.PermissionException,
@@ -119,8 +128,8 @@ def connect(path: Path | None, read_only: bool = False, files: bool = False) -> 
     except duckdb.IOException as error:
         if "lock" in str(error):
             raise BusyError(f"{path} is being written by another process", "try again when it has finished") from error
-        if error.__class__ is duckdb.IOException and "No space left" in str(error):
-            raise MemoryFileError(f"{path} cannot be opened: {first_line(error)}", "make room for it") from error
+        if says_full(error):
+            raise NoRoomError(f"{path} cannot be opened: {first_line(error)}", MAKE_ROOM) from error
         raise DamagedError(f"{path} cannot be opened: {first_line(error)}", WAY_OUT) from error
     except duckdb.Error as error:
         raise DamagedError(f"{path} is damaged: {first_line(error)}", WAY_OUT) from error
@@ -333,8 +342,12 @@ class Store:
         began = time.perf_counter()
         self.connection.execute("CHECKPOINT")
         partial = target.with_name(f"{target.name}.{os.getpid()}.partial")
-        copy(self.path, partial)
-        put_in_place(partial, target)
+        try:
+            with roomy(target):
+                copy(self.path, partial)
+                put_in_place(partial, target)
+        finally:
+            partial.unlink(missing_ok=True)
         return time.perf_counter() - began
 
     def is_sparse(self) -> bool:
@@ -455,10 +468,12 @@ def unchanged(connection: Connection, seconds: float) -> Iterator[None]:
 
 @contextmanager
 def readable() -> Iterator[None]:
-    """What DuckDB does not like here is a broken memory, or no room for it. Raises UnreadableError."""
+    """What DuckDB does not like here is a broken memory, or no room for it. Raises UnreadableError, NoRoomError."""
     try:
         yield
     except duckdb.Error as error:
+        if says_full(error):
+            raise NoRoomError(f"there is no room to go on: {first_line(error)}", MAKE_ROOM) from error
         said = f"the memory can be read or written no more: {first_line(error)}"
         raise UnreadableError(said, "ask again; `mnemolog doctor` tells more") from error
 
@@ -483,11 +498,24 @@ def first_line(error: BaseException) -> str:
 
 
 @contextmanager
+def roomy(path: Path) -> Iterator[None]:
+    """What the system refuses here, for want of room, is told as that. Raises NoRoomError."""
+    try:
+        yield
+    except OSError as error:
+        if not says_full(error):
+            raise
+        raise NoRoomError(f"{path} cannot be written: {error.strerror}", MAKE_ROOM) from error
+
+
+@contextmanager
 def intact(path: Path) -> Iterator[None]:
-    """What DuckDB does not like here is damage to the file. Raises DamagedError."""
+    """What DuckDB does not like here is damage to the file. Raises DamagedError, or NoRoomError."""
     try:
         yield
     except duckdb.Error as error:
+        if says_full(error):
+            raise NoRoomError(f"{path} cannot be written: {first_line(error)}", MAKE_ROOM) from error
         raise DamagedError(f"{path} is damaged: {first_line(error)}", WAY_OUT) from error
 
 

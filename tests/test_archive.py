@@ -57,6 +57,7 @@ def test_any_content_and_any_bytes_come_back(tmp_path: Path, monkeypatch: pytest
     # As a producer that writes JSON otherwise; the log then gives each record its hash, as one of an earlier version.
     log._db.execute("UPDATE log SET value = ? WHERE offset = 0", (spaced,))
     log._db.execute("ALTER TABLE log DROP COLUMN hash")
+    log._db.execute("ALTER TABLE meta DROP COLUMN hash")
     log.close()
     log = SqliteLog(tmp_path / "log.sqlite", clock=lambda: NOW)
     archive(log, tmp_path / "archive")

@@ -204,6 +204,7 @@ def test_a_log_of_an_earlier_version_is_given_its_hashes(home: Home, talk: Talk)
     log.append(talk(3000))
     wanted = hash_at(log, 0, 2999)
     log._db.execute("ALTER TABLE log DROP COLUMN hash")
+    log._db.execute("ALTER TABLE meta DROP COLUMN hash")
     log.close()
     with closing(SqliteLog(home.path / "log.sqlite")) as again:
         assert hash_at(again, 0, 2999) == wanted

@@ -26,7 +26,7 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from streams.core.errors import BusyError, MemoryFileError
+from streams.core.errors import FULL, BusyError, NoRoomError
 
 PATIENCE = 600.0
 """Seconds to wait for another process that is indexing the same memory."""
@@ -44,6 +44,8 @@ CREATE TABLE records (space INTEGER, name TEXT, turn TEXT, thing TEXT, position 
     sum INTEGER, PRIMARY KEY (space, name, turn, thing, position, ordinal)) WITHOUT ROWID;
 """
 _NEWLINE = 10
+_AROUND = (*FULL, "I/O", "readonly", "unable to open", "locked")
+"""What SQLite says where the file may be as it should."""
 
 
 class DamagedError(Exception):
@@ -79,15 +81,15 @@ def _lock_file(path: Path) -> Path:
 def mended(path: Path) -> Iterator[None]:
     """Tells apart what can go wrong with the file: it is damaged (DamagedError), or there is no room for it.
 
-    Raises MemoryFileError with a way out for the latter.
+    Raises NoRoomError for the latter.
     """
     try:
         yield
     except sqlite3.OperationalError as error:
-        if "no such" in str(error) or "malformed" in str(error):
-            raise DamagedError(str(error)) from error
-        raise _no_room(path, str(error)) from error
-    except sqlite3.DatabaseError as error:
+        if any(words in str(error) for words in _AROUND):
+            raise _no_room(path, str(error)) from error
+        raise DamagedError(str(error)) from error
+    except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
         raise DamagedError(str(error)) from error
     except OSError as error:
         if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES):
@@ -104,8 +106,8 @@ def decoding() -> Iterator[None]:
         raise DamagedError(str(error)) from error
 
 
-def _no_room(path: Path, what: str) -> MemoryFileError:
-    return MemoryFileError(
+def _no_room(path: Path, what: str) -> NoRoomError:
+    return NoRoomError(
         f"the index {path} cannot be written: {what}",
         "make room for it (it can be deleted: it is made again from the memory)",
     )

@@ -52,7 +52,7 @@ MEMORY = 128 * 2**20
 LIVE = 3
 """Tables with new rows up to which each is asked for those of a page; of more, it is asked first which hold any."""
 UNSEEN = -1
-FAILURES = (sqlite3.Error, OSError, file.DamagedError)
+FAILURES = (sqlite3.Error, OSError, UnicodeDecodeError, file.DamagedError)
 """What may go wrong with the file."""
 
 Progress = Callable[[int, int], None]

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Literal
 from streams.core.errors import MnemologError
 from streams.logs import LOG_FILE
 from streams.logs.rescue import look
-from streams.logs.sqlite import is_sound, is_strange
+from streams.logs.sqlite import is_sound, is_strange, looked_at
 from streams.logs.where import on_kafka, open_log
 
 if TYPE_CHECKING:
@@ -111,7 +111,7 @@ def _log(path: Path) -> Iterator[Check]:
         if not is_sound(path):
             yield Check("log", "failed", _damaged(path))
             return
-        with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True, timeout=10)) as log:
+        with closing(looked_at(path)) as log:
             count = log.execute("SELECT count(*) FROM log").fetchone()[0]
             guards = log.execute("SELECT count(*) FROM sqlite_master WHERE type = 'trigger'").fetchone()[0]
     except sqlite3.Error as error:
@@ -138,7 +138,7 @@ def _damaged(path: Path) -> str:
 def _end(path: Path) -> int:
     """The offset that the log's next event will get; 0 where it cannot be read."""
     try:
-        with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True, timeout=10)) as log:
+        with closing(looked_at(path)) as log:
             return int(log.execute("SELECT coalesce(max(offset) + 1, 0) FROM log").fetchone()[0])
     except sqlite3.Error:
         return 0

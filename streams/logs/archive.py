@@ -167,10 +167,13 @@ def _seal(log: Log, folder: Path, partition: int, start: int, stop: int) -> Seal
 def _write_whole(path: Path, write: Any) -> None:
     """Has `write` make a file that is on the disk whole before it has its name."""
     partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
-    write(partial)
-    with partial.open("rb+") as written:
-        os.fsync(written.fileno())
-    partial.replace(path)
+    try:
+        write(partial)
+        with partial.open("rb+") as written:
+            os.fsync(written.fileno())
+        partial.replace(path)
+    finally:
+        partial.unlink(missing_ok=True)
 
 
 # -- reading -----------------------------------------------------------------------------------------------------------

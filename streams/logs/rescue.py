@@ -8,7 +8,6 @@ it is taken where it can be decoded and the next record goes on from its hash.
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, suppress
 from dataclasses import dataclass, field
@@ -19,7 +18,7 @@ from streams.core.errors import LogError, UsageError
 from streams.core.events import Outside, decode
 from streams.core.progress import Progress, no_progress
 from streams.logs.log import HASH_BYTES, Stored, hashed
-from streams.logs.sqlite import BATCH, SqliteLog
+from streams.logs.sqlite import BATCH, FAILURES, SqliteLog, looked_at, noted
 
 PAGE = 4096
 FRAME = 24
@@ -250,9 +249,8 @@ def rescue(path: Path, target: Path, progress: Progress = no_progress) -> Rescue
                     progress(log.end(0), log.end(0))
                     batch = []
             _append(log, batch)
-            uri = f"{path.resolve().as_uri()}?mode=ro"
-            with suppress(sqlite3.Error), closing(sqlite3.connect(uri, uri=True)) as old:
-                for (params,) in old.execute("SELECT value FROM meta WHERE key = 'params'").fetchall():
+            with suppress(*FAILURES), closing(looked_at(path)) as old:
+                if params := noted(old, "params"):
                     log.note("params", params)
         partial.replace(target)
     finally:

@@ -42,7 +42,7 @@ CREATE TABLE IF NOT EXISTS log (
     hash BLOB NOT NULL DEFAULT x'',
     UNIQUE (space, id)
 ) STRICT;
-CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
+CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT NOT NULL, hash BLOB) STRICT;
 CREATE TRIGGER IF NOT EXISTS append_only_update BEFORE UPDATE ON log
 BEGIN SELECT RAISE(ABORT, 'the log is append-only'); END;
 CREATE TRIGGER IF NOT EXISTS append_only_delete BEFORE DELETE ON log
@@ -75,15 +75,39 @@ class SqliteLog:
         self._clock = clock
         self._gate = path.with_name(path.name + ".gate")
         path.parent.mkdir(parents=True, exist_ok=True)
+        self._frozen = False
+        """Whether there was no room for what SQLite needs beside the file, so that it can only be read."""
         with self._telling("cannot be opened as a log"), self._exclusive():
             self._users = self._joined()
-            self._db = sqlite3.connect(path, isolation_level=None, timeout=60, check_same_thread=False)
-            self._db.execute("PRAGMA journal_mode=WAL")
-            self._db.execute("PRAGMA synchronous=FULL")
-            if "hash" not in columns(self._db):
-                self._hash_all()
-            self._db.executescript(SCHEMA)
-            self._db.execute("INSERT OR IGNORE INTO meta VALUES ('id', ?)", (uuid.uuid4().hex[:12],))
+            try:
+                self._db = self._opened()
+            except sqlite3.OperationalError:
+                if not _size(path):
+                    raise
+                self._db = looked_at(path)
+                self._frozen = True
+
+    def _opened(self) -> sqlite3.Connection:
+        db = sqlite3.connect(self.path, isolation_level=None, timeout=60, check_same_thread=False)
+        try:
+            db.execute("PRAGMA journal_mode=WAL")
+            db.execute("PRAGMA synchronous=FULL")
+            if "hash" not in columns(db):
+                _hash_all(db)
+            db.executescript(SCHEMA)
+            id_ = uuid.uuid4().hex[:12]
+            db.execute("INSERT OR IGNORE INTO meta VALUES ('id', ?, ?)", (id_, _hash_of("id", id_)))
+        except BaseException:
+            db.close()
+            raise
+        return db
+
+    def _thaw(self) -> None:
+        """Opens a log for writing that there was no room for, where there is now. The caller is within `_telling`."""
+        if self._frozen:
+            with self._exclusive():
+                self._db = self._opened()
+            self._frozen = False
 
     def _joined(self) -> int:
         """A lock that each who has the log open shares, on its folder. Whoever is the first looks at what a crash left.
@@ -104,25 +128,6 @@ class SqliteLog:
                 )
         fcntl.flock(users, fcntl.LOCK_SH)
         return users
-
-    def _hash_all(self) -> None:
-        """Gives a log of an earlier version its hashes. (One that is not there yet has no columns either.)"""
-        self._db.execute("BEGIN IMMEDIATE")
-        try:
-            if columns(self._db):
-                self._db.execute("DROP TRIGGER IF EXISTS append_only_update")
-                self._db.execute("ALTER TABLE log ADD COLUMN hash BLOB NOT NULL DEFAULT x''")
-                before, start = b"", 0
-                while page := self._db.execute(RECORDS, (start, start + PAGE)).fetchall():
-                    for _, start, space, recorded_at, type_, value, _, id_ in page:
-                        before = hashed(before, space, id_, recorded_at, type_, value)
-                        self._db.execute("UPDATE log SET hash = ? WHERE offset = ?", (before, start))
-                    start += 1
-            self._db.execute("COMMIT")
-        except BaseException:
-            if self._db.in_transaction:
-                self._db.execute("ROLLBACK")
-            raise
 
     @cached_property
     def id(self) -> str:
@@ -147,6 +152,7 @@ class SqliteLog:
 
     def _append_batch(self, events: Sequence[tuple[Outside, int | None]]) -> list[Outcome]:
         try:
+            self._thaw()
             with self._exclusive():
                 self._db.execute("BEGIN IMMEDIATE")
                 try:
@@ -211,18 +217,21 @@ class SqliteLog:
     def end(self, partition: int) -> int:
         """The offset that the next record will get."""
         with self._telling("cannot be read"):
+            with suppress(sqlite3.OperationalError):
+                self._thaw()
             return int(self._db.execute("SELECT coalesce(max(offset) + 1, 0) FROM log").fetchone()[0])
 
     def note(self, key: str, value: str) -> None:
         """Keeps a word about the log in the log's file, so that a backup holds it too."""
+        with self._telling("cannot be written"):
+            self._thaw()
         with self._telling("cannot be written"), self._exclusive():
-            self._db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, value))
+            self._db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?, ?)", (key, value, _hash_of(key, value)))
 
     def noted(self, key: str) -> str | None:
         """What was noted under `key`."""
         with self._telling("cannot be read"):
-            row = self._db.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
-        return None if row is None else str(row[0])
+            return noted(self._db, key)
 
     def backup(self, target: Path) -> int:
         """Writes a consistent copy to `target`, which appears whole or not at all; the number of events in it.
@@ -267,17 +276,28 @@ class SqliteLog:
         """Raises LogError for what SQLite does not like: the file is damaged, or there is no room beside it."""
         try:
             yield
-        except sqlite3.OperationalError as error:
+        except FAILURES as error:
+            if is_damage(error):
+                raise LogError(f"{self.path} is damaged: {error}", WAY_OUT) from error
             said = f"{self.path} {what}: {error}"
             raise LogError(said, "make room, or mend the file system, then try again") from error
-        except sqlite3.DatabaseError as error:
-            raise LogError(f"{self.path} {what}: {error}", WAY_OUT) from error
-        except DamageError as error:
-            raise LogError(f"{self.path} is damaged: {error}", WAY_OUT) from error
 
 
 class DamageError(Exception):
-    """A record is not what was recorded, or is missing."""
+    """A record or a note is not what was written, or is missing."""
+
+
+FAILURES = (sqlite3.Error, UnicodeDecodeError, DamageError)
+"""What may go wrong with a log's file."""
+SAID_OF_DAMAGE = ("decode", "malformed", "no such", "unsupported file format")
+"""What SQLite says of damage, among much else that is an OperationalError."""
+
+
+def is_damage(error: BaseException) -> bool:
+    """Whether an error lies in what the file holds, and not in what is around it."""
+    if isinstance(error, sqlite3.OperationalError):
+        return any(words in str(error) for words in SAID_OF_DAMAGE)
+    return isinstance(error, FAILURES)
 
 
 def checked(db: sqlite3.Connection, start: int, stop: int) -> Iterator[Record]:
@@ -296,6 +316,39 @@ def checked(db: sqlite3.Connection, start: int, stop: int) -> Iterator[Record]:
             raise DamageError(f"the event at offset {start} is missing")
 
 
+def _hash_all(db: sqlite3.Connection) -> None:
+    """Gives a log of an earlier version its hashes. (One that is not there yet has no columns either.)"""
+    db.execute("BEGIN IMMEDIATE")
+    try:
+        if columns(db):
+            db.execute("DROP TRIGGER IF EXISTS append_only_update")
+            db.execute("ALTER TABLE log ADD COLUMN hash BLOB NOT NULL DEFAULT x''")
+            db.execute("ALTER TABLE meta ADD COLUMN hash BLOB")
+            before, start = b"", 0
+            while page := db.execute(RECORDS, (start, start + PAGE)).fetchall():
+                for _, start, space, recorded_at, type_, value, _, id_ in page:
+                    before = hashed(before, space, id_, recorded_at, type_, value)
+                    db.execute("UPDATE log SET hash = ? WHERE offset = ?", (before, start))
+                start += 1
+        db.execute("COMMIT")
+    except BaseException:
+        if db.in_transaction:
+            db.execute("ROLLBACK")
+        raise
+
+
+def noted(db: sqlite3.Connection, key: str) -> str | None:
+    """What is noted in a log's database under a key. Raises DamageError where that is not what was noted."""
+    row = db.execute("SELECT value, hash FROM meta WHERE key = ?", (key,)).fetchone()
+    if row is not None and row[1] not in (None, _hash_of(key, row[0])):  # None: noted by an earlier version
+        raise DamageError(f"what it notes as {key!r} is not what was noted")
+    return None if row is None else str(row[0])
+
+
+def _hash_of(key: str, value: str) -> bytes:
+    return hashed(b"", key, "", 0, "", value.encode(errors="surrogatepass"))
+
+
 def columns(db: sqlite3.Connection) -> list[str]:
     """What the records of a log's database consist of; nothing where there is none yet."""
     return [name for (name,) in db.execute("SELECT name FROM pragma_table_info('log')")]
@@ -312,25 +365,44 @@ def is_sound(path: Path) -> bool:
 def is_strange(path: Path) -> bool:
     """Whether the journal beside a log's file is of another log: the file alone is sound, and not with the journal, or
     it is not the same log then. See `is_sound`."""
-    alone = _known(path, "immutable=1")
+    alone = _known(path, journal=False)
     return alone is not None and _known(path, upto=alone[1]) != alone
 
 
-def _known(path: Path, how: str = "mode=ro", upto: int | None = None) -> tuple[str, int, bytes] | None:
+def looked_at(path: Path, journal: bool = True) -> sqlite3.Connection:
+    """A connection that only reads a log's file, also where there is no room for what SQLite needs beside it; without
+    `journal`, of the file as it is alone. Raises sqlite3.Error."""
+    for how in ("mode=ro", "immutable=1") if journal else ("immutable=1",):
+        db = sqlite3.connect(f"{path.resolve().as_uri()}?{how}", uri=True, timeout=10, check_same_thread=False)
+        try:
+            db.execute("SELECT name FROM sqlite_schema").fetchall()
+        except sqlite3.OperationalError:
+            db.close()
+            if how == "immutable=1" or _size(path.with_name(f"{path.name}-wal")):  # not all of it is in the file
+                raise
+        else:
+            break
+    return db
+
+
+def _known(path: Path, journal: bool = True, upto: int | None = None) -> tuple[str, int, bytes] | None:
     """Of a log that is sound: its id, its end (`upto` where that is given), and its hash there; None for any other."""
     try:
-        with closing(sqlite3.connect(f"{path.resolve().as_uri()}?{how}", uri=True, timeout=10)) as db:
+        with closing(looked_at(path, journal)) as db:
             if not (known := columns(db)) or db.execute("PRAGMA integrity_check(1)").fetchone()[0] != "ok":
                 return None
-            (id_,) = db.execute("SELECT value FROM meta WHERE key = 'id'").fetchone() or ("",)
+            hashed_ = "hash" in known
+            id_ = (noted(db, "id") or "") if hashed_ else ""
+            if hashed_:
+                noted(db, "params")
             (end,) = db.execute("SELECT coalesce(max(offset) + 1, 0) FROM log").fetchone()
             stop, hash_ = end if upto is None else upto, b""
-            for record in checked(db, 0, max(stop, end)) if "hash" in known else ():
+            for record in checked(db, 0, max(stop, end)) if hashed_ else ():
                 hash_ = record.hash if record.offset < stop else hash_
             return id_, stop, hash_
-    except sqlite3.OperationalError:
-        raise
-    except (sqlite3.DatabaseError, DamageError):
+    except FAILURES as error:
+        if not is_damage(error):
+            raise
         return None
 
 
