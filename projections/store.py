@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import duckdb
 import orjson
@@ -135,6 +135,27 @@ def connect(path: Path | None, read_only: bool = False, files: bool = False) -> 
         raise DamagedError(f"{path} is damaged: {first_line(error)}", WAY_OUT) from error
 
 
+class Extent(NamedTuple):
+    """How far a memory goes: known by its writer, or asked of its tables."""
+
+    known: Known
+    rows: Mapping[str, int]
+    """A count for each table that grows when the table does."""
+
+    @property
+    def ends(self) -> dict[int, int]:
+        """The offset of the last raw event folded, by partition."""
+        return {partition: end for partition, (end, _) in self.known.items()}
+
+
+def extent(connection: Connection) -> Extent:
+    """What the tables of a memory say."""
+    return Extent(
+        known_by(connection),
+        dict(connection.execute("SELECT table_name, estimated_size FROM duckdb_tables()").fetchall()),
+    )
+
+
 class Store:
     """The writer of one memory file."""
 
@@ -146,7 +167,7 @@ class Store:
         self.saved_bytes = 0
         """Of state, since this store was opened."""
         self._bulk = False
-        self._marks: dict[int, int] = {}
+        self._extent = extent(connection)
         self._count()
         self._lineage_of = dict.fromkeys(OUTSIDE.values(), self.lineages[RAW])
         self._lineage_of |= {
@@ -211,9 +232,11 @@ class Store:
 
     def mark(self, partition: int) -> int:
         """The offset of the last raw event folded; -1 for none."""
-        if partition not in self._marks:
-            self._marks[partition] = read_mark(self.connection, partition)
-        return self._marks[partition]
+        return self._extent.known.get(partition, (-1, b""))[0]
+
+    def extent(self) -> Extent:
+        """How far the memory goes, without asking its tables."""
+        return self._extent
 
     @contextmanager
     def bulk(self) -> Iterator[None]:
@@ -245,16 +268,29 @@ class Store:
                 else:
                     self._rows += len(batch.state)
             if batch.marks:
-                hashes = [batch.hashes.get(partition, b"") for partition in batch.marks]
-                places = [list(batch.marks), list(batch.marks.values()), hashes]
-                self.connection.execute("DELETE FROM marks WHERE partition IN (SELECT unnest(?))", places[:1])
-                self.connection.execute("INSERT INTO marks SELECT unnest(?), unnest(?), unnest(?)", places)
+                self._mark(batch.marks, [batch.hashes.get(partition, b"") for partition in batch.marks])
             if batch.resume:  # why one value: of 64 partitions and 6 streams, rows would cost more than the commit
                 self.connection.execute("DELETE FROM meta WHERE key = 'resume'")
                 self.connection.execute("INSERT INTO meta VALUES ('resume', ?)", [_text(batch.resume)])
-        self._marks |= batch.marks
+        rows = dict(self._extent.rows)
+        for cls, columns in batch.tables.items():
+            name = table_of(cls).name
+            rows[name] = rows.get(name, 0) + columns.num_rows
+        known = {partition: (end, batch.hashes.get(partition, b"")) for partition, end in batch.marks.items()}
+        self._extent = Extent({**self._extent.known, **known}, rows)
         if self._rows > max(self._live, COMPACT):
             self.compact()
+
+    def _mark(self, marks: Mapping[int, int], hashes: Sequence[bytes]) -> None:
+        """Notes how far partitions are folded. One statement where all are known: each is a tenth of a live commit."""
+        if new := [partition for partition in marks if partition not in self._extent.known]:
+            self.connection.execute("INSERT INTO marks SELECT unnest(?), -1, ''::BLOB", [new])
+        self.connection.execute(
+            "UPDATE marks SET position = n.position, hash = n.hash FROM "
+            "(SELECT unnest(?) AS partition, unnest(?) AS position, unnest(?) AS hash) n "
+            "WHERE marks.partition = n.partition",
+            [list(marks), list(marks.values()), hashes],
+        )
 
     def _save(self, changes: Sequence[tuple[str, str, str, bytes | None]]) -> None:
         lineage, space, key, value = zip(*changes, strict=True)
