@@ -458,7 +458,7 @@ def _fold_shard(
     done: Callable[[int], None],
 ) -> Report:  # fmt: skip
     """Folds one shard; hands over batches, the state last. `done` is told how many more offsets were read."""
-    driver = Driver(plan.processors, plan.params, given=plan.reused, timed=True)
+    driver = Driver(plan.processors, plan.params, given=plan.reused)
     collector = Collector(driver, copied=plan.reused, from_scratch=True)
     shard_fold = _ShardFold(plan, driver, collector)
     report = Report(plan.name)
