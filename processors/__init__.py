@@ -23,6 +23,7 @@ NAMES = (
     "contradictions",
     "confidence",
     "working_memory",
+    "compression",
 )
 
 PROCESSORS: tuple[Processor[Any], ...] = tuple(import_module(f"processors.{name}").PROCESSOR for name in NAMES)

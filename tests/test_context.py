@@ -26,12 +26,12 @@ from projections.context.compose import Composed, compose
 from projections.context.params import ContextParams, RecentParams
 from projections.context.recent import recent
 from projections.context.render import frame_cost, render
-from projections.context.turns import quoted, tool_calls
+from projections.context.turns import tool_calls
 from projections.recall.answers import Recall, Sight
 from streams.core.errors import UsageError
 from streams.core.events import DAY, HOUR, MINUTE, TurnRetracted, micros
 from streams.core.params import Params
-from streams.core.section import Ask, Piece, Section
+from streams.core.section import Ask, Piece, Section, quoted
 from streams.core.text.terms import tokens
 from streams.core.text.within import clip
 from tests.memories import SPACE, at, make, memory, turn

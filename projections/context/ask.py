@@ -7,21 +7,43 @@ from typing import Any
 
 from projections.asking import asking
 from projections.context.compose import Choice, Composed, Kept, Offer, compose, explained
+from projections.context.params import ContextParams
 from projections.context.recent import RECENT
 from projections.context.render import frame_cost, render
+from projections.context.windows import details as details_section
+from projections.context.windows import window as window_of
 from projections.recall.answers import Sight
 from projections.recall.section import Cue, cue_of, recalled
 from projections.stored import newest
 from streams.core.errors import UsageError
 from streams.core.events import MAX_TURNS
+from streams.core.params import Params
 from streams.core.section import Ask
 
 
-def context_of(sight: Sight, ask: Ask, cue: Cue, budget: int | None = None, without: Collection[str] = ()) -> Composed:
-    """What is shown in a session, within `budget` tokens (the parameter's where it is None)."""
+def context_of(
+    sight: Sight,
+    ask: Ask,
+    cue: Cue,
+    budget: int | None = None,
+    without: Collection[str] = (),
+    alone: str = "",
+    ids: Sequence[str] = (),
+) -> Composed:
+    """What is shown in a session, within `budget` tokens (the parameter's where it is None).
+
+    Of a window (see windows) where one is to be shown `alone`; only what is behind `ids` where there are any.
+    """
     connection, params = sight.connection, sight.recall.params
     offers: list[Offer] = [(RECENT, None), (recalled(sight, cue), None)]
     offers += [(section, params[p.name]) for p in sight.recall.processors for section in p.read_model.sections]
+    if ids:
+        offers = [(details_section(connection, ids), None)]
+        params = {**params, "context.details": Params()}
+    elif alone:
+        own = params["context"]
+        assert isinstance(own, ContextParams)
+        offers = window_of(alone, offers, (own.budget if budget is None else budget) - frame_cost(ask))
     return compose(connection, ask, offers, params, budget, without, frame_cost, _kept(sight, ask.space))
 
 
@@ -50,11 +72,14 @@ def context(
     without: Sequence[str] = (),
     question: str = "",
     explain: bool = False,
+    window: str = "",
+    details: Sequence[str] = (),
 ) -> dict[str, Any]:
     """What a model would be given in a session: text, chat messages, and why each piece of them is there.
 
     `question` is what is to be answered where it is not recorded yet. With `explain`, `considered` tells what was taken
     and what was left out. `recalled` is what recall put in, as a `memory-recalled` tells it when the context was shown.
+    `window` names another way to fill it (see windows); `details` are ids whose turns alone are shown.
     Raises UsageError for a section that no mechanism has.
     """
     known = asking(sight.recall.processors)
@@ -63,9 +88,10 @@ def context(
         raise UsageError(f"there is no section {unknown[0]!r}", f"sections are {', '.join(sorted(names))}")
     ask = Ask(space, session, *newest(sight.connection, space))
     cue = cue_of(sight, ask, question)
-    composed = context_of(sight, ask, cue, budget, without)
+    composed = context_of(sight, ask, cue, budget, without, window, details)
     rendered = render(composed)
     found = rendered.data | {"text": rendered.text, "messages": rendered.messages}
-    turns = [composed.turns[one.piece.turn].id for one in _best(composed.shown("recalled"))]
-    found["recalled"] = {"cue": cue.text, "turns": turns}
+    shown = _best(composed.shown("details" if details else "recalled"))
+    turns = [composed.turns[one.piece.turn].id for one in shown]
+    found["recalled"] = {"cue": f"details {' '.join(details)}" if details else cue.text, "turns": turns}
     return found | {"considered": list(explained(composed))} if explain else found

@@ -15,11 +15,11 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from projections.context.params import ContextParams
-from projections.context.turns import Turn, quoted, read_turns, words
+from projections.context.turns import Turn, read_turns, words
 from projections.store import Connection
 from streams.core.events import iso
 from streams.core.params import Params
-from streams.core.section import Ask, Piece, Section, offsets
+from streams.core.section import Ask, Piece, Section, offsets, quoted
 from streams.core.text.within import cost
 
 

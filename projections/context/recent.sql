@@ -3,3 +3,7 @@
 -- rows: newest
 SELECT position, role FROM recorded_turns
 WHERE space = $space AND session = $session AND NOT retracted ORDER BY position DESC LIMIT $most
+
+-- rows: sizes
+SELECT position, tokens FROM recorded_turns
+WHERE space = $space AND session = $session AND NOT retracted ORDER BY position DESC LIMIT $most

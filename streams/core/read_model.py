@@ -85,5 +85,6 @@ def read_model(
             if file.name.endswith(".sql")
         }
     if sections is not None:
-        found["sections"] = sections(queries_of(folder.joinpath("section.sql").read_text("utf-8")))
+        asked = folder.joinpath("section.sql")
+        found["sections"] = sections(queries_of(asked.read_text("utf-8") if asked.is_file() else ""))
     return ReadModel(**found, **more)

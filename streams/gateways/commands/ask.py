@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import Annotated, Optional
+from typing import Annotated, Any, Optional
 
 import typer
 
@@ -39,7 +39,19 @@ def context(
     explain: Annotated[
         bool, typer.Option("--explain", help="All that was considered: what was taken, what was left out, and why.")
     ] = False,
-    keep: Annotated[bool, typer.Option("--record", help="Record that an agent was shown what recall put in.")] = False,
+    window: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME", help="To compare: compression, truncation or sliding in place of what is chosen by worth."
+        ),
+    ] = "",
+    details: Annotated[
+        Optional[list[str]],  # noqa: UP045
+        typer.Option(metavar="TURN..TURN|ID,...", help="A second window: only the turns behind these ids."),
+    ] = None,
+    keep: Annotated[
+        bool, typer.Option("--record", help="Record that an agent was shown what recall put in, or the details.")
+    ] = False,
     as_of: AsOf = None,
     after: After = "",
     memory: Memory = "live",
@@ -48,10 +60,14 @@ def context(
 ) -> None:
     """What a model would be given now in a session: text, chat messages, or all of it with scores and turns."""
     space = space_of(space)
-    how = {"budget": budget, "question": question, "explain": explain, "as_of": as_of}
+    how: dict[str, Any] = {"budget": budget, "question": question, "explain": explain, "as_of": as_of}
     with opened(home, json, after) as (house, terminal):
-        left = [name.strip() for names in without or () for name in names.split(",") if name.strip()]
-        found = house.ask("context", memory, space=space, session=session, without=left, **how)
+        left, ids = (
+            [one.strip() for many in given or () for one in many.split(",") if one.strip()]
+            for given in (without, details)
+        )
+        how |= {"without": left, "window": window, "details": ids}
+        found = house.ask("context", memory, space=space, session=session, **how)
         if keep and found["recalled"]["turns"]:
             from streams.gateways.commands.recall import keep_shown
 
@@ -70,6 +86,11 @@ def context(
             terminal.say(f"{found['tokens']:,} of {found['budget']:,} tokens are used")
         else:
             sys.stdout.write(printable(found["text"]).rstrip("\n") + "\n")
+
+
+def _listed(given: list[str] | None) -> list[str]:
+    """What was given, one or several at a time with commas between."""
+    return [one.strip() for many in given or () for one in many.split(",") if one.strip()]
 
 
 def show(
