@@ -35,7 +35,7 @@ from processors.compression.head import (
     told,
     transcript,
 )
-from processors.compression.section import sections
+from processors.compression.section import PAST
 from processors.compression.tone import tone
 from processors.manifest import SegmentConcluded, SegmentOpened
 from processors.manifest.summary import KEEPING, MOST_TERMS, Quoting
@@ -262,6 +262,6 @@ PROCESSOR = Processor(
     emits=(SessionCompressed,),
     reads=("turns", "manifest"),
     read_model=read_model(
-        __package__, sections=sections, keeps=(Keep(SessionCompressed, ("session",), "compressions"),)
+        __package__, sections=(PAST,), keeps=(Keep(SessionCompressed, ("session",), "compressions"),)
     ),
 )

@@ -27,11 +27,6 @@ def past(params: Any, own: PastParams, ask: Ask, read: Reader) -> Iterator[Piece
         yield from _pieces(own, found)
 
 
-def sections(queries: dict[str, str]) -> tuple[Section, ...]:
-    """The section."""
-    return (Section("past", 60, "This session before that", PastParams, past, window="compression"),)
-
-
 def _pieces(own: PastParams, found: SessionCompressed) -> Iterator[Piece]:
     whole = f"{found.first_turn}..{found.last_turn}"
     names = ", ".join(" ".join(name.split()) for name in found.names)
@@ -46,3 +41,6 @@ def _pieces(own: PastParams, found: SessionCompressed) -> Iterator[Piece]:
             yield Piece(f"{turn} {kind}", kind, own.line, f"- {kind}: {text} [{turn}]", under=whole)
     for words, first, last in zip(found.topics, found.topic_firsts, found.topic_lasts, strict=True):
         yield Piece(f"{first}..{last}", "what a part is about", own.part, f"- [{first}..{last}] {words}", under=whole)
+
+
+PAST = Section("past", 60, "This session before that", PastParams, past, window="compression")
