@@ -24,6 +24,7 @@ NAMES = (
     "confidence",
     "working_memory",
     "compression",
+    "direct_access",
 )
 
 PROCESSORS: tuple[Processor[Any], ...] = tuple(import_module(f"processors.{name}").PROCESSOR for name in NAMES)

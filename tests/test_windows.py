@@ -76,3 +76,17 @@ def test_details_keep_to_the_budget_and_leave_out_words_of_assent_first(space: R
 def test_what_is_not_there_is_said(space: Remembering, how: dict[str, Any], error: str) -> None:
     with pytest.raises(UsageError, match=error):
         asked(space, **how)
+
+
+def test_layers_are_left_out_as_a_whole_and_each_says_what_it_is_of(tmp_path: Path) -> None:
+    with Remembering(tmp_path / "home") as space:
+        space.say("The plan is to seal the kiln of the museum with clay.")
+        for n in range(60):
+            space.say(f"Violin {n} was painted green and sold in Porto.")
+        layers = {section["name"]: section["layer"] for section in asked(space)["sections"]}
+        assert layers.items() >= {"recent": "", "past": "focus", "direct_access": "direct_access"}.items()
+        assert {name for name, layer in layers.items() if layer != "focus"} == {"recent", "direct_access"}
+        left = {section["name"] for section in asked(space, without=["focus", "direct_access"])["sections"]}
+        assert left == {"recent"}
+        (noted,) = [one for one in asked(space)["sections"] if one["name"] == "direct_access"]
+        assert noted["pieces"][0]["text"] == "- plan: The plan is to seal the kiln of the museum with clay. [t0]"

@@ -78,6 +78,8 @@ KEPT, KEEPS, WORDS, NAMES, SPEAKER = 3, 200, 12, 12, 40
 speaker."""
 CONCLUDED, CONCLUSION = 3, 240
 """Of a block: conclusions, the newest, and characters of each."""
+PROMISE = KEEPING["decision"]
+"""What it says for keeping a turn that it may say what somebody is to do."""
 TALK = ("user", "assistant")
 
 
@@ -179,8 +181,9 @@ def _gather(params: CompressionParams, block: Block, turn: TurnRecorded, raw: Ra
     worth = min(len(text.terms), MOST_TERMS)
     for cue in text.cues:
         worth += KEEPING.get(cue, 0)
-    if worth > 1 and promises(turn.content):
-        worth += KEEPING["decision"]
+    # Why not at once: few turns come near, and only of these it has to be known.
+    if worth + PROMISE > block.bar and worth > 1 and promises(turn.content):
+        worth += PROMISE
     if worth <= block.bar:
         return
     kept = block.kept

@@ -66,12 +66,13 @@ def context(
     `question` is what is to be answered where it is not recorded yet. With `explain`, `considered` tells what was taken
     and what was left out. `recalled` is what recall put in, as a `memory-recalled` tells it when the context was shown.
     `window` names another way to fill it (see windows); `details` are ids whose turns alone are shown.
-    Raises UsageError for a section that no mechanism has.
+    `without` names sections or layers. Raises UsageError for one that no mechanism has.
     """
     params = sight.recall.params
-    if unknown := sorted(name for name in without if f"context.{name}" not in params):
-        names = sorted(name.removeprefix("context.") for name in params if name.startswith("context."))
-        raise UsageError(f"there is no section {unknown[0]!r}", f"sections are {', '.join(names)}")
+    known = {name.removeprefix("context.") for name in params if name.startswith("context.")}
+    known |= {section.layer for p in sight.recall.processors for section in p.read_model.sections} | {"focus"}
+    if unknown := sorted(set(without) - known):
+        raise UsageError(f"there is no section {unknown[0]!r}", f"sections and layers are {', '.join(sorted(known))}")
     until = sight.until(space)
     source = MemorySource(sight, Ask(space, session, *sight.recall.index.newest(space, until)), until)
     newest = [turn.position for turn in islice(source.reader(RECENT).session(), AHEAD)]

@@ -93,7 +93,7 @@ def compose(
     budget = own.budget if budget is None else budget
     found: list[tuple[Section, Piece]] = []
     for section, mechanism in sorted(offers, key=lambda offer: offer[0].place):
-        if section.name not in without:
+        if section.name not in without and section.layer not in without:
             own_params, read = params[f"context.{section.name}"], source.reader(section)
             pieces = section.pieces(mechanism, own_params, ask, read)
             found += [(section, piece) for piece in pieces]

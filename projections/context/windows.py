@@ -52,7 +52,7 @@ def _newest(source: MemorySource, room: int, few: bool) -> Section:
             worth = 1.0 if place == len(chosen) - 1 else 0.9 + 0.09 * place / len(chosen)
             yield Piece("", "one of the newest", worth, turn=position, needed=True)
 
-    return Section(RECENT.name, RECENT.place, RECENT.heading, RecentParams, pieces)
+    return Section(RECENT.name, RECENT.place, RECENT.heading, RecentParams, pieces, layer="")
 
 
 def details(source: MemorySource, ids: Sequence[str]) -> Section:

@@ -118,6 +118,9 @@ class Section:
     pieces: Pieces
     queries: Mapping[str, str] = field(default_factory=dict)
     """SQL by name, for `Reader.rows`. Written as projections/views.sql says."""
+    layer: str = "focus"
+    """Of what it is a part: the focus of attention, which is chosen for the turn to be answered, or another layer;
+    `--without LAYER` leaves one out as a whole. The session's last exchanges are in none ("")."""
     window: str = ""
     """The name under which it is shown alone with the session's newest turns (`context --window`), to be compared."""
 
