@@ -13,7 +13,8 @@ KAFKA = "On Kafka"
 _HERE = {
     LOG: {"feed": "log", "tail": "log"},
     ASK: {
-        "context": "ask", "show": "ask", "manifest": "ask", "links": "ask", "query": "queries", "sql": "queries",
+        "context": "ask", "layers": "ask", "show": "ask", "manifest": "ask", "links": "ask",
+        "query": "queries", "sql": "queries",
         "efforts": "efforts:app", "offers": "offers:app", "notes": "notes:app",
         "recall": "recall", "needs-recall": "recall", "memory": "recall",
     },
