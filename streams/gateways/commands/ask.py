@@ -9,6 +9,7 @@ import typer
 
 from streams.gateways.command import (
     After,
+    AllSpaces,
     AsJson,
     AsOf,
     HomeDir,
@@ -16,10 +17,11 @@ from streams.gateways.command import (
     Limit,
     Memory,
     OnlySession,
-    OnlySpace,
+    WhichSpace,
     hint,
     known_place,
     list_view,
+    one_or_all,
     opened,
     space_of,
 )
@@ -77,7 +79,7 @@ def show(
         str, typer.Argument(metavar="ID|TURN..TURN", help="A turn, segment, effort, artifact, or a range.")
     ],
     tokens: Annotated[Optional[int], typer.Option(min=1, help="At most so many tokens.")] = None,  # noqa: UP045
-    space: OnlySpace = None,
+    space: WhichSpace = None,
     as_of: AsOf = None,
     after: After = "",
     memory: Memory = "live",
@@ -95,7 +97,8 @@ def show(
 
 
 def manifest(
-    space: OnlySpace = None,
+    space: InSpace = None,
+    all_spaces: AllSpaces = False,
     session: OnlySession = None,
     limit: Limit = None,
     as_of: AsOf = None,
@@ -107,13 +110,14 @@ def manifest(
     """The segments of sessions: what was talked about, from where to where, concluded or open."""
     list_view(
         "segments", "segment space? session? started_at? turns>? status summary", "no segments yet: feed turns first",
-        home, json, memory, as_of, after, space=space, session=session, limit=limit,
+        home, json, memory, as_of, after, space=one_or_all(space, all_spaces), session=session, limit=limit,
         order="space, session, first_position",
     )  # fmt: skip
 
 
 def links(
-    space: OnlySpace = None,
+    space: InSpace = None,
+    all_spaces: AllSpaces = False,
     limit: Limit = None,
     as_of: AsOf = None,
     after: After = "",
@@ -122,6 +126,7 @@ def links(
     json: AsJson = False,
 ) -> None:
     """Efforts that are used together, the strongest links first."""
+    space = one_or_all(space, all_spaces)
     with opened(home, json, after) as (house, terminal):
         found = house.ask(
             "view", memory, name="links", space=space, limit=limit, as_of=as_of, order="strength DESC, first, second"
@@ -134,5 +139,5 @@ def links(
                 row["topics"] = " + ".join(topics.get((row["space"], effort)) or effort for effort in pair)
         if not found:
             known_place(house.path, space, None)
-        spec = "strength> space? count>? last_at? first? second? topics"
+        spec = "strength>" + (" space?" if space is None else "") + " count>? last_at? first? second? topics"
         terminal.rows(found, spec, "no links yet: they form when efforts are used together three times")

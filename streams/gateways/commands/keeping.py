@@ -10,13 +10,15 @@ import typer
 from streams.core.errors import UsageError
 from streams.gateways.command import (
     FAILED,
+    AllSpaces,
     AsJson,
     HomeDir,
+    InSpace,
     Memory,
-    OnlySpace,
     file_log_of,
     home_path,
     log_of,
+    one_or_all,
     opened,
     serve_until_stopped,
 )
@@ -33,7 +35,8 @@ def export(
     format: Annotated[
         str, typer.Option("--format", "-f", help="ccm: the tree of the Cognitive Context Management paper.")
     ] = "ccm",
-    space: OnlySpace = None,
+    space: InSpace = None,
+    all_spaces: AllSpaces = False,
     memory: Memory = "live",
     home: HomeDir = None,
     json: AsJson = False,
@@ -47,7 +50,7 @@ def export(
         raise UsageError(f"there is no export format {format!r}", "choose ccm")
     with opened(home, json) as (house, terminal), house.reading(memory) as connection:
         cursor: Any = connection
-        done = export_ccm(cursor, target, space)
+        done = export_ccm(cursor, target, one_or_all(space, all_spaces))
         if json:
             terminal.object({"folder": str(target)} | asdict(done))
         else:

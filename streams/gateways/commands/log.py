@@ -11,14 +11,15 @@ import typer
 
 from streams.gateways.command import (
     FAILED,
+    AllSpaces,
     AsJson,
     HomeDir,
     InSpace,
     OnlySession,
-    OnlySpace,
     home_path,
     known_place,
     log_of,
+    one_or_all,
     space_of,
 )
 from streams.gateways.terminal import Terminal, cell, printable
@@ -134,7 +135,8 @@ def tell(report: Report, terminal: Terminal, early: int, verbose: bool) -> None:
 def tail(
     limit: Annotated[int, typer.Option("--limit", "-n", min=0, help="The last so many events.")] = 10,
     follow: Annotated[bool, typer.Option("--follow", "-f", help="Go on with what comes.")] = False,
-    space: OnlySpace = None,
+    space: InSpace = None,
+    all_spaces: AllSpaces = False,
     session: OnlySession = None,
     home: HomeDir = None,
     json: AsJson = False,
@@ -144,6 +146,8 @@ def tail(
 
     from streams.core.driver import Record
     from streams.core.events import decode
+
+    space = one_or_all(space, all_spaces)
 
     def wanted(record: Record) -> bool:
         return (space is None or record.space == space) and (

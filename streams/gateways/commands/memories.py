@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Optional
 import typer
 
 from streams.core.errors import MnemologError, UsageError
-from streams.gateways.command import FAILED, After, AsJson, HomeDir, OnlySpace, known_place, opened
+from streams.gateways.command import FAILED, After, AsJson, HomeDir, known_place, opened
 from streams.gateways.terminal import Row, Tick
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def replay(
     ] = None,
     params: Annotated[Optional[Path], typer.Option(help="A TOML file with a table per processor.")] = None,  # noqa: UP045
     until: Annotated[Optional[str], typer.Option(metavar="TIME", help="Fold only to this time.")] = None,  # noqa: UP045
-    space: OnlySpace = None,
+    space: Annotated[Optional[str], typer.Option(metavar="S", help="Fold only this space.")] = None,  # noqa: UP045
     without: Annotated[Optional[list[str]], typer.Option(metavar="PROCESSOR", help="Leave it out.")] = None,  # noqa: UP045
     replace: Annotated[bool, typer.Option("--replace", help="Take the place of a memory of that name.")] = False,
     from_scratch: Annotated[

@@ -19,7 +19,7 @@ from streams.gateways.command import (
     HomeDir,
     InSpace,
     Memory,
-    OnlySpace,
+    WhichSpace,
     hint,
     one,
     opened,
@@ -214,7 +214,7 @@ def needs_recall(
 
 def memory(
     id_: Annotated[str, typer.Argument(metavar="TURN", help="The turn that is remembered.")],
-    space: OnlySpace = None,
+    space: WhichSpace = None,
     plot: Annotated[
         Optional[Path],  # noqa: UP045
         typer.Option(metavar="FILE", help="Draw its activation and retention over time: .svg or .png."),
@@ -266,7 +266,7 @@ def _source(home: Path | None, turn: str, space: str | None) -> Row:
 def reward(
     turns: Annotated[list[str], typer.Argument(metavar="TURN...", help="What was shown.")],
     by: Annotated[float, typer.Option(min=-1, max=1, help="From -1 (it misled) to 1 (just what was needed).")] = 1.0,
-    space: OnlySpace = None,
+    space: WhichSpace = None,
     home: HomeDir = None,
     json: AsJson = False,
 ) -> None:
@@ -279,7 +279,7 @@ def reward(
 def pin(
     turn: Annotated[str, typer.Argument(help="What to keep at hand.")],
     off: Annotated[bool, typer.Option("--off", help="Keep it no longer.")] = False,
-    space: OnlySpace = None,
+    space: WhichSpace = None,
     home: HomeDir = None,
     json: AsJson = False,
 ) -> None:
