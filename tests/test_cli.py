@@ -180,8 +180,8 @@ QUESTIONS = [
     "manifest --space harbor", "efforts --all-spaces", "efforts list --space harbor",
     "efforts --status open --limit 2 --all-spaces", "links --space harbor", "offers --status all --space harbor",
     "offers list --all-spaces", "notes --all-spaces", "notes list --space harbor",
-    "query", "query sessions --all-spaces", "query tokens space=harbor every=40", "sql 'SELECT 1 AS one'", "memories", "digest",
-    "doctor", "flow", "params", "params coactivation", "schema input-line",
+    "query", "query sessions --all-spaces", "query tokens space=harbor every=40", "sql 'SELECT 1 AS one'",
+    "memories", "digest", "doctor", "flow", "params", "params coactivation", "schema input-line",
     "context --space harbor --session import-day --as-of 2026-03-05T09:00:00Z", "efforts --as-of 50 --all-spaces",
 ]  # fmt: skip
 

@@ -14,7 +14,7 @@ import typer
 
 from streams.core import DEFAULT_SPACE
 from streams.core.errors import UsageError, check_one_space, listed
-from streams.gateways.terminal import Row, Terminal, printable
+from streams.gateways.terminal import Row, Terminal
 from streams.logs import DEFAULT_HOME
 
 if TYPE_CHECKING:
@@ -149,7 +149,7 @@ def opened(home: Path | None, json: bool, after: str = "") -> Iterator[tuple[Hom
     check_writable(home_path(home))
 
     def warn(line: str) -> None:
-        terminal.err.print(f"[yellow]note:[/] {printable(line)}", soft_wrap=True)
+        terminal.tell("[yellow]note:[/] {}", line)
 
     with terminal.progress("folding") as tick:
         house = Home(home_path(home), Registry(), tick, warn, after)
@@ -194,7 +194,7 @@ def hint(home: Path, space: str, session: str | None, terminal: Terminal) -> Non
     try:
         known_place(home, space, session)
     except UsageError as error:
-        terminal.err.print(f"nothing yet: {error}; {error.way_out}", markup=False, soft_wrap=True)
+        terminal.tell("nothing yet: {}; {}", error, error.way_out)
 
 
 def one_of(value: str, known: Sequence[str], option: str) -> str:
@@ -226,7 +226,7 @@ def record(home: Path | None, json: bool, said: str, event: dict[str, Any]) -> N
         terminal.object({"recorded": given["type"], "id": given["id"]} | place)
     else:
         place_ = str(outcome.offset) if log.partitions == 1 else f"{outcome.partition}:{outcome.offset}"
-        terminal.say(f"[green]{said}[/] [dim](event {given['id']} at position {place_})[/]")
+        terminal.say("[green]{}[/] [dim](event {} at position {})[/]", said, given["id"], place_)
 
 
 def one(rows: list[Row], what: str, way_out: str) -> Row:
@@ -253,7 +253,7 @@ def serve_until_stopped(home: Path | None, json: bool, meters: Meters | None = N
             if json:
                 terminal.object({"said": line})
             else:
-                terminal.out.print(line, markup=False, soft_wrap=True)
+                terminal.say("{}", line)
             sys.stdout.flush()
 
         serve_home(house, lambda: bool(stopped), said)

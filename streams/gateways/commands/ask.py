@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Annotated, Optional
 
 import typer
@@ -25,7 +24,6 @@ from streams.gateways.command import (
     opened,
     space_of,
 )
-from streams.gateways.terminal import printable
 
 
 def context(
@@ -69,9 +67,9 @@ def context(
             considered = [one | {"text": " ".join(one["text"].split())} for one in found["considered"]]
             spec = "section taken? why reason worth> tokens> id? text~"
             terminal.rows(considered, spec, "nothing was considered: feed turns first")
-            terminal.say(f"{found['tokens']:,} of {found['budget']:,} tokens are used")
+            terminal.say("{:,} of {:,} tokens are used", found["tokens"], found["budget"])
         else:
-            sys.stdout.write(printable(found["text"]).rstrip("\n") + "\n")
+            terminal.text(found["text"])
 
 
 def show(
@@ -93,7 +91,7 @@ def show(
             for turn in found["turns"]:
                 terminal.object(turn)
         else:
-            sys.stdout.write(printable(found["text"]).rstrip("\n") + "\n")
+            terminal.text(found["text"])
 
 
 def manifest(

@@ -54,9 +54,8 @@ def export(
         if json:
             terminal.object({"folder": str(target)} | asdict(done))
         else:
-            terminal.say(
-                f"[green]{done.files:,} files[/] in {target}: {done.sessions:,} sessions, {done.turns:,} turns"
-            )
+            told = (done.files, target, done.sessions, done.turns)
+            terminal.say("[green]{:,} files[/] in {}: {:,} sessions, {:,} turns", *told)
 
 
 def backup(
@@ -76,8 +75,8 @@ def backup(
     if json:
         terminal.object({"file": str(target), "events": count, "bytes": target.stat().st_size})
     else:
-        terminal.say(f"[green]{count:,} events[/] in {target}")
-        terminal.say(f"[dim]to restore: mnemolog restore {target} --home NEW[/]")
+        terminal.say("[green]{:,} events[/] in {}", count, target)
+        terminal.say("[dim]to restore: mnemolog restore {} --home NEW[/]", target)
 
 
 def archive(
@@ -101,7 +100,7 @@ def archive(
     if json:
         terminal.object({"folder": str(target), "files": [str(sealed.path) for sealed in added], "offsets": events})
     else:
-        terminal.say(f"[green]{len(added):,} files[/] with {events:,} offsets of the log added to {target}")
+        terminal.say("[green]{:,} files[/] with {:,} offsets of the log added to {}", len(added), events, target)
 
 
 def restore(
@@ -140,7 +139,7 @@ def restore(
     if json:
         terminal.object({"home": str(path), "events": count})
     else:
-        terminal.say(f"[green]{count:,} events[/] in {path}")
+        terminal.say("[green]{:,} events[/] in {}", count, path)
 
 
 def check_backup(source: Path) -> None:

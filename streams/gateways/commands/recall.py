@@ -26,7 +26,7 @@ from streams.gateways.command import (
     record,
     space_of,
 )
-from streams.gateways.terminal import Row, Terminal
+from streams.gateways.terminal import Row, Terminal, cell
 
 if TYPE_CHECKING:
     from streams.runtime.home import Home
@@ -107,7 +107,7 @@ def _show(found: dict[str, Any], house: Home, terminal: Terminal) -> None:
     terminal.rows(rows, "score> kind? at? session? agent? id? text~", "nothing was found")
     for hit in rows:
         for older in hit.get("history", ()):
-            terminal.say(f"[dim]{hit['id']} took the place of {older['turn_id']}: {older['value']}[/]")
+            terminal.say("[dim]{} took the place of {}: {}[/]", hit["id"], older["turn_id"], cell(older["value"]))
 
 
 def _shown(found: dict[str, Any]) -> Row:
@@ -205,7 +205,7 @@ def needs_recall(
             terminal.object(found)
             return
         terminal.say("[green]recall[/]" if found["needed"] else "[green]at hand[/]")
-        terminal.say(f"[dim]{found['reason']}[/]")
+        terminal.say("[dim]{}[/]", found["reason"])
         if found["hits"]:
             terminal.rows(found["hits"], "score> at? agent? turn_id text~", "")
         else:
@@ -238,12 +238,12 @@ def memory(
         else:
             _explain(found, terminal)
             if plot is not None:
-                terminal.say(f"[dim]drawn: {plot}[/]")
+                terminal.say("[dim]drawn: {}[/]", plot)
 
 
 def _explain(found: dict[str, Any], terminal: Terminal) -> None:
-    terminal.say(f"[bold]{found['turn_id']}[/] [dim]{found['space']}, {found['session']}, {found['at']}[/]")
-    terminal.out.print(found["text"], markup=False)
+    terminal.say("[bold]{}[/] [dim]{}, {}, {}[/]", *map(found.get, ("turn_id", "space", "session", "at")))
+    terminal.text(found["text"])
     terminal.say("")
     terminal.rows(found["now"], "measure value> of~", "")
     for title, spec, empty in (
@@ -251,7 +251,7 @@ def _explain(found: dict[str, Any], terminal: Terminal) -> None:
         ("links", "turn_id strength> count> text~", "nothing was shown together with it"),
         ("beliefs", "turn_id at? relation value~", "it contradicts nothing"),
     ):
-        terminal.say(f"\n[bold]{title}[/]")
+        terminal.say("\n[bold]{}[/]", title)
         terminal.rows(found[title], spec, empty)
 
 
