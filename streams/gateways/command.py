@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property, wraps
 from pathlib import Path
@@ -18,6 +18,8 @@ from streams.gateways.terminal import Row, Terminal
 from streams.logs import DEFAULT_HOME
 
 if TYPE_CHECKING:
+    from streams.core.events import Outside
+    from streams.logs.log import Duplicate, Stored
     from streams.logs.sqlite import SqliteLog
     from streams.logs.where import HomeLog
     from streams.runtime.home import Home
@@ -204,29 +206,41 @@ def one_of(value: str, known: Sequence[str], option: str) -> str:
     return value
 
 
-def record(home: Path | None, json: bool, said: str, event: dict[str, Any]) -> None:
-    """Appends one event that a person made, and says so."""
+def append(log: HomeLog, facts: Iterable[Row], way_out: str) -> list[tuple[Outside, Stored | Duplicate]]:
+    """Appends what a person or command says. Raises UsageError with `way_out` for the first that is refused."""
     import uuid
 
     from streams.core.edge import Edge
     from streams.logs.log import Refused
 
+    edge = Edge()
     # Why a random id: said again, it is a new fact (closed, reopened, closed); only sources are fed twice.
-    given = {"id": uuid.uuid4().hex[:24]} | {key: value for key, value in event.items() if value is not None}
+    events = [
+        edge.event({"id": uuid.uuid4().hex[:24]} | {key: value for key, value in fact.items() if value is not None})
+        for fact in facts
+    ]
+    kept: list[tuple[Outside, Stored | Duplicate]] = []
+    for event, outcome in zip(events, log.append(events), strict=True):
+        if isinstance(outcome, Refused):
+            raise UsageError(outcome.reason, way_out)
+        kept.append((event, outcome))
+    return kept
+
+
+def record(home: Path | None, json: bool, said: str, fact: Row) -> None:
+    """Appends one event that a person made, and says so."""
     log = log_of(home)
     try:
-        (outcome,) = log.append([Edge().event(given)])
+        [(event, outcome)] = append(log, [fact], "nothing was recorded")
     finally:
         log.close()
-    if isinstance(outcome, Refused):
-        raise UsageError(outcome.reason, "nothing was recorded")
     terminal = Terminal(json)
     if json:
         place = {"position": outcome.offset, "partition": outcome.partition}
-        terminal.object({"recorded": given["type"], "id": given["id"]} | place)
+        terminal.object({"recorded": fact["type"], "id": event.id} | place)
     else:
         place_ = str(outcome.offset) if log.partitions == 1 else f"{outcome.partition}:{outcome.offset}"
-        terminal.say("[green]{}[/] [dim](event {} at position {})[/]", said, given["id"], place_)
+        terminal.say("[green]{}[/] [dim](event {} at position {})[/]", said, event.id, place_)
 
 
 def one(rows: list[Row], what: str, way_out: str) -> Row:

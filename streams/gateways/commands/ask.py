@@ -17,6 +17,7 @@ from streams.gateways.command import (
     Memory,
     OnlySession,
     WhichSpace,
+    append,
     hint,
     known_place,
     list_view,
@@ -53,10 +54,8 @@ def context(
         left = [name.strip() for names in without or () for name in names.split(",") if name.strip()]
         found = house.ask("context", memory, space=space, session=session, without=left, **how)
         if keep and found["recalled"]["turns"]:
-            from streams.gateways.commands.recall import keep_shown
-
             shown = {"type": "memory-recalled", "space": space, "session": session, "at": found["at"]}
-            keep_shown(house, [shown | found["recalled"]])
+            append(house.log, [shown | found["recalled"]], "ask without --record")
         if not (json or messages or found["sections"]):
             hint(house.path, space, session, terminal)
         if messages:

@@ -20,6 +20,7 @@ from streams.gateways.command import (
     InSpace,
     Memory,
     WhichSpace,
+    append,
     hint,
     one,
     opened,
@@ -92,7 +93,7 @@ def recall(
             _show(found, house, terminal)
         shows = session is not None if keep is None else keep
         if shows and found["hits"]:
-            keep_shown(house, [_shown(found)])
+            append(house.log, [_shown(found)], NOT_KEPT)
 
 
 def _said(words: list[str]) -> str:
@@ -119,18 +120,7 @@ def _shown(found: dict[str, Any]) -> Row:
     return event | {"at": found["at"], "session": found["session"] or ""}
 
 
-def keep_shown(house: Home, events: list[Row]) -> None:
-    """Records facts. Raises UsageError where one is refused."""
-    import uuid
-
-    from streams.core.edge import Edge
-    from streams.logs.log import Refused
-
-    edge = Edge()
-    outcomes = house.log.append([edge.event({"id": uuid.uuid4().hex[:24]} | event) for event in events])
-    for outcome in outcomes:
-        if isinstance(outcome, Refused):
-            raise UsageError(f"what was shown could not be recorded: {outcome.reason}", "ask with --no-record")
+NOT_KEPT = "what was shown could not be recorded: ask with --no-record"
 
 
 def _batch(house: Home, terminal: Terminal, memory: str, space: str, how: Row, keep: bool) -> None:
@@ -148,7 +138,7 @@ def _batch(house: Home, terminal: Terminal, memory: str, space: str, how: Row, k
             if keep and answer.get("hits"):
                 shown.append(_shown(question | answer))
         if shown:
-            keep_shown(house, shown)
+            append(house.log, shown, NOT_KEPT)
     if failed:
         raise typer.Exit(FAILED)
 
