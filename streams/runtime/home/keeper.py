@@ -46,7 +46,7 @@ def open_live(home: Home, suspect: bool = False) -> Keeper:
         set_aside(home, path, error)
         _make_live(home, path)
         store = Store.open(path, home.processors)
-    if not home.is_embedded:
+    if not home.log.is_local:
         store = _as_noted(home, store)
     keeper = keeper_of(home, store)
     if home.log.noted("params") != store.meta("params"):
@@ -74,7 +74,7 @@ def closing_on_error(store: Store) -> Iterator[None]:
 def keeper_of(home: Home, store: Store) -> Keeper:
     """What keeps a memory up to date. Closes `store` where that cannot be."""
     with closing_on_error(store):
-        if home.is_embedded:
+        if home.log.is_local:
             return Runtime(home.log, store, home.processors)
         from streams.logs.kafka.log import KafkaLog
         from streams.runtime.kafka.projector import Projector

@@ -53,13 +53,13 @@ def swap(home: Home, name: str) -> str:
     if live.exists():
         kept = home.folder.free_name()
         os.link(live, home.folder.memory(kept))
-    if not home.is_embedded:
+    if not home.log.is_local:
         home.log.note("params", params)  # before the swap: what is noted is what other homes build anew
     if kept:
         _take_along(live, home.folder.memory(kept))
     put_in_place(chosen, live)
     _take_along(chosen, live)
-    if home.is_embedded:
+    if home.log.is_local:
         home.log.note("params", params)
     (home.folder.snapshots / f"{LIVE}.duckdb").unlink(missing_ok=True)
     return kept
