@@ -75,13 +75,8 @@ class Home:
     def close(self) -> None:
         """Lets go of brokers; of a log in the home nothing is held that the end of the process would not let go."""
         log = self.__dict__.get("log")
-        if log is not None and not self.is_embedded:
+        if log is not None and not log.is_local:
             log.close()
-
-    @property
-    def is_embedded(self) -> bool:
-        """Whether the log is a file in the home, which this process folds itself."""
-        return self.log.is_local
 
     def memory_path(self, name: str) -> Path:
         """Where the memory `name` lies. Raises UsageError for a name that cannot be a file's."""
@@ -242,7 +237,7 @@ class Home:
         On Kafka, waits first until workers of its lineages have reached the log's end. Raises MemoryFileError for a
         memory that is no fold of the whole log with all processors of this program.
         """
-        if not self.is_embedded:
+        if not self.log.is_local:
             from streams.logs.kafka.log import KafkaLog
             from streams.runtime.kafka.promotion import prepare
 
