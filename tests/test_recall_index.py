@@ -99,8 +99,8 @@ def told(index: Index, space: str, until: int | None = None, terms: set[str] | N
         terms = {term for (term,) in index.database.execute("SELECT DISTINCT term FROM postings")}
         terms |= {
             term
-            for (data,) in index.database.execute("SELECT words FROM blocks WHERE length(words) > 0")
-            for term in file.split(file.unpack(data)[0])
+            for *place, data in index.database.execute("SELECT space, first, words FROM blocks WHERE length(words) > 0")
+            for term in file.split(file.unpack(data, *place)[0])
         }
     after = np.where(of.after[:n] < n, of.after[:n], -1)
     ended = np.where(of.ended[:n] <= seen.until, of.ended[:n], -1)

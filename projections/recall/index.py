@@ -39,13 +39,13 @@ from projections.recall.catch_up import Analyse, Page, write
 from projections.recall.held import Held, Seen
 from projections.recall.kinds import Kinds, Place
 from projections.recall.records import Kept, Records
-from projections.store import EVENT_TABLES, Connection, Extent, extent, read_meta
+from projections.store import EVENT_TABLES, Connection, Extent, Known, extent, read_meta
 from streams.core.errors import MemoryFileError
 from streams.core.progress import Progress, no_progress
 from streams.core.read_model import Group
 from streams.core.section import Members
 
-FORMAT = 2
+FORMAT = 3
 """Of the index file; one of another format is made again."""
 PAGE = 32_768
 """Offsets of the log taken in one transaction: fewer cost more commits and blocks, more cost memory."""
@@ -54,7 +54,7 @@ HEAVY = 32 * 2**20
 MEMORY = 128 * 2**20
 """Bytes of spaces kept in memory beside the one asked last."""
 UNSEEN = -1
-FAILURES = (sqlite3.Error, OSError, file.DamagedError)
+FAILURES = (sqlite3.Error, OSError, UnicodeDecodeError, file.DamagedError)
 """What may go wrong with the file."""
 
 
@@ -75,6 +75,8 @@ class Index:
         self._partial = False
         self._database: sqlite3.Connection | None = None
         self._marks: dict[int, int] = {}
+        self._known: Known = {}
+        """How far the memory goes, and what it knows the log by there."""
         self._changes = 0
         self._held_rows: Mapping[str, int] = {}
         """How many rows the memory's tables held when it was asked where it ends; and when all were taken up."""
@@ -156,6 +158,16 @@ class Index:
             raise file.DamagedError("it is of another memory")
         file.create(self._database, self._identity)
         self._reload()
+
+    def known(self) -> Known:
+        """How far the index goes, and what the log is known by there; b"" where it was left half done."""
+        rows = self.database.execute("SELECT partition, position, hash FROM marks").fetchall()
+        return {partition: (position, hash_) for partition, position, hash_ in rows}
+
+    def renew(self) -> None:
+        """Begins anew: it was found to be of another log."""
+        with file.locked(self.path):
+            self._renew()
 
     def _renew(self) -> None:
         """Makes the file anew and empty. The caller holds the lock."""
@@ -261,6 +273,7 @@ class Index:
         A memory that ends at a moment says what falls due until then beyond its mark, and is never folded further.
         """
         goes = goes or extent(connection)
+        self._known = goes.known
         places = [*goes.ends.items()]
         for table in sorted(self._tables & self.kinds.tables) if self._partial else ():
             last = f'SELECT "partition", max(position) FROM {table} GROUP BY ALL'
@@ -278,7 +291,9 @@ class Index:
                 page.add_space(self._held(name) or self._new(name), told_)
             write(self.database, page)
             self._records.take(self.database, connection, tables, place)
-            self.database.execute("INSERT OR REPLACE INTO marks VALUES (?, ?)", [partition, stop - 1])
+            end, hash_ = self._known.get(partition, (stop - 1, b""))
+            mark = (partition, stop - 1, hash_ if end == stop - 1 else b"")
+            self.database.execute("INSERT OR REPLACE INTO marks VALUES (?, ?, ?)", mark)
         self._marks[partition] = stop - 1
         self._evict()
         return sum(len(row[8]) for row in rows)

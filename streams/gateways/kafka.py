@@ -13,7 +13,7 @@ import typer
 
 from streams.core.errors import UsageError
 from streams.gateways.command import FAILED, AsJson, home_path, log_of, serve_until_stopped
-from streams.gateways.terminal import Terminal, printable
+from streams.gateways.terminal import Terminal
 
 if TYPE_CHECKING:
     from streams.logs.kafka.connection import Connection
@@ -99,10 +99,8 @@ def topics_create(
             {"log": made.log_id, "partitions": made.partitions, "created": made.created, "existing": made.existing}
         )
         return
-    terminal.say(
-        f"{len(made.created)} topics made, {len(made.existing)} were there: "
-        f"log {made.log_id}, {made.partitions} partitions"
-    )
+    told = (len(made.created), len(made.existing), made.log_id, made.partitions)
+    terminal.say("{} topics made, {} were there: log {}, {} partitions", *told)
 
 
 # -- the log -----------------------------------------------------------------------------------------------------------
@@ -171,11 +169,12 @@ def log_copy(
              "lost": copied.lost, "reasons": copied.reasons}
         )  # fmt: skip
         return 1 if copied.refused else 0
-    terminal.say(f"{copied.stored:,} events copied, {copied.duplicates:,} were there, {copied.refused:,} refused")
+    told = (copied.stored, copied.duplicates, copied.refused)
+    terminal.say("{:,} events copied, {:,} were there, {:,} refused", *told)
     if copied.lost:
-        terminal.say(f"[red]{copied.lost:,} offsets at the beginning were gone[/]")
+        terminal.say("[red]{:,} offsets at the beginning were gone[/]", copied.lost)
     for reason in copied.reasons:
-        terminal.say(f"  [red]{printable(reason)}[/]")
+        terminal.say("  [red]{}[/]", reason)
     return 1 if copied.refused else 0
 
 
@@ -219,7 +218,7 @@ def dead_letters_show(
         terminal.object(letter.told() | letter.content())
     else:
         for what, value in (letter.told() | letter.content()).items():
-            terminal.out.print(f"{what}: {printable(str(value))}", markup=False, soft_wrap=True)
+            terminal.say("{}: {}", what, str(value))
 
 
 @letters_app.command("refeed")
@@ -266,7 +265,7 @@ def dead_letters_drop(
     if json:
         terminal.object({"dropped": names})
     else:
-        terminal.say(f"{len(names)} dropped")
+        terminal.say("{} dropped", len(names))
 
 
 def read_file(path: Path) -> bytes:
@@ -369,7 +368,7 @@ def lineages_drop(
     if json:
         terminal.object(dropped._asdict())
     else:
-        terminal.say(f"{lineage} is gone, with {len(dropped.topics)} topics")
+        terminal.say("{} is gone, with {} topics", lineage, len(dropped.topics))
 
 
 @lineages_app.command("forget")
@@ -386,4 +385,4 @@ def lineages_forget(
     if json:
         terminal.object({"forgotten": memory})
     else:
-        terminal.say(f"{memory} is no candidate any more")
+        terminal.say("{} is no candidate any more", memory)

@@ -287,7 +287,8 @@ REACH = (1, 1, 1, 1, 2, 3, 5, 8, 40, 400, 4000)
 
 def wide(count: int, sessions: int = 24, backlog: int = 300) -> list[Move]:
     """A busy space: of `sessions` that are open at a time one goes on for a while, each with people and topics of its
-    own. Sessions end and others begin or are taken up again, so that there are about `count` / 16 of them in all.
+    own. Sessions end and others begin or are taken up again, so that there are about `count` / 16 of them in all; one
+    goes on to the end.
 
     It begins with a backlog, so that what is full at some time is full early: named efforts, and notes for years.
     """
@@ -299,7 +300,7 @@ def wide(count: int, sessions: int = 24, backlog: int = 300) -> list[Move]:
     while len(found) < count:
         place = draw.randrange(sessions)
         topics = _visit(open_sessions[place], topics, found, draw)
-        if draw.random() < 0.5:
+        if place and draw.random() < 0.5:
             again = draw.random() < 0.2
             latest += not again
             open_sessions[place] = _Session(draw.randrange(latest) if again else latest, draw)
