@@ -237,6 +237,12 @@ async def once_coordinated(ask: Callable[[], Coroutine[Any, Any, T]], patience: 
             await asyncio.sleep(0.2)
 
 
+def heard(result: asyncio.Future[Any]) -> None:
+    """Marks a failure as told: Python tells of those that nobody heard of, and who waits for all hears of the first."""
+    if not result.cancelled():
+        result.exception()
+
+
 @asynccontextmanager
 async def started(client: C) -> AsyncIterator[C]:
     """An aiokafka consumer or producer, started, and stopped at the end whatever happens."""

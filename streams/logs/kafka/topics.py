@@ -325,25 +325,26 @@ async def write_notes(connection: Connection, notes: Mapping[str, str | None]) -
 # -- reading all of a topic --------------------------------------------------------------------------------------------
 
 
-async def bounds(connection: Connection, place: TopicPartition) -> tuple[int, int]:
-    """The first offset that a partition keeps, and the one after the last that is committed."""
-    async with started(AIOKafkaConsumer(**connection.client(), **READER)) as consumer:
+async def bounds(
+    connection: Connection, place: TopicPartition, isolation: str = READER["isolation_level"]
+) -> tuple[int, int]:
+    """The first offset that a partition keeps, and the one after the last that is committed, or only written."""
+    how = connection.client() | READER | {"isolation_level": isolation}
+    async with started(AIOKafkaConsumer(**how)) as consumer:
         return (await consumer.beginning_offsets([place]))[place], (await consumer.end_offsets([place]))[place]
 
 
 async def whole(
     connection: Connection, place: TopicPartition, start: int = 0, stop: int | None = None
 ) -> AsyncIterator[list[ConsumerRecord[bytes, bytes]]]:
-    """What a partition holds from `start` on, to `stop` or its end as of now, page by page.
-
-    Raises LogError where there is no such topic.
+    """What a partition holds from `start` on, to its end as of now, or until that is committed to `stop`, page by page;
+    empty pages while nothing comes. Raises LogError where there is no such topic.
     """
     async with started(AIOKafkaConsumer(**connection.client(), **READER)) as consumer:
         if place.topic not in await consumer.topics():
             raise LogError(f"there is no topic {place.topic}", "`mnemolog topics create` makes what is missing")
         begin = max(start, (await consumer.beginning_offsets([place]))[place])
-        end = (await consumer.end_offsets([place]))[place]
-        end = end if stop is None else min(stop, end)
+        end = stop if stop is not None else (await consumer.end_offsets([place]))[place]
         if begin >= end:
             return
         consumer.assign([place])

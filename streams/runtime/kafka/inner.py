@@ -13,6 +13,10 @@ Inner parts, each with the reason; `tests/kafka/test_inner_parts.py` fails when 
     aiokafka AIOKafkaConsumer._fetch_max_wait_ms    1,500 in Faust: what else is asked, six times in a rebalance, waits
     aiokafka AIOKafkaConsumer._fetch_min_bytes      1 in Faust: each record would be a fetch, see GATHER
     aiokafka AIOKafkaConsumer._isolation_level      uncommitted in Faust: what a transaction gave up would be folded
+    aiokafka AIOKafkaProducer._txn_manager          a producer that is fenced fails futures of its own, of which Python
+    aiokafka AIOKafkaProducer._message_accumulator  then says that nobody heard of them: the end of the transaction,
+    aiokafka MessageAccumulator._batches            and of each batch that was not sent yet
+    aiokafka MessageBatch._drain_waiter             that it is on its way
     aiokafka AIOKafkaAdminClient._send_request_to_node   it deletes no consumer groups otherwise
 """
 
@@ -31,6 +35,7 @@ from aiokafka.protocol.admin import DeleteGroupsRequest
 from faust.transport.drivers import aiokafka as driver
 from faust.types import TP
 
+from streams.logs.kafka.connection import heard
 from streams.logs.kafka.topics import GATHER, READER
 
 LOGGER = logging.getLogger("faust.mnemolog")
@@ -119,6 +124,18 @@ class RunApp(faust.App):
 
     def _new_transport(self) -> Any:
         return RunTransport(self.conf.broker_consumer, self)
+
+
+async def let_go(producer: aiokafka.AIOKafkaProducer[bytes, bytes]) -> None:
+    """Lets go of a transactional producer; what it did not complete is nothing."""
+    try:
+        await asyncio.wait_for(producer.stop(), 2.0)
+    except Exception as error:  # it is over, whatever it says
+        LOGGER.debug("a producer did not stop in peace: %r", error)
+    unsent = (batch for batches in producer._message_accumulator._batches.values() for batch in batches)
+    for waiter in (producer._txn_manager.wait_for_transaction_end(), *(batch._drain_waiter for batch in unsent)):
+        if waiter is not None and waiter.done():
+            heard(waiter)
 
 
 async def delete_group(client: AIOKafkaAdminClient, group: str) -> None:

@@ -22,7 +22,8 @@ from streams.logs.kafka.connection import Connection, run
 from streams.logs.kafka.topics import ensure_sets, write_notes
 from streams.logs.sqlite import wall_clock
 from streams.runtime.kafka.metrics import OFF, Meters
-from streams.runtime.kafka.part import FATAL, PART, Job
+from streams.runtime.kafka.part import PART, Job
+from streams.runtime.kafka.session import FATAL
 from streams.runtime.kafka.sets import LIVE, SET, emitted_by, memory_params, set_id
 from streams.runtime.kafka.worker import StoreKind, Worker
 
