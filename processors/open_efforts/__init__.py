@@ -38,7 +38,7 @@ from processors.open_efforts.table import count, main_of, recently, report
 from processors.open_efforts.turns import thread
 from streams.core.events import EffortClosed, EffortDeclared, EffortReopened, ImportanceFlagged, TurnRetracted
 from streams.core.processor import RAW, Derived, Processor, Raw, State, on
-from streams.core.read_model import read_model
+from streams.core.read_model import Group, Keep, read_model
 from streams.core.text.telling import within
 
 __all__ = [
@@ -138,5 +138,13 @@ PROCESSOR = Processor(
         EffortOpened, TurnThreaded, TurnRethreaded, TurnUnthreaded, EffortProgressed, EffortConcluded, EffortResumed,
         EffortRated, ReferenceMissed,
     ),
-    read_model=read_model(__package__, behind={"effort": "t.effort = $id"}),
+    read_model=read_model(
+        __package__,
+        behind={"effort": "t.effort = $id"},
+        keeps=tuple(
+            Keep(event, ("effort",))
+            for event in (EffortOpened, EffortProgressed, EffortConcluded, EffortResumed, EffortRated)
+        ),
+        groups=(Group("efforts", "turn", {TurnThreaded: "effort", TurnRethreaded: "effort", TurnRetracted: "''"}),),
+    ),
 )  # fmt: skip

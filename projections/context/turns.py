@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -36,6 +37,8 @@ class Turn:
     """Of the content; 0 where it was not counted."""
     calls: list[str] = field(default_factory=list)
     """Names of the tools it calls."""
+    written: dict[tuple[Any, ...], tuple[str, str, int]] = field(default_factory=dict)
+    """What was worked out of how it is shown."""
 
     @property
     def speaker(self) -> str:
@@ -44,8 +47,36 @@ class Turn:
         return f"{self.role} {name}" if name and name != self.role else self.role
 
 
-def read_turns(connection: Connection, space: str, positions: Sequence[int]) -> dict[int, Turn]:
-    """The turns of a space at some offsets, by offset."""
+class Turns:
+    """The turns of a memory by space and offset. Those read lately are kept: turns never change, and conversations
+    come back to the same ones at each answer."""
+
+    def __init__(self, most: int = 2**24) -> None:
+        """`most` characters are kept."""
+        self._room = most
+        self._kept: OrderedDict[tuple[str, int], Turn] = OrderedDict()
+
+    def read(self, connection: Connection, space: str, positions: Sequence[int]) -> dict[int, Turn]:
+        """The turns of a space at some offsets, by offset; `connection` tells of those that are not kept."""
+        kept = self._kept
+        found = {at: kept[space, at] for at in positions if (space, at) in kept}
+        read = _read(connection, space, [at for at in positions if at not in found])
+        self._room -= sum(map(_size, read.values()))
+        for at in positions:
+            if turn := read.get(at) or found.get(at):
+                kept[space, at] = turn
+                kept.move_to_end((space, at))
+        while self._room < 0:
+            self._room += _size(kept.popitem(last=False)[1])
+        return found | read
+
+
+def _size(turn: Turn) -> int:
+    """Characters, about, with what is written of it."""
+    return 500 + len(turn.content)
+
+
+def _read(connection: Connection, space: str, positions: Sequence[int]) -> dict[int, Turn]:
     if not positions:
         return {}
     rows = connection.execute(_TURNS, {"space": space, "positions": list(positions)}).fetchall()

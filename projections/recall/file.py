@@ -4,7 +4,9 @@
               While they are few (the tail of the space) also `words`: the terms of these documents, inverted
     endings   documents that are not shown any more, and from which position on
     postings  once a tail is full: where a term occurs, a block per tail, appended and never changed
-    records   of mechanisms that keep a record per turn: each version of it, so that as-of is a bound
+    records   that mechanisms keep by key, each version of them, so that as-of is a bound
+    members   what belongs to which part of a group, from which position on, and until which
+    clocks    when outside events happened that are no documents
 
 It is a cache: whoever finds it missing, damaged or of another memory makes it again, nothing in it is worth an fsync.
 A transaction adds documents with the mark of how far they go, so whatever kills a writer leaves an index of a prefix.
@@ -37,8 +39,12 @@ CREATE TABLE blocks (space INTEGER, first INTEGER, count INTEGER, data BLOB, wor
 CREATE TABLE endings (space INTEGER, document INTEGER, position INTEGER, PRIMARY KEY (space, document)) WITHOUT ROWID;
 CREATE TABLE postings (space INTEGER, term TEXT, first INTEGER, data BLOB, PRIMARY KEY (space, term, first))
     WITHOUT ROWID;
-CREATE TABLE records (space INTEGER, name TEXT, turn TEXT, thing TEXT, position INTEGER, ordinal INTEGER, data BLOB,
-    PRIMARY KEY (space, name, turn, thing, position, ordinal)) WITHOUT ROWID;
+CREATE TABLE records (space INTEGER, name TEXT, key TEXT, thing TEXT, position INTEGER, ordinal INTEGER, data BLOB,
+    PRIMARY KEY (space, name, key, thing, position, ordinal)) WITHOUT ROWID;
+CREATE TABLE members (space INTEGER, name TEXT, thing TEXT, position INTEGER, ordinal INTEGER, part TEXT, until INTEGER,
+    PRIMARY KEY (space, name, thing, position, ordinal)) WITHOUT ROWID;
+CREATE INDEX parts ON members (space, name, part, until, position, ordinal);
+CREATE TABLE clocks (space INTEGER, position INTEGER, at INTEGER, PRIMARY KEY (space, position)) WITHOUT ROWID;
 """
 _NEWLINE = 10
 

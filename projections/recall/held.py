@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 from bisect import bisect_left
 from collections import OrderedDict
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -396,9 +397,20 @@ class Seen:
             return documents[:stop], counts[:stop]
         return documents, counts
 
-    def clock(self) -> int:
-        """The newest moment of what is seen, UTC microseconds."""
-        return self.newest
+    def last_turn(self) -> int:
+        """The offset of the last turn that is seen; -1 for none."""
+        kinds = self.documents.kind
+        last = next((document for document in range(self.seen - 1, -1, -1) if kinds[document] == TURN), -1)
+        return self.position(last) if last >= 0 else -1
+
+    def said(self, session: str) -> Iterator[int]:
+        """The turns of a session that are still shown, the newest first."""
+        number = self.session(session)
+        turn = self.held.last_turns[number] if number >= 0 else -1
+        while turn >= 0:
+            if turn < self.seen and self.documents.ended[turn] > self.until:
+                yield turn
+            turn = int(self.documents.before[turn])
 
     # -- what a document is ------------------------------------------------------------------------------------------
 

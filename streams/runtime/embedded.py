@@ -10,6 +10,7 @@ from collections.abc import Callable, Collection, Sequence
 from itertools import islice
 from typing import Any
 
+from projections.garbage import rare_collections
 from projections.store import Store, readable
 from streams.core.clock import Deadlines
 from streams.core.driver import Driver, Record
@@ -18,7 +19,7 @@ from streams.core.processor import Processor
 from streams.core.progress import Progress, no_progress
 from streams.logs.log import Log, Stored
 from streams.logs.sqlite import wall_clock
-from streams.runtime.fold import Collector, rare_collections
+from streams.runtime.fold import Collector
 from streams.runtime.memories import check_memory
 
 FOLD = 5000

@@ -29,6 +29,7 @@ import orjson
 
 from projections import store as stores
 from projections.asking import all_params
+from projections.garbage import rare_collections
 from projections.store import Batch, Store, joined
 from projections.stored import StoredEvents
 from projections.tables import tables
@@ -46,7 +47,7 @@ from streams.logs.log import Log
 from streams.logs.where import open_log, told_place
 from streams.runtime.cache import CHUNK, FeatureCache
 from streams.runtime.embedded import Runtime
-from streams.runtime.fold import Collector, rare_collections
+from streams.runtime.fold import Collector
 from streams.runtime.home import Home
 from streams.runtime.home.folder import LIVE
 from streams.runtime.memories import memory_meta

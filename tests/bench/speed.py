@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from processors import PROCESSORS
+from projections.garbage import rare_collections
 from projections.store import Store
 from streams.core.driver import Driver, Placed, as_raw, raw_of
 from streams.core.events import Outside, encode
@@ -29,7 +30,6 @@ from streams.logs.log import Log
 from streams.logs.sqlite import SqliteLog
 from streams.runtime.cache import CHUNK, FeatureCache
 from streams.runtime.embedded import Runtime
-from streams.runtime.fold import rare_collections
 from streams.runtime.home import Home
 from streams.runtime.memories import memory_meta
 from streams.runtime.replay import Plan, pages, replay

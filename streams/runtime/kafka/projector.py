@@ -19,6 +19,7 @@ from typing import Any
 
 from aiokafka import TopicPartition
 
+from projections.garbage import rare_collections
 from projections.store import Batch, Store
 from projections.tables import derived_batch, raw_batch
 from streams.core.driver import Placed
@@ -32,7 +33,6 @@ from streams.logs.kafka.connection import run
 from streams.logs.kafka.log import KafkaLog
 from streams.logs.kafka.records import Message, NotDerivedError, Read, derived, makers, read
 from streams.logs.kafka.topics import read_notes
-from streams.runtime.fold import rare_collections
 from streams.runtime.kafka.feed import Feed
 from streams.runtime.kafka.metrics import OFF, Meters
 from streams.runtime.kafka.sets import sets_for
