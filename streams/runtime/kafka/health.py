@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from streams.core.errors import UsageError
-from streams.runtime.kafka.metrics import OFF, Meters, Prometheus
+from streams.runtime.kafka.metrics import Meters
 
 if TYPE_CHECKING:
     from streams.logs.kafka.connection import Connection
@@ -34,14 +34,14 @@ log = logging.getLogger(__name__)
 
 @contextmanager
 def observed(address: str | None, connection: Connection) -> Iterator[Meters]:
-    """Meters that are served at `HOST:PORT` for as long as the block runs; OFF where no address is given.
+    """Meters that are served at `HOST:PORT` for as long as the block runs; nowhere where no address is given.
 
     Raises UsageError for an address that is none, or that cannot be had.
     """
     if not address:
-        yield OFF
+        yield Meters()
         return
-    meters = Prometheus()
+    meters = Meters()
     server = Server(meters, address)
     sampler = Sampler(meters, connection)
     try:
@@ -62,7 +62,7 @@ def host_and_port(address: str) -> tuple[str, int]:
 class Server:
     """Answers over HTTP from a thread of its own."""
 
-    def __init__(self, meters: Prometheus, address: str) -> None:
+    def __init__(self, meters: Meters, address: str) -> None:
         host, port = host_and_port(address)
         served = type("Served", (_Handler,), {"meters": meters})
         kind = _Server6 if ":" in host else _Server
@@ -96,7 +96,7 @@ class _Server6(_Server):
 class _Handler(BaseHTTPRequestHandler):
     """One request."""
 
-    meters: Prometheus
+    meters: Meters
     timeout = PATIENCE
     server_version = "mnemolog"
     sys_version = ""
@@ -117,7 +117,7 @@ class _Handler(BaseHTTPRequestHandler):
         """Probes come every few seconds: they are not worth a line."""
 
 
-def answer(meters: Prometheus, path: str) -> tuple[int, str, bytes]:
+def answer(meters: Meters, path: str) -> tuple[int, str, bytes]:
     """Status, content type and body for a path."""
     if path == METRICS:
         return 200, "text/plain; version=0.0.4; charset=utf-8", meters.exposition()
@@ -134,7 +134,7 @@ class Sampler:
     Why a connection of its own: what is measured must not wait behind what is worked on.
     """
 
-    def __init__(self, meters: Prometheus, connection: Connection, every: float = EVERY) -> None:
+    def __init__(self, meters: Meters, connection: Connection, every: float = EVERY) -> None:
         self.meters = meters
         self.connection = connection
         self.every = every

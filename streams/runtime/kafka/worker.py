@@ -27,7 +27,7 @@ from streams.logs.kafka.records import headers_of
 from streams.logs.kafka.topics import PRODUCER, READER, Names, take_note
 from streams.logs.sqlite import wall_clock
 from streams.runtime.kafka.inner import RunApp, RunSchema
-from streams.runtime.kafka.metrics import OFF, Meters
+from streams.runtime.kafka.metrics import Meters
 from streams.runtime.kafka.part import PART, Job, Part
 from streams.runtime.kafka.session import AWAY, RECORDS, Session
 from streams.runtime.kafka.sets import is_live
@@ -54,7 +54,7 @@ class Worker:
 
     def __init__(
         self, job: Job, processors: Sequence[Processor[Any]], connection: Connection, folder: Path, store: StoreKind,
-        meters: Meters = OFF, clock: Callable[[], int] = wall_clock,
+        meters: Meters | None = None, clock: Callable[[], int] = wall_clock,
     ) -> None:  # fmt: skip
         """`processors` are all there are; `folder` is for this process alone."""
         self.job = job
@@ -65,7 +65,7 @@ class Worker:
         self._processors = processors
         self._folder = folder / job.log_id / job.set
         self._store = store
-        self._meters = meters
+        self._meters = meters or Meters()
         self._clock = clock
         self._kept: dict[int, Kept] = {}
         self._ticking = False
