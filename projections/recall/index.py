@@ -139,7 +139,7 @@ class Index:
             ],
         }
         self._identity = orjson.dumps(identity, option=orjson.OPT_SORT_KEYS).decode()
-        with file.locked(self.path):
+        with file.writing(self.path):
             try:
                 with file.mended(self.path):
                     self._connect(connection)
@@ -211,7 +211,7 @@ class Index:
         ends = self._ends(connection)
         if not self._waiting(ends):
             return 0
-        with file.locked(self.path):
+        with file.writing(self.path):
             try:
                 return self._catch_up(connection, ends, progress)
             except file.DamagedError:

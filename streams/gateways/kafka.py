@@ -89,7 +89,8 @@ def topics_create(
     connection = connected()
     from processors import PROCESSORS
     from streams.logs.kafka.topics import create
-    from streams.runtime.kafka.sets import LIVE, lineages_of, memory_params, set_id
+    from streams.runtime import LIVE
+    from streams.runtime.kafka.sets import lineages_of, memory_params, set_id
 
     live = set_id(lineages_of(PROCESSORS, memory_params(connection, PROCESSORS, LIVE)))
     made = create(connection, [live], partitions, replication)

@@ -20,8 +20,8 @@ from streams.core.params import Params
 from streams.core.processor import RAW, Processor, lineages, params_of
 from streams.logs.kafka.connection import Connection, admin, once_coordinated, run
 from streams.logs.kafka.topics import Names, listing, read_notes, write_notes
+from streams.runtime import LIVE
 
-LIVE = "live"
 KEY = "params"
 CANDIDATE = f"{KEY}/"
 SET = "set/"
