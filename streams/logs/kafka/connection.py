@@ -6,6 +6,7 @@ import asyncio
 import logging
 import ssl
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
+from concurrent.futures import Future
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -189,12 +190,16 @@ class Portal:
 
     def call(self, coroutine: Coroutine[Any, Any, T]) -> T:
         """What the coroutine returns or raises. When the wait is interrupted, the coroutine is cancelled."""
-        future = asyncio.run_coroutine_threadsafe(coroutine, self._loop)
+        future = self.begin(coroutine)
         try:
             return future.result()
         except BaseException:
             future.cancel()
             raise
+
+    def begin(self, coroutine: Coroutine[Any, Any, T]) -> Future[T]:
+        """Begins a coroutine, without waiting for it."""
+        return asyncio.run_coroutine_threadsafe(coroutine, self._loop)
 
     def soon(self, callback: Callable[[], object]) -> None:
         """Has the loop's thread call `callback`, without waiting for it; does nothing once closed."""
@@ -202,12 +207,22 @@ class Portal:
             self._loop.call_soon_threadsafe(callback)
 
     def close(self) -> None:
-        """Ends the loop and its thread."""
+        """Ends what still runs, the loop and its thread."""
         if self.closed:
             return
+        self.call(_cancelled())
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
         self._loop.close()
+
+
+async def _cancelled() -> None:
+    """Cancels all that runs beside; Python tells of each task that is left behind."""
+    others = asyncio.all_tasks() - {asyncio.current_task()}
+    for task in others:
+        task.cancel()
+    if others:
+        await asyncio.wait(others, timeout=2.0)
 
 
 def run(connection: Connection, coroutine: Coroutine[Any, Any, T]) -> T:

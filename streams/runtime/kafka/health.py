@@ -7,22 +7,21 @@ here too: Faust derives none, so the broker is asked for the end of every partit
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import logging
 import socket
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import orjson
+from aiokafka import AIOKafkaConsumer, TopicPartition
+from aiokafka.errors import KafkaError
 
 from streams.core.errors import UsageError
+from streams.logs.kafka.connection import Connection, Portal, started
 from streams.runtime.kafka.metrics import Meters
-
-if TYPE_CHECKING:
-    from streams.logs.kafka.connection import Connection
 
 EVERY = 2.0
 """Seconds between two looks at the ends of what is read."""
@@ -129,7 +128,7 @@ def answer(meters: Meters, path: str) -> tuple[int, str, bytes]:
 
 
 class Sampler:
-    """Asks the broker again and again how far topics and consumer groups are, in a thread and loop of its own.
+    """Asks the broker again and again how far topics are, in a thread and loop of its own.
 
     Why a connection of its own: what is measured must not wait behind what is worked on.
     """
@@ -138,50 +137,27 @@ class Sampler:
         self.meters = meters
         self.connection = connection
         self.every = every
-        self._stop = threading.Event()
-        self._loop = asyncio.new_event_loop()
-        self._task = self._loop.create_task(self._sample_for_ever())
-        self._thread = threading.Thread(target=self._run, name="lag", daemon=True)
-        self._thread.start()
+        self._portal = Portal()
+        self._portal.begin(self._sample_for_ever())
 
     def close(self) -> None:
         """Stops asking."""
-        self._stop.set()
-        self._loop.call_soon_threadsafe(self._task.cancel)
-        self._thread.join()
-
-    def _run(self) -> None:
-        with contextlib.suppress(asyncio.CancelledError):
-            self._loop.run_until_complete(self._task)
-        self._loop.close()
+        self._portal.close()
 
     async def _sample_for_ever(self) -> None:
-        from aiokafka.errors import KafkaError
-
-        while not self._stop.is_set():
+        while True:
             try:
-                await self._sample_while_connected()
+                async with started(AIOKafkaConsumer(**self.connection.client())) as consumer:
+                    while True:
+                        await asyncio.wait_for(self._sample(consumer), PATIENCE)
+                        await asyncio.sleep(self.every)
             except (KafkaError, OSError, TimeoutError) as error:
                 log.warning("lag cannot be measured: %s", error)
             await asyncio.sleep(self.every)
 
-    async def _sample_while_connected(self) -> None:
-        from aiokafka import AIOKafkaConsumer
-
-        consumer = AIOKafkaConsumer(group_id=None, enable_auto_commit=False, **self.connection.client())
-        try:
-            await asyncio.wait_for(consumer.start(), PATIENCE)
-            while not self._stop.is_set():
-                await asyncio.wait_for(self._ends(consumer), PATIENCE)
-                self.meters.measured()
-                await asyncio.sleep(self.every)
-        finally:
-            await consumer.stop()
-
-    async def _ends(self, consumer: Any) -> None:
-        from aiokafka import TopicPartition
-
+    async def _sample(self, consumer: AIOKafkaConsumer[bytes, bytes]) -> None:
         wanted = {TopicPartition(place.topic, place.partition) for place in list(self.meters.readings)}
-        if wanted:
-            for place, offset in (await consumer.end_offsets(wanted)).items():
-                self.meters.end(place.topic, place.partition, offset)
+        ends = await consumer.end_offsets(wanted) if wanted else {}
+        for place, offset in ends.items():
+            self.meters.end(place.topic, place.partition, offset)
+        self.meters.measured()
