@@ -18,6 +18,7 @@ from streams.core.errors import LogError, UsageError
 try:
     import aiokafka
     from aiokafka import errors as kafka_errors
+    from aiokafka.admin import AIOKafkaAdminClient
 except ImportError as error:
     raise UsageError(
         "what talks to Kafka is not installed",
@@ -268,14 +269,12 @@ async def started(client: C) -> AsyncIterator[C]:
         await client.stop()
 
 
-async def admin(connection: Connection) -> aiokafka.admin.AIOKafkaAdminClient:
-    """A started admin client; the caller closes it."""
-    from aiokafka.admin import AIOKafkaAdminClient
-
+@asynccontextmanager
+async def admin(connection: Connection) -> AsyncIterator[AIOKafkaAdminClient]:
+    """An admin client, started, and closed at the end whatever happens."""
     client = AIOKafkaAdminClient(**connection.client())
     try:
         await client.start()
-    except BaseException:
+        yield client
+    finally:
         await client.close()
-        raise
-    return client

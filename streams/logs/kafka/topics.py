@@ -165,8 +165,7 @@ async def _create(
     connection: Connection, sets: Sequence[str], partitions: int | None, replication: int | None, beside: bool = False
 ) -> Made:
     names = Names(connection.prefix)
-    client = await admin(connection)
-    try:
+    async with admin(connection) as client:
         described = await _described(client)
         there = described.get(names.turns, {}).get("partitions", ())
         if beside and not there:
@@ -181,8 +180,6 @@ async def _create(
         created = await _make(client, missing, replication or (len(there[0]["replicas"]) if there else 1))
         if len(created) < len(missing):  # another process made some meanwhile
             await _check(client, await _described(client), [spec for spec in missing if spec.name not in created])
-    finally:
-        await client.close()
     log_id = await _identify(connection, names, count, first=names.control in created)
     return Made(log_id, count, created, [spec.name for spec in existing])
 
@@ -364,8 +361,7 @@ def listing(connection: Connection) -> tuple[list[Ends], list[Lag]]:
 
 async def _listing(connection: Connection) -> tuple[list[Ends], list[Lag]]:
     names = Names(connection.prefix)
-    client = await admin(connection)
-    try:
+    async with admin(connection) as client:
         described = await _described(client)
         mine = {t: len(d["partitions"]) for t, d in sorted(described.items()) if t.startswith(f"{names.prefix}.")}
         groups = {names.group(found) for topic in mine if (found := names.set_of(topic))}
@@ -374,8 +370,6 @@ async def _listing(connection: Connection) -> tuple[list[Ends], list[Lag]]:
             group: await once_coordinated(partial(client.list_consumer_group_offsets, group))
             for group in sorted(groups)
         }
-    finally:
-        await client.close()
     ends = await _ends(connection, mine)
     offsets = {group: {place: at.offset for place, at in committed[group].items()} for group in committed}
     return list(ends.values()), _lags(names, offsets, ends)

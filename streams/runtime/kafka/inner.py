@@ -25,6 +25,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import aiokafka
@@ -42,25 +43,6 @@ LOGGER = logging.getLogger("faust.mnemolog")
 """Where what Faust says of its own doings goes, as if these classes stood in Faust."""
 PATIENCE = 0.01
 """Seconds until the fetching looks again whether there is room."""
-
-
-class Run:
-    """What one fetch brought of a partition, in the shape of its last record."""
-
-    __slots__ = ("checksum", "headers", "key", "offset", "partition", "serialized_key_size", "serialized_value_size",
-                 "timestamp", "timestamp_type", "topic", "value")  # fmt: skip
-
-    def __init__(self, records: list[aiokafka.ConsumerRecord[bytes, bytes]]) -> None:
-        last = records[-1]
-        self.topic = last.topic
-        self.partition = last.partition
-        self.offset = last.offset
-        self.timestamp = last.timestamp
-        self.timestamp_type = last.timestamp_type
-        self.value = records
-        self.headers: list[tuple[str, bytes]] = []
-        self.key = self.checksum = None
-        self.serialized_key_size = self.serialized_value_size = 0
 
 
 class RunSchema(faust.Schema[Any, Any]):
@@ -100,7 +82,8 @@ class RunConsumer(driver.Consumer):
             await asyncio.sleep(PATIENCE)
             return {}
         found = await super()._getmany(active_partitions, timeout)
-        return {tp: [Run(list(records))] for tp, records in found.items() if records}
+        # A run has the shape of its last record.
+        return {tp: [replace(records[-1], value=list(records))] for tp, records in found.items() if records}
 
     def verify_event_path(self, now: float, tp: TP) -> None:
         """Faust would warn of partitions that stand still by its own bookkeeping; our lag is measured elsewhere."""
