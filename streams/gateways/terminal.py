@@ -116,6 +116,12 @@ class Terminal:
         """One JSON object on a line."""
         write_json(value)
 
+    def told(self, value: Any, template: str, *outside: Any) -> None:
+        """One JSON object for a machine, for a person what it comes to, as `say` says it."""
+        if self.json:
+            write_json(value)
+        self.say(template, *outside)
+
     def rows(self, rows: Iterable[Row], spec: str, empty: str) -> None:
         """Rows: as JSON Lines with all they hold, or a table of the columns in `spec`; `empty` where there are none."""
         if self.json:

@@ -45,11 +45,11 @@ from streams.core.text import NO_TEXT, Text
 from streams.logs.archive import ArchiveLog
 from streams.logs.log import Log, hash_at
 from streams.logs.where import open_log, told_place
+from streams.runtime import LIVE
 from streams.runtime.cache import CHUNK, FeatureCache
 from streams.runtime.embedded import Runtime
 from streams.runtime.fold import Collector
 from streams.runtime.home import Home
-from streams.runtime.home.folder import LIVE
 from streams.runtime.memories import differs, memory_meta
 
 SLICE = 2500

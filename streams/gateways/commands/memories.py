@@ -28,7 +28,7 @@ def about_memory(house: Home, name: str, end: int) -> Row:
     import orjson
 
     from projections import store
-    from streams.runtime.home.folder import LIVE
+    from streams.runtime import LIVE
 
     path = house.memory_path(name)
     row: Row = {"memory": name, "events": None, "behind": None, "bytes": path.stat().st_size}

@@ -25,8 +25,9 @@ from typing import TYPE_CHECKING, Any, cast
 
 from streams.core.errors import BehindError, BusyError, MemoryFileError, NoRoomError, UnreadableError
 from streams.core.progress import Progress, no_progress
+from streams.runtime import LIVE
 from streams.runtime.home.client import HolderLeftError, ask_holder
-from streams.runtime.home.folder import LIVE, Folder
+from streams.runtime.home.folder import Folder
 
 # Why within methods: a command that a server answers imports neither DuckDB nor processors.
 if TYPE_CHECKING:

@@ -13,8 +13,8 @@ from projections.asking import all_params
 from projections.store import Store, intact, journal, put_in_place, rewrite
 from streams.core.errors import DamagedError, ForeignError, LogError, MnemologError
 from streams.core.params import Params
+from streams.runtime import LIVE
 from streams.runtime.embedded import Runtime
-from streams.runtime.home.folder import LIVE
 from streams.runtime.memories import memory_meta
 
 QUICK = 64 * 2**20

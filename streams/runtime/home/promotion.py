@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 from projections.store import Store, intact, put_in_place, roomy
 from streams.core.errors import DamagedError, LogError, MemoryFileError, MnemologError
+from streams.runtime import LIVE
 from streams.runtime.embedded import Runtime
-from streams.runtime.home.folder import LIVE
 from streams.runtime.home.keeper import keeper_of, set_aside
 from streams.runtime.home.snapshots import settle
 
