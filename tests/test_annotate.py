@@ -168,6 +168,17 @@ def test_an_annotator_works_beside_a_server(home: Home, model: Model) -> None:
         assert only(asking_after.ask("view", name="efforts"))["topic"] == "Login cookie renamed"
 
 
+def test_what_the_earlier_part_of_a_long_session_came_to_is_written_too(home: Home, model: Model) -> None:
+    said = tuple(f"{text} ({n})" for n in range(9) for text in SAID)
+    text = "Ann's login test failed; coder found that the login cookie was renamed and changed the test."
+    model.answering = saying({"text": text})
+    home.log.append(talk(said=said))
+    report = annotate(home, model, [job for job in JOBS if job.name == "compressions"])
+    assert (report.asked, report.written) == (1, 1)
+    assert only(home.ask("view", name="compressions"))["text"] == text
+    assert text in home.ask("context", space="acme", session="login", budget=2000)["text"]
+
+
 # -- answers that are none ---------------------------------------------------------------------------------------------
 
 
