@@ -72,6 +72,8 @@ class Head:
     """In order."""
     names: dict[str, int] = field(default_factory=dict)
     tone: list[int] = field(default_factory=lambda: [0, 0])
+    written: bool = False
+    """Whether it is told in a model's words."""
 
 
 @dataclass(slots=True)
@@ -84,6 +86,7 @@ class Topics:
 
 def absorb(params: CompressionParams, head: Head, topics: Topics, block: Block) -> None:
     """Adds a block to a head."""
+    head.written = False
     head.turns += block.turns
     head.tokens += block.tokens
     head.tone = [one + other for one, other in zip(head.tone, block.tone, strict=True)]
@@ -183,7 +186,7 @@ def _sized(line: list[Any]) -> list[Any]:
 
 def promises(content: str) -> bool:
     """Whether a turn may say what somebody is to do: sentences are read of few turns, and these are among them."""
-    for part in _PROMISES:
+    for part in _PROMISES:  # noqa: SIM110 - any() takes longer
         if content.find(part, 0, READS) >= 0:
             return True
     return False
