@@ -6,8 +6,8 @@ import fcntl
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from io import FileIO
 from pathlib import Path
-from typing import BinaryIO
 
 LOOK = 0.02
 """Seconds between tries to get it."""
@@ -16,13 +16,13 @@ LOOK = 0.02
 @contextmanager
 def locked(
     path: Path, wait: float, busy: Callable[[], Exception], look: Callable[[], None] = lambda: None
-) -> Iterator[BinaryIO]:
+) -> Iterator[FileIO]:
     """Holds the lock that is the file `path`; raises `busy()` when another has it for longer than `wait` seconds.
 
     `look` is called each time that it is not to be had: what it raises ends the waiting.
     """
     deadline = time.monotonic() + wait
-    with path.open("a+b") as lock:
+    with path.open("a+b", buffering=0) as lock:  # what is written cannot fail later, on a full disk
         while True:
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -13,7 +13,7 @@ import typer
 
 from streams.core.errors import UsageError
 from streams.gateways.command import FAILED, AsJson, HomeDir, home_path, log_of, serve_until_stopped
-from streams.gateways.terminal import Terminal, printable
+from streams.gateways.terminal import Terminal
 
 if TYPE_CHECKING:
     from streams.logs.kafka.connection import Connection
@@ -99,9 +99,9 @@ def topics_create(
     made = create(connection, [live], partitions, replication)
     Terminal(json).told(
         {"log": made.log_id, "partitions": made.partitions, "created": made.created, "existing": made.existing},
-        f"{len(made.created)} topics made, {len(made.existing)} were there: "
-        f"log {made.log_id}, {made.partitions} partitions",
-    )
+        "{} topics made, {} were there: log {}, {} partitions",
+        len(made.created), len(made.existing), made.log_id, made.partitions,
+    )  # fmt: skip
 
 
 # -- the log -----------------------------------------------------------------------------------------------------------
@@ -159,13 +159,13 @@ def log_copy(
         path = (home or Settings().home).expanduser() / LOG_FILE
         copied = copied_to(connection, source or path, partitions, replication, tick, what_is_left)
     terminal.told(
-        asdict(copied),
-        f"{copied.stored:,} events copied, {copied.duplicates:,} were there, {copied.refused:,} refused",
-    )
+        asdict(copied), "{:,} events copied, {:,} were there, {:,} refused",
+        copied.stored, copied.duplicates, copied.refused,
+    )  # fmt: skip
     if copied.lost:
-        terminal.say(f"[red]{copied.lost:,} offsets at the beginning were gone[/]")
+        terminal.say("[red]{:,} offsets at the beginning were gone[/]", copied.lost)
     for reason in copied.reasons:
-        terminal.say(f"  [red]{printable(reason)}[/]")
+        terminal.say("  [red]{}[/]", reason)
     return 1 if copied.refused else 0
 
 
@@ -209,7 +209,7 @@ def dead_letters_show(
         terminal.object(told)
         return
     for what, value in told.items():
-        terminal.out.print(f"{what}: {printable(str(value))}", markup=False, soft_wrap=True)
+        terminal.say("{}: {}", what, str(value))
 
 
 @letters_app.command("refeed")
@@ -252,7 +252,7 @@ def dead_letters_drop(
     for name in names:
         found.named(name)
     found.settle(names)
-    Terminal(json).told({"dropped": names}, f"{len(names)} dropped")
+    Terminal(json).told({"dropped": names}, "{} dropped", len(names))
 
 
 def read_file(path: Path) -> bytes:
@@ -341,7 +341,7 @@ def lineages_drop(
     from streams.runtime.kafka.sets import drop_set
 
     dropped = drop_set(connection, PROCESSORS, lineage)
-    Terminal(json).told(dropped._asdict(), f"{lineage} is gone, with {len(dropped.topics)} topics")
+    Terminal(json).told(dropped._asdict(), "{} is gone, with {} topics", lineage, len(dropped.topics))
 
 
 @lineages_app.command("forget")
@@ -354,4 +354,4 @@ def lineages_forget(
     from streams.runtime.kafka.sets import forget_candidate
 
     forget_candidate(connection, memory)
-    Terminal(json).told({"forgotten": memory}, f"{memory} is no candidate any more")
+    Terminal(json).told({"forgotten": memory}, "{} is no candidate any more", memory)
