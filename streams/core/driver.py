@@ -55,6 +55,8 @@ class Record(NamedTuple):
     """UTC microseconds, stamped by the log; stays with the event in every copy."""
     type: str
     value: bytes
+    hash: bytes = b""
+    """Of the log up to here, this record included: two logs that have the same one at an offset are the same so far."""
 
 
 Placed = tuple[int, int, int, Derived]

@@ -67,7 +67,7 @@ def one_core(folder: Path) -> Iterator[Row]:
     count = 2 * CHUNK
     log = SqliteLog(folder / "log.sqlite")
     fill(log, turns(count, 60))
-    cache = FeatureCache(folder / "cache", log.id)
+    cache = FeatureCache(folder / "cache", log)
     events = list(turns(count, 60))
 
     def features() -> None:
@@ -92,8 +92,8 @@ def one_core(folder: Path) -> Iterator[Row]:
     with rare_collections():
         alone = cpu(features)
         whole = cpu(lambda: fold(fresh()))
-        for partition, chunk in cache.missing(log):
-            cache.fill(log, partition, chunk)
+        for partition, chunk in cache.missing():
+            cache.fill(partition, chunk)
         warm = cpu(lambda: fold(cached))
     log.close()
     floor = f"features alone {count / alone:,.0f}"
