@@ -41,7 +41,15 @@ from projections import analyses as analyses_of_memories
 from projections.analyses import bind
 from projections.as_of import as_of
 from streams.core.errors import UsageError
-from streams.core.events import ConsolidationRequested, MemoryPinned, MemoryRecalled, MemoryRewarded, TurnRetracted
+from streams.core.events import (
+    ConsolidationRequested,
+    MemoryPinned,
+    MemoryRecalled,
+    MemoryRewarded,
+    SummaryWritten,
+    TitleWritten,
+    TurnRetracted,
+)
 from tests.memories import at, make, memory, turn
 
 ROOT = Path(__file__).parents[1]
@@ -299,6 +307,17 @@ STEPS = [
         make(ConsolidationRequested, id="c1", at=at(hours=196)), replayed("a1", "requested", 196, 2, 0.3, 0.1),
         make(ConsolidationRan, cause="requested", run=2, fresh=0, week=0, older=1, at=at(hours=196)),
     ],
+    # a model writes a title for e1, and a summary of what is no segment
+    [
+        make(TitleWritten, id="w1", session="b", turns=["b2"], title="the pump", model="tiny", at=at(hours=200)),
+        progressed("e1", "b", "the pump leaks"),
+    ],
+    [
+        make(
+            SummaryWritten, id="w2", session="b", first_turn="b1", last_turn="b2", text="x", model="tiny",
+            at=at(hours=200),
+        ),
+    ],
 ]  # fmt: skip
 
 
@@ -354,6 +373,12 @@ def test_an_analysis_can_be_asked_of_a_memory_that_has_the_name_of_something_in_
     con = tuned(tmp_path / f"{letter}.duckdb", *STEPS[:13])
     for name in ANALYSES:
         assert unordered(run(con, name)) == unordered(run(early, name)), name
+
+
+def test_of_what_models_wrote_it_is_told_how_much_changed_anything(con):
+    assert columns(run(con, "annotations"), "job", "model", "written", "used", "without_effect") == [
+        ("summaries", "tiny", 1, 0, 1), ("titles", "tiny", 1, 1, 0),
+    ]  # fmt: skip
 
 
 def test_as_of_a_position_an_analysis_counts_nothing_later(con):

@@ -109,6 +109,8 @@ class Said:
     """What the segment came to, where it is concluded."""
     outcome_turn: str = ""
     """The turn that concluded it."""
+    written: list[Any] = field(default_factory=list)
+    """What a model wrote of it: its last turn then, summary, topics, model."""
 
 
 def keep(state: State, evidence: Evidence, turn: TurnRecorded, text: Text) -> None:
@@ -150,6 +152,7 @@ def take_back(state: State, session: str, turn: str) -> None:
     said = state.get(key, Said)
     if said is not None:
         said.kept = [kept for kept in said.kept if kept[2] != turn]
+        said.written = []
         if said.opening[:1] == [turn]:
             said.opening = []
         if said.outcome_turn == turn:

@@ -37,15 +37,15 @@ from projections.garbage import rare_collections
 from projections.recall import file
 from projections.recall.catch_up import Analyse, Page, write
 from projections.recall.held import Held, Seen
-from projections.recall.kinds import Kinds, Place, present, sizes
+from projections.recall.kinds import Kinds, Place
 from projections.recall.records import Kept, Records
-from projections.store import EVENT_TABLES, Connection, read_meta
+from projections.store import EVENT_TABLES, Connection, Extent, Known, extent, read_meta
 from streams.core.errors import MemoryFileError
 from streams.core.progress import Progress, no_progress
 from streams.core.read_model import Group
 from streams.core.section import Members
 
-FORMAT = 2
+FORMAT = 3
 """Of the index file; one of another format is made again."""
 PAGE = 32_768
 """Offsets of the log taken in one transaction: fewer cost more commits and blocks, more cost memory."""
@@ -53,10 +53,8 @@ HEAVY = 32 * 2**20
 """Characters of text in a page above which the next is smaller."""
 MEMORY = 128 * 2**20
 """Bytes of spaces kept in memory beside the one asked last."""
-LIVE = 3
-"""Tables with new rows up to which each is asked for those of a page; of more, it is asked first which hold any."""
 UNSEEN = -1
-FAILURES = (sqlite3.Error, OSError, file.DamagedError)
+FAILURES = (sqlite3.Error, OSError, UnicodeDecodeError, file.DamagedError)
 """What may go wrong with the file."""
 
 
@@ -77,10 +75,12 @@ class Index:
         self._partial = False
         self._database: sqlite3.Connection | None = None
         self._marks: dict[int, int] = {}
+        self._known: Known = {}
+        """How far the memory goes, and what it knows the log by there."""
         self._changes = 0
-        self._held_rows: dict[str, int] = {}
+        self._held_rows: Mapping[str, int] = {}
         """How many rows the memory's tables held when it was asked where it ends; and when all were taken up."""
-        self._taken_rows: dict[str, int] = {}
+        self._taken_rows: Mapping[str, int] = {}
         self._spaces: OrderedDict[str, Held] = OrderedDict()
         self._records = Records(kept, groups)
         self._tables: frozenset[str] = frozenset()
@@ -151,13 +151,23 @@ class Index:
         found = file.identity(self._database)
         if found == self._identity:
             self._reload()
-            ends = self._ends(connection)
+            ends = self._ends(connection, None)
             if all(mark <= ends.get(partition, UNSEEN) for partition, mark in self._marks.items()):
                 return
         if found:
             raise file.DamagedError("it is of another memory")
         file.create(self._database, self._identity)
         self._reload()
+
+    def known(self) -> Known:
+        """How far the index goes, and what the log is known by there; b"" where it was left half done."""
+        rows = self.database.execute("SELECT partition, position, hash FROM marks").fetchall()
+        return {partition: (position, hash_) for partition, position, hash_ in rows}
+
+    def renew(self) -> None:
+        """Begins anew: it was found to be of another log."""
+        with file.locked(self.path):
+            self._renew()
 
     def _renew(self) -> None:
         """Makes the file anew and empty. The caller holds the lock."""
@@ -198,17 +208,18 @@ class Index:
 
     def behind(self, connection: Connection) -> int:
         """How many offsets of the log the memory holds that are not in the index."""
-        return sum(stop - start for _, start, stop in self._waiting(self._ends(connection)))
+        return sum(stop - start for _, start, stop in self._waiting(self._ends(connection, None)))
 
-    def catch_up(self, connection: Connection, progress: Progress = no_progress) -> int:
+    def catch_up(self, connection: Connection, progress: Progress = no_progress, goes: Extent | None = None) -> int:
         """Takes up what the memory holds above the index's mark; the number of offsets taken.
 
+        `goes` is how far the memory goes, where that is known; always or never, for its counts are compared.
         Each page is committed with its mark. A damaged file is made again on the way. Raises MemoryFileError where
         there is no room for it, BusyError where another process indexes this memory for ten minutes.
         """
         if self._database is None:  # it was found damaged while it was asked
             self._begin(connection)
-        ends = self._ends(connection)
+        ends = self._ends(connection, goes)
         if not self._waiting(ends):
             return 0
         with file.locked(self.path):
@@ -256,33 +267,33 @@ class Index:
         waiting = [(partition, self._marks.get(partition, UNSEEN) + 1, end + 1) for partition, end in ends.items()]
         return [(partition, start, stop) for partition, start, stop in waiting if start < stop]
 
-    def _ends(self, connection: Connection) -> dict[int, int]:
+    def _ends(self, connection: Connection, goes: Extent | None) -> dict[int, int]:
         """The last offset that the memory holds, by partition.
 
         A memory that ends at a moment says what falls due until then beyond its mark, and is never folded further.
         """
-        places = connection.execute("SELECT partition, position FROM marks").fetchall()
+        goes = goes or extent(connection)
+        self._known = goes.known
+        places = [*goes.ends.items()]
         for table in sorted(self._tables & self.kinds.tables) if self._partial else ():
             last = f'SELECT "partition", max(position) FROM {table} GROUP BY ALL'
             places += connection.execute(last).fetchall()
-        ends = dict(sorted(places))
-        if self._waiting(ends):
-            self._held_rows = sizes(connection)
-        return ends
+        self._held_rows = goes.rows
+        return dict(sorted(places))
 
     def _take(self, connection: Connection, changed: frozenset[str], place: Place) -> int:
         """Takes up a page; the characters of text in it. `changed`: the tables that may have rows there."""
         partition, _, stop = place
         tables = changed & (self.kinds.tables | self._records.tables)
-        if len(tables) > LIVE:
-            tables = present(connection, tables, place)
         rows, page = self.kinds.told(connection, tables, place), Page(self._analyse, self.kinds.runs)
         with file.transaction(self.database):
             for name, told_ in groupby(rows, itemgetter(0)):
                 page.add_space(self._held(name) or self._new(name), told_)
             write(self.database, page)
             self._records.take(self.database, connection, tables, place)
-            self.database.execute("INSERT OR REPLACE INTO marks VALUES (?, ?)", [partition, stop - 1])
+            end, hash_ = self._known.get(partition, (stop - 1, b""))
+            mark = (partition, stop - 1, hash_ if end == stop - 1 else b"")
+            self.database.execute("INSERT OR REPLACE INTO marks VALUES (?, ?, ?)", mark)
         self._marks[partition] = stop - 1
         self._evict()
         return sum(len(row[8]) for row in rows)

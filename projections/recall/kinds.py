@@ -97,18 +97,3 @@ def _columns(kind: int, of: Documents) -> str:
         f"space, position, {kind}, ordinal, {of.id}, session, '', epoch_us(\"at\"), {of.words}, "
         f"{of.turns}::VARCHAR[], ''"
     )
-
-
-def present(connection: Connection, tables: Iterable[str], place: Place) -> frozenset[str]:
-    """Those of some tables that hold rows of a page.
-
-    Why asked first: few pages have rows in all of them, and to fetch from each of a dozen takes 5 ms.
-    """
-    bound = BOUND.format(*place)
-    asked = " UNION ALL ".join(f"(SELECT '{table}' FROM {table} WHERE {bound} LIMIT 1)" for table in sorted(tables))
-    return frozenset(table for (table,) in connection.execute(asked).fetchall()) if asked else frozenset()
-
-
-def sizes(connection: Connection) -> dict[str, int]:
-    """How many rows each table holds: that tells those a live commit has rows in, in a third of the time."""
-    return dict(connection.execute("SELECT table_name, estimated_size FROM duckdb_tables()").fetchall())

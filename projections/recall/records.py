@@ -16,6 +16,7 @@ from typing import Any
 
 import orjson
 
+from projections.recall import file
 from projections.recall.held import LATEST, SEPARATOR
 from projections.recall.kinds import BOUND, Place
 from projections.store import Connection
@@ -24,6 +25,7 @@ from streams.core.events import OUTSIDE, TurnRecorded
 from streams.core.read_model import Group
 from streams.core.section import Members
 
+_ROW = "space, name, key, thing, position, ordinal, data, sum"
 MOST = 50_000
 """Records kept in memory."""
 _CLOCKS = frozenset(table_name(cls) for cls in OUTSIDE.values() if cls is not TurnRecorded)
@@ -133,9 +135,9 @@ class Records:
     def _keep(self, index: sqlite3.Connection, space: tuple[str, int], table: str, rows: Sequence[_Told]) -> None:
         name = self._kept[table][0]
         index.executemany(
-            "INSERT OR REPLACE INTO records VALUES (?, ?, ?, ?, ?, ?, ?)",
+            "INSERT OR REPLACE INTO records VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
             [
-                (space[1], name, key, SEPARATOR.join([table, *about]), position, ordinal, data)
+                _summed(space[1], name, key, SEPARATOR.join([table, *about]), position, ordinal, data)
                 for _, position, ordinal, _, about, data in rows
                 for key in dict.fromkeys(about)
             ],
@@ -195,13 +197,14 @@ class Records:
         """By key, oldest first: the position and the record of the last of each thing."""
         # Beside a maximum SQLite gives the other columns of the row that has it.
         rows = index.execute(
-            "SELECT key, thing, position, data, max(printf('%020d%020d', position, ordinal)) AS place FROM records "
+            f"SELECT {_ROW}, max(printf('%020d%020d', position, ordinal)) AS place FROM records "
             "WHERE space = (SELECT number FROM spaces WHERE name = ?) AND name = ? AND position <= ? "
             "AND key IN (SELECT value FROM json_each(?)) GROUP BY key, thing ORDER BY key, place",
             [*where, until, orjson.dumps(list(keys)).decode()],
         )
         found: dict[str, list[tuple[int, Any]]] = {}
-        for key, thing, position, data, _ in rows:
+        for *row, sum_, _ in rows:
+            _, _, key, thing, position, _, data = _checked(row, sum_)
             of = self._kept[thing.partition(SEPARATOR)[0]][1]
             found.setdefault(key, []).append((position, of.read(data)))
         return found
@@ -218,9 +221,10 @@ class Records:
         if not count:
             return Members(0, "", [])
         order = "ORDER BY position {0}, ordinal {0} LIMIT ?"
-        first = index.execute(f"SELECT thing {where} {order.format('ASC')}", [*values, 1]).fetchone()[0]
-        newest = index.execute(f"SELECT thing {where} {order.format('DESC')}", [*values, most])
-        return Members(count, first, [thing for (thing,) in newest])
+        select = f"SELECT space, name, thing, position, ordinal, part, sum {where}"
+        (first,) = index.execute(f"{select} {order.format('ASC')}", [*values, 1])
+        newest = index.execute(f"{select} {order.format('DESC')}", [*values, most])
+        return Members(count, _thing(first), [_thing(row) for row in newest])
 
     def clock(self, index: sqlite3.Connection, space: str, until: int | None) -> tuple[int, int]:
         """The last of a space's outside events that are no turns, as of a position: its offset, and the greatest time
@@ -246,9 +250,40 @@ def _join(index: sqlite3.Connection, space: int, name: str, rows: Sequence[_Told
         )
         if part:
             index.execute(
-                "INSERT OR REPLACE INTO members VALUES (?, ?, ?, ?, ?, ?, ?)",
-                [space, name, thing, position, ordinal, part, LATEST],
+                "INSERT OR REPLACE INTO members VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+                [
+                    space,
+                    name,
+                    thing,
+                    position,
+                    ordinal,
+                    part,
+                    LATEST,
+                    _sum(space, name, thing, position, ordinal, part),
+                ],
             )
+
+
+def _sum(*row: Any) -> int:
+    return file.sum_of(row[-1] if isinstance(row[-1], bytes) else row[-1].encode(), *row[:-1])
+
+
+def _summed(*row: Any) -> tuple[Any, ...]:
+    """A row, and the sum of it behind it."""
+    return (*row, _sum(*row))
+
+
+def _checked(row: Sequence[Any], found: int) -> Sequence[Any]:
+    """A row that has the sum that was found behind it. Raises DamagedError for any other."""
+    with file.decoding():
+        if found != _sum(*row):
+            raise ValueError("a record is not what was written")
+    return row
+
+
+def _thing(row: Sequence[Any]) -> str:
+    """What a row of members is of."""
+    return str(_checked(row[:-1], row[-1])[2])
 
 
 def _number(index: sqlite3.Connection, space: str) -> int:

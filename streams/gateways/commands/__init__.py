@@ -23,7 +23,7 @@ _HERE = {
     },
     RUN: {
         "serve": "keeping", "export": "keeping", "backup": "keeping", "archive": "keeping", "restore": "keeping",
-        "doctor": "keeping", "demo": "keeping",
+        "rescue": "keeping", "doctor": "keeping", "demo": "keeping", "annotate": "annotate",
     },
     CODE: {"flow": "code", "params": "code", "presets": "code", "schema": "code"},
 }  # fmt: skip
