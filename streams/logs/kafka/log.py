@@ -19,7 +19,7 @@ from aiokafka import errors as kafka_errors
 from streams.core.driver import Record
 from streams.core.errors import LogError
 from streams.core.events import Outside
-from streams.logs.kafka.connection import Connection, Portal
+from streams.logs.kafka.connection import Connection, Portal, heard
 from streams.logs.kafka.index import Index, same
 from streams.logs.kafka.records import Broken, Headers, Read, headers_of, partition_of
 from streams.logs.kafka.records import read as read_message
@@ -214,7 +214,7 @@ class KafkaLog:
         except BaseException:
             # What is still under way may arrive or fail later; the next try has a producer of its own.
             for sent in waiting:
-                sent.add_done_callback(lambda future: future.cancelled() or future.exception())
+                sent.add_done_callback(heard)
             self._producer = None
             self._retire(producer)
             raise
