@@ -26,7 +26,6 @@ from processors.compression.events import SessionCompressed
 from processors.compression.head import (
     Head,
     Topics,
-    about,
     absorb,
     forget,
     most,
@@ -253,10 +252,11 @@ def _event(
 ) -> SessionCompressed:
     best = sorted(head.lines, reverse=True)
     decisions, actions = told(best, "decision", params.listed), told(best, "action", params.listed)
+    rows = topics.rows
     return SessionCompressed(
-        cause.space, cause.session, cause.at, topics.rows[0][0], topics.rows[-1][1], head.turns, head.tokens,
-        about(topics), [row[0] for row in topics.rows], [row[1] for row in topics.rows], [*most(head.names, NAMES)],
-        [text for _, text in decisions], [turn for turn, _ in decisions],
+        cause.space, cause.session, cause.at, rows[0][0], rows[-1][1], head.turns, head.tokens,
+        [", ".join(row[3]) for row in rows], [row[0] for row in rows], [row[1] for row in rows],
+        [*most(head.names, NAMES)], [text for _, text in decisions], [turn for turn, _ in decisions],
         [text for _, text in actions], [turn for turn, _ in actions],
         _tone(head), paragraphs(best, params.most), transcript(best, params.transcript),
     )  # fmt: skip
