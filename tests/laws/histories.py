@@ -102,7 +102,7 @@ SAYINGS = {
     "odd": "\u202e🤖 \x00 ## {1} ```\nis it done?\n``` 東京の天気",
 }
 FACTS = (
-    *("retract", "declare", "close", "reopen", "decline", "flag", "note", "settle", "end", "summary", "title", "tick"),
+    *("retract", "declare", "close", "reopen", "decline", "flag", "note", "settle", "end", "summary", "tick"),
     *("recall", "recall", "reward", "pin", "consolidate", "judge"),
 )
 
@@ -223,11 +223,11 @@ def _event(move: Move, n: int, at: int, before: list[TurnRecorded]) -> Outside:
             return NoteSettled(space, id_, at, name_of("note", move.topic), session, "did it")
         case "end":
             return SessionEnded(space, id_, at, session)
-        case "summary":
+        case "summary" if move.back % 2:
             own = [turn.id for turn in before[-400:] if turn.session == session][-max(2, move.back) :] or [turn]
             said = f"They talked about {topic(move.topic)[0]}."
             return SummaryWritten(space, id_, at, session, own[0], own[-1], said, [topic(move.topic)[1]], model="m")
-        case "title":
+        case "summary":
             return TitleWritten(space, id_, at, session, [turn, *shown[: move.back % 2]], topic(move.topic)[0], "m")
         case "recall":
             return MemoryRecalled(space, id_, at, topic(move.topic)[1], shown, session if move.back % 2 else "")
