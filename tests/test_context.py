@@ -27,13 +27,13 @@ from projections.context.compose import Composed, compose
 from projections.context.params import ContextParams, RecentParams
 from projections.context.recent import recent
 from projections.context.render import frame_cost, render
-from projections.context.turns import Turn, quoted, tool_calls
+from projections.context.turns import Turn, tool_calls
 from projections.recall.answers import Recall, Sight
 from projections.store import read_only
 from streams.core.errors import UsageError
 from streams.core.events import DAY, HOUR, MINUTE, TurnRetracted, micros
 from streams.core.params import Params
-from streams.core.section import Ask, Members, Piece, Section, Spoken
+from streams.core.section import Ask, Members, Piece, Section, Spoken, quoted
 from streams.core.text.terms import tokens
 from streams.core.text.within import clip
 from streams.runtime.home import Home

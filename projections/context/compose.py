@@ -15,10 +15,10 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from projections.context.params import ContextParams
-from projections.context.turns import Turn, quoted, words
+from projections.context.turns import Turn, words
 from streams.core.events import iso
 from streams.core.params import Params
-from streams.core.section import Ask, Piece, Reader, Section, offsets
+from streams.core.section import Ask, Piece, Reader, Section, offsets, quoted
 from streams.core.text.within import cost
 
 
@@ -93,7 +93,7 @@ def compose(
     budget = own.budget if budget is None else budget
     found: list[tuple[Section, Piece]] = []
     for section, mechanism in sorted(offers, key=lambda offer: offer[0].place):
-        if section.name not in without:
+        if section.name not in without and section.layer not in without:
             own_params, read = params[f"context.{section.name}"], source.reader(section)
             pieces = section.pieces(mechanism, own_params, ask, read)
             found += [(section, piece) for piece in pieces]

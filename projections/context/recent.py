@@ -27,4 +27,4 @@ def recent(_: None, own: RecentParams, ask: Ask, read: Reader) -> Iterator[Piece
     yield from reversed(pieces)
 
 
-RECENT = Section("recent", 90, "The newest turns of this session", RecentParams, recent)
+RECENT = Section("recent", 90, "The newest turns of this session", RecentParams, recent, layer="")

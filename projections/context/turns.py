@@ -13,8 +13,6 @@ from projections.context.params import ContextParams
 from projections.store import Connection
 from streams.core.text.within import clip
 
-QUOTE = "\n  | "
-"""What begins every further line of what somebody said. No line of the frame begins so."""
 _TURNS = """
 SELECT t.position, t.id, t.role, t.agent, t.content, t.session, epoch_us(t.at), t.tokens, t.parts
 FROM turn_recorded t JOIN (SELECT unnest($positions::BIGINT[]) AS position) p ON p.position = t.position
@@ -84,11 +82,6 @@ def _read(connection: Connection, space: str, positions: Sequence[int]) -> dict[
         at: Turn(id, role, agent, content, session, at, when, size or 0, tool_calls(parts or "[]"))
         for at, id, role, agent, content, session, when, size, parts in rows
     }
-
-
-def quoted(text: str) -> str:
-    """What somebody said, with every line after the first marked as a quotation."""
-    return QUOTE.join(text.splitlines())
 
 
 def words(turn: Turn, limit: int, params: ContextParams) -> str:

@@ -139,7 +139,7 @@ class Index:
             ],
         }
         self._identity = orjson.dumps(identity, option=orjson.OPT_SORT_KEYS).decode()
-        with file.locked(self.path):
+        with file.writing(self.path):
             try:
                 with file.mended(self.path):
                     self._connect(connection)
@@ -166,7 +166,7 @@ class Index:
 
     def renew(self) -> None:
         """Begins anew: it was found to be of another log."""
-        with file.locked(self.path):
+        with file.writing(self.path):
             self._renew()
 
     def _renew(self) -> None:
@@ -222,7 +222,7 @@ class Index:
         ends = self._ends(connection, goes)
         if not self._waiting(ends):
             return 0
-        with file.locked(self.path):
+        with file.writing(self.path):
             try:
                 return self._catch_up(connection, ends, progress)
             except file.DamagedError:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from importlib.resources import files
 from typing import Any
 
+from streams.core.job import Job
 from streams.core.section import Section
 
 
@@ -78,6 +79,8 @@ class ReadModel:
     documents: tuple[Documents, ...] = ()
     sections: tuple[Section, ...] = ()
     """What it puts into a context."""
+    jobs: tuple[Job[Any], ...] = ()
+    """What of it a model may write."""
 
 
 def read_model(package: str, **more: Any) -> ReadModel:

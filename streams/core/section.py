@@ -118,8 +118,22 @@ class Section:
     pieces: Pieces
     queries: Mapping[str, str] = field(default_factory=dict)
     """SQL by name, for `Reader.rows`. Written as projections/views.sql says."""
+    layer: str = "focus"
+    """Of what it is a part: the focus of attention, which is chosen for the turn to be answered, or another layer;
+    `--without LAYER` leaves one out as a whole. The session's last exchanges are in none ("")."""
+    window: str = ""
+    """The name under which it is shown alone with the session's newest turns (`context --window`), to be compared."""
 
 
 def offsets(pieces: Sequence[Piece]) -> list[int]:
     """The offsets of the turns that pieces show in their own words."""
     return sorted({piece.turn for piece in pieces if piece.turn >= 0})
+
+
+QUOTE = "\n  | "
+"""What begins every further line of what somebody said. No line of the frame begins so."""
+
+
+def quoted(text: str) -> str:
+    """What somebody said, with every line after the first marked as a quotation."""
+    return QUOTE.join(text.splitlines())
