@@ -19,7 +19,7 @@ kept; and what is compressed ends where the talk turns to another topic. Source:
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import compress
 from typing import Any
 
@@ -35,6 +35,7 @@ from processors.compression.head import (
     told,
     transcript,
 )
+from processors.compression.jobs import JOBS
 from processors.compression.section import PAST
 from processors.compression.tone import tone
 from processors.manifest import SegmentConcluded, SegmentOpened
@@ -45,6 +46,7 @@ from streams.core.processor import Derived, Processor, Raw, State, on
 from streams.core.read_model import Keep, read_model
 from streams.core.text.commonness import CLASSES
 from streams.core.text.telling import excerpt
+from streams.core.text.within import clip
 
 AURORA = "the Aurora report"
 
@@ -224,12 +226,14 @@ def _retracted(
             block.concluded = [concluded for concluded in block.concluded if concluded[0] != fact.turn]
             state.put(key, block)
     head, topics = state.get(f"head/{session}", Head), state.get(f"topics/{session}", Topics)
-    if head is None or topics is None or not forget(head, fact.turn):
+    if head is None or topics is None or not (forget(head, fact.turn) or head.written):
         return ()
+    head.written = False
     state.put(f"head/{session}", head)
     return [_event(params, fact, head, topics)]
 
 
+<<<<<<< HEAD
 def _written(params: CompressionParams, state: State, fact: SummaryWritten, raw: Raw[Any]) -> Sequence[Derived]:
     """A model's summary of the head, from its first to its last turn, is told in place of what was picked of it."""
     head, topics = state.get(f"head/{fact.session}", Head), state.get(f"topics/{fact.session}", Topics)
@@ -251,6 +255,21 @@ def _written(params: CompressionParams, state: State, fact: SummaryWritten, raw:
 
 WRITTEN, WRITTEN_LINE = 2_000, 240
 """Characters kept of what a model wrote, and of each decision and action."""
+=======
+def _written(
+    params: CompressionParams, state: State, fact: SummaryWritten, raw: Raw[SummaryWritten]
+) -> Sequence[Derived]:
+    """A model's words for just this head take the place of its paragraphs, until it grows or a turn is retracted."""
+    head, topics = state.get(f"head/{fact.session}", Head), state.get(f"topics/{fact.session}", Topics)
+    text = clip(" ".join(fact.text.split()), params.most)
+    if not text or head is None or topics is None:
+        return ()
+    if (topics.rows[0][0], topics.rows[-1][1]) != (fact.first_turn, fact.last_turn):
+        return ()
+    head.written = True
+    state.put(f"head/{fact.session}", head)
+    return [replace(_event(params, fact, head, topics), text=text, model=fact.model[:SPEAKER])]
+>>>>>>> main
 
 
 def _event(
@@ -280,7 +299,7 @@ def _tone(head: Head) -> str:
 
 PROCESSOR = Processor(
     name="compression",
-    version=1,
+    version=2,
     params=CompressionParams,
     takes=(
         on(SegmentOpened, _shifted),
@@ -292,6 +311,6 @@ PROCESSOR = Processor(
     emits=(SessionCompressed,),
     reads=("turns", "manifest"),
     read_model=read_model(
-        __package__, sections=(PAST,), keeps=(Keep(SessionCompressed, ("session",), "compressions"),)
+        __package__, jobs=JOBS, sections=(PAST,), keeps=(Keep(SessionCompressed, ("session",), "compressions"),)
     ),
 )
