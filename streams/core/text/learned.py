@@ -56,6 +56,10 @@ class Learned:
         total = sum([packed[signal] for signal in signals if signal in packed], self._none)
         return [((total >> (LANE * at)) & (2 * _HALF - 1)) - _HALF for at in range(len(self.acts))]
 
+    def words(self, act: str) -> list[str]:
+        """The signals that speak for an act."""
+        return [signal for signal, given in self._weights.items() if given.get(act, 0) > 0]
+
     def why(self, signals: Collection[str], act: str) -> list[tuple[str, int]]:
         """What the signals that are there weigh for an act, the strongest first."""
         found = [(signal, self._weights.get(signal, {}).get(act, 0)) for signal in signals]
