@@ -13,10 +13,10 @@ import re
 from collections.abc import Sequence
 from datetime import datetime
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from streams.core.text.languages import language
-from streams.core.text.learned import Learned
+from streams.core.text.learned import Learned, likelihood
 from streams.core.text.signals import folded, signals
 from streams.core.text.times import KINDS, Time, Ttl, haste, named
 
@@ -123,6 +123,20 @@ def reminders(content: str, now: datetime, sure: int, asks: int) -> list[Reminde
             found[sentence] = Reminder(sentence, moment, haste(sentence), score, asked)
     best = max(found.values(), key=lambda one: one.score, default=None)
     return [one for one in found.values() if one is best or one.asked >= asks][:MAX_REMINDERS]
+
+
+def why(content: str, now: datetime) -> list[dict[str, Any]]:
+    """What was seen of each candidate in a user's words, and what it weighs: how the decision came about."""
+    found: list[dict[str, Any]] = []
+    for time, sentence, seen in candidates(content, now):
+        act = "reminder" if time else "asked"
+        score = WEIGHTS.scores(seen)[WEIGHTS.acts.index(act)]
+        by = f"until {time.moment:%Y-%m-%d %H:%M}" if time else ""
+        weights = [{"signal": signal, "weight": weight} for signal, weight in WEIGHTS.why(seen, act)]
+        found.append(
+            {"sentence": sentence, "time": by, "score": score, "likelihood": likelihood(score), "signals": weights}
+        )
+    return found
 
 
 def _sentences(text: str) -> list[tuple[int, int]]:
