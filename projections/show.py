@@ -68,6 +68,11 @@ def show(connection: Connection, id: str, space: str | None = None, tokens: int 
     }
 
 
+def turns_behind(connection: Connection, id: str, space: str) -> list[Turn]:
+    """The turns of a space behind an id, or a range. Raises UsageError where there are none."""
+    return _behind(connection, id, space)[1]
+
+
 def _behind(connection: Connection, id: str, space: str | None) -> tuple[str, list[Turn]]:
     for kind, condition in (_BEHIND | orjson.loads(read_meta(connection, "behind"))).items():
         if turns := _turns(connection, condition, {"id": id}, space):

@@ -2,6 +2,14 @@
 
 from __future__ import annotations
 
+FULL = ("No space left", "disk is full", "Disk quota exceeded", "File too large")
+"""What the system, SQLite and DuckDB say where there is no room."""
+
+
+def says_full(error: BaseException) -> bool:
+    """Whether an error says that there is no room."""
+    return any(words in str(error) for words in FULL)
+
 
 class MnemologError(Exception):
     """Base of all errors meant for the user: `str(error)` says what is wrong, `way_out` what to do."""
@@ -21,6 +29,14 @@ class MemoryFileError(MnemologError):
 
 class DamagedError(MemoryFileError):
     """A memory's file is damaged, or of another format. What is derived can be made anew from the log."""
+
+
+class NoRoomError(MemoryFileError):
+    """There is no room for what must be written; nothing that was acknowledged is lost."""
+
+
+class ForeignError(MemoryFileError):
+    """A memory was folded from another log, or from what stood in this one before an older one was restored."""
 
 
 class BusyError(MnemologError):

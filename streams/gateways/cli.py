@@ -15,7 +15,7 @@ import typer
 import typer.main
 from typer.core import TyperGroup
 
-from streams.core.errors import MnemologError, UsageError
+from streams.core.errors import MnemologError, NoRoomError, UsageError, says_full
 from streams.gateways.command import FAILED, MISUSED, OK
 from streams.gateways.commands import COMMANDS, Place
 from streams.gateways.terminal import Terminal, printable
@@ -182,6 +182,9 @@ def complain(error: MnemologError, json: bool) -> None:
 
 def refused(error: OSError) -> MnemologError:
     """What the system refused: rights, room, a folder where a file should be."""
+    if says_full(error):
+        place = f"{error.filename} cannot be written: " if error.filename else ""
+        return NoRoomError(f"{place}{error.strerror}", "make room, then do it again: nothing acknowledged is lost")
     if error.filename is None or error.strerror is None:
         return unexpected(error)
     return MnemologError(f"{error.filename}: {error.strerror}", "mend that, or name another place; --debug tells more")

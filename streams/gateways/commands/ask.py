@@ -38,12 +38,24 @@ def context(
     question: Annotated[str, typer.Option(help="What is to be answered, where it is not recorded yet.")] = "",
     without: Annotated[
         Optional[list[str]],  # noqa: UP045
-        typer.Option(metavar="SECTION,...", help="Leave sections out: recent, recalled, entries, concluded, notes ..."),
+        typer.Option(metavar="SECTION,...", help="Leave sections or layers out: recalled, notes, focus ..."),
     ] = None,
     explain: Annotated[
         bool, typer.Option("--explain", help="All that was considered: what was taken, what was left out, and why.")
     ] = False,
-    keep: Annotated[bool, typer.Option("--record", help="Record that an agent was shown what recall put in.")] = False,
+    window: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME", help="To compare: compression, truncation or sliding in place of what is chosen by worth."
+        ),
+    ] = "",
+    details: Annotated[
+        Optional[list[str]],  # noqa: UP045
+        typer.Option(metavar="TURN..TURN|ID,...", help="A second window: only the turns behind these ids."),
+    ] = None,
+    keep: Annotated[
+        bool, typer.Option("--record", help="Record that an agent was shown what recall put in, or the details.")
+    ] = False,
     as_of: AsOf = None,
     after: After = "",
     memory: Memory = "live",
@@ -52,10 +64,14 @@ def context(
 ) -> None:
     """What a model would be given now in a session: text, chat messages, or all of it with scores and turns."""
     space = space_of(space)
-    how = {"budget": budget, "question": question, "explain": explain, "as_of": as_of}
+    how: dict[str, Any] = {"budget": budget, "question": question, "explain": explain, "as_of": as_of}
     with opened(home, json, after) as (house, terminal):
-        left = [name.strip() for names in without or () for name in names.split(",") if name.strip()]
-        found = house.ask("context", memory, space=space, session=session, without=left, **how)
+        left, ids = (
+            [one.strip() for many in given or () for one in many.split(",") if one.strip()]
+            for given in (without, details)
+        )
+        how |= {"without": left, "window": window, "details": ids}
+        found = house.ask("context", memory, space=space, session=session, **how)
         if keep and found["recalled"]["turns"]:
             from streams.gateways.commands.recall import keep_shown
 
@@ -74,6 +90,45 @@ def context(
             terminal.say(f"{found['tokens']:,} of {found['budget']:,} tokens are used")
         else:
             sys.stdout.write(printable(found["text"]).rstrip("\n") + "\n")
+
+
+def layers(
+    session: Annotated[str, typer.Option(metavar="X", help="The session.")],
+    every: Annotated[int, typer.Option(min=1, help="A row for so many turns, and one for the last.")] = 10,
+    space: InSpace = None,
+    budget: Annotated[Optional[int], typer.Option(min=1, help="Tokens at most.")] = None,  # noqa: UP045
+    memory: Memory = "live",
+    home: HomeDir = None,
+    json: AsJson = False,
+) -> None:
+    """How many tokens each layer of a session's context took, turn by turn."""
+    space = space_of(space)
+    with opened(home, json) as (house, terminal):
+        said = house.ask("view", memory, name="recorded_turns", space=space, session=session, order="position")
+        if not said:
+            known_place(house.path, space, session)
+        rows = []
+        for number, turn in enumerate(said, 1):
+            if number % every and number < len(said):
+                continue
+            found = house.ask(
+                "context", memory, space=space, session=session, budget=budget, as_of=str(turn["position"])
+            )
+            row = {"turn": number, "turn_id": turn["turn_id"], "tokens": found["tokens"], "exchanges": 0, "focus": 0}
+            for section in found["sections"]:
+                name = section["layer"] or "exchanges"
+                row[name] = row.get(name, 0) + section["tokens"]
+            rows.append(row)
+        names = dict.fromkeys(name for row in rows for name in row if name not in ("turn", "turn_id"))
+        whole = [{name: row.get(name, 0) for name in ("turn", "turn_id", *names)} for row in rows]
+        terminal.rows(
+            whole, f"turn> turn_id? {' '.join(f'{name}>' for name in names)}", "no turns yet: feed some first"
+        )
+
+
+def _listed(given: list[str] | None) -> list[str]:
+    """What was given, one or several at a time with commas between."""
+    return [one.strip() for many in given or () for one in many.split(",") if one.strip()]
 
 
 def show(

@@ -145,14 +145,41 @@ def check_backup(source: Path) -> None:
     import sqlite3
     from contextlib import closing
 
+    from streams.logs.sqlite import is_sound
+
     try:
         with closing(sqlite3.connect(f"{source.resolve().as_uri()}?mode=ro", uri=True)) as log:
             log.execute("SELECT count(*) FROM log").fetchone()
-            sound = log.execute("PRAGMA quick_check(1)").fetchone()[0] == "ok"
+        sound = is_sound(source)
     except sqlite3.Error as error:
         raise UsageError(f"{source} is no backup: {error}", "name what `mnemolog backup` wrote") from error
     if not sound:
         raise UsageError(f"{source} is damaged", "name another backup")
+
+
+def rescue(
+    target: Annotated[Path, typer.Argument(metavar="FILE", help="A file that is not there yet.")],
+    home: HomeDir = None,
+    json: AsJson = False,
+) -> None:
+    """Copy what can be read of a damaged log; `restore` begins a home with the copy."""
+    from streams.logs import LOG_FILE
+    from streams.logs.rescue import rescue as rescue_log
+
+    if target.exists():
+        raise UsageError(f"{target} exists already", "choose another file")
+    terminal = Terminal(json)
+    with terminal.progress("copying") as tick:
+        done = rescue_log(home_path(home) / LOG_FILE, target, tick)
+    if json:
+        terminal.object({"file": str(target), "events": done.readable.count(), "lost": done.lost.found})
+    else:
+        terminal.say(f"[green]{done.readable.count():,} events[/] in {target}")
+        if done.lost.found:
+            terminal.say(f"[red]{done.lost.count():,} lost[/]: at offsets {done.lost}")
+        terminal.say(f"[dim]to go on with it: mnemolog restore {target} --home NEW[/]")
+    if done.lost.found:
+        raise typer.Exit(FAILED)
 
 
 def doctor(home: HomeDir = None, json: AsJson = False) -> None:

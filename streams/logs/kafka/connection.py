@@ -63,7 +63,7 @@ class Connection:
             settings.kafka_security,
             settings.kafka_sasl,
             settings.kafka_user,
-            _password(settings),
+            settings.secret("kafka_password"),
             settings.kafka_ca,
             settings.kafka_cert,
             settings.kafka_key,
@@ -146,18 +146,6 @@ class Connection:
             case kafka_errors.NotEnoughReplicasError() | kafka_errors.NotEnoughReplicasAfterAppendError():
                 return "too few brokers are in step; bring them back, then do it again: nothing is recorded twice"
         return "see that they run and that MNEMOLOG_KAFKA and MNEMOLOG_KAFKA_SECURITY fit their listener, then again"
-
-
-def _password(settings: Settings) -> str:
-    """The password that settings tell, or the first line of the file that they name. Raises UsageError."""
-    if settings.kafka_password_file is None:
-        return settings.kafka_password.get_secret_value()
-    try:
-        return settings.kafka_password_file.read_text().rstrip("\r\n")
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(
-            f"{settings.kafka_password_file} cannot be read: {error}", "MNEMOLOG_KAFKA_PASSWORD_FILE names a text file"
-        ) from error
 
 
 def _encrypted() -> str:

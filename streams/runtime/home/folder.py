@@ -70,7 +70,7 @@ class Folder:
 
         `look` is called each time that it is not to be had: what it raises ends the waiting.
         """
-        with self.lock.open("a+b") as lock:
+        with self.lock.open("a+b", buffering=0) as lock:
             deadline = time.monotonic() + wait
             while True:
                 try:
@@ -84,9 +84,9 @@ class Folder:
                         ) from None
                     look()
                     time.sleep(LOOK)
-            lock.truncate(0)
-            lock.write(str(os.getpid()).encode())
-            lock.flush()
+            with suppress(OSError):  # no room: then it is not told who holds it
+                lock.truncate(0)
+                lock.write(str(os.getpid()).encode())
             yield
 
     def holder(self) -> str:

@@ -32,7 +32,7 @@ class Office:
     def __init__(self, home: Home, runtime: Keeper) -> None:
         self.home = home
         self.runtime = runtime
-        self.recalling = Recalling(home, LIVE)
+        self.recalling = Recalling(home, LIVE, lambda: runtime.store.extent())
         self._snapshots = Snapshots(home.folder)
 
     def close(self) -> None:

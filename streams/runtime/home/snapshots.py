@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -44,9 +45,8 @@ class Snapshots:
 
 def settle(live: Path) -> None:
     """Brings all of a memory into its one file, whatever folded it. The caller holds the writer lock."""
-    connection = stores.connect(live)
-    connection.execute("CHECKPOINT")
-    connection.close()
+    with closing(stores.connect(live)) as connection, stores.intact(live):
+        connection.execute("CHECKPOINT")
 
 
 def outdated(home: Home, wait: float) -> Path:
