@@ -10,7 +10,7 @@ score with thresholds of its own: sure ones act, doubtful ones are offered. `why
 
     ACTS = Learned.load("streams.core.text", "acts.json")
     scores = ACTS.scores(signals)             one for each of ACTS.acts
-    ACTS.why(signals, "reminder")             [("w:remind", 212), ...], strongest first
+    ACTS.why(signals, "reminder")             [("remind", 212), ...], strongest first
 """
 
 from __future__ import annotations

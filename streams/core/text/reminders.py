@@ -4,7 +4,9 @@ Each time to come that the words name (see times) is a candidate, and so is a tu
 which of them are meant (see learned): the words of the sentence, those right before and behind the time, how far off it
 is. `asked` says how sure it is that somebody asks for a reminder in so many words.
 
-Weights: reminders.json, by tests/bench/learn_reminders.py.
+Weights: reminders.json, by tests/bench/learn_reminders.py, from 17 voices and 1,000 single sentences. On 17 voices by other
+authors, in which nobody looked anything up: English precision .83, recall .52, right time .82; all languages .76, .47 and .85.
+In chats of friends (LoCoMo) 2 of 1,000 turns leave a note, in IRC 1.
 """
 
 from __future__ import annotations
@@ -18,7 +20,7 @@ from typing import Any, NamedTuple
 from streams.core.text.languages import language
 from streams.core.text.learned import Learned, likelihood
 from streams.core.text.signals import folded, signals
-from streams.core.text.times import KINDS, Time, Ttl, haste, named
+from streams.core.text.times import KINDS, WIDE, Time, Ttl, haste, named
 
 MAX_READ = 6_000
 """Characters read of a turn: a thousand words; further down stands what was pasted."""
@@ -39,7 +41,7 @@ WEIGHTS = Learned.load("streams.core.text", "reminders.json")
 
 ASKING = frozenset(WEIGHTS.words("read"))
 """Words of requests: a turn with one is read closely, and they count in its other sentences, too."""
-_TIMELY = frozenset(["sat", "sun", "wed", "mar", "may", "min", "mins"]) | KINDS.keys()
+_TIMELY = frozenset(["sat", "sun", "wed", "mar", "may", "min", "mins", "#"]) | KINDS.keys()
 _NUMERIC = re.compile(
     r"\D?(?:\d{1,2}(?:st|nd|rd|th|er|[ap]m|h|uhr|\.)?|\d{1,2}[:.h]\d\d.*|0\d[0-5]\d|\d{4}-\d\d-\d\d)[.,:;!?)]*"
 )
@@ -83,25 +85,28 @@ def candidates(content: str, now: datetime, every: bool = False) -> list[Candida
     text = content[:MAX_READ]
     if "`" in text or ">" in text:
         text = _QUOTED.sub(lambda found: " " * len(found[0]), text)
-    words = folded(text)
-    code = language(text, words)
-    spans = _sentences(text)
-    times = named(text, code, now)[:MAX_TIMES]
+    spans = [(start, end, folded(text[start:end])) for start, end in _sentences(text)]
+    code = language(text, [word for _, _, words in spans for word in words])
+    times = [
+        time._replace(start=time.start + start, end=time.end + start)
+        for start, end, words in spans
+        if code in WIDE or not _TIMELY.isdisjoint(words)
+        for time in named(text[start:end], code, now)
+    ][:MAX_TIMES]
     found = []
     for at, time in enumerate(times):
-        place = next((n for n, (start, end) in enumerate(spans) if start <= time.start < end), len(spans) - 1)
+        place = next(n for n, (start, end, _) in enumerate(spans) if start <= time.start < end)
         seen = _around(text, spans, place)
-        seen += _beside(text, spans[place], time)
+        seen += _beside(text, spans[place][:2], time)
         days = (time.moment - now).total_seconds() / 86_400
         seen.append("t:exact" if time.exact else "t:day")
         seen.append("t:" + next((name for most, name in _FAR if days < most), "never"))
         seen += [f"t {word}" for word in folded(text[time.start : time.end])]
         seen.append("t:only" if len(times) == 1 else "t:first" if not at else "t:later")
         seen.append(f"in:{code}")
-        found.append(Candidate(time, text[slice(*spans[place])].strip(), [*dict.fromkeys(seen)]))
-    asks = every or not ASKING.isdisjoint(words)
-    for place, (start, end) in enumerate(spans[:MAX_TIMES] if asks and not times else ()):
-        if every or not ASKING.isdisjoint(folded(text[start:end])):
+        found.append(Candidate(time, text[slice(*spans[place][:2])].strip(), [*dict.fromkeys(seen)]))
+    for place, (start, end, words) in enumerate(spans[:MAX_TIMES] if not times else ()):
+        if every or not ASKING.isdisjoint(words):
             seen = [*_around(text, spans, place), "t:none", f"in:{code}"]
             found.append(Candidate(None, text[start:end].strip(), seen))
     return found
@@ -144,11 +149,13 @@ def _sentences(text: str) -> list[tuple[int, int]]:
     return [(a, b) for a, b in pairwise(dict.fromkeys((0, *ends, len(text)))) if text[a:b].strip()]
 
 
-def _around(text: str, spans: Sequence[tuple[int, int]], place: int) -> list[str]:
-    """The signals of a sentence, and those of the rest of its turn."""
-    start, end = spans[place]
+def _around(text: str, spans: Sequence[tuple[int, int, list[str]]], place: int) -> list[str]:
+    """The signals of a sentence, and the words of requests in the rest of its turn."""
+    start, end, _ = spans[place]
     seen = signals(text[start:end])
-    seen += [f"rest {word}" for word in folded(f"{text[:start]} {text[end:]}") if word in ASKING]
+    seen += [
+        f"rest {word}" for at, (_, _, words) in enumerate(spans) if at != place for word in words if word in ASKING
+    ]
     seen.append("last" if place == len(spans) - 1 else "first" if not place else "between")
     seen.append(f"sentences:{min(len(spans), 4)}")
     return seen

@@ -53,6 +53,9 @@ _WEAK = frozenset(["sun", "sat", "may", "march", "mar", "mo", "do", "mi", "di", 
 """Words that are mostly no time: they count where a word that leads to times or a number stands beside them."""
 MANY = 3
 """The first, second and third are mostly no days: kind s."""
+SURE = 10_000
+"""Added to the minutes of an hour whose half of the day is certain."""
+TENS = 20
 CLOSE = 17
 """The hour when offices close."""
 LATE = timedelta(hours=1)
@@ -97,12 +100,12 @@ KINDS = {
 }
 """Words of time in any language, by kind: what they stand for in signals."""
 _TOKEN = re.compile(
-    r"(?P<date>\d{4}-\d\d-\d\d)"
+    r"(?P<word>[^\W\d_]+(?:-[^\W\d_]+)*)|(?P<date>\d{4}-\d\d-\d\d)"
     r"|(?P<slash>\d{1,2}[/.]\d{1,2}(?:[/.](?:20)?\d\d)?\b(?![:.]\d))"
     r"|(?P<clock>\d{1,2}[:.h]\d\d(?!\d)|(?<![\d.,])0\d[0-5]\d(?!\d))(?P<half>[ap]\.?m\b)?"
     r"|(?P<hour>\d{1,2}) ?(?P<half2>[ap]\.?m\b)"
     r"|(?P<ord>\d{1,2}(?:st|nd|rd|th|er|º)\b|\d{1,2}\.(?= ?\w))"
-    r"|(?P<num>\d+)|(?P<word>[^\W\d_]+(?:-[^\W\d_]+)*)|(?P<mark>[.!?;:,()\n%£$€])"
+    r"|(?P<num>\d+)|(?P<mark>[.!?;:,()\n%£$€])"
 )
 
 
@@ -111,51 +114,68 @@ def _names(text: str, match: re.Match[str], before: str) -> bool:
     return before != "." and text[match.start()].isupper()
 
 
+OTHER = ("x", 0.0)
+"""What a word is that tells nothing of times."""
+
+
+def _joined(word: str, words: Mapping[str, tuple[str, float]]) -> tuple[str, float]:
+    """What "twenty-first" is."""
+    first, *_, last = (words.get(part, OTHER) for part in word.split("-"))
+    return (last[0], first[1] + last[1]) if first[0] == "n" and first[1] >= TENS and last[0] in "no" else OTHER
+
+
+def _number(match: re.Match[str], language: str) -> tuple[str, float]:
+    """What digits are: a date, an hour, a day of a month or a number."""
+    said, name = match[0], match.lastgroup
+    if half := match["half"] or match["half2"]:
+        hour = re.split("[:.h]", match["clock"] or match["hour"])
+        minutes = int(hour[1]) if len(hour) > 1 else 0
+        return "C", (int(hour[0]) % 12 + 12 * (half[0] == "p")) * 60 + minutes + SURE
+    if name == "clock":
+        digits = said if said.isdigit() else re.sub(r"\D", "", said.rjust(5, "0"))
+        hours, minutes = int(digits[:-2]), int(digits[-2:])
+        sure = said.startswith("0") or hours > 12
+        return ("C", hours * 60 + minutes + SURE * sure) if hours < 24 and minutes < 60 else OTHER
+    if name == "date":
+        year, month, day = map(int, said.split("-"))
+        return ("I", year * 10_000 + month * 100 + day) if _is_day(said) else OTHER
+    if name == "slash":
+        day, month = map(int, re.split("[/.]", said)[:2])
+        dotted = "." in said and language != "de"  # 10.04 is a number
+        return ("J", month * 100 + day) if 0 < month < 13 and 0 < day < 32 and not dotted else OTHER
+    return ("o", int(re.sub(r"\D", "", said))) if name == "ord" else ("n", min(int(said[:6]), 99_999))
+
+
+def _is_day(said: str) -> bool:
+    try:
+        return bool(datetime.fromisoformat(said))
+    except ValueError:
+        return False
+
+
 def _tokens(text: str, lowered: str, language: str) -> list[_Token]:
     """The words of a text by kind; "x" for any other."""
     found: list[_Token] = []
     words = _WORDS[language]
     for match in _TOKEN.finditer(lowered):
-        kind, value = "x", 0.0
         name = match.lastgroup
-        if half := match["half"] or match["half2"]:
-            hour = re.split("[:.h]", match["clock"] or match["hour"])
-            kind = "C"
-            value = (int(hour[0]) % 12 + 12 * (half[0] == "p")) * 60 + int(hour[1] if len(hour) > 1 else 0) + 10_000
-        elif name == "clock":
-            digits = re.sub(r"\D", "", match[0].rjust(5, "0")) if not match[0].isdigit() else match[0]
-            hours, minutes = int(digits[:-2]), int(digits[-2:])
-            if hours < 24 and minutes < 60:
-                sure = match[0].startswith("0") or hours > 12
-                kind, value = "C", hours * 60 + minutes + 10_000 * sure
-        elif name == "date":
-            year, month, day = map(int, match[0].split("-"))
-            kind, value = "I", year * 10_000 + month * 100 + day
-        elif name == "slash":
-            day, month = map(int, re.split("[/.]", match[0])[:2])
-            dotted = "." in match[0] and language != "de"  # 10.04 is a number
-            kind, value = ("J", month * 100 + day) if 0 < month < 13 and 0 < day < 32 and not dotted else ("x", 0)
+        if name == "word":
+            kind, value = words.get(match[0], OTHER)
+            if kind == "x" and "-" in match[0]:
+                kind, value = _joined(match[0], words)
+            elif kind == "o" and value <= MANY:
+                kind = "s"
+            if kind != "x" and match[0] in _WEAK:
+                before = found[-1].kind if found else "."
+                if before not in "lbNTBEmfnoaW" and not _names(text, match, before):
+                    kind = "x"
+        elif name == "mark":
+            kind, value = "," if match[0] in ",:(" else "x" if match[0] in ")%£$€" else ".", 0.0
         elif name == "ord" and match[0][-1] == "." and language != "de":
             found.append(_Token("n", int(match[0][:-1]), match.start(), match.end() - 1))
-            kind = "."
-        elif name == "ord":
-            kind, value = "o", int(re.sub(r"\D", "", match[0]))
-        elif name == "num":
-            kind, value = "n", min(int(match[0][:6]), 99_999)
-        elif name == "mark":
-            kind = "," if match[0] in ",:(" else "x" if match[0] in ")%£$€" else "."
+            kind, value = ".", 0.0
         else:
-            kind, value = words.get(match[0], ("x", 0.0))
-            if "-" in match[0] and kind == "x":
-                parts = [words.get(part, ("x", 0.0)) for part in match[0].split("-")]
-                if parts[0] in (("n", 20.0), ("n", 20), ("n", 30.0)) and parts[-1][0] in "no":
-                    kind, value = parts[-1][0], parts[0][1] + parts[-1][1]
-            if kind == "o" and value <= MANY:
-                kind = "s"
-            if match[0] in _WEAK and not (
-                found and (found[-1].kind in "lbNTBEmfnoaW" or _names(text, match, found[-1].kind))
-            ):
-                kind = "x"
+            kind, value = _number(match, language)
         found.append(_Token(kind, value, match.start(), match.end()))
     return found
 
@@ -291,8 +311,8 @@ def _clock(
 ) -> tuple[int, bool] | None:
     """The minute of the day, and whether its half of the day is certain."""
     minutes = rule(values)
-    if minutes >= 10_000:
-        return int(minutes) - 10_000, True
+    if minutes >= SURE:
+        return int(minutes) - SURE, True
     if half:
         minutes -= 60
     if not 0 <= minutes <= 24 * 60 or values[-1] > 24 * 60:
@@ -307,7 +327,7 @@ def _clock(
 
 def named(text: str, language: str, now: datetime) -> list[Time]:
     """The times to come that a text names, in order."""
-    if language in _WIDE:
+    if language in WIDE:
         return [*_wide(text, now)]
     if language not in _WORDS:
         language = "en"
@@ -437,7 +457,8 @@ def _find_clocks(tokens: list[_Token], kinds: str, language: str, covered: list[
     return sorted(found)
 
 
-_WIDE = frozenset(("ja", "zh"))
+WIDE = frozenset(("ja", "zh"))
+"""Languages written without spaces."""
 _HAN = {c: str(at) for at, c in enumerate("〇一二三四五六七八九")} | {"零": "0", "两": "2", "兩": "2"}
 _HAN_NUMBER = re.compile("[〇零一二两兩三四五六七八九十]+(?=[分時时点點日号號週周月小秒天])")
 _WIDE_TIMES = re.compile(
