@@ -18,7 +18,7 @@ kept; and what is compressed ends where the talk turns to another topic. Source:
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import compress
 from typing import Any
 
@@ -26,7 +26,6 @@ from processors.compression.events import SessionCompressed
 from processors.compression.head import (
     Head,
     Topics,
-    about,
     absorb,
     forget,
     most,
@@ -35,16 +34,18 @@ from processors.compression.head import (
     told,
     transcript,
 )
+from processors.compression.jobs import JOBS
 from processors.compression.section import PAST
 from processors.compression.tone import tone
 from processors.manifest import SegmentConcluded, SegmentOpened
 from processors.manifest.summary import KEEPING, MOST_TERMS, Quoting
-from streams.core.events import TurnRecorded, TurnRetracted
+from streams.core.events import SummaryWritten, TurnRecorded, TurnRetracted
 from streams.core.params import param
 from streams.core.processor import Derived, Processor, Raw, State, on
 from streams.core.read_model import Keep, read_model
 from streams.core.text.commonness import CLASSES
 from streams.core.text.telling import excerpt
+from streams.core.text.within import clip
 
 AURORA = "the Aurora report"
 
@@ -224,19 +225,38 @@ def _retracted(
             block.concluded = [concluded for concluded in block.concluded if concluded[0] != fact.turn]
             state.put(key, block)
     head, topics = state.get(f"head/{session}", Head), state.get(f"topics/{session}", Topics)
-    if head is None or topics is None or not forget(head, fact.turn):
+    if head is None or topics is None or not (forget(head, fact.turn) or head.written):
         return ()
+    head.written = False
     state.put(f"head/{session}", head)
     return [_event(params, fact, head, topics)]
 
 
-def _event(params: CompressionParams, cause: TurnRecorded | TurnRetracted, head: Head, topics: Topics) -> Derived:
+def _written(
+    params: CompressionParams, state: State, fact: SummaryWritten, raw: Raw[SummaryWritten]
+) -> Sequence[Derived]:
+    """A model's words for just this head take the place of its paragraphs, until it grows or a turn is retracted."""
+    head, topics = state.get(f"head/{fact.session}", Head), state.get(f"topics/{fact.session}", Topics)
+    text = clip(" ".join(fact.text.split()), params.most)
+    if not text or head is None or topics is None:
+        return ()
+    if (topics.rows[0][0], topics.rows[-1][1]) != (fact.first_turn, fact.last_turn):
+        return ()
+    head.written = True
+    state.put(f"head/{fact.session}", head)
+    return [replace(_event(params, fact, head, topics), text=text, model=fact.model[:SPEAKER])]
+
+
+def _event(
+    params: CompressionParams, cause: TurnRecorded | TurnRetracted | SummaryWritten, head: Head, topics: Topics
+) -> SessionCompressed:
     best = sorted(head.lines, reverse=True)
     decisions, actions = told(best, "decision", params.listed), told(best, "action", params.listed)
+    rows = topics.rows
     return SessionCompressed(
-        cause.space, cause.session, cause.at, topics.rows[0][0], topics.rows[-1][1], head.turns, head.tokens,
-        about(topics), [row[0] for row in topics.rows], [row[1] for row in topics.rows], [*most(head.names, NAMES)],
-        [text for _, text in decisions], [turn for turn, _ in decisions],
+        cause.space, cause.session, cause.at, rows[0][0], rows[-1][1], head.turns, head.tokens,
+        [", ".join(row[3]) for row in rows], [row[0] for row in rows], [row[1] for row in rows],
+        [*most(head.names, NAMES)], [text for _, text in decisions], [turn for turn, _ in decisions],
         [text for _, text in actions], [turn for turn, _ in actions],
         _tone(head), paragraphs(best, params.most), transcript(best, params.transcript),
     )  # fmt: skip
@@ -254,17 +274,18 @@ def _tone(head: Head) -> str:
 
 PROCESSOR = Processor(
     name="compression",
-    version=1,
+    version=2,
     params=CompressionParams,
     takes=(
         on(SegmentOpened, _shifted),
         on(SegmentConcluded, _concluded),
         on(TurnRecorded, _turn),
         on(TurnRetracted, _retracted),
+        on(SummaryWritten, _written),
     ),
     emits=(SessionCompressed,),
     reads=("turns", "manifest"),
     read_model=read_model(
-        __package__, sections=(PAST,), keeps=(Keep(SessionCompressed, ("session",), "compressions"),)
+        __package__, jobs=JOBS, sections=(PAST,), keeps=(Keep(SessionCompressed, ("session",), "compressions"),)
     ),
 )

@@ -37,7 +37,9 @@ class SessionCompressed:
     tone: str
     """negative, rather negative, neutral, rather positive or positive."""
     text: str
-    """Up to three paragraphs of sentences, in the order in which they were said."""
+    """Up to three paragraphs of sentences, in the order in which they were said; or what a model wrote instead."""
     transcript: str
     """The lines that tell most, in order, for a model that is to summarize the head."""
+    model: str = ""
+    """Who wrote `text`; "" for the rules."""
     type: Literal["session-compressed.v1"] = "session-compressed.v1"

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 SIZE = 5_600
 """Bytes of the lines that are kept: records stay below 8 KB."""
-PARTS, PART_WORDS, TELLING = 10, 12, 8
-"""Parts of a head, the words kept of each, and those of them that are told."""
+PARTS, PART_WORDS = 10, 12
+"""Parts of a head, and the words kept of each."""
 NAMES = 16
 PARAGRAPHS = 3
 POINTS, NUMBER, TURN, SPEAKER, TEXT, OWN, KIND, TOKENS, BYTES = range(9)
@@ -44,19 +44,7 @@ vamos hay tenemos tienes debes debemos favor
 """
 _CALLING = frozenset(form for word in _CALLS.split() for form in (word, word.capitalize()))
 """Words without one of which nothing is."""
-_PROMISES = (
-    "will ",
-    "ll ",
-    "need to",
-    "should ",
-    "must ",
-    "werde",
-    "muss",
-    "faut ",
-    "devons ",
-    "hay que",
-    "tenemos que",
-)
+_PROMISES = re.compile("will |ll |need to|should |must |werde|muss|faut |devons |hay que")
 """Parts of a turn that may say what somebody is to do."""
 READS = 1_000
 """Characters of a turn in which they are looked for."""
@@ -72,6 +60,8 @@ class Head:
     """In order."""
     names: dict[str, int] = field(default_factory=dict)
     tone: list[int] = field(default_factory=lambda: [0, 0])
+    written: bool = False
+    """Whether it is told in a model's words."""
 
 
 @dataclass(slots=True)
@@ -84,6 +74,7 @@ class Topics:
 
 def absorb(params: CompressionParams, head: Head, topics: Topics, block: Block) -> None:
     """Adds a block to a head."""
+    head.written = False
     head.turns += block.turns
     head.tokens += block.tokens
     head.tone = [one + other for one, other in zip(head.tone, block.tone, strict=True)]
@@ -110,16 +101,6 @@ def forget(head: Head, turn: str) -> bool:
     gone = len(left) < len(head.lines)
     head.lines = left
     return gone
-
-
-def about(topics: Topics) -> list[str]:
-    """What each part is about: the words used most there and in few others."""
-    parts = Counter(word for *_, words in topics.rows for word in words)
-    found = []
-    for *_, words in topics.rows:
-        worth = {word: count / parts[word] ** 2 for word, count in words.items()}
-        found.append(", ".join(most(worth, TELLING)))
-    return found
 
 
 def told(best: Sequence[list[Any]], kind: str, most: int) -> list[tuple[str, str]]:
@@ -183,10 +164,7 @@ def _sized(line: list[Any]) -> list[Any]:
 
 def promises(content: str) -> bool:
     """Whether a turn may say what somebody is to do: sentences are read of few turns, and these are among them."""
-    for part in _PROMISES:
-        if content.find(part, 0, READS) >= 0:
-            return True
-    return False
+    return _PROMISES.search(content, 0, READS) is not None
 
 
 def _kind(told: Told) -> str:

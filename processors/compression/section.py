@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
@@ -39,8 +40,17 @@ def _pieces(own: PastParams, found: SessionCompressed) -> Iterator[Piece]:
         left = [(text, turn) for text, turn in zip(lines, turns, strict=True) if text not in found.text]
         for text, turn in left[-own.lines :] if own.lines else ():
             yield Piece(f"{turn} {kind}", kind, own.line, f"- {kind}: {text} [{turn}]", under=whole)
-    for words, first, last in zip(found.topics, found.topic_firsts, found.topic_lasts, strict=True):
+    for words, first, last in zip(_telling(found.topics), found.topic_firsts, found.topic_lasts, strict=True):
         yield Piece(f"{first}..{last}", "what a part is about", own.part, f"- [{first}..{last}] {words}", under=whole)
 
 
+def _telling(topics: list[str]) -> list[str]:
+    """Of the words of each part those that stand in few others, in their order."""
+    parts = [topic.split(", ") for topic in topics]
+    shared = Counter(word for words in parts for word in words)
+    return [", ".join(sorted(words, key=shared.__getitem__)[:TELLING]) for words in parts]
+
+
+TELLING = 8
+"""Words shown of a part."""
 PAST = Section("past", 60, "This session before that", PastParams, past, window="compression")

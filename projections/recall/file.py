@@ -16,18 +16,17 @@ A transaction adds documents with the mark of how far they go, so whatever kills
 from __future__ import annotations
 
 import errno
-import fcntl
 import sqlite3
 import struct
-import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from zlib import crc32
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from projections.lock import locked
 from streams.core.errors import FULL, BusyError, NoRoomError
 
 PATIENCE = 600.0
@@ -63,24 +62,10 @@ def path_of(memory: Path) -> Path:
     return memory.with_suffix(".recall")
 
 
-@contextmanager
-def locked(path: Path, patience: float = PATIENCE) -> Iterator[None]:
+def writing(path: Path) -> AbstractContextManager[object]:
     """Holds the right to write the index at `path`: one process at a time makes it or adds to it."""
-    deadline = time.monotonic() + patience
-    with _lock_file(path).open("ab") as lock:
-        while True:
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                break
-            except BlockingIOError:
-                if time.monotonic() >= deadline:
-                    raise BusyError(f"another process is indexing into {path}", "try again when it is done") from None
-                time.sleep(0.01)
-        yield
-
-
-def _lock_file(path: Path) -> Path:
-    return path.with_name(f".{path.name}.lock")
+    busy = BusyError(f"another process is indexing into {path}", "try again when it is done")
+    return locked(path.with_name(f".{path.name}.lock"), PATIENCE, lambda: busy)
 
 
 @contextmanager

@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from itertools import islice
+
+NAMES_TOLD = 10
+"""Names told where another was asked for."""
+
 FULL = ("No space left", "disk is full", "Disk quota exceeded", "File too large")
 """What the system, SQLite and DuckDB say where there is no room."""
 
@@ -57,3 +63,16 @@ class BrokenError(MnemologError):
 
 class UnreadableError(BrokenError):
     """A question met something in a memory that cannot be read; the memory must be looked through."""
+
+
+def listed(names: Iterable[str]) -> str:
+    """Names for an error to tell, with commas between: the first ones where they are many."""
+    first = list(islice(names, NAMES_TOLD + 1))
+    first[NAMES_TOLD:] = ["..."] * (len(first) > NAMES_TOLD)
+    return ", ".join(first)
+
+
+def check_one_space(spaces: Iterable[str], what: str) -> None:
+    """Raises UsageError where `what`, which was asked for without saying in which space, is in several."""
+    if len(found := sorted(set(spaces))) > 1:
+        raise UsageError(f"several spaces have {what}", f"say which with --space: {listed(found)}")

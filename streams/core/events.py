@@ -57,7 +57,7 @@ def _time(value: object) -> object:
 
 
 _LAST = (datetime(9999, 12, 31, tzinfo=UTC) - EPOCH) // MICROSECOND
-_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 
 
 def _plain(value: str) -> str:

@@ -8,8 +8,9 @@ from typing import Any, Literal
 from pydantic import Field, SecretStr, ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
-from streams.core.edge import DEFAULT_SPACE
+from streams.core import DEFAULT_SPACE
 from streams.core.errors import UsageError
+from streams.logs import DEFAULT_HOME
 
 
 class Settings(BaseSettings):
@@ -28,7 +29,7 @@ class Settings(BaseSettings):
                 f"unset or mend {', '.join(name for name, _ in faults)} in the environment",
             ) from None
 
-    home: Path = Path("~/.mnemolog")
+    home: Path = Path(DEFAULT_HOME)
     """The home of all commands that are given none."""
     space: str = DEFAULT_SPACE
     """The space of turns that name none, and of questions that ask for none."""

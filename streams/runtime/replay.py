@@ -45,11 +45,11 @@ from streams.core.text import NO_TEXT, Text
 from streams.logs.archive import ArchiveLog
 from streams.logs.log import Log, hash_at
 from streams.logs.where import open_log, told_place
+from streams.runtime import LIVE
 from streams.runtime.cache import CHUNK, FeatureCache
 from streams.runtime.embedded import Runtime
 from streams.runtime.fold import Collector
 from streams.runtime.home import Home
-from streams.runtime.home.folder import LIVE
 from streams.runtime.memories import differs, memory_meta
 
 SLICE = 2500
@@ -213,13 +213,13 @@ def _replayed(
     log: Log = home.log if archive is None else ArchiveLog(archive)
     with stores.readable(), _workshop(home.path) as folder:
         plan = _plan(home, log, name, params or home.live_params(), until, space, without, folder if reuse else None)
-        plan = dataclasses.replace(plan, archive=archive, keep_state=home.is_embedded)
+        plan = dataclasses.replace(plan, archive=archive, keep_state=home.log.is_local)
         fresh = folder / "memory.duckdb"
         meta = memory_meta(log, name, plan.processors, plan.params, partial=limited)
         store = Store.create(fresh, home.processors, meta)
         processes = processes or (1 if plan.total <= ALONE else os.cpu_count() or 1)
         report = _carry_out(home, log, plan, store, folder, processes, progress)
-        if not limited and home.is_embedded and home.log.id == log.id:
+        if not limited and home.log.is_local and home.log.id == log.id:
             runtime = Runtime(home.log, store, home.processors)
             caught_up = runtime.catch_up()
             report.turns += caught_up
@@ -306,7 +306,7 @@ def _snapshot(home: Home, log: Log) -> Path | None:
 
     On Kafka, one that holds all that the log holds now: what is behind cannot be folded on top without workers' state.
     """
-    if home.is_embedded:
+    if home.log.is_local:
         return home.snapshot() if home.memory_path(LIVE).exists() else None
     ends = {partition: home.log.end(partition) for partition in range(home.log.partitions)}
     try:

@@ -10,7 +10,7 @@ import pytest
 from processors.compression import PROCESSOR, SessionCompressed
 from processors.compression.section import PastParams, past
 from processors.manifest import SegmentConcluded, SegmentOpened
-from streams.core.events import SECOND, TurnRecorded, TurnRetracted
+from streams.core.events import SECOND, SummaryWritten, TurnRecorded, TurnRetracted
 from streams.core.section import Ask
 from tests.laws.laws import MAX_RECORD
 from tests.memories import make
@@ -210,3 +210,27 @@ def test_a_context_shows_the_text_with_the_range_it_stands_for_and_where_to_look
     assert all(piece.under == lead.id for piece in more)
     assert [piece.id for piece in more][-1].endswith(f"..{found.last_turn}")
     assert [*past(None, PastParams(), Ask("space", "other", 0, 0), Kept(found))] == []
+
+
+def written(session: Session, first: str, last: str, text: str = "They moved the\n\ninvoices.") -> list[Any]:
+    return session.give(SummaryWritten("space", "w", 0, "s", first, last, text, model="m"))
+
+
+def test_a_model_s_words_for_just_this_head_are_told_until_it_grows() -> None:
+    session = Session()
+    (by_rules,) = session.chat(41)
+    assert written(session, "t1", "t28") == written(session, "t2", "t29") == written(session, "t1", "t29", " ") == []
+    (told,) = written(session, "t1", "t29")
+    assert (told.text, told.model, told.decisions, told.turns) == (
+        "They moved the invoices.", "m", by_rules.decisions, by_rules.turns,
+    )  # fmt: skip
+    (grown,) = session.chat(16)
+    assert (grown.model, grown.turns) == ("", 45)
+
+
+def test_a_model_s_words_for_a_head_go_when_a_turn_of_its_session_is_retracted() -> None:
+    session = Session()
+    session.chat(41)
+    written(session, "t1", "t29")
+    session.retract("t2")
+    assert session.last(SessionCompressed).model == ""

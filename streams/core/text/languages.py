@@ -1,4 +1,4 @@
-"""Which language a text seems to be in: by its script, else by how many of its words are the stop words of one only."""
+"""Which language a text seems to be in: by its script, else by its stop words and words of time."""
 
 from __future__ import annotations
 
@@ -8,18 +8,20 @@ from collections.abc import Iterable
 from importlib.resources import files
 
 from streams.core.text.cues import FOLDED, LANGUAGES
+from streams.core.text.times import VOCABULARY
 
 _KANA = re.compile("[\u3040-\u30ff]")
 _HAN = re.compile("[\u4e00-\u9fff]")
 
 
-def _telling() -> dict[str, str]:
-    """Words by the language that they are a stop word of, those of several left out."""
-    found: dict[str, str] = {}
+def _telling() -> dict[str, tuple[str, ...]]:
+    """Stop words and words of time, by the languages that they are of."""
+    found: dict[str, tuple[str, ...]] = {}
     for code in LANGUAGES:
         table = tomllib.loads(files(__package__).joinpath(f"{code}.toml").read_text("utf-8"))
-        for word in table["stop"].casefold().translate(FOLDED).split():
-            found[word] = "" if word in found else code
+        stop = table["stop"].casefold().translate(FOLDED).split()
+        for word in {*stop, *VOCABULARY[code]}:
+            found[word] = (*found.get(word, ()), code)
     return found
 
 
@@ -35,6 +37,6 @@ def language(text: str, words: Iterable[str]) -> str:
             return "zh"
     told = dict.fromkeys(LANGUAGES, 0)
     for word in words:
-        if code := _TELLING.get(word):
+        for code in _TELLING.get(word, ()):
             told[code] += 1
     return max(told, key=told.__getitem__)

@@ -83,6 +83,11 @@ def _words(table: Mapping[str, Any]) -> dict[str, tuple[str, float]]:
 
 _TABLES: dict[str, Any] = tomllib.loads(files(__package__).joinpath("times.toml").read_text("utf-8"))
 _WORDS = {code: _words(table) for code, table in _TABLES.items()}
+VOCABULARY = {
+    code: frozenset(word for word, (kind, _) in words.items() if kind in "WMDUP" and word not in _WEAK)
+    for code, words in _WORDS.items()
+}
+"""The words of time of each language: they tell which one a text is in."""
 _SAME = {code: (re.compile("|".join(map(re.escape, table["same"]))), table["same"]) for code, table in _TABLES.items()}
 _HASTE: dict[Ttl, frozenset[str]] = {
     "urgent": frozenset(word for table in _TABLES.values() for word in table["soon"].split()),

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Optional
 import typer
 
 from streams.core.errors import UsageError
-from streams.gateways.command import FAILED, AsJson, HomeDir, one_of, opened, settings
-from streams.gateways.terminal import Terminal, cell, printable
+from streams.gateways.command import FAILED, AsJson, HomeDir, one_of, opened
+from streams.gateways.terminal import Terminal
 
 if TYPE_CHECKING:
     from streams.core.job import Job
@@ -51,7 +51,8 @@ def _show(house: Home, jobs: list[Job[Any]], terminal: Terminal) -> None:
     terminal.rows(rows, "job space? session? turns> tokens> first_turn last_turn~", "there is nothing to ask")
     sent, answered = sum(row["tokens"] for row in rows), sum(row["answer"] for row in rows)
     if rows:
-        terminal.say(f"{len(rows):,} questions: about {sent:,} tokens to send, and at most {answered:,} to come back")
+        said = "{:,} questions: about {:,} tokens to send, and at most {:,} to come back"
+        terminal.say(said, len(rows), sent, answered)
 
 
 def _asked(house: Home, jobs: list[Job[Any]], terminal: Terminal, follow: bool) -> bool:
@@ -63,8 +64,8 @@ def _asked(house: Home, jobs: list[Job[Any]], terminal: Terminal, follow: bool) 
         if terminal.json:
             terminal.object(about)
         else:
-            where = f"{outcome:<10} {question.job.name:<10} {question.space}/{question.session}: {cell(what)}"
-            terminal.out.print(printable(where), markup=False, no_wrap=True, overflow="ellipsis")
+            where = f"{question.space}/{question.session}"
+            terminal.say("{:<10} {:<10} {}: {}", outcome, question.job.name, where, " ".join(what.split()), cut=True)
 
     with _endpoint() as endpoint:
         annotator = Annotator(house, jobs, endpoint, tell)
@@ -91,7 +92,9 @@ def _endpoint() -> Endpoint:
         if not (error.name or "").startswith((EXTRA, "httpx")):
             raise
         raise UsageError("what asks models is not installed", "pip install 'mnemolog[annotate]'") from None
-    return Endpoint(settings())
+    from streams.logs.settings import Settings
+
+    return Endpoint(Settings())
 
 
 def _tell(report: Report, endpoint: Endpoint, terminal: Terminal) -> None:
@@ -106,7 +109,7 @@ def _tell(report: Report, endpoint: Endpoint, terminal: Terminal) -> None:
     said += _reasons("refused", report.refused) + _reasons("without an answer", report.unanswered)
     said += f", {report.left:,} left: {report.stopped}" if report.stopped else ""
     said += f"; {endpoint.calls:,} calls, {endpoint.tokens:,} tokens"
-    terminal.out.print(printable(said), markup=False, soft_wrap=True)
+    terminal.say("{}", said)
 
 
 def _reasons(what: str, reasons: Counter[str]) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from datetime import datetime
 from typing import Annotated, Any, Optional
 
@@ -10,6 +9,7 @@ import typer
 
 from streams.gateways.command import (
     After,
+    AllSpaces,
     AsJson,
     AsOf,
     HomeDir,
@@ -17,14 +17,16 @@ from streams.gateways.command import (
     Limit,
     Memory,
     OnlySession,
-    OnlySpace,
+    WhichSpace,
+    append,
     hint,
     known_place,
     list_view,
+    one_or_all,
     opened,
     space_of,
 )
-from streams.gateways.terminal import Terminal, printable
+from streams.gateways.terminal import Terminal
 
 MOST_SIGNALS = 8
 """Signals of a decision that are listed, the strongest first."""
@@ -66,17 +68,11 @@ def context(
     space = space_of(space)
     how: dict[str, Any] = {"budget": budget, "question": question, "explain": explain, "as_of": as_of}
     with opened(home, json, after) as (house, terminal):
-        left, ids = (
-            [one.strip() for many in given or () for one in many.split(",") if one.strip()]
-            for given in (without, details)
-        )
-        how |= {"without": left, "window": window, "details": ids}
+        how |= {"without": _listed(without), "window": window, "details": _listed(details)}
         found = house.ask("context", memory, space=space, session=session, **how)
         if keep and found["recalled"]["turns"]:
-            from streams.gateways.commands.recall import keep_shown
-
             shown = {"type": "memory-recalled", "space": space, "session": session, "at": found["at"]}
-            keep_shown(house, [shown | found["recalled"]])
+            append(house.log, [shown | found["recalled"]], "ask without --record")
         if not (json or messages or found["sections"]):
             hint(house.path, space, session, terminal)
         if messages:
@@ -87,9 +83,9 @@ def context(
             considered = [one | {"text": " ".join(one["text"].split())} for one in found["considered"]]
             spec = "section taken? why reason worth> tokens> id? text~"
             terminal.rows(considered, spec, "nothing was considered: feed turns first")
-            terminal.say(f"{found['tokens']:,} of {found['budget']:,} tokens are used")
+            terminal.say("{:,} of {:,} tokens are used", found["tokens"], found["budget"])
         else:
-            sys.stdout.write(printable(found["text"]).rstrip("\n") + "\n")
+            terminal.text(found["text"])
 
 
 def layers(
@@ -139,7 +135,7 @@ def show(
     why: Annotated[
         bool, typer.Option("--why", help="How sure it is that a user's turn wants a note, and by which signals.")
     ] = False,
-    space: OnlySpace = None,
+    space: WhichSpace = None,
     as_of: AsOf = None,
     after: After = "",
     memory: Memory = "live",
@@ -155,7 +151,7 @@ def show(
             for turn in found["turns"]:
                 terminal.object(turn)
         else:
-            sys.stdout.write(printable(found["text"]).rstrip("\n") + "\n")
+            terminal.text(found["text"])
 
 
 def _explain(turns: list[dict[str, Any]], terminal: Terminal) -> None:
@@ -175,7 +171,8 @@ def _explain(turns: list[dict[str, Any]], terminal: Terminal) -> None:
 
 
 def manifest(
-    space: OnlySpace = None,
+    space: InSpace = None,
+    all_spaces: AllSpaces = False,
     session: OnlySession = None,
     limit: Limit = None,
     as_of: AsOf = None,
@@ -187,13 +184,14 @@ def manifest(
     """The segments of sessions: what was talked about, from where to where, concluded or open."""
     list_view(
         "segments", "segment space? session? started_at? turns>? status summary", "no segments yet: feed turns first",
-        home, json, memory, as_of, after, space=space, session=session, limit=limit,
+        home, json, memory, as_of, after, space=one_or_all(space, all_spaces), session=session, limit=limit,
         order="space, session, first_position",
     )  # fmt: skip
 
 
 def links(
-    space: OnlySpace = None,
+    space: InSpace = None,
+    all_spaces: AllSpaces = False,
     limit: Limit = None,
     as_of: AsOf = None,
     after: After = "",
@@ -202,6 +200,7 @@ def links(
     json: AsJson = False,
 ) -> None:
     """Efforts that are used together, the strongest links first."""
+    space = one_or_all(space, all_spaces)
     with opened(home, json, after) as (house, terminal):
         found = house.ask(
             "view", memory, name="links", space=space, limit=limit, as_of=as_of, order="strength DESC, first, second"
@@ -214,5 +213,5 @@ def links(
                 row["topics"] = " + ".join(topics.get((row["space"], effort)) or effort for effort in pair)
         if not found:
             known_place(house.path, space, None)
-        spec = "strength> space? count>? last_at? first? second? topics"
+        spec = "strength>" + (" space?" if space is None else "") + " count>? last_at? first? second? topics"
         terminal.rows(found, spec, "no links yet: they form when efforts are used together three times")

@@ -25,8 +25,9 @@ from typing import TYPE_CHECKING, Any, cast
 
 from streams.core.errors import BehindError, BusyError, MemoryFileError, NoRoomError, UnreadableError
 from streams.core.progress import Progress, no_progress
+from streams.runtime import LIVE
 from streams.runtime.home.client import HolderLeftError, ask_holder
-from streams.runtime.home.folder import LIVE, Folder
+from streams.runtime.home.folder import Folder
 
 # Why within methods: a command that a server answers imports neither DuckDB nor processors.
 if TYPE_CHECKING:
@@ -75,13 +76,8 @@ class Home:
     def close(self) -> None:
         """Lets go of brokers; of a log in the home nothing is held that the end of the process would not let go."""
         log = self.__dict__.get("log")
-        if log is not None and not self.is_embedded:
+        if log is not None and not log.is_local:
             log.close()
-
-    @property
-    def is_embedded(self) -> bool:
-        """Whether the log is a file in the home, which this process folds itself."""
-        return self.log.is_local
 
     def memory_path(self, name: str) -> Path:
         """Where the memory `name` lies. Raises UsageError for a name that cannot be a file's."""
@@ -242,7 +238,7 @@ class Home:
         On Kafka, waits first until workers of its lineages have reached the log's end. Raises MemoryFileError for a
         memory that is no fold of the whole log with all processors of this program.
         """
-        if not self.is_embedded:
+        if not self.log.is_local:
             from streams.logs.kafka.log import KafkaLog
             from streams.runtime.kafka.promotion import prepare
 

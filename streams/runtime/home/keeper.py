@@ -13,8 +13,8 @@ from projections.asking import all_params
 from projections.store import Store, intact, journal, put_in_place, rewrite
 from streams.core.errors import DamagedError, ForeignError, LogError, MnemologError
 from streams.core.params import Params
+from streams.runtime import LIVE
 from streams.runtime.embedded import Runtime
-from streams.runtime.home.folder import LIVE
 from streams.runtime.memories import memory_meta
 
 QUICK = 64 * 2**20
@@ -55,7 +55,7 @@ def _opened(home: Home, path: Path, suspect: bool = False) -> Keeper:
     if suspect:
         with closing_on_error(store):
             store.check()
-    return keeper_of(home, store if home.is_embedded else _as_noted(home, store))
+    return keeper_of(home, store if home.log.is_local else _as_noted(home, store))
 
 
 def set_aside(home: Home, path: Path, error: DamagedError | ForeignError) -> None:
@@ -79,7 +79,7 @@ def closing_on_error(store: Store) -> Iterator[None]:
 def keeper_of(home: Home, store: Store) -> Keeper:
     """What keeps a memory up to date. Closes `store` where that cannot be."""
     with closing_on_error(store), intact(store.path):
-        if home.is_embedded:
+        if home.log.is_local:
             return Runtime(home.log, store, home.processors)
         from streams.logs.kafka.log import KafkaLog
         from streams.runtime.kafka.projector import Projector

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 from projections.store import Store, intact, put_in_place, roomy
 from streams.core.errors import DamagedError, LogError, MemoryFileError, MnemologError
+from streams.runtime import LIVE
 from streams.runtime.embedded import Runtime
-from streams.runtime.home.folder import LIVE
 from streams.runtime.home.keeper import keeper_of, set_aside
 from streams.runtime.home.snapshots import settle
 
@@ -51,7 +51,7 @@ def swap(home: Home, name: str) -> str:
                 settle(live)
             except DamagedError as error:
                 set_aside(home, live, error)
-        if not home.is_embedded:
+        if not home.log.is_local:
             home.log.note("params", params)  # before the swap: what is noted is what other homes build anew
         if live.exists():
             kept = home.folder.free_name()
@@ -59,7 +59,7 @@ def swap(home: Home, name: str) -> str:
             _take_along(live, home.folder.memory(kept))
         put_in_place(chosen, live)
     _take_along(chosen, live)
-    if home.is_embedded:
+    if home.log.is_local:
         with suppress(LogError):  # no room: the next who opens live does
             home.log.note("params", params)
     (home.folder.snapshots / f"{LIVE}.duckdb").unlink(missing_ok=True)

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 from projections import store as stores
 from projections.store import Store
-from streams.runtime.home.folder import LIVE, Folder
+from streams.runtime import LIVE
+from streams.runtime.home.folder import Folder
 
 if TYPE_CHECKING:
     from streams.runtime.home import Home

@@ -33,7 +33,7 @@ from streams.logs.kafka.log import KafkaLog
 from streams.logs.kafka.records import Message, NotDerivedError, Read, derived, makers, read
 from streams.logs.kafka.topics import read_notes
 from streams.runtime.kafka.feed import Feed
-from streams.runtime.kafka.metrics import OFF, Meters
+from streams.runtime.kafka.metrics import Meters
 from streams.runtime.kafka.sets import sets_for
 from streams.runtime.memories import check_memory
 
@@ -118,7 +118,7 @@ class Projector:
         self.log = log
         self.store = store
         self.params = check_memory(store, log, processors)
-        self._meters = meters or OFF
+        self._meters = meters or Meters()
         self._wanted = {p.name: store.lineages[p.name] for p in processors}
         self._reads = {p.name: p.reads for p in processors}
         self._makers = makers(processors)
