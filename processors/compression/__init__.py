@@ -233,33 +233,10 @@ def _retracted(
     return [_event(params, fact, head, topics)]
 
 
-<<<<<<< HEAD
-def _written(params: CompressionParams, state: State, fact: SummaryWritten, raw: Raw[Any]) -> Sequence[Derived]:
-    """A model's summary of the head, from its first to its last turn, is told in place of what was picked of it."""
-    head, topics = state.get(f"head/{fact.session}", Head), state.get(f"topics/{fact.session}", Topics)
-    ends = (topics.rows[0][0], topics.rows[-1][1]) if topics is not None else ("", "")
-    if head is None or topics is None or ends != (fact.first_turn, fact.last_turn):
-        return ()
-    event = _event(params, fact, head, topics)
-    event.text, event.model = fact.text[:WRITTEN], fact.model
-    for lines, turns, given in (
-        (event.decisions, event.decision_turns, fact.decisions),
-        (event.actions, event.action_turns, fact.actions),
-    ):
-        if given:
-            lines[:] = [" ".join(line.split())[:WRITTEN_LINE] for line in given[: params.listed]]
-            turns[:] = [""] * len(lines)
-    event.tone = fact.tone[:SPEAKER] or event.tone
-    return (event,)
-
-
-WRITTEN, WRITTEN_LINE = 2_000, 240
-"""Characters kept of what a model wrote, and of each decision and action."""
-=======
 def _written(
     params: CompressionParams, state: State, fact: SummaryWritten, raw: Raw[SummaryWritten]
 ) -> Sequence[Derived]:
-    """A model's words for just this head take the place of its paragraphs, until it grows or a turn is retracted."""
+    """A model's words for just this head take the place of what was picked, until it grows or a turn is retracted."""
     head, topics = state.get(f"head/{fact.session}", Head), state.get(f"topics/{fact.session}", Topics)
     text = clip(" ".join(fact.text.split()), params.most)
     if not text or head is None or topics is None:
@@ -268,8 +245,20 @@ def _written(
         return ()
     head.written = True
     state.put(f"head/{fact.session}", head)
-    return [replace(_event(params, fact, head, topics), text=text, model=fact.model[:SPEAKER])]
->>>>>>> main
+    event = replace(_event(params, fact, head, topics), text=text, model=fact.model[:SPEAKER])
+    for lines, turns, given in (
+        (event.decisions, event.decision_turns, fact.decisions),
+        (event.actions, event.action_turns, fact.actions),
+    ):
+        if given:
+            lines[:] = [clip(" ".join(line.split()), WRITTEN) for line in given[: params.listed]]
+            turns[:] = [""] * len(lines)
+    event.tone = fact.tone[:SPEAKER] or event.tone
+    return [event]
+
+
+WRITTEN = 60
+"""Tokens kept of each decision and action that a model wrote."""
 
 
 def _event(

@@ -40,11 +40,6 @@ class SessionCompressed:
     """Up to three paragraphs of sentences, in the order in which they were said; or what a model wrote instead."""
     transcript: str
     """The lines that tell most, in order, for a model that is to summarize the head."""
-<<<<<<< HEAD
-    model: str
-    """That wrote the text, "" where it is made of what was said."""
-=======
     model: str = ""
     """Who wrote `text`; "" for the rules."""
->>>>>>> main
     type: Literal["session-compressed.v1"] = "session-compressed.v1"
