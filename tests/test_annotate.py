@@ -168,6 +168,17 @@ def test_an_annotator_works_beside_a_server(home: Home, model: Model) -> None:
         assert only(asking_after.ask("view", name="efforts"))["topic"] == "Login cookie renamed"
 
 
+def test_what_the_earlier_part_of_a_long_session_came_to_is_written_too(home: Home, model: Model) -> None:
+    said = tuple(f"{text} ({n})" for n in range(9) for text in SAID)
+    text = "Ann's login test failed; coder found that the login cookie was renamed and changed the test."
+    model.answering = saying({"text": text})
+    home.log.append(talk(said=said))
+    report = annotate(home, model, [job for job in JOBS if job.name == "compressions"])
+    assert (report.asked, report.written) == (1, 1)
+    assert only(home.ask("view", name="compressions"))["text"] == text
+    assert text in home.ask("context", space="acme", session="login", budget=2000)["text"]
+
+
 # -- answers that are none ---------------------------------------------------------------------------------------------
 
 
@@ -309,7 +320,7 @@ def test_an_endpoint_that_does_not_come_to_an_end_is_waited_for_so_long(
     began = time.monotonic()
     report = annotate(home, model, SUMMARIES, seconds=0.3)
     assert report.unanswered.total() == 1
-    assert time.monotonic() - began < 30
+    assert time.monotonic() - began < 60
     assert home.log.end(0) == len(SAID)
 
 
@@ -550,7 +561,7 @@ def test_with_follow_it_goes_on_as_turns_come_until_stopped(home: Home, model: M
         home.log.append(talk("second", space="other"))
         _until(lambda: home.log.end(0) == 2 * len(SAID) + 4)
         process.send_signal(signal.SIGTERM)
-        out, err = process.communicate(timeout=30)
+        out, err = process.communicate(timeout=120)
     finally:
         process.kill()
         process.wait()
@@ -559,7 +570,7 @@ def test_with_follow_it_goes_on_as_turns_come_until_stopped(home: Home, model: M
 
 
 def _until(true: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 300
     while not true():
         assert time.monotonic() < deadline
         time.sleep(0.05)

@@ -376,9 +376,10 @@ def test_an_analysis_can_be_asked_of_a_memory_that_has_the_name_of_something_in_
 
 
 def test_of_what_models_wrote_it_is_told_how_much_changed_anything(con):
-    assert columns(run(con, "annotations"), "job", "model", "written", "used", "without_effect") == [
-        ("summaries", "tiny", 1, 0, 1), ("titles", "tiny", 1, 1, 0),
-    ]  # fmt: skip
+    assert columns(run(con, "titles_written"), "model", "written", "used", "without_effect") == [("tiny", 1, 1, 0)]
+    assert columns(run(con, "summaries_written"), "written", "of_segments", "of_sessions", "without_effect") == [
+        (1, 0, 0, 1)
+    ]
 
 
 def test_as_of_a_position_an_analysis_counts_nothing_later(con):

@@ -292,7 +292,7 @@ def test_what_is_in_memory_keeps_up_with_what_comes_in(tmp_path: Path) -> None:
     terms = set(told(full, SPACES[0])["postings"])
     live = opened(con, tmp_path / "live.recall")
     for stop in (0, 5, 40, 41, 120, 299):
-        goes = Extent({0: stop}, {table: rows + stop for table, rows in extent(con).rows.items()})
+        goes = Extent({0: (stop, b"")}, {table: rows + stop for table, rows in extent(con).rows.items()})
         live.catch_up(con, goes=goes)
         for space in SPACES:
             assert told(live, space, terms=terms) == told(full, space, stop, terms)

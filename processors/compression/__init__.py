@@ -6,8 +6,7 @@ Each compression covers the session from its first turn, and is told as one even
 decisions, what is to be done, the tone, two or three paragraphs of sentences that were said, and a transcript of 4,000
 characters, of the lines that tell most, for a model that would write it anew. It is told by its last turn: the same
 head is never compressed twice, and each one is made of the one before and the turns that came to it, so that the
-thousandth turn costs what the fiftieth costs. What a model wrote of the same turns is told
-in its place.
+thousandth turn costs what the fiftieth costs.
 
     worth of a sentence = points for what it tells (see manifest/summary), more for what several turns come back to,
                           for a decision and for what is to be done
@@ -19,7 +18,7 @@ kept; and what is compressed ends where the talk turns to another topic. Source:
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import compress
 from typing import Any
 
@@ -35,6 +34,7 @@ from processors.compression.head import (
     told,
     transcript,
 )
+from processors.compression.jobs import JOBS
 from processors.compression.section import PAST
 from processors.compression.tone import tone
 from processors.manifest import SegmentConcluded, SegmentOpened
@@ -45,6 +45,7 @@ from streams.core.processor import Derived, Processor, Raw, State, on
 from streams.core.read_model import Keep, read_model
 from streams.core.text.commonness import CLASSES
 from streams.core.text.telling import excerpt
+from streams.core.text.within import clip
 
 AURORA = "the Aurora report"
 
@@ -224,33 +225,26 @@ def _retracted(
             block.concluded = [concluded for concluded in block.concluded if concluded[0] != fact.turn]
             state.put(key, block)
     head, topics = state.get(f"head/{session}", Head), state.get(f"topics/{session}", Topics)
-    if head is None or topics is None or not forget(head, fact.turn):
+    if head is None or topics is None or not (forget(head, fact.turn) or head.written):
         return ()
+    head.written = False
     state.put(f"head/{session}", head)
     return [_event(params, fact, head, topics)]
 
 
-def _written(params: CompressionParams, state: State, fact: SummaryWritten, raw: Raw[Any]) -> Sequence[Derived]:
-    """A model's summary of the head, from its first to its last turn, is told in place of what was picked of it."""
+def _written(
+    params: CompressionParams, state: State, fact: SummaryWritten, raw: Raw[SummaryWritten]
+) -> Sequence[Derived]:
+    """A model's words for just this head take the place of its paragraphs, until it grows or a turn is retracted."""
     head, topics = state.get(f"head/{fact.session}", Head), state.get(f"topics/{fact.session}", Topics)
-    ends = (topics.rows[0][0], topics.rows[-1][1]) if topics is not None else ("", "")
-    if head is None or topics is None or ends != (fact.first_turn, fact.last_turn):
+    text = clip(" ".join(fact.text.split()), params.most)
+    if not text or head is None or topics is None:
         return ()
-    event = _event(params, fact, head, topics)
-    event.text, event.model = fact.text[:WRITTEN], fact.model
-    for lines, turns, given in (
-        (event.decisions, event.decision_turns, fact.decisions),
-        (event.actions, event.action_turns, fact.actions),
-    ):
-        if given:
-            lines[:] = [" ".join(line.split())[:WRITTEN_LINE] for line in given[: params.listed]]
-            turns[:] = [""] * len(lines)
-    event.tone = fact.tone[:SPEAKER] or event.tone
-    return (event,)
-
-
-WRITTEN, WRITTEN_LINE = 2_000, 240
-"""Characters kept of what a model wrote, and of each decision and action."""
+    if (topics.rows[0][0], topics.rows[-1][1]) != (fact.first_turn, fact.last_turn):
+        return ()
+    head.written = True
+    state.put(f"head/{fact.session}", head)
+    return [replace(_event(params, fact, head, topics), text=text, model=fact.model[:SPEAKER])]
 
 
 def _event(
@@ -264,7 +258,7 @@ def _event(
         [", ".join(row[3]) for row in rows], [row[0] for row in rows], [row[1] for row in rows],
         [*most(head.names, NAMES)], [text for _, text in decisions], [turn for turn, _ in decisions],
         [text for _, text in actions], [turn for turn, _ in actions],
-        _tone(head), paragraphs(best, params.most), transcript(best, params.transcript), "",
+        _tone(head), paragraphs(best, params.most), transcript(best, params.transcript),
     )  # fmt: skip
 
 
@@ -280,7 +274,7 @@ def _tone(head: Head) -> str:
 
 PROCESSOR = Processor(
     name="compression",
-    version=1,
+    version=2,
     params=CompressionParams,
     takes=(
         on(SegmentOpened, _shifted),
@@ -292,6 +286,6 @@ PROCESSOR = Processor(
     emits=(SessionCompressed,),
     reads=("turns", "manifest"),
     read_model=read_model(
-        __package__, sections=(PAST,), keeps=(Keep(SessionCompressed, ("session",), "compressions"),)
+        __package__, jobs=JOBS, sections=(PAST,), keeps=(Keep(SessionCompressed, ("session",), "compressions"),)
     ),
 )

@@ -60,6 +60,8 @@ class Head:
     """In order."""
     names: dict[str, int] = field(default_factory=dict)
     tone: list[int] = field(default_factory=lambda: [0, 0])
+    written: bool = False
+    """Whether it is told in a model's words."""
 
 
 @dataclass(slots=True)
@@ -72,6 +74,7 @@ class Topics:
 
 def absorb(params: CompressionParams, head: Head, topics: Topics, block: Block) -> None:
     """Adds a block to a head."""
+    head.written = False
     head.turns += block.turns
     head.tokens += block.tokens
     head.tone = [one + other for one, other in zip(head.tone, block.tone, strict=True)]

@@ -104,8 +104,8 @@ FROM newest n LEFT JOIN retracted r ON r.space = n.space AND r.turn = (n.a).turn
 
 -- Summaries that models wrote. One row per fact.
 --   space, session, first_turn, last_turn, at, text, topics, model, prompt_hash, position
---   segment                     whose summary it became; NULL where it changed nothing: no segment has just these turns,
---                               or one of the two was retracted before
+--   segment                     whose summary it became; NULL where no segment has just these turns, or one of the two was
+--                               retracted before
 CREATE VIEW written_summaries AS
 SELECT
     w.space, w.session, w.first_turn, w.last_turn, w.at, w.text, w.topics, w.model, w.prompt_hash, s.segment, w.position

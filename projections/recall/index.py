@@ -329,7 +329,7 @@ class Index:
 
     def space(self, name: str, until: int | None = None) -> Seen:
         """A space as of an offset of its partition of the log; as of now where None. An unknown space is empty."""
-        try:
+        with self.telling():
             self._refresh()
             held = self._held(name)
             if held is None:
@@ -337,8 +337,6 @@ class Index:
             elif len(self._spaces) > 1:
                 self._evict()
             return Seen.at(held, self.database, until)
-        except FAILURES as error:
-            raise self._failed(error) from error
 
     def records(self, space: str, name: str, turns: Iterable[str], until: int | None = None) -> dict[str, Any]:
         """The last record of a mechanism for each of `turns` that it keeps one of."""
@@ -348,24 +346,26 @@ class Index:
         """How far a space goes as of an offset: the offset of its last outside event, and the newest moment of what it
         holds, UTC microseconds; (-1, 0) for an unknown space."""
         seen = self.space(space, until)
-        try:
+        with self.telling():
             position, at = self._records.clock(self.database, space, until)
-        except FAILURES as error:
-            raise self._failed(error) from error
         return max(position, seen.last_turn()), max(at, seen.newest)
 
     def members(self, space: str, group: str, part: str, most: int, until: int | None = None) -> Members:
         """What belongs to a part of a group, at most so many of the newest, as of an offset."""
-        try:
+        with self.telling():
             return self._records.members(self.database, space, group, part, most, until)
-        except FAILURES as error:
-            raise self._failed(error) from error
 
     def related(self, space: str, name: str, turns: Iterable[str], until: int | None = None) -> dict[str, list[Any]]:
         """The records of a mechanism that each of `turns` (or whatever their keys name) is part of, such as a pair of
         turns: the last one of each thing, in the order in which they were told."""
-        try:
+        with self.telling():
             return self._records.of(self.database, space, name, list(turns), until)
+
+    @contextmanager
+    def telling(self) -> Iterator[None]:
+        """While the index is asked: what goes wrong with its file is told in words."""
+        try:
+            yield
         except FAILURES as error:
             raise self._failed(error) from error
 

@@ -21,10 +21,12 @@ from itertools import islice
 from time import perf_counter
 from typing import Any, NamedTuple
 
+from streams.core import repeats
 from streams.core.clock import DUE, Clock
 from streams.core.events import OUTSIDE, UPCASTS, Outside, TurnRecorded, decode
 from streams.core.params import Params
 from streams.core.processor import RAW, Derived, Processor, Raw, State, Step, lineages
+from streams.core.repeats import news
 from streams.core.text import NO_TEXT, VERSION, Text, read
 from streams.core.text.echo import without_echo
 
@@ -80,6 +82,7 @@ def root_schema() -> dict[str, Any]:
         "events": {name: [f.name for f in fields(cls)] for name, cls in sorted(OUTSIDE.items())},
         "upcasts": sorted(UPCASTS),
         "text": VERSION,
+        "repeats": repeats.VERSION,
     }
 
 
@@ -187,6 +190,9 @@ class Driver:
         clock = own.index(_clock)
         if clock.strike(raw, event.at, isinstance(event, TurnRecorded)):
             own.put(CLOCK, clock)
+        if isinstance(event, TurnRecorded) and (words := news(own, event)) is not event.content:
+            event = replace(event, content=words)
+            raw = replace(raw, event=event, text=read(event), echo=raw.echo + len(raw.event.content) - len(words))
         made: list[Sequence[Derived]] = [()] * len(states)
         if given:
             for stage in self._stages:

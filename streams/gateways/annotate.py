@@ -36,7 +36,7 @@ PAGE = 64
 """Things to ask about whose turns are read at once."""
 PATIENCE = 3
 """Questions in a row without an answer, after which the endpoint counts as dead."""
-POLL, AGAIN = 1.0, 15.0
+POLL, AGAIN = 0.5, 5.0
 """Seconds between looks at the log for --follow, and between looks for what there is to ask."""
 REST, LONGEST_REST = 30.0, 600.0
 """Seconds for which a dead endpoint is left alone with --follow: twice as long each time."""

@@ -19,14 +19,22 @@ if TYPE_CHECKING:
     from streams.logs.kafka.connection import Connection
     from streams.runtime.kafka.dead_letters import Letters
 
-topics_app = typer.Typer(help="Topics on Kafka: list them, make them.", invoke_without_command=True)
-log_app = typer.Typer(help="The log itself: which it is, and copying it to Kafka.", invoke_without_command=True)
+topics_app = typer.Typer(
+    rich_markup_mode=None, help="Topics on Kafka: list them, make them.", invoke_without_command=True
+)
+log_app = typer.Typer(
+    rich_markup_mode=None, help="The log itself: which it is, and copying it to Kafka.", invoke_without_command=True
+)
 letters_app = typer.Typer(
-    help="Records that could not be folded: list, show, feed again or drop them.", invoke_without_command=True
+    rich_markup_mode=None,
+    help="Records that could not be folded: list, show, feed again or drop them.",
+    invoke_without_command=True,
 )
 
 lineages_app = typer.Typer(
-    help="Lineages on Kafka: list them, drop old ones, give up candidates.", invoke_without_command=True
+    rich_markup_mode=None,
+    help="Lineages on Kafka: list them, drop old ones, give up candidates.",
+    invoke_without_command=True,
 )
 
 

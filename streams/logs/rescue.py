@@ -2,8 +2,8 @@
 
 Why not by SQL: one bit in a page that leads to others hides all that it leads to. The log is append-only, so a record
 stands in any page as it was written or it is damaged, and the running hash of the log tells which: a record is what was
-recorded where its own hash, or that of the record after it, says so. After a gap nothing says so of the first record:
-it is taken where it can be decoded and the next record goes on from its hash.
+recorded where its own hash, or that of the record after it, says so. Of the first record after a gap nothing says so:
+it counts as lost.
 """
 
 from __future__ import annotations
@@ -193,13 +193,8 @@ def readable(path: Path) -> Iterator[tuple[int, Row | None]]:
             for row in rows
             if (after := row.after(before)) == row.hash or any(one.after(after) == one.hash for one in following)
         ]
-        likely = [
-            (row, row.hash)
-            for row in (() if befores else rows)
-            if any(one.after(row.hash) == one.hash for one in following) and row.event() is not None
-        ]
-        if sure or likely:
-            row, after = (sure or likely)[0]
+        if sure:
+            row, after = sure[0]
             befores = [after]
             yield offset, row
         else:

@@ -18,6 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from projections.garbage import rare_collections
 from streams.core.driver import as_raw
 from streams.core.events import TurnRecorded, decode
 from streams.core.text import VERSION, Text
@@ -66,11 +67,12 @@ class FeatureCache:
         """Computes a chunk's features and keeps them, where there is room."""
         offsets: list[int] = []
         texts: list[Text] = []
-        for record in self._log.read(partition, chunk * CHUNK, (chunk + 1) * CHUNK):
-            event = decode(record.type, record.value)
-            if isinstance(event, TurnRecorded):
-                offsets.append(record.offset)
-                texts.append(as_raw(event, record.recorded_at).text)
+        with rare_collections():
+            for record in self._log.read(partition, chunk * CHUNK, (chunk + 1) * CHUNK):
+                event = decode(record.type, record.value)
+                if isinstance(event, TurnRecorded):
+                    offsets.append(record.offset)
+                    texts.append(as_raw(event, record.recorded_at).text)
         columns: dict[str, pa.Array] = {"offset": pa.array(offsets, pa.int64())}
         for name in _NAMES:
             columns[name] = pa.array([getattr(text, name) for text in texts], _ARROW[_HINTS[name]])

@@ -148,30 +148,6 @@ def test_what_a_tool_put_out_counts_as_a_turn_and_is_not_quoted() -> None:
 LONG = "The turbine in the northern vineyard was sealed and calibrated, and the orchard has a new tunnel. " * 5
 
 
-def test_what_a_model_wrote_of_the_head_is_told_in_its_place_until_more_is_compressed() -> None:
-    session = Session()
-    session.chat(45)
-    head = session.last(SessionCompressed)
-
-    def write(last: str) -> list[Any]:
-        fact = SummaryWritten(
-            "space", f"w{last}", session.turns * SECOND, "s", head.first_turn, last, "The ledger moved.", [],
-            ["Keep the\nviolin."], "calm", [], "llama",
-        )  # fmt: skip
-        return session.give(fact)
-
-    assert write("t7") == []
-    (told,) = write(head.last_turn)
-    assert (told.text, told.model, told.tone) == ("The ledger moved.", "llama", "calm")
-    assert (told.decisions, told.decision_turns) == (["Keep the violin."], [""])
-    assert (told.actions, told.transcript) == (head.actions, head.transcript)
-    shown = [piece.text for piece in past(None, PastParams(), Ask("space", "s", 0, 0), Kept(told))]  # type: ignore[arg-type]
-    assert "The ledger moved." in shown[0]
-    assert "- decided: Keep the violin." in shown
-    session.chat(20)
-    assert session.last(SessionCompressed).model == ""
-
-
 def test_where_it_is_adaptive_long_turns_are_compressed_sooner_and_fewer_of_them_are_kept() -> None:
     def kept(said: str) -> tuple[int, int]:
         session = Session(adaptive=True)
@@ -234,3 +210,27 @@ def test_a_context_shows_the_text_with_the_range_it_stands_for_and_where_to_look
     assert all(piece.under == lead.id for piece in more)
     assert [piece.id for piece in more][-1].endswith(f"..{found.last_turn}")
     assert [*past(None, PastParams(), Ask("space", "other", 0, 0), Kept(found))] == []
+
+
+def written(session: Session, first: str, last: str, text: str = "They moved the\n\ninvoices.") -> list[Any]:
+    return session.give(SummaryWritten("space", "w", 0, "s", first, last, text, model="m"))
+
+
+def test_a_model_s_words_for_just_this_head_are_told_until_it_grows() -> None:
+    session = Session()
+    (by_rules,) = session.chat(41)
+    assert written(session, "t1", "t28") == written(session, "t2", "t29") == written(session, "t1", "t29", " ") == []
+    (told,) = written(session, "t1", "t29")
+    assert (told.text, told.model, told.decisions, told.turns) == (
+        "They moved the invoices.", "m", by_rules.decisions, by_rules.turns,
+    )  # fmt: skip
+    (grown,) = session.chat(16)
+    assert (grown.model, grown.turns) == ("", 45)
+
+
+def test_a_model_s_words_for_a_head_go_when_a_turn_of_its_session_is_retracted() -> None:
+    session = Session()
+    session.chat(41)
+    written(session, "t1", "t29")
+    session.retract("t2")
+    assert session.last(SessionCompressed).model == ""

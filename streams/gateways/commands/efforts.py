@@ -29,7 +29,7 @@ from streams.gateways.command import (
 if TYPE_CHECKING:
     from streams.runtime.home import Home
 
-app = typer.Typer(help="Units of work, open and concluded: list, close or reopen them.")
+app = typer.Typer(rich_markup_mode=None, help="Units of work, open and concluded: list, close or reopen them.")
 
 
 @lists(app)

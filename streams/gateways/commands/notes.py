@@ -27,7 +27,7 @@ from streams.gateways.command import (
     space_of,
 )
 
-app = typer.Typer(help="Notes with a time to live: list, take or settle them.")
+app = typer.Typer(rich_markup_mode=None, help="Notes with a time to live: list, take or settle them.")
 
 
 @lists(app)

@@ -27,7 +27,7 @@ from streams.gateways.command import (
     record,
 )
 
-app = typer.Typer(help="Conclusions that were offered: list, accept or decline them.")
+app = typer.Typer(rich_markup_mode=None, help="Conclusions that were offered: list, accept or decline them.")
 
 
 @lists(app)

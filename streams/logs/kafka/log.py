@@ -118,17 +118,15 @@ class KafkaLog:
         When the brokers fail amidst a batch, some of it may be recorded all the same:
         appended again, it is not doubled.
         """
-        outcomes: list[Outcome] = []
-        for start in range(0, len(events), BATCH):
-            outcomes += self._append([(event, None) for event in events[start : start + BATCH]])
-        return outcomes
+        return self._append_all([(event, None) for event in events])
 
     def append_recorded(self, recorded: Sequence[tuple[Outside, int]]) -> list[Outcome]:
         """Records events of another log, each with the time (UTC microseconds) when it was first recorded."""
-        outcomes: list[Outcome] = []
-        for start in range(0, len(recorded), BATCH):
-            outcomes += self._append(recorded[start : start + BATCH])
-        return outcomes
+        return self._append_all(recorded)
+
+    def _append_all(self, events: Sequence[tuple[Outside, int | None]]) -> list[Outcome]:
+        pages = (events[start : start + BATCH] for start in range(0, len(events), BATCH))
+        return [outcome for page in pages for outcome in self._append(page)]
 
     def _append(self, events: Sequence[tuple[Outside, int | None]]) -> list[Outcome]:
         for partition in {partition_of(event.space, self.partitions) for event, _ in events}:

@@ -38,7 +38,7 @@ from streams.runtime.kafka.state import writer_key
 
 log = logging.getLogger(__name__)
 
-RECORDS = 500
+RECORDS = 1000
 """In a transaction, about: larger ones gain nothing, and what comes meanwhile waits for the fold."""
 REST = 0.25
 """Seconds from the beginning of a transaction to the next, unless ENOUGH waits: one costs worker and brokers some
