@@ -29,7 +29,7 @@ class SessionCompressed:
     """Who spoke and what was named, most often first."""
     decisions: list[str]
     decision_turns: list[str]
-    """The turn of each decision; same length."""
+    """The turn of each decision, "" where a model wrote it; same length."""
     actions: list[str]
     """What somebody is to do."""
     action_turns: list[str]
@@ -40,6 +40,11 @@ class SessionCompressed:
     """Up to three paragraphs of sentences, in the order in which they were said; or what a model wrote instead."""
     transcript: str
     """The lines that tell most, in order, for a model that is to summarize the head."""
+<<<<<<< HEAD
+    model: str
+    """That wrote the text, "" where it is made of what was said."""
+=======
     model: str = ""
     """Who wrote `text`; "" for the rules."""
+>>>>>>> main
     type: Literal["session-compressed.v1"] = "session-compressed.v1"
