@@ -376,7 +376,8 @@ class Store:
     def snapshot(self, target: Path) -> float:
         """Copies the memory to `target`, which is replaced whole; the seconds that took."""
         began = time.perf_counter()
-        self.connection.execute("CHECKPOINT")
+        with readable():
+            self.connection.execute("CHECKPOINT")
         partial = target.with_name(f"{target.name}.{os.getpid()}.partial")
         try:
             with roomy(target):
@@ -432,12 +433,14 @@ def rewrite(source: Path, target: Path, processors: Sequence[Processor[Any]]) ->
         meta = dict(connection.execute("SELECT key, value FROM meta").fetchall())
         known = known_by(connection)
         names = [name for (name,) in connection.execute(EVENT_TABLES).fetchall()]
-    store = Store.create(target, processors, meta)
     try:
-        store.copy_from(source, names, [*store.lineages.values()])
-        store.commit(marked(known))
-    finally:
-        store.close()
+        with readable(), closing(Store.create(target, processors, meta)) as store:
+            store.copy_from(source, names, [*store.lineages.values()])
+            store.commit(marked(known))
+    except NoRoomError:
+        for leftover in (target, journal(target)):
+            leftover.unlink(missing_ok=True)
+        raise
 
 
 def _behind(processors: Sequence[Processor[Any]]) -> dict[str, str]:

@@ -10,7 +10,9 @@ import pytest
 
 import mnemolog
 from mnemolog import Memory, NotServedError, RefusedError
+from streams.core import DEFAULT_SPACE
 from streams.core.events import MemoryRecalled, decode
+from streams.logs import DEFAULT_HOME
 from streams.runtime.home import Home
 from tests.test_runtime import serving
 
@@ -99,3 +101,9 @@ def test_what_recall_put_into_a_context_that_an_agent_was_given_is_recorded_as_s
         events = [decode(record.type, record.value) for record in home.log.read(0, 0, home.log.end(0))]
         shown = [(event.session, event.turns, event.cue) for event in events if isinstance(event, MemoryRecalled)]
         assert shown == [("two", [key], "Where is the key of the boat house, and who keeps it?")]
+
+
+def test_who_names_no_home_and_no_space_means_what_commands_mean(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("MNEMOLOG_HOME", raising=False)
+    memory = Memory()
+    assert (memory.home, memory.space) == (Path(DEFAULT_HOME).expanduser(), DEFAULT_SPACE)

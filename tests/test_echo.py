@@ -187,7 +187,8 @@ def test_a_talk_in_which_transcripts_are_pasted_derives_what_it_derives_without(
         if isinstance(event, TurnRecorded) and event.content.strip():
             content = f"{told(before[-12:])}\n\n{event.content}"
             before.append(event)
-            if len(before) > 6:
+            # Why not all: "ann: did it help?", said again below a transcript, cannot be told from a line of it.
+            if len(before) > 6 and ": did " not in event.content:
                 event = replace(event, content=content)
         pasted.append(event)
     assert sum(len(event.content) for event in pasted if isinstance(event, TurnRecorded)) > 300_000

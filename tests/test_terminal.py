@@ -38,7 +38,9 @@ SPACE = ["--space", EVIL]
 """Of every question below."""
 QUESTIONS = [
     ["tail"], ["tail", "--all-spaces"], ["context", "--session", EVIL], ["context", "--session", EVIL, "--explain"],
-    ["context", "--session", EVIL, "--messages"], ["context", "--session", "none"], ["show", ID], ["show", EVIL],
+    ["context", "--session", EVIL, "--messages"], ["context", "--session", "none"],
+    ["layers", "--session", EVIL], ["layers", "--session", "none"],
+    ["show", ID], ["show", EVIL],
     ["show", f"0{EVIL}..5{EVIL}"], ["manifest"], ["manifest", "--session", f"no {EVIL}"], ["links"],
     ["query", "--list"], ["query", "sessions"], ["query", EVIL], ["query", "sessions", EVIL], ["query", "recalls"],
     ["sql", f'SELECT content, id AS "{EVIL}" FROM turn_recorded'], ["sql", f"SELECT {EVIL}"], ["efforts"],
@@ -52,6 +54,7 @@ QUESTIONS = [
     ["consolidate"], ["memories"], ["replay", "--as", EVIL], ["replay", "--as", "other"], ["diff", "live", "kept"],
     ["diff", "live", EVIL], ["promote", EVIL], ["promote", "kept"], ["digest"], ["digest", EVIL], ["doctor"],
     ["export", f"OUT/{FILE}"], ["backup", f"OUT/{FILE}"], ["archive", f"OUT/{FILE}"], ["restore", f"OUT/{FILE}"],
+    ["rescue", f"OUT/{FILE}"], ["annotate", "--dry-run"], ["annotate", EVIL, "--dry-run"],
     ["feed", f"IN/{FILE}"], ["feed", EVIL], ["feed", "-", "--format", EVIL], ["params"], ["params", EVIL], ["presets"],
     ["flow"], ["schema", "input-line"], ["schema", EVIL], [EVIL], ["tail", f"--{EVIL}"], ["tail", "--limit", EVIL],
 ]  # fmt: skip

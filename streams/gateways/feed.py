@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import os
 import shutil
+import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, field
@@ -201,7 +202,7 @@ def places(log: Path, session: str | None = None) -> list[tuple[str, bool]]:
     """The spaces that a log has, each with whether something of `session` is in it (with None: whether anything is)."""
     if not log.exists():
         return []
-    with closing(looked_at(log)) as found:
+    with suppress(sqlite3.Error), closing(looked_at(log)) as found:
         # Why recursive: the index finds the next space, where DISTINCT would read all of it.
         spaces = found.execute(
             "WITH RECURSIVE s(space) AS (SELECT min(space) FROM log UNION ALL "
@@ -212,6 +213,7 @@ def places(log: Path, session: str | None = None) -> list[tuple[str, bool]]:
         return [
             (space, session is None or bool(found.execute(has, (space, session)).fetchone()[0])) for (space,) in spaces
         ]
+    return []  # whoever needs the log says what is wrong with it
 
 
 def _fault(reason: str) -> Fault:
