@@ -191,9 +191,10 @@ home.promote("next")
 """
 
 
-@pytest.mark.parametrize("step", [1, 2, 3, 4, 6])
+@pytest.mark.parametrize("step", [1, 2, 3, 4, 5])
 def test_a_promotion_that_is_killed_leaves_one_of_the_two_whole(home: Home, said: list[str], step: int) -> None:
     before = home.ask("digest")
+    home.ask("recall", space="s0", query="checkout payment")  # whose index goes along with the old live
     replay(home, "next", reuse=False, processes=1)
     ran = subprocess.run([sys.executable, "-c", PROMOTION, str(home.path), str(step)], cwd=ROOT, check=False)
     assert ran.returncode == 9

@@ -33,8 +33,8 @@ class Turn:
     at: int = 0
     tokens: int = 0
     """Of the content; 0 where it was not counted."""
-    calls: list[str] = field(default_factory=list)
-    """Names of the tools it calls."""
+    calls: list[tuple[str, str]] = field(default_factory=list)
+    """The tools it calls: name, and arguments as JSON."""
     written: dict[tuple[Any, ...], tuple[str, str, int]] = field(default_factory=dict)
     """What was worked out of how it is shown."""
 
@@ -84,24 +84,32 @@ def _read(connection: Connection, space: str, positions: Sequence[int]) -> dict[
     }
 
 
-def words(turn: Turn, limit: int, params: ContextParams) -> str:
-    """What a turn says within `limit` tokens, not quoted: a tool's output condensed, a call by the tool's name."""
-    room = min(limit, params.tool) if turn.role == "tool" else limit
+def words(turn: Turn, limit: int, params: ContextParams, whole: bool = False) -> str:
+    """What a turn says within `limit` tokens, not quoted; unless it is to be `whole`, a tool's output condensed, and a
+    call by the tool's name."""
+    room = min(limit, params.tool) if turn.role == "tool" and not whole else limit
     said = clip(turn.content, room, turn.id, params.head, turn.tokens)
-    called = f"(calls {', '.join(turn.calls[:8])[:200]})" if turn.calls else ""
-    return f"{said} {called}".strip()
+    if not turn.calls:
+        return said
+    if whole:
+        called = clip(", ".join(f"{name} {given}".strip() for name, given in turn.calls), limit, turn.id, params.head)
+    else:
+        called = ", ".join(name for name, _ in turn.calls[:8])[:200]
+    return f"{said} (calls {called})".strip()
 
 
-def tool_calls(parts: str) -> list[str]:
-    """Names of the tools that a turn's parts (JSON) call; parts of other shapes are passed over."""
+def tool_calls(parts: str) -> list[tuple[str, str]]:
+    """The tools that a turn's parts (JSON) call, and with what (JSON); parts of other shapes are passed over."""
     if len(parts) < 3:
         return []
     found = []
     for part in orjson.loads(parts):
-        function: Any = part.get("function")
-        name = function.get("name") if isinstance(function, dict) else None
-        if part.get("type") in ("tool_use", "tool_call"):
-            name = name or part.get("name")
+        call: Any = part.get("function")
+        if not (isinstance(call, dict) and call.get("name")) and part.get("type") in ("tool_use", "tool_call"):
+            call = part
+        name = call.get("name") if isinstance(call, dict) else None
         if isinstance(name, str) and name:
-            found.append(" ".join(name.split()))
+            given = call.get("arguments") or call.get("input") or ""
+            told = given if isinstance(given, str) else orjson.dumps(given).decode()
+            found.append((" ".join(name.split()), " ".join(told.split())))
     return found
