@@ -264,10 +264,7 @@ def serve_until_stopped(home: Path | None, json: bool, meters: Meters | None = N
         house.meters = meters
 
         def said(line: str) -> None:
-            if json:
-                terminal.object({"said": line})
-            else:
-                terminal.say("{}", line)
+            terminal.told({"said": line}, "{}", line)
             sys.stdout.flush()
 
         serve_home(house, lambda: bool(stopped), said)

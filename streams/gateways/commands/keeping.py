@@ -51,11 +51,9 @@ def export(
     with opened(home, json) as (house, terminal), house.reading(memory) as connection:
         cursor: Any = connection
         done = export_ccm(cursor, target, one_or_all(space, all_spaces))
-        if json:
-            terminal.object({"folder": str(target)} | asdict(done))
-        else:
-            told = (done.files, target, done.sessions, done.turns)
-            terminal.say("[green]{:,} files[/] in {}: {:,} sessions, {:,} turns", *told)
+        said = (done.files, target, done.sessions, done.turns)
+        template = "[green]{:,} files[/] in {}: {:,} sessions, {:,} turns"
+        terminal.told({"folder": str(target)} | asdict(done), template, *said)
 
 
 def backup(
@@ -72,11 +70,9 @@ def backup(
     finally:
         log.close()
     terminal = Terminal(json)
-    if json:
-        terminal.object({"file": str(target), "events": count, "bytes": target.stat().st_size})
-    else:
-        terminal.say("[green]{:,} events[/] in {}", count, target)
-        terminal.say("[dim]to restore: mnemolog restore {} --home NEW[/]", target)
+    written = {"file": str(target), "events": count, "bytes": target.stat().st_size}
+    terminal.told(written, "[green]{:,} events[/] in {}", count, target)
+    terminal.say("[dim]to restore: mnemolog restore {} --home NEW[/]", target)
 
 
 def archive(
@@ -97,10 +93,9 @@ def archive(
     finally:
         log.close()
     events = sum(sealed.stop - sealed.start for sealed in added)
-    if json:
-        terminal.object({"folder": str(target), "files": [str(sealed.path) for sealed in added], "offsets": events})
-    else:
-        terminal.say("[green]{:,} files[/] with {:,} offsets of the log added to {}", len(added), events, target)
+    written = {"folder": str(target), "files": [str(sealed.path) for sealed in added], "offsets": events}
+    said = (len(added), events, target)
+    terminal.told(written, "[green]{:,} files[/] with {:,} offsets of the log added to {}", *said)
 
 
 def restore(
@@ -173,13 +168,12 @@ def rescue(
     terminal = Terminal(json)
     with terminal.progress("copying") as tick:
         done = rescue_log(home_path(home) / LOG_FILE, target, tick)
-    if json:
-        terminal.object({"file": str(target), "events": done.readable.count(), "lost": done.lost.found})
-    else:
-        terminal.say("[green]{:,} events[/] in {}", done.readable.count(), target)
-        if done.lost.found:
-            terminal.say("[red]{:,} lost[/]: at offsets {}", done.lost.count(), done.lost)
-        terminal.say("[dim]to go on with it: mnemolog restore {} --home NEW[/]", target)
+    count = done.readable.count()
+    written = {"file": str(target), "events": count, "lost": done.lost.found}
+    terminal.told(written, "[green]{:,} events[/] in {}", count, target)
+    if done.lost.found:
+        terminal.say("[red]{:,} lost[/]: at offsets {}", done.lost.count(), done.lost)
+    terminal.say("[dim]to go on with it: mnemolog restore {} --home NEW[/]", target)
     if done.lost.found:
         raise typer.Exit(FAILED)
 
