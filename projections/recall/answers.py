@@ -59,6 +59,8 @@ class Recall:
         self.index = index
         self.processors = processors
         """Those that have a part in the memory."""
+        self.keepers = {keep.event: p.name for p in processors for keep in p.read_model.keeps}
+        """Who keeps the last records of an event."""
         self.params = params
         """Of processors and of asking, by name."""
         self.turns = Turns()
