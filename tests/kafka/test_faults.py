@@ -78,7 +78,8 @@ class Service:
         """Waits until it works: Python itself ends a process that is told to stop before the command has begun."""
         deadline = time.monotonic() + PATIENCE
         while not any(word in self.log.read_bytes()[self.before :] for word in (b'"folding"', b"serving")):
-            assert self.process.poll() is None and time.monotonic() < deadline, self.told()
+            assert self.process.poll() is None, self.told()
+            assert time.monotonic() < deadline, self.told()
             time.sleep(0.1)
 
     def stop(self) -> int:
