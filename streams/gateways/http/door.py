@@ -92,14 +92,13 @@ class Door:
                 own = f"{self.caller.name}\0{key}\0{place}"
                 event = event | {"id": str(uuid.uuid5(uuid.NAMESPACE_OID, own) if key else uuid.uuid4())}
             answers.append({"id": event["id"]})
-            try:
-                named = event.get("space")
-                event = event | {"space": self.caller.space(named if isinstance(named, str) else None)}
-            except DeniedError as error:
-                answers[-1]["refused"] = str(error)
-                continue
-            if named is not None and not isinstance(named, str):
-                event["space"] = named  # the gate says what is wrong with it
+            named = event.get("space")
+            if named is None or (isinstance(named, str) and named):  # the gate says what is wrong with any other
+                try:
+                    event = event | {"space": self.caller.space(named)}
+                except DeniedError as error:
+                    answers[-1]["refused"] = str(error)
+                    continue
             said.append(event)
             sent.append(place)
         outcomes = await self._holder.call({"feed": said}) if said else []

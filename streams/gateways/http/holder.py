@@ -17,6 +17,8 @@ from streams.runtime.requests import MAX_REQUEST
 
 MOST = 256
 """Connections at once; further requests wait for one."""
+PATIENCE = 10.0
+"""Seconds until who asks is told that it cannot be answered yet."""
 KEPT = 32
 """Connections that are kept open while nobody uses them."""
 LINE = 256 * 2**20
@@ -37,17 +39,18 @@ class Holder:
         self._idle: list[Stream] = []
         self._room = asyncio.Semaphore(MOST)
 
-    async def call(self, message: dict[str, Any], patience: float = 10.0) -> Any:
+    async def call(self, message: dict[str, Any], patience: float | None = None) -> Any:
         """The answer to a request that may be sent again: a question, or events with ids.
 
-        It is sent again for `patience` seconds while nobody answers, or the memory does not hold the position yet.
+        It is sent again for `patience` (or PATIENCE) seconds while nobody answers, or the memory does not hold the
+        position yet.
         Raises what the request raises there, and BusyError where nobody answers.
         """
         line = orjson.dumps(message) + b"\n"
         if len(line) > MAX_REQUEST:
             raise BusyError("the request is too long", f"at most {MAX_REQUEST:,} bytes")
         loop = asyncio.get_running_loop()
-        deadline = loop.time() + patience
+        deadline = loop.time() + (PATIENCE if patience is None else patience)
         pause = FIRST_PAUSE
         while True:
             try:
