@@ -10,5 +10,6 @@ client does. So what HTTP costs slows no fold, and there is one gate (streams/ru
     limits.py   what every request passes first: size, rate, the key; and how errors are told
     following.py  the log as it grows, for any number of listeners
     routes.py   the routes; app.py puts all of it together, /mcp too
+    page/       a memory as people look at it
     beside.py   the process, started and stopped by the one that folds
 """

@@ -5,10 +5,12 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable
+from http.cookies import CookieError, SimpleCookie
 from typing import Any
+from urllib.parse import quote, urlsplit
 
 import orjson
-from starlette.responses import Response
+from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from streams.core.errors import BehindError, BusyError, DeniedError, MnemologError, NoRoomError, UsageError
@@ -16,8 +18,12 @@ from streams.gateways.http.door import Caller
 from streams.gateways.http.keys import Keys
 from streams.runtime.requests import MAX_REQUEST
 
-OPEN = ("/health/live", "/health/ready")
-"""Paths that need no key: they tell nothing but that the server runs."""
+OPEN = ("/health/live", "/health/ready", "/sign-in", "/page.css", "/page.js", "/page.svg")
+"""Paths that need no key: they tell nothing but that the server runs, and what its page looks like."""
+SIGNED = "mnemolog_key"
+"""The cookie in which a browser keeps a key; it is set by signing in on the page."""
+API = ("/v1/", "/mcp")
+"""Paths that are for programs."""
 LOCAL = ("localhost", "127.0.0.1", "[::1]", "::1")
 """Hosts by which a server is called that needs no key. Why asked: a page elsewhere may have its own name point here."""
 CALLERS = 10_000
@@ -152,7 +158,7 @@ class Gate:
         except MnemologError as error:
             if status[0]:
                 raise
-            await problem(error)(scope, receive, sending)
+            await _refusal(error, scope, headers)(scope, receive, sending)
         finally:
             route = getattr(scope.get("route"), "path", scope.get("root_path") or "-")
             took = time.perf_counter() - began
@@ -164,8 +170,12 @@ class Gate:
     def _caller(self, scope: Scope, headers: dict[str, str]) -> Caller:
         kind, _, token = headers.get("authorization", "").partition(" ")
         token = token.strip() if kind.lower() == "bearer" else headers.get("x-api-key", "")
-        if token:
-            if key := self._keys.find(token):
+        signed = ""
+        if not token:
+            _check_site(scope, headers)
+            signed = _cookie(headers)
+        if token or (signed and self._keys.find(signed)):
+            if key := self._keys.find(token or signed):
                 spaces = None if key.spaces is None else tuple(key.spaces)
                 return Caller(key.name, spaces, "read" in key.may, "write" in key.may)
             raise UnknownCallerError("this key is none", "`mnemolog keys add NAME` makes one")
@@ -179,3 +189,36 @@ class Gate:
         if (host.rpartition(":")[0] or host if not host.endswith("]") else host) not in LOCAL:
             raise OutsideError(f"this server is not called {host[:100]!r}", "ask 127.0.0.1 or localhost, or use a key")
         return Caller()
+
+
+def _cookie(headers: dict[str, str]) -> str:
+    """The key that a browser keeps; "" for none."""
+    try:
+        found = SimpleCookie(headers.get("cookie", "")).get(SIGNED)
+    except CookieError:
+        return ""
+    return found.value if found else ""
+
+
+def _check_site(scope: Scope, headers: dict[str, str]) -> None:
+    """Raises OutsideError for what another site has a browser send, a plain visit to a page excepted.
+
+    Why only where no key stands in a header: another site cannot add one. Why `Origin`, too: browsers tell the site
+    (Sec-Fetch-Site) only to servers on loopback or behind TLS.
+    """
+    site, origin = headers.get("sec-fetch-site"), headers.get("origin")
+    is_own = origin is None or urlsplit(origin).netloc == headers.get("host")
+    is_own = site in ("same-origin", "none") if site else is_own
+    if is_own or (scope["method"] in ("GET", "HEAD") and not scope["path"].startswith(API)):
+        return
+    raise OutsideError("this was asked by another site", "ask from the page of this server, or with a key in a header")
+
+
+def _refusal(error: MnemologError, scope: Scope, headers: dict[str, str]) -> Response:
+    """An error; where a person only has no key yet, the way to the form that takes one."""
+    asks = scope["method"] == "GET" and "text/html" in headers.get("accept", "") and not scope["path"].startswith(API)
+    if asks and isinstance(error, UnknownCallerError):
+        place = quote(scope.get("raw_path", b"/").decode("latin-1"), safe="/%")
+        query = scope.get("query_string", b"").decode("latin-1")
+        return RedirectResponse(f"/sign-in?next={quote(f'{place}?{query}' if query else place, safe='')}", 303)
+    return problem(error)
