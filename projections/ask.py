@@ -135,10 +135,11 @@ def answer(connection: Connection, what: str, arguments: dict[str, Any], recalle
         raise UsageError(f"there is no question {what!r}", f"questions: {', '.join([*ASKS, *RECALLS])}")
     arguments = dict(arguments)
     moment = arguments.pop("as_of", None)
+    alone = str(arguments.get("name")) if what == "view" else None
     with (
         refused(),
         closing(connection.cursor()) as now,
-        closing(now if moment is None else as_of(now, str(moment))) as cursor,
+        closing(now if moment is None else as_of(now, str(moment), alone)) as cursor,
     ):
         if what in ASKS:
             with unchanged(cursor, seconds):

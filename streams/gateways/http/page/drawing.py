@@ -99,7 +99,7 @@ def graph(links: Sequence[Row], efforts: Mapping[str, Row]) -> tuple[list[Node],
     order = [effort for effort in efforts if effort in counted] + sorted(counted.keys() - efforts.keys())
     nodes = {}
     for n, effort in enumerate(order):
-        turn = 2 * pi * n / len(order) - pi / 2
+        turn = 2 * pi * n / len(order) - (pi / 2 if len(order) > 2 else pi)
         side = "middle" if abs(cos(turn)) < 0.15 else "start" if cos(turn) > 0 else "end"
         size = 9 + 2 * min(counted[effort], 6)
         nodes[effort] = Node(effort, n + 1, round(RADIUS * cos(turn), 1), round(RADIUS * sin(turn), 1), size, side)

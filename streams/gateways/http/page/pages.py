@@ -47,7 +47,7 @@ async def overview(seen: Seen) -> Response:
     settled = [noted(row, seen.now) for row in notes if row["status"] not in ("open", "escalated")]
     return page(
         "overview.html", here=seen, sessions=sessions, efforts=efforts, offers=offers, colours=colours,
-        timelines=by_session(threads, seen.first, seen.last), cursor=cursor(seen),
+        timelines=by_session(threads, seen.first, seen.last), cursor=cursor(seen, seen.first, seen.last),
         tokens=sum(row["tokens"] for row in threads), turns=sum(row["turns"] for row in threads),
         concluded=states.count("concluded"), open=states.count("open"),
         waiting=waiting[:NOTES], waits=len(waiting), settled=settled[-NOTES:],
@@ -59,7 +59,10 @@ async def overview(seen: Seen) -> Response:
 async def session(seen: Seen, session: Name, segment: Name = "") -> Response:
     """A session: its timeline, and the newest turns or those of one segment."""
     of = {"session": session} | ({"segment": segment} if segment else {})
-    about, threads, colours, turns, entries, changes, segments = await asyncio.gather(
+    whole = {"name": "recorded_turns", "space": seen.space, "session": session, "limit": 1}
+    first, last, about, threads, colours, turns, entries, changes, segments = await asyncio.gather(
+        seen.door.ask("view", order="position", **whole),
+        seen.door.ask("view", order="position DESC", **whole),
         seen.rows("sessions", session=session),
         seen.rows("threads", session=session, order="first_position"),
         seen.colours(),
@@ -68,6 +71,7 @@ async def session(seen: Seen, session: Name, segment: Name = "") -> Response:
         seen.rows("context_changes", session=session, order="position DESC, ordinal DESC", limit=CHANGES),
         seen.rows("segments", **of) if segment else asyncio.sleep(0, []),
     )
+    ends = (first[0]["position"], last[0]["position"]) if first else (0, 0)
     turns.sort(key=lambda row: row["position"])
     order = list(dict.fromkeys(row["segment"] for row in threads if row["segment"]))
     place = order.index(segment) if segment in order else None
@@ -76,7 +80,7 @@ async def session(seen: Seen, session: Name, segment: Name = "") -> Response:
         held[row["effort"]] += row["turns"]
     return page(
         "session.html", here=seen, session=session, about=about[0] if about else None, colours=colours,
-        blocks=blocks(threads, seen.first, seen.last), cursor=cursor(seen), segment=segment,
+        blocks=blocks(threads, *ends), cursor=cursor(seen, *ends), segment=segment,
         segments=segments, before=order[place - 1] if place else None, of=len(order), place=place,
         after=order[place + 1] if place is not None and place + 1 < len(order) else None,
         newest=order[-1] if order else None, turns=turns, entries_=entries, changes=changes,
@@ -111,11 +115,11 @@ async def context(seen: Seen, session: Name) -> Response:
     )  # fmt: skip
 
 
-def cursor(seen: Scene) -> float | None:
-    """Where the moment lies on timelines; None where it is now."""
+def cursor(seen: Scene, first: int, last: int) -> float | None:
+    """Where the moment lies on timelines from `first` to `last`; None where it is now."""
     if not seen.as_of:
         return None
-    share = (seen.position + 1 - seen.first) / (seen.last + 1 - seen.first)
+    share = (seen.position + 1 - first) / (last + 1 - first)
     return round(WIDE * min(max(share, 0), 1), 2)
 
 
