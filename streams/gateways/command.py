@@ -277,7 +277,7 @@ def serve_until_stopped(
 
         served = beside_it.enter_context(http.beside(house.path)) if http else None
         if served:
-            said(f"answering HTTP at {served.url}")
+            said(f"answering HTTP at {served.url} (open it in a browser: there is the page)")
         ended = (lambda: bool(stopped) or served.ended()) if served else lambda: bool(stopped)
         serve_home(house, ended, said, math.inf if idle is None else idle)
         said("stopped; all that was acknowledged is in the log")

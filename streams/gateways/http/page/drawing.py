@@ -25,8 +25,6 @@ class Block:
     effort: str | None
     segment: str
     turns: int
-    position: int
-    """Of its first turn."""
 
 
 def blocks(threads: Sequence[Row], first: int, last: int) -> list[Block]:
@@ -40,14 +38,13 @@ def blocks(threads: Sequence[Row], first: int, last: int) -> list[Block]:
         rows = [max(found, key=lambda row: row["turns"]) for _, found in sorted(bins.items())]
     # Why cut off at the next one's beginning: a segment that was taken up again spans what lies between.
     ends = [*[after["first_position"] for after in rows[1:]], last + 1][: len(rows)]
-    return [
-        Block(
-            round((row["first_position"] - first) * scale, 2),
-            round(max((max(min(row["last_position"] + 1, end), row["first_position"] + 1) - row["first_position"]) * scale, 1), 2),
-            row["effort"], row["segment"], row["turns"], row["first_position"],
-        )
-        for row, end in zip(rows, ends, strict=True)
-    ]  # fmt: skip
+    found = []
+    for row, end in zip(rows, ends, strict=True):
+        begin = row["first_position"]
+        wide = max(min(row["last_position"] + 1, end) - begin, 1) * scale
+        x, width = round((begin - first) * scale, 2), round(max(wide, 1), 2)
+        found.append(Block(x, width, row["effort"], row["segment"], row["turns"]))
+    return found
 
 
 def by_session(threads: Sequence[Row], first: int, last: int) -> dict[str, list[Block]]:

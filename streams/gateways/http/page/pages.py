@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from collections import defaultdict
+from datetime import datetime
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Query, Request, Response
 
+from streams.core.events import EPOCH
 from streams.gateways.http.page.drawing import WIDE, blocks, by_session, graph, shares
 from streams.gateways.http.page.scene import PageRoute, Row, Scene, moment, page, scene, span
 from streams.gateways.http.routes import Asked
@@ -16,6 +18,8 @@ pages = APIRouter(route_class=PageRoute, include_in_schema=False)
 
 SESSIONS, EFFORTS, NOTES, TURNS, CHANGES, CHAINS = 60, 100, 60, 60, 20, 40
 """Rows that a page shows at most; it says where there are more."""
+WAITING = ("open", "escalated")
+"""What notes are that nobody has settled, and that have not gone by."""
 BELIEFS = 5000
 """Newest statements that chains are put together from."""
 
@@ -43,8 +47,10 @@ async def overview(seen: Seen) -> Response:
         seen.rows("offers", status="open", order="position DESC", limit=NOTES),
     )
     states = [row["status"] for row in colours.values()]
-    waiting = [noted(row, seen.now) for row in notes if row["status"] in ("open", "escalated")]
-    settled = [noted(row, seen.now) for row in notes if row["status"] not in ("open", "escalated")]
+    times = [seen.clock, *(moment(row["opened_at"]) for row in notes)]
+    clock = max((time for time in times if time), default=EPOCH)
+    waiting = [noted(row, clock) for row in notes if row["status"] in WAITING]
+    settled = [noted(row, clock) for row in notes if row["status"] not in WAITING]
     return page(
         "overview.html", here=seen, sessions=sessions, efforts=efforts, offers=offers, colours=colours,
         timelines=by_session(threads, seen.first, seen.last), cursor=cursor(seen, seen.first, seen.last),
@@ -123,13 +129,14 @@ def cursor(seen: Scene, first: int, last: int) -> float | None:
     return round(WIDE * min(max(share, 0), 1), 2)
 
 
-def noted(note: Row, now: str | None) -> Row:
-    """A note with its clock: what is left of its time at the moment that is looked at."""
-    opened, deadline, moment_ = moment(note["opened_at"]), moment(note["deadline"]), moment(now)
-    assert opened and deadline
-    left = (deadline - (moment_ or opened)).total_seconds()
+def noted(note: Row, now: datetime) -> Row:
+    """A note with its clock: what is left of its time."""
+    opened, deadline = moment(note["opened_at"]), moment(note["deadline"])
+    assert opened is not None
+    assert deadline is not None
+    left = (deadline - (now if note["status"] == "open" else max(now, deadline))).total_seconds()
     whole = max((deadline - opened).total_seconds(), 1)
-    told = f"{span(left)} left" if left > 0 else f"over since {span(-left)}"
+    told = f"{span(left)} left" if left > 0 else f"over since {span(-left)}" if left < 0 else "its time is over"
     return note | {"left": told, "share": round(100 * min(max(left / whole, 0), 1))}
 
 

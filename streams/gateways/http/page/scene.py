@@ -6,7 +6,7 @@ import asyncio
 import re
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
@@ -42,6 +42,8 @@ HEADERS = {
     "Cross-Origin-Opener-Policy": "same-origin",
 }
 HERE = Path(__file__).parent
+LIVE = timedelta(minutes=5)
+"""How late a turn of live talk is recorded at most; in live talk the runtime lets deadlines pass in silence, too."""
 TYPES = [name.rpartition(".v")[0] for name in OUTSIDE]
 
 
@@ -132,8 +134,10 @@ class Scene:
     """Positions of the space's first and newest turn."""
     now: str | None = None
     """The time of the newest turn at the moment that is looked at."""
+    clock: datetime | None = None
+    """What time it is for notes: the real time where the talk is live, else that of the newest turn."""
     position: int = 0
-    """Its position."""
+    """Where the moment lies in the log."""
     types = TYPES
 
     @property
@@ -198,6 +202,9 @@ async def scene(request: Request, door: Door) -> Scene:
     found.partition, found.first, found.last = last[0]["partition"], first[0]["position"], last[0]["position"]
     if newest:
         found.now, found.position = newest[0]["at"], newest[0]["position"]
+        at, recorded = moment(newest[0]["at"]), moment(newest[0]["recorded_at"])
+        is_live = not as_of and at is not None and recorded is not None and recorded - at <= LIVE
+        found.clock = datetime.now(UTC) if is_live else at
     if place := re.fullmatch(r"(?:\d+:)?(\d{1,18})", as_of):
         found.position = int(place[1])
     return found
