@@ -32,7 +32,15 @@ from tests.test_runtime import serving
 from tests.test_terminal import COMMANDED, EVIL, TOLD
 
 SAMPLES = sorted((Path(streams.__file__).parent / "gateways" / "samples").glob("*.jsonl"))
-PAGES = ["/", "/session?session=import-day", "/context?session=import-day", "/recall?q=decided", "/links", "/beliefs"]
+PAGES = [
+    "/",
+    "/session?session=import-day",
+    "/context?session=import-day",
+    "/recall?q=decided",
+    "/links",
+    "/beliefs",
+    "/compare",
+]
 BROWSER = os.environ.get("MNEMOLOG_CHROMIUM") or next(
     filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome", "chrome"))), ""
 )
@@ -105,6 +113,7 @@ def folded(tmp_path_factory: pytest.TempPathFactory) -> Path:
     home.request({"feed": [note]})
     home.ask("spaces")
     home.log.close()
+    shutil.copy(home.path / "live.duckdb", home.path / "kept.duckdb")
     return home.path
 
 
@@ -125,7 +134,10 @@ def mended(folded: Path, tmp_path: Path) -> Iterator[tuple[TestClient, Home]]:
 # -- what is shown -----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("path", [*PAGES, "/sign-in", "/session?session=none", "/context?session=none", "/?space=none"])
+@pytest.mark.parametrize(
+    "path",
+    [*PAGES, "/sign-in", "/compare?memory=kept", "/session?session=none", "/context?session=none", "/?space=none"],
+)
 def test_a_page_runs_nothing_but_its_own_script_and_asks_no_other_host(shown: TestClient, path: str) -> None:
     answer = shown.get(path, headers=HTML)
     assert answer.headers["content-security-policy"] == POLICY
@@ -217,6 +229,23 @@ def test_at_a_moment_nothing_later_is_known_and_nothing_can_be_mended(shown: Tes
     assert not [action for action, _ in found.forms if action == "/mend"]
     (now,) = (given["href"] for _, given in found.tags if given.get("class") == "now")
     assert all("as_of=0%3A" in link for link in found.links if "space=" in link and link != now)
+
+
+def test_two_memories_are_shown_side_by_side(mended: tuple[TestClient, Home]) -> None:
+    client, home = mended
+    assert "Efforts that differ: 0" in seen(client, "/compare?space=harbor&memory=kept").words
+    fields = seen(client, "/?space=harbor").acts("close")[0]
+    done = client.post("/mend", data=fields)
+    seen(client, done.headers["location"])
+    words = " ".join(seen(client, "/compare?space=harbor&memory=kept").words.split())
+    assert "open efforts78concluded efforts87" in words
+    assert "Efforts that differ: 1" in words
+    assert "Efforts that differ: 0" in seen(client, "/compare?space=harbor&memory=kept&as_of=0:100").words
+    assert "there is no memory" in seen(client, "/compare?memory=../kept", 422).words
+    client.cookies.set(SIGNED, Keys(home.path).add("ann", ["harbor"], ["read"]))
+    found = seen(client, "/compare?space=harbor&memory=kept", 403)
+    assert "memories are of all spaces" in found.words
+    assert not [link for link in seen(client, "/?space=harbor").links if link.startswith("/compare")]
 
 
 def test_what_is_no_moment_is_told_on_a_page(shown: TestClient) -> None:
@@ -433,7 +462,7 @@ def test_a_key_shows_its_space_alone_and_one_to_read_mends_nothing(home: Home) -
         for path in (*PAGES, "/session?session=ann-chat", "/context?session=ann-chat", f"/recall?q={SECRET}"):
             for space in ("", "&space=ann", "&space=bob"):
                 answer = client.get(f"{path}{'' if '?' in path else '?'}{space}", headers=HTML)
-                assert answer.status_code == (403 if space == "&space=ann" else 200)
+                assert answer.status_code == (403 if space == "&space=ann" or path == "/compare" else 200)
                 assert f"the {SECRET}" not in answer.text
         for space in ("ann", "bob", ""):
             answer = client.post("/mend", data={"act": "retract", "id": "ann-1", "space": space})

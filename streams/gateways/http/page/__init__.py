@@ -6,6 +6,7 @@ routes do, so a key shows its own spaces alone; what it mends are facts, recorde
     scene.py     where and when a page looks, and how it asks
     drawing.py   where lines, blocks and circles of its pictures lie
     pages.py     the pages
+    beside.py    two memories side by side
     acts.py      what is mended from here
     entry.py     signing in with a key, and the files that pages need
     templates/   HTML, in which all that comes from outside is escaped; page.css, page.js and page.svg beside it
