@@ -31,7 +31,7 @@ from streams.core.errors import MemoryFileError
 from streams.core.events import Outside, SessionEnded, TurnRecorded, TurnRetracted
 from streams.core.params import Params
 from streams.core.processor import Processor, Raw
-from streams.core.read_model import Group
+from streams.core.read_model import Group, Joins
 from streams.core.section import Members
 from streams.core.text import NO_TEXT
 from streams.runtime.home import Home
@@ -52,6 +52,7 @@ class Energy:
     at: int
     turn: str
     value: float
+    hot: bool = False
     type: str = "energy.v1"
 
 
@@ -71,7 +72,7 @@ class Bond:
 KINDS = Kinds(documents for processor in PROCESSORS for documents in processor.read_model.documents)
 TURN, SEGMENT, CONCLUSION, NOTE = map(KINDS.names.index, ("turn", "segment", "conclusion", "note"))
 KEPT = {"physics": [Kept(Energy), Kept(Bond, ("first", "second"))]}
-GROUPS = [Group("hot", "turn", {Energy: "CASE WHEN value > 1 THEN 'yes' ELSE '' END"})]
+GROUPS = [Group("hot", "turn", {Energy: Joins("yes", only=("hot", True))})]
 
 
 def words(row: tuple[Any, ...]) -> tuple[list[str], list[int], int, int]:
@@ -610,7 +611,11 @@ def test_what_belongs_to_a_group_is_known_as_of_any_position(tmp_path: Path, phy
     index = opened(con, tmp_path / "m.recall")
     told = {1: ("t0", 2.0), 2: ("t1", 3.0), 3: ("t0", 0.5), 4: ("t2", 2.0), 5: ("t0", 5.0)}
     for position in range(6):
-        add(physics, position, *[Energy("acme", "s", 0, *told[position])] if position in told else [])
+        add(
+            physics,
+            position,
+            *[Energy("acme", "s", 0, *told[position], told[position][1] > 1)] if position in told else [],
+        )
         if position % 2:
             index.catch_up(con)
     index.catch_up(con)
