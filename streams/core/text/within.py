@@ -59,7 +59,8 @@ def clip(text: str, limit: int, id: str = "", head: float = 1.0, known: int = 0)
     `known` are its tokens where they were counted before: an oversize text is then not read again.
     """
     text = text.strip()
-    if (known or len(text) // 7) <= limit and cost(text) <= limit:
+    least = (len(text) + 7) // 7
+    if (known or least - 1) <= limit and least <= limit and (known or cost(text)) <= limit:
         return text
     mark = f" […] mnemolog show {id} […] " if id else " … "
     room = limit - cost(mark)
