@@ -8,13 +8,15 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from processors import PROCESSORS
+from projections import ask as asks
 from projections import store
 from projections.store import Store
 from streams.core.errors import BehindError, BusyError, MemoryFileError, UsageError
@@ -22,8 +24,10 @@ from streams.core.events import DAY, HOUR, SECOND, ClockTicked, NoteTaken, Outsi
 from streams.logs.sqlite import SqliteLog
 from streams.runtime.embedded import Runtime
 from streams.runtime.home import Home
+from streams.runtime.home.office import Office
 from streams.runtime.home.server import serve
 from streams.runtime.replay import replay as fold
+from streams.runtime.requests import Ask, parse
 
 ROOT = Path(__file__).parents[1]
 Talk = Callable[[int], list[Outside]]
@@ -43,6 +47,13 @@ def serving(home: Home) -> Iterator[None]:
         stop.set()
         thread.join(60)
         server.log.close()
+
+
+def parse_ask(what: str, arguments: dict[str, Any]) -> Ask:
+    """A question as it comes through the socket."""
+    call = parse({"ask": what, "arguments": arguments})
+    assert isinstance(call, Ask)
+    return call
 
 
 def test_a_command_that_finds_no_server_folds_to_the_end_of_the_log(home: Home, talk: Talk) -> None:
@@ -191,6 +202,49 @@ def test_a_context_as_of_a_position_is_what_was_given_then_byte_for_byte(home: H
         assert len({context["text"] for _, _, context in given}) > 40
         for n, place, context in given:
             assert home.ask("context", as_of=str(n), **place) == context
+
+
+def test_a_context_of_what_lies_in_no_table_yet_is_that_of_the_tables_byte_for_byte(
+    home: Home, talk: Talk, tmp_path: Path
+) -> None:
+    events = talk(400)
+    home.log.append(events[:330])
+    again = Home(tmp_path / "again", PROCESSORS)
+    again.log.append(events[:330])
+    with home.live() as runtime, closing(Office(home, runtime)) as office:
+        for number, event in enumerate(events[330:], 330):
+            home.log.append([event])
+            again.log.append([event])
+            runtime.catch_up(ahead=True)
+            asked = {"space": event.space, "session": getattr(event, "session", "") or "s"}
+            # Why explained: what is considered and left out is in the answer, too.
+            given = office.ask(parse_ask("context", asked | {"explain": True}))
+            assert runtime.store.mark(0) < number == runtime.view().mark(0)
+            assert given == again.ask("context", **asked, explain=True)
+            if number % 23 == 0:
+                assert runtime.settle()
+        assert runtime.settle()
+        assert not runtime.settle()
+        assert asks.digest(runtime.store.connection) == again.ask("digest")
+    again.log.close()
+
+
+def test_who_asks_the_tables_of_a_server_finds_what_a_context_was_just_made_of(home: Home, talk: Talk) -> None:
+    events = [event for event in talk(120) if isinstance(event, TurnRecorded)]
+    with serving(home):
+        for number, event in enumerate(events, 1):
+            home.log.append([event])
+            found = home.ask("context", space=event.space, session=event.session)
+            assert f'position="{number - 1}"' in found["text"]
+            if number % 7 == 0:
+                assert sum(row["turns"] for row in home.ask("spaces")) == number
+            if number % 11 == 0:
+                told = home.ask("recall", space=event.space, query=event.content, k=32, history=True)
+                assert all(hit["text"] for hit in told["hits"])
+            if number % 13 == 0:
+                assert len(home.ask("view", name="turns", limit=1000)) == number
+        last = home.ask("context", space=event.space, session=event.session)
+    assert home.ask("context", space=event.space, session=event.session) == last
 
 
 def test_as_of_a_time_ends_each_space_before_its_first_later_event(home: Home) -> None:
@@ -372,6 +426,7 @@ import sys
 from pathlib import Path
 from processors import PROCESSORS
 from streams.runtime.home import Home
+from streams.runtime.home.office import Office
 from streams.runtime.home.server import serve
 serve(Home(Path(sys.argv[1]), PROCESSORS), lambda: False, lambda line: print(line, flush=True))
 """
