@@ -55,7 +55,7 @@ def ask_holder(path: Path, message: dict[str, Any]) -> Any:
     """
     try:
         with socket.socket(socket.AF_UNIX) as connection:
-            _check_own(path)
+            check_own(path)
             with address(path) as short:
                 connection.connect(short)
             check_peer(connection)
@@ -86,7 +86,7 @@ def address(path: Path) -> Iterator[str]:
         os.close(folder)
 
 
-def _check_own(path: Path) -> None:
+def check_own(path: Path) -> None:
     """Raises PermissionError for a socket, or a folder of it, that others could have made."""
     for place, others in ((path, 0o077), (path.parent, 0o022)):
         found = place.lstat()
