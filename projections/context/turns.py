@@ -56,16 +56,22 @@ class Turns:
         self._room = most
         self._kept: OrderedDict[tuple[str, int], Turn] = OrderedDict()
         self._ahead: dict[Folded, dict[tuple[str, int], Turn]] = {}
-        """Those that lie in no table yet."""
+        self._fresh: dict[tuple[str, int], Turn] = {}
+        """Those that lie in no table yet: by what was folded together, and all of them."""
 
     def take(self, ahead: Sequence[Folded]) -> None:
         """Is told of all that lies in no table yet."""
         for page in [page for page in self._ahead if page not in ahead]:
-            self._keep(self._ahead.pop(page))
+            turns = self._ahead.pop(page)
+            self._keep(turns)
+            for place in turns:
+                del self._fresh[place]
         for page in ahead:
             if page not in self._ahead:
-                turns = [(at, raw.event, raw.text.tokens) for _, at, raw in page.raw.get(TurnRecorded, ())]
-                self._ahead[page] = {(event.space, at): _turn_of(event, at, tokens) for at, event, tokens in turns}
+                rows = [(at, raw.event, raw.text.tokens) for _, at, raw in page.raw.get(TurnRecorded, ())]
+                turns = {(event.space, at): _turn_of(event, at, tokens) for at, event, tokens in rows}
+                self._ahead[page] = turns
+                self._fresh |= turns
 
     def _keep(self, turns: Mapping[tuple[str, int], Turn]) -> None:
         """Keeps turns that were just read, and lets go of those read longest ago where they are too many."""
@@ -79,8 +85,9 @@ class Turns:
 
     def read(self, connection: Connection, space: str, positions: Sequence[int]) -> dict[int, Turn]:
         """The turns of a space at some offsets, by offset; `connection` tells of those that are not kept."""
-        ahead = {at: turn for some in self._ahead.values() for at in positions if (turn := some.get((space, at)))}
-        found = {at: turn for at in positions if (turn := self._kept.get((space, at)))}
+        kept, fresh = self._kept, self._fresh
+        found = {at: kept[space, at] for at in positions if (space, at) in kept}
+        ahead = {at: fresh[space, at] for at in positions if (space, at) in fresh}
         found |= _read(connection, space, [at for at in positions if at not in found and at not in ahead])
         self._keep({(space, at): found[at] for at in positions if at in found})
         return found | ahead
