@@ -64,7 +64,7 @@ def test_every_importer_is_one_file_that_says_what_it_reads(name):
 def test_an_unknown_format_is_answered_with_the_known_ones():
     with pytest.raises(UsageError, match="no format 'xml'") as caught:
         find("xml")
-    assert caught.value.way_out == "choose one of lines, openai"
+    assert caught.value.way_out == f"choose one of {', '.join(NAMES)}"
 
 
 def test_a_path_with_nothing_behind_it_is_refused(tmp_path):

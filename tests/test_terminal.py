@@ -57,6 +57,7 @@ QUESTIONS = [
     ["rescue", f"OUT/{FILE}"], ["annotate", "--dry-run"], ["annotate", EVIL, "--dry-run"],
     ["feed", f"IN/{FILE}"], ["feed", EVIL], ["feed", "-", "--format", EVIL], ["params"], ["params", EVIL], ["presets"],
     ["flow"], ["schema", "input-line"], ["schema", EVIL], [EVIL], ["tail", f"--{EVIL}"], ["tail", "--limit", EVIL],
+    ["install", "codex", "--dry-run"], ["install", EVIL], ["hook"],
 ]  # fmt: skip
 UNASKED = {"serve", "demo"}
 """Shows no turns; has only samples to show."""

@@ -72,6 +72,8 @@ class Accepted(NamedTuple):
     line: int
     raw: bytes
     event: Outside
+    is_named: bool = False
+    """Whether its id is its source's own name for it: what comes again under one, told otherwise, is no other event."""
 
 
 class Reject(NamedTuple):

@@ -13,12 +13,15 @@ JSON Lines with a conversation or a message a line. The session is the conversat
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import orjson
 
 from streams.core.edge import MAX_LINE_BYTES, Accepted, Edge, EdgeError, Fault, Reject, parse_json
-from streams.gateways.sources import STDIN, Input, Item, Source, bounded_lines
+from streams.gateways.sources import STDIN, Input, Source, bounded_lines
+
+if TYPE_CHECKING:
+    from streams.gateways.sources import Item
 
 MAX_DOCUMENT_BYTES = 256 * 1024 * 1024
 """A larger file must be JSON Lines, which is read line by line; a document is held whole."""
