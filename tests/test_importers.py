@@ -211,3 +211,61 @@ def test_a_fork_of_a_session_adds_only_what_was_said_in_it(home):
     fed(home, SAMPLES / "claude-code.jsonl")
     report = fed(home, SAMPLES / "claude-code-fork.jsonl")
     assert (report.added, report.known, report.rejected) == (1, 6, 0)
+
+
+# -- what models are asked, and answer ---------------------------------------------------------------------------------
+
+OSLO = [
+    ("system", "Be brief."),
+    ("user", "How is Oslo?"),
+    ("assistant", ""),
+    ("tool", "rain"),
+    ("assistant", "It rains."),
+]
+
+
+def spoken(name: str) -> list[tuple[str, str]]:
+    return [(turn.role, turn.content) for turn in turns(sample(name))]
+
+
+def test_requests_and_responses_of_chat_completions_are_one_conversation_where_they_continue_it():
+    found = turns(sample("openai"))
+    assert [(turn.role, turn.content) for turn in found] == [*OSLO, ("user", "Another talk."), ("assistant", "Yes?")]
+    assert [turn.session for turn in found] == ["openai"] * 5 + ["openai-3"] * 2
+    assert found[1].parts[0]["type"] == "image_url"
+    assert found[3].reply_to == found[2].id
+    assert found[4].parts == [{"type": "fields", "fields": {"reasoning_content": "hm"}}]
+
+
+def test_items_of_responses_become_turns():
+    found = turns(sample("responses"))
+    assert [(turn.role, turn.content) for turn in found] == [*OSLO[:3], ("assistant", ""), *OSLO[3:]]
+    assert {turn.session for turn in found} == {"responses"}
+    assert [turn.id for turn in found if "_" in turn.id] == ["rs_1", "fc_1", "msg_1"]
+    assert found[2].parts[0]["encrypted_content"] == "xx"
+    assert (found[3].parts[0]["name"], found[4].reply_to) == ("weather", "fc_1")
+    assert found[5].parts == [{"type": "fields", "fields": {"phase": "final_answer"}}]
+
+
+def test_messages_of_anthropic_become_turns():
+    found = turns(sample("anthropic"))
+    assert [(turn.role, turn.content) for turn in found] == [
+        *OSLO[:2], ("assistant", "I look."), ("tool", "rain"), ("user", "And tomorrow?"), OSLO[4],
+    ]  # fmt: skip
+    assert [part["type"] for part in found[2].parts] == ["thinking", "tool_use", "fields"]
+    assert found[2].parts[2]["fields"]["usage"] == {"input_tokens": 3}
+    assert found[3].reply_to == found[2].id
+    assert [part["type"] for part in found[3].parts] == ["tool_result", "image"]
+
+
+def test_histories_sent_again_under_an_id_add_nothing_in_this_file_or_another(home, tmp_path):
+    said = [
+        {"role": "user", "content": "yes"},
+        {"role": "assistant", "content": "what?"},
+        {"role": "user", "content": "yes"},
+    ]
+    rows = [{"thread_id": "t", "messages": said[:n]} for n in (1, 2, 3)]
+    (tmp_path / "a.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    (tmp_path / "b.jsonl").write_text(json.dumps({"thread_id": "t", "messages": [*said, said[0]]}) + "\n")
+    assert fed(home, tmp_path / "a.jsonl").added == 3
+    assert fed(home, tmp_path / "b.jsonl").added == 1

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     Item: TypeAlias = Accepted | Reject
 
-NAMES = ("claude-code", "openai", "lines")
+NAMES = ("claude-code", "anthropic", "responses", "openai", "lines")
 """In the order in which they are tried where the format is to be found out: the most telling first, lines last."""
 AUTO = "auto"
 """The format of each file is found out."""

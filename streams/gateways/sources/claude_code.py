@@ -29,6 +29,7 @@ from streams.gateways.sources.shared import (
     Json,
     Unfit,
     Value,
+    blocks,
     fields_part,
     mapped,
     name_of,
@@ -108,7 +109,7 @@ class Session:
     def _assistant(self, lines: list[Json]) -> Iterator[Fields]:
         texts, parts = [], []
         for line in lines:
-            more, others = _blocks(line["message"].get("content"))
+            more, others = blocks(line["message"].get("content"))
             texts += more
             parts += others
         turn = self._turn(lines[0], "assistant", "\n".join(texts), parts)
@@ -126,7 +127,7 @@ class Session:
             yield turn
 
     def _user(self, line: Json, message: Json) -> Iterator[Fields]:
-        texts, parts = _blocks(message.get("content"))
+        texts, parts = blocks(message.get("content"))
         results = [part for part in parts if part.get("type") == "tool_result"]
         parts = [part for part in parts if part.get("type") != "tool_result"]
         if results:
@@ -146,7 +147,7 @@ class Session:
         """What tools gave, as a turn that answers the turn of the first call."""
         texts, parts = [], []
         for result in results:
-            said, others = _blocks(result.get("content"))
+            said, others = blocks(result.get("content"))
             texts += said
             parts += [{key: value for key, value in result.items() if key != "content"}, *others]
         turn = self._turn(line, "tool", "\n".join(texts), parts + fields_part(line, _LINE))
@@ -176,23 +177,6 @@ def _is_typed(line: Json, content: str) -> bool:
     if isinstance(origin, dict) and "kind" in origin:
         return bool(origin["kind"] == "human")
     return not (line.get("isMeta") or line.get("isCompactSummary") or _UNTYPED.match(content))
-
-
-def _blocks(content: object) -> tuple[list[str], list[Json]]:
-    """The texts of a message, and its other blocks. Raises Unfit."""
-    if content is None or isinstance(content, str):
-        return ([content] if content else []), []
-    if not isinstance(content, list) or not all(isinstance(block, (dict, str)) for block in content):
-        raise Unfit("message.content", "must be text or a list of blocks")
-    texts: list[str] = []
-    others: list[Json] = []
-    for block in content:
-        text = block if isinstance(block, str) else block.get("text") if block.get("type") == "text" else None
-        if isinstance(text, str):
-            texts.append(text)
-        else:
-            others.append(block)
-    return texts, others
 
 
 def gathered(found: Iterable[Any]) -> Iterator[Any]:

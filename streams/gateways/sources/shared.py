@@ -94,7 +94,7 @@ def _events(found: Value, mapping: Mapping, name: str, edge: Edge) -> Iterator[I
     """The events of a value; one reject for all that is wrong with it."""
     from streams.core.edge import MAX_FAULTS, Accepted, EdgeError, Fault, Reject
 
-    raw = found.raw or _dumped(found.value)
+    raw = found.raw or dumped(found.value)
     faults: list[Fault] = []
     try:
         for fields in mapping(found.value):
@@ -111,7 +111,7 @@ def _events(found: Value, mapping: Mapping, name: str, edge: Edge) -> Iterator[I
         yield Reject(name, found.line, raw, [Fault(f"{place}{f.field}", f.reason) for f in faults[:MAX_FAULTS]])
 
 
-def _dumped(value: object) -> bytes:
+def dumped(value: object) -> bytes:
     """A value as a line that can be mended and fed again; nothing for one that nests too deep to be written."""
     try:
         return orjson.dumps(value)
@@ -220,6 +220,23 @@ def micros(number: float) -> int:
         if abs(number) < limit:
             return round(number * unit)
     return round(number / 1000)
+
+
+def blocks(content: object, kinds: tuple[str, ...] = ("text",)) -> tuple[list[str], list[Json]]:
+    """The texts of a message's content, and its blocks of other kinds. Raises Unfit."""
+    if content is None or isinstance(content, str):
+        return ([content] if content else []), []
+    if not isinstance(content, list) or not all(isinstance(block, (dict, str)) for block in content):
+        raise Unfit("content", "must be text or a list of blocks")
+    texts: list[str] = []
+    others: list[Json] = []
+    for block in content:
+        text = block if isinstance(block, str) else block.get("text") if block.get("type") in kinds else None
+        if isinstance(text, str):
+            texts.append(text)
+        else:
+            others.append(block)
+    return texts, others
 
 
 def words(text: str) -> frozenset[str]:
