@@ -59,9 +59,10 @@ QUESTIONS = [
     ["flow"], ["schema", "input-line"], ["schema", EVIL], ["keys"], ["keys", "list"],
     ["keys", "add", EVIL, "--space", EVIL], ["keys", "remove", EVIL], [EVIL], ["tail", f"--{EVIL}"],
     ["tail", "--limit", EVIL],
+    ["install", "codex", "--dry-run"], ["install", EVIL], ["hook"],
 ]  # fmt: skip
-UNASKED = {"serve", "mcp", "demo"}
-"""Shows no turns; shows them to programs; has only samples to show."""
+UNASKED = {"serve", "mcp", "proxy", "demo"}
+"""Shows no turns; shows them to programs, to models; has only samples to show."""
 
 
 @pytest.fixture(scope="module")
