@@ -386,6 +386,18 @@ def test_a_restarted_runtime_ticks_for_deadlines_it_did_not_see_coming(home: Hom
         assert runtime.tick() == 0
 
 
+def test_the_first_look_at_deadlines_sees_those_of_what_lies_in_no_table_yet(home: Home) -> None:
+    clock = Clock(1_770_000_000 * SECOND)
+    with runtime_at(home, clock) as runtime:
+        said = TurnRecorded("s", "t", clock.now, "c", "ann", "user", "Let us begin.")
+        note = NoteTaken("s", "n", clock.now, "call-marta", "Call Marta about the lease", "c", "urgent", 0.8)
+        runtime.log.append([said, note])
+        runtime.catch_up(ahead=True)
+        assert runtime.store.mark(0) == -1
+        clock.now += DAY
+        assert runtime.tick() == 1
+
+
 def test_imported_history_gets_no_ticks(home: Home) -> None:
     clock = Clock(1_770_000_000 * SECOND)
     with runtime_at(home, clock) as runtime:

@@ -135,6 +135,7 @@ class Runtime:
     def tick(self) -> int:
         """Appends a `clock-ticked` for every live space whose deadline has passed; the number appended."""
         if self._deadlines is None:
+            self.settle()
             self._deadlines = Deadlines(self.store.deadlines())
         ticks = self._deadlines.passed(self.clock(), self._live)
         return sum(isinstance(outcome, Stored) for outcome in self.log.append(ticks)) if ticks else 0
