@@ -184,7 +184,7 @@ def _concluded(params: LongTermParams, state: State, made: ArtifactMade, raw: Ra
     body = _told(made.body.partition("\n")[0])
     if body is None or not solves(body):
         return _NONE
-    turns = list(dict.fromkeys([*made.turns[:1], *made.turns[-2:]]))
+    turns = made.turns[:SOURCES]
     text, problem = _cut(body.text), _cut(made.title)
     if made.kind == "negative-result":
         entry = Entry(made.session, "failure", text, "", [], "", turns, made.segment, FAILED, "")
@@ -199,16 +199,18 @@ def _concluded(params: LongTermParams, state: State, made: ArtifactMade, raw: Ra
     words = {*entry.words()}
     for id in own.waiting:
         other = state.get(f"entry/{id}", Entry)
-        if other is None or other.status != WAITING or made.turns[-1] in other.turns[-1:] or len(entry.failed) >= 2:
+        if other is None or other.status != WAITING or len(entry.failed) >= 2:
             continue
         same = other.segment == made.segment
-        if same and other.kind == "solution":
+        if other.text in (text, problem):
+            pass
+        elif same and other.kind == "solution":
             entry.failed = [*other.failed, *entry.failed][:2]
-        elif other.kind == "failure" and (same or len(words.intersection(other.words())) > 1):
+        elif other.kind == "failure" and (same or words.intersection(other.words())):
             entry.failed = [*entry.failed, other.text]
+            entry.turns = list(dict.fromkeys([*entry.turns[:1], *other.turns[-1:], *entry.turns[1:]]))[-SOURCES:]
         else:
             continue
-        entry.turns = list(dict.fromkeys([*entry.turns[:1], *other.turns[-1:], *entry.turns[1:]]))[-SOURCES:]
         _drop(state, own, id)
     state.put(f"session/{made.session}", own)
     _wait(params, state, raw, made.session, made.turns[-1], entry)
@@ -364,8 +366,6 @@ def _call(
     index = state.index(Index)
     fitting = index.fitting(raw.text.terms, params.sure, params.share)
     asked = {*raw.text.terms}
-    own.asked = len(raw.text.terms) >= SAYS
-    state.put(f"session/{turn.session}", own)
     chosen: list[tuple[str, float, str]] = []
     room = params.tokens
     ranked: list[tuple[float, str]] = []
@@ -384,6 +384,8 @@ def _call(
         if room < 0:
             break
         chosen.append((id, -fit, "words: " + ", ".join(fitting[id][1][:6])))
+    own.asked = bool(chosen) or len(raw.text.terms) >= SAYS
+    state.put(f"session/{turn.session}", own)
     return _load(state, turn.space, turn.session, turn.at, turn.id, own, chosen)
 
 

@@ -30,9 +30,11 @@ MARKS = (
 WANTS = re.compile(
     r"\b(?:I|we) (?:(?:really|also|just|always|absolutely|both|still|do|would|usually) )*"
     r"(?:prefer|love|like|enjoy|hate|dislike|can['’]t stand|avoid|never)\b(?! to (?:know|see|ask|book|change|cancel))"
-    r"|\b(?:my|our) (?:\w+ )?(?:favou?rite|fave|top pick|go-to)\b|\bis (?:one of )?my (?:favou?rites?|faves?|top pick)\b"
+    r"|\b(?:my|our) (?:\w+ )?(?:favou?rite|fave|top pick|go-to)\b"
+    r"|\bis (?:one of )?my (?:favou?rites?|faves?|top pick)\b"
     r"|\b(?:allergic|allergy|vegetarian|vegan|intolerant)\b|\bcall me (?!back|when|if|later|at|on)\w+"
-    r"|\bfrom now on,? (?!I\b)|^(?:please )?(?:always|never) (?!had|been|have|has|thought|seen|up|a|an|the|knew|felt|got|in|on|\w+ed\b)\w"
+    r"|\bfrom now on,? (?!I\b)|^(?:please )?(?:always|never) "
+    r"(?!had|been|have|has|thought|seen|up|a|an|the|knew|felt|got|in|on|\w+ed\b)\w"
     r"|\bplease (?:always|never)\b"
     r"|\b(?:ich|wir) (?:mag|mögen|bevorzuge\w*|trinke|esse)\b|\bbitte (?:immer|nie)\b"
     r"|\bje (?:préfère|déteste|n['’]aime)\b|\bj['’](?:aime|adore)\b|\b(?:prefiero|me gusta\w?|odio)\b",
@@ -115,4 +117,4 @@ def lasting(told: Told) -> tuple[Kind, int] | None:
 def solves(told: Told) -> bool:
     """Whether a sentence says what came of it, rather than goodbye."""
     text = told.text
-    return not ("asks" in told.features or COURTESY.search(text) or LABEL.search(text)) and len(told.stems) > 1
+    return not ("asks" in told.features or COURTESY.search(text) or LABEL.search(text)) and bool(told.stems)

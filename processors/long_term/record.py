@@ -127,20 +127,25 @@ class Index:
     def fitting(self, asked: Iterable[str], sure: float, share: float) -> dict[str, tuple[float, list[str]]]:
         """How well entries fit some stems, 0 to 1, and the stems that each shares with them.
 
-            fit = sum of weight(stem) * rarity(stem) / max(sure, share * sum of weight(stem) over all that are asked)
+            points = sum of weight(stem) * rarity(stem) over what is shared
+            fit    = points / max(sure, share * sum of weight(stem) over all that are asked), or, where that is more and
+                     two or more are shared, min(1, points) * sqrt(share of what is asked that is shared, by weight)
 
         rarity: log(1 + entries / entries with the stem), 1 for one that only one entry has.
         """
-        stems = [stem[:STEM] for stem in asked if CLASSES[stem] > LIGHT]
-        full = max(sure, share * sum(map(weight, stems)))
-        all_of_them = log(1 + max(len(self.by_use), 1))
+        weights = {stem[:STEM]: weight(stem) for stem in asked if CLASSES[stem] > LIGHT}
+        total = sum(weights.values())
+        entries = max(len(self.by_use), 1)
         found: dict[str, tuple[float, list[str]]] = {}
-        for stem in stems:
+        for stem, says in weights.items():
             held = self.holding.get(stem, {})
-            points = weight(stem) * log(1 + len(self.by_use) / max(len(held), 1)) / all_of_them / full
+            points = says * log(1 + entries / max(len(held), 1)) / log(1 + entries)
             for id in held:
                 before, shared = found.get(id, (0.0, []))
-                found[id] = min(1.0, before + points), [*shared, stem]
+                found[id] = before + points, [*shared, stem]
+        for id, (points, shared) in found.items():
+            covered = sum(map(weights.__getitem__, shared)) / total if len(shared) > 1 else 0.0
+            found[id] = min(1.0, max(points / max(sure, share * total), min(1.0, points) * covered**0.5)), shared
         return found
 
 

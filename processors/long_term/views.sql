@@ -15,7 +15,7 @@ WITH given AS (
         e.space, e.entry, min(e.at) AS made_at,
         arg_max(
             {session: e.session, kind: e.kind, text: e.text, problem: e.problem, failed: e.failed, said: e.by,
-             turns: e.turns, status: e.status, why: e.why, model: e.model, at: e.at},
+             turns: e.turns, status: e.status, why: e.why, model: e.model, told_at: e.at},
             (e.position, e.ordinal)
         ) AS told
     FROM entry_distilled e GROUP BY e.space, e.entry
@@ -23,6 +23,6 @@ WITH given AS (
 SELECT
     l.space, l.entry, (l.told).session AS session, (l.told).kind AS kind, (l.told).text AS text,
     (l.told).problem AS problem, (l.told).failed AS failed, (l.told).said AS said_by, (l.told).turns AS turns,
-    (l.told).model AS model, (l.told).status AS status, (l.told).why AS why, l.made_at, (l.told)."at" AS at,
+    (l.told).model AS model, (l.told).status AS status, (l.told).why AS why, l.made_at, (l.told).told_at AS at,
     coalesce(g.loaded, 0) AS loaded
 FROM last l LEFT JOIN given g ON g.space = l.space AND g.entry = l.entry;

@@ -12,8 +12,8 @@ from streams.core.job import Answer, Job, Written, query
 TASK = """\
 Something of them is worth remembering in later conversations: how a problem was solved, what did not work, what
 somebody prefers, or what is so. Write it down so that it can be understood alone: names instead of "I" and "it", dates
-instead of "yesterday". Keep numbers, names, paths and code as they are written. Write in the language of the turns. Tell
-nothing that they do not tell."""
+instead of "yesterday". Keep numbers, names, paths and code as they are written. Write in the language of the turns.
+Tell nothing that they do not tell."""
 
 
 class Distillation(Answer):
