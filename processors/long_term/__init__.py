@@ -43,6 +43,7 @@ from processors.long_term.record import (
     forget,
     link,
     sourced,
+    stems_of,
     told,
 )
 from processors.long_term.section import LOADED
@@ -61,7 +62,6 @@ from streams.core.params import Params, param
 from streams.core.processor import Derived, Processor, Raw, State, derived_id, on, otherwise, r6
 from streams.core.read_model import Keep, read_model
 from streams.core.text.telling import Told, excerpt, sentences
-from streams.core.text.terms import terms
 from streams.core.text.within import cost
 
 COGMEM = "CogMem"
@@ -114,6 +114,7 @@ def _wait(params: LongTermParams, state: State, raw: Raw[Any], session: str, sou
     if before is not None and before.worth >= entry.worth:
         if before.kind == entry.kind and entry.text not in before.text:
             before.text = _cut(f"{before.text} {entry.text}")
+            before.stems = before.words()
             state.put(f"entry/{id}", before)
         return
     others = [one for one in own.waiting if one != id]
@@ -124,6 +125,7 @@ def _wait(params: LongTermParams, state: State, raw: Raw[Any], session: str, sou
             return
         _drop(state, own, least)
         others.remove(least)
+    entry.stems = entry.words()
     own.waiting = [*others, id]
     state.put(f"entry/{id}", entry)
     state.put(f"session/{session}", own)
@@ -206,7 +208,7 @@ def _concluded(params: LongTermParams, state: State, made: ArtifactMade, raw: Ra
             pass
         elif same and other.kind == "solution":
             entry.failed = [*other.failed, *entry.failed][:2]
-        elif other.kind == "failure" and (same or words.intersection(other.words())):
+        elif other.kind == "failure" and (same or words.intersection(other.stems)):
             entry.failed = [*entry.failed, other.text]
             entry.turns = list(dict.fromkeys([*entry.turns[:1], *other.turns[-1:], *entry.turns[1:]]))[-SOURCES:]
         else:
@@ -223,7 +225,8 @@ def _wishes(params: LongTermParams, state: State, turn: TurnRecorded, raw: Raw[T
     if not any(mark in content for mark in MARKS):
         return
     for said in sentences(excerpt(turn.content, READS)):
-        found = lasting(said) if wanted(said) else None
+        text = said.text.lower()
+        found = lasting(said) if any(mark in text for mark in MARKS) and wanted(said) else None
         if found is not None:
             by = turn.agent or turn.role
             entry = Entry(turn.session, "preference", _cut(said.text), "", [], by, [turn.id], "", found[1], "")
@@ -233,8 +236,15 @@ def _wishes(params: LongTermParams, state: State, turn: TurnRecorded, raw: Raw[T
 # -- time, and the end of a session ------------------------------------------------------------------------------------
 
 
-def _due(at: int, what: str, id: str) -> str:
-    return f"due/{at:020d}/{what}/{id}"
+def _schedule(state: State, at: int, what: str, id: str) -> None:
+    """Something is to be looked at then: a session (s) or an entry (e)."""
+    state.put(f"due/{at:020d}/{what}/{id}", Due())
+    state.index(Index).due = -1
+
+
+def _unschedule(state: State, at: int, what: str, id: str) -> None:
+    state.delete(f"due/{at:020d}/{what}/{id}")
+    state.index(Index).due = -1
 
 
 def _pass_time(params: LongTermParams, state: State, space: str, now: int) -> list[Derived]:
@@ -249,7 +259,7 @@ def _pass_time(params: LongTermParams, state: State, space: str, now: int) -> li
             if not ages:
                 break
             ages -= 1
-            state.delete(key)
+            _unschedule(state, at, what, id)
             out += _age(params, state, space, at, id)
             continue
         last, own = state.get(f"last/{id}", Last), state.get(f"session/{id}", Session)
@@ -273,10 +283,10 @@ def _pass_time(params: LongTermParams, state: State, space: str, now: int) -> li
 
 def _rearm(state: State, session: str, last: Last, deadline: int) -> None:
     if last.due:
-        state.delete(_due(last.due, "s", session))
+        _unschedule(state, last.due, "s", session)
     last.due = deadline
     state.put(f"last/{session}", last)
-    state.put(_due(deadline, "s", session), Due())
+    _schedule(state, deadline, "s", session)
 
 
 def _distill(
@@ -286,7 +296,7 @@ def _distill(
     last = state.get(f"last/{session}", Last)
     if last is not None:
         state.delete(f"last/{session}")
-        state.delete(_due(last.due, "s", session))
+        _unschedule(state, last.due, "s", session)
     index, waiting = state.index(Index), own.waiting
     own.made, own.waiting = [*own.made, *waiting][-INHERITED:], []
     if waiting:
@@ -295,11 +305,11 @@ def _distill(
         entry = state.get(f"entry/{id}", Entry)
         if entry is None or entry.status != WAITING:
             continue
-        entry.status, entry.stems = "active", entry.words()
+        entry.status = "active"
         index.use(id, entry, at)
         index.add(id, entry)
         state.put(f"entry/{id}", entry)
-        state.put(_due(at + int(params.lasts * DAY), "e", id), Due())
+        _schedule(state, at + int(params.lasts * DAY), "e", id)
         yield told(space, at, id, entry, why)
 
 
@@ -312,9 +322,9 @@ def _age(params: LongTermParams, state: State, space: str, at: int, id: str) -> 
     if entry.status != "active":
         yield from _collect(state, space, at, id, entry, f"{entry.status}, and nobody missed it")
     elif until > at:
-        state.put(_due(until, "e", id), Due())
+        _schedule(state, until, "e", id)
     else:
-        state.put(_due(at + int(params.collect * DAY), "e", id), Due())
+        _schedule(state, at + int(params.collect * DAY), "e", id)
         yield _become(state, space, at, id, entry, "expired", "not called for in long")
 
 
@@ -370,11 +380,11 @@ def _call(
     room = params.tokens
     ranked: list[tuple[float, str]] = []
     for id, (fit, _) in fitting.items():
-        entry = state.get(f"entry/{id}", Entry)
+        entry = state.get(f"entry/{id}", Entry) if fit + SPEAKER / params.sure >= params.least else None
         if entry is None or entry.session == turn.session or id in own.loaded:
             continue
         # Why by itself too little: whoever is addressed, or speaks, is named in most turns.
-        named = SPEAKER / params.sure * (not asked.isdisjoint(terms(entry.by)[0]))
+        named = SPEAKER / params.sure * (not asked.isdisjoint(stems_of(entry.by)))
         if fit + named >= params.least:
             ranked.append((-r6(min(1.0, fit + named)), id))
     for fit, id in sorted(ranked)[: params.most]:
@@ -522,8 +532,8 @@ def _timed(step: Callable[..., Sequence[Derived]]) -> Callable[..., Sequence[Der
     """The step, after what fell due before it."""
 
     def timed(params: LongTermParams, state: State, event: Any, raw: Raw[Any]) -> Sequence[Derived]:
-        due = state.keys("due/", 1)
-        if (due and int(due[0][4:24]) <= raw.now) or len(state.index(Index).by_use) > params.keep:
+        index = state.index(Index)
+        if raw.now >= index.first_due(state) or len(index.by_use) > params.keep:
             return [*_pass_time(params, state, raw.event.space, raw.now), *step(params, state, event, raw)]
         return step(params, state, event, raw)
 

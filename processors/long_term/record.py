@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left, insort
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import lru_cache
 from math import log
 from typing import Any
 
@@ -13,6 +14,7 @@ from streams.core.processor import State
 from streams.core.text.commonness import CLASSES, LIGHT
 from streams.core.text.terms import terms
 
+NEVER = 1 << 62
 WAITING = "waiting"
 """Of an entry whose session is not over: it is not told yet, and nobody is given it."""
 STEMS, STEM, SOURCES, OF_TURN = 20, 24, 4, 4
@@ -91,9 +93,10 @@ class Due:
 class Index:
     """The entries by their words, and by when they were used. A pure function of the records."""
 
-    __slots__ = ("by_use", "holding")
+    __slots__ = ("by_use", "due", "holding")
 
     def __init__(self, state: State) -> None:
+        self.due = -1
         self.holding: dict[str, dict[str, None]] = {}
         self.by_use: list[tuple[int, str]] = []
         for key, entry in state.scan("entry/", Entry):
@@ -101,6 +104,13 @@ class Index:
                 insort(self.by_use, (entry.used, key[6:]))
             if entry.status == "active":
                 self.add(key[6:], entry)
+
+    def first_due(self, state: State) -> int:
+        """When something falls due first; looked up again where `due` is -1, as it is when deadlines changed."""
+        if self.due < 0:
+            keys = state.keys("due/", 1)
+            self.due = int(keys[0][4:24]) if keys else NEVER
+        return self.due
 
     def add(self, id: str, entry: Entry) -> None:
         """Words find it from now on."""
@@ -136,17 +146,26 @@ class Index:
         weights = {stem[:STEM]: weight(stem) for stem in asked if CLASSES[stem] > LIGHT}
         total = sum(weights.values())
         entries = max(len(self.by_use), 1)
-        found: dict[str, tuple[float, list[str]]] = {}
+        points: dict[str, float] = {}
+        shared: dict[str, list[str]] = {}
         for stem, says in weights.items():
             held = self.holding.get(stem, {})
-            points = says * log(1 + entries / max(len(held), 1)) / log(1 + entries)
+            worth = says * log(1 + entries / max(len(held), 1)) / log(1 + entries)
             for id in held:
-                before, shared = found.get(id, (0.0, []))
-                found[id] = before + points, [*shared, stem]
-        for id, (points, shared) in found.items():
-            covered = sum(map(weights.__getitem__, shared)) / total if len(shared) > 1 else 0.0
-            found[id] = min(1.0, max(points / max(sure, share * total), min(1.0, points) * covered**0.5)), shared
+                points[id] = points.get(id, 0.0) + worth
+                shared.setdefault(id, []).append(stem)
+        full, found = max(sure, share * total), {}
+        for id, told in points.items():
+            stems = shared[id]
+            covered = sum(map(weights.__getitem__, stems)) / total if len(stems) > 1 else 0.0
+            found[id] = min(1.0, max(told / full, min(1.0, told) * covered**0.5)), stems
         return found
+
+
+@lru_cache(maxsize=1024)
+def stems_of(name: str) -> tuple[str, ...]:
+    """The stems of a speaker's name; a memo of a pure function."""
+    return tuple(terms(name)[0])
 
 
 def weight(stem: str) -> float:
