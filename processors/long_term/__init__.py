@@ -29,7 +29,7 @@ from processors.contradictions import BeliefContradicted, BeliefRestored
 from processors.direct_access.events import SessionNoted
 from processors.long_term.events import EntriesLoaded, EntryDistilled
 from processors.long_term.jobs import JOBS
-from processors.long_term.lasting import FAILED, GIVEN, MARKS, SOLVED, lasting, plain, solves, wanted
+from processors.long_term.lasting import FAILED, GIVEN, MARKS, SOLVED, lasting, plain, problem, solves, wanted
 from processors.long_term.record import (
     SOURCES,
     SPEAKER,
@@ -40,6 +40,7 @@ from processors.long_term.record import (
     Index,
     Last,
     Session,
+    first_due,
     forget,
     link,
     sourced,
@@ -83,7 +84,7 @@ class LongTermParams(Params):
 
 
 TEXT, READS, SAYS = 240, 480, 3
-"""Characters of an entry's sentence, characters of a turn that are read, stems of one that says something."""
+"""Bytes of an entry's sentence, characters of a turn that are read, stems of one that says something."""
 DISTILLED, AT_ONCE, REWARDED, INHERITED = 6, 4, 16, 12
 """Entries of a session's end, and of one event; deadlines that one event ends; entries that one reward moves; entries
 that a session inherits."""
@@ -92,8 +93,7 @@ _NONE: tuple[Derived, ...] = ()
 
 def _cut(text: str) -> str:
     """A sentence, bounded in bytes."""
-    text = plain(text)
-    return text[: TEXT if text.isascii() else TEXT // 3]
+    return plain(text).encode()[:TEXT].decode(errors="ignore")
 
 
 # -- what waits in a session -------------------------------------------------------------------------------------------
@@ -187,7 +187,7 @@ def _concluded(params: LongTermParams, state: State, made: ArtifactMade, raw: Ra
     if body is None or not solves(body):
         return _NONE
     turns = made.turns[:SOURCES]
-    text, problem = _cut(body.text), _cut(made.title)
+    text, asked = _cut(body.text), problem(_cut(made.title))
     if made.kind == "negative-result":
         entry = Entry(made.session, "failure", text, "", [], "", turns, made.segment, FAILED, "")
         _wait(params, state, raw, made.session, made.turns[-1], entry)
@@ -195,8 +195,8 @@ def _concluded(params: LongTermParams, state: State, made: ArtifactMade, raw: Ra
     own = state.get(f"session/{made.session}", Session) or Session()
     if made.kind in ("deliverable", "answer") and not own.assisted:
         return _NONE
-    problem = "" if problem in text or text in problem else problem
-    entry = Entry(made.session, "solution", text, problem, [], "", turns, made.segment, SOLVED, "")
+    asked = "" if asked in text or text in asked else asked
+    entry = Entry(made.session, "solution", text, asked, [], "", turns, made.segment, SOLVED, "")
     entry.tags = [tag[:STEM] for tag in made.tags]
     words = {*entry.words()}
     for id in own.waiting:
@@ -204,7 +204,7 @@ def _concluded(params: LongTermParams, state: State, made: ArtifactMade, raw: Ra
         if other is None or other.status != WAITING or len(entry.failed) >= 2:
             continue
         same = other.segment == made.segment
-        if other.text in (text, problem):
+        if other.text in (text, asked):
             pass
         elif same and other.kind == "solution":
             entry.failed = [*other.failed, *entry.failed][:2]
@@ -239,12 +239,14 @@ def _wishes(params: LongTermParams, state: State, turn: TurnRecorded, raw: Raw[T
 def _schedule(state: State, at: int, what: str, id: str) -> None:
     """Something is to be looked at then: a session (s) or an entry (e)."""
     state.put(f"due/{at:020d}/{what}/{id}", Due())
-    state.index(Index).due = -1
+    index = state.index(Index)
+    index.due = min(index.due, at)
 
 
 def _unschedule(state: State, at: int, what: str, id: str) -> None:
     state.delete(f"due/{at:020d}/{what}/{id}")
-    state.index(Index).due = -1
+    index = state.index(Index)
+    index.due = first_due(state) if at == index.due else index.due
 
 
 def _pass_time(params: LongTermParams, state: State, space: str, now: int) -> list[Derived]:
@@ -533,7 +535,7 @@ def _timed(step: Callable[..., Sequence[Derived]]) -> Callable[..., Sequence[Der
 
     def timed(params: LongTermParams, state: State, event: Any, raw: Raw[Any]) -> Sequence[Derived]:
         index = state.index(Index)
-        if raw.now >= index.first_due(state) or len(index.by_use) > params.keep:
+        if raw.now >= index.due or len(index.by_use) > params.keep:
             return [*_pass_time(params, state, raw.event.space, raw.now), *step(params, state, event, raw)]
         return step(params, state, event, raw)
 

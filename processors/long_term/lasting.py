@@ -12,6 +12,7 @@ import re
 from processors.long_term.events import Kind
 from streams.core.text.commonness import CLASSES, LIGHT
 from streams.core.text.telling import Told
+from streams.core.text.terms import terms
 
 MARKS = (
     "prefer",
@@ -46,9 +47,10 @@ PASSES = re.compile(
     r"|\b(?:I|we)(?: really| also| just| still)?(?:['’]d like| need| want| would (?:like|love)| hope| guess| think)\b"
     r"|\b(?:I|we)(?: really)? (?:believe|wish)\b"
     r"|\b(?:sorry|unfortunately|afraid|appreciate|glad|thankful|grateful|excited|happy|great to|reach out|confus\w+"
-    r"|lucky|upset|proud|passionate|tough|crazy|amazing|awesome|priceless|rewarding|faith|emotions?)\b"
+    r"|lucky|upset|proud|passionate|tough|crazy|amazing|awesome|priceless|rewarding|faith|emotions?"
+    r"|total|remaining|option \d+)\b"
     r"|\b(?:I|we)(?: do| can|['’]m|['’]re)?(?: not|n['’]t)\b.{0,12}\b(?:remember|recall|know|sure|have)\b"
-    r"|\bI['’]m (?:off|\w+ing)\b|\bwe['’]re \w+ing\b|\blet me\b"
+    r"|\bI['’]m (?:off|\w+ing)\b|\bwe['’]re \w+ing\b|\blet me\b|\bplease\b|^only\b"
     r"|\b(?:heute|morgen|gerade|jetzt|aujourd|demain|hoy|mañana)\b",
     re.IGNORECASE,
 )
@@ -61,22 +63,34 @@ LOOSE = re.compile(
 COURTESY = re.compile(
     r"\b(?:feel free|reach out|let me know|take care|you['’]re welcome|safe travels|have a (?:great|nice|good)|thank"
     r"|any(?:thing)? (?:else|other questions)|further (?:help|assistance)|glad|happy to|hope you|good luck|congrat"
+    r"|weekend|see you|cheers|good (?:night|morning|evening)"
     r"|empathi|apolog|understand (?:your|how|the|that)|let['’]s|proceed\b)",
     re.IGNORECASE,
 )
 OWN = re.compile(r"\b(?:I|I['’]m|I['’]ve|my|we|we['’]ve|our|ich|mein\w*|wir|je|j['’]\w+|mon|ma|mi|yo)\b", re.IGNORECASE)
 POINTS = re.compile(
-    r"^(?:it|that|this|there|they|these|those|he|she|and|but|so|here|which|then|you|as for)\b|:$|…$", re.IGNORECASE
+    r"^(?:it|that|this|there|they|these|those|he|she|and|but|so|here|which|then|you|as for|\d+(?:st|nd|rd|th),)"
+    r"(?!\w)|:$|…$",
+    re.IGNORECASE,
 )
 """Sentences that stand on what was said before them, or are cut."""
 MARKUP = re.compile(r"\*\*|__|`{1,3}|^\s*(?:[-*#>]+|\d+[.)])\s+")
+STATES = re.compile(
+    r"\b(?:is|are|am|has|['’]ve got|(?:I|we|they)['’]re|I['’]m|have (?!to\b|the\b|\w+(?:ed|en|ne)\b)|lives?|works?"
+    r"|plays?|uses?|needs?|costs?|speaks?|stud(?:y|ies)|runs?|belongs?|means|fails?|cannot|can['’]t|must|born|grew)\b"
+    r"|\b(?:ist|sind|hat|habe|haben|heiße|wohne|arbeite|est|sont|habite|travaille|es|son|vivo|trabajo|tengo|tiene)\b"
+    r"|[\u3040-\u30ff\u4e00-\u9fff]",
+    re.IGNORECASE,
+)
+"""What says how something is, rather than what was done; other scripts are not read for it."""
 LABEL = re.compile(r"^[\w'’() -]{2,30}: ")
 """A line of a list, such as "Payment: $172", is no sentence."""
 GIVEN, SOLVED, FAILED, WANTED, NAMED, SAID = 12, 10, 6, 5, 2, 1
 """What an entry is worth beside others of its session: one that an agent took down, a solution, ...; what has a name or
 a number is worth more."""
-LEAST_WORDS, CUT = 4, 158
-"""Words of a sentence that tells something; characters from which on one without an end was cut."""
+LEAST_WORDS, CUT, ENDS = 4, 156, ".!?。！？"
+"""Words of a sentence that tells something; characters from which on one without an end was cut, in other scripts than
+ASCII a third of them."""
 
 
 def plain(text: str) -> str:
@@ -91,7 +105,9 @@ def wanted(told: Told) -> bool:
 
 def _leans(text: str) -> bool:
     """Whether a sentence needs what was said around it, or lacks its end."""
-    return bool(POINTS.search(text) or LOOSE.search(text)) or (len(text) >= CUT and text[-1] not in ".!?。！？")
+    return bool(POINTS.search(text) or LOOSE.search(text)) or (
+        len(text) >= CUT // (1 if text.isascii() else 3) and text[-1] not in ENDS
+    )
 
 
 def lasting(told: Told) -> tuple[Kind, int] | None:
@@ -103,13 +119,9 @@ def lasting(told: Told) -> tuple[Kind, int] | None:
     if wanted(told) and not COURTESY.search(text):
         return "preference", WANTED + NAMED * named
     tells = sum(CLASSES[stem] > LIGHT for stem in told.stems)
-    if (
-        PASSES.search(text)
-        or COURTESY.search(text)
-        or LABEL.search(text)
-        or not tells
-        or not (named or OWN.search(text))
-    ):
+    if not STATES.search(text) or PASSES.search(text) or COURTESY.search(text) or LABEL.search(text):
+        return None
+    if not tells or not (named or OWN.search(text)):
         return None
     return "fact", SAID + NAMED * named + (tells > 1)
 
@@ -118,3 +130,9 @@ def solves(told: Told) -> bool:
     """Whether a sentence says what came of it, rather than goodbye."""
     text = told.text
     return not ("asks" in told.features or COURTESY.search(text) or LABEL.search(text)) and bool(told.stems)
+
+
+def problem(text: str) -> str:
+    """What was asked or wrong, where it says so by itself; "" where it only makes sense among its turns."""
+    telling = [stem for stem in terms(text)[0] if CLASSES[stem] > LIGHT]
+    return text if len(telling) > 1 else ""

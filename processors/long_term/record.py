@@ -90,13 +90,19 @@ class Due:
     """State, `due/<time>/s/<session>` and `due/<time>/e/<entry>`: when to look at it."""
 
 
+def first_due(state: State) -> int:
+    """When something falls due first."""
+    keys = state.keys("due/", 1)
+    return int(keys[0][4:24]) if keys else NEVER
+
+
 class Index:
-    """The entries by their words, and by when they were used. A pure function of the records."""
+    """The entries by their words, by when they were used, and what is due first. A pure function of the records."""
 
     __slots__ = ("by_use", "due", "holding")
 
     def __init__(self, state: State) -> None:
-        self.due = -1
+        self.due = first_due(state)
         self.holding: dict[str, dict[str, None]] = {}
         self.by_use: list[tuple[int, str]] = []
         for key, entry in state.scan("entry/", Entry):
@@ -104,13 +110,6 @@ class Index:
                 insort(self.by_use, (entry.used, key[6:]))
             if entry.status == "active":
                 self.add(key[6:], entry)
-
-    def first_due(self, state: State) -> int:
-        """When something falls due first; looked up again where `due` is -1, as it is when deadlines changed."""
-        if self.due < 0:
-            keys = state.keys("due/", 1)
-            self.due = int(keys[0][4:24]) if keys else NEVER
-        return self.due
 
     def add(self, id: str, entry: Entry) -> None:
         """Words find it from now on."""
