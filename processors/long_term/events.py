@@ -30,7 +30,7 @@ class EntryDistilled:
     by: str
     """Who said it; "" where an agent took it down."""
     turns: list[str]
-    """Its source, in order; empty where an agent took it down."""
+    """Its source, what asked for it first; empty where an agent took it down."""
     status: Status
     """active: new sessions may load it; contradicted: a later statement took its place; misled: its use was rewarded
     so; expired: not loaded for long; collected: forgotten, after it had fallen out for long or others took its room."""

@@ -45,7 +45,7 @@ def long_term(
     """What is kept of sessions beyond their end, the newest first: its turns, whether it stands, and why."""
     one_of(status, STATUSES, "status")
     list_view(
-        "long_term", "entry space? made_at session? kind status why loaded> turns problem failed text",
+        "long_term", "entry space? made_at? session? kind status why~ loaded>? turns~ problem~ failed? text~",
         "nothing yet: entries are made when a session ends, or nothing is said in it for an hour",
         home, json, memory, as_of, after, space=one_or_all(space, all_spaces), session=session, limit=limit,
         status=None if status == "all" else status, order="made_at DESC, space, entry",
