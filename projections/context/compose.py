@@ -194,7 +194,7 @@ class _Packing:
     def _take(self, choice: Choice, why: str, spare: int) -> None:
         """Takes a piece, and what it stands below, where they fit and leave `spare` tokens."""
         piece, composed = choice.piece, self.composed
-        if (piece.turn >= 0 and piece.turn in self._turns) or (piece.id and piece.id in self._ids):
+        if {piece.turn, piece.says} & self._turns.keys() or (piece.id and piece.id in self._ids):
             choice.why = "shown already"
             return
         group = [choice]
