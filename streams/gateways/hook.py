@@ -56,7 +56,7 @@ LAST = 100
 MOST_LOG = 256 * 1024
 KEPT = 1000
 """Transcripts of which is known how far they were read."""
-READERS = {"claude-code": "claude_code"}
+READERS = {"claude-code": "claude_code", "codex": "codex", "gemini-cli": "gemini_cli"}
 """Formats of transcripts that are read as they grow, and their modules."""
 
 Json = dict[str, Any]

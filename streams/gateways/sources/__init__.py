@@ -26,7 +26,10 @@ if TYPE_CHECKING:
 
     Item: TypeAlias = Accepted | Reject
 
-NAMES = ("claude-code", "anthropic", "responses", "openai", "lines")
+NAMES = (
+    "claude-code", "codex", "gemini-cli", "chatgpt", "claude-ai", "otel", "langchain", "sharegpt", "gemini",
+    "anthropic", "responses", "openai", "csv", "lines",
+)  # fmt: skip
 """In the order in which they are tried where the format is to be found out: the most telling first, lines last."""
 AUTO = "auto"
 """The format of each file is found out."""
@@ -115,7 +118,7 @@ def _buffered(stream: object) -> IO[bytes]:
     return cast(IO[bytes], io.BufferedReader(cast(io.RawIOBase, stream), HEAD))
 
 
-_AUTO = Source(AUTO, "found out, file by file (the default)", (".json", ".jsonl", ".ndjson", ".csv"), _read_any)
+_AUTO = Source(AUTO, "found out, file by file (the default)", (".json", ".jsonl", ".ndjson", ".csv", ".tsv"), _read_any)
 
 
 def inputs(source: Source, paths: Iterable[Path]) -> list[tuple[Path, str]]:

@@ -33,7 +33,8 @@ class Item:
 
     def __init__(self, item: Json) -> None:
         kind = item.get("type") or ("message" if "role" in item else "")
-        self.role, self.content = "assistant", ""
+        self.role: Any = "assistant"
+        self.content = ""
         self.parts: list[Json] = [item]
         self.call = str(item.get("call_id") or "")
         self.tool = str(item.get("name") or "")
