@@ -25,7 +25,8 @@ _HERE = {
     },
     RUN: {
         "serve": "keeping", "export": "keeping", "backup": "keeping", "archive": "keeping", "restore": "keeping",
-        "rescue": "keeping", "doctor": "keeping", "demo": "keeping", "annotate": "annotate",
+        "keys": "keys:app", "mcp": "mcp", "rescue": "keeping", "doctor": "keeping", "demo": "keeping",
+        "annotate": "annotate",
     },
     CODE: {"flow": "code", "params": "code", "presets": "code", "schema": "code"},
 }  # fmt: skip

@@ -56,7 +56,7 @@ def ask_holder(path: Path, message: dict[str, Any], timeout: float | None = None
     """
     try:
         with socket.socket(socket.AF_UNIX) as connection:
-            _check_own(path)
+            check_own(path)
             connection.settimeout(timeout)
             with address(path) as short:
                 connection.connect(short)
@@ -90,7 +90,7 @@ def address(path: Path) -> Iterator[str]:
         os.close(folder)
 
 
-def _check_own(path: Path) -> None:
+def check_own(path: Path) -> None:
     """Raises PermissionError for a socket, or a folder of it, that others could have made."""
     for place, others in ((path, 0o077), (path.parent, 0o022)):
         found = place.lstat()
