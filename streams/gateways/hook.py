@@ -127,7 +127,6 @@ def run(stdin: IO[bytes], stdout: IO[bytes], home: Path) -> None:
         call = Call.of(stdin.read(MOST_INPUT))
         event = call.event
         (home / "hooks").mkdir(mode=0o700, parents=True, exist_ok=True)
-        os.utime(home / "hooks")
         answer = _through_server(call, home, began + float(os.environ.get("MNEMOLOG_HOOK_SECONDS") or SECONDS))
         if answer:
             stdout.write(answer + b"\n")
@@ -247,14 +246,9 @@ def _serve(home: Path) -> None:
     from streams.runtime.home.server import serve
 
     idle = float(os.environ.get("MNEMOLOG_HOOK_IDLE") or IDLE)
-    last = home / "hooks"
-
-    def stopped() -> bool:
-        return not last.exists() or time.time() - last.stat().st_mtime > idle
-
     if idle > 0:
         with suppress(BusyError):  # another does
-            serve(Home(home, Registry()), stopped)
+            serve(Home(home, Registry()), lambda: not (home / "hooks").exists(), idle=idle)
 
 
 def work(call: Call, home: Path, asked: Asked, deadline: float) -> bytes:
