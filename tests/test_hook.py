@@ -136,7 +136,7 @@ def test_without_a_server_a_child_goes_on_with_the_work_and_serves_who_comes_nex
     home = Path(environ["MNEMOLOG_HOME"])
     assert hooked(environ, event("Stop", transcript)) == ""
     until((home / "socket").exists, told(environ))
-    assert len(recorded(environ)) == 16
+    assert len(recorded(environ)) == 17
     found = hooked(environ, event("SessionStart", None, source="startup") | {"session_id": "new"})
     assert "login test" in context_of(found, "SessionStart")
     shutil.rmtree(home / "hooks")  # what it is stopped by
@@ -148,7 +148,7 @@ def test_without_a_server_what_is_there_in_time_is_answered(environ, transcript)
     assert home.log.end(0) == 0
     home.log.close()
     hooked(environ, event("Stop", transcript))
-    until(lambda: len(recorded(environ)) == 16, told(environ))
+    until(lambda: len(recorded(environ)) == 17, told(environ))
     printed = hooked(environ, event("SessionStart", None, source="startup") | {"session_id": "new"})
     assert "login test" in context_of(printed, "SessionStart")
 
@@ -224,6 +224,28 @@ def test_agents_without_a_transcript_are_fed_by_what_their_events_tell(environ):
         ("g", "user", prompt),
         ("g", "assistant", "Fine."),
     ]
+
+
+@pytest.mark.parametrize(
+    ("name", "session", "about"),
+    [("codex", "0198-aa", "slow deploy"), ("gemini-cli", "9e-1", "the index")],
+)
+def test_transcripts_of_other_agents_are_fed_as_they_grow(name, session, about, environ, tmp_path):
+    path = tmp_path / "transcript.jsonl"
+    lines = (SAMPLES / f"{name}.jsonl").read_bytes().splitlines(keepends=True)
+    with served(environ):
+        for upto in range(2, len(lines) + 1, 3):
+            path.write_bytes(b"".join(lines[:upto]))
+            assert hooked(environ, event("AfterAgent", path, session_id=session)) == ""
+        path.write_bytes(b"".join(lines))
+        hooked(environ, event("AfterAgent", path, session_id=session))
+        found = recorded(environ)
+        printed = hooked(environ, event("SessionStart", None, source="startup") | {"session_id": "new"})
+    assert {one["session"] for one in found} == {session}
+    assert {one["space"] for one in found} == {SHOP}
+    assert "turn-retracted.v1" in {one["type"] for one in found}
+    assert about in context_of(printed, "SessionStart")
+    assert told(environ) == ""
 
 
 def test_each_agent_is_answered_in_its_own_form(environ, transcript):

@@ -188,6 +188,7 @@ def test_a_session_of_claude_code_becomes_turns():
         ("5e55", "assistant", bot, "I changed the test."),
         ("5e55", "system", "system", "This session is being continued: the login test was mended."),
         ("5e55", "user", ann, "Thanks, that fixed it!"),
+        ("5e55", "user", ann, "And run it twice."),
         ("5e55/agent-ab12", "user", "claude", "Find all uses of the cookie."),
         ("5e55/agent-ab12", "assistant", "agent-ab12", "There are two."),
     ]

@@ -256,35 +256,29 @@ def work(call: Call, home: Path, asked: Asked, deadline: float) -> bytes:
     space = os.environ.get("MNEMOLOG_SPACE", "")
     transcript = Transcript(Path(call.transcript).expanduser(), home, space) if call.transcript else None
     if transcript is not None and transcript.is_read:
-        _feed(transcript.new(FEW if call.is_answered else MANY, deadline), asked, home, call.event)
-        transcript.keep()
+        left = FEW if call.is_answered else MANY
+        while left > 0 and time.monotonic() < deadline:
+            turns = list(transcript.new(min(left, TOGETHER), deadline))
+            _feed(turns, asked, home, call.event)
+            transcript.keep()
+            left = left - len(turns) if turns else 0
         space = space or transcript.space
     space = space or project_space(call.folder) or DEFAULT_SPACE
     if transcript is None or transcript.is_strange:
-        _feed(iter(_spoken(call, space)), asked, home, call.event)
+        _feed(_spoken(call, space), asked, home, call.event)
     if not call.is_answered:
         return b""
     context = _context(call, space, asked, call.event in STARTS or _owed(call, home).exists())
     return call.answer(context) if context else b""
 
 
-def _feed(turns: Iterator[Fields], asked: Asked, home: Path, event: str) -> None:
-    """Feeds turns, a few at a time. A transcript's place is kept after that, so that what is not fed comes again."""
-    batch: list[Fields] = []
-
-    def send() -> None:
-        outcomes = [one.get("refused", "") for one in (asked.feed(batch) if batch else [])]
-        # Why not those of a taken id: forks, and messages that were not whole when they were read first.
-        refused = [reason for reason in outcomes if reason and not reason.startswith("id:")]
-        if refused:
-            note(home, event, f"{len(refused)} of {len(batch)} events were refused: {refused[0]}")
-        batch.clear()
-
-    for turn in turns:
-        batch.append(turn)
-        if len(batch) >= TOGETHER:
-            send()
-    send()
+def _feed(turns: list[Fields], asked: Asked, home: Path, event: str) -> None:
+    """Feeds some turns. How far a transcript was read is kept after that, so that what is not fed comes again."""
+    outcomes = [one.get("refused", "") for one in (asked.feed(turns) if turns else [])]
+    # Why not those of a taken id: forks, and messages that were not whole when they were read first.
+    refused = [reason for reason in outcomes if reason and not reason.startswith("id:")]
+    if refused:
+        note(home, event, f"{len(refused)} of {len(turns)} events were refused: {refused[0]}")
 
 
 def _spoken(call: Call, space: str) -> list[Fields]:
