@@ -290,6 +290,20 @@ def test_what_was_put_into_a_conversation_stays_where_it_was_through_loops_of_to
     assert len(recorded) <= 8
 
 
+def test_a_long_talk_leaves_what_was_said_and_nothing_that_was_put_into_it(
+    home: Home, upstream: Upstream, proxy: str
+) -> None:
+    talk: list[dict[str, Any]] = []
+    with httpx.Client(base_url=proxy, timeout=PATIENCE) as client:
+        for n in range(25):
+            talk.append({"role": "user", "content": f"{n}: who keeps the key of the boat house, and since when?"})
+            client.post("/v1/chat/completions", json={"model": "m", "messages": talk})
+            assert KEY in upstream.asked[-1][2].decode()
+            talk.append({"role": "assistant", "content": "Miller has it."})
+            turns(home, len(talk))
+    assert turns(home, 50) == [(message["role"], message["content"]) for message in talk]
+
+
 def test_a_reply_that_was_broken_off_is_no_turn_and_what_was_asked_is(
     home: Home, upstream: Upstream, proxy: str
 ) -> None:
