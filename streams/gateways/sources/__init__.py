@@ -23,7 +23,10 @@ if TYPE_CHECKING:
 
     Item: TypeAlias = Accepted | Reject
 
-NAMES = ("claude-code", "anthropic", "responses", "openai", "lines")
+NAMES = (
+    "claude-code", "codex", "gemini-cli", "chatgpt", "claude-ai", "otel", "langchain", "sharegpt", "gemini",
+    "anthropic", "responses", "openai", "csv", "lines",
+)  # fmt: skip
 """In the order in which they are tried where the format is to be found out: the most telling first, lines last."""
 AUTO = "auto"
 """The format of each file is found out."""
@@ -36,6 +39,10 @@ HEAD = 256 * 1024
 """Bytes by which a format is known."""
 _CHUNK = 1024 * 1024
 _TOLD_EVERY = 500
+_TURN = {"space", "id", "at", "session", "agent", "role", "content", "parts", "reply_to", "type"}
+_FACT = re.compile(r"[a-z]+(-[a-z]+)+(\.v\d+)?")
+_OTHERS = {"sessionId", "messageId", "leafUuid"}
+"""Fields that tell facts of others from our own."""
 _REJECTS = re.compile(r"\.rejects(\.\d+)?\.jsonl$")
 
 
@@ -94,8 +101,24 @@ def detect(head: bytes, names: Iterable[str] = NAMES) -> str:
 
     Why by text: marks are names of fields between quotes, which talk about such files has with a backslash before.
     """
+    if "lines" in names and _is_own(head):
+        return "lines"
     text = head.decode(errors="replace")
     return next((name for name in names if (m := find(name).marks) and all(re.search(mark, text) for mark in m)), "")
+
+
+def _is_own(head: bytes) -> bool:
+    """Whether the first line is a turn or a fact as mnemolog takes them, whatever stands in its parts."""
+    import orjson  # why here: help needs the names of formats alone
+
+    try:
+        first = orjson.loads(head.removeprefix(b"\xef\xbb\xbf").lstrip().partition(b"\n")[0])
+    except ValueError:
+        return False
+    if not isinstance(first, dict):
+        return False
+    is_fact = isinstance(first.get("type"), str) and bool(_FACT.fullmatch(first["type"])) and not first.keys() & _OTHERS
+    return is_fact or (first.keys() >= {"session", "role"} and first.keys() <= _TURN)
 
 
 def _read_any(given: Input, edge: Edge) -> Iterator[Item]:
@@ -112,7 +135,7 @@ def _buffered(stream: object) -> IO[bytes]:
     return cast(IO[bytes], io.BufferedReader(cast(io.RawIOBase, stream), HEAD))
 
 
-_AUTO = Source(AUTO, "found out, file by file (the default)", (".json", ".jsonl", ".ndjson", ".csv"), _read_any)
+_AUTO = Source(AUTO, "found out, file by file (the default)", (".json", ".jsonl", ".ndjson", ".csv", ".tsv"), _read_any)
 
 
 def inputs(source: Source, paths: Iterable[Path]) -> list[tuple[Path, str]]:
