@@ -173,6 +173,7 @@ def answer_at_once(connection: Connection, what: str, arguments: dict[str, Any],
 
     module, name = RECALLS[what]
     question = getattr(import_module(f"projections.{module}"), name)
+    arguments = {name: value for name, value in arguments.items() if name != "as_of"}  # it names no moment
     _check(what, question, None, arguments)
     with refused(), closing(connection.cursor()) as cursor, recaller.lock:
         recall = recaller.recall(cursor)
