@@ -49,6 +49,7 @@ QUESTIONS = [
     ["offers", "--status", "all"], ["offers", "list"], ["offers", "accept", EVIL], ["offers", "decline", EVIL],
     ["notes"], ["notes", "list"], ["notes", "take", EVIL, "--note", "[/red]{x}\\", "--space", "[/red]"],
     ["notes", "take", "x", "--note", EVIL], ["notes", "settle", f"n{EVIL}"], ["notes", "settle", EVIL],
+    ["long-term"], ["long-term", "list", "--session", EVIL], ["long-term", "inherit", EVIL, "--session", f"x{EVIL}"],
     ["recall", "crane"], ["recall", EVIL], ["recall", "Porto", "--history", "--forgotten"],
     ["needs-recall", "crane", "--session", EVIL], ["memory", ID], ["memory", EVIL], ["reward", ID], ["pin", ID],
     ["consolidate"], ["memories"], ["replay", "--as", EVIL], ["replay", "--as", "other"], ["diff", "live", "kept"],
@@ -59,9 +60,10 @@ QUESTIONS = [
     ["flow"], ["schema", "input-line"], ["schema", EVIL], ["keys"], ["keys", "list"],
     ["keys", "add", EVIL, "--space", EVIL], ["keys", "remove", EVIL], [EVIL], ["tail", f"--{EVIL}"],
     ["tail", "--limit", EVIL],
+    ["install", "codex", "--dry-run"], ["install", EVIL], ["hook"],
 ]  # fmt: skip
-UNASKED = {"serve", "mcp", "demo"}
-"""Shows no turns; shows them to programs; has only samples to show."""
+UNASKED = {"serve", "mcp", "proxy", "demo"}
+"""Shows no turns; shows them to programs, to models; has only samples to show."""
 
 
 @pytest.fixture(scope="module")
