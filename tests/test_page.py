@@ -166,7 +166,7 @@ def test_the_overview_tells_sessions_efforts_and_what_time_notes_have_left(shown
         "Traces of search.connections",
         "Refund",
         "24 hours left",
-        "over since",
+        "over for",
         "Concluded?",
     ):
         assert words.lower() in found.words.lower(), words

@@ -78,7 +78,6 @@ async def session(seen: Seen, session: Name, segment: Name = "") -> Response:
         seen.rows("segments", **of) if segment else asyncio.sleep(0, []),
     )
     ends = (first[0]["position"], last[0]["position"]) if first else (0, 0)
-    turns.sort(key=lambda row: row["position"])
     order = list(dict.fromkeys(row["segment"] for row in threads if row["segment"]))
     place = order.index(segment) if segment in order else None
     held: dict[str | None, int] = defaultdict(int)
@@ -136,7 +135,7 @@ def noted(note: Row, now: datetime) -> Row:
     assert deadline is not None
     left = (deadline - (now if note["status"] == "open" else max(now, deadline))).total_seconds()
     whole = max((deadline - opened).total_seconds(), 1)
-    told = f"{span(left)} left" if left > 0 else f"over since {span(-left)}" if left < 0 else "its time is over"
+    told = f"{span(left)} left" if left > 0 else f"over for {span(-left)}" if left < 0 else "its time is over"
     return note | {"left": told, "share": round(100 * min(max(left / whole, 0), 1))}
 
 
