@@ -14,8 +14,8 @@ from typing import Any, cast
 from projections.context.turns import Turns
 from projections.recall.analysis import VERSION, analyse, ask
 from projections.recall.dynamics import Dynamics, Moment, flags_of
-from projections.recall.file import path_of
-from projections.recall.held import LATEST, Seen
+from projections.recall.file import LATEST, path_of
+from projections.recall.held import Seen
 from projections.recall.index import Index
 from projections.recall.kinds import TURN, Kinds
 from projections.recall.liveliness import LivelinessParams

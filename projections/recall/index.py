@@ -45,7 +45,7 @@ from streams.core.progress import Progress, no_progress
 from streams.core.read_model import Group
 from streams.core.section import Members
 
-FORMAT = 3
+FORMAT = 4
 """Of the index file; one of another format is made again."""
 PAGE = 32_768
 """Offsets of the log taken in one transaction: fewer cost more commits and blocks, more cost memory."""
@@ -161,7 +161,7 @@ class Index:
 
     def known(self) -> Known:
         """How far the index goes, and what the log is known by there; b"" where it was left half done."""
-        rows = self.database.execute("SELECT partition, position, hash FROM marks").fetchall()
+        rows = map(file.unsealed, self.database.execute("SELECT * FROM marks").fetchall())
         return {partition: (position, hash_) for partition, position, hash_ in rows}
 
     def renew(self) -> None:
@@ -190,7 +190,7 @@ class Index:
         self._forget()
         self._taken_rows = {}
         self._changes = self._data_version()
-        self._marks = dict(self.database.execute("SELECT partition, position FROM marks").fetchall())
+        self._marks = {partition: position for partition, (position, _) in self.known().items()}
 
     def _data_version(self) -> int:
         return int(self.database.execute("PRAGMA data_version").fetchone()[0])
@@ -293,7 +293,7 @@ class Index:
             self._records.take(self.database, connection, tables, place)
             end, hash_ = self._known.get(partition, (stop - 1, b""))
             mark = (partition, stop - 1, hash_ if end == stop - 1 else b"")
-            self.database.execute("INSERT OR REPLACE INTO marks VALUES (?, ?, ?)", mark)
+            self.database.execute("INSERT OR REPLACE INTO marks VALUES (?, ?, ?, ?)", file.sealed(*mark))
         self._marks[partition] = stop - 1
         self._evict()
         return sum(len(row[8]) for row in rows)
@@ -311,9 +311,7 @@ class Index:
         return held
 
     def _new(self, name: str) -> Held:
-        added = self.database.execute("INSERT INTO spaces VALUES (NULL, ?, 0, 0) RETURNING number", [name])
-        number = added.fetchone()[0]
-        held = self._spaces[name] = Held(number, name, self.kinds.runs)
+        held = self._spaces[name] = Held(file.number_of(self.database, name), name, self.kinds.runs)
         return held
 
     def _evict(self) -> None:
