@@ -77,7 +77,10 @@ class Recall:
         """
         mine = [processor for processor in processors if processor.name in params]
         readings = Readings(mine, params)
-        kinds = Kinds(documents for p in mine for documents in p.read_model.documents)
+        kinds = Kinds(
+            (documents for p in mine for documents in p.read_model.documents),
+            [news for p in mine for news in p.read_model.news],
+        )
         kept = {
             name: [Kept(keep.event, keep.key) for keep in p.read_model.keeps] for name, p in readings.keeping.items()
         }

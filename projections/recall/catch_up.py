@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from projections.recall import file
 from projections.recall.columns import NEVER, STORED, named
 from projections.recall.held import MAX_SOURCES, SEPARATOR, Held
-from projections.recall.kinds import RETRACTED, TURN, Row
+from projections.recall.kinds import NEWS, RETRACTED, TURN, Row
 
 TAIL_FULL = 4096
 """Documents of a space whose terms lie by document. Then they are appended to where each term occurs: more would make
@@ -65,10 +65,15 @@ class Page:
         """Takes up what is told of one space; `held` grows by it."""
         adding = _Adding(self, held)
         start = len(self.texts)
+        news: Row | None = None
         for row in rows:
             kind = row[2]
-            if kind == RETRACTED:
+            if kind == NEWS:
+                news = row
+            elif kind == RETRACTED:
                 adding.retract(row[4], row[1])
+            elif kind == TURN and news is not None and news[1] == row[1]:
+                adding.document((*row[:8], news[8], *row[9:]))
             else:
                 adding.document(row)
         stop = len(self.texts)

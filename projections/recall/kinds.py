@@ -10,12 +10,14 @@ from operator import itemgetter
 from typing import Any
 
 from projections.store import Connection
-from streams.core.read_model import Documents
+from streams.core.read_model import Documents, News
 from streams.core.text.terms import HEAD, TAIL
 
 TURN = 0
 RETRACTED = -1
 """What a row tells that is no document: a turn is no longer shown."""
+NEWS = -2
+"""Likewise: what the turn that follows it says that was not said before."""
 
 Row = tuple[Any, ...]
 """space, position, kind, ordinal, id, session, agent, at, text, turns, role. `turns`: ids that it was made of."""
@@ -47,25 +49,27 @@ _WORDS_OF_TURNS = (
 class Kinds:
     """The kinds of documents of a memory."""
 
-    def __init__(self, declared: Iterable[Documents]) -> None:
+    def __init__(self, declared: Iterable[Documents], news: Iterable[News] = ()) -> None:
         self.declared = tuple(declared)
+        self._news = {one.table: one for one in news}
         self.names: tuple[str, ...] = ("turn", *(documents.kind for documents in self.declared))
         self.runs = frozenset(n for n, documents in enumerate(self.declared, 1) if documents.run)
         """Kinds of which a document stands for all turns from the first of its turns to the last."""
-        self._told = _RAW | {documents.table: _columns(n, documents) for n, documents in enumerate(self.declared, 1)}
+        self._told = {table: f"SELECT {columns} FROM {table} WHERE" for table, columns in _RAW.items()}
+        self._told |= {d.table: f"SELECT {_columns(n, d)} FROM {d.table} WHERE" for n, d in enumerate(self.declared, 1)}
+        self._told |= {table: _news(one) for table, one in self._news.items()}
         self.tables = frozenset(self._told)
         """The tables of a memory that tell of documents."""
 
-    def identity(self) -> list[list[str | bool]]:
+    def identity(self) -> list[Sequence[str | bool]]:
         """What of a document's declaration the index depends on."""
-        return [[d.kind, d.table, d.id, d.words, d.turns, d.run] for d in self.declared]
+        found: list[Sequence[str | bool]] = [[d.kind, d.table, d.id, d.words, d.turns, d.run] for d in self.declared]
+        return found + [[one.table, one.where, one.words] for one in self._news.values()]
 
     def told(self, connection: Connection, tables: frozenset[str], place: Place) -> list[Row]:
         """What those of `tables` that tell of documents tell in a page, by space and in order."""
         bound = BOUND.format(*place)
-        parts = [
-            f"SELECT {columns} FROM {table} WHERE {bound}" for table, columns in self._told.items() if table in tables
-        ]
+        parts = [f"{told} {bound}" for table, told in self._told.items() if table in tables]
         if place[2] - place[1] <= FEW:
             parts = [part.replace(_CLIPPED, "content") for part in parts]
         rows = connection.execute(" UNION ALL ".join(parts)).fetchall() if parts else []
@@ -90,6 +94,11 @@ class Kinds:
                 given["until"] = until
             texts |= {(kind, id): words for id, words in connection.execute(sql, given).fetchall()}
         return texts
+
+
+def _news(of: News) -> str:
+    told = f"space, position, {NEWS}, 0, '', '', '', 0, {of.words}, NULL::VARCHAR[], ''"
+    return f"SELECT {told} FROM {of.table} WHERE ({of.where}) AND"
 
 
 def _columns(kind: int, of: Documents) -> str:

@@ -61,6 +61,17 @@ class Documents:
 
 
 @dataclass(frozen=True, slots=True)
+class News:
+    """What turns say that was not said before, where they say something again: recall finds them by these words."""
+
+    table: str
+    where: str
+    """An SQL condition that holds for the rows of such turns; each stands where its turn does."""
+    words: str
+    """SQL of what is new."""
+
+
+@dataclass(frozen=True, slots=True)
 class ReadModel:
     """The read side of a mechanism."""
 
@@ -77,6 +88,7 @@ class ReadModel:
     behind: Mapping[str, str] = field(default_factory=dict)
     """By what an id may be the id of: an SQL condition over `turns t` that holds for the turns behind $id."""
     documents: tuple[Documents, ...] = ()
+    news: tuple[News, ...] = ()
     sections: tuple[Section, ...] = ()
     """What it puts into a context."""
     jobs: tuple[Job[Any], ...] = ()
