@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import json
 from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import replace
 from itertools import pairwise
 
@@ -12,12 +13,14 @@ import pytest
 
 from processors import PROCESSORS
 from processors.manifest import TurnFiled
+from projections.store import connect
 from streams.core.driver import fold
 from streams.core.events import Outside, TurnRecorded
 from streams.core.processor import State
 from streams.core.repeats import SLOTS, news
 from streams.core.text.echo import FRAME, without_echo
 from streams.runtime.home import Home
+from streams.runtime.replay import replay
 from tests.laws.histories import long_talk, outside, wide
 
 OWN = "Please look at the crane again."
@@ -222,3 +225,15 @@ def test_recall_finds_what_was_said_where_it_was_said_first_though_transcripts_o
     assert found > 20
     for home in homes:
         home.log.close()
+
+
+def test_a_memory_that_does_not_tell_what_is_news_is_asked_as_it_is(talks, tmp_path):
+    home = Home(tmp_path / "home", PROCESSORS)
+    home.log.append(talks[1][:200])
+    replay(home, "earlier", reuse=False, processes=1)
+    with closing(connect(home.memory_path("earlier"))) as connection:
+        for column in ("repeated", "news"):
+            connection.execute(f"ALTER TABLE turn_filed DROP COLUMN {column}")
+    turn = next(event for event in talks[0] if isinstance(event, TurnRecorded) and len(event.content) > 40)
+    assert home.ask("recall", "earlier", space=turn.space, query=turn.content)["hits"]
+    home.log.close()

@@ -458,6 +458,6 @@ PROCESSOR = Processor(
                 shown="CASE WHEN starts_with(body, title) THEN body ELSE title || chr(10) || body END",
             ),
         ),
-        news=(News("turn_filed", "repeated > 0", "news"),),
+        news=(News("turn_filed", "repeated", "news"),),
     ),
 )

@@ -64,7 +64,7 @@ class Kinds:
     def identity(self) -> list[Sequence[str | bool]]:
         """What of a document's declaration the index depends on."""
         found: list[Sequence[str | bool]] = [[d.kind, d.table, d.id, d.words, d.turns, d.run] for d in self.declared]
-        return found + [[one.table, one.where, one.words] for one in self._news.values()]
+        return found + [[one.table, one.repeated, one.words] for one in self._news.values()]
 
     def told(self, connection: Connection, tables: frozenset[str], place: Place) -> list[Row]:
         """What those of `tables` that tell of documents tell in a page, by space and in order."""
@@ -98,7 +98,7 @@ class Kinds:
 
 def _news(of: News) -> str:
     told = f"space, position, {NEWS}, 0, '', '', '', 0, {of.words}, NULL::VARCHAR[], ''"
-    return f"SELECT {told} FROM {of.table} WHERE ({of.where}) AND"
+    return f"SELECT {told} FROM {of.table} WHERE {of.repeated} > 0 AND"
 
 
 def _columns(kind: int, of: Documents) -> str:

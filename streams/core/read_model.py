@@ -65,10 +65,11 @@ class News:
     """What turns say that was not said before, where they say something again: recall finds them by these words."""
 
     table: str
-    where: str
-    """An SQL condition that holds for the rows of such turns; each stands where its turn does."""
+    """Each of its rows stands where its turn does."""
+    repeated: str
+    """Column of how much of the turn was said before; 0 for most."""
     words: str
-    """SQL of what is new."""
+    """Column of what is new, where there is any."""
 
 
 @dataclass(frozen=True, slots=True)
