@@ -56,10 +56,13 @@ QUESTIONS = [
     ["export", f"OUT/{FILE}"], ["backup", f"OUT/{FILE}"], ["archive", f"OUT/{FILE}"], ["restore", f"OUT/{FILE}"],
     ["rescue", f"OUT/{FILE}"], ["annotate", "--dry-run"], ["annotate", EVIL, "--dry-run"],
     ["feed", f"IN/{FILE}"], ["feed", EVIL], ["feed", "-", "--format", EVIL], ["params"], ["params", EVIL], ["presets"],
-    ["flow"], ["schema", "input-line"], ["schema", EVIL], [EVIL], ["tail", f"--{EVIL}"], ["tail", "--limit", EVIL],
+    ["flow"], ["schema", "input-line"], ["schema", EVIL], ["keys"], ["keys", "list"],
+    ["keys", "add", EVIL, "--space", EVIL], ["keys", "remove", EVIL], [EVIL], ["tail", f"--{EVIL}"],
+    ["tail", "--limit", EVIL],
+    ["install", "codex", "--dry-run"], ["install", EVIL], ["hook"],
 ]  # fmt: skip
-UNASKED = {"serve", "demo"}
-"""Shows no turns; has only samples to show."""
+UNASKED = {"serve", "mcp", "demo"}
+"""Shows no turns; shows them to programs; has only samples to show."""
 
 
 @pytest.fixture(scope="module")

@@ -13,14 +13,17 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO
+from typing import IO, TYPE_CHECKING
 
 from streams.core.edge import Accepted, Fault, Reject
 from streams.core.errors import MnemologError, UsageError
 from streams.core.events import Outside
-from streams.gateways.sources import STDIN, Item
+from streams.gateways.sources import STDIN
 from streams.logs.log import Duplicate, Outcome, Refused
 from streams.logs.sqlite import looked_at
+
+if TYPE_CHECKING:
+    from streams.gateways.sources import Item
 
 BATCH = 1000
 """Events per append: what waits for one durable write."""
@@ -164,8 +167,9 @@ def feed(
             if isinstance(item, Reject):
                 _reject(item, report, rejects)
                 continue
+            # Why once: all turns of a conversation that came as one value share its bytes.
+            size += 0 if batch and batch[-1].raw is item.raw else len(item.raw)
             batch.append(item)
-            size += len(item.raw)
             if len(batch) >= BATCH or size >= BATCH_BYTES:
                 _append(append, batch, report, rejects)
                 told(report)
@@ -186,6 +190,9 @@ def _append(
     if not batch:
         return
     for item, outcome in zip(batch, append([item.event for item in batch]), strict=True):
+        if isinstance(outcome, Refused) and outcome.taken and item.is_named:
+            report.known += 1
+            continue
         if isinstance(outcome, Refused):
             _reject(Reject(item.source, item.line, item.raw, [_fault(outcome.reason)]), report, rejects)
             continue

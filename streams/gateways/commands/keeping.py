@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Optional
 
 import typer
 
 from streams.core.errors import UsageError
 from streams.gateways.command import (
     FAILED,
+    AccessLog,
     AllSpaces,
     AsJson,
+    AtHttp,
     HomeDir,
+    HttpOptions,
     InSpace,
     Memory,
+    Rate,
     file_log_of,
     home_path,
     log_of,
@@ -25,9 +29,19 @@ from streams.gateways.command import (
 from streams.gateways.terminal import Terminal
 
 
-def serve(home: HomeDir = None, json: AsJson = False) -> None:
+def serve(
+    http: AtHttp = "",
+    rate: Rate = 1000.0,
+    access_log: AccessLog = False,
+    idle: Annotated[
+        Optional[float],  # noqa: UP045
+        typer.Option(metavar="SECONDS", min=1, help="Stop when nobody asked for so long."),
+    ] = None,
+    home: HomeDir = None,
+    json: AsJson = False,
+) -> None:
     """Fold what comes, and answer other commands, until stopped."""
-    serve_until_stopped(home, json)
+    serve_until_stopped(home, json, idle=idle, http=HttpOptions(http, rate, access_log) if http else None)
 
 
 def export(

@@ -22,6 +22,7 @@ from streams.gateways.command import (
     one_or_all,
     space_of,
 )
+from streams.gateways.sources import AUTO, NAMES
 from streams.gateways.terminal import Terminal, cell
 
 if TYPE_CHECKING:
@@ -38,7 +39,9 @@ YEAR_1971 = 31_536_000_000_000
 
 def feed(
     paths: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Files or folders; - is standard input.")],
-    format: Annotated[str, typer.Option("--format", "-f", help="lines or openai.")] = "lines",
+    format: Annotated[
+        str, typer.Option("--format", "-f", help=f"{', '.join(NAMES)}; found out where it is not said.")
+    ] = AUTO,
     space: InSpace = None,
     session: Annotated[str, typer.Option(help="Session of what names none.")] = "",
     agent: Annotated[str, typer.Option(help="Who the assistant is, where it is not said.")] = "",
@@ -75,7 +78,9 @@ def feed(
     log = log_of(home)
     try:
         with terminal.progress("feeding", "bytes") as tick:
-            items = sources.read(reader, paths, edge, sys.stdin.buffer, lambda done: tick(done, total or 0))
+            items = sources.read(
+                reader, paths, edge, sys.stdin.buffer, lambda done: tick(done, total or 0), space or ""
+            )
             report = feed_log(log.append, counted(items, early), Rejects(rejects))
     finally:
         log.close()

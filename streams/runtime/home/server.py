@@ -97,6 +97,11 @@ class Server:
         self._replies: deque[tuple[Connection, bytes]] = deque()
         self._woken, self._waker = socket.socketpair()
         self._accepting = False
+        self._asked = time.monotonic()
+
+    def is_idle(self, seconds: float) -> bool:
+        """Whether nothing was asked for so long, and nothing is being answered."""
+        return time.monotonic() - self._asked > seconds and not any(c.busy for c in self._connections)
 
     def run(self, stopped: Callable[[], bool]) -> None:
         """Moves bytes until `stopped`."""
@@ -193,6 +198,7 @@ class Server:
             line = connection.line()
             if line is not None:
                 connection.busy = True
+                self._asked = time.monotonic()
                 self._begin(connection, line)
             elif len(connection.inbox) > MAX_REQUEST:
                 connection.inbox.clear()
@@ -293,8 +299,10 @@ def _failed(error: MnemologError) -> bytes:
         return orjson.dumps({key: text.encode(errors="replace").decode() for key, text in told.items()}) + b"\n"
 
 
-def serve(home: Home, stopped: Callable[[], bool], said: Callable[[str], None] = lambda line: None) -> None:
-    """Folds and answers until `stopped`; waits first while a command folds.
+def serve(
+    home: Home, stopped: Callable[[], bool], said: Callable[[str], None] = lambda line: None, idle: float = math.inf
+) -> None:
+    """Folds and answers until `stopped`, or until nobody asked for `idle` seconds; waits first while a command folds.
 
     Raises BusyError when another process serves this home.
     """
@@ -311,13 +319,13 @@ def serve(home: Home, stopped: Callable[[], bool], said: Callable[[str], None] =
         switch = sys.getswitchinterval()
         sys.setswitchinterval(SWITCH)
         try:
-            _serve(home, folding, stopped, said)
+            _serve(home, folding, stopped, said, idle)
         finally:
             sys.setswitchinterval(switch)
             folding.stop()
 
 
-def _serve(home: Home, folding: Folding, stopped: Callable[[], bool], said: Callable[[str], None]) -> None:
+def _serve(home: Home, folding: Folding, stopped: Callable[[], bool], said: Callable[[str], None], idle: float) -> None:
     waiting = folding.office.runtime.behind()
     path = home.folder.socket
     path.unlink(missing_ok=True)
@@ -333,7 +341,8 @@ def _serve(home: Home, folding: Folding, stopped: Callable[[], bool], said: Call
             said(f"serving {home.path}, process {os.getpid()}")
             if waiting:
                 said(f"folding {waiting:,} events that wait in the log; questions are answered after that")
-            Server(listener, appending, folding).run(stopped)
+            server = Server(listener, appending, folding)
+            server.run(lambda: stopped() or server.is_idle(idle))
         finally:
             path.unlink(missing_ok=True)
             appending.stop()
