@@ -6,7 +6,7 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -15,13 +15,16 @@ PATIENCE = 120.0
 
 
 @contextmanager
-def served(home: Path, *options: str) -> Iterator[tuple[str, subprocess.Popen[str]]]:
+def served(
+    home: Path, *options: str, environment: Mapping[str, str] | None = None
+) -> Iterator[tuple[str, subprocess.Popen[str]]]:
     """The URL at which a home is served, and the process that folds."""
     command = [sys.executable, "-m", "streams.gateways.cli", "serve", "--http", "127.0.0.1:0", "--home", str(home)]
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("MNEMOLOG_")}
+    inherited = {name: value for name, value in os.environ.items() if not name.startswith("MNEMOLOG_")}
     process = subprocess.Popen(
-        [*command, *options], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=environment
-    )
+        [*command, *options], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+        env=inherited | dict(environment or {}),
+    )  # fmt: skip
     try:
         assert process.stdout is not None
         told = []

@@ -61,8 +61,8 @@ QUESTIONS = [
     ["tail", "--limit", EVIL],
     ["install", "codex", "--dry-run"], ["install", EVIL], ["hook"],
 ]  # fmt: skip
-UNASKED = {"serve", "mcp", "demo"}
-"""Shows no turns; shows them to programs; has only samples to show."""
+UNASKED = {"serve", "mcp", "proxy", "demo"}
+"""Shows no turns; shows them to programs, to models; has only samples to show."""
 
 
 @pytest.fixture(scope="module")

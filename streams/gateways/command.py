@@ -264,11 +264,13 @@ def serve_until_stopped(
     import signal
 
     from streams.runtime.home.server import serve as serve_home
+    from streams.runtime.telemetry import measuring
 
     stopped: list[int] = []
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda caught, frame: stopped.append(caught))
     with opened(home, json) as (house, terminal), ExitStack() as beside_it:
+        beside_it.enter_context(measuring("serve" if meters is None else "project"))
         house.meters = meters
 
         def said(line: str) -> None:

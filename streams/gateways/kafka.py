@@ -308,10 +308,11 @@ def worker(
     from streams.runtime.kafka.health import observed
     from streams.runtime.kafka.logs import configure
     from streams.runtime.kafka.service import work
+    from streams.runtime.telemetry import measuring
 
     configure()
     folder = datadir or Settings().home.expanduser() / "workers"
-    with observed(metrics or None, connection) as meters:
+    with measuring("worker"), observed(metrics or None, connection) as meters:
         work(connection, PROCESSORS, processors or (), folder, memory, store, meters)
 
 

@@ -20,6 +20,7 @@ from streams.logs.log import Log, Stored
 from streams.logs.sqlite import wall_clock
 from streams.runtime.fold import Collector
 from streams.runtime.memories import check_memory
+from streams.runtime.telemetry import traced
 
 FOLD = 5000
 """Records folded per commit at most: a commit costs about 20 ms whatever it holds."""
@@ -60,7 +61,8 @@ class Runtime:
                 end = self.log.end(partition)
                 records = self.log.read(partition, start, end if stop is None else min(stop, end))
                 while page := list(islice(records, FOLD)):
-                    self._fold(page)
+                    with traced("fold", events=len(page)):
+                        self._fold(page)
                     done += len(page)
                     progress(done, max(total, done))
         return done

@@ -25,7 +25,7 @@ _HERE = {
     },
     RUN: {
         "serve": "keeping", "export": "keeping", "backup": "keeping", "archive": "keeping", "restore": "keeping",
-        "keys": "keys:app", "mcp": "mcp", "rescue": "keeping", "doctor": "keeping", "demo": "keeping",
+        "keys": "keys:app", "mcp": "mcp", "proxy": "proxy", "rescue": "keeping", "doctor": "keeping", "demo": "keeping",
         "annotate": "annotate",
     },
     CODE: {"flow": "code", "params": "code", "presets": "code", "schema": "code"},

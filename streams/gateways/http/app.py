@@ -55,7 +55,7 @@ def made(home: Path, is_local: bool = True, rate: float = 1000.0) -> FastAPI:
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         async with AsyncExitStack() as stack:
             app.state.holder = Holder(home)
-            stack.callback(app.state.holder.close)
+            stack.push_async_callback(app.state.holder.close)
             app.state.following = Following(home)
             stack.push_async_callback(app.state.following.close)
             await stack.enter_async_context(tools.session_manager.run())

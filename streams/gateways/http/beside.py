@@ -44,10 +44,10 @@ def beside(home: Path, address: str, rate: float, access_log: bool) -> Iterator[
         raise UsageError(f"{missing[0]} is not installed", "pip install 'mnemolog[http]'")
     from streams.gateways.http.keys import Keys
 
-    listener = _bound(address)
+    listener = bound(address)
     with listener:
         host, port = listener.getsockname()[:2]
-        local = ipaddress.ip_address(host).is_loopback
+        local = is_local(listener)
         if not local and not Keys(home).all():
             raise UsageError(f"others can reach {address}, and the home has no keys", "`mnemolog keys add NAME` first")
         command = [sys.executable, "-m", "streams.gateways.http", "--home", str(home), "--fd", str(listener.fileno())]
@@ -65,7 +65,13 @@ def beside(home: Path, address: str, rate: float, access_log: bool) -> Iterator[
             process.wait()
 
 
-def _bound(address: str) -> socket.socket:
+def is_local(listener: socket.socket) -> bool:
+    """Whether only this machine reaches it."""
+    return ipaddress.ip_address(listener.getsockname()[0]).is_loopback
+
+
+def bound(address: str) -> socket.socket:
+    """A socket that listens at `HOST:PORT`. Raises UsageError for what is none, or cannot be had."""
     host, colon, port = address.rpartition(":")
     if not colon or not host or not port.isascii() or not port.isdigit() or int(port) > 65535:
         raise UsageError(f"{address!r} is no address", "name it as HOST:PORT, 127.0.0.1:8765 for example")
@@ -77,5 +83,5 @@ def _bound(address: str) -> socket.socket:
         listener.bind(place)
         listener.listen(BACKLOG)
     except OSError as error:
-        raise UsageError(f"{address} cannot be had: {error.strerror}", "choose another --http") from error
+        raise UsageError(f"{address} cannot be had: {error.strerror}", "choose another address") from error
     return listener

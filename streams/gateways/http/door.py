@@ -51,6 +51,10 @@ class Door:
         self._holder = holder
         self.caller = caller
 
+    async def close(self) -> None:
+        """Lets go of the connections to the home, which other doors may share."""
+        await self._holder.close()
+
     async def call(self, message: Any) -> Any:
         """The answer to a call as the socket takes it: a question, or events. Raises DeniedError and what it raises."""
         match message:

@@ -6,6 +6,7 @@ import asyncio
 import random
 import socket
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -69,11 +70,13 @@ class Holder:
             await asyncio.sleep(pause * random.uniform(0.5, 1))
             pause = min(2 * pause, LAST_PAUSE)
 
-    def close(self) -> None:
+    async def close(self) -> None:
         """Lets go of the connections."""
-        for _, writer in self._idle:
+        idle, self._idle = self._idle, []
+        for _, writer in idle:
             writer.close()
-        self._idle.clear()
+            with suppress(OSError):
+                await writer.wait_closed()
 
     async def _exchange(self, line: bytes) -> bytes:
         reader, writer = self._idle.pop() if self._idle else await self._connect()

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from streams.logs.where import open_log
 from streams.runtime.home.office import feed
 from streams.runtime.requests import Feed
+from streams.runtime.telemetry import traced
 
 if TYPE_CHECKING:
     from streams.runtime.home import Home
@@ -58,7 +59,9 @@ class Appending:
                 together.append(more)
                 events += len(more[0].feed)
             try:
-                answers: list[Any] = [*feed([call for call, _ in together], self._log)]
+                with traced("ingest", events=events) as told:
+                    answers: list[Any] = [*feed([call for call, _ in together], self._log)]
+                    told |= {"gen_ai.operation.name": "create_memory", "gen_ai.memory.record.count": events}
             except Exception as error:  # why any: each of them waits for an answer
                 answers = [error] * len(together)
             for (_, reply), answer in zip(together, answers, strict=True):

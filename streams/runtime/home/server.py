@@ -17,6 +17,7 @@ from collections import deque
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import orjson
@@ -28,6 +29,7 @@ from streams.runtime.home.folding import Folding, StoppedError
 from streams.runtime.home.keeper import open_live
 from streams.runtime.home.office import Office
 from streams.runtime.requests import MAX_REQUEST, Ask, Call, Feed, Promote, Snapshot, decode, parse
+from streams.runtime.telemetry import asked
 
 if TYPE_CHECKING:
     from streams.runtime.home import Home
@@ -250,7 +252,7 @@ class Server:
             match call:
                 case Ask():
                     with self._folding.reading() as office:
-                        answer = office.ask(call)
+                        answer = asked(call.ask, call.arguments, partial(office.ask, call))
                 case Snapshot():
                     with self._folding.reading():
                         pass
