@@ -447,17 +447,23 @@ PROCESSOR = Processor(
         },
         documents=(
             Documents(
-                "segment", "segment_summarized", "segment", "cue", "[first_turn, last_turn]", run=True, shown="summary"
+                "segment",
+                SegmentSummarized,
+                "segment",
+                ("cue",),
+                ("first_turn", "last_turn"),
+                run=True,
+                shown="summary",
             ),
             Documents(
                 "conclusion",
-                "artifact_made",
+                ArtifactMade,
                 "artifact",
-                "title || chr(10) || body",
-                "turns",
+                ("title", "body"),
+                ("turns",),
                 shown="CASE WHEN starts_with(body, title) THEN body ELSE title || chr(10) || body END",
             ),
         ),
-        news=(News("turn_filed", "repeated", "news"),),
+        news=(News(TurnFiled, "repeated", "news"),),
     ),
 )

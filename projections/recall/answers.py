@@ -25,6 +25,7 @@ from projections.recall.readings import Readings
 from projections.recall.records import Kept
 from projections.store import ALL_COLUMNS, Connection
 from projections.stored import newest
+from projections.tables import table_name
 from streams.core.errors import UsageError
 from streams.core.events import iso
 from streams.core.params import Params
@@ -151,7 +152,7 @@ class Recall:
 
 def _has(connection: Connection, news: News) -> bool:
     """Whether a memory tells it: one that an earlier version folded does not."""
-    columns = {name for (name,) in connection.execute(ALL_COLUMNS, [news.table]).fetchall()}
+    columns = {name for (name,) in connection.execute(ALL_COLUMNS, [table_name(news.event)]).fetchall()}
     return {news.repeated, news.words} <= columns
 
 

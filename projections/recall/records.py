@@ -7,7 +7,7 @@ whatever number of tables has them: on a live memory each query more would cost 
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import groupby, pairwise
@@ -21,9 +21,9 @@ from projections.recall.file import LATEST
 from projections.recall.held import SEPARATOR
 from projections.recall.kinds import BOUND, Place
 from projections.store import Connection
-from projections.tables import Table, table_name, table_of
+from projections.tables import Folded, Table, as_json, table_name, table_of
 from streams.core.events import OUTSIDE, TurnRecorded
-from streams.core.read_model import Group
+from streams.core.read_model import Group, Joins
 from streams.core.section import Members
 
 MOST = 50_000
@@ -63,6 +63,11 @@ class Kept:
         told = f"to_json(struct_pack({fields}))::VARCHAR"
         return f"SELECT space, position, ordinal, '{self.table.name}', [{keys}], {told} FROM {self.table.name}"
 
+    def data(self, event: Any) -> str:
+        """An event as it is kept: what `sql` tells of it."""
+        values = {c.name: as_json(c.read(event)) if c.json else c.read(event) for c in self.table.columns}
+        return orjson.dumps(values).decode()
+
     def read(self, data: bytes) -> Any:
         """The event."""
         values = orjson.loads(data)
@@ -77,6 +82,7 @@ class Records:
 
     def __init__(self, kept: Mapping[str, Sequence[Kept]], groups: Sequence[Group]) -> None:
         self._kept = {of.table.name: (name, of) for name, some in kept.items() for of in some}
+        self._of = {of.cls: of for some in kept.values() for of in some}
         self._groups = frozenset(group.name for group in groups)
         self._known: dict[tuple[str, str], dict[str, list[tuple[int, Any]] | None]] = {}
         """By space and name: the keys with records. None: not read yet."""
@@ -85,13 +91,16 @@ class Records:
         """By space: the newest of its outside events that are no turns: offset, and greatest time."""
         self._sql: dict[str, list[str]] = {}
         """By table: what it is asked for."""
+        self._joins: dict[type, list[tuple[Group, Joins]]] = {}
+        """By class of events: the groups that it tells of."""
         for table, (_, of) in self._kept.items():
             self._sql.setdefault(table, []).append(of.sql())
         for group in groups:
-            for cls, part in group.told.items():
+            for cls, joins in group.told.items():
+                self._joins.setdefault(cls, []).append((group, joins))
                 at = table_of(cls)
                 place = f"position, {0 if at.raw else 'ordinal'}"
-                told = f"SELECT space, {place}, '{group.name}', [\"{group.thing}\"], {part} FROM {at.name}"
+                told = f"SELECT space, {place}, '{group.name}', [\"{group.thing}\"], {_part_sql(joins)} FROM {at.name}"
                 self._sql.setdefault(at.name, []).append(told)
         for table in _CLOCKS:
             told = f"SELECT space, position, 0, '', ['']::VARCHAR[], epoch_us(\"at\")::VARCHAR FROM {table}"
@@ -114,7 +123,31 @@ class Records:
         asked = [f"{sql} WHERE {bound}" for table in sorted(tables & self.tables) for sql in self._sql[table]]
         if not asked:
             return
-        told: list[_Told] = memory.execute(" UNION ALL ".join(asked)).fetchall()
+        self._write(index, memory.execute(" UNION ALL ".join(asked)).fetchall())
+
+    def take_folded(self, index: sqlite3.Connection, page: Folded) -> None:
+        """The same of what lies in no table yet."""
+        told: list[_Told] = []
+        for cls, events in page.raw.items():
+            for _, offset, raw in events:
+                told += self._told(cls, offset, 0, raw.event)
+                if cls is not TurnRecorded:
+                    told.append((raw.event.space, offset, 0, "", [""], str(raw.event.at)))
+        for cls, rows in page.derived.items():
+            for _, offset, ordinal, event in rows:
+                told += self._told(cls, offset, ordinal, event)
+        self._write(index, told)
+
+    def _told(self, cls: type, offset: int, ordinal: int, event: Any) -> Iterator[_Told]:
+        """What one event tells."""
+        if (kept := self._of.get(cls)) is not None:
+            about = [getattr(event, key) for key in kept.key]
+            yield event.space, offset, ordinal, kept.table.name, about, kept.data(event)
+        for group, joins in self._joins.get(cls, ()):
+            part = joins.of([getattr(event, name) for name in joins.fields])
+            yield event.space, offset, ordinal, group.name, [getattr(event, group.thing)], part
+
+    def _write(self, index: sqlite3.Connection, told: list[_Told]) -> None:
         told.sort(key=itemgetter(0, 3, 1, 2))
         for (space, source), rows in groupby(told, itemgetter(0, 3)):
             number = file.number_of(index, space)
@@ -261,6 +294,16 @@ def _clock(index: sqlite3.Connection, space: str, until: int) -> tuple[int, int]
         return -1, 0
     _, position, at = file.unsealed(row)
     return int(position), int(at)
+
+
+def _part_sql(joins: Joins) -> str:
+    """SQL of what `Joins.of` says."""
+    part = f'"{joins.by}"' if joins.by else f"'{joins.part}'"
+    if joins.only is None:
+        return part
+    name, value = joins.only
+    wanted = f"'{value}'" if isinstance(value, str) else str(value)
+    return f"CASE WHEN \"{name}\" = {wanted} THEN {part} ELSE '' END"
 
 
 def _join(index: sqlite3.Connection, space: int, name: str, rows: Sequence[_Told]) -> None:

@@ -1,18 +1,15 @@
 """Importers: formats of conversations, to events. An importer is one file here, registered by its name in `NAMES`.
 
 An importer's module holds SOURCE, a `Source`: by what its files are known, and how to read one. Folders, archives,
-standard input, progress and mended rejects are handled here, once. Imports nothing heavy: `mnemolog hook` reads
-transcripts before it asks a server.
+standard input, progress and mended rejects are handled here, once. Imports nothing heavy, and what few inputs need
+where they do: `mnemolog hook` reads transcripts before it asks a server, and every command's help names the formats.
 """
 
 from __future__ import annotations
 
-import gzip
 import io
+import os
 import re
-import secrets
-import tempfile
-import zipfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from importlib import import_module
 from itertools import islice
@@ -180,7 +177,7 @@ def read(
     for path, stem in inputs(source, paths):
         session = edge.session or stem
         if str(path) == STDIN:
-            edge.begin(named or secrets.token_hex(8))
+            edge.begin(named or os.urandom(8).hex())
             yield from source.read(Input(STDIN, session, stdin, space, edge.agent), edge)
             continue
         with _opened(path) as stream:
@@ -200,6 +197,8 @@ def _members(path: Path, session: str, stream: IO[bytes], source: Source) -> Ite
     if path.suffix.lower() != ".zip":
         yield Input(str(path), session, _plain(path.name, stream))
         return
+    import zipfile
+
     try:
         with zipfile.ZipFile(stream) as archive:
             for name in sorted(archive.namelist()):
@@ -218,6 +217,8 @@ def _plain(name: str, stream: IO[bytes]) -> IO[bytes]:
     """What a compressed file holds; any other file as it is."""
     name = name.lower()
     if name.endswith(".gz"):
+        import gzip
+
         return _buffered(_Unpacked(name, cast(IO[bytes], gzip.GzipFile(fileobj=stream))))
     if name.endswith(".zst"):
         import pyarrow  # why this: a dependency already, and Python reads zstd from 3.14 on
@@ -293,6 +294,8 @@ def bounded_lines(given: Input, first: bytes = b"", number: int = 0) -> Iterator
 
 
 def _too_long(given: Input, number: int, piece: bytes) -> Reject:
+    import tempfile
+
     from streams.core.edge import MAX_LINE_BYTES, Fault, Reject
 
     spill = tempfile.TemporaryFile()  # noqa: SIM115 - handed on; closed when the reject is dropped
