@@ -682,6 +682,50 @@ def test_what_belongs_to_a_group_is_known_as_of_any_position(tmp_path: Path, phy
         found.close()
 
 
+HARMS = [
+    "UPDATE marks SET position = position - 1",
+    "UPDATE spaces SET flushed = flushed + 1",
+    "UPDATE endings SET space = space + 8",
+    "UPDATE endings SET position = position + 1",
+    "UPDATE clocks SET at = at + 1",
+    "UPDATE records SET key = 't9' WHERE key = 't0'",
+    "UPDATE records SET position = position + 8 WHERE until > 9",
+    f"UPDATE records SET until = {file.LATEST}",
+    "UPDATE members SET thing = 't9'",
+    f"UPDATE members SET until = {file.LATEST}",
+]
+
+
+@pytest.mark.parametrize("harm", HARMS)
+def test_a_row_that_is_not_what_was_written_is_never_told(tmp_path: Path, physics: Store, harm: str) -> None:
+    con, path = physics.connection, tmp_path / "m.recall"
+    add(physics, 0, Energy("acme", "s", 0, "t0", 2.0, True), Energy("acme", "s", 0, "t1", 2.0, True))
+    add(physics, 1, Energy("acme", "s", 0, "t0", 0.5))
+    gone, end = make(TurnRetracted, id="r", session="s", turn="t0"), make(SessionEnded, session="s", id="e", at=9)
+    facts = {type(fact): raw_batch(type(fact), [(0, 2, Raw(fact, NO_TEXT, 9))]) for fact in (gone, end)}
+    physics.commit(Batch(facts, [], {0: 2}))
+
+    def asked(index: Index) -> list[Any]:
+        found: list[Any] = [(t, index.records("acme", "physics", [t]).get(t)) for t in ("t0", "t1")]
+        found += [("hot", one) for one in index.members("acme", "hot", "yes", 9).newest]
+        return [*found, shown(index, "acme"), index.newest("acme")]
+
+    indexed(con, path).close()
+    right = asked(whole := opened(con, path))
+    whole.close()
+    with sqlite3.connect(path) as other:
+        assert other.execute(harm).rowcount > 0
+    other.close()
+    told_ = ""
+    try:
+        index = indexed(con, path)
+        assert all(answer in right or answer[1] is None for answer in asked(index))
+        index.close()
+    except MemoryFileError as error:
+        told_ = str(error)
+    assert "damaged" in told_ or "key =" in harm or "marks" in harm  # lost; or made anew when it is opened
+
+
 def test_how_far_a_space_goes_counts_facts_that_are_no_documents(tmp_path: Path) -> None:
     steps = [
         [turn("t0", "s", "one", at=5)],

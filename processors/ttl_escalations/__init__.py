@@ -125,7 +125,7 @@ def _ended(params: TtlEscalationsParams, state: State, fact: SessionEnded, raw: 
 
 PROCESSOR = Processor(
     name="ttl_escalations",
-    version=3,
+    version=4,
     params=TtlEscalationsParams,
     takes=(
         on(TurnRecorded, _turn),

@@ -46,7 +46,7 @@ from streams.core.progress import Progress, no_progress
 from streams.core.read_model import Group
 from streams.core.section import Members
 
-FORMAT = 3
+FORMAT = 4
 """Of the index file; one of another format is made again."""
 PAGE = 32_768
 """Offsets of the log taken in one transaction: fewer cost more commits and blocks, more cost memory."""
@@ -168,7 +168,7 @@ class Index:
 
     def known(self) -> Known:
         """How far the index goes, and what the log is known by there; b"" where it was left half done."""
-        rows = self.database.execute("SELECT partition, position, hash FROM marks").fetchall()
+        rows = map(file.unsealed, self.database.execute("SELECT * FROM marks").fetchall())
         return {partition: (position, hash_) for partition, position, hash_ in rows}
 
     def renew(self) -> None:
@@ -197,7 +197,7 @@ class Index:
         self._forget()
         self._taken_rows = {}
         self._changes = self._data_version()
-        self._marks = dict(self.database.execute("SELECT partition, position FROM marks").fetchall())
+        self._marks = {partition: position for partition, (position, _) in self.known().items()}
 
     def _data_version(self) -> int:
         return int(self.database.execute("PRAGMA data_version").fetchone()[0])
@@ -351,7 +351,7 @@ class Index:
 
     def _mark(self, partition: int, end: int, hash_: bytes) -> None:
         """Says how far it goes, within the caller's transaction."""
-        self.database.execute("INSERT OR REPLACE INTO marks VALUES (?, ?, ?)", (partition, end, hash_))
+        self.database.execute("INSERT OR REPLACE INTO marks VALUES (?, ?, ?, ?)", file.sealed(partition, end, hash_))
         self._marks[partition] = end
 
     # -- spaces in memory --------------------------------------------------------------------------------------------
@@ -367,9 +367,7 @@ class Index:
         return held
 
     def _new(self, name: str) -> Held:
-        added = self.database.execute("INSERT INTO spaces VALUES (NULL, ?, 0, 0) RETURNING number", [name])
-        number = added.fetchone()[0]
-        held = self._spaces[name] = Held(number, name, self.kinds.runs)
+        held = self._spaces[name] = Held(file.number_of(self.database, name), name, self.kinds.runs)
         return held
 
     def _evict(self) -> None:

@@ -10,14 +10,15 @@ import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import groupby
+from itertools import groupby, pairwise
 from operator import itemgetter
 from typing import Any
 
 import orjson
 
 from projections.recall import file
-from projections.recall.held import LATEST, SEPARATOR
+from projections.recall.file import LATEST
+from projections.recall.held import SEPARATOR
 from projections.recall.kinds import BOUND, Place
 from projections.store import Connection
 from projections.tables import Folded, Table, as_json, table_name, table_of
@@ -25,7 +26,6 @@ from streams.core.events import OUTSIDE, TurnRecorded
 from streams.core.read_model import Group, Joins
 from streams.core.section import Members
 
-_ROW = "space, name, key, thing, position, ordinal, data, sum"
 MOST = 50_000
 """Records kept in memory."""
 _CLOCKS = frozenset(table_name(cls) for cls in OUTSIDE.values() if cls is not TurnRecorded)
@@ -150,7 +150,7 @@ class Records:
     def _write(self, index: sqlite3.Connection, told: list[_Told]) -> None:
         told.sort(key=itemgetter(0, 3, 1, 2))
         for (space, source), rows in groupby(told, itemgetter(0, 3)):
-            number = _number(index, space)
+            number = file.number_of(index, space)
             if not source:
                 self._tick(index, (space, number), [*rows])
             elif source in self._groups:
@@ -159,20 +159,30 @@ class Records:
                 self._keep(index, (space, number), source, [*rows])
 
     def _tick(self, index: sqlite3.Connection, space: tuple[str, int], rows: Sequence[_Told]) -> None:
-        index.executemany(
-            "INSERT OR REPLACE INTO clocks VALUES (?, ?, ?)",
-            [(space[1], position, int(at)) for _, position, _, _, _, at in rows],
-        )
+        greatest = _clock(index, space[0], LATEST)[1]
+        for _, position, _, _, _, at in rows:
+            greatest = max(greatest, int(at))
+            index.execute(
+                "INSERT OR REPLACE INTO clocks VALUES (?, ?, ?, ?)", file.sealed(space[1], position, greatest)
+            )
         self._clocks.pop(space[0], None)
 
     def _keep(self, index: sqlite3.Connection, space: tuple[str, int], table: str, rows: Sequence[_Told]) -> None:
         name = self._kept[table][0]
+        told: dict[tuple[str, str], list[tuple[int, int, str]]] = {}
+        for _, position, ordinal, _, about, data in rows:
+            for key in dict.fromkeys(about):
+                told.setdefault((key, SEPARATOR.join([table, *about])), []).append((position, ordinal, data))
         index.executemany(
-            "INSERT OR REPLACE INTO records VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            f"UPDATE records {file.ENDS} WHERE space = ? AND name = ? AND key = ? AND thing = ? AND until = {LATEST}",
+            [(versions[0][0], space[1], name, *of) for of, versions in told.items()],
+        )
+        index.executemany(
+            "INSERT INTO records VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
             [
-                _summed(space[1], name, key, SEPARATOR.join([table, *about]), position, ordinal, data)
-                for _, position, ordinal, _, about, data in rows
-                for key in dict.fromkeys(about)
+                file.lasting(space[1], name, *of, *version, following[0])
+                for of, versions in told.items()
+                for version, following in pairwise([*versions, (LATEST, 0, "")])
             ],
         )
         if (known := self._known.get((space[0], name))) is not None:
@@ -213,31 +223,30 @@ class Records:
         if known is None:
             keys = index.execute(
                 "SELECT DISTINCT key FROM records "
-                "WHERE space = (SELECT number FROM spaces WHERE name = ?) AND name = ?",
+                f"WHERE space = (SELECT number FROM spaces WHERE name = ?) AND name = ? AND until = {LATEST}",
                 [space, name],
             )
             known = self._known[space, name] = dict.fromkeys((key for (key,) in keys), None)
         return known
 
     def _read_in(self, index: sqlite3.Connection, where: tuple[str, str], keys: Sequence[str]) -> None:
-        for key, records in self._select(index, where, keys, LATEST).items():
+        for key, records in self._select(index, where, keys, None).items():
             self._known[where][key] = records
             self._read += len(records)
 
     def _select(
-        self, index: sqlite3.Connection, where: tuple[str, str], keys: Sequence[str], until: int
+        self, index: sqlite3.Connection, where: tuple[str, str], keys: Sequence[str], until: int | None
     ) -> dict[str, list[tuple[int, Any]]]:
         """By key, oldest first: the position and the record of the last of each thing."""
-        # Beside a maximum SQLite gives the other columns of the row that has it.
+        when, given = _when(until)
         rows = index.execute(
-            f"SELECT {_ROW}, max(printf('%020d%020d', position, ordinal)) AS place FROM records "
-            "WHERE space = (SELECT number FROM spaces WHERE name = ?) AND name = ? AND position <= ? "
-            "AND key IN (SELECT value FROM json_each(?)) GROUP BY key, thing ORDER BY key, place",
-            [*where, until, orjson.dumps(list(keys)).decode()],
+            "SELECT * FROM records WHERE space = (SELECT number FROM spaces WHERE name = ?) AND name = ? "
+            f"AND key IN (SELECT value FROM json_each(?)) AND {when} ORDER BY key, position, ordinal",
+            [*where, orjson.dumps(list(keys)).decode(), *given],
         )
         found: dict[str, list[tuple[int, Any]]] = {}
-        for *row, sum_, _ in rows:
-            _, _, key, thing, position, _, data = _checked(row, sum_)
+        for row in rows:
+            _, _, key, thing, position, _, data, _ = file.unlasting(row)
             of = self._kept[thing.partition(SEPARATOR)[0]][1]
             found.setdefault(key, []).append((position, of.read(data)))
         return found
@@ -248,13 +257,13 @@ class Records:
         self, index: sqlite3.Connection, space: str, name: str, part: str, most: int, until: int | None
     ) -> Members:
         """What belongs to a part of a group, as of a position."""
-        when, given = ("until = ?", [LATEST]) if until is None else ("until > ? AND position <= ?", [until, until])
+        when, given = _when(until)
         where, values = f"{_OF} AND {when}", [space, name, part, *given]
         count = index.execute(f"SELECT count(*) {where}", values).fetchone()[0]
         if not count:
             return Members(0, "", [])
         order = "ORDER BY position {0}, ordinal {0} LIMIT ?"
-        select = f"SELECT space, name, thing, position, ordinal, part, sum {where}"
+        select = f"SELECT * {where}"
         (first,) = index.execute(f"{select} {order.format('ASC')}", [*values, 1])
         newest = index.execute(f"{select} {order.format('DESC')}", [*values, most])
         return Members(count, _thing(first), [_thing(row) for row in newest])
@@ -264,14 +273,27 @@ class Records:
         of them all, UTC microseconds; (-1, 0) for none."""
         if until is None and space in self._clocks:
             return self._clocks[space]
-        found = index.execute(
-            "SELECT coalesce(max(position), -1), coalesce(max(at), 0) FROM clocks "
-            "WHERE space = (SELECT number FROM spaces WHERE name = ?) AND position <= ?",
-            [space, LATEST if until is None else until],
-        ).fetchone()
+        found = _clock(index, space, LATEST if until is None else until)
         if until is None:
             self._clocks[space] = found
-        return int(found[0]), int(found[1])
+        return found
+
+
+def _when(until: int | None) -> tuple[str, list[int]]:
+    """SQL of the rows that last as of a position, and what it is given."""
+    return (f"until = {LATEST}", []) if until is None else ("until > ? AND position <= ?", [until, until])
+
+
+def _clock(index: sqlite3.Connection, space: str, until: int) -> tuple[int, int]:
+    row = index.execute(
+        "SELECT * FROM clocks WHERE space = (SELECT number FROM spaces WHERE name = ?) AND position <= ? "
+        "ORDER BY position DESC LIMIT 1",
+        [space, until],
+    ).fetchone()
+    if row is None:
+        return -1, 0
+    _, position, at = file.unsealed(row)
+    return int(position), int(at)
 
 
 def _part_sql(joins: Joins) -> str:
@@ -288,48 +310,14 @@ def _join(index: sqlite3.Connection, space: int, name: str, rows: Sequence[_Told
     """Things that belong to another part of a group from a position on."""
     for _, position, ordinal, _, (thing,), part in rows:
         index.execute(
-            "UPDATE members SET until = ? WHERE space = ? AND name = ? AND thing = ? AND until = ?",
-            [position, space, name, thing, LATEST],
+            f"UPDATE members {file.ENDS} WHERE space = ? AND name = ? AND thing = ? AND until = {LATEST}",
+            [position, space, name, thing],
         )
         if part:
-            index.execute(
-                "INSERT OR REPLACE INTO members VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-                [
-                    space,
-                    name,
-                    thing,
-                    position,
-                    ordinal,
-                    part,
-                    LATEST,
-                    _sum(space, name, thing, position, ordinal, part),
-                ],
-            )
-
-
-def _sum(*row: Any) -> int:
-    return file.sum_of(row[-1] if isinstance(row[-1], bytes) else row[-1].encode(), *row[:-1])
-
-
-def _summed(*row: Any) -> tuple[Any, ...]:
-    """A row, and the sum of it behind it."""
-    return (*row, _sum(*row))
-
-
-def _checked(row: Sequence[Any], found: int) -> Sequence[Any]:
-    """A row that has the sum that was found behind it. Raises DamagedError for any other."""
-    with file.decoding():
-        if found != _sum(*row):
-            raise ValueError("a record is not what was written")
-    return row
+            row = file.lasting(space, name, thing, position, ordinal, part, LATEST)
+            index.execute("INSERT OR REPLACE INTO members VALUES (?, ?, ?, ?, ?, ?, ?, ?)", row)
 
 
 def _thing(row: Sequence[Any]) -> str:
     """What a row of members is of."""
-    return str(_checked(row[:-1], row[-1])[2])
-
-
-def _number(index: sqlite3.Connection, space: str) -> int:
-    """The number of a space, a new one for an unknown space."""
-    index.execute("INSERT OR IGNORE INTO spaces VALUES (NULL, ?, 0, 0)", [space])
-    return int(index.execute("SELECT number FROM spaces WHERE name = ?", [space]).fetchone()[0])
+    return str(file.unlasting(row)[2])

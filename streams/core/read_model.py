@@ -86,6 +86,18 @@ class Documents:
 
 
 @dataclass(frozen=True, slots=True)
+class News:
+    """What turns say that was not said before, where they say something again: recall finds them by these words."""
+
+    event: type
+    """One for each such turn, at least; it stands where its turn does."""
+    repeated: str
+    """The field that has how much of the turn was said before; 0 for most."""
+    words: str
+    """The field that has what is new, where there is any."""
+
+
+@dataclass(frozen=True, slots=True)
 class ReadModel:
     """The read side of a mechanism."""
 
@@ -102,6 +114,7 @@ class ReadModel:
     behind: Mapping[str, str] = field(default_factory=dict)
     """By what an id may be the id of: an SQL condition over `turns t` that holds for the turns behind $id."""
     documents: tuple[Documents, ...] = ()
+    news: tuple[News, ...] = ()
     sections: tuple[Section, ...] = ()
     """What it puts into a context."""
     jobs: tuple[Job[Any], ...] = ()
