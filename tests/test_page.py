@@ -384,6 +384,7 @@ ELSEWHERE = [
     {"Origin": "https://evil.example"},
     {"Origin": "http://localhost:81"},
     {"Origin": "null"},
+    {"Origin": "http://["},
 ]
 
 
@@ -437,14 +438,19 @@ def test_who_has_no_key_is_asked_for_one_which_a_browser_keeps_out_of_reach_of_s
     assert "import-day" in seen(client, form["next"]).words
     assert "import-day" in seen(client, "/").words  # the key's own space
     assert "not for space" in seen(client, "/?space=mara", 403).words
-    assert client.get("/v1/turns?space=harbor").status_code == 200
+    own = {"Referer": "http://localhost/?space=harbor"}
+    assert client.get("/v1/turns?space=harbor", headers=own).status_code == 200
+    for elsewhere in ({}, {"Referer": "http://localhost:81/"}, {"Referer": "nonsense"}):
+        assert client.get("/v1/turns?space=harbor", headers=elsewhere).status_code == 403
     assert client.post("/sign-out").status_code == 303
     assert not client.cookies
     client.cookies.set(SIGNED, "mnemo_gone")
     assert client.get("/", headers=HTML).status_code == 303
 
 
-@pytest.mark.parametrize("next", ["//evil.example", "https://evil.example", "/\\evil.example", "evil", "/\r\nX: y"])
+@pytest.mark.parametrize(
+    "next", ["//evil.example", "https://evil.example", "/\\evil.example", "evil", "/\r\nX: y", "/\\[", "//["]
+)
 def test_signing_in_leads_nowhere_else(shown: TestClient, next: str) -> None:
     assert dict(seen(shown, "/sign-in").forms)["/sign-in"]["next"] == "/"
     found = Seen(shown.get("/sign-in", params={"next": next}).text)

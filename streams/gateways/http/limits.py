@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 from http.cookies import CookieError, SimpleCookie
 from typing import Any
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote
 
 import orjson
 from starlette.responses import RedirectResponse, Response
@@ -204,10 +204,14 @@ def _check_site(scope: Scope, headers: dict[str, str]) -> None:
     """Raises OutsideError for what another site has a browser send, a plain visit to a page excepted.
 
     Why only where no key stands in a header: another site cannot add one. Why `Origin`, too: browsers tell the site
-    (Sec-Fetch-Site) only to servers on loopback or behind TLS.
+    (Sec-Fetch-Site) only to servers on loopback or behind TLS. Why `Referer`: a picture on a page of another port there
+    is asked for with the cookie and without an origin; the page of this server always tells where it is.
     """
     site, origin = headers.get("sec-fetch-site"), headers.get("origin")
-    is_own = origin is None or urlsplit(origin).netloc == headers.get("host")
+    if origin is None and _cookie(headers) and scope["path"].startswith(API):
+        origin = headers.get("referer", "")
+    # Why not urlsplit: it raises for some of what may stand there.
+    is_own = origin is None or origin.partition("//")[2].partition("/")[0] == headers.get("host")
     is_own = site in ("same-origin", "none") if site else is_own
     if is_own or (scope["method"] in ("GET", "HEAD") and not scope["path"].startswith(API)):
         return
