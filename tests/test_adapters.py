@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import json
+import threading
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -195,3 +198,332 @@ def test_the_sdks_runner_talks_through_a_session_with_tools_and_goes_on_in_anoth
         kinds = [item.get("type", item.get("role")) for item in model.given[-1]]
         assert kinds == ["user", "function_call", "function_call_output", "message", "user"]
         assert "drawer 3" in Memory("ann", home=home.path).recall("key of the boat house")[0]["text"]
+
+
+# -- LangGraph ---------------------------------------------------------------------------------------------------------
+
+
+def store_of(home: Home, **how: Any) -> Any:
+    adapter = pytest.importorskip("streams.gateways.adapters.langgraph", exc_type=ImportError)
+    return adapter.MnemologStore("ann", home=home.path, **how)
+
+
+def test_items_of_a_store_come_back_byte_for_byte_whatever_they_are_called(home: Home) -> None:
+    with serving(home):
+        store = store_of(home)
+        for n, value in enumerate(ODD):
+            for name in HOSTILE:
+                namespace = ("users", name.replace(".", " "))
+                store.put(namespace, f"{name}{n}", value)
+                found = store_of(home).get(namespace, f"{name}{n}")
+                assert same(found.value, value)
+                assert (found.namespace, found.key) == (namespace, f"{name}{n}")
+        assert store.get(("users",), "nothing") is None
+
+
+def test_an_item_put_again_is_one_item_and_history_keeps_what_it_was(home: Home) -> None:
+    with serving(home):
+        store = store_of(home)
+        store.put(("prefs",), "theme", {"is": "dark"})
+        first = store.get(("prefs",), "theme")
+        store.put(("prefs",), "theme", {"is": "dark"})
+        assert store.get(("prefs",), "theme") == first
+        store.put(("prefs",), "theme", {"is": "light"})
+        second = store.get(("prefs",), "theme")
+        assert second.value == {"is": "light"}
+        assert second.created_at == first.created_at < second.updated_at
+        for _ in range(2):
+            store.delete(("prefs",), "theme")
+            assert store.get(("prefs",), "theme") is None
+        assert store.search(("prefs",)) == store.list_namespaces() == []
+        store.put(("prefs",), "theme", {"is": "dark"})
+        assert store.get(("prefs",), "theme").created_at > second.updated_at
+        happened = [(turn["content"], turn["retraction"]) for turn in live(home)]
+        assert happened == [
+            ("is: dark", "edited"), ("is: light", "cleared"), ("", "cleared"), ("is: dark", None)
+        ]  # fmt: skip
+        assert [hit["text"] for hit in Memory("ann", home=home.path).recall("dark light", kinds=["turn"])] == [
+            "is: dark"
+        ]
+
+
+def test_a_store_answers_as_langgraphs_own_does(home: Home) -> None:
+    """Every operation, by names and in batches, beside `InMemoryStore`."""
+    base = pytest.importorskip("langgraph.store.base")
+    from langgraph.store.memory import InMemoryStore
+
+    def plain(found: Any) -> Any:
+        if isinstance(found, list):
+            return sorted((plain(one) for one in found), key=repr)
+        return (found.namespace, found.key, found.value) if isinstance(found, base.Item) else found
+
+    items = [
+        (("docs", "a"), "1", {"n": 1, "tag": "x", "in": {"b": [1, 2], "c": None}}),
+        (("docs", "a"), "2", {"n": 2.5, "tag": "y"}),
+        (("docs", "b", "deep"), "1", {"n": "3", "tag": "x"}),
+        (("docs", "b"), "3", {"tag": ["x", "y"], "n": 7}),
+        (("other", "a"), "1", {"n": -1}),
+        (("docs", "a"), "gone", {"n": 2}),
+    ]
+    condition = base.MatchCondition
+    ops = [
+        *(base.GetOp(namespace, key) for namespace, key, _ in items),
+        base.GetOp(("docs", "a"), "nothing"),
+        *(
+            base.SearchOp(prefix, wanted, 100, 0)
+            for prefix in [(), ("docs",), ("docs", "a"), ("doc",)]
+            for wanted in [
+                None, {"tag": "x"}, {"tag": ["x", "y"]}, {"tag": {"$ne": "x"}}, {"in": {"b": [1, 2]}},
+                {"n": {"$eq": 1}}, {"tag": "x", "n": 1}, {"in": {"b": [1]}},
+            ]
+        ),
+        *(
+            base.SearchOp(("docs",), {"n": wanted}, 100, 0)
+            for wanted in [{"$gt": 1}, {"$gte": 2.5, "$lt": 7}, {"$lte": 2.5}, {"$gt": "2"}]
+        ),
+        *(
+            base.ListNamespacesOp(conditions, depth, 100, 0)
+            for depth in [None, 1, 2]
+            for conditions in [
+                None, (), (condition("prefix", ("docs",)),), (condition("suffix", ("a",)),),
+                (condition("prefix", ("*", "a")),),
+                (condition("prefix", ("docs", "*")), condition("suffix", ("deep",))),
+            ]
+        ),
+        base.ListNamespacesOp(None, None, 2, 1),
+    ]  # fmt: skip
+    with serving(home):
+        theirs, ours = InMemoryStore(), store_of(home)
+        for store in (theirs, ours):
+            store.batch([base.PutOp(*item) for item in items])
+            store.batch([base.PutOp(("docs", "a"), "gone", {"n": 3}), base.PutOp(("docs", "a"), "gone", None)])
+        mixed = [base.PutOp(("docs", "a"), "1", {"n": 100}), base.GetOp(("docs", "a"), "1")]
+        for op, one, other in zip(ops, theirs.batch(ops), asyncio.run(ours.abatch(ops)), strict=True):
+            assert plain(one) == plain(other), op
+        assert plain(theirs.batch(mixed)[1]) == plain(ours.batch(mixed)[1])
+        assert plain(theirs.get(("docs", "a"), "1")) == plain(ours.get(("docs", "a"), "1"))
+        for store in (theirs, ours):
+            for wrong in [("a.b",), ("",), (), ("langgraph", "x")]:
+                with pytest.raises(base.InvalidNamespaceError):
+                    store.put(wrong, "k", {"v": 1})
+            with pytest.raises(ValueError, match="Unsupported operator"):
+                store.search(("docs",), filter={"n": {"$near": 1}})
+            with pytest.raises(NotImplementedError, match="TTL"):
+                store.put(("docs",), "k", {"v": 1}, ttl=5)
+
+
+def test_what_a_query_says_brings_its_items_first_and_what_is_not_indexed_last(home: Home) -> None:
+    with serving(home):
+        store = store_of(home)
+        Memory("ann", home=home.path).record("chat", "user", "The boat house has a key.")
+        store.put(("facts",), "blue", {"text": "My favourite colour is blue."})
+        store.put(
+            ("facts",), "key", {"text": "Ben keeps the key of the boat house.", "secret": "heliotrope"}, index=["text"]
+        )
+        store.put(("facts",), "hidden", {"text": "The key of the boat house is under the mat."}, index=False)
+        store.put(("others",), "key", {"text": "Ann keeps the key of the boat house."})
+        found = store.search(("facts",), query="Who keeps the key of the boat house?")
+        assert (found[0].key, found[-1].key, len(found)) == ("key", "hidden", 3)
+        assert found[0].score > 0
+        assert found[-1].score is None
+        assert [item.score for item in store.search(("facts",), query="heliotrope")] == [None] * 3
+        (second,) = store.search((), query="Who keeps the key of the boat house?", limit=1, offset=1)
+        assert second.score is not None
+
+
+def test_stores_that_write_one_key_at_once_leave_one_item_and_all_of_its_versions(home: Home) -> None:
+    async def write() -> None:
+        stores = [store_of(home) for _ in range(6)]
+        await asyncio.gather(*(one.aput(("n",), "k", {"by": n}) for n, one in enumerate(stores)))
+        (item,) = await stores[0].asearch(("n",))
+        assert await stores[1].aget(("n",), "k") == item
+        (stands,) = [turn for turn in live(home) if not turn["retracted"]]
+        assert stands["content"] == f"by: {item.value['by']}"
+        assert sorted(turn["content"] for turn in live(home)) == [f"by: {n}" for n in range(6)]
+
+    with serving(home):
+        asyncio.run(write())
+
+
+# -- Anthropic's memory tool -------------------------------------------------------------------------------------------
+
+
+def tool_of(home: Home, name: str = "MemoryTool", **how: Any) -> Any:
+    adapter = pytest.importorskip("streams.gateways.adapters.anthropic_memory", exc_type=ImportError)
+    return getattr(adapter, name)("ann", home=home.path, **how)
+
+
+COMMANDS: list[dict[str, Any]] = [
+    {"command": "view", "path": "/memories/nothing"},
+    {"command": "create", "path": "/memories/a.md", "file_text": "one\ntwo\nthree\ntwo and a half\nfour\nfive\r\nsix"},
+    {"command": "create", "path": "/memories/a.md", "file_text": "again"},
+    {"command": "create", "path": "/memories/empty", "file_text": ""},
+    {"command": "create", "path": "/memories/deep/er/est/名前 🦊.txt", "file_text": "🦊" * 500},
+    {"command": "create", "path": "/memories/deep/.hidden", "file_text": "x"},
+    {"command": "create", "path": "/memories/deep", "file_text": "x"},
+    {"command": "create", "path": "/memories/'; DROP TABLE log; --\x1b[31m", "file_text": "\u202e\u2028"},
+    {"command": "create", "path": "/memories/../../etc/passwd", "file_text": "x"},
+    {"command": "create", "path": "/etc/passwd", "file_text": "x"},
+    {"command": "create", "path": "/memories/deep/../b.md", "file_text": "b\n"},
+    {"command": "view", "path": "/memories/a.md"},
+    {"command": "view", "path": "/memories/a.md", "view_range": [2, 3]},
+    {"command": "view", "path": "/memories/a.md", "view_range": [0, -1]},
+    {"command": "view", "path": "/memories/a.md", "view_range": [90, 91]},
+    {"command": "view", "path": "/memories/empty"},
+    {"command": "view", "path": "/memories/b.md"},
+    {"command": "view", "path": "/memories/a.md/inside"},
+    {"command": "str_replace", "path": "/memories/a.md", "old_str": "three", "new_str": "3\n3"},
+    {"command": "str_replace", "path": "/memories/a.md", "old_str": "two", "new_str": "2"},
+    {"command": "str_replace", "path": "/memories/a.md", "old_str": "seven", "new_str": "7"},
+    {"command": "str_replace", "path": "/memories/deep", "old_str": "a", "new_str": "b"},
+    {"command": "str_replace", "path": "/memories/none", "old_str": "a", "new_str": "b"},
+    {"command": "insert", "path": "/memories/a.md", "insert_line": 0, "insert_text": "zero\n\n"},
+    {"command": "insert", "path": "/memories/a.md", "insert_line": 8, "insert_text": "eight"},
+    {"command": "insert", "path": "/memories/a.md", "insert_line": 99, "insert_text": "x"},
+    {"command": "insert", "path": "/memories/empty", "insert_line": 0, "insert_text": "first"},
+    {"command": "insert", "path": "/memories/empty", "insert_line": -1, "insert_text": "x"},
+    {"command": "insert", "path": "/memories/deep", "insert_line": 0, "insert_text": "x"},
+    {"command": "view", "path": "/memories/a.md"},
+    {"command": "rename", "old_path": "/memories/a.md", "new_path": "/memories/empty"},
+    {"command": "rename", "old_path": "/memories/none", "new_path": "/memories/x"},
+    {"command": "rename", "old_path": "/memories", "new_path": "/memories/x"},
+    {"command": "rename", "old_path": "/memories/a.md", "new_path": "/memories/new/a.md"},
+    {"command": "rename", "old_path": "/memories/deep", "new_path": "/memories/low"},
+    {"command": "view", "path": "/memories/new/a.md"},
+    {"command": "view", "path": "/memories/a.md"},
+    {"command": "view", "path": "/memories/low/er/est/名前 🦊.txt"},
+    {"command": "create", "path": "/memories/a.md", "file_text": "other"},
+    {"command": "delete", "path": "/memories/none"},
+    {"command": "delete", "path": "/memories"},
+    {"command": "delete", "path": "/memories/empty"},
+    {"command": "delete", "path": "/memories/low"},
+    {"command": "view", "path": "/memories/low"},
+    {"command": "view", "path": "/memories/a.md"},
+]
+"""What a model may do, in this order."""
+
+
+def done(tool: Any, command: dict[str, Any]) -> str:
+    """What a tool answers, an error too."""
+    from anthropic.lib.tools import ToolError
+
+    try:
+        return str(tool.call(command))
+    except ToolError as error:
+        return f"error: {error}"
+
+
+def test_files_are_answered_for_word_by_word_as_anthropics_own_tool_answers(home: Home, tmp_path: Path) -> None:
+    pytest.importorskip("anthropic")
+    from anthropic.tools import BetaLocalFilesystemMemoryTool
+
+    theirs = BetaLocalFilesystemMemoryTool(str(tmp_path / "files"))
+    with serving(home):
+        for command in COMMANDS:
+            assert done(tool_of(home), command) == done(theirs, command), command
+        everything = {"command": "view", "path": "/memories"}
+        for line, other in zip(
+            done(tool_of(home), everything).split("\n"), done(theirs, everything).split("\n"), strict=True
+        ):
+            if other.endswith(("/", "/memories")):  # a directory's size is a matter of its file system
+                line, other = line.split("\t")[-1], other.split("\t")[-1]
+            assert line == other
+        assert tool_of(home).to_dict() == theirs.to_dict()
+        assert tool_of(home).clear_all_memory() == theirs.clear_all_memory()
+        assert done(tool_of(home), everything).endswith(":\n0B\t/memories")
+        assert {turn["retracted"] for turn in live(home)} == {True}
+        for wrong in [
+            {"command": "create", "path": "/memories_too/x", "file_text": "x"},
+            {"command": "rename", "old_path": "/memories/d", "new_path": "/memories/d/e"},
+            {"command": "create", "path": "/memories/d/f/g", "file_text": "x"},
+        ]:
+            done(tool_of(home), {"command": "create", "path": "/memories/d/f", "file_text": "x"})
+            assert done(tool_of(home), wrong).startswith("error: "), wrong
+
+
+def test_what_a_model_wrote_into_a_file_is_recalled_until_it_is_edited(home: Home) -> None:
+    with serving(home):
+        tool, memory = tool_of(home), Memory("ann", home=home.path)
+        done(
+            tool,
+            {"command": "create", "path": "/memories/keys.md", "file_text": "Ben keeps the key of the boat house.\n"},
+        )
+        (hit,) = memory.recall("key of the boat house", kinds=["turn"])
+        assert hit["text"] == "Ben keeps the key of the boat house.\n"
+        done(tool, {"command": "str_replace", "path": "/memories/keys.md", "old_str": "Ben", "new_str": "Ann"})
+        (hit,) = memory.recall("key of the boat house", kinds=["turn"])
+        assert hit["text"] == "Ann keeps the key of the boat house.\n"
+
+
+def test_models_that_edit_a_file_at_once_lose_nothing(home: Home) -> None:
+    path = "/memories/list.md"
+
+    async def edit() -> None:
+        tool = tool_of(home, "AsyncMemoryTool")
+        assert await tool.call({"command": "create", "path": path, "file_text": ""})
+        others = [tool_of(home, "AsyncMemoryTool") for _ in range(5)]
+        await asyncio.gather(
+            *(
+                one.call({"command": "insert", "path": path, "insert_line": 0, "insert_text": f"line {n}"})
+                for n, one in enumerate(others)
+            )
+        )
+        told = await tool.call({"command": "view", "path": path})
+        assert sorted(line[-6:] for line in told.split("\n")[1:-1]) == [f"line {n}" for n in range(5)]
+
+    with serving(home):
+        asyncio.run(edit())
+
+
+def test_the_real_tool_runner_keeps_a_models_files(home: Home) -> None:
+    anthropic = pytest.importorskip("anthropic")
+    asked: list[dict[str, Any]] = []
+
+    class Upstream(BaseHTTPRequestHandler):
+        """Has the model write a file, look at what is not there, then say that it is done."""
+
+        def do_POST(self) -> None:
+            asked.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
+            uses = [
+                {"command": "create", "path": "/memories/keys.md", "file_text": "Ben keeps the key."},
+                {"command": "view", "path": "/memories/none"},
+            ]
+            content: dict[str, Any] = {"type": "text", "text": "Done."}
+            if len(asked) <= len(uses):
+                use = uses[len(asked) - 1]
+                content = {"type": "tool_use", "id": f"toolu_{len(asked)}", "name": "memory", "input": use}
+            message = {
+                "id": "msg_1", "type": "message", "role": "assistant", "model": "claude", "content": [content],
+                "stop_reason": content["type"].replace("text", "end_turn"), "stop_sequence": None,
+                "usage": {"input_tokens": 1, "output_tokens": 1},
+            }  # fmt: skip
+            body = json.dumps(message).encode()
+            self.send_response(200)
+            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, format: str, *args: Any) -> None:
+            pass
+
+    with serving(home), HTTPServer(("127.0.0.1", 0), Upstream) as upstream:
+        thread = threading.Thread(target=upstream.serve_forever)
+        thread.start()
+        try:
+            url = f"http://127.0.0.1:{upstream.server_port}"
+            with anthropic.Anthropic(base_url=url, api_key="sk-test", max_retries=0) as client:
+                message = client.beta.messages.tool_runner(
+                    model="claude", max_tokens=100, tools=[tool_of(home)],
+                    messages=[{"role": "user", "content": "Remember that Ben keeps the key."}],
+                ).until_done()  # fmt: skip
+        finally:
+            upstream.shutdown()
+            thread.join()
+        assert message.content[0].text == "Done."
+        results = [request["messages"][-1]["content"][-1] for request in asked[1:]]
+        assert [(block["content"], block.get("is_error", False)) for block in results] == [
+            ("File created successfully at: /memories/keys.md", False),
+            ("The path /memories/none does not exist. Please provide a valid path.", True),
+        ]
+        assert [turn["content"] for turn in live(home)] == ["Ben keeps the key."]
