@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
 import json
 import threading
 from http.server import BaseHTTPRequestHandler, HTTPServer
@@ -12,6 +13,7 @@ from typing import Any
 import pytest
 
 from mnemolog import Memory
+from streams.gateways.adapters import mem0
 from streams.runtime.home import Home
 from tests.test_runtime import serving
 
@@ -527,3 +529,132 @@ def test_the_real_tool_runner_keeps_a_models_files(home: Home) -> None:
             ("The path /memories/none does not exist. Please provide a valid path.", True),
         ]
         assert [turn["content"] for turn in live(home)] == ["Ben keeps the key."]
+
+
+# -- mem0 --------------------------------------------------------------------------------------------------------------
+
+
+def mem0_of(home: Home) -> mem0.Memory:
+    return mem0.Memory(space="ann", home=home.path)
+
+
+def test_mem0s_calls_have_mem0s_parameters() -> None:
+    theirs = pytest.importorskip("mem0")
+    for ours, other in ((mem0.Memory, theirs.Memory), (mem0.AsyncMemory, theirs.AsyncMemory)):
+        for name in ("add", "get", "get_all", "search", "update", "delete", "delete_all", "history", "reset"):
+            taken, known = (inspect.signature(getattr(one, name)).parameters for one in (ours, other))
+            if not {"more", "given"} & taken.keys():
+                assert [*taken] == [*known], name
+
+
+def test_memories_are_added_searched_changed_and_deleted_as_with_mem0(home: Home) -> None:
+    with serving(home):
+        memory = mem0_of(home)
+        talk = [
+            {"role": "system", "content": "Be brief."},
+            {"role": "user", "content": "Ben keeps the key of the boat house. 🦊", "name": "ann"},
+            {"role": "assistant", "content": [{"type": "text", "text": "Noted."}, {"type": "image_url"}]},
+        ]
+        added = memory.add(talk, user_id="u1", run_id="r1", metadata={"place": "harbour", "user_id": "u2"})["results"]
+        assert [(one["memory"], one["event"], one["role"]) for one in added] == [
+            ("Ben keeps the key of the boat house. 🦊", "ADD", "user"),
+            ("Noted.", "ADD", "assistant"),
+        ]
+        memory.add("My favourite colour is blue.", user_id="u1")
+        memory.add("Eva keeps the key of the boat house.", user_id="u2")
+        key = added[0]["id"]
+        found = memory.search("Who keeps the key of the boat house?", filters={"user_id": "u1"})["results"]
+        assert found[0]["id"] == key
+        assert 0.1 <= found[0]["score"] < 1
+        assert found[0]["metadata"] == {"place": "harbour"}
+        assert {one["user_id"] for one in found} == {"u1"}
+        assert memory.search("boat house", filters={"user_id": "u3"}) == {"results": []}
+        assert memory.search("boat house", filters={"user_id": "u1"}, threshold=1) == {"results": []}
+
+        before = memory.get(key)
+        assert (before["actor_id"], before["role"], before["run_id"]) == ("ann", "user", "r1")
+        assert memory.update(key, "Ann keeps it.", metadata={"since": 3}) == {"message": "Memory updated successfully!"}
+        after = memory.get(key)
+        assert after["metadata"] == {"place": "harbour", "since": 3}
+        assert after["created_at"] == before["created_at"] == before["updated_at"] < after["updated_at"]
+        assert after["hash"] != before["hash"]
+        assert memory.get_all(filters={"user_id": "u1"}, top_k=1)["results"] == [mem0._without(after, "score")]
+        assert memory.delete(key) == {"message": "Memory deleted successfully!"}
+        assert memory.get(key) is None
+        for call in (memory.delete, lambda name: memory.update(name, "x")):
+            with pytest.raises(ValueError, match="not found"):
+                call(key)
+        happened = [
+            (one["event"], one["old_memory"], one["new_memory"], one["is_deleted"]) for one in memory.history(key)
+        ]
+        assert happened == [
+            ("ADD", None, talk[1]["content"], False),
+            ("UPDATE", talk[1]["content"], "Ann keeps it.", False),
+            ("DELETE", "Ann keeps it.", None, True),
+        ]
+        assert len(memory.get_all(filters={"user_id": "u1"})["results"]) == 2
+        memory.delete_all(user_id="u1")
+        assert memory.get_all(filters={"user_id": "u1"})["results"] == []
+        assert len(memory.get_all(filters={"user_id": "u2"})["results"]) == 1
+        memory.reset()
+        assert memory.get_all(filters={"user_id": "u2"})["results"] == []
+        assert len([turn for turn in live(home) if turn["content"]]) == 5
+        for words in [*HOSTILE, "\x00\ud800", ""]:
+            (one,) = memory.add(words, agent_id="'--/\x1b\ud800", metadata={words: words})["results"]
+            assert (memory.get(one["id"])["memory"], memory.get(one["id"])["metadata"]) == (words, {words: words})
+
+
+def test_filters_let_memories_through_as_mem0_says(home: Home) -> None:
+    with serving(home):
+        memory = mem0_of(home)
+        for n, tag in enumerate(["red", "Green", "blue"]):
+            memory.add(f"number {n}", user_id=7, metadata={"n": n, "tag": tag})
+        memory.add("gone by", user_id=7, expiration_date="2001-02-03")
+        memory.add("for ever", user_id=7, agent_id="bot", expiration_date="9000-01-01")
+
+        def through(show_expired: bool = False, **wanted: Any) -> list[str]:
+            found = memory.get_all(filters={"user_id": " 7"} | wanted, show_expired=show_expired)["results"]
+            return [one["memory"] for one in found][::-1]
+
+        assert through() == ["number 0", "number 1", "number 2", "for ever"]
+        assert len(through(show_expired=True)) == 5
+        assert through(agent_id="bot") == ["for ever"]
+        assert through(n=1) == ["number 1"]
+        assert through(n={"gte": 1, "lt": 2}) == ["number 1"]
+        assert through(tag={"icontains": "GREEN"}) == ["number 1"]
+        assert through(tag={"in": ["red", "blue"]}) == ["number 0", "number 2"]
+        assert through(tag="*") == ["number 0", "number 1", "number 2"]
+        assert through(OR=[{"n": 0}, {"tag": "blue"}]) == ["number 0", "number 2"]
+        assert through(AND=[{"n": {"ne": 0}}], NOT=[{"tag": "blue"}, {"agent_id": "bot"}]) == ["number 1"]
+        for wrong in (
+            lambda: through(n={"near": 1}),
+            lambda: memory.get_all(filters={"n": 1}),
+            lambda: memory.get_all(filters={"user_id": "a b"}),
+            lambda: memory.get_all(user_id="u1"),
+            lambda: memory.search("x", user_id="u1"),
+            lambda: memory.search(" ", filters={"user_id": "u1"}),
+            lambda: memory.search("x", filters={"user_id": "u1"}, threshold=2),
+            lambda: memory.add("x"),
+            lambda: memory.add(7, user_id="u1"),
+            lambda: memory.add("x", user_id="u1", expiration_date="soon"),
+            lambda: memory.delete_all(),
+            lambda: memory.update("none"),
+        ):
+            with pytest.raises(ValueError):  # noqa: PT011 - which of them is told by mem0's words, and ours
+                wrong()
+
+
+def test_memories_that_are_added_at_once_are_all_there(home: Home) -> None:
+    async def add() -> None:
+        memory = mem0.AsyncMemory(space="ann", home=home.path)
+        added = await asyncio.gather(*(memory.add(f"fact {n}", user_id="u1") for n in range(8)))
+        names = {one["results"][0]["id"] for one in added}
+        found = await memory.get_all(filters={"user_id": "u1"})
+        assert {one["id"] for one in found["results"]} == names
+        name = names.pop()
+        await asyncio.gather(*(memory.update(name, metadata={f"by {n}": n}) for n in range(4)))
+        assert (await memory.get(name))["metadata"] == {f"by {n}": n for n in range(4)}
+        assert len(await memory.history(name)) == 5
+
+    with serving(home):
+        asyncio.run(add())
