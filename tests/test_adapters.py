@@ -658,3 +658,151 @@ def test_memories_that_are_added_at_once_are_all_there(home: Home) -> None:
 
     with serving(home):
         asyncio.run(add())
+
+
+# -- Pydantic AI -------------------------------------------------------------------------------------------------------
+
+
+def conversations_of(home: Home) -> Any:
+    adapter = pytest.importorskip("streams.gateways.adapters.pydantic_ai", exc_type=ImportError)
+    return adapter.MnemologConversationStore("ann", home=home.path)
+
+
+def test_conversations_are_saved_branched_forked_and_deleted_as_in_pydantic_ais_own_store(home: Home) -> None:
+    pytest.importorskip("pydantic_ai")
+    from pydantic_ai import Agent, Conversation
+    from pydantic_ai.conversation_store import ConversationConflict, InMemoryConversationStore
+    from pydantic_ai.exceptions import UserError
+    from pydantic_ai.models.test import TestModel
+
+    agent = Agent(TestModel(custom_output_text="In drawer 3 🦊.", seed=1), system_prompt="Be brief.")
+
+    @agent.tool_plain
+    def key_of(house: str) -> list[str]:
+        """Where a key is."""
+        return [house, "drawer 3"]
+
+    def words(conversation: Any) -> list[str]:
+        return [str([getattr(part, "content", None) for part in one.parts]) for one in conversation.messages]
+
+    async def talk(store: Any) -> list[Any]:
+        """What is seen of a store on the way."""
+        seen: list[Any] = [await store.load("chat"), await store.list_conversations()]
+
+        async def say(prompt: str, scope: str | None = None, name: str = "chat") -> Any:
+            conversation = await store.load(name, scope=scope) or Conversation(conversation_id=name)
+            result = await agent.run(prompt, conversation=conversation)
+            seen.append(len(await store.save(result, scope=scope)))
+            return result.conversation
+
+        async def refused(call: Any) -> None:
+            with pytest.raises((ConversationConflict, UserError)) as error:
+                await call
+            seen.append(type(error.value).__name__)
+
+        first = await say("Where is the key of the boat house?", scope="ann")
+        await say("Sure?", scope="ann")
+        loaded = await store.load("chat", scope="ann")
+        seen += [words(loaded), loaded.usage.requests, words(await store.load("chat", limit=3))]
+        seen += [await store.load("chat", scope="ben"), len(await store.load_entries("chat"))]
+        await refused(store.save(first))
+        await refused(store.save(Conversation(conversation_id="chat")))
+        branched = await store.branch("chat", at=4, expected_revision=loaded.revision, scope="ann")
+        seen += [words(branched), words(await store.load("chat"))]
+        await refused(store.branch("chat", at=1, expected_revision=loaded.revision))
+        await say("Another question?", scope="ann")
+        (left,) = (await store.list_conversations())[0].branches
+        fork = await store.fork("chat", from_entry=left, new_conversation_id="fork")
+        seen += [words(fork), words(await store.load("chat"))]
+        await refused(store.fork("chat", new_conversation_id="fork"))
+        await say("And here?", name="fork")
+        seen.append([(one.conversation_id, one.scope, one.forked_from) for one in await store.list_conversations()])
+        seen.append(len(await store.list_conversations(scope="ann", limit=1)))
+        await store.delete("chat", scope="ben")
+        await store.delete("chat", scope="ann")
+        await store.delete("chat")
+        seen += [await store.load("chat"), words(await store.load("fork"))]
+        await say("Again?")
+        seen.append(words(await store.load("chat")))
+        return seen
+
+    with serving(home):
+        theirs, ours = asyncio.run(talk(InMemoryConversationStore())), asyncio.run(talk(conversations_of(home)))
+        assert ours == theirs
+        stands = [turn for turn in live(home, retracted=False) if turn["content"]]
+        assert {turn["session"] for turn in stands} == {"chat", "fork"}
+        assert [turn["content"] for turn in stands if turn["role"] == "user"] == ["And here?", "Again?"]
+        assert any(', "drawer 3"]' in turn["content"] for turn in stands if turn["role"] == "tool")
+        assert "In drawer 3 🦊." in Memory("ann", home=home.path).context("fork")["text"]
+
+
+def test_messages_of_a_conversation_come_back_equal_whatever_is_in_them(home: Home) -> None:
+    pytest.importorskip("pydantic_ai")
+    from pydantic_ai import BinaryImage, Conversation, messages
+
+    said = [
+        messages.ModelRequest(
+            parts=[messages.SystemPromptPart("Be brief."), messages.UserPromptPart(["a\x00b", "🦊"])]
+        ),
+        messages.ModelRequest(
+            parts=[messages.UserPromptPart(["see", BinaryImage(b"\xff\x00\x01", media_type="image/png")])]
+        ),
+        messages.ModelResponse(
+            parts=[
+                messages.ThinkingPart("hm", signature="abc"),
+                messages.ToolCallPart("key_of", {"house": "boat", "n": 2**70, "odd": "\u2028"}, tool_call_id="c1"),
+            ]
+        ),
+        messages.ModelRequest(parts=[messages.ToolReturnPart("key_of", {"in": ["drawer", 3]}, tool_call_id="c1")]),
+        messages.ModelResponse(parts=[messages.TextPart("In drawer 3.")]),
+    ]
+
+    async def talk() -> None:
+        for name in HOSTILE:
+            await conversations_of(home).save(Conversation(conversation_id=name, messages=said))
+            loaded = await conversations_of(home).load(name)
+            assert (loaded.conversation_id, loaded.messages) == (name, said)
+        assert len(await conversations_of(home).list_conversations()) == len(HOSTILE)
+
+    with serving(home):
+        asyncio.run(talk())
+        roles = [turn["role"] for turn in live(home, session=HOSTILE[1])]
+        assert roles == ["user", "user", "assistant", "tool", "assistant"]
+
+
+def test_of_those_who_save_a_conversation_at_once_one_succeeds_and_only_its_turns_stand(home: Home) -> None:
+    pytest.importorskip("pydantic_ai")
+    from pydantic_ai import Conversation, messages
+    from pydantic_ai.conversation_store import ConversationConflict, ConversationEntry, ConversationRecord
+
+    def said(words: str) -> Any:
+        return messages.ModelRequest(parts=[messages.UserPromptPart(words)])
+
+    async def talk() -> str:
+        store = conversations_of(home)
+        await store.save(Conversation(conversation_id="chat", messages=[said("first")]))
+        loaded = [await store.load("chat") for _ in range(5)]
+        for n, one in enumerate(loaded):
+            one.messages.append(said(f"by {n}"))
+        saves = [conversations_of(home).save(one) for one in loaded]
+        ended = await asyncio.gather(*saves, return_exceptions=True)
+        assert [type(one) for one in ended if not isinstance(one, list)] == [ConversationConflict] * 4
+        winner = f"by {next(n for n, one in enumerate(ended) if isinstance(one, list))}"
+        found = await store.load("chat")
+        assert [one.parts[0].content for one in found.messages] == ["first", winner]
+        entry = ConversationEntry(parent_id=None, message=said("again"))
+        record = ConversationRecord(conversation_id="other", head_id=entry.id)
+        for _ in range(2):
+            await store.write_record(record, new_entries=[entry], expected_revision=None)
+        for head, revision in ((entry.id, "wrong"), ("nothing", record.revision)):
+            wrong = ConversationRecord(conversation_id="other", head_id=head)
+            with pytest.raises(ConversationConflict):
+                await store.write_record(wrong, expected_revision=revision)
+        with pytest.raises(KeyError):
+            await store.read_entry("nothing")
+        return winner
+
+    with serving(home):
+        winner = asyncio.run(talk())
+        assert [turn["content"] for turn in live(home, session="chat", retracted=False)] == ["first", winner]
+        assert [turn["content"] for turn in live(home, session="other")] == ["again"]
