@@ -20,7 +20,7 @@ import duckdb
 import orjson
 import pyarrow as pa
 
-from projections.tables import create_sql, table_of, tables
+from projections.tables import Folded, create_sql, table_of, tables
 from projections.views import view_names, views_sql
 from streams.core.errors import (
     BusyError,
@@ -146,6 +146,20 @@ class Extent(NamedTuple):
     def ends(self) -> dict[int, int]:
         """The offset of the last raw event folded, by partition."""
         return {partition: end for partition, (end, _) in self.known.items()}
+
+
+class View(NamedTuple):
+    """How far a memory goes, all at one moment."""
+
+    extent: Extent
+    """Of its tables."""
+    ahead: tuple[Folded, ...] = ()
+    """What was folded beyond them."""
+
+    def mark(self, partition: int) -> int:
+        """The offset of the last raw event folded; -1 for none."""
+        known = self.extent.ends.get(partition, -1)
+        return max([known, *(page.marks.get(partition, -1) for page in self.ahead)])
 
 
 def extent(connection: Connection) -> Extent:

@@ -16,7 +16,6 @@ import pytest
 
 from processors import PROCESSORS
 from streams.core.text.echo import CLOSE, FRAME
-from streams.gateways import hook
 from streams.logs.sqlite import SqliteLog
 from streams.runtime.home import Home
 
@@ -30,7 +29,8 @@ def environ(tmp_path, monkeypatch) -> dict[str, str]:
     """The environment of an agent, whose home is new; nobody serves it longer than a question takes."""
     for name in ("CLAUDE_PROJECT_DIR", "GEMINI_PROJECT_DIR", "MNEMOLOG_SPACE"):
         monkeypatch.delenv(name, raising=False)
-    return os.environ | {"MNEMOLOG_HOME": str(tmp_path / "home"), "MNEMOLOG_HOOK_IDLE": "-1"}
+    own = {"MNEMOLOG_HOME": str(tmp_path / "home"), "MNEMOLOG_HOOK_IDLE": "-1", "MNEMOLOG_HOOK_SECONDS": "60"}
+    return os.environ | own
 
 
 @contextmanager
@@ -136,25 +136,21 @@ def test_without_a_server_a_child_goes_on_with_the_work_and_serves_who_comes_nex
     home = Path(environ["MNEMOLOG_HOME"])
     assert hooked(environ, event("Stop", transcript)) == ""
     until((home / "socket").exists, told(environ))
-    assert len(recorded(environ)) == 16
+    assert len(recorded(environ)) == 17
     found = hooked(environ, event("SessionStart", None, source="startup") | {"session_id": "new"})
     assert "login test" in context_of(found, "SessionStart")
     shutil.rmtree(home / "hooks")  # what it is stopped by
     until(lambda: not (home / "socket").exists())
 
 
-def test_without_a_server_what_is_there_in_time_is_answered(environ, transcript, monkeypatch, tmp_path):
-    monkeypatch.setattr(hook, "SECONDS", 50.0)
-    monkeypatch.setenv("MNEMOLOG_HOOK_IDLE", "-1")
+def test_without_a_server_what_is_there_in_time_is_answered(environ, transcript):
     home = Home(Path(environ["MNEMOLOG_HOME"]), PROCESSORS)
+    assert home.log.end(0) == 0
+    home.log.close()
     hooked(environ, event("Stop", transcript))
-    until(lambda: (home.path / "log.sqlite").exists() and home.log.end(0) == 16, told(environ))
-    out = tmp_path / "out"
-    given = json.dumps(event("SessionStart", None, source="startup")).encode()
-    (tmp_path / "in").write_bytes(given)
-    with out.open("wb") as stdout, (tmp_path / "in").open("rb") as stdin:
-        hook.run(stdin, stdout, home.path)
-    assert "login test" in context_of(out.read_text(), "SessionStart")
+    until(lambda: len(recorded(environ)) == 17, told(environ))
+    printed = hooked(environ, event("SessionStart", None, source="startup") | {"session_id": "new"})
+    assert "login test" in context_of(printed, "SessionStart")
 
 
 GARBAGE = [
@@ -188,10 +184,20 @@ def test_a_home_whose_lock_another_holds_is_no_error_and_costs_no_more_than_the_
     home = Home(Path(environ["MNEMOLOG_HOME"]), PROCESSORS)
     with home.folder.holding():
         began = time.monotonic()
-        assert hooked(environ, event("UserPromptSubmit", transcript, prompt="the login cookie?")) == ""
+        new = {"session_id": "new", "transcript_path": str(transcript.with_name("not-yet.jsonl"))}
+        environ["MNEMOLOG_HOOK_SECONDS"] = ""  # the time that there is
+        assert hooked(environ, event("SessionStart", None, source="startup") | new) == ""
+        environ["MNEMOLOG_HOOK_SECONDS"] = "60"
         assert time.monotonic() - began < 30
         until(lambda: "no answer in time" in told(environ))
     home.log.close()
+    with served(environ):
+        hooked(environ, event("Stop", transcript))
+        for answer in ("The newest turns", ""):  # what the session's start would have been answered with, once
+            printed = hooked(environ, event("UserPromptSubmit", None, prompt="Hello there!") | new)
+            assert answer in printed
+            assert bool(printed) == bool(answer)
+        assert [one for one in recorded(environ) if one["session"] == "new" and "content" in one] == []
 
 
 CODEX = {"turn_id": "t1", "model": "m", "permission_mode": "default"}
@@ -218,6 +224,28 @@ def test_agents_without_a_transcript_are_fed_by_what_their_events_tell(environ):
         ("g", "user", prompt),
         ("g", "assistant", "Fine."),
     ]
+
+
+@pytest.mark.parametrize(
+    ("name", "session", "about"),
+    [("codex", "0198-aa", "slow deploy"), ("gemini-cli", "9e-1", "the index")],
+)
+def test_transcripts_of_other_agents_are_fed_as_they_grow(name, session, about, environ, tmp_path):
+    path = tmp_path / "transcript.jsonl"
+    lines = (SAMPLES / f"{name}.jsonl").read_bytes().splitlines(keepends=True)
+    with served(environ):
+        for upto in range(2, len(lines) + 1, 3):
+            path.write_bytes(b"".join(lines[:upto]))
+            assert hooked(environ, event("AfterAgent", path, session_id=session)) == ""
+        path.write_bytes(b"".join(lines))
+        hooked(environ, event("AfterAgent", path, session_id=session))
+        found = recorded(environ)
+        printed = hooked(environ, event("SessionStart", None, source="startup") | {"session_id": "new"})
+    assert {one["session"] for one in found} == {session}
+    assert {one["space"] for one in found} == {SHOP}
+    assert "turn-retracted.v1" in {one["type"] for one in found}
+    assert about in context_of(printed, "SessionStart")
+    assert told(environ) == ""
 
 
 def test_each_agent_is_answered_in_its_own_form(environ, transcript):

@@ -202,7 +202,7 @@ def test_a_home_that_nobody_serves_is_told_as_such(home: Home, monkeypatch: pyte
 
 def test_requests_of_any_shape_are_answered_in_words(tmp_path: Path) -> None:
     with served(tmp_path / "h", "--rate", "100000") as (url, process):
-        schema = schemathesis.openapi.from_url(f"{url}/openapi.json")
+        schema = schemathesis.openapi.from_url(f"{url}/openapi.json", timeout=PATIENCE)
         operations = [found.ok() for found in schema.get_all_operations()]
         asked = [operation for operation in operations if operation.path != "/v1/events"]  # it has no end
         assert len(asked) > 30
@@ -408,10 +408,10 @@ class Listener:
 
 def test_listeners_hear_what_comes_in_order_and_go_on_where_they_stopped(tmp_path: Path) -> None:
     with served(tmp_path / "h") as (url, _):
-        httpx.post(f"{url}/v1/turns", json=turn(0))
+        httpx.post(f"{url}/v1/turns", json=turn(0), timeout=PATIENCE)
         listeners = [Listener(url, 40) for _ in range(20)]
         for n in range(1, 41):
-            httpx.post(f"{url}/v1/turns", json=turn(n, space="a" if n % 2 else "b"))
+            httpx.post(f"{url}/v1/turns", json=turn(n, space="a" if n % 2 else "b"), timeout=PATIENCE)
         heard = [listener.wait() for listener in listeners]
         assert [position for position, _ in heard[0]] == [f"0:{n}" for n in range(1, 41)]
         assert all(one == heard[0] for one in heard)

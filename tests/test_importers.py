@@ -9,6 +9,7 @@ import gzip
 import io
 import json
 import zipfile
+from importlib import import_module
 from pathlib import Path
 
 import pyarrow
@@ -18,6 +19,7 @@ from streams.core.edge import Accepted, Edge, Reject
 from streams.core.events import TurnRecorded, TurnRetracted
 from streams.gateways.feed import Rejects, Report, feed
 from streams.gateways.sources import AUTO, NAMES, detect, find, read
+from streams.gateways.sources.shared import Value
 from streams.runtime.home import Home
 
 SAMPLES = Path(__file__).parent / "importers"
@@ -186,6 +188,7 @@ def test_a_session_of_claude_code_becomes_turns():
         ("5e55", "assistant", bot, "I changed the test."),
         ("5e55", "system", "system", "This session is being continued: the login test was mended."),
         ("5e55", "user", ann, "Thanks, that fixed it!"),
+        ("5e55", "user", ann, "And run it twice."),
         ("5e55/agent-ab12", "user", "claude", "Find all uses of the cookie."),
         ("5e55/agent-ab12", "assistant", "agent-ab12", "There are two."),
     ]
@@ -269,3 +272,185 @@ def test_histories_sent_again_under_an_id_add_nothing_in_this_file_or_another(ho
     (tmp_path / "b.jsonl").write_text(json.dumps({"thread_id": "t", "messages": [*said, said[0]]}) + "\n")
     assert fed(home, tmp_path / "a.jsonl").added == 3
     assert fed(home, tmp_path / "b.jsonl").added == 1
+
+
+# -- other agents and exports ------------------------------------------------------------------------------------------
+
+
+def test_a_rollout_of_codex_becomes_turns_and_what_it_repeats_adds_nothing():
+    found = turns(sample("codex"))
+    assert [(turn.role, turn.content) for turn in found] == [
+        ("system", "<environment_context>\n  <cwd>/home/ann/shop</cwd>\n</environment_context>"),
+        ("user", "Why is the deploy slow?"),
+        ("assistant", ""),
+        ("assistant", "I look at the pipeline."),
+        ("assistant", ""),
+        ("tool", "Makefile"),
+        ("assistant", ""),
+        ("tool", '{"output": "done"}'),
+        ("assistant", "It builds the image twice."),
+        ("user", "Then build it thrice."),
+        ("system", "They looked at a slow deploy."),
+        ("user", "Build it once."),
+    ]
+    assert {(turn.space, turn.session) for turn in found} == {("/home/ann/shop", "0198-aa")}
+    assert [found.index(next(t for t in found if t.id == turn.reply_to)) for turn in found if turn.reply_to] == [4, 6]
+    assert found[3].parts == [{"type": "fields", "fields": {"phase": "commentary"}}]
+    assert retracted(sample("codex")) == [found[9].id]
+
+
+def test_a_fork_of_a_rollout_adds_only_what_was_said_in_it(home):
+    fed(home, SAMPLES / "codex.jsonl")
+    assert fed(home, SAMPLES / "codex-fork.jsonl").added == 1
+
+
+def test_a_session_of_gemini_becomes_turns_and_messages_written_again_add_what_is_new():
+    found = turns(sample("gemini-cli"))
+    assert [(turn.role, turn.content) for turn in found if turn.content] == [
+        ("user", "Where is the index built?"),
+        ("assistant", "I read the file."),
+        ("tool", "def build(): pass"),
+        ("system", "Switched model."),
+        ("user", "Delete it."),
+        ("assistant", "Deleted."),
+        ("user", "Rename it."),
+        ("user", "Thanks!"),
+    ]
+    assert {(turn.space, turn.session) for turn in found} == {("/home/ann/shop", "9e-1")}
+    answer = next(turn for turn in found if turn.content == "I read the file.")
+    assert [part["type"] for part in answer.parts] == ["thought", "tool_call", "fields"]
+    assert next(turn for turn in found if turn.role == "tool").reply_to == answer.id
+    assert retracted(sample("gemini-cli")) == ["m2", "m4", "m5"]
+
+
+def test_an_export_of_chatgpt_becomes_turns_and_branches_are_retracted():
+    found = turns(sample("chatgpt"))
+    assert [(turn.id, turn.role, turn.agent, turn.content) for turn in found] == [
+        ("ctx", "system", "system", ""),
+        ("q1", "user", "user", "How far is Olso?"),
+        ("r1", "assistant", "assistant", "There is no Olso."),
+        ("q2", "user", "user", "How far is Oslo?"),
+        ("th", "assistant", "assistant", ""),
+        ("c", "assistant", "assistant", ""),
+        ("o", "tool", "python", "1"),
+        ("a1", "assistant", "assistant", "Very far."),
+        ("a2", "assistant", "assistant", "400 km."),
+        ("end", "user", "user", "Thanks!"),
+    ]
+    assert {turn.session for turn in found} == {"c-1"}
+    assert found[0].parts[-1] == {"type": "fields", "fields": {"title": "Oslo"}}
+    assert found[5].parts[0] == {
+        "type": "tool_call", "recipient": "python", "content_type": "code", "language": "unknown", "text": "print(1)",
+    }  # fmt: skip
+    assert found[9].at == found[8].at
+    gone = [event for event in events(sample("chatgpt")) if isinstance(event, TurnRetracted)]
+    assert [(event.turn, event.reason) for event in gone] == [
+        ("q1", "edited"), ("r1", "edited"), ("a1", "regenerated"),
+    ]  # fmt: skip
+
+
+def test_an_export_of_claude_ai_becomes_turns_and_branches_are_retracted():
+    assert said(sample("claude-ai")) == [
+        ("k-1", "user", "user", "Oil the crane?"),
+        ("k-1", "assistant", "assistant", "Every week."),
+        ("k-1", "user", "user", "And the rope?"),
+        ("k-1", "assistant", "assistant", "Every day."),
+        ("k-1", "user", "user", "And the chain?"),
+        ("k-1", "assistant", "assistant", "Every month."),
+        ("k-2", "user", "user", "Old one."),
+    ]
+    first, second, *_ = turns(sample("claude-ai"))
+    assert first.parts[0]["extracted_content"] == "oil it"
+    assert [part["type"] for part in second.parts] == ["thinking", "tool_use"]
+    assert retracted(sample("claude-ai")) == ["h2", "x2"]
+
+
+@pytest.mark.parametrize("name", ["claude-code", "codex", "gemini-cli"])
+def test_a_transcript_read_in_pieces_gives_what_it_gives_as_a_whole(name, home):
+    """As hooks read it: what has to be known to go on is kept as JSON in between."""
+    source = import_module(f"streams.gateways.sources.{name.replace('-', '_')}")
+    lines = [json.loads(line) for line in sample_bytes(name).splitlines()]
+    state, found = None, []
+    for line in lines:
+        session = source.Session(state=state)
+        for value in source.gathered(iter([Value(0, -1, b"", line)])):
+            found += session(value.value)
+        state = json.loads(json.dumps(session.state))
+    edge = Edge()
+    feed(home.log.append, (Accepted("", 0, b"", edge.event(fields), True) for fields in found), Rejects())
+    whole = events(SAMPLES / f"{name}.jsonl")
+    pieces = [edge.event(fields) for fields in found]
+    assert {event.id for event in whole} <= {event.id for event in pieces}
+    told = {part for event in pieces if isinstance(event, TurnRecorded) for part in event.content.splitlines()}
+    assert told == {part for event in whole if isinstance(event, TurnRecorded) for part in event.content.splitlines()}
+
+
+def sample_bytes(name: str) -> bytes:
+    return (SAMPLES / f"{name}.jsonl").read_bytes()
+
+
+# -- frameworks, telemetry, sets and tables ----------------------------------------------------------------------------
+
+
+def test_messages_of_langchain_become_turns():
+    found = turns(sample("langchain"))
+    assert [(turn.role, turn.content) for turn in found] == [*OSLO, ("user", "Thanks!")]
+    assert [turn.id for turn in found] == ["l0", "l1", "l2", "l3", "l4", "l5"]
+    assert {turn.session for turn in found} == {"th-1"}
+    assert found[2].parts[0]["args"] == {"city": "Oslo"}
+    assert found[2].parts[1]["fields"] == {"usage_metadata": {"input_tokens": 3}}
+    assert found[3].parts == [{"type": "tool_result", "tool_call_id": "c1", "name": "weather", "status": "success"}]
+    assert found[3].reply_to == "l2"
+    assert (found[4].parts[0]["type"], found[5].agent) == ("reasoning", "ann")
+    assert retracted(sample("langchain")) == ["l4"]
+
+
+def test_contents_of_gemini_become_turns():
+    found = turns(sample("gemini"))
+    assert [(turn.role, turn.content) for turn in found] == OSLO
+    assert [next(iter(part)) for turn in found for part in turn.parts] == [
+        "inlineData", "text", "functionCall", "functionResponse",
+    ]  # fmt: skip
+    assert found[3].reply_to == found[2].id
+
+
+def test_conversations_of_sharegpt_become_turns():
+    found = turns(sample("sharegpt"))
+    assert [(turn.role, turn.content) for turn in found] == [*OSLO, *[("user", "hello"), ("assistant", "hi")] * 2]
+    assert [turn.session for turn in found] == ["sg-1"] * 5 + ["sharegpt-2"] * 2 + ["sharegpt-3"] * 2
+    assert found[2].parts == [{"type": "function_call", "value": '{"name": "weather"}'}]
+    assert found[4].parts == [{"type": "fields", "fields": {"weight": 1}}]
+
+
+def test_spans_become_turns_and_what_each_call_repeats_adds_nothing():
+    found = turns(sample("otel"))
+    assert [(turn.role, turn.content) for turn in found] == [*OSLO, ("user", "hello"), ("assistant", "hi")]
+    assert [turn.session for turn in found] == ["otel-1"] * 5 + ["cv-1"] * 2
+    assert [turn.agent for turn in found] == ["system", "user", "scout", "tool", "scout", "user", "assistant"]
+    assert [part["type"] for part in found[2].parts] == ["reasoning", "tool_call", "fields"]
+    assert found[3].reply_to == found[2].id
+    assert (found[0].at, found[4].at) == (1_767_603_601_000_000, 1_767_603_602_000_000)
+
+
+def test_rows_of_a_table_become_turns():
+    found = turns(sample("csv"))
+    assert [(turn.session, turn.role, turn.content) for turn in found] == [
+        ("chat-1", "user", "How is Oslo,\n\nmy friend?"),
+        ("chat-1", "assistant", "It rains."),
+        ("chat-2", "user", "hello"),
+    ]
+    assert found[0].parts == [{"type": "fields", "fields": {"mood": "good"}}]
+    assert found[2].at == 1_767_603_600_000_000
+
+
+def test_a_table_that_lacks_a_column_or_a_cell_is_rejected_with_words(tmp_path, home):
+    (tmp_path / "t.csv").write_text("role;content\nuser;fine\nowl;hu\nuser;one;two\n")
+    report = fed(home, tmp_path / "t.csv")
+    assert [str(fault).partition(": ")[2] for fault in report.faults] == [
+        "role: is 'owl'; must be one of user, assistant, system, tool",
+        "line: has 3 columns; the first line names 2",
+    ]
+    assert fed(home, Path(report.rejects[0])).rejected == 2
+    (tmp_path / "u.csv").write_text("who;content\nuser;fine\n")
+    (reject,) = items(tmp_path / "u.csv", "csv")
+    assert reject.faults == [("role", "is no column; columns are who, content")]

@@ -337,5 +337,5 @@ def test_when_memory_fails_the_call_goes_through(home: Home, upstream: Upstream)
 
 def test_an_upstream_that_is_not_there_is_told_as_such(home: Home) -> None:
     with running(made("http://127.0.0.1:9", Door(Holder(home.path), Caller()))) as proxy:
-        answer = httpx.post(f"{proxy}/v1/models", json={})
+        answer = httpx.post(f"{proxy}/v1/models", json={}, timeout=PATIENCE)
         assert (answer.status_code, answer.json()["error"]["type"]) == (502, "upstream_unreachable")

@@ -16,7 +16,7 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 
 from mnemolog import Memory
 from streams.gateways import http
-from tests.serving import served
+from tests.serving import PATIENCE, served
 
 SECRET = "heliotrope"
 
@@ -97,8 +97,8 @@ def test_the_board_shows_metrics_that_there_are(tmp_path: Path) -> None:
         name for panel in board["panels"] for t in panel["targets"] for name in re.findall(r"mnemolog_\w+", t["expr"])
     }
     with served(tmp_path / "h") as (url, _):
-        httpx.post(f"{url}/v1/turns", json={"session": "s", "role": "user", "content": "hello"})
-        there = set(re.findall(r"^(mnemolog_\w+)", httpx.get(f"{url}/metrics").text, re.M))
+        httpx.post(f"{url}/v1/turns", json={"session": "s", "role": "user", "content": "hello"}, timeout=PATIENCE)
+        there = set(re.findall(r"^(mnemolog_\w+)", httpx.get(f"{url}/metrics", timeout=PATIENCE).text, re.M))
     assert shown - there - {"mnemolog_operation"} == {"mnemolog_operation_duration_seconds_bucket"}, (
         "that is OpenTelemetry's"
     )

@@ -49,6 +49,7 @@ QUESTIONS = [
     ["offers", "--status", "all"], ["offers", "list"], ["offers", "accept", EVIL], ["offers", "decline", EVIL],
     ["notes"], ["notes", "list"], ["notes", "take", EVIL, "--note", "[/red]{x}\\", "--space", "[/red]"],
     ["notes", "take", "x", "--note", EVIL], ["notes", "settle", f"n{EVIL}"], ["notes", "settle", EVIL],
+    ["long-term"], ["long-term", "list", "--session", EVIL], ["long-term", "inherit", EVIL, "--session", f"x{EVIL}"],
     ["recall", "crane"], ["recall", EVIL], ["recall", "Porto", "--history", "--forgotten"],
     ["needs-recall", "crane", "--session", EVIL], ["memory", ID], ["memory", EVIL], ["reward", ID], ["pin", ID],
     ["consolidate"], ["memories"], ["replay", "--as", EVIL], ["replay", "--as", "other"], ["diff", "live", "kept"],

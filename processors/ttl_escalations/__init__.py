@@ -34,7 +34,7 @@ from processors.ttl_escalations.surfacing import surface
 from streams.core.clock import to_local
 from streams.core.events import NoteSettled, NoteTaken, Outside, SessionEnded, TurnRecorded, TurnRetracted
 from streams.core.processor import Derived, Processor, Raw, State, on, otherwise
-from streams.core.read_model import Documents, Group, Keep, read_model
+from streams.core.read_model import Documents, Group, Joins, Keep, read_model
 from streams.core.text.reminders import reminders
 
 __all__ = [
@@ -125,7 +125,7 @@ def _ended(params: TtlEscalationsParams, state: State, fact: SessionEnded, raw: 
 
 PROCESSOR = Processor(
     name="ttl_escalations",
-    version=3,
+    version=4,
     params=TtlEscalationsParams,
     takes=(
         on(TurnRecorded, _turn),
@@ -144,10 +144,10 @@ PROCESSOR = Processor(
                 "notes",
                 "note",
                 {
-                    NoteOpened: "CASE WHEN historic THEN '' ELSE 'waiting' END",
-                    NoteEscalated: "'asked'",
-                    NoteArchived: "''",
-                    NoteClosed: "''",
+                    NoteOpened: Joins("waiting", only=("historic", False)),
+                    NoteEscalated: Joins("asked"),
+                    NoteArchived: Joins(),
+                    NoteClosed: Joins(),
                 },
             ),
         ),
@@ -156,15 +156,6 @@ PROCESSOR = Processor(
             "note": "(t.space, t.turn_id) IN (SELECT n.space, n.turn FROM notes n "
             "WHERE n.note = $id AND n.turn IS NOT NULL)"
         },
-        documents=(
-            Documents(
-                "note",
-                "note_opened",
-                "note",
-                "CASE WHEN context = '' THEN content ELSE content || chr(10) || context END",
-                "[turn]",
-                shown="content",
-            ),
-        ),
+        documents=(Documents("note", NoteOpened, "note", ("content", "context"), ("turn",)),),
     ),
 )

@@ -124,9 +124,17 @@ def _shown(turn: Turn, limit: int, own: bool, params: ContextParams, whole: bool
     way = limit, own, params.tool, params.head, whole
     if way not in turn.written:
         said = words(turn, limit, params, whole)
-        line = f"{label(turn, own)} {quoted(said)}".strip()
-        turn.written[way] = line, said, cost(line)
+        before = label(turn, own)
+        line = f"{before} {quoted(said)}".strip()
+        turn.written[way] = line, said, _price(turn, before, line)
     return turn.written[way]
+
+
+def _price(turn: Turn, before: str, line: str) -> int:
+    """What a line costs. Where it shows all of a turn, the turn's words are not counted again."""
+    if turn.tokens and len(line) < SHORT and line == f"{before} {turn.content}":
+        return cost(before, turn.tokens, len(line))
+    return cost(line)
 
 
 def label(turn: Turn, own: bool) -> str:
@@ -136,6 +144,8 @@ def label(turn: Turn, own: bool) -> str:
     return f"- {iso(turn.at)[:10]} {turn.speaker} [{turn.id}]:"
 
 
+SHORT = 2_000
+"""Characters of a line whose tokens are those of its parts."""
 OWN = 90
 """Sections from this place on show the session's own last exchanges, after which nobody asks when or where."""
 
@@ -184,7 +194,7 @@ class _Packing:
     def _take(self, choice: Choice, why: str, spare: int) -> None:
         """Takes a piece, and what it stands below, where they fit and leave `spare` tokens."""
         piece, composed = choice.piece, self.composed
-        if (piece.turn >= 0 and piece.turn in self._turns) or (piece.id and piece.id in self._ids):
+        if {piece.turn, piece.says} & self._turns.keys() or (piece.id and piece.id in self._ids):
             choice.why = "shown already"
             return
         group = [choice]

@@ -192,7 +192,7 @@ class Driver:
             own.put(CLOCK, clock)
         if isinstance(event, TurnRecorded) and (words := news(own, event)) is not event.content:
             event = replace(event, content=words)
-            raw = replace(raw, event=event, text=read(event), echo=raw.echo + len(raw.event.content) - len(words))
+            raw = replace(raw, event=event, text=read(event), repeated=len(raw.event.content) - len(words))
         made: list[Sequence[Derived]] = [()] * len(states)
         if given:
             for stage in self._stages:

@@ -36,7 +36,8 @@ from streams.gateways.sources import HEAD, detect
 from streams.gateways.sources.shared import MISFITS, Fields, Value, hashed, name_of, project_space
 
 SECONDS = 0.9
-"""Within which an answer is there, or none is given. Agents wait from one second (Codex at a session's end) up."""
+"""Within which an answer is there, or none is given (MNEMOLOG_HOOK_SECONDS for another). Agents wait from one second
+(Codex at a session's end) up."""
 LINGER = 300
 """Seconds after which a child that goes on with the work is ended."""
 IDLE = 600
@@ -45,7 +46,7 @@ next one is answered at once."""
 MOST_INPUT = 16 * 1024 * 1024
 MOST_CHARACTERS = 9_500
 """Of a context: Claude Code writes more than 10,000 to a file, Codex takes 2,500 tokens."""
-START, PROMPT = 2000, 1200
+START, PROMPT = 1800, 1200
 """Tokens of a context at a session's start and at a prompt."""
 FEW, MANY = 300, 5000
 """Turns fed at one event: before an answer, and where nobody waits for what is folded of them."""
@@ -56,7 +57,7 @@ LAST = 100
 MOST_LOG = 256 * 1024
 KEPT = 1000
 """Transcripts of which is known how far they were read."""
-READERS = {"claude-code": "claude_code"}
+READERS = {"claude-code": "claude_code", "codex": "codex", "gemini-cli": "gemini_cli"}
 """Formats of transcripts that are read as they grow, and their modules."""
 
 Json = dict[str, Any]
@@ -120,17 +121,36 @@ class Asked(NamedTuple):
 
 def run(stdin: IO[bytes], stdout: IO[bytes], home: Path) -> None:
     """Answers one event. Raises nothing."""
-    began = time.monotonic()
-    event = "?"
+    began = time.monotonic() - _age()
+    event, call = "?", None
     try:
         call = Call.of(stdin.read(MOST_INPUT))
         event = call.event
-        answer = _through_server(call, home, began + SECONDS)
+        (home / "hooks").mkdir(mode=0o700, parents=True, exist_ok=True)
+        answer = _through_server(call, home, began + float(os.environ.get("MNEMOLOG_HOOK_SECONDS") or SECONDS))
         if answer:
             stdout.write(answer + b"\n")
             stdout.flush()
+            _owed(call, home).unlink(missing_ok=True)
     except BaseException as error:  # why any: an agent must go on whatever happens
         note(home, event, error)
+        if call is not None and event in STARTS:
+            with suppress(OSError):
+                _owed(call, home).touch()
+
+
+def _age() -> float:
+    """Seconds since this process was started, half a one at most: who waits for it waits since then."""
+    with suppress(OSError, ValueError, AttributeError):  # systems other than Linux tell it otherwise
+        ticks = int(Path("/proc/self/stat").read_text().rpartition(")")[2].split()[19])
+        age = time.clock_gettime(time.CLOCK_BOOTTIME) - ticks / os.sysconf("SC_CLK_TCK")
+        return min(max(age, 0.0), 0.5)
+    return 0.0
+
+
+def _owed(call: Call, home: Path) -> Path:
+    """A file that says that a session's start was not answered: then its first prompt is, as the start would be."""
+    return home / "hooks" / f"{hashed(call.session)}.owed"
 
 
 def note(home: Path, event: str, error: BaseException | str) -> None:
@@ -189,8 +209,7 @@ def _through_child(call: Call, home: Path, deadline: float) -> bytes:
     found = b""
     while call.is_answered:
         if not select.select([read], [], [], max(deadline - time.monotonic(), 0))[0]:
-            note(home, call.event, "there was no answer in time; the work goes on")
-            return b""
+            raise TimeoutError("there was no answer in time; the work goes on")
         piece = os.read(read, 1 << 20)
         if not piece:
             break
@@ -236,52 +255,39 @@ def _serve(home: Path) -> None:
     from streams.runtime.home.server import serve
 
     idle = float(os.environ.get("MNEMOLOG_HOOK_IDLE") or IDLE)
-    last = home / "hooks"
-
-    def stopped() -> bool:
-        return not last.exists() or time.time() - last.stat().st_mtime > idle
-
     if idle > 0:
         with suppress(BusyError):  # another does
-            serve(Home(home, Registry()), stopped)
+            serve(Home(home, Registry()), lambda: not (home / "hooks").exists(), idle=idle)
 
 
 def work(call: Call, home: Path, asked: Asked, deadline: float) -> bytes:
     """Feeds what is new in the transcript, and composes the answer; b"" for none."""
     space = os.environ.get("MNEMOLOG_SPACE", "")
-    (home / "hooks").mkdir(mode=0o700, parents=True, exist_ok=True)
-    os.utime(home / "hooks")
     transcript = Transcript(Path(call.transcript).expanduser(), home, space) if call.transcript else None
     if transcript is not None and transcript.is_read:
-        _feed(transcript.new(FEW if call.is_answered else MANY, deadline), asked, home, call.event)
-        transcript.keep()
+        left = FEW if call.is_answered else MANY
+        while left > 0 and time.monotonic() < deadline:
+            turns = list(transcript.new(min(left, TOGETHER), deadline))
+            _feed(turns, asked, home, call.event)
+            transcript.keep()
+            left = left - len(turns) if turns else 0
         space = space or transcript.space
     space = space or project_space(call.folder) or DEFAULT_SPACE
-    if transcript is None or not transcript.is_known:
-        _feed(iter(_spoken(call, space)), asked, home, call.event)
+    if transcript is None or transcript.is_strange:
+        _feed(_spoken(call, space), asked, home, call.event)
     if not call.is_answered:
         return b""
-    context = _context(call, space, asked)
+    context = _context(call, space, asked, call.event in STARTS or _owed(call, home).exists())
     return call.answer(context) if context else b""
 
 
-def _feed(turns: Iterator[Fields], asked: Asked, home: Path, event: str) -> None:
-    """Feeds turns, a few at a time. A transcript's place is kept after that, so that what is not fed comes again."""
-    batch: list[Fields] = []
-
-    def send() -> None:
-        outcomes = [one.get("refused", "") for one in (asked.feed(batch) if batch else [])]
-        # Why not those of a taken id: forks, and messages that were not whole when they were read first.
-        refused = [reason for reason in outcomes if reason and not reason.startswith("id:")]
-        if refused:
-            note(home, event, f"{len(refused)} of {len(batch)} events were refused: {refused[0]}")
-        batch.clear()
-
-    for turn in turns:
-        batch.append(turn)
-        if len(batch) >= TOGETHER:
-            send()
-    send()
+def _feed(turns: list[Fields], asked: Asked, home: Path, event: str) -> None:
+    """Feeds some turns. How far a transcript was read is kept after that, so that what is not fed comes again."""
+    outcomes = [one.get("refused", "") for one in (asked.feed(turns) if turns else [])]
+    # Why not those of a taken id: forks, and messages that were not whole when they were read first.
+    refused = [reason for reason in outcomes if reason and not reason.startswith("id:")]
+    if refused:
+        note(home, event, f"{len(refused)} of {len(turns)} events were refused: {refused[0]}")
 
 
 def _spoken(call: Call, space: str) -> list[Fields]:
@@ -297,25 +303,26 @@ def _spoken(call: Call, space: str) -> list[Fields]:
     return [said | ({"agent": "cursor"} if role == "assistant" and "conversation_id" in call.given else {})]
 
 
-def _context(call: Call, space: str, asked: Asked) -> str:
-    """What memory has for a session that starts, or for a prompt that needs more than is at hand."""
+def _context(call: Call, space: str, asked: Asked, begins: bool) -> str:
+    """What memory has for a session that begins, or for a prompt that needs more than is at hand."""
     prompt = call.given.get("prompt")
     prompt = prompt[:20_000] if isinstance(prompt, str) and call.event in PROMPTS else ""
     if call.event in PROMPTS and not prompt.strip():
         return ""
     how: Json = {"space": space, "session": call.session}
-    if not prompt and not asked.ask("view", name="recorded_turns", limit=1, **how):
+    if begins and (prompt or not asked.ask("view", name="recorded_turns", limit=1, **how)):
         # Why the newest: a session in which nothing was said yet begins where the last one ended.
         newest = asked.ask("view", name="recorded_turns", space=space, order="position DESC", limit=LAST)
-        if not newest:
+        others = dict.fromkeys(row["session"] for row in newest if row["session"] != call.session)
+        if not others:
             return ""
-        how["session"] = next((s for row in newest if "/" not in (s := row["session"])), newest[0]["session"])
-    if prompt and not asked.ask("needs_recall", message=prompt, **how)["needed"]:
+        how["session"] = next((session for session in others if "/" not in session), next(iter(others)))
+    if not begins and not asked.ask("needs_recall", message=prompt, **how)["needed"]:
         return ""
-    budget = PROMPT if prompt else START
+    budget = START if begins else PROMPT
     while budget > 200:
         # Why without: an agent has before it what was said in its session, except where it begins anew.
-        without = ["recent", "past"] if prompt else []
+        without = [] if begins else ["recent", "past"]
         found = asked.ask("context", question=prompt, budget=budget, without=without, **how)
         if not found["sections"]:
             return ""
@@ -347,9 +354,10 @@ class Transcript:
             known = detect(head, READERS)
             state = {"offset": 0, "size": len(line), "head": hashed(line.decode(errors="replace")), "format": known}
         self._state = state
-        self.is_known = state["format"] in READERS
-        """Whether it is one that is read here."""
-        self.is_read = self.is_known and self._stream is not None
+        self.is_read = state["format"] in READERS and self._stream is not None
+        """Whether it is there, and one that is read here."""
+        self.is_strange = bool(head) and not self.is_read
+        """Whether it is there, and in a format that nothing is read of."""
         self.space = ""
         if self.is_read:
             module = import_module(f"streams.gateways.sources.{READERS[state['format']]}")

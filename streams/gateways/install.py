@@ -50,7 +50,8 @@ AGENTS = {
     "claude-code": Agent(
         "$CLAUDE_CONFIG_DIR:~/.claude/settings.json", ".claude/settings.json",
         ("SessionStart", "UserPromptSubmit", "Stop", "PreCompact", "SessionEnd"), True, _COMMAND, {},
-        hint="sessions of before: mnemolog feed ~/.claude/projects",
+        hint="sessions of before: mnemolog feed ~/.claude/projects; "
+        "memory as tools: claude mcp add mnemolog -- mnemolog mcp",
     ),
     "codex": Agent(
         "$CODEX_HOME:~/.codex/hooks.json", ".codex/hooks.json",

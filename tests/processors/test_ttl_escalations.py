@@ -262,6 +262,12 @@ def test_every_session_is_shown_a_note_for_itself():
     assert surfaced(take("n"), say("the iguana", session="a"), say("the iguana", session="b")) == ["n", "n"]
 
 
+def test_a_note_that_many_sessions_saw_at_one_moment_is_shown_to_each_once():
+    """As where clocks run backwards: the space's now stands still."""
+    talks = [say("the iguana", session=f"talk-{n}") for n in range(20) for _ in range(3)]
+    assert surfaced(take("n"), *talks) == ["n"] * 20
+
+
 def test_words_of_the_last_five_turns_count_together_and_older_ones_do_not():
     note = take("n", "kitchen appointment equipment")
     fill = [say("well", at * SECOND) for at in range(2, 5)]

@@ -278,7 +278,12 @@ def begin(words: Sequence[str], at: int, cues: dict[str, None]) -> None:
 
 def tokens(content: str) -> int:
     """Estimated model tokens: those of `scan`, without the rest of its work."""
-    return scale(sum([word[0] for word in map(WORDS.__getitem__, clip(content).split())]), content)
+    words = clip(content).split()
+    if not content.isascii():
+        return scale(sum([WORDS[word][0] for word in words]), content)
+    # Why not by looking, too: what a context shows is full of ids, words that are met once.
+    long = [word for word in words if len(word) > 7]
+    return scale(len(words) + sum([(len(word) - 1) // 7 for word in long if word.strip(_EDGE)]), content)
 
 
 def terms(content: str) -> tuple[list[str], list[int]]:

@@ -46,7 +46,8 @@ def install(
             terminal.say("{}", line)
     if not dry_run:
         settings.write(after)
-    template = "{}: this would be changed" if dry_run else "[green]{}: changed[/]"
+    done = "changed" if after else "removed"
+    template = f"{{}}: this would be {done}" if dry_run else f"[green]{{}}: {done}[/]"
     terminal.told(said | {"written": not dry_run}, template, settings.path)
     if not (dry_run or undo or json) and settings.hint:
         terminal.tell("{}", settings.hint)

@@ -18,7 +18,7 @@ from streams.runtime.requests import MAX_REQUEST
 
 MOST = 256
 """Connections at once; further requests wait for one."""
-PATIENCE = 10.0
+PATIENCE = 30.0
 """Seconds until who asks is told that it cannot be answered yet."""
 KEPT = 32
 """Connections that are kept open while nobody uses them."""

@@ -1,18 +1,15 @@
 """Importers: formats of conversations, to events. An importer is one file here, registered by its name in `NAMES`.
 
 An importer's module holds SOURCE, a `Source`: by what its files are known, and how to read one. Folders, archives,
-standard input, progress and mended rejects are handled here, once. Imports nothing heavy: `mnemolog hook` reads
-transcripts before it asks a server.
+standard input, progress and mended rejects are handled here, once. Imports nothing heavy, and what few inputs need
+where they do: `mnemolog hook` reads transcripts before it asks a server, and every command's help names the formats.
 """
 
 from __future__ import annotations
 
-import gzip
 import io
+import os
 import re
-import secrets
-import tempfile
-import zipfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from importlib import import_module
 from itertools import islice
@@ -26,7 +23,10 @@ if TYPE_CHECKING:
 
     Item: TypeAlias = Accepted | Reject
 
-NAMES = ("claude-code", "anthropic", "responses", "openai", "lines")
+NAMES = (
+    "claude-code", "codex", "gemini-cli", "chatgpt", "claude-ai", "otel", "langchain", "sharegpt", "gemini",
+    "anthropic", "responses", "openai", "csv", "lines",
+)  # fmt: skip
 """In the order in which they are tried where the format is to be found out: the most telling first, lines last."""
 AUTO = "auto"
 """The format of each file is found out."""
@@ -39,6 +39,10 @@ HEAD = 256 * 1024
 """Bytes by which a format is known."""
 _CHUNK = 1024 * 1024
 _TOLD_EVERY = 500
+_TURN = {"space", "id", "at", "session", "agent", "role", "content", "parts", "reply_to", "type"}
+_FACT = re.compile(r"[a-z]+(-[a-z]+)+(\.v\d+)?")
+_OTHERS = {"sessionId", "messageId", "leafUuid"}
+"""Fields that tell facts of others from our own."""
 _REJECTS = re.compile(r"\.rejects(\.\d+)?\.jsonl$")
 
 
@@ -97,8 +101,24 @@ def detect(head: bytes, names: Iterable[str] = NAMES) -> str:
 
     Why by text: marks are names of fields between quotes, which talk about such files has with a backslash before.
     """
+    if "lines" in names and _is_own(head):
+        return "lines"
     text = head.decode(errors="replace")
     return next((name for name in names if (m := find(name).marks) and all(re.search(mark, text) for mark in m)), "")
+
+
+def _is_own(head: bytes) -> bool:
+    """Whether the first line is a turn or a fact as mnemolog takes them, whatever stands in its parts."""
+    import orjson  # why here: help needs the names of formats alone
+
+    try:
+        first = orjson.loads(head.removeprefix(b"\xef\xbb\xbf").lstrip().partition(b"\n")[0])
+    except ValueError:
+        return False
+    if not isinstance(first, dict):
+        return False
+    is_fact = isinstance(first.get("type"), str) and bool(_FACT.fullmatch(first["type"])) and not first.keys() & _OTHERS
+    return is_fact or (first.keys() >= {"session", "role"} and first.keys() <= _TURN)
 
 
 def _read_any(given: Input, edge: Edge) -> Iterator[Item]:
@@ -115,7 +135,7 @@ def _buffered(stream: object) -> IO[bytes]:
     return cast(IO[bytes], io.BufferedReader(cast(io.RawIOBase, stream), HEAD))
 
 
-_AUTO = Source(AUTO, "found out, file by file (the default)", (".json", ".jsonl", ".ndjson", ".csv"), _read_any)
+_AUTO = Source(AUTO, "found out, file by file (the default)", (".json", ".jsonl", ".ndjson", ".csv", ".tsv"), _read_any)
 
 
 def inputs(source: Source, paths: Iterable[Path]) -> list[tuple[Path, str]]:
@@ -180,7 +200,7 @@ def read(
     for path, stem in inputs(source, paths):
         session = edge.session or stem
         if str(path) == STDIN:
-            edge.begin(named or secrets.token_hex(8))
+            edge.begin(named or os.urandom(8).hex())
             yield from source.read(Input(STDIN, session, stdin, space, edge.agent), edge)
             continue
         with _opened(path) as stream:
@@ -200,6 +220,8 @@ def _members(path: Path, session: str, stream: IO[bytes], source: Source) -> Ite
     if path.suffix.lower() != ".zip":
         yield Input(str(path), session, _plain(path.name, stream))
         return
+    import zipfile
+
     try:
         with zipfile.ZipFile(stream) as archive:
             for name in sorted(archive.namelist()):
@@ -218,6 +240,8 @@ def _plain(name: str, stream: IO[bytes]) -> IO[bytes]:
     """What a compressed file holds; any other file as it is."""
     name = name.lower()
     if name.endswith(".gz"):
+        import gzip
+
         return _buffered(_Unpacked(name, cast(IO[bytes], gzip.GzipFile(fileobj=stream))))
     if name.endswith(".zst"):
         import pyarrow  # why this: a dependency already, and Python reads zstd from 3.14 on
@@ -293,6 +317,8 @@ def bounded_lines(given: Input, first: bytes = b"", number: int = 0) -> Iterator
 
 
 def _too_long(given: Input, number: int, piece: bytes) -> Reject:
+    import tempfile
+
     from streams.core.edge import MAX_LINE_BYTES, Fault, Reject
 
     spill = tempfile.TemporaryFile()  # noqa: SIM115 - handed on; closed when the reject is dropped

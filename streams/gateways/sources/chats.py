@@ -50,6 +50,8 @@ class Chat:
         self.given = given
         self.calls: dict[str, tuple[str, str]] = {}
         """Turn and tool name of each tool call."""
+        self.said: list[str] = []
+        """The turns, in order."""
 
     def turns(self, message: Any) -> Iterable[Fields]:
         """The turns that a message is. May raise what MISFITS names, and EdgeError."""
@@ -74,6 +76,7 @@ class Chat:
     def recorded(self, fields: Fields, turn: str) -> None:
         """Remembers the tool calls of a turn, for their results, and its time, for what follows."""
         self.at = fields["at"]
+        self.said.append(turn)
         for part in fields["parts"]:
             if isinstance(part, dict) and (call := self.called(part)):
                 self.calls[call[0]] = (turn, call[1])
@@ -90,6 +93,8 @@ class Dialect(NamedTuple):
     """What makes a message the same when it is sent again."""
     nouns: tuple[str, str] = ("role", "messages")
     """What tells a message and a conversation, in words."""
+    unpacked: Callable[[Any], Iterable[Json] | None] = lambda value: None
+    """The conversations that a value of another kind holds; None for a value that is no such."""
 
 
 def lists(*keys: str) -> Callable[[Json], list[Any] | None]:
@@ -101,12 +106,24 @@ def reading(dialect: Dialect) -> Reader:
     """A reader of conversations in a dialect."""
 
     def read(given: Input, edge: Edge) -> Iterator[Item]:
-        from streams.core.edge import Reject
+        from streams.core.edge import Fault, Reject
 
-        chats, whole = _Chats(dialect, given, edge), list[Any]()
+        chats, whole, count = _Chats(dialect, given, edge), list[Any](), 0
         for found in values(given):
             if isinstance(found, Reject):
                 yield found
+                continue
+            try:
+                inner = dialect.unpacked(found.value)
+                unpacked = None if inner is None else list(inner)
+            except MISFITS as error:
+                fault = Fault(misfit(error).field, misfit(error).reason)
+                yield Reject(given.name, found.line, found.raw, [fault])
+                continue
+            if unpacked is not None:
+                for one in unpacked:
+                    yield from chats.element(count, one, found.line)
+                    count += 1
             elif found.number < 0:
                 yield from chats.conversations(found.value, found.line, found.raw)
             elif whole or (found.number == 0 and chats.is_message(found.value)):
@@ -145,7 +162,7 @@ class _Chats:
         session = self.given.session if line <= 1 else self._numbered(line)
         if self.is_message(value):
             yield from self._message(value, self._loose(value), line, "", raw, self.edge)
-        elif isinstance(value, dict) and self.dialect.messages(value) is None and self._inner(value) is not None:
+        elif isinstance(value, dict) and self._held(value) is None and self._inner(value) is not None:
             for n, one in enumerate(self._inner(value) or []):
                 yield from self.element(n, one, line)
         elif isinstance(value, dict):
@@ -173,6 +190,13 @@ class _Chats:
         else:
             yield self._reject(dumped(value), line, f"[{n}]")
 
+    def _held(self, value: Json) -> list[Any] | None:
+        """The messages that an object holds; None for one that holds none."""
+        try:
+            return self.dialect.messages(value)
+        except MISFITS:
+            return None
+
     def _inner(self, value: Json) -> list[Any] | None:
         inner = value.get("conversations")
         return inner if isinstance(inner, list) else None
@@ -185,7 +209,7 @@ class _Chats:
         return f"{self.given.session}-{number}"
 
     def _conversation(self, value: Json, session: str, line: int, place: str, raw: bytes) -> Iterator[Item]:
-        found = self.dialect.messages(value)
+        found = self._held(value)
         if found is None:
             field = f"{place}.{self.dialect.nouns[1]}".lstrip(".")
             yield self._reject(raw or dumped(value), line, field, "is missing: this ")
@@ -198,6 +222,8 @@ class _Chats:
     ) -> Iterator[Item]:
         session, known = self._known(messages, own, session)
         chat = self.open.pop(session, None) if known else None
+        if chat and (at := time_of(about)) is not None:
+            chat.at = at
         chat = chat or self.dialect.chat(session, about, self.given)
         self.open[session] = chat
         if len(self.open) > KEPT:
@@ -236,7 +262,8 @@ class _Chats:
             for fields in chat.turns(message):
                 event = edge.event(fields)
                 yield Accepted(self.given.name, line, raw, event, bool(fields.get("id")))
-                chat.recorded(fields, event.id)
+                if "role" in fields:
+                    chat.recorded(fields, event.id)
         except EdgeError as error:
             faults = error.faults
         except MISFITS as error:

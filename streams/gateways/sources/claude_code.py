@@ -6,7 +6,7 @@
 | `sessionId`; of a subagent with `/agentId` | `session` |
 | `uuid`, of a copy in a fork `forkedFrom.messageUuid` | `id`: copies and files read again add nothing |
 | lines of one `message.id` after each other | one assistant turn, under the id of the first; `usage` once |
-| `user` with text that a person typed | a user turn; in a subagent's session by who asked it |
+| `user` with text that a person typed, `queued_command` | a user turn; in a subagent's session by who asked it |
 | `user` that nobody typed (`isMeta`, other `origin`, texts of commands and hooks, compact summaries) | a system turn |
 | `user` with `tool_result` | a tool turn that answers the turn of its call; the result's other fields in its part |
 | text blocks; `<system-reminder>` within them | `content`; a part |
@@ -39,7 +39,7 @@ from streams.gateways.sources.shared import (
 )
 
 AGENT = "claude"
-MOST_LINES = 20_000
+MOST_LINES = 5000
 """Lines whose place in the tree is remembered: a rewind over more is not noticed."""
 _CHAIN = ("user", "assistant", "system", "attachment", "progress")
 _UNTYPED = re.compile(
@@ -50,7 +50,7 @@ _REMINDER = re.compile(r"<system-reminder>.*?</system-reminder>\s*", re.S)
 _LINE = words(
     "uuid parentUuid logicalParentUuid sessionId timestamp cwd gitBranch version isSidechain agentId isMeta requestId "
     "message toolUseResult type userType forkedFrom sourceToolAssistantUUID sourceToolUseID isCompactSummary origin "
-    "isVisibleInTranscriptOnly slug promptId permissionMode entrypoint"
+    "isVisibleInTranscriptOnly slug promptId permissionMode entrypoint attachment"
 )
 _MESSAGE = frozenset(("role", "content", "id", "type"))
 
@@ -59,7 +59,7 @@ class Session:
     """The turns of one transcript. `state` is what has to be known to go on in the middle of it."""
 
     def __init__(self, space: str = "", agent: str = "", state: Json | None = None) -> None:
-        self.state: Json = state or {"space": space, "calls": {}, "prompts": []}
+        self.state: Json = state or {"space": space, "calls": {}, "prompts": [], "lines": 0}
         """`prompts` are those that hold, each with the ids of its turns and the uuids of its lines, oldest first."""
         self.agent = agent or AGENT
 
@@ -71,6 +71,11 @@ class Session:
         if not isinstance(line.get("uuid"), str) or line.get("type") not in _CHAIN:
             return
         message = line.get("message")
+        queued = line.get("attachment")
+        if line["type"] == "attachment" and isinstance(queued, dict) and queued.get("type") == "queued_command":
+            is_typed = queued.get("commandMode") in (None, "prompt")
+            line = line | {"type": "user", "isMeta": not is_typed}
+            message = {"role": "user", "content": queued.get("prompt")}
         if line["type"] not in ("user", "assistant"):
             self._place([line["uuid"]], [], line)
             return
@@ -89,8 +94,9 @@ class Session:
         if prompts and not (line or {}).get("isSidechain"):
             prompts[-1]["lines"] += lines
             prompts[-1]["turns"] += turns
-            while len(prompts) > 1 and sum(len(prompt["lines"]) for prompt in prompts[:8]) > MOST_LINES:
-                prompts.pop(0)
+            self.state["lines"] += len(lines)
+            while len(prompts) > 1 and self.state["lines"] > MOST_LINES:
+                self.state["lines"] -= len(prompts.pop(0)["lines"])
 
     def _rewound(self, line: Json, turn: Fields) -> Iterator[Fields]:
         """Retracts the prompts, with all that followed them, that a new prompt's place in the tree leaves behind."""
@@ -102,6 +108,7 @@ class Session:
                 self.state["before"] = parent
             return
         for prompt in prompts[0 if last is None else last + 1 :]:
+            self.state["lines"] -= len(prompt["lines"])
             for gone in prompt["turns"]:
                 yield retraction(gone, turn["session"], turn.get("space", ""), turn["at"])
         del prompts[0 if last is None else last + 1 :]

@@ -65,7 +65,7 @@ class Value(NamedTuple):
 class Mapping(Protocol):
     """Makes events of the values of one file, in order. May raise Unfit for a value."""
 
-    def __call__(self, value: Any) -> Iterable[Fields]: ...
+    def __call__(self, value: Any, /) -> Iterable[Fields]: ...
 
 
 def mapped(
@@ -253,6 +253,46 @@ def fields_part(value: Json, known: frozenset[str]) -> list[Json]:
 def hashed(*what: object) -> str:
     """An id that is always the same for the same."""
     return hashlib.blake2b(orjson.dumps(what, default=str, option=orjson.OPT_SORT_KEYS), digest_size=12).hexdigest()
+
+
+def branches(parents: dict[str, Any], current: object, turn_of: Callable[[str], Fields | None]) -> Iterator[Fields]:
+    """The turns of a tree of messages from the root down, and what retracts those that do not lead to `current`.
+
+    `parents` are the messages with those that they follow; where no current one is known, it is the last.
+    """
+    children: dict[Any, list[str]] = {}
+    for id_, parent in parents.items():
+        children.setdefault(parent if parent in parents else None, []).append(id_)
+    path: dict[Any, None] = {}
+    at: Any = current if current in parents else next(reversed(parents), None)
+    while at in parents and at not in path:
+        path[at] = None
+        at = parents[at]
+    waiting = sorted(children.get(None, []), key=lambda root: root in path)[::-1]
+    seen: set[str] = set()
+    gone: list[Fields] = []
+    while waiting:
+        id_ = waiting.pop()
+        if id_ in seen:
+            continue
+        seen.add(id_)
+        turn = turn_of(id_)
+        if gone and id_ in path:
+            yield from _gone(gone, turn["at"] if turn else gone[0]["at"])
+        if turn is not None:
+            yield turn
+            gone += [turn] if id_ not in path else []
+        # Why last: what was left behind stands before what took its place.
+        waiting += sorted(children.get(id_, []), key=lambda child: child in path)[::-1]
+    if gone:
+        yield from _gone(gone, gone[-1]["at"])
+
+
+def _gone(gone: list[Fields], at: object) -> Iterator[Fields]:
+    reason = "edited" if gone[0]["role"] == "user" else "regenerated"
+    for turn in gone:
+        yield retraction(turn["id"], turn["session"], turn.get("space", ""), at, reason)
+    gone.clear()
 
 
 def name_of(value: object, otherwise: str = "") -> str:

@@ -50,6 +50,8 @@ class Folding:
         """How often somebody wanted what the log holds."""
         self._done = 0
         """Up to which of these it was folded."""
+        self._of_tables = 0
+        """Those who read tables, or wait to: nothing is folded ahead of them."""
         self._readers = 0
         self._alone = False
         """Whether nobody may read: live is closed, or another takes its place."""
@@ -76,13 +78,33 @@ class Folding:
         if self._tidying is not None:
             self._tidying.join()
         with suppress(Exception):  # it may be closed, or broken beyond that
+            self.office.runtime.settle()
+        with suppress(Exception):
             self.office.close()
         with suppress(Exception):
             put_away(self._home, self.office.runtime)
 
     @contextmanager
-    def reading(self) -> Iterator[Office]:
-        """Live with all that the log holds now; it stays open meanwhile. Raises BrokenError where it cannot be had."""
+    def reading(self, tables: bool = True) -> Iterator[Office]:
+        """Live with all that the log holds now; it stays open meanwhile. Raises BrokenError where it cannot be had.
+
+        What was folded last may lie in no table yet where no `tables` are read.
+        """
+        with self._changed:
+            self._of_tables += tables
+        try:
+            self._begin()
+            try:
+                yield self.office
+            finally:
+                with self._changed:
+                    self._readers -= 1
+        finally:
+            with self._changed:
+                self._of_tables -= tables
+                self._changed.notify_all()
+
+    def _begin(self) -> None:
         with self._changed:
             self._asked += 1
             mine = self._asked
@@ -94,12 +116,6 @@ class Folding:
             if self._broken is not None:
                 raise self._broken
             self._readers += 1
-        try:
-            yield self.office
-        finally:
-            with self._changed:
-                self._readers -= 1
-                self._changed.notify_all()
 
     def suspect(self, error: BrokenError) -> None:
         """Has live closed, looked through and opened again, for a question could not read it."""
@@ -152,18 +168,21 @@ class Folding:
                 self._rest(REOPEN)
 
     def _round(self) -> None:
+        runtime = self.office.runtime
         with self._changed:
-            wanted = self._asked
-        folded = self.office.runtime.catch_up(self._unless_over)
+            wanted, ahead = self._asked, not self._of_tables
+        folded = runtime.catch_up(self._unless_over, ahead=ahead)
         with self._changed:
             self._done = wanted
             self._changed.notify_all()
             jobs = [*self._jobs]
             self._jobs.clear()
+        settled = runtime.settle(soon=not jobs)
         for job, future in jobs:
             self._carry_out(job, future)
         if folded:
             self._folded = time.monotonic()
+        if folded or settled:
             with closing(self.office.runtime.store.connection.cursor()) as cursor:
                 self.office.recalling.keep_up(cursor)
         if time.monotonic() - self._ticked >= TICK:

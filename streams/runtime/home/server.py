@@ -251,7 +251,7 @@ class Server:
         try:
             match call:
                 case Ask():
-                    with self._folding.reading() as office:
+                    with self._folding.reading(self._folding.office.reads_tables(call)) as office:
                         answer = asked(call.ask, call.arguments, partial(office.ask, call))
                 case Snapshot():
                     with self._folding.reading():
