@@ -12,12 +12,14 @@ from typing import Any
 
 import pytest
 
-from mnemolog import Memory
+from mnemolog import DeniedError, Memory
 from streams.gateways.adapters import mem0
+from streams.gateways.http.keys import Keys
 from streams.runtime.home import Home
+from tests.serving import served
 from tests.test_runtime import serving
 
-HOSTILE = ["a/b\x1b[31m", "\u202eevil", "'; DROP TABLE log; --", "名前 🦊", "x" * 300]
+HOSTILE = ["", "a/b\x1b[31m", "a/b [31m", "\ud800", "\u202eevil", "'; DROP TABLE log; --", "名前 🦊", "x" * 300]
 ODD: list[Any] = [
     {"z": 1, "a": [1.0, -0.0, 1e300, True, None], "nested": {"b": {}, "a": []}},
     {"half of a character": "\ud800", "zero": "a\x00b", "many": 2**80},
@@ -34,6 +36,19 @@ def same(one: Any, other: Any) -> bool:
 
 def live(home: Home, **where: Any) -> list[dict[str, Any]]:
     return home.ask("view", name="recorded_turns", order="position", **where)
+
+
+def test_they_work_over_http_with_a_key_of_their_space_alone(tmp_path: Path) -> None:
+    (tmp_path / "h").mkdir(mode=0o700)
+    token = Keys(tmp_path / "h").add("bot", ["ann"], ["read", "write"])
+    with served(tmp_path / "h") as (url, _):
+        memory = mem0.Memory(space="ann", url=url, key=token)
+        (added,) = memory.add("Ben keeps the key of the boat house.", user_id="u1")["results"]
+        memory.update(added["id"], "Ann keeps the key of the boat house.")
+        (found,) = memory.search("key of the boat house", filters={"user_id": "u1"})["results"]
+        assert (found["id"], found["memory"]) == (added["id"], "Ann keeps the key of the boat house.")
+        with pytest.raises(DeniedError, match="not for space 'bob'"):
+            mem0.Memory(space="bob", url=url, key=token).add("hello", user_id="u1")
 
 
 # -- OpenAI Agents SDK -------------------------------------------------------------------------------------------------
@@ -65,6 +80,10 @@ def test_items_of_a_session_come_back_byte_for_byte_and_in_order(home: Home) -> 
         assert same(await session.get_items(), items[-3:])
         assert same(await session_of(home).get_items(), items)
         assert await session_of(home, "other").get_items() == []
+        for name in HOSTILE:
+            await session_of(home, name).add_items([{"role": "user", "content": name}])
+        for name in HOSTILE:
+            assert await session_of(home, name).get_items() == [{"role": "user", "content": name}]
 
     with serving(home):
         asyncio.run(talk())
@@ -213,13 +232,12 @@ def store_of(home: Home, **how: Any) -> Any:
 def test_items_of_a_store_come_back_byte_for_byte_whatever_they_are_called(home: Home) -> None:
     with serving(home):
         store = store_of(home)
-        for n, value in enumerate(ODD):
-            for name in HOSTILE:
-                namespace = ("users", name.replace(".", " "))
-                store.put(namespace, f"{name}{n}", value)
-                found = store_of(home).get(namespace, f"{name}{n}")
-                assert same(found.value, value)
-                assert (found.namespace, found.key) == (namespace, f"{name}{n}")
+        for name, value in zip(HOSTILE, ODD * 2, strict=True):
+            namespace = ("users", name or "none")
+            store.put(namespace, name, value)
+            found = store_of(home).get(namespace, name)
+            assert same(found.value, value)
+            assert (found.namespace, found.key) == (namespace, name)
         assert store.get(("users",), "nothing") is None
 
 
@@ -312,6 +330,22 @@ def test_a_store_answers_as_langgraphs_own_does(home: Home) -> None:
                 store.search(("docs",), filter={"n": {"$near": 1}})
             with pytest.raises(NotImplementedError, match="TTL"):
                 store.put(("docs",), "k", {"v": 1}, ttl=5)
+
+
+def test_what_a_process_left_standing_that_ended_midway_is_retracted_with_the_next_version(home: Home) -> None:
+    with serving(home):
+        store = store_of(home)
+        real = store.documents.memory.retract
+        store.documents.memory.retract = lambda *given, **more: {"turns": [], "after": ""}
+        for n in range(3):
+            store.put(("n",), "k", {"n": n})
+        store.documents.memory.retract = real
+        assert store.get(("n",), "k").value == {"n": 2}
+        assert [item.value for item in store.search(("n",))] == [{"n": 2}]
+        store.put(("n",), "k", {"n": 3})
+        assert [turn["content"] for turn in live(home, retracted=False)] == ["n: 3"]
+        store.delete(("n",), "k")
+        assert live(home, retracted=False) == []
 
 
 def test_what_a_query_says_brings_its_items_first_and_what_is_not_indexed_last(home: Home) -> None:
@@ -766,7 +800,7 @@ def test_messages_of_a_conversation_come_back_equal_whatever_is_in_them(home: Ho
 
     with serving(home):
         asyncio.run(talk())
-        roles = [turn["role"] for turn in live(home, session=HOSTILE[1])]
+        roles = [turn["role"] for turn in live(home, session=HOSTILE[-2])]
         assert roles == ["user", "user", "assistant", "tool", "assistant"]
 
 

@@ -20,6 +20,8 @@ from typing import Any
 
 import orjson
 
+from streams.gateways.sources.shared import name_of
+
 DEEPEST = 48
 """How deep values may nest to be kept as they are: events hold no deeper than 64."""
 
@@ -55,6 +57,12 @@ def digest(*what: Any) -> str:
 def text(value: str) -> str:
     """Text without halves of characters, which events cannot hold."""
     return value.encode(errors="replace").decode()
+
+
+def named(value: str) -> str:
+    """What events may be called of what something is called elsewhere: different names stay different."""
+    clean = name_of(text(value))
+    return clean if clean and clean == value else f"{clean[:160]}-{digest(value)}".lstrip("-")
 
 
 def _depth(value: Any) -> int:

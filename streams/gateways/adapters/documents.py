@@ -8,7 +8,7 @@
 
 The id of a version derives from that of the version before. So a write that is sent again adds nothing, and of several
 who change a value at once one is first, and the others know: nothing is overwritten unseen. Where a process ends
-between two facts, the newest version counts, and recall finds the one before until that is retracted by hand.
+between two facts, the newest version counts, and recall finds the one before until the next is recorded.
 """
 
 from __future__ import annotations
@@ -18,8 +18,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from mnemolog import Memory, RefusedError
-from streams.gateways.adapters import digest, given, kept, text
-from streams.gateways.sources.shared import name_of
+from streams.gateways.adapters import digest, given, kept, named, text
 
 MOST_HITS = 1000
 """Turns that recall ranks; what is not among them has no score."""
@@ -78,23 +77,24 @@ class Documents:
         if old is None if value is None else old and json.dumps(old.value) == json.dumps(value):
             return
         session, role, words = self._said(old.value if old and value is None else value)
-        session, name = name_of(text(session), self.kind), self._name(key)
+        session, name = named(session), self._name(key)
         part = {"type": self.kind} | ({"created_at": old.created_at} if old else {}) | kept(value)
         turn = {"session": session, "agent": self.kind, "role": role, "reply_to": name, "parts": [part]}
-        turn["id"] = f"{name}-{digest(before.turn if before else '')[:16]}"
+        mine = turn["id"] = f"{name}-{digest(before.turn if before else '')[:16]}"
         turn["content"] = "" if value is None else text(words)
         try:
-            self._after = self.memory.tell(turn)
+            self._known(self.memory.tell(turn))
         except RefusedError:
             latest = self.latest(*key)
             if (latest and latest.turn) != (before and before.turn):
                 raise ChangedError from None
             raise
-        reason = "cleared" if value is None else "edited"
-        if old:
-            self._after = self.memory.retract(old.session, old.turn, reason=reason)["after"]
-        if value is None:
-            self._after = self.memory.retract(session, str(turn["id"]), reason=reason)["after"]
+        if before:
+            # Why all: one stands still where a process ended between the two facts.
+            standing = [one.turn for one in self._rows(reply_to=name, retracted=False, order="position")]
+            old_ones = standing[: standing.index(mine) + (value is None)] if mine in standing else []
+            reason = "cleared" if value is None else "edited"
+            self._known(self.memory.retract(session, *old_ones, reason=reason)["after"])
 
     def change(self, new: Callable[[Any], Any], *key: str) -> Any:
         """Records what `new` makes of the value under a key (None: there is none), and returns it.
@@ -115,6 +115,10 @@ class Documents:
         query = query[:LONGEST_QUERY]
         hits = self.memory.recall(query, k=MOST_HITS, kinds=["turn"], record=False, after=self._after)
         return {turn: hit["score"] for hit in hits for turn in hit["turns"]}
+
+    def _known(self, after: str) -> None:
+        """Remembers the newest position that is to be read: threads may come to know of theirs in any order."""
+        self._after = max(self._after, after, key=lambda place: int(place.partition(":")[2] or -1))
 
     def _name(self, key: tuple[str, ...]) -> str:
         return f"{self.kind}-{digest(*key)}"

@@ -21,7 +21,7 @@ from agents import SessionSettings, TResponseInputItem
 from agents.memory.session import SessionABC
 
 from mnemolog import AsyncMemory
-from streams.gateways.adapters import digest, given, kept, text
+from streams.gateways.adapters import digest, given, kept, named, text
 from streams.gateways.sources.responses import Item
 from streams.gateways.sources.shared import MISFITS
 
@@ -39,6 +39,7 @@ class MnemologSession(SessionABC):
     ) -> None:  # fmt: skip
         """`agent` names who answers in it. `memory`, or `space` and `how` it is reached, are as for `AsyncMemory`."""
         self.session_id = session_id
+        self._session = named(session_id)
         self.session_settings = session_settings or SessionSettings()
         self.memory = memory or AsyncMemory(space, **how)
         self.agent = agent
@@ -54,12 +55,12 @@ class MnemologSession(SessionABC):
 
     async def add_items(self, items: list[TResponseInputItem]) -> None:
         """Records items, durably and in order. Raises RefusedError for one over 8 MiB, and what `Memory.tell` does."""
-        names = [_name(self.session_id, item) for item in items]
+        names = [_name(self._session, item) for item in items]
         # Why: an item that was taken back and comes again is a new turn; one that still stands is the same.
         gone = {row["turn_id"] for row in await self._rows(retracted=True)} if any(names) else set()
         turns = []
         for name, item in zip(names, items, strict=True):
-            turn = {"session": self.session_id} | _said(item, self.agent)
+            turn = {"session": self._session} | _said(item, self.agent)
             if name:
                 nth = next(n for n in range(len(gone) + 1) if f"{name}-{n}" not in gone)
                 turn["id"] = f"{name}-{nth}"
@@ -71,7 +72,7 @@ class MnemologSession(SessionABC):
         """Takes the newest item back and returns it; None where there is none. Who pops at once gets another."""
         while found := await self._items(1):
             turn, item = found[0]
-            taken = await self.memory.retract(self.session_id, turn, reason="popped")
+            taken = await self.memory.retract(self._session, turn, reason="popped")
             self._after = taken["after"]
             if taken["turns"]:
                 return item
@@ -80,7 +81,7 @@ class MnemologSession(SessionABC):
     async def clear_session(self) -> None:
         """Takes all items back."""
         if turns := [row["turn_id"] for row in await self._rows(retracted=False)]:
-            self._after = (await self.memory.retract(self.session_id, *turns, reason="cleared"))["after"]
+            self._after = (await self.memory.retract(self._session, *turns, reason="cleared"))["after"]
 
     async def _items(self, limit: int | None) -> list[tuple[str, TResponseInputItem]]:
         """The newest `limit` items, each with its turn; the newest first."""
@@ -92,7 +93,7 @@ class MnemologSession(SessionABC):
 
     async def _rows(self, **where: Any) -> list[dict[str, Any]]:
         rows: list[dict[str, Any]] = await self.memory.ask(
-            "view", name="recorded_turns", space=self.memory.memory.space, session=self.session_id,
+            "view", name="recorded_turns", space=self.memory.memory.space, session=self._session,
             order="position DESC", after=self._after, **where,
         )  # fmt: skip
         return rows

@@ -33,9 +33,8 @@ from pydantic_ai.conversation_store import (
 )
 
 from mnemolog import Memory
-from streams.gateways.adapters import digest, given, kept, text
+from streams.gateways.adapters import digest, given, kept, named, text
 from streams.gateways.adapters.documents import ChangedError, Document, Documents
-from streams.gateways.sources.shared import name_of
 
 KIND = "pydantic-ai"
 ENTRY = f"{KIND}-entry"
@@ -102,9 +101,7 @@ class MnemologConversationStore(ConversationStore):
         try:
             self.records.put(_RECORD.dump_python(record, mode="json"), name, before=before)
         except ChangedError:
-            self._after = self.memory.retract(_session(name), *(turn["id"] for turn in turns), reason="cleared")[
-                "after"
-            ]
+            self._after = self.memory.retract(named(name), *(turn["id"] for turn in turns), reason="cleared")["after"]
             raise ConversationConflict(name) from None
 
     def _delete(self, name: str, expected: str) -> None:
@@ -115,10 +112,10 @@ class MnemologConversationStore(ConversationStore):
             self.records.put(None, name, before=before)
         except ChangedError:
             raise ConversationConflict(name) from None
-        rows = self._rows(session=_session(name), retracted=False)
+        rows = self._rows(session=named(name), retracted=False)
         turns = [row["turn_id"] for row in rows if given(row, ENTRY)]
         if turns:
-            self._after = self.memory.retract(_session(name), *turns, reason="cleared")["after"]
+            self._after = self.memory.retract(named(name), *turns, reason="cleared")["after"]
 
     def _history(self, head: str | None, limit: int | None) -> list[ConversationEntry]:
         rows: dict[str, dict[str, Any]] = {}
@@ -142,10 +139,6 @@ class MnemologConversationStore(ConversationStore):
         return rows
 
 
-def _session(conversation: str) -> str:
-    return name_of(text(conversation), KIND)
-
-
 def _name(entry: str) -> str:
     """The id of the turn of an entry."""
     return f"{ENTRY}-{digest(entry)}"
@@ -156,7 +149,7 @@ def _turn(entry: ConversationEntry, conversation: str) -> dict[str, Any]:
     value = _ENTRY.dump_python(entry, mode="json")
     role, content = _said(value["message"])
     return {
-        "id": _name(entry.id), "session": _session(conversation), "role": role, "content": text(content),
+        "id": _name(entry.id), "session": named(conversation), "role": role, "content": text(content),
         "reply_to": _name(entry.parent_id) if entry.parent_id is not None else "",
         "parts": [{"type": ENTRY} | kept(value)],
     }  # fmt: skip
