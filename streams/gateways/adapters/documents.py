@@ -80,7 +80,7 @@ class Documents:
         session, name = named(session), self._name(key)
         part = {"type": self.kind} | ({"created_at": old.created_at} if old else {}) | kept(value)
         turn = {"session": session, "agent": self.kind, "role": role, "reply_to": name, "parts": [part]}
-        mine = turn["id"] = f"{name}-{digest(before.turn if before else '')[:16]}"
+        mine = turn["id"] = f"{self.kind}-{digest(name, before.turn if before else '')[:16]}"
         turn["content"] = "" if value is None else text(words)
         try:
             self._known(self.memory.tell(turn))

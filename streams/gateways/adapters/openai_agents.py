@@ -62,8 +62,7 @@ class MnemologSession(SessionABC):
         for name, item in zip(names, items, strict=True):
             turn = {"session": self._session} | _said(item, self.agent)
             if name:
-                nth = next(n for n in range(len(gone) + 1) if f"{name}-{n}" not in gone)
-                turn["id"] = f"{name}-{nth}"
+                turn["id"] = next(one for n in range(len(gone) + 1) if (one := f"{name}-{n}") not in gone)
             turns.append(turn)
         if turns:
             self._after = await self.memory.tell(*turns)
@@ -102,7 +101,7 @@ class MnemologSession(SessionABC):
 def _name(session: str, item: Any) -> str:
     """What an item with an id of its own is called, by its id and all that it says; "" for others."""
     named = next((item[key] for key in ("id", "call_id") if item.get(key) not in _NAMELESS), None)
-    return f"{KIND}-{digest(session, item)}" if named is not None else ""
+    return f"{KIND}-{digest(session, item)[:16]}" if named is not None else ""
 
 
 def _said(item: Any, agent: str) -> dict[str, Any]:
