@@ -112,7 +112,7 @@ def test_every_command_takes_a_home_and_explains_itself(run, name):
     command = dict(commands())[name]
     options = {option for parameter in command.params for option in parameter.opts}
     assert "--home" in options or name.split()[0] in ON_BROKERS
-    assert "--json" in options or name in ("demo", "worker")
+    assert "--json" in options or name in ("demo", "worker", "mcp", "proxy")  # which answer people, logs and programs
     found = run(*name.split(), "--help")
     assert found.code == OK
     assert (command.help or "").split()[0] in found.out

@@ -200,6 +200,17 @@ def test_a_home_that_nobody_serves_is_told_as_such(home: Home, monkeypatch: pyte
         assert (answer.status_code, answer.headers["retry-after"]) == (503, "1")
 
 
+def test_spans_of_calls_of_a_model_are_turns_once(client: TestClient, home: Home) -> None:
+    body = (Path(__file__).parent / "importers" / "otel.jsonl").read_bytes().splitlines()[0]
+    for _ in range(2):
+        assert client.post("/v1/traces", content=body, headers=JSON).json() == {}
+    assert "How is Oslo" in str([event.get("content") for event in recorded(home)])
+    assert len({event["id"] for event in recorded(home)}) == len(recorded(home)) > 1
+    told = client.post("/v1/traces", content=b'{"resourceSpans": 7}', headers=JSON)
+    assert told.json()["partialSuccess"]["rejectedSpans"] == 1
+    assert client.post("/v1/traces", content=body).status_code == 415
+
+
 def test_requests_of_any_shape_are_answered_in_words(tmp_path: Path) -> None:
     with served(tmp_path / "h", "--rate", "100000") as (url, process):
         schema = schemathesis.openapi.from_url(f"{url}/openapi.json", timeout=PATIENCE)

@@ -47,7 +47,9 @@ def keys_add(
 
 
 @app.command("remove")
-def keys_remove(name: Annotated[str, typer.Argument()], home: HomeDir = None, json: AsJson = False) -> None:
+def keys_remove(
+    name: Annotated[str, typer.Argument(help="The key's name.")], home: HomeDir = None, json: AsJson = False
+) -> None:
     """Make a key worthless, at once."""
     from streams.gateways.http.keys import Keys
 

@@ -7,6 +7,7 @@ client does. So what HTTP costs slows no fold, and there is one gate (streams/ru
     door.py     every call to the home passes here, and is checked against the key of who makes it
     holder.py   connections to the home's socket
     bodies.py   the shapes in which events are sent
+    importing.py  bodies in others' formats, read by the importers
     limits.py   what every request passes first: size, rate, the key; and how errors are told
     following.py  the log as it grows, for any number of listeners
     routes.py   the routes; app.py puts all of it together, /mcp too

@@ -16,6 +16,7 @@ from streams.core.events import OUTSIDE
 from streams.gateways.http.bodies import CLOUD, CLOUDS, JSON, LINES, TAKEN, events_of
 from streams.gateways.http.door import Door, told
 from streams.gateways.http.following import Following
+from streams.gateways.http.importing import take_in
 from streams.gateways.http.limits import clean, problem
 from streams.runtime.requests import decode
 
@@ -144,6 +145,18 @@ async def events(
                 yield b"id: %b\nevent: %b\ndata: %b\n\n" % (position.encode(), news.type.encode(), news.said)
 
     return StreamingResponse(lines(), media_type="text/event-stream", headers={"Cache-Control": "no-store"})
+
+
+@routes.post("/v1/traces", tags=["events"])
+async def traces(request: Request, door: Asked, space: Space = None) -> Response:
+    """Takes conversations from spans of models' calls: OTLP as JSON, with the messages of OpenTelemetry's GenAI
+    conventions. An exporter is given this server as its endpoint, with the protocol http/json."""
+    if request.headers.get("content-type", "").partition(";")[0].strip().lower() != JSON:
+        raise HTTPException(415, f"send {JSON}: OTEL_EXPORTER_OTLP_PROTOCOL=http/json")
+    outcomes = await take_in(door, "otel", await request.body(), "traces", space or "")
+    refused = [one["refused"] for one in outcomes if "refused" in one]
+    partly = {"rejectedSpans": len(refused), "errorMessage": "; ".join(refused[:3])}
+    return _json({"partialSuccess": partly} if refused else {})
 
 
 # -- questions -----------------------------------------------------------------------------------------------------

@@ -9,7 +9,6 @@ what was recorded before. Everything else passes unchanged, also what is no conv
 from __future__ import annotations
 
 import asyncio
-import io
 import logging
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Mapping
@@ -25,13 +24,11 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from streams.core.edge import Accepted, Edge
 from streams.core.errors import MnemologError
-from streams.core.events import AT_APPEND, encode
 from streams.gateways.http.door import Door
+from streams.gateways.http.importing import take_in
 from streams.gateways.proxy.dialects import Dialect, by_path, events, is_asked, said_by_user, with_words
 from streams.gateways.proxy.session import SESSION_HEADER, SPACE_HEADER, session_of
-from streams.gateways.sources import Input, find
 
 log = logging.getLogger(__name__)
 
@@ -145,14 +142,9 @@ class Proxy:
             said = {"session": session} | {k: v for k, v in body.items() if k not in ("metadata", "id")}
             if ended and (answer := joined(dialect, bytes(reply))) is not None:
                 said["response"] = answer
-            given = Input("proxy", session, io.BytesIO(orjson.dumps(said)), space)
-            edge = Edge(self._door.caller.space(space or None), session, "", f"proxy {session}")
-            items = [item for item in find(dialect.source).read(given, edge) if isinstance(item, Accepted)]
-            said_so_far = [_without_time(orjson.loads(encode(item.event))) for item in items]
-            for start in range(0, len(items), 1000):
-                for outcome in await self._door.feed(said_so_far[start : start + 1000]):
-                    if "refused" in outcome:
-                        log.warning("a turn was not recorded: %s", outcome["refused"])
+            for outcome in await take_in(self._door, dialect.source, orjson.dumps(said), session, space):
+                if "refused" in outcome:
+                    log.warning("a turn was not recorded: %s", outcome["refused"])
         except (MnemologError, ValueError, KeyError) as error:
             log.warning("a conversation was not recorded: %s", error)
 
@@ -171,11 +163,6 @@ async def _ending(stream: AsyncIterator[bytes], over: Any) -> AsyncIterator[byte
             yield chunk
     finally:
         over()
-
-
-def _without_time(event: dict[str, Any]) -> dict[str, Any]:
-    """An event that has no time yet: the log gives it that of its recording."""
-    return {key: value for key, value in event.items() if key != "at" or value != AT_APPEND}
 
 
 def _object(raw: bytes) -> dict[str, Any] | None:
