@@ -29,7 +29,7 @@ import time
 import urllib.error
 import urllib.request
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from importlib.util import find_spec
@@ -46,6 +46,8 @@ IDLE = 600
 """Seconds without a request after which a server ends that was started from here."""
 FIRST_PAUSE, LAST_PAUSE = 0.02, 1.0
 """Seconds between tries: twice as many after each."""
+MOST = 1000
+"""Events of one request."""
 LONGEST = 100
 """Bytes of a socket's path that every system takes."""
 
@@ -132,13 +134,37 @@ class Memory:
 
         Raises RefusedError for the first refused, those before and after it being recorded, and errors as `record`.
         """
+        return self._told(events)[0]
+
+    def retract(self, session: str, *turns: str, reason: str = "edited") -> dict[str, Any]:
+        """Takes turns back: they are no longer shown or matched, and history keeps them.
+
+        `reason`: edited, regenerated, popped or cleared. Of those who take a turn back for one reason, the first does;
+        the answer has the turns that this call took back, `turns`, and the position `after` which that is known.
+        """
+        after, taken = "", list[str]()
+        for start in range(0, len(turns), MOST):
+            some = turns[start : start + MOST]
+            after, stored = self._told(
+                [
+                    {"type": "turn-retracted", "session": session, "turn": turn, "reason": reason}
+                    | {"id": str(uuid.uuid5(uuid.NAMESPACE_OID, json.dumps([session, turn, reason])))}
+                    for turn in some
+                ]
+            )
+            taken += [turn for turn, new in zip(some, stored, strict=True) if new]
+        return {"turns": taken, "after": after}
+
+    def _told(self, events: Sequence[dict[str, Any]]) -> tuple[str, list[bool]]:
+        """Records events: the position of the last, and of each whether it is new."""
         said = [{"space": self.space, "id": str(uuid.uuid4())} | event for event in events]
         after = ""
-        for outcome in self._request({"feed": said}):
+        outcomes = self._request({"feed": said})
+        for outcome in outcomes:
             if "refused" in outcome:
                 raise RefusedError(outcome["refused"])
             after = f"{outcome['partition']}:{outcome.get('stored', outcome.get('duplicate'))}"
-        return after
+        return after, ["stored" in outcome for outcome in outcomes]
 
     def context(self, session: str, record: bool = True, **more: Any) -> dict[str, Any]:
         """What a model should be given now: `text`, `messages`, and every score and turn behind them.
@@ -279,6 +305,10 @@ class AsyncMemory:
     async def tell(self, *events: dict[str, Any]) -> str:
         """As `Memory.tell`."""
         return await self._run(self.memory.tell, *events)
+
+    async def retract(self, session: str, *turns: str, reason: str = "edited") -> dict[str, Any]:
+        """As `Memory.retract`."""
+        return await self._run(self.memory.retract, session, *turns, reason=reason)
 
     async def context(self, session: str, record: bool = True, **more: Any) -> dict[str, Any]:
         """As `Memory.context`."""

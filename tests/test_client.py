@@ -75,6 +75,21 @@ def test_what_is_recalled_in_a_session_is_recorded_and_at_hand_there(home: Home)
         assert memory.recall("", "four") == []
 
 
+def test_a_turn_taken_back_is_not_shown_and_who_took_it_back_first_knows(home: Home) -> None:
+    with serving(home):
+        memory = Memory(home=home.path, space="ann")
+        turns = [memory.record("chat", "user", f"The key of house {n} is lost.") for n in range(3)]
+        taken = memory.retract("chat", *turns[:2], reason="popped")
+        assert taken["turns"] == turns[:2]
+        assert memory.retract("chat", *turns[1:], reason="popped")["turns"] == turns[2:]
+        rows = memory.ask("view", name="turns", order="position", after=taken["after"])
+        assert [row["retraction"] for row in rows] == ["popped"] * 3
+        assert memory.recall("key of the house") == []
+        with pytest.raises(RefusedError, match="reason"):
+            memory.retract("chat", turns[0], reason="bored")
+        assert memory.retract("chat") == {"turns": [], "after": ""}
+
+
 def test_a_home_that_nobody_serves_says_what_to_start(tmp_path: Path) -> None:
     with pytest.raises(NotServedError, match="mnemolog serve"):
         Memory(home=tmp_path, start=False).record("chat", "user", "hello")
