@@ -1,4 +1,4 @@
-"""`mnemolog install`: puts `mnemolog hook` or `mnemolog mcp` into the settings of coding agents, and takes it out again.
+"""`mnemolog install` puts `mnemolog hook` or `mnemolog mcp` into the settings of coding agents, and takes it out again.
 
 Settings are changed as text, so that comments, order and layout of all else stay as they are. Where nothing was changed
 in between, taking out leaves the file as it was, byte for byte; else our entries go, and nothing else.
