@@ -11,7 +11,7 @@ import pytest
 
 from streams.core.errors import UsageError
 from streams.gateways.cli import main
-from streams.gateways.install import AGENTS, OWN, Settings
+from streams.gateways.install import AGENTS, OWN, SERVERS, Servers, Settings, servers_of
 
 TEXTS = {
     "none": "",
@@ -97,6 +97,53 @@ def test_a_hook_is_put_in_once_and_taken_out_again_byte_for_byte(agent, text, pl
     settings().write(settings().without())
     assert path.exists() == bool(text)
     assert not text or path.read_bytes() == text.encode()
+
+
+@pytest.mark.parametrize("text", TEXTS)
+@pytest.mark.parametrize("agent", AGENTS)
+def test_tools_are_named_once_and_taken_out_again_byte_for_byte(agent, text, place):
+    if agent not in SERVERS:
+        with pytest.raises(UsageError, match="no file of tools"):
+            servers_of(agent, place, place / "home", is_named=False)
+        return
+    path, text, key = place / "settings.json", TEXTS[text], SERVERS[agent].key
+    if text:
+        path.write_bytes(text.encode())
+
+    def servers(program: str = "/opt/mnemolog") -> Servers:
+        return Servers(SERVERS[agent], path, [program, "mcp"], place / "home")
+
+    servers().write(servers().having())
+    once = path.read_bytes()
+    before = plain(text) if text else {}
+    ours = {"mnemolog": SERVERS[agent].entry | {"command": "/opt/mnemolog", "args": ["mcp"]}}
+    assert plain(once.decode()) == before | {key: ours}
+    servers().write(servers().having())
+    assert path.read_bytes() == once
+    servers("/new/mnemolog").write(servers("/new/mnemolog").having())
+    assert plain(path.read_text())[key]["mnemolog"]["command"] == "/new/mnemolog"
+    servers().write(servers().without())
+    assert path.exists() == bool(text)
+    assert not text or path.read_bytes() == text.encode()
+
+
+def test_tools_stand_beside_hooks_and_those_of_others(run, place):
+    settings = place / "user" / ".gemini" / "settings.json"
+    settings.parent.mkdir(parents=True)
+    settings.write_text('{"mcpServers": {"other": {"command": "x"}}}')
+    assert [run("gemini")[0], run("gemini", "--mcp")[0]] == [0, 0]
+    found = json.loads(settings.read_text())
+    assert (found["mcpServers"].keys(), bool(found["hooks"])) == ({"other", "mnemolog"}, True)
+    assert run("gemini", "--mcp", "--undo")[0] == 0
+    assert json.loads(settings.read_text())["mcpServers"] == {"other": {"command": "x"}}
+    assert run("gemini", "--undo")[0] == 0
+    assert settings.read_text() == '{"mcpServers": {"other": {"command": "x"}}}'
+    assert "codex mcp add" in run("codex", "--mcp")[2]
+    assert "--project" in run("vscode", "--mcp")[2]
+    assert run("vscode", "--mcp", "--project")[0] == 0
+    assert json.loads((place / "project" / ".vscode" / "mcp.json").read_text())["servers"]["mnemolog"]["args"] == [
+        "mcp"
+    ]
 
 
 @pytest.mark.parametrize("agent", AGENTS)

@@ -1,4 +1,4 @@
-"""`mnemolog install`: puts `mnemolog hook` into the settings of coding agents, and takes it out again.
+"""`mnemolog install` puts `mnemolog hook` or `mnemolog mcp` into the settings of coding agents, and takes it out again.
 
 Settings are changed as text, so that comments, order and layout of all else stay as they are. Where nothing was changed
 in between, taking out leaves the file as it was, byte for byte; else our entries go, and nothing else.
@@ -51,7 +51,7 @@ AGENTS = {
         "$CLAUDE_CONFIG_DIR:~/.claude/settings.json", ".claude/settings.json",
         ("SessionStart", "UserPromptSubmit", "Stop", "PreCompact", "SessionEnd"), True, _COMMAND, {},
         hint="sessions of before: mnemolog feed ~/.claude/projects; "
-        "memory as tools: claude mcp add mnemolog -- mnemolog mcp",
+        "memory as tools: mnemolog install claude-code --mcp",
     ),
     "codex": Agent(
         "$CODEX_HOME:~/.codex/hooks.json", ".codex/hooks.json",
@@ -76,6 +76,29 @@ AGENTS = {
 """By the names that `mnemolog install` takes."""
 
 
+class Tools(NamedTuple):
+    """Where an agent names the servers of tools (MCP) that it starts, and how."""
+
+    home: str
+    """The file for all of a user's folders; "" where the agent has none that is known."""
+    project: str
+    key: str
+    """The object that has servers by their names."""
+    entry: dict[str, Any]
+    """What stands beside command and arguments."""
+
+
+SERVERS = {
+    "claude-code": Tools("~/.claude.json", ".mcp.json", "mcpServers", {}),
+    "gemini": Tools("~/.gemini/settings.json", ".gemini/settings.json", "mcpServers", {}),
+    "cursor": Tools("~/.cursor/mcp.json", ".cursor/mcp.json", "mcpServers", {}),
+    "vscode": Tools("", ".vscode/mcp.json", "servers", {"type": "stdio"}),
+}
+"""By agent. Codex has them in TOML, and a command of its own to add one."""
+SERVER = "mnemolog"
+"""The name of ours."""
+
+
 class Node(NamedTuple):
     """A JSON value within a text: where it begins and ends, and what it holds."""
 
@@ -95,10 +118,7 @@ class Settings:
         self.hint = agent.hint
         self._agent = agent
         self._command = command
-        try:
-            self.before = path.read_bytes().decode() if path.exists() else ""
-        except (OSError, UnicodeDecodeError) as error:
-            raise UsageError(f"{path} cannot be read: {error}", "mend that, or its rights") from None
+        self.before = _read(path)
         root = _parsed(self.before, path) if self.before.strip() else None
         if root and not (isinstance(root.value, dict) and isinstance(root.value.get("hooks", {}), dict)):
             raise UsageError(f"{path} does not hold what {path.name} of this agent holds", "look at its `hooks`")
@@ -210,6 +230,60 @@ class Settings:
         return None
 
 
+class Servers(Settings):
+    """A file in which an agent names servers of tools, as it is and as it would be with ours."""
+
+    def __init__(self, tools: Tools, path: Path, command: list[str], home: Path) -> None:
+        self.path = path
+        self.hint = ""
+        self._receipt = home / "hooks" / f"{hashed(f'{path.absolute()} {tools.key}')}.installed.json"
+        self._tools = tools
+        self._server = tools.entry | {"command": command[0], "args": command[1:]}
+        self.before = _read(path)
+        root = _parsed(self.before, path) if self.before.strip() else None
+        if root and not (isinstance(root.value, dict) and isinstance(root.value.get(tools.key, {}), dict)):
+            raise UsageError(f"{path} does not hold what {path.name} of this agent holds", f"look at its `{tools.key}`")
+
+    def having(self) -> str:
+        """The text with our server; as it is where that is so."""
+        return self.before if list(self._own(self.before)) == [self._server] else self._put(self._taken(self.before))
+
+    def _own(self, text: str) -> Iterator[dict[str, Any]]:
+        servers = _parsed(text, self.path).value.get(self._tools.key, {}) if text.strip() else {}
+        if SERVER in servers:
+            yield servers[SERVER]
+
+    def _put(self, text: str) -> str:
+        text = text if text.strip() else "{}\n"
+        if self._tools.key not in _parsed(text, self.path).value:
+            text = _added(text, _parsed(text, self.path), self._tools.key, {})
+        return _added(text, _child(_parsed(text, self.path), self._tools.key), SERVER, self._server)
+
+    def _taken(self, text: str) -> str:
+        if list(self._own(text)):
+            servers = _child(_parsed(text, self.path), self._tools.key)
+            text = _removed(text, servers, _child(servers, SERVER))
+            root = _parsed(text, self.path)
+            if root.value[self._tools.key] == {}:
+                text = _removed(text, root, _child(root, self._tools.key))
+        return text
+
+
+def servers_of(name: str, project: Path | None, home: Path, is_named: bool) -> Servers:
+    """Where an agent names its servers of tools. Raises UsageError for an agent that has no such file."""
+    if name not in SERVERS:
+        known = name in AGENTS
+        way_out = f"`{name} mcp add mnemolog -- mnemolog mcp` adds them" if known else f"agents: {', '.join(SERVERS)}"
+        raise UsageError(f"there is no file of tools that is known of {name!r}", way_out)
+    tools = SERVERS[name]
+    named = ["--home", str(home.absolute())] if is_named else []
+    if project is not None:
+        return Servers(tools, project / tools.project, ["mnemolog", "mcp", *named], home)
+    if not tools.home:
+        raise UsageError(f"{name} names tools by folder", "say --project in that folder")
+    return Servers(tools, Path(tools.home).expanduser(), [*shlex.split(_program()), "mcp", *named], home)
+
+
 def settings_of(name: str, project: Path | None, home: Path, is_named: bool) -> Settings:
     """The settings of an agent for a folder, or for all of them. Raises UsageError for what is none.
 
@@ -234,6 +308,13 @@ def _program() -> str:
     if path.name == "mnemolog" and path.exists():
         return shlex.quote(str(path.absolute()))
     return "mnemolog"
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_bytes().decode() if path.exists() else ""
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"{path} cannot be read: {error}", "mend that, or its rights") from None
 
 
 def _is_own(entry: object) -> bool:

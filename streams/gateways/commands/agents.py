@@ -25,15 +25,20 @@ def hook(home: HomeDir = None, json: AsJson = False) -> None:
 def install(
     agent: Annotated[str, typer.Argument(metavar="AGENT", help="claude-code, codex, gemini, cursor or vscode.")],
     project: Annotated[bool, typer.Option("--project", help="For this folder alone, not for all of yours.")] = False,
+    mcp: Annotated[bool, typer.Option("--mcp", help="The memory as tools (MCP), instead of the hook.")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would change, and change nothing.")] = False,
     undo: Annotated[bool, typer.Option("--undo", help="Take out what was put in, and nothing else.")] = False,
     home: HomeDir = None,
     json: AsJson = False,
 ) -> None:
-    """Have a coding agent remember: writes `mnemolog hook` into its settings, and shows the change."""
-    from streams.gateways.install import settings_of
+    """Have a coding agent remember: writes `mnemolog hook` into its settings, and shows the change.
 
-    settings = settings_of(agent, Path.cwd() if project else None, home_path(home), home is not None)
+    With --mcp it is given the memory as tools: `mnemolog mcp` among the servers that it starts.
+    """
+    from streams.gateways.install import servers_of, settings_of
+
+    found = servers_of if mcp else settings_of
+    settings = found(agent, Path.cwd() if project else None, home_path(home), home is not None)
     terminal = Terminal(json)
     before, after = settings.before, settings.without() if undo else settings.having()
     said = {"agent": agent, "file": str(settings.path), "changed": before != after, "written": False}
