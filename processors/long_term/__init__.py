@@ -530,16 +530,17 @@ def _nothing(params: LongTermParams, state: State, fact: Any, raw: Raw[Any]) -> 
     return _NONE
 
 
-def _timed(step: Callable[..., Sequence[Derived]]) -> Callable[..., Sequence[Derived]]:
-    """The step, after what fell due before it."""
+class _Timed:
+    """A step, after what fell due before it. Why no closure: a replay hands processors to other processes."""
 
-    def timed(params: LongTermParams, state: State, event: Any, raw: Raw[Any]) -> Sequence[Derived]:
+    def __init__(self, step: Callable[..., Sequence[Derived]]) -> None:
+        self._step = step
+
+    def __call__(self, params: LongTermParams, state: State, event: Any, raw: Raw[Any]) -> Sequence[Derived]:
         index = state.index(Index)
         if raw.now >= index.due or len(index.by_use) > params.keep:
-            return [*_pass_time(params, state, raw.event.space, raw.now), *step(params, state, event, raw)]
-        return step(params, state, event, raw)
-
-    return timed
+            return [*_pass_time(params, state, raw.event.space, raw.now), *self._step(params, state, event, raw)]
+        return self._step(params, state, event, raw)
 
 
 PROCESSOR = Processor(
@@ -547,17 +548,17 @@ PROCESSOR = Processor(
     version=1,
     params=LongTermParams,
     takes=(
-        on(ArtifactMade, _timed(_concluded)),
-        on(BeliefContradicted, _timed(_contradicted)),
-        on(BeliefRestored, _timed(_restored)),
-        on(SessionNoted, _timed(_noted)),
-        on(TurnRecorded, _timed(_turn)),
-        on(TurnRetracted, _timed(_retracted)),
-        on(MemoryRewarded, _timed(_rewarded)),
-        on(SessionEnded, _timed(_ended)),
-        on(SessionInherited, _timed(_inherited)),
-        on(DistillationWritten, _timed(_written)),
-        otherwise(_timed(_nothing)),
+        on(ArtifactMade, _Timed(_concluded)),
+        on(BeliefContradicted, _Timed(_contradicted)),
+        on(BeliefRestored, _Timed(_restored)),
+        on(SessionNoted, _Timed(_noted)),
+        on(TurnRecorded, _Timed(_turn)),
+        on(TurnRetracted, _Timed(_retracted)),
+        on(MemoryRewarded, _Timed(_rewarded)),
+        on(SessionEnded, _Timed(_ended)),
+        on(SessionInherited, _Timed(_inherited)),
+        on(DistillationWritten, _Timed(_written)),
+        otherwise(_Timed(_nothing)),
     ),
     emits=(EntryDistilled, EntriesLoaded),
     reads=("turns", "manifest", "contradictions", "direct_access"),
