@@ -22,6 +22,8 @@ from streams.core.events import DAY, HOUR, SECOND, ClockTicked, NoteTaken, Outsi
 from streams.logs.sqlite import SqliteLog
 from streams.runtime.embedded import Runtime
 from streams.runtime.home import Home
+from streams.runtime.home import folding as home_folding
+from streams.runtime.home.keeper import open_live
 from streams.runtime.home.office import Office
 from streams.runtime.home.server import serve
 from streams.runtime.replay import replay as fold
@@ -411,3 +413,28 @@ def test_imported_history_gets_no_ticks(home: Home) -> None:
         runtime.catch_up()
         clock.now += 3 * HOUR
         assert runtime.tick() == 0
+
+
+def test_folding_gives_way_to_batches_and_whoever_asks_is_answered_all_the_same(
+    home: Home, talk: Talk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(home_folding, "GIVE_WAY", 1e9)
+    office = Office(home, open_live(home))
+    folding = home_folding.Folding(home, office)
+    folding.is_flooded = lambda: True
+    home.log.append(talk(200))
+    folding.start()
+    try:
+        assert office.runtime.behind() == len(talk(200)), "nobody asked"
+        found: list[int] = []
+
+        def ask() -> None:
+            with folding.reading() as read:
+                found.append(read.runtime.behind())
+
+        asking = threading.Thread(target=ask, daemon=True)
+        asking.start()
+        asking.join(120)
+        assert found == [0]
+    finally:
+        folding.stop()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Any
@@ -18,6 +19,11 @@ if TYPE_CHECKING:
 TOGETHER = 1000
 """Events appended at once; who comes later waits for one such write."""
 
+MANY = 20
+"""Events that make a request a batch."""
+CALM = 0.1
+"""Seconds without a batch after which none is expected."""
+
 Reply = Callable[[Any], None]
 """Given the answer, or the exception that stands in its place."""
 
@@ -27,6 +33,8 @@ class Appending:
 
     def __init__(self, home: Home) -> None:
         self._log = open_log(home.path)
+        self._flooded = 0.0
+        """When the last batch came."""
         self._waiting: SimpleQueue[tuple[Feed, Reply] | None] = SimpleQueue()
         self._thread = threading.Thread(target=self._run, name="appending", daemon=True)
 
@@ -42,7 +50,13 @@ class Appending:
 
     def put(self, call: Feed, reply: Reply) -> None:
         """Has events appended; `reply` is called when they are durable."""
+        if len(call.feed) >= MANY:
+            self._flooded = time.monotonic()
         self._waiting.put((call, reply))
+
+    def is_flooded(self) -> bool:
+        """Whether batches come one after the other."""
+        return time.monotonic() - self._flooded < CALM
 
     def _run(self) -> None:
         while (first := self._waiting.get()) is not None:

@@ -30,6 +30,8 @@ TICK = 0.2
 """Seconds between looks for deadlines that have passed."""
 IDLE = 5.0
 """Seconds without a turn after which live's file is looked at, and written anew where that makes it much smaller."""
+GIVE_WAY = 2.0
+"""Seconds that batches are let go before a fold."""
 REOPEN = 1.0
 """Seconds between tries to open a live that is broken."""
 
@@ -61,6 +63,8 @@ class Folding:
         self._folded = 0.0
         """When something was last folded; 0 where the file was looked at since."""
         self._tidying: threading.Thread | None = None
+        self.is_flooded: Callable[[], bool] = lambda: False
+        """Whether so much is being appended that folding is to wait."""
         self._thread = threading.Thread(target=self._run, name="folding", daemon=True)
 
     def start(self) -> None:
@@ -159,6 +163,7 @@ class Folding:
             try:
                 if self._broken is not None:
                     self._alone_with(self._reopen)
+                self._give_way()
                 self._round()
                 self._rest(PAUSE)
             except StoppedError:
@@ -229,8 +234,22 @@ class Folding:
             raise
 
     def _unless_over(self, done: int, total: int) -> None:
+        self._give_way()
         if self._over:
             raise StoppedError
+
+    def _give_way(self) -> None:
+        """Waits while batches come that are to be durable, for GIVE_WAY seconds at most, unless somebody asks: what is
+        folded later is lost to nobody, and who feeds waits."""
+        since = time.monotonic()
+        with self._changed:
+            while (
+                self.is_flooded()
+                and self._done == self._asked
+                and not (self._jobs or self._over)
+                and time.monotonic() - since < GIVE_WAY
+            ):
+                self._changed.wait(PAUSE)
 
     def _rest(self, seconds: float) -> None:
         with self._changed:

@@ -332,6 +332,7 @@ def _serve(home: Home, folding: Folding, stopped: Callable[[], bool], said: Call
     path = home.folder.socket
     path.unlink(missing_ok=True)
     appending = Appending(home)
+    folding.is_flooded = appending.is_flooded
     with socket.socket(socket.AF_UNIX) as listener:
         with address(path) as short:
             listener.bind(short)
