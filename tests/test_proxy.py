@@ -24,6 +24,7 @@ from starlette.routing import Route
 from streams.gateways.http.beside import bound
 from streams.gateways.http.door import Caller, Door
 from streams.gateways.http.holder import Holder
+from streams.gateways.proxy import app
 from streams.gateways.proxy.app import made
 from streams.runtime.home import Home
 from tests.test_runtime import serving
@@ -158,8 +159,9 @@ def upstream() -> Upstream:
 
 
 @pytest.fixture
-def proxy(home: Home, upstream: Upstream) -> Iterator[str]:
+def proxy(home: Home, upstream: Upstream, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     """The proxy's URL, before the upstream and over a home that is served and knows who keeps the key."""
+    monkeypatch.setattr(app, "PATIENCE", PATIENCE)  # a busy machine is no memory that fails
     known = {"id": "known", "space": "default", "session": "before", "role": "user", "content": KEY}
     provider = Starlette(routes=[Route("/{path:path}", upstream.__call__, methods=["GET", "POST"])])
     with serving(home), running(provider) as url:
@@ -326,6 +328,20 @@ def test_a_probe_is_no_turn_and_sessions_are_told_apart(home: Home, upstream: Up
     events = [orjson.loads(record.value) for record in home.log.read(0, 1)]
     places = {(event["space"], event["session"]) for event in events if event["type"] == "turn-recorded.v1"}
     assert places == {("ann", "one"), ("default", "0a1b2c3d-99")}
+
+
+def test_what_was_put_in_stays_in_when_memory_fails_later(
+    home: Home, upstream: Upstream, proxy: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client: Any = chat(proxy)
+    talk: list[Any] = [{"role": "user", "content": ASKED}]
+    client.chat.completions.create(model="m", messages=talk)
+    first = upstream.sent()["messages"]
+    monkeypatch.setattr(app, "PATIENCE", 0.0)
+    talk += [{"role": "assistant", "content": "Miller has it."}, {"role": "user", "content": "Thanks, and the spare?"}]
+    client.chat.completions.create(model="m", messages=talk)
+    assert KEY in first[0]["content"]
+    assert upstream.sent()["messages"] == first + talk[1:]
 
 
 def test_when_memory_fails_the_call_goes_through(home: Home, upstream: Upstream) -> None:
