@@ -200,6 +200,15 @@ def hint(home: Path, space: str, session: str | None, terminal: Terminal) -> Non
         terminal.tell("nothing yet: {}; {}", error, error.way_out)
 
 
+def check_installed(*modules: str, extra: str) -> None:
+    """Raises UsageError where a module that only an extra brings is not installed."""
+    from importlib.util import find_spec
+
+    for module in modules:
+        if find_spec(module) is None:
+            raise UsageError(f"{module} is not installed", f"pip install 'mnemolog[{extra}]'")
+
+
 def one_of(value: str, known: Sequence[str], option: str) -> str:
     """A value that must be one of some. Raises UsageError."""
     if value not in known:
@@ -296,6 +305,7 @@ class HttpOptions(NamedTuple):
 
     def beside(self, home: Path) -> AbstractContextManager[Http]:
         """The server that answers, in a process of its own."""
+        check_installed("fastapi", "uvicorn", "prometheus_client", extra="http")
         from streams.gateways.http.beside import beside
 
         return beside(home, self.address, self.rate, self.access_log)

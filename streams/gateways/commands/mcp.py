@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from streams.gateways.command import HomeDir, InSpace, home_path
+from streams.gateways.command import HomeDir, InSpace, check_installed, home_path
 
 
 def mcp(
@@ -18,12 +18,7 @@ def mcp(
 
     Where nobody serves the home, a server is started; it ends after ten idle minutes.
     """
-    from importlib.util import find_spec
-
-    from streams.core.errors import UsageError
-
-    if find_spec("mcp") is None:
-        raise UsageError("mcp is not installed", "pip install 'mnemolog[http]'")
+    check_installed("mcp", extra="http")
     import mnemolog
     from streams.gateways.http.door import Caller, Door
     from streams.gateways.http.holder import Holder

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from streams.gateways.command import HomeDir, InSpace, home_path
+from streams.gateways.command import HomeDir, InSpace, check_installed, home_path
 from streams.gateways.terminal import Terminal
 
 
@@ -21,13 +21,11 @@ def proxy(
     OpenAI Chat Completions and Responses, and Anthropic Messages. Turns are recorded, and what the memory knows is put
     before what the user says. Everything else passes unchanged; when memory fails, the call goes through.
     """
-    from importlib.util import find_spec
     from urllib.parse import urlsplit
 
     from streams.core.errors import UsageError
 
-    if missing := [name for name in ("starlette", "uvicorn", "httpx") if find_spec(name) is None]:
-        raise UsageError(f"{missing[0]} is not installed", "pip install 'mnemolog[http]'")
+    check_installed("starlette", "uvicorn", "httpx", extra="http")
     parts = urlsplit(upstream)
     if parts.scheme not in ("http", "https") or not parts.netloc:
         raise UsageError(f"{upstream!r} is no URL", "name the API, https://api.openai.com for example")

@@ -8,10 +8,10 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from importlib.util import find_spec
 from pathlib import Path
 
 from streams.core.errors import MnemologError, UsageError
+from streams.runtime.addresses import host_and_port
 
 BACKLOG = 4096
 
@@ -40,8 +40,6 @@ def beside(home: Path, address: str, rate: float, access_log: bool) -> Iterator[
     Raises UsageError for an address that is none or cannot be had, and for one that others reach while the home has no
     keys.
     """
-    if missing := [name for name in ("fastapi", "uvicorn", "prometheus_client") if find_spec(name) is None]:
-        raise UsageError(f"{missing[0]} is not installed", "pip install 'mnemolog[http]'")
     from streams.gateways.http.keys import Keys
 
     listener = bound(address)
@@ -72,12 +70,9 @@ def is_local(listener: socket.socket) -> bool:
 
 def bound(address: str) -> socket.socket:
     """A socket that listens at `HOST:PORT`. Raises UsageError for what is none, or cannot be had."""
-    host, colon, port = address.rpartition(":")
-    if not colon or not host or not port.isascii() or not port.isdigit() or int(port) > 65535:
-        raise UsageError(f"{address!r} is no address", "name it as HOST:PORT, 127.0.0.1:8765 for example")
-    host = host.removeprefix("[").removesuffix("]")
+    host, port = host_and_port(address)
     try:
-        ((family, _, _, _, place), *_) = socket.getaddrinfo(host, int(port), type=socket.SOCK_STREAM)
+        ((family, _, _, _, place), *_) = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
         listener = socket.socket(family)
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind(place)

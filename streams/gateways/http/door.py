@@ -15,6 +15,7 @@ from streams.core import DEFAULT_SPACE
 from streams.core.errors import DeniedError, UsageError
 from streams.core.events import MAX_TURNS
 from streams.gateways.http.holder import Holder
+from streams.logs.where import told_place
 
 READS = ("view", "show", "context", "recall", "recall_batch", "memory", "needs_recall")
 """Questions that name a space; all others are about all of them."""
@@ -157,5 +158,5 @@ def told(outcome: dict[str, Any]) -> dict[str, Any]:
     if "refused" in outcome:
         return {"refused": outcome["refused"]}
     known = "duplicate" in outcome
-    position = f"{outcome['partition']}:{outcome['duplicate' if known else 'stored']}"
+    position = told_place(outcome["partition"], outcome["duplicate" if known else "stored"])
     return {"position": position} | ({"duplicate": True} if known else {})

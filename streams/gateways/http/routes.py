@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from typing import Annotated, Any, Literal
 
 import orjson
@@ -56,6 +56,14 @@ Asked = Annotated[Door, Depends(door)]
 # -- events in -----------------------------------------------------------------------------------------------------
 
 
+def content_type(request: Request, taken: Sequence[str]) -> str:
+    """The content type of a body, without parameters. Raises HTTPException for one that is not among those `taken`."""
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if kind not in taken:
+        raise HTTPException(415, f"send one of {', '.join(taken)}")
+    return kind
+
+
 async def take(request: Request, door: Door, events: list[Any], key: str) -> Response:
     outcomes: list[dict[str, Any]] = [{"id": one.get("id")} | told(one) for one in await door.feed(events, key)]
     places: dict[str, int] = {}
@@ -92,16 +100,13 @@ async def turns(request: Request, door: Asked, idempotency_key: IdempotencyKey =
 
     `results` tells of each what became of it; `after` is the position from which a question sees them all.
     """
-    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-    if kind not in TAKEN:
-        raise HTTPException(415, f"send one of {', '.join(TAKEN)}")
+    kind = content_type(request, TAKEN)
     return await take(request, door, events_of(await request.body(), kind, request.headers), idempotency_key)
 
 
 def of_type(name: str) -> Callable[..., Any]:
     async def fact(request: Request, door: Asked, idempotency_key: IdempotencyKey = "") -> Response:
-        if request.headers.get("content-type", "").partition(";")[0].strip().lower() != JSON:
-            raise HTTPException(415, f"send {JSON}")
+        content_type(request, (JSON,))
         found = events_of(await request.body(), JSON, {})
         if len(found) != 1 or not isinstance(found[0], dict):
             raise UsageError("the body is not one JSON object", "POST /v1/turns takes several events")
@@ -150,9 +155,9 @@ async def events(
 @routes.post("/v1/traces", tags=["events"])
 async def traces(request: Request, door: Asked, space: Space = None) -> Response:
     """Takes conversations from spans of models' calls: OTLP as JSON, with the messages of OpenTelemetry's GenAI
-    conventions. An exporter is given this server as its endpoint, with the protocol http/json."""
-    if request.headers.get("content-type", "").partition(";")[0].strip().lower() != JSON:
-        raise HTTPException(415, f"send {JSON}: OTEL_EXPORTER_OTLP_PROTOCOL=http/json")
+    conventions. An exporter is given this server as its endpoint, with the protocol http/json
+    (OTEL_EXPORTER_OTLP_PROTOCOL)."""
+    content_type(request, (JSON,))
     outcomes = await take_in(door, "otel", await request.body(), "traces", space or "")
     refused = [one["refused"] for one in outcomes if "refused" in one]
     partly = {"rejectedSpans": len(refused), "errorMessage": "; ".join(refused[:3])}
