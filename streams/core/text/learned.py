@@ -1,0 +1,67 @@
+"""Decisions by many weak signals: each has a learned weight, and their sum says how likely something is.
+
+    score of an act = bias + sum of the weights of the signals that are there       (hundredths of log odds)
+    likelihood      = 1 / (1 + e^(-score / 100))
+
+A signal is a name for something that is there or is not: a word, two words together, a question mark, who speaks.
+Weights are whole numbers, so every platform decides alike; they lie in a file beside the module that uses them, written
+by a script of tests/bench (see tests/bench/learning.py) that fits them to annotated examples. Who decides compares a
+score with thresholds of its own: sure ones act, doubtful ones are offered. `why` tells which signals decided.
+
+    ACTS = Learned.load("streams.core.text", "acts.json")
+    scores = ACTS.scores(signals)             one for each of ACTS.acts
+    ACTS.why(signals, "reminder")             [("w:remind", 212), ...], strongest first
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Iterable, Mapping
+from importlib.resources import files
+
+import orjson
+
+LANE = 24
+"""Bits of an act's place in a packed weight."""
+_HALF = 1 << (LANE - 1)
+
+
+class Learned:
+    """Weights of signals for some acts.
+
+    Why packed: the weights of a signal for all acts are added at once, as one whole number with a lane for each.
+    """
+
+    __slots__ = ("_none", "_packed", "_weights", "acts", "version")
+
+    def __init__(self, version: int, bias: Mapping[str, int], weights: Mapping[str, Mapping[str, int]]) -> None:
+        self.version = version
+        self.acts = tuple(bias)
+        self._weights = weights
+        self._packed = {signal: self._pack(given) for signal, given in weights.items()}
+        self._none = self._pack(bias) + sum(_HALF << (LANE * at) for at in range(len(self.acts)))
+
+    @classmethod
+    def load(cls, package: str, name: str) -> Learned:
+        """The weights in a file of a package."""
+        table = orjson.loads(files(package).joinpath(name).read_bytes())
+        return cls(table["version"], table["bias"], table["weights"])
+
+    def _pack(self, given: Mapping[str, int]) -> int:
+        return sum(given.get(act, 0) << (LANE * at) for at, act in enumerate(self.acts))
+
+    def scores(self, signals: Iterable[str]) -> list[int]:
+        """The score of each act, in the order of `acts`; a signal that is given twice counts twice."""
+        packed = self._packed
+        total = sum([packed[signal] for signal in signals if signal in packed], self._none)
+        return [((total >> (LANE * at)) & (2 * _HALF - 1)) - _HALF for at in range(len(self.acts))]
+
+    def why(self, signals: Collection[str], act: str) -> list[tuple[str, int]]:
+        """What the signals that are there weigh for an act, the strongest first."""
+        found = [(signal, self._weights.get(signal, {}).get(act, 0)) for signal in signals]
+        return sorted(filter(lambda one: one[1], found), key=lambda one: (-abs(one[1]), one[0]))
+
+
+def likelihood(score: int) -> float:
+    """How likely an act with this score is, in hundredths."""
+    return round(1 / (1 + math.exp(-max(-1000, min(1000, score)) / 100)), 2)

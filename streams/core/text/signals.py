@@ -1,0 +1,114 @@
+"""What is seen of the words of a text: signals that learned weights decide by (see learned).
+
+    remind            a word                        remind me      two words that follow each other
+    hold * to         two with one between          ^ tell         the first word of a sentence
+    please $          the last of one               ?  !           how sentences end
+    words:4           a text of about so many       in:de          the language that it seems to be in
+
+Words are folded ("I'll", "il" and "i will" alike); numbers stand for "#", and times, in pairs, for their kind ("by <weekday>").
+Scripts without spaces give pairs of characters. Each signal counts once in a text. Beyond MOST words nothing is read.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+from streams.core.text.times import KINDS as TIME_KINDS
+
+MOST = 400
+"""Words read of a text: half at its beginning, half at its end."""
+MOST_CACHED = 1 << 16
+"""Distinct words remembered: a memo of a pure function."""
+MAX_WORD = 24
+_MARKS = {ord(c): None for c in "'’‘`´"}
+_PART = re.compile(r"[^\W_]+")
+_WIDE = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]+")
+_CLOCK = re.compile(r"\d{1,2}[:.h]\d\d(?:am|pm|uhr)?|\d{1,2}(?:am|pm|h|uhr)")
+_ORDINAL = re.compile(r"\d{1,2}(?:st|nd|rd|th|er)")
+_ENDS = re.compile(r"[.!?;…。！？][)\"'”’*_]*$")
+
+_SPELLED = {
+    "im": "i am", "ill": "i will", "il": "i will", "ive": "i have", "id": "i would", "dont": "do not", "didnt": "did not",
+    "doesnt": "does not", "cant": "can not", "cannot": "can not", "wont": "will not", "isnt": "is not", "wasnt": "was not",
+    "havent": "have not", "hasnt": "has not", "wouldnt": "would not", "shouldnt": "should not", "couldnt": "could not",
+    "arent": "are not", "thats": "that is", "its": "it is", "theres": "there is", "whats": "what is", "lets": "let us",
+    "youll": "you will", "theyll": "they will", "itll": "it will", "shell": "she will", "hes": "he is",
+    "shes": "she is", "theyre": "they are", "youre": "you are", "weve": "we have", "gotta": "have to", "u": "you",
+    "ur": "your", "pls": "please", "plz": "please", "tmrw": "tomorrow", "tmr": "tomorrow", "tomoz": "tomorrow",
+    "tomorow": "tomorrow", "2moro": "tomorrow", "w": "with", "n": "and", "wanna": "want to", "gonna": "going to",
+    "mon": "monday", "tue": "tuesday", "tues": "tuesday", "wed": "wednesday", "thu": "thursday", "thur": "thursday",
+    "thurs": "thursday", "fri": "friday", "sat": "saturday", "satday": "saturday", "thanx": "thanks", "thx": "thanks",
+    "ye": "yes", "yeah": "yes", "yep": "yes", "yeh": "yes", "yup": "yes", "aye": "yes", "nope": "no", "nah": "no",
+}  # fmt: skip
+"""Short and careless spellings, which stand for the full words."""
+_FULL = {word: tuple(full.split()) for word, full in _SPELLED.items()}
+Seen = tuple[tuple[str, ...], tuple[str, ...], str]
+"""Of a written word: its folded words, what each stands for beside others, and "?", "!" or "." where it ends a sentence."""
+
+
+def _look(raw: str) -> Seen:
+    ends = _ENDS.search(raw)
+    end = "" if ends is None else "?" if "?" in ends[0] or "？" in ends[0] else "!" if ends[0][0] in "!！" else "."
+    folded = unicodedata.normalize("NFC", raw.casefold()).translate(_MARKS)
+    words: list[str] = []
+    kinds: list[str] = []
+    if _CLOCK.fullmatch(folded.strip(".,!?;:()")):
+        return ("#",), ("<clock>",), end
+    for part in _PART.findall(folded):
+        if wide := _WIDE.findall(part):
+            for run in wide:
+                words += [run] if len(run) == 1 else [run[at : at + 2] for at in range(min(len(run), 2 * MOST) - 1)]
+            kinds = [""] * len(words)
+            continue
+        for word in _FULL.get(part, (part[:MAX_WORD],)):
+            if word[0].isdigit():
+                kind = "<ordinal>" if _ORDINAL.fullmatch(word) else "<clock>" if _CLOCK.fullmatch(word) else "#"
+                word = "#"
+            else:
+                kind = TIME_KINDS.get(word, word)
+            words.append(word)
+            kinds.append(kind)
+    return tuple(words), tuple(kinds), end
+
+
+class _Words(dict[str, Seen]):
+    def __missing__(self, raw: str) -> Seen:
+        found = _look(raw)
+        if len(raw) <= 3 * MAX_WORD:
+            if len(self) >= MOST_CACHED:
+                self.clear()
+            self[raw] = found
+        return found
+
+
+_WORDS = _Words()
+
+
+def signals(content: str, role: str = "user") -> list[str]:
+    """The signals of a text, each once, in order of appearance."""
+    raw = (content.replace("\n", " . ") if "\n" in content else content).split()
+    if len(raw) > MOST:
+        raw = raw[: MOST // 2] + raw[-MOST // 2 :]
+    found: dict[str, None] = {}
+    last = before = "^"
+    count = 0
+    for words, kinds, end in map(_WORDS.__getitem__, raw):
+        for word, kind in zip(words, kinds, strict=True):
+            found[word] = None
+            if kind:
+                found[f"{last} {kind}"] = None
+                if last != "^":
+                    found[f"{before} * {kind}"] = None
+                last, before = kind, last
+            count += 1
+        if end:
+            if last != "^":
+                found[f"{last} $"] = None
+            found[end] = None
+            last = before = "^"
+    if last != "^":
+        found[f"{last} $"] = None
+    found[f"words:{(count + 1).bit_length()}"] = None
+    found[f"by:{role}"] = None
+    return [*found]

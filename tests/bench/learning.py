@@ -1,0 +1,110 @@
+"""Fits the weights of streams/core/text/learned.py to annotated examples, and tells what they are worth.
+
+Examples are split by author, then by voice, never by sentence: `crossed` gives each example the score of weights that
+were fitted without its group, which is what precision and recall are told of. A signal that few groups use tells of
+their authors, not of the act, and is left out. Needs scikit-learn, of the development tools.
+
+    fitted = fit(examples, "reminder")        the bias and the weights, in hundredths of log odds
+    scores = crossed(examples)                 of each example, out of its group
+    write(PATH, {"reminder": fitted, ...})     the file that Learned.load reads
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import orjson
+from scipy.sparse import csr_matrix
+from sklearn.linear_model import LogisticRegression
+
+GROUPS = 2
+"""Groups that must use a signal for it to be learned."""
+STRENGTH = 0.15
+"""Inverse of how strongly weights are drawn to nothing."""
+LEAST = 4
+"""Weights below it, in hundredths, are left out."""
+Weights = tuple[int, dict[str, int]]
+"""A bias and the weights of signals."""
+
+
+class Example(NamedTuple):
+    """Signals of something, whether it is an act, who said it, and how much it counts."""
+
+    signals: Sequence[str]
+    label: bool
+    group: str
+    weight: float = 1.0
+
+
+def fit(examples: Sequence[Example], strength: float = STRENGTH, groups: int = GROUPS) -> Weights:
+    """A logistic regression, its weights rounded to hundredths of log odds."""
+    users: dict[str, set[str]] = {}
+    for example in examples:
+        for signal in example.signals:
+            users.setdefault(signal, set()).add(example.group)
+    known = {signal: at for at, signal in enumerate(sorted(s for s, used in users.items() if len(used) >= groups))}
+    model = LogisticRegression(C=strength, max_iter=300, solver="liblinear")
+    model.fit(_matrix(examples, known), [e.label for e in examples], [e.weight for e in examples])
+    weights = {signal: round(100 * float(model.coef_[0, at])) for signal, at in known.items()}
+    return round(100 * float(model.intercept_[0])), {s: w for s, w in weights.items() if abs(w) >= LEAST}
+
+
+def _matrix(examples: Iterable[Example], known: Mapping[str, int]) -> csr_matrix:
+    columns: list[int] = []
+    ends = [0]
+    for example in examples:
+        columns += sorted({known[signal] for signal in example.signals if signal in known})
+        ends.append(len(columns))
+    return csr_matrix((np.ones(len(columns)), columns, ends), shape=(len(ends) - 1, len(known)))
+
+
+def score(weights: Weights, signals: Iterable[str]) -> int:
+    """What the weights say of signals."""
+    return weights[0] + sum(weights[1].get(signal, 0) for signal in signals)
+
+
+def crossed(examples: Sequence[Example], strength: float = STRENGTH, groups: int = GROUPS) -> list[int]:
+    """The score of each example by weights that were fitted without its group."""
+    found = [0] * len(examples)
+    for left_out in sorted({example.group for example in examples}):
+        weights = fit([e for e in examples if e.group != left_out], strength, groups)
+        for at, example in enumerate(examples):
+            if example.group == left_out:
+                found[at] = score(weights, example.signals)
+    return found
+
+
+def best(scores: Sequence[int], labels: Sequence[bool], precision: float) -> tuple[int, float, float]:
+    """The lowest threshold from which on precision is at least so high: threshold, precision, recall."""
+    right = told = 0
+    found = (10_000, 0.0, 0.0)
+    for value, label in sorted(zip(scores, labels, strict=True), reverse=True):
+        told += 1
+        right += label
+        if right / told >= precision:
+            found = (value, right / told, right / max(1, sum(labels)))
+    return found
+
+
+def reliability(scores: Sequence[int], labels: Sequence[bool]) -> list[tuple[float, float, int]]:
+    """By tenths of likelihood: what was said on average, what was true, of how many."""
+    told = 1 / (1 + np.exp(-np.array(scores) / 100))
+    rows = []
+    for tenth in range(10):
+        inside = (told >= tenth / 10) & (told < (tenth + 1) / 10 + (tenth == 9))
+        if inside.any():
+            rows.append((float(told[inside].mean()), float(np.array(labels)[inside].mean()), int(inside.sum())))
+    return rows
+
+
+def write(path: Path, version: int, learned: Mapping[str, Weights]) -> None:
+    """Writes weights for acts to a file, a signal a line."""
+    signals = sorted({signal for _, weights in learned.values() for signal in weights})
+    rows = {s: {act: weights[s] for act, (_, weights) in learned.items() if s in weights} for s in signals}
+    bias = {act: bias for act, (bias, _) in learned.items()}
+    lines = [f"{orjson.dumps(signal).decode()}: {orjson.dumps(row).decode()}" for signal, row in rows.items()]
+    head = f'{{"version": {version},\n"bias": {orjson.dumps(bias).decode()},\n"weights": {{\n'
+    path.write_text(head + ",\n".join(lines) + "\n}}\n", "utf-8")
