@@ -1,0 +1,333 @@
+"""Contradictions: what a turn states takes the place of what was stated before, or may do so; the chain is kept.
+
+Two steps. An index over the last statements of a space gives a few that a new one may be about: they share rare words,
+or what the speaker tells of himself, or were just said (see index). Of each, the clauses that are most alike are
+compared, and learned weights over what is seen of the two say how likely the newer takes the place of the older
+(see pairs). From `sure` on it does; from `suspected` on it is told as a doubt that a person, an agent or a model may
+judge (`contradiction-judged`). A judgment outranks the weights. The newer is the one with the later `at`: one that
+comes in late is history at once; one that is taken back leaves what it took the place of standing again.
+
+Sources: the contradiction chains of Engram (A -> B -> C, current belief by default, history on request); belief
+revision after Alchourrón, Gärdenfors and Makinson 1985, in its simplest form: the newest of two that cannot both hold.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from processors.contradictions.events import BeliefConfirmed as BeliefConfirmed
+from processors.contradictions.events import BeliefContradicted as BeliefContradicted
+from processors.contradictions.events import BeliefRestored as BeliefRestored
+from processors.contradictions.events import BeliefStated as BeliefStated
+from processors.contradictions.events import ContradictionSuspected as ContradictionSuspected
+from processors.contradictions.index import Index, Statement, index, keyed, words_of
+from processors.contradictions.pairs import Judged, Setting, judge, repeats, rule_of, tells, words_seen
+from processors.contradictions.reading import CHANGING, MAX_TEXT, Clause, Reading, attribute, is_plain, read, value
+from streams.core.events import ContradictionJudged, TurnRecorded, TurnRetracted
+from streams.core.params import Params, param
+from streams.core.processor import Derived, Processor, Raw, State, derived_id, on, r6
+from streams.core.read_model import Keep, read_model
+from streams.core.text.learned import likelihood
+
+
+class ContradictionsParams(Params):
+    """What becomes of a pair of statements, by how likely the newer takes the place of the older."""
+
+    sure: float = param(
+        0.73, "likelihood 0..1", "from here on it is taken as changed", source="tuned on tests/voices and sequences", ge=0, le=1
+    )
+    suspected: float = param(
+        0.32, "likelihood 0..1", "from here on it is told as a doubt", source="tuned on LoCoMo: at most 3 in 1,000 turns", ge=0, le=1
+    )
+    heard: float = param(0.6, "confidence 0..1", "a judge who is less sure is not heard", ge=0, le=1)
+
+
+@dataclass(slots=True)
+class Told:
+    """State, `turn/<id>`: what a turn states, what took its place, and what it took the place of."""
+
+    at: int
+    beliefs: dict[str, list[Any]] = field(default_factory=dict)
+    """By attribute: subject, value, whether affirmed, chain, place in it."""
+    older: dict[str, list[Any]] = field(default_factory=dict)
+    """By turn that this one took the place of: attribute, rule, confidence."""
+    newer: dict[str, int] = field(default_factory=dict)
+    """By turn that took this one's place: when it was said."""
+    doubts: list[str] = field(default_factory=list)
+    """Older turns whose place it may take."""
+    doubted: list[str] = field(default_factory=list)
+    """Newer turns that may take its place."""
+    retracted: bool = False
+
+
+class Found(NamedTuple):
+    """A pair of turns, and what the weights say of it."""
+
+    newer: str
+    newer_at: int
+    older: str
+    older_at: int
+    judged: Judged
+
+
+MAX_LINKS = 6
+MAX_BELIEFS = 4
+_NONE: tuple[Derived, ...] = ()
+
+
+def _turn(params: ContradictionsParams, state: State, turn: TurnRecorded, raw: Raw[TurnRecorded]) -> Sequence[Derived]:
+    """Compares what a turn states with what was stated before, and remembers it."""
+    text = raw.text
+    if turn.role == "tool" or turn.role == "system" or not text.terms:
+        return _NONE
+    known = state.index(index)
+    who = turn.agent or turn.role
+    said = turn.content[:MAX_TEXT]
+    words = words_of(text.terms, text.names, said)
+    found: Sequence[Derived] = _NONE
+    if tells(said):
+        reading = read(said)
+        words += keyed(reading, who)
+        near = known.near(words, turn.session, who, bool(reading.acts & CHANGING))
+        found = _compared(params, state, known, turn, reading, near)
+    statement = Statement(turn.id, known.count, turn.at, turn.session, who, turn.role, said, words)
+    state.put(f"slot/{known.enter(statement)}", statement)
+    return found
+
+
+def _compared(
+    params: ContradictionsParams, state: State, known: Index, turn: TurnRecorded, reading: Reading,
+    near: Sequence[tuple[int, Setting]],
+) -> Sequence[Derived]:
+    """What a turn states, and what of the older it takes the place of, says again or puts in doubt."""
+    pairs: list[Found] = []
+    seen = words_seen(turn.content[:MAX_TEXT])
+    for slot, setting in near:
+        other = known.slots[slot]
+        late = other.at > turn.at
+        newer, older = (read(other.text), reading) if late else (reading, read(other.text))
+        judged = judge(newer, older, setting, words_seen(other.text) if late else seen)
+        if judged is not None:
+            ends = ((other.turn, other.at), (turn.id, turn.at)) if late else ((turn.id, turn.at), (other.turn, other.at))
+            pairs.append(Found(*ends[0], *ends[1], judged))
+    pairs.sort(key=lambda pair: (pair.older_at, pair.newer_at))
+    told = _told(state, turn.id, turn.at)
+    out: list[Derived] = []
+    doubts: list[Found] = []
+    for pair in pairs:
+        sure = likelihood(pair.judged.score)
+        if sure >= params.suspected and _stands(state, pair):
+            if sure < params.sure:
+                doubts.append(pair)
+            else:
+                _replace(state, turn, pair, sure, out)
+    if doubts and not told.older and not told.newer:
+        _suspect(state, turn, max(doubts, key=lambda pair: pair.judged.score), out)
+    again = [pair for pair in pairs if repeats(pair.judged) and pair.newer == turn.id]
+    if again and not told.older:
+        out.insert(0, _confirm(state, turn, told, again[-1]))
+    for clause in reading.clauses:
+        if is_plain(clause) and len(told.beliefs) < MAX_BELIEFS:
+            _believe(told, turn.space, turn.id, turn.agent or turn.role, clause)
+    if told.beliefs or told.older or told.newer or told.doubts:
+        state.put(f"turn/{turn.id}", told)
+    return [*_stated(turn, turn.id, turn.role, told), *out]
+
+
+def _told(state: State, turn: str, at: int) -> Told:
+    found = state.get(f"turn/{turn}", Told)
+    if found is None:
+        found = Told(at)
+        state.put(f"turn/{turn}", found)
+    return found
+
+
+def _stands(state: State, pair: Found) -> bool:
+    """Whether nothing said before the newer took the older's place, and neither was taken back."""
+    older, newer = state.get(f"turn/{pair.older}", Told), state.get(f"turn/{pair.newer}", Told)
+    if newer is not None and (newer.retracted or len(newer.older) >= MAX_LINKS):
+        return False
+    return older is None or not (older.retracted or any(at <= pair.newer_at for at in older.newer.values()))
+
+
+def _believe(told: Told, space: str, turn: str, who: str, clause: Clause, of: str = "") -> str:
+    """Adds what a clause states to a turn; the attribute it states it of."""
+    of = of or attribute(clause)
+    if of not in told.beliefs:
+        chain = derived_id("chain", space, f"{turn}\0{of}")
+        whose = who if clause.mine or clause.who == "me" else ""
+        told.beliefs[of] = [whose, value(clause), not clause.negated, chain, 0]
+    return of
+
+
+def _stated(cause: TurnRecorded, turn: str, role: str, told: Told) -> list[Derived]:
+    return [
+        BeliefStated(cause.space, cause.session, cause.at, turn, role, whose, of, said, affirmed, chain, place)
+        for of, (whose, said, affirmed, chain, place) in told.beliefs.items()
+    ]
+
+
+def _replace(state: State, turn: TurnRecorded, pair: Found, sure: float, out: list[Derived]) -> None:
+    """The newer of a pair takes the older's place, in a chain of one attribute."""
+    known, (new, old) = state.index(index), pair.judged.clauses
+    newer, older = _told(state, pair.newer, pair.newer_at), _told(state, pair.older, pair.older_at)
+    for id, told, clause in ((pair.older, older, old), (pair.newer, newer, new)):
+        if id != turn.id and not told.beliefs and (slot := known.turns.get(id)) is not None:
+            statement = known.slots[slot]
+            _believe(told, turn.space, id, statement.who, clause)
+            out += _stated(turn, id, statement.role, told)
+    of = attribute(old)
+    if of not in older.beliefs:
+        of = _believe(older, turn.space, pair.older, turn.agent or turn.role, old) if pair.older == turn.id else next(iter(older.beliefs))
+    chain, place = older.beliefs[of][3:]
+    had = newer.beliefs.pop(attribute(new), None)
+    whose = older.beliefs[of][0]
+    newer.beliefs[of] = [whose, had[1] if had else value(new), not new.negated, chain, place + 1]
+    for between, at in [*older.newer.items()]:
+        if at > pair.newer_at:
+            _unlink(state, turn, between, pair.older, out, False)
+    _link(state, turn, pair.newer, pair.older, of, rule_of(pair.judged), sure, out)
+
+
+def _link(
+    state: State, cause: TurnRecorded | TurnRetracted | ContradictionJudged, newer_id: str, older_id: str, of: str,
+    rule: str, sure: float, out: list[Derived],
+) -> None:  # fmt: skip
+    newer, older = _told(state, newer_id, cause.at), _told(state, older_id, cause.at)
+    newer.older[older_id] = [of, rule, r6(sure)]
+    older.newer[newer_id] = newer.at
+    if older_id in newer.doubts:
+        newer.doubts.remove(older_id)
+        older.doubted.remove(newer_id)
+    none = ["", "", True, derived_id("chain", cause.space, older_id), 0]
+    held = older.beliefs.get(of, none)
+    out.append(
+        BeliefContradicted(
+            cause.space, cause.session, cause.at, newer_id, older_id, held[0], of, newer.beliefs.get(of, none)[1],
+            held[1], rule, r6(sure), held[3], held[4] + 1,
+        )
+    )  # fmt: skip
+    state.put(f"turn/{newer_id}", newer)
+    state.put(f"turn/{older_id}", older)
+
+
+def _unlink(
+    state: State, cause: TurnRecorded | TurnRetracted | ContradictionJudged, newer_id: str, older_id: str,
+    out: list[Derived], current: bool,
+) -> None:  # fmt: skip
+    """A link, or a suspicion, is gone."""
+    newer, older = _told(state, newer_id, cause.at), _told(state, older_id, cause.at)
+    of = newer.older.pop(older_id, [next(iter(older.beliefs), "")])[0]
+    older.newer.pop(newer_id, None)
+    if older_id in newer.doubts:
+        newer.doubts.remove(older_id)
+        older.doubted.remove(newer_id)
+    whose, said, _, chain, _ = older.beliefs.get(of, ["", "", True, derived_id("chain", cause.space, older_id), 0])
+    stands = current and not older.newer and not older.retracted
+    out.append(BeliefRestored(cause.space, cause.session, cause.at, older_id, newer_id, whose, of, said, stands, chain))
+    state.put(f"turn/{newer_id}", newer)
+    state.put(f"turn/{older_id}", older)
+
+
+def _suspect(state: State, turn: TurnRecorded, pair: Found, out: list[Derived]) -> None:
+    """The newer of a pair may take the older's place."""
+    newer, older = _told(state, pair.newer, pair.newer_at), _told(state, pair.older, pair.older_at)
+    if len(older.doubted) >= MAX_LINKS or len(newer.doubts) >= MAX_LINKS:
+        return
+    newer.doubts.append(pair.older)
+    older.doubted.append(pair.newer)
+    state.put(f"turn/{pair.newer}", newer)
+    state.put(f"turn/{pair.older}", older)
+    new, old = pair.judged.clauses
+    out.append(
+        ContradictionSuspected(
+            turn.space, turn.session, turn.at, pair.newer, pair.older, next(iter(older.beliefs.values()), [""])[0],
+            next(iter(older.beliefs), ""), value(new), value(old), likelihood(pair.judged.score), pair.judged.why(),
+        )
+    )  # fmt: skip
+
+
+def _confirm(state: State, turn: TurnRecorded, told: Told, pair: Found) -> BeliefConfirmed:
+    """A turn says again what was said."""
+    new, old = pair.judged.clauses
+    of = attribute(old)
+    whose, _, _, chain, place = (_told(state, pair.older, pair.older_at)).beliefs.get(of, ["", "", True, "", 0])
+    if chain:
+        told.beliefs[of] = [whose, value(new), True, chain, place]
+    return BeliefConfirmed(turn.space, turn.session, turn.at, turn.id, pair.older, whose, of, chain)
+
+
+def _retracted(
+    params: ContradictionsParams, state: State, fact: TurnRetracted, raw: Raw[TurnRetracted]
+) -> list[Derived]:
+    """What the turn took the place of stands again, unless what took the turn's place takes that, too."""
+    known = state.index(index)
+    if (slot := known.turns.get(fact.turn)) is not None and known.slots[slot].words:
+        state.put(f"slot/{slot}", known.silence(slot))
+    told = state.get(f"turn/{fact.turn}", Told)
+    if told is None or told.retracted:
+        return []
+    told.retracted = True
+    out: list[Derived] = []
+    joined = [(newer, older, *told.older[older]) for newer in told.newer for older in told.older]
+    for older in [*told.older, *told.doubts]:
+        _unlink(state, fact, fact.turn, older, out, not told.newer)
+    for newer in [*told.newer, *told.doubted]:
+        _unlink(state, fact, newer, fact.turn, out, False)
+    for newer, older, of, rule, sure in joined:
+        _link(state, fact, newer, older, of, rule, sure, out)
+    state.put(f"turn/{fact.turn}", told)
+    return out
+
+
+def _judged(
+    params: ContradictionsParams, state: State, fact: ContradictionJudged, raw: Raw[ContradictionJudged]
+) -> list[Derived]:
+    """A judgment makes a link, confirms one or dissolves it, and settles a doubt."""
+    if fact.turn == fact.older or fact.confidence < params.heard:
+        return []
+    newer, older = state.get(f"turn/{fact.turn}", Told), state.get(f"turn/{fact.older}", Told)
+    if any(told is not None and told.retracted for told in (newer, older)):
+        return []
+    out: list[Derived] = []
+    link = newer.older.get(fact.older) if newer else None
+    doubted = newer is not None and fact.older in newer.doubts
+    if not fact.contradicts:
+        if link or doubted:
+            _unlink(state, fact, fact.turn, fact.older, out, True)
+        return out
+    of = link[0] if link else next(iter(older.beliefs), "") if older else ""
+    full = not link and newer is not None and len(newer.older) >= MAX_LINKS
+    if not full and link != [of, "judged", r6(fact.confidence)]:
+        _link(state, fact, fact.turn, fact.older, of, "judged", fact.confidence, out)
+    return out
+
+
+def holding(
+    params: ContradictionsParams, records: Sequence[BeliefContradicted | BeliefRestored]
+) -> list[tuple[str, str, str, str, str, float]]:
+    """The links that hold, given the last record of each kind in the order told: newer and older turn, both values,
+    the rule, how sure."""
+    held: dict[tuple[str, str], BeliefContradicted] = {}
+    for link in records:
+        if isinstance(link, BeliefContradicted):
+            held[link.turn, link.older] = link
+        else:
+            held.pop((link.newer, link.turn), None)
+    return [(k.turn, k.older, k.value, k.older_value, k.rule, k.confidence) for k in held.values()]
+
+
+PROCESSOR = Processor(
+    name="contradictions",
+    version=2,
+    params=ContradictionsParams,
+    takes=(on(TurnRecorded, _turn), on(TurnRetracted, _retracted), on(ContradictionJudged, _judged)),
+    emits=(BeliefStated, BeliefConfirmed, BeliefContradicted, ContradictionSuspected, BeliefRestored),
+    read_model=read_model(
+        __package__,
+        keeps=(Keep(BeliefContradicted, ("turn", "older")), Keep(BeliefRestored, ("newer", "turn"))),
+        readings={"contradicted": holding},
+    ),
+)

@@ -15,10 +15,11 @@ from typing import NamedTuple
 
 from processors.contradictions.words import ACT, BE, BITS, DENY, DROP, FUNCTION, ME, NOT, SCOPE, THEY, VERB, WE, Language, Word, language
 
-MAX_TEXT = 1200
+MAX_TEXT = 600
 """Characters of a turn that are read."""
 MAX_CLAUSES, MAX_WORDS, MAX_WORD = 8, 48, 40
 ASKS, MAYBE, PAST, SAYS = BITS["ask"], BITS["maybe"], BITS["past"], BITS["says"]
+CHANGING = BITS["change"] | BITS["correct"] | BITS["now"]
 _SKIP = re.compile(r"```.*?(?:```|$)|^[>\-*|+#].*$|[\"“„«][^\"”“»]{12,}[\"”“»]", re.DOTALL | re.MULTILINE)
 """Code, quotes and lists state nothing."""
 _TOKEN = re.compile(r"[$€£]?\d[\w.,:/%€$£+-]*[\w%€$£+]|[$€£]?\d|[^\W\d_][\w.'’@/+&-]*[\w+]|[^\W\d_]|[.?!;,:–—()…\n]|\B-\B|-- ")
@@ -35,7 +36,12 @@ _UNITS = {
 _LEFT = frozenset(("from", "instead", "statt", "than", "von", "lugar", "vez", "lieu"))
 """Words behind which stands what is no more."""
 _TAKEN = frozenset(("to", "nach", "auf", "à"))
+MAX_ATTRIBUTE, MAX_VALUE = 120, 60
+_NOT_PLAIN = BITS["ask"] | BITS["maybe"] | BITS["past"] | BITS["says"] | BITS["once"]
 _JOINT = frozenset(("but", "because", "although", "though", "aber", "sondern", "denn", "pero", "sino", "porque", "mais", "car"))
+
+
+_LITTLE = frozenset("a an the to in at on for with my our now is are of it as from ein eine der die das in bei un une le la el en".split())
 
 
 class Value(NamedTuple):
@@ -308,3 +314,30 @@ def _units(at: int, after: int, known: Sequence[Word], words: Sequence[str]) -> 
         if 0 <= place < len(words) and not known[place].bits & (SCOPE | FUNCTION | ACT | ME | WE | THEY | DROP | NOT) and words[place].isalpha():
             found.add(_UNITS.get(words[place], known[place].stem))
     return frozenset(found)
+
+
+def attribute(clause: Clause) -> str:
+    """What a clause states something of, as stems in order: "color favorit", "live"."""
+    verb = {clause.verb} - {"", "be"}
+    stems = clause.left | verb or {value.sort for value in clause.values} or clause.right
+    return " ".join(sorted(stems))[:MAX_ATTRIBUTE]
+
+
+def value(clause: Clause) -> str:
+    """What a clause states, in its words, without the little ones about it."""
+    words = clause.said.split()
+    while words and words[0] in _LITTLE:
+        words.pop(0)
+    while words and words[-1] in _LITTLE:
+        words.pop()
+    return " ".join(words)[:MAX_VALUE]
+
+
+def is_plain(clause: Clause) -> bool:
+    """Whether a clause states something of something, without doubt, of now and of what it names."""
+    named = clause.who in ("me", "we") and (clause.verb != "be" or bool(clause.right or clause.values)) or bool(clause.left)
+    return (
+        bool(clause.verb) and named and clause.who != "they" and not clause.acts & _NOT_PLAIN
+        and len(clause.left) <= 5 and len(clause.right) + len(clause.scope) <= 7
+        and (bool(clause.right or clause.values) or clause.verb != "be")
+    )  # fmt: skip

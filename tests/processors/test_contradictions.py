@@ -14,6 +14,7 @@ from processors.contradictions import (
     BeliefContradicted,
     BeliefRestored,
     BeliefStated,
+    ContradictionSuspected,
 )
 from streams.core.driver import fold
 from streams.core.events import DAY, ContradictionJudged, MemoryRecalled, Outside, TurnRecorded, TurnRetracted

@@ -14,7 +14,7 @@ _HERE = {
     LOG: {"feed": "log", "tail": "log"},
     ASK: {
         "context": "ask", "show": "ask", "manifest": "ask", "links": "ask", "query": "queries", "sql": "queries",
-        "efforts": "efforts:app", "offers": "offers:app", "notes": "notes:app",
+        "efforts": "efforts:app", "offers": "offers:app", "doubts": "doubts:app", "notes": "notes:app",
         "recall": "recall", "needs-recall": "recall", "memory": "recall",
     },
     REPLAY: {
