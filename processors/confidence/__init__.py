@@ -131,7 +131,9 @@ def reliability(params: ConfidenceParams, record: Record, role: str) -> float:
     if record is None:
         return trust(params, role)
     relied = record.scale * trust(params, role) + record.shift
-    by, may = (record.contradicted, record.suspected) if isinstance(record, ConfidenceChanged) else (record.by, record.may)
+    by, may = (
+        (record.contradicted, record.suspected) if isinstance(record, ConfidenceChanged) else (record.by, record.may)
+    )
     return relied * (params.contradicted if by else params.suspected if may else 1)
 
 
@@ -162,9 +164,7 @@ def _contradicted(params: ConfidenceParams, state: State, event: BeliefContradic
     return _weigh(state, event, event.older, event.turn, "contradicted")
 
 
-def _suspected(
-    params: ConfidenceParams, state: State, event: ContradictionSuspected, raw: Raw[Any]
-) -> list[Derived]:
+def _suspected(params: ConfidenceParams, state: State, event: ContradictionSuspected, raw: Raw[Any]) -> list[Derived]:
     """A newer statement may take the older one's place."""
     return _weigh(state, event, event.older, event.turn, "suspected")
 

@@ -36,10 +36,20 @@ class ContradictionsParams(Params):
     """What becomes of a pair of statements, by how likely the newer takes the place of the older."""
 
     sure: float = param(
-        0.73, "likelihood 0..1", "from here on it is taken as changed", source="tuned on tests/voices and sequences", ge=0, le=1
+        0.73,
+        "likelihood 0..1",
+        "from here on it is taken as changed",
+        source="tuned on tests/voices and sequences",
+        ge=0,
+        le=1,
     )
     suspected: float = param(
-        0.32, "likelihood 0..1", "from here on it is told as a doubt", source="tuned on LoCoMo: at most 3 in 1,000 turns", ge=0, le=1
+        0.32,
+        "likelihood 0..1",
+        "from here on it is told as a doubt",
+        source="tuned on LoCoMo: at most 3 in 1,000 turns",
+        ge=0,
+        le=1,
     )
     heard: float = param(0.6, "confidence 0..1", "a judge who is less sure is not heard", ge=0, le=1)
 
@@ -98,7 +108,11 @@ def _turn(params: ContradictionsParams, state: State, turn: TurnRecorded, raw: R
 
 
 def _compared(
-    params: ContradictionsParams, state: State, known: Index, turn: TurnRecorded, reading: Reading,
+    params: ContradictionsParams,
+    state: State,
+    known: Index,
+    turn: TurnRecorded,
+    reading: Reading,
     near: Sequence[tuple[int, Setting]],
 ) -> Sequence[Derived]:
     """What a turn states, and what of the older it takes the place of, says again or puts in doubt."""
@@ -110,7 +124,9 @@ def _compared(
         newer, older = (read(other.text), reading) if late else (reading, read(other.text))
         judged = judge(newer, older, setting, words_seen(other.text) if late else seen)
         if judged is not None:
-            ends = ((other.turn, other.at), (turn.id, turn.at)) if late else ((turn.id, turn.at), (other.turn, other.at))
+            ends = (
+                ((other.turn, other.at), (turn.id, turn.at)) if late else ((turn.id, turn.at), (other.turn, other.at))
+            )
             pairs.append(Found(*ends[0], *ends[1], judged))
     pairs.sort(key=lambda pair: (pair.older_at, pair.newer_at))
     told = _told(state, turn.id, turn.at)
@@ -180,7 +196,11 @@ def _replace(state: State, turn: TurnRecorded, pair: Found, sure: float, out: li
             out += _stated(turn, id, statement.role, told)
     of = attribute(old)
     if of not in older.beliefs:
-        of = _believe(older, turn.space, pair.older, turn.agent or turn.role, old) if pair.older == turn.id else next(iter(older.beliefs))
+        of = (
+            _believe(older, turn.space, pair.older, turn.agent or turn.role, old)
+            if pair.older == turn.id
+            else next(iter(older.beliefs))
+        )
     chain, place = older.beliefs[of][3:]
     had = newer.beliefs.pop(attribute(new), None)
     whose = older.beliefs[of][0]

@@ -16,13 +16,13 @@ from streams.core.processor import State
 
 SLOTS = 2048
 """Statements looked at: the last ones of a space. Of a talkative person, about a year's."""
-RARE = 12
-"""A word that more statements use finds none of them."""
+RARE, FEW = 8, 2
+"""A word that more statements use finds only so many of them."""
 FOUND = 3
-"""Statements compared with a new one: those that share most; and the LAST of the session, where it changes something."""
+"""Statements compared with a new one: those that share most; where it changes something, the session's LAST, too."""
 LAST = 3
 _COUNT = 63
-_WORTH = [0, *(((16 // (users + 3) + 1) << 6) + (users <= 6) for users in range(1, RARE + 1))]
+_WORTH = [0, *(((16 // (users + 3) + 1) << 6) + (users <= 6) for users in range(1, RARE + 2))]
 """What a shared word is worth, by how many use it; in the last six bits, whether it counts as rare."""
 MAX_TERMS, MAX_NAME, MAX_NUMBERS = 24, 40, 8
 _NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
@@ -105,11 +105,11 @@ class Index:
         shared: dict[int, int] = {}
         for word in words:
             mask = self.words.get(word, 0)
-            if mask and (users := mask.bit_count()) <= RARE:
-                while mask:
-                    slot = mask.bit_length() - 1
-                    mask ^= 1 << slot
-                    shared[slot] = shared.get(slot, 0) + _WORTH[users]
+            users = mask.bit_count()
+            for _ in range(users if users <= RARE else FEW):
+                slot = mask.bit_length() - 1
+                mask ^= 1 << slot
+                shared[slot] = shared.get(slot, 0) + _WORTH[min(users, RARE + 1)]
         slots = self.slots
         best = sorted(shared, key=lambda slot: (-shared[slot], -slots[slot].number))[:FOUND]
         recent = self.sessions.get(session, [])
@@ -119,9 +119,8 @@ class Index:
         for slot in best:
             other = slots[slot]
             if other.words:
-                before = len(recent) - 1 - recent.index(slot) if slot in recent else 9
                 rare = min(shared.get(slot, 0) & _COUNT, 4)
-                found.append((slot, Setting(other.who == who, other.session == session, before, rare)))
+                found.append((slot, Setting(other.who == who, slot in recent, rare)))
         return found
 
 

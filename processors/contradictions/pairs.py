@@ -1,13 +1,14 @@
-"""What is seen of two statements, the one newer: signals by which learned weights decide whether it takes the other's place.
+"""What is seen of two statements: signals by which learned weights decide whether the newer takes the other's place.
 
 Two steps (see __init__): an index gives a few older turns that may be meant; of each, the clauses that are most alike
 are compared here. `signals` tells how what is spoken of, the verb and what is said of it stand to each other, which
-values differ, which words of change or of doubt are there. The weights are learned (tests/bench/learn_contradictions.py).
+values differ, which words of change or of doubt are there. What the weights are worth, learned and measured on what,
+is told by tests/bench/learn_contradictions.py.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from processors.contradictions.reading import Clause, Reading, Value
@@ -28,9 +29,8 @@ class Setting(NamedTuple):
     """How two turns stand to each other."""
 
     same_speaker: bool
-    same_session: bool
-    recent: int
-    """How many statements of the session came between; 9 for more, or for another session."""
+    just: bool
+    """Whether the older is one of the last statements of the newer's session."""
     rare: int
     """Rare words that they share, up to 4."""
 
@@ -82,7 +82,13 @@ def compared(new: Sequence[Value], old: Sequence[Value]) -> dict[str, str]:
         for other in others:
             if value.sort == "number" and value.units and other.units and not value.units & other.units:
                 continue
-            if value.sort == "day" and value.units and other.units and value.units != other.units and value.value == other.value:
+            if (
+                value.sort == "day"
+                and value.units
+                and other.units
+                and value.units != other.units
+                and value.value == other.value
+            ):
                 how = "other"
                 continue
             if _equal(value, other):
@@ -119,18 +125,19 @@ def signals(pair: Pair, newer: Reading, older: Reading, setting: Setting) -> lis
     change = "correct" if "correct" in acts else "change" if "change" in acts else "now" if "now" in acts else "plain"
     found = [
         f"who:{who}", f"left:{left}", f"verb:{verb}", f"right:{right}", f"scope:{scope}", f"said:{said}",
-        f"shared:{shared}", f"rare:{setting.rare}", f"neg:{negated}", f"recent:{setting.recent}",
+        f"shared:{shared}", f"rare:{setting.rare}", f"neg:{negated}",
         f"frame:{who} {left} {verb}", f"frame:{left} {verb} {right} {said}", f"frame:{left} {verb} {said} {change}",
         f"frame:{right} {said} neg {negated}", f"frame:{verb} {right} neg {negated}", f"frame:{left} {right} {change}",
         f"{said} shared:{shared}", f"{said} rare:{setting.rare}", f"{change} rare:{setting.rare}", f"{change} {said}",
-        f"{change} {said} rare:{min(setting.rare, 2)}", f"who:{who} {said} {change}", f"recent:{setting.recent} {change} {said}",
-        f"scope:{scope} {said}", f"extra:{min(len(new.stems - old.stems), 5)} {said}", f"lacks:{min(len(old.stems - new.stems), 5)} {said}",
+        f"{change} {said} rare:{min(setting.rare, 2)}", f"who:{who} {said} {change}",
+        f"scope:{scope} {said}",
+        f"extra:{min(len(new.stems - old.stems), 5)} {said}", f"lacks:{min(len(old.stems - new.stems), 5)} {said}",
         f"old words:{len(older.words).bit_length()}", f"new words:{len(newer.words).bit_length()}",
     ]  # fmt: skip
     if denies:
         found += ["denies", f"denies {said}", f"denies {verb}"]
-    if setting.same_session:
-        found.append("session:same")
+    if not setting.rare and setting.just:
+        found += ["just", f"just {change} {said}", f"just {who} {said}"]
     found += [f"{sort}:{how}" for sort, how in values.items()]
     found += [f"{sort}:{how} {change}" for sort, how in values.items()]
     found += [f"new {act}" for act in acts]
@@ -169,7 +176,7 @@ def _verb(new: Clause, old: Clause) -> str:
 
 
 WEIGHTS = Learned.load(__package__, "weights.json")
-"""`replaces` of a pair: whether the newer takes the place of the older. `tells` of a turn: whether it is worth comparing."""
+"""`replaces` of a pair: whether the newer takes the place of the older. `tells` of a turn: whether to compare it."""
 REPLACES, TELLS = WEIGHTS.acts.index("replaces"), WEIGHTS.acts.index("tells")
 
 
@@ -186,7 +193,7 @@ class Judged(NamedTuple):
 
 
 def judge(newer: Reading, older: Reading, setting: Setting, words: Sequence[str]) -> Judged | None:
-    """What the weights say of two turns, given the signals of the newer's words; None where one of them says nothing."""
+    """What the weights say of two turns, given the signals of the newer's words; None where one says nothing."""
     best: Judged | None = None
     for pair in pairs(newer, older):
         seen = [*signals(pair, newer, older, setting), *words]
@@ -225,8 +232,11 @@ def repeats(judged: Judged) -> bool:
     """Whether a clause says plainly what another said."""
     new, old = judged.clauses
     values = {*compared(new.values, old.values).values()}
-    alike = values == {"same"} or (not new.values and not old.values and new.right and _relation(new.right, old.right) in ("same", "part"))
+    alike = values == {"same"} or (
+        not new.values and not old.values and new.right and _relation(new.right, old.right) in ("same", "part")
+    )
     return bool(
-        alike and new.verb and new.verb == old.verb and new.negated == old.negated and _relation(new.left, old.left) in ("same", "none")
-        and (new.left or new.who in ("me", "we")) and not (new.acts | old.acts) & _DOUBTFUL
+        alike and new.verb and new.verb == old.verb and new.negated == old.negated
+        and _relation(new.left, old.left) in ("same", "none") and (new.left or new.who in ("me", "we"))
+        and not (new.acts | old.acts) & _DOUBTFUL
     )  # fmt: skip

@@ -13,35 +13,60 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
-from processors.contradictions.words import ACT, BE, BITS, DENY, DROP, FUNCTION, ME, NOT, SCOPE, THEY, VERB, WE, Language, Word, language
+from processors.contradictions.words import (
+    ACT,
+    BE,
+    BITS,
+    DENY,
+    DROP,
+    FUNCTION,
+    ME,
+    NOT,
+    SCOPE,
+    THEY,
+    VERB,
+    WE,
+    Language,
+    Word,
+    language,
+)
 
-MAX_TEXT = 600
+MAX_TEXT = 500
 """Characters of a turn that are read."""
 MAX_CLAUSES, MAX_WORDS, MAX_WORD = 8, 48, 40
 ASKS, MAYBE, PAST, SAYS = BITS["ask"], BITS["maybe"], BITS["past"], BITS["says"]
 CHANGING = BITS["change"] | BITS["correct"] | BITS["now"]
 _SKIP = re.compile(r"```.*?(?:```|$)|^[>\-*|+#].*$|[\"“„«][^\"”“»]{12,}[\"”“»]", re.DOTALL | re.MULTILINE)
 """Code, quotes and lists state nothing."""
-_TOKEN = re.compile(r"[$€£]?\d[\w.,:/%€$£+-]*[\w%€$£+]|[$€£]?\d|[^\W\d_][\w.'’@/+&-]*[\w+]|[^\W\d_]|[.?!;,:–—()…\n]|\B-\B|-- ")
+_MARKS = frozenset('`\n>|"“„«')
+_TOKEN = re.compile(
+    r"[$€£]?\d[\w.,:/%€$£+-]*[\w%€$£+]|[$€£]?\d|[^\W\d_][\w.'’@/+&-]*[\w+]|[^\W\d_]|[.?!;,:–—()…\n]|\B-\B|-- "
+)
 _END = frozenset(".?!;:\n–—()…-") | {"-- "}
 _CLOCK = re.compile(r"(\d{1,2})(?:[:.h](\d\d))?(am|pm|a\.m|p\.m|uhr|h)?")
 _NUMBER = re.compile(r"([$€£]?)(\d+(?:[.,]\d+)*)(k|%|€|£|\$|[a-zµ]{1,3})?")
 _SHORT = {"'m": "am", "'re": "are", "'ve": "have", "'ll": "will", "'d": "would"}
 _IS = frozenset(("it", "that", "he", "she", "there", "name", "what", "who", "here", "where"))
 _UNITS = {
-    "$": "dollar", "€": "euro", "£": "pound", "euros": "euro", "eur": "euro", "quid": "pound", "pounds": "pound", "dollars": "dollar", "bucks": "dollar",
-    "mins": "minut", "min": "minut", "minutes": "minut", "hrs": "hour", "hours": "hour", "s": "second", "seconds": "second", "sec": "second", "kilos": "kg",
-    "percent": "%", "yrs": "year", "years": "year", "mgs": "mg",
+    "$": "dollar", "€": "euro", "£": "pound", "euros": "euro", "eur": "euro", "quid": "pound", "pounds": "pound",
+    "dollars": "dollar", "bucks": "dollar", "mins": "minut", "min": "minut", "minutes": "minut", "hrs": "hour",
+    "hours": "hour", "s": "second", "seconds": "second", "sec": "second", "kilos": "kg", "percent": "%",
+    "yrs": "year", "years": "year", "mgs": "mg",
 }  # fmt: skip
 _LEFT = frozenset(("from", "instead", "statt", "than", "von", "lugar", "vez", "lieu"))
 """Words behind which stands what is no more."""
 _TAKEN = frozenset(("to", "nach", "auf", "à"))
 MAX_ATTRIBUTE, MAX_VALUE = 120, 60
 _NOT_PLAIN = BITS["ask"] | BITS["maybe"] | BITS["past"] | BITS["says"] | BITS["once"]
-_JOINT = frozenset(("but", "because", "although", "though", "aber", "sondern", "denn", "pero", "sino", "porque", "mais", "car"))
+_NO_NAMES = frozenset(("i", "i'm", "i've", "i'd", "i'll"))
+_JOINT = frozenset(
+    ("but", "because", "although", "though", "aber", "sondern", "denn", "pero", "sino", "porque", "mais", "car")
+)
 
 
-_LITTLE = frozenset("a an the to in at on for with my our now is are of it as from ein eine der die das in bei un une le la el en".split())
+_ABOUT = "a an the to in at on for with my our now is are of it as from ein eine der die das bei un une le la el en"
+_LITTLE = frozenset(_ABOUT.split())
+"""Words that a value is shown without, at its ends."""
 
 
 class Value(NamedTuple):
@@ -99,7 +124,9 @@ class Reading(NamedTuple):
 @lru_cache(maxsize=4096)
 def read(text: str) -> Reading:
     """The clauses of a turn. Remembered: a pure function of the text."""
-    text = _SKIP.sub("\n", text[:MAX_TEXT]) if ("`" in text or "\n" in text or '"' in text or "“" in text or "„" in text or "«" in text) else text
+    text = text[:MAX_TEXT]
+    if not _MARKS.isdisjoint(text):
+        text = _SKIP.sub("\n", text)
     tokens = [token for token in _TOKEN.findall(text) if len(token) <= MAX_WORD]
     folded = [token.casefold().replace("’", "'") for token in tokens]
     spoken = language(folded)
@@ -123,8 +150,8 @@ def _parts(
     """The words of each clause, which of them are names, and whether it is asked."""
     waiting: list[list[str]] = [[]]
     names: list[set[int]] = [set()]
-    fresh = True
-    for at, (token, word) in enumerate(zip(tokens, folded, strict=True)):
+    fresh, capitals = True, spoken.name != "de"
+    for token, word in zip(tokens, folded, strict=True):
         if word in _END:
             if word == ":" and len(waiting) == 1 and len(waiting[0]) < 3:
                 continue
@@ -134,10 +161,12 @@ def _parts(
             waiting.append([])
             names.append(set())
         else:
-            for one in _expanded(word, folded[at + 1] if at + 1 < len(folded) else ""):
-                if not fresh and token[0].isupper() and spoken.name != "de" and one != "i" and spoken[word].sort not in ("weekday", "month"):
-                    names[-1].add(len(waiting[-1]))
-                waiting[-1].append(one)
+            if not fresh and capitals and token[0].isupper() and word not in _NO_NAMES and not spoken[word].sort:
+                names[-1].add(len(waiting[-1]))
+            if "'" in word:
+                waiting[-1].extend(_expanded(word))
+            else:
+                waiting[-1].append(word)
             fresh = False
     yield from _merged(waiting, names, False, spoken)
 
@@ -150,8 +179,7 @@ def _merged(
     for words, named in zip(parts, names, strict=True):
         if not words:
             continue
-        whole = any(spoken[word].bits & (BE | VERB) for word in words[: MAX_WORDS // 2])
-        if found and not (whole and any(spoken[word].bits & (BE | VERB) for word in found[-1][0])):
+        if found and not (_has_verb(words, spoken) and _has_verb(found[-1][0], spoken)):
             found[-1][1].update(len(found[-1][0]) + at for at in named)
             found[-1][0].extend(words)
         else:
@@ -160,10 +188,15 @@ def _merged(
         yield words[:MAX_WORDS], named, asked
 
 
-def _expanded(word: str, following: str) -> tuple[str, ...]:
-    """A word, or the two that a contraction stands for."""
-    if "'" not in word:
-        return (word,)
+def _has_verb(words: Sequence[str], spoken: Language) -> bool:
+    for word in words:  # noqa: SIM110  a loop costs half of any()
+        if spoken[word].bits & (BE | VERB):
+            return True
+    return False
+
+
+def _expanded(word: str) -> tuple[str, ...]:
+    """A word with an apostrophe, or the two that a contraction stands for."""
     if word.endswith("n't"):
         return (word[:-3], "not")
     head, _, tail = word.rpartition("'")
@@ -208,21 +241,21 @@ def _clause(words: Sequence[str], named: set[int], spoken: Language) -> Clause:
         if skip > 0:
             skip -= 1
             continue
-        value, skip = _value(words, known, at, spoken)
-        if value:
-            values.append(value)
-            if denying > 0:
-                denied.add(value.value)
-            continue
+        if word.odd or word.sort:
+            value, skip = _value(words, known, at)
+            if value:
+                values.append(value)
+                if denying > 0:
+                    denied.add(value.value)
+                continue
         if word.bits & SCOPE and side == 1 and sides[1] | {*values}:
             side = 2
-        if not word.bits & (SCOPE | DROP | FUNCTION | ME | WE | THEY | BE) and not word.bits & ACT & ~(BITS["change"] | BITS["past"] | BITS["now"]) or at in named:
-            if len(words[at]) > 1 and (not word.bits & ACT or at in named):
-                sides[side].add(word.stem)
-                if at in named:
-                    names.add(word.stem)
-                if denying > 0:
-                    denied.add(word.stem)
+        if word.telling or at in named:
+            sides[side].add(word.stem)
+            if at in named:
+                names.add(word.stem)
+            if denying > 0:
+                denied.add(word.stem)
     stem = "" if verb < 0 else "be" if known[verb].bits & BE else known[verb].stem
     said = " ".join(words[verb + 1 :])
     return Clause(
@@ -255,7 +288,7 @@ def _verb(known: Sequence[Word]) -> int:
     return -1
 
 
-def _value(words: Sequence[str], known: Sequence[Word], at: int, spoken: Language) -> tuple[Value | None, int]:
+def _value(words: Sequence[str], known: Sequence[Word], at: int) -> tuple[Value | None, int]:
     """The value that stands at a place, if any, and how many words after it belong to it."""
     word, told = words[at], known[at]
     after = words[at + 1] if at + 1 < len(words) else ""
@@ -263,14 +296,20 @@ def _value(words: Sequence[str], known: Sequence[Word], at: int, spoken: Languag
     if told.sort:
         if told.sort == "month":
             number = _day(after)
-            return (Value("day", number, frozenset((told.value,))), 1) if number else (None, 0) if len(word) < 4 else (Value("month", told.value, frozenset()), 0)
+            return (
+                (Value("day", number, frozenset((told.value,))), 1)
+                if number
+                else (None, 0)
+                if len(word) < 4
+                else (Value("month", told.value, frozenset()), 0)
+            )
         if told.sort == "count":
-            return (Value("number", told.value, _units(at, at + 1, known, words)), 0) if told.value != "1" else (None, 0)
+            return (
+                (Value("number", told.value, _units(at, at + 1, known, words)), 0) if told.value != "1" else (None, 0)
+            )
         return Value(told.sort, told.value, frozenset()), 0
     if not (word[0].isdigit() or word[0] in "$€£"):
-        if any(char.isdigit() for char in word) or "@" in word or "_" in word:
-            return Value("code", word, frozenset()), 0
-        return (Value("clock", "12:00", frozenset()), 0) if word in ("noon", "midday", "midnight", "mittags") else (None, 0)
+        return Value("code", word, frozenset()), 0
     month = 2 if after in ("of", "de") else 1
     if at + month < len(words) and known[at + month].sort == "month" and (number := _day(word)):
         return Value("day", number, frozenset((known[at + month].value,))), month
@@ -287,7 +326,9 @@ def _value(words: Sequence[str], known: Sequence[Word], at: int, spoken: Languag
     if clock and (half or clock[3] or ":" in word or "h" in word or before in ("at", "um")):
         hour = int(clock[1])
         pm = (half or clock[3] or "")[:1] == "p"
-        return Value("clock", f"{hour + 12 if pm and hour < 12 else hour}:{clock[2] or '00'}", frozenset()), 1 if half else 0
+        return Value(
+            "clock", f"{hour + 12 if pm and hour < 12 else hour}:{clock[2] or '00'}", frozenset()
+        ), 1 if half else 0
     found = _NUMBER.fullmatch(word)
     if found is None:
         return Value("code", word, frozenset()), 0
@@ -311,7 +352,11 @@ def _units(at: int, after: int, known: Sequence[Word], words: Sequence[str]) -> 
     """What a number counts: the telling word behind it, and the one before."""
     found = set()
     for place in (after, at - 1, at - 2):
-        if 0 <= place < len(words) and not known[place].bits & (SCOPE | FUNCTION | ACT | ME | WE | THEY | DROP | NOT) and words[place].isalpha():
+        if (
+            0 <= place < len(words)
+            and not known[place].bits & (SCOPE | FUNCTION | ACT | ME | WE | THEY | DROP | NOT)
+            and words[place].isalpha()
+        ):
             found.add(_UNITS.get(words[place], known[place].stem))
     return frozenset(found)
 
@@ -335,9 +380,9 @@ def value(clause: Clause) -> str:
 
 def is_plain(clause: Clause) -> bool:
     """Whether a clause states something of something, without doubt, of now and of what it names."""
-    named = clause.who in ("me", "we") and (clause.verb != "be" or bool(clause.right or clause.values)) or bool(clause.left)
+    told = clause.verb != "be" or bool(clause.right or clause.values)
+    named = (clause.who in ("me", "we") and told) or bool(clause.left)
     return (
         bool(clause.verb) and named and clause.who != "they" and not clause.acts & _NOT_PLAIN
-        and len(clause.left) <= 5 and len(clause.right) + len(clause.scope) <= 7
-        and (bool(clause.right or clause.values) or clause.verb != "be")
+        and told and len(clause.left) <= 5 and len(clause.right) + len(clause.scope) <= 7
     )  # fmt: skip

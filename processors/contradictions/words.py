@@ -5,6 +5,7 @@ A turn is read by the table of the language that most of its little words belong
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Iterable
 from importlib.resources import files
@@ -21,6 +22,8 @@ _ROLES = ("be", "verb", "me", "we", "they", "not", "scope", "drop", "deny", "fun
 BITS = {name: 1 << place for place, name in enumerate((*ACTS, *_ROLES))}
 ACT = (1 << len(ACTS)) - 1
 BE, VERB, ME, WE, THEY, NOT, SCOPE, DROP, DENY, FUNCTION = (BITS[name] for name in _ROLES)
+LITTLE = BE | ME | WE | THEY | SCOPE | DROP | FUNCTION
+_ODD = re.compile(r"[\d@_$€£]")
 _STEMMERS = {"en": "english", "de": "german", "es": "spanish", "fr": "french"}
 MAX_WORDS = 1 << 15
 """Words remembered. A memo of a pure function: forgetting changes nothing but speed."""
@@ -37,6 +40,10 @@ class Word(NamedTuple):
     value: str
     about: int
     """Bits of what it is told of."""
+    odd: bool
+    """Whether it may be a value by how it is written: with a digit, say."""
+    telling: bool
+    """Whether it is neither a little word nor one of an act."""
 
 
 class Language:
@@ -72,9 +79,10 @@ class Language:
         if found is None:
             if len(self._known) >= MAX_WORDS:
                 self._known.clear()
+            bits = self._bits.get(word, 0)
             found = self._known[word] = Word(
-                self._bits.get(word, 0), self._alike.get(word) or self._stem(word), *self._sorts.get(word, ("", "")),
-                self._about.get(word, 0),
+                bits, self._alike.get(word) or self._stem(word), *self._sorts.get(word, ("", "")),
+                self._about.get(word, 0), _ODD.search(word) is not None, len(word) > 1 and not bits & (LITTLE | ACT),
             )  # fmt: skip
         return found
 

@@ -2,9 +2,9 @@
 
     python -m tests.bench.learn_contradictions [--write]
 
-`replaces` is learned of pairs of turns, as the index finds them while a conversation is folded: from the voices that may
-be looked at, where the author said which turn takes whose place; from the sequences of the tests that may be learned
-from; and from friends' chats (LoCoMo), where next to nothing is taken back: there each pair is a negative. `tells` is
+`replaces` is learned of pairs of turns, as the index finds them while a conversation is folded: from the voices that
+may be looked at, where the author said which turn takes whose place; from the sequences of the tests that may be
+learned from; and from friends' chats (LoCoMo), where next to nothing is taken back: there each pair is a negative. `tells` is
 learned of turns: whether one takes part in such a pair. What is printed is crossed: of each voice and set by weights
 that never saw it. HELD_OUT and FRESH_HELD are never learned from.
 """
@@ -33,12 +33,15 @@ from tests.processors import contradiction_sequences as sets
 WEIGHTS = Path(pairs.__file__).with_name("weights.json")
 LEARNED, HELD = ("FIRST", "MORE", "VARIED", "FRESH"), ("HELD_OUT", "FRESH_HELD")
 FOLDS = 6
+BEFORE = 150
+"""Turns of a chat that stand before each sequence a second time, told in as many sessions: so that what is rare in an
+empty space and what was said just before are no sign."""
 ROUNDS = 2
 """How often the clauses that are meant are chosen anew by what was learned."""
-STRENGTH, GLANCE = 0.1, 0.3
-WORTH = {"voice": 3.0, "set": 6.0, "chat": 1.0, "alike": 4.0}
+STRENGTH, GLANCE = 0.2, 0.3
+WORTH = {"voice": 3.0, "set": 10.0, "chat": 1.0, "alike": 4.0}
 """What an example counts: true ones and look-alikes are few; sets are told plainly, as most people tell an agent."""
-LOOKED = 100
+LOOKED = 50
 """How much less likely than not, in hundredths of log odds, a turn may tell something and is still read."""
 
 
@@ -67,9 +70,13 @@ class Source(NamedTuple):
 Marked = set[tuple[str, str]]
 
 
-def walk(events: Sequence[TurnRecorded], true: Marked, alike: Marked) -> Iterator[Compared]:
-    """What the index brings together while turns come in."""
+def walk(
+    events: Sequence[TurnRecorded], true: Marked, alike: Marked, before: Sequence[Statement] = ()
+) -> Iterator[Compared]:
+    """What the index brings together while turns come in, in a space in which something was said before."""
     known = Index()
+    for statement in before:
+        known.enter(statement)
     for turn in events:
         text = text_of(turn)
         if turn.role in ("tool", "system") or not text.terms:
@@ -82,7 +89,7 @@ def walk(events: Sequence[TurnRecorded], true: Marked, alike: Marked) -> Iterato
             other = known.slots[slot]
             older = read(other.text)
             seen = [pairs.signals(pair, reading, older, setting) + of_words for pair in pairs.pairs(reading, older)]
-            if seen:
+            if seen and other not in before:
                 ends = (turn.id, other.turn)
                 yield Compared(seen, ends in true, ends in alike, turn.id)
         known.enter(Statement(turn.id, known.count, turn.at, turn.session, who, turn.role, said, words))
@@ -109,10 +116,25 @@ def sources() -> list[Source]:
         ]
         voices.setdefault(f"{one.author}/{one.voice}", []).append((one.events(), marked[0], marked[1]))
     found = [_source(name, "voice", told) for name, told in sorted(voices.items())]
+    talk = [*chats()]
+    before = [_statement(number, turn) for number, turn in enumerate(talk[0][:BEFORE] if talk else ())]
     for name in (*LEARNED, *HELD):
-        found.append(_source(name, "set", [_sequence(one, at) for at, one in enumerate(getattr(sets, name))]))
-    found += [_source(f"chat {at}", "chat", [(events, set(), set())]) for at, events in enumerate(chats())]
+        told = [_sequence(one, at) for at, one in enumerate(getattr(sets, name))]
+        source = _source(name, "set", told)
+        if name in LEARNED:
+            for events, true, alike in told:
+                for turn in events:
+                    turn.session = turn.id
+                source.compared.extend(walk(events, true, alike, before))
+        found.append(source)
+    found += [_source(f"chat {at}", "chat", [(events, set(), set())]) for at, events in enumerate(talk)]
     return found
+
+
+def _statement(number: int, turn: TurnRecorded) -> Statement:
+    text = text_of(turn)
+    words = words_of(text.terms, text.names, turn.content)
+    return Statement(f"before {number}", number, turn.at, turn.session, turn.agent, "user", turn.content, words)
 
 
 def _sequence(sequence: sets.Sequence, number: int) -> tuple[list[TurnRecorded], Marked, Marked]:
@@ -133,7 +155,11 @@ def chats() -> Iterator[list[TurnRecorded]]:
                 at += DAY
                 for turn in told.get(f"session_{session}", ()):
                     at += MINUTE + SECOND
-                    events.append(TurnRecorded(f"chat {number}", turn["dia_id"], at, f"{session}", turn["speaker"], "user", turn["text"]))
+                    events.append(
+                        TurnRecorded(
+                            f"chat {number}", turn["dia_id"], at, f"{session}", turn["speaker"], "user", turn["text"]
+                        )
+                    )
             yield events
 
 
@@ -146,21 +172,26 @@ def fitted(given: Sequence[Source]) -> Weights:
             for place, pair in enumerate(source.compared):
                 if source.kind == "voice" and not (pair.replaces or pair.alike) and place % 3:
                     continue
-                seen = max(pair.signals, key=lambda one: learning.score(weights, one)) if weights else pair.signals[0]
-                worth = WORTH["alike"] if pair.alike else WORTH[source.kind] if pair.replaces or source.kind == "set" else 1.0
+                seen = _best(weights, pair.signals) if weights else pair.signals[0]
+                kind = "alike" if pair.alike else source.kind if pair.replaces or source.kind == "set" else "chat"
                 group = f"{source.name}{place % 3}" if source.kind == "set" else source.name
-                examples.append(Example(seen, pair.replaces, group, worth))
+                examples.append(Example(seen, pair.replaces, group, WORTH[kind]))
         weights = learning.fit(examples, STRENGTH)
     assert weights is not None
     return weights
 
 
+def _best(weights: Weights, signals: list[list[str]]) -> list[str]:
+    return max(signals, key=lambda one: learning.score(weights, one))
+
+
 def glance(given: Sequence[Source]) -> Weights:
     """Weights of turns, moved so that a turn is looked at where it is at least somewhat likely to tell."""
-    examples = [
-        Example(seen, newer or (either and source.kind == "set"), source.name, 8.0 if newer else 1.0)
-        for source in given for seen, newer, either in source.turns
-    ]  # fmt: skip
+    examples = []
+    for source in given:
+        for seen, newer, either in source.turns:
+            told = newer or (either and source.kind == "set")
+            examples.append(Example(seen, told, source.name, 8.0 if told else 1.0))
     bias, weights = learning.fit(examples, GLANCE)
     return bias + LOOKED, weights
 
@@ -169,7 +200,9 @@ def crossed(given: Sequence[Source]) -> tuple[list[list[int]], list[list[int]]]:
     """Of each source the scores of its pairs and of its turns, by weights that were fitted without it."""
     groups: list[list[int]] = [[] for _ in range(FOLDS)]
     for kind in ("voice", "set", "chat"):
-        for at, place in enumerate(p for p, source in enumerate(given) if source.kind == kind and source.name not in HELD):
+        for at, place in enumerate(
+            p for p, source in enumerate(given) if source.kind == kind and source.name not in HELD
+        ):
             groups[at % FOLDS].append(place)
     found: list[list[int]] = [[] for _ in given]
     turns: list[list[int]] = [[] for _ in given]
@@ -186,10 +219,15 @@ def crossed(given: Sequence[Source]) -> tuple[list[list[int]], list[list[int]]]:
 def report(given: Sequence[Source], scores: Sequence[Sequence[int]], turns: Sequence[Sequence[int]]) -> None:
     """What thresholds are worth, over all voices, sets and chats; of each newer turn the best pair counts."""
     for kind in ("voice", "set", "chat"):
-        told = [(s, newer) for source, mine in zip(given, turns, strict=True) if source.kind == kind for s, (_, newer, _) in zip(mine, source.turns, strict=True)]
+        looked = [
+            (s, newer)
+            for source, mine in zip(given, turns, strict=True)
+            if source.kind == kind
+            for s, (_, newer, _) in zip(mine, source.turns, strict=True)
+        ]
         for least in (-100, -50, 0, 50):
-            passed = sum(s > least for s, _ in told) / len(told)
-            kept = sum(s > least for s, newer in told if newer) / max(1, sum(newer for _, newer in told))
+            passed = sum(s > least for s, _ in looked) / len(looked)
+            kept = sum(s > least for s, newer in looked if newer) / max(1, sum(newer for _, newer in looked))
             print(f"glance {kind} {least}: {passed:.2f} of turns, {kept:.2f} of true")
     for least in (-250, -200, -150, -100, -50, 0, 50, 100, 150, 200):
         line = f"{least:5} {likelihood(least):.2f} "
@@ -208,7 +246,9 @@ def report(given: Sequence[Source], scores: Sequence[Sequence[int]], turns: Sequ
             if kind == "chat":
                 line += f" | chat {1000 * told / max(1, sum(len(s.turns) for s, _ in mine)):.1f}/1000"
             else:
-                line += f" | {kind} P {right / max(1, told):.2f} R {right / max(1, true):.2f}" + (f" alike {alike / look:.2f}" if look else "")
+                line += f" | {kind} P {right / max(1, told):.2f} R {right / max(1, true):.2f}" + (
+                    f" alike {alike / look:.2f}" if look else ""
+                )
         print(line)
 
 

@@ -95,7 +95,9 @@ def _judged(
         else:
             for id in (turn, older):
                 found = one(
-                    house.ask("view", name="turns", turn_id=id, space=space), f"turn {id!r}", "`mnemolog tail` shows turns"
+                    house.ask("view", name="turns", turn_id=id, space=space),
+                    f"turn {id!r}",
+                    "`mnemolog tail` shows turns",
                 )
                 space = found["space"]
     return {
