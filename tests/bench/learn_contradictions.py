@@ -4,8 +4,8 @@
 
 `replaces` is learned of pairs of turns, as the index finds them while a conversation is folded: from the voices that
 may be looked at, where the author said which turn takes whose place; from the sequences of the tests that may be
-learned from; and from friends' chats (LoCoMo), where next to nothing is taken back: there each pair is a negative. `tells` is
-learned of turns: whether one takes part in such a pair. What is printed is crossed: of each voice and set by weights
+learned from; and from friends' chats (LoCoMo), where next to nothing is taken back: there each pair is a negative.
+`tells` is learned of turns: whether one takes part in such a pair. What is printed is crossed: of each voice and set by weights
 that never saw it. HELD_OUT and FRESH_HELD are never learned from.
 """
 
@@ -31,15 +31,17 @@ from tests.bench.voices import conversations
 from tests.processors import contradiction_sequences as sets
 
 WEIGHTS = Path(pairs.__file__).with_name("weights.json")
-LEARNED, HELD = ("FIRST", "MORE", "VARIED", "FRESH"), ("HELD_OUT", "FRESH_HELD")
+LEARNED, HELD = ("FIRST", "MORE", "VARIED", "FRESH", "PLAIN"), ("HELD_OUT", "FRESH_HELD")
 FOLDS = 6
 BEFORE = 150
 """Turns of a chat that stand before each sequence a second time, told in as many sessions: so that what is rare in an
 empty space and what was said just before are no sign."""
+USERS = 3
+"""Voices, sets and chats that must have a signal for it to be learned: what fewer have tells of their authors."""
 ROUNDS = 2
 """How often the clauses that are meant are chosen anew by what was learned."""
 STRENGTH, GLANCE = 0.2, 0.3
-WORTH = {"voice": 3.0, "set": 10.0, "chat": 1.0, "alike": 4.0}
+WORTH = {"voice": 3.0, "set": 10.0, "other": 2.0, "alike": 4.0}
 """What an example counts: true ones and look-alikes are few; sets are told plainly, as most people tell an agent."""
 LOOKED = 50
 """How much less likely than not, in hundredths of log odds, a turn may tell something and is still read."""
@@ -169,14 +171,11 @@ def fitted(given: Sequence[Source]) -> Weights:
     for _ in range(ROUNDS):
         examples = []
         for source in given:
-            for place, pair in enumerate(source.compared):
-                if source.kind == "voice" and not (pair.replaces or pair.alike) and place % 3:
-                    continue
+            for pair in source.compared:
                 seen = _best(weights, pair.signals) if weights else pair.signals[0]
-                kind = "alike" if pair.alike else source.kind if pair.replaces or source.kind == "set" else "chat"
-                group = f"{source.name}{place % 3}" if source.kind == "set" else source.name
-                examples.append(Example(seen, pair.replaces, group, WORTH[kind]))
-        weights = learning.fit(examples, STRENGTH)
+                kind = "alike" if pair.alike else source.kind if pair.replaces or source.kind == "set" else "other"
+                examples.append(Example(seen, pair.replaces, source.name, WORTH[kind]))
+        weights = learning.fit(examples, STRENGTH, USERS)
     assert weights is not None
     return weights
 

@@ -478,3 +478,55 @@ FRESH_HELD = (
     _alike("other subject", "The API is written in Go.", "The web app is written in TypeScript."),
     _alike("detail", "I'm going on vacation next week.", "My vacation is in Greece."),
 )
+
+
+PLAIN = tuple(
+    _changes("plain", older, newer) for older, newer in (
+        ("I live in Bergen.", "I live in Oslo."), ("I live in a small flat in Turku.", "I live in a house in Espoo."),
+        ("We live in Rome.", "We live in Naples."), ("I live in Cork.", "I live in Galway."),
+        ("I work at Siemens.", "I work at Bosch."), ("I work at the zoo.", "I work at the aquarium."),
+        ("The port is 3000.", "The port is 3100."), ("The port is 5432.", "The port is 6432."),
+        ("The office is in Riga.", "The office is in Tallinn."), ("My name is Lena.", "My name is Lina."),
+        ("The deadline is Tuesday.", "The deadline is Thursday."), ("My boss is Carla.", "My boss is Henk."),
+        ("I drive a Volvo.", "I drive a Skoda."), ("My bank is Sparda.", "My bank is Triodos."),
+        ("The meeting is at 9.", "The meeting is at 11."), ("My flight is on 3 May.", "My flight is on 5 May."),
+        ("The budget is 900 euros.", "The budget is 1,100 euros."), ("I weigh 70 kg.", "I weigh 68 kg."),
+        ("Our landlord is Mr Voss.", "Our landlord is Ms Adler."), ("I study law.", "I study medicine now."),
+        ("The server runs on Debian.", "The server runs on Ubuntu."), ("The class has 24 pupils.", "The class has 26 pupils."),
+        ("I work at Acme.", "I started at Globex last week."), ("I work at Acme as a cook.", "Acme let me go, I start at Initech Monday."),
+        ("I live in Graz.", "The new flat in Linz is lovely, the boxes are all here."), ("I have a cat.", "My cat died in spring."),
+        ("The app is on version 2.1.", "The app is on version 2.2."), ("My shoe size is 41.", "My shoe size is 42."),
+        ("Rosa leads the team.", "Ivo leads the team."), ("I'm vegan.", "I eat fish and eggs again."),
+        ("I take the train to work.", "I bike to work these days."), ("The gate is B12.", "The gate is C3."),
+        ("Ich wohne in Kiel.", "Ich wohne jetzt in Lübeck."), ("Ich arbeite bei Siemens.", "Seit Mai arbeite ich bei Bosch."),
+        ("Der Termin ist am Freitag.", "Der Termin ist auf Montag verschoben."), ("Die Miete ist 800 Euro.", "Die Miete ist jetzt 850 Euro."),
+        ("Ich esse kein Fleisch.", "Ich esse wieder Fleisch."), ("Das Treffen ist um 15 Uhr.", "Das Treffen ist um 16 Uhr."),
+        ("Der Server steht in Köln.", "Der Server steht nicht mehr in Köln, sondern in Bonn."), ("Mein Zahnarzt ist Dr. Weber.", "Mein neuer Zahnarzt ist Dr. Lang."),
+        ("Ich fahre einen Golf.", "Ich habe den Golf verkauft und fahre jetzt einen Polo."), ("Ich rauche.", "Ich rauche nicht mehr."),
+        ("Vivo en Sevilla.", "Ahora vivo en Cádiz."), ("Trabajo en el banco.", "Ya no trabajo en el banco."),
+        ("La reunión es el martes.", "La reunión pasa al jueves."), ("El precio es 20 euros.", "El precio es 25 euros."),
+        ("Me gusta el café.", "Ya no me gusta el café."), ("La cita es a las 10.", "La cita es a las 12, me equivoqué."),
+        ("J'habite à Lyon.", "J'habite à Nantes maintenant."), ("Je travaille chez Renault.", "Je ne travaille plus chez Renault."),
+        ("La réunion est lundi.", "La réunion est reportée à mercredi."), ("Le loyer est de 700 euros.", "Le loyer est de 750 euros."),
+        ("Mon médecin est le docteur Morel.", "Mon médecin, c'est le docteur Petit désormais."), ("Je fume.", "J'ai arrêté de fumer."),
+    )
+) + tuple(
+    _alike("plain", older, newer) for older, newer in (
+        ("I like tea.", "I like cocoa."), ("I speak Dutch.", "I speak Danish."), ("I have a dog.", "I have a garden."),
+        ("I visited Bergen.", "I visited Oslo."), ("I bought milk.", "I bought bread."), ("I play chess.", "I play tennis."),
+        ("We have an office in Riga.", "We have an office in Tallinn."), ("I use Vim.", "I use Git."), ("I read Emma.", "I read Dune."),
+        ("My brother lives in Bergen.", "My sister lives in Oslo."), ("Tom works at Bosch.", "Ida works at Siemens."),
+        ("The port of the cache is 6379.", "The port of the database is 5432."), ("The blue team has 5 people.", "The red team has 7 people."),
+        ("The kickoff is on Monday.", "The review is on Friday."), ("I live in Ghent.", "My parents live in Bruges."),
+        ("I work at the zoo.", "I worked at the aquarium before."), ("I drive a Volvo.", "My wife drives a Skoda."),
+        ("The office is in Riga.", "The workshop is in Tallinn."), ("I live in Graz.", "I might move to Linz."),
+        ("My flight is on 3 May.", "Your flight is on 5 May."), ("The deadline is Tuesday.", "Is the deadline Thursday?"),
+        ("I work at Acme.", "If I worked at Globex I would earn more."), ("I'm vegan.", "Oh sure, I live on steak."),
+        ("Anna Berg is a nurse.", "The other Anna, Anna Lind, is a judge."), ("I live in Bergen.", "I was in Oslo last week."),
+        ("Ich wohne in Kiel.", "Meine Schwester wohnt in Lübeck."), ("Ich mag Tee.", "Ich mag auch Kaffee."), ("Der Termin ist am Freitag.", "Ist der Termin am Montag?"),
+        ("Ich arbeite bei Siemens.", "Früher habe ich bei Bosch gearbeitet."), ("Die Miete ist 800 Euro.", "Der Strom kostet 80 Euro."), ("Das Auto ist rot.", "Das Haus ist grün."),
+        ("Vivo en Sevilla.", "Mi hermano vive en Cádiz."), ("Me gusta el café.", "También me gusta el té."), ("La reunión es el martes.", "¿La reunión es el jueves?"),
+        ("J'habite à Lyon.", "Ma soeur habite à Nantes."), ("J'aime le thé.", "J'aime aussi le café."), ("La réunion est lundi.", "La fête est mercredi."),
+    )
+)  # fmt: skip
+"""To learn from: statements without any word of change beside look-alikes of the same form, in four languages."""

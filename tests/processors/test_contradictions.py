@@ -266,8 +266,8 @@ def test_a_pointing_correction_in_another_session_points_at_nothing() -> None:
 
 def test_less_sure_contradictions_can_be_left_out() -> None:
     space = Space(sure=1.0, suspected=1.0)
-    space.say("I live in Boston.")
-    assert links(space.say("I moved to Denver.")) == []
+    space.say("The deadline is Friday.")
+    assert not {BeliefContradicted, ContradictionSuspected} & {*map(type, space.say("The deadline is Monday."))}
 
 
 def test_what_a_tool_returned_states_nothing() -> None:
