@@ -110,9 +110,9 @@ class Memory:
         """What a model should be given now: `text`, `messages`, and every score and turn behind them.
 
         What recall put in is recorded as shown, which keeps alive what is used; `record` False is for looking only.
-        `more`: question (what is to be answered, where it is not recorded yet), budget (tokens), without (sections to
-        leave out), explain, as_of (a position or time), after (a position that must be in it: on Kafka, workers take a
-        moment).
+        `more`: question (what is to be answered, where it is not recorded yet), budget (tokens), without (sections and
+        layers to leave out), details (ids and ranges TURN..TURN: a second window, on these alone), window, explain,
+        as_of (a position or time), after (a position that must be in it: on Kafka, workers take a moment).
         """
         found: dict[str, Any] = self.ask("context", space=self.space, session=session, **more)
         if record and found["recalled"]["turns"] and more.get("as_of") is None:

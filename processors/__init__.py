@@ -23,6 +23,8 @@ NAMES = (
     "contradictions",
     "confidence",
     "working_memory",
+    "compression",
+    "direct_access",
 )
 
 PROCESSORS: tuple[Processor[Any], ...] = tuple(import_module(f"processors.{name}").PROCESSOR for name in NAMES)

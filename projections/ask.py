@@ -151,7 +151,9 @@ def answer(connection: Connection, what: str, arguments: dict[str, Any], recalle
         _check(what, question, None, arguments)
         # Why the lock first: the index must not be ahead of what the cursor sees.
         with recaller.lock, unchanged(cursor, seconds):
-            return question(Sight(cursor, recaller.recall(now), moment is not None), **arguments)
+            recall = recaller.recall(now)
+            with recall.index.telling():
+                return question(Sight(cursor, recall, moment is not None), **arguments)
 
 
 def _check(what: str, question: Callable[..., Any], asked: object, arguments: dict[str, Any]) -> None:

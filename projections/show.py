@@ -10,7 +10,7 @@ from typing import Any
 import orjson
 
 from projections.store import Connection, read_meta
-from streams.core.errors import UsageError
+from streams.core.errors import UsageError, check_one_space
 from streams.core.events import iso
 from streams.core.text.within import clip
 
@@ -68,6 +68,11 @@ def show(connection: Connection, id: str, space: str | None = None, tokens: int 
     }
 
 
+def turns_behind(connection: Connection, id: str, space: str) -> list[Turn]:
+    """The turns of a space behind an id, or a range. Raises UsageError where there are none."""
+    return _behind(connection, id, space)[1]
+
+
 def _behind(connection: Connection, id: str, space: str | None) -> tuple[str, list[Turn]]:
     for kind, condition in (_BEHIND | orjson.loads(read_meta(connection, "behind"))).items():
         if turns := _turns(connection, condition, {"id": id}, space):
@@ -85,8 +90,7 @@ def _turns(connection: Connection, condition: str, given: dict[str, Any], space:
         condition, given = f"({condition}) AND t.space = $space", given | {"space": space}
     sql = f"SELECT {_COLUMNS} FROM turns t WHERE {condition} ORDER BY t.space, t.position"
     turns = [dict(zip(_NAMES, row, strict=True)) for row in connection.execute(sql, given).fetchall()]
-    if len({turn["space"] for turn in turns}) > 1:
-        raise UsageError(f"several spaces have something with the id {given['id']!r}", "add --space")
+    check_one_space((turn["space"] for turn in turns), f"something with the id {given.get('id')!r}")
     for turn in turns:
         turn["at"] = iso(turn["at"])
         turn["parts"] = orjson.loads(turn["parts"] or "[]")

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import duckdb
 import orjson
@@ -22,11 +22,19 @@ import pyarrow as pa
 
 from projections.tables import create_sql, table_of, tables
 from projections.views import view_names, views_sql
-from streams.core.errors import BusyError, DamagedError, MemoryFileError, UnreadableError, UsageError
+from streams.core.errors import (
+    BusyError,
+    DamagedError,
+    MemoryFileError,
+    NoRoomError,
+    UnreadableError,
+    UsageError,
+    says_full,
+)
 from streams.core.events import OUTSIDE
 from streams.core.processor import RAW, Processor
 
-FORMAT = "4"
+FORMAT = "5"
 """Of the memory file; a file of another format is refused."""
 COMPACT = 5_000
 """Rows added to the journal of state, and no fewer than it had, after which it is rewritten."""
@@ -59,6 +67,7 @@ FEW = 256
 """Rows up to which values are handed over one by one: to register columns costs more than to insert so many."""
 
 WAY_OUT = "replay the log into a new memory"
+MAKE_ROOM = "make room, then do it again: nothing that was acknowledged is lost"
 
 ASKERS = (
     duckdb.ProgrammingError, duckdb.DataError, duckdb.NotSupportedError, duckdb.PermissionException,
@@ -81,10 +90,22 @@ class Batch:
     state: list[StateChange]
     marks: dict[int, int]
     """The offset of the last raw event folded, by partition."""
+    hashes: dict[int, bytes] = field(default_factory=dict)
+    """What the log is known by up to there, by partition; b"" for what is not known."""
     first: bool = False
     """Whether no key of `state` was saved before, as in a replay: then nothing of it is outdated."""
     resume: dict[str, int] = field(default_factory=dict)
     """Where whoever fills the memory from other streams reads on, by stream and partition."""
+
+
+Known = dict[int, tuple[int, bytes]]
+"""What of a log is in something that was derived from it, by partition: the last offset, and the log's hash there."""
+
+
+def marked(known: Known) -> Batch:
+    """What says how far the log was folded, and nothing else."""
+    marks = {partition: offset for partition, (offset, _) in known.items()}
+    return Batch({}, [], marks, {partition: hash_ for partition, (_, hash_) in known.items()})
 
 
 def joined(batches: Sequence[Batch]) -> Batch:
@@ -107,11 +128,32 @@ def connect(path: Path | None, read_only: bool = False, files: bool = False) -> 
     except duckdb.IOException as error:
         if "lock" in str(error):
             raise BusyError(f"{path} is being written by another process", "try again when it has finished") from error
-        if error.__class__ is duckdb.IOException and "No space left" in str(error):
-            raise MemoryFileError(f"{path} cannot be opened: {first_line(error)}", "make room for it") from error
+        if says_full(error):
+            raise NoRoomError(f"{path} cannot be opened: {first_line(error)}", MAKE_ROOM) from error
         raise DamagedError(f"{path} cannot be opened: {first_line(error)}", WAY_OUT) from error
     except duckdb.Error as error:
         raise DamagedError(f"{path} is damaged: {first_line(error)}", WAY_OUT) from error
+
+
+class Extent(NamedTuple):
+    """How far a memory goes: known by its writer, or asked of its tables."""
+
+    known: Known
+    rows: Mapping[str, int]
+    """A count for each table that grows when the table does."""
+
+    @property
+    def ends(self) -> dict[int, int]:
+        """The offset of the last raw event folded, by partition."""
+        return {partition: end for partition, (end, _) in self.known.items()}
+
+
+def extent(connection: Connection) -> Extent:
+    """What the tables of a memory say."""
+    return Extent(
+        known_by(connection),
+        dict(connection.execute("SELECT table_name, estimated_size FROM duckdb_tables()").fetchall()),
+    )
 
 
 class Store:
@@ -125,7 +167,7 @@ class Store:
         self.saved_bytes = 0
         """Of state, since this store was opened."""
         self._bulk = False
-        self._marks: dict[int, int] = {}
+        self._extent = extent(connection)
         self._count()
         self._lineage_of = dict.fromkeys(OUTSIDE.values(), self.lineages[RAW])
         self._lineage_of |= {
@@ -138,7 +180,7 @@ class Store:
         connection = connect(path, files=True)  # a replay takes from other memories
         with transaction(connection):
             connection.execute("CREATE TABLE meta (key VARCHAR, value VARCHAR)")
-            connection.execute("CREATE TABLE marks (partition INTEGER, position BIGINT)")
+            connection.execute("CREATE TABLE marks (partition INTEGER, position BIGINT, hash BLOB)")
             connection.execute(
                 "CREATE TABLE state (lineage VARCHAR, space VARCHAR, key VARCHAR, value BLOB, seq BIGINT)"
             )
@@ -156,20 +198,17 @@ class Store:
         connection = connect(path)
         check_format(connection, path)
         try:
-            store = cls(path, connection, processors)
-            store._renew_views()
-        except duckdb.Error as error:
+            with intact(path):
+                store = cls(path, connection, processors)
+                store._renew_views()
+        except DamagedError:
             connection.close()
-            raise DamagedError(f"{path} is damaged: {first_line(error)}", WAY_OUT) from error
+            raise
         return store
 
     def check(self) -> None:
         """Reads everything. Raises DamagedError where something cannot be read."""
-        try:
-            for name in ("meta", "marks", "state", *(table.name for _, table in tables(self.processors))):
-                self.connection.execute(f"SELECT bit_xor(hash(t)) FROM {name} t").fetchall()
-        except duckdb.Error as error:
-            raise DamagedError(f"{self.path} is damaged: {first_line(error)}", WAY_OUT) from error
+        read_all(self.connection, self.path)
 
     def _renew_views(self) -> None:
         """Replaces the views of another version of this program: they hold nothing."""
@@ -193,9 +232,11 @@ class Store:
 
     def mark(self, partition: int) -> int:
         """The offset of the last raw event folded; -1 for none."""
-        if partition not in self._marks:
-            self._marks[partition] = read_mark(self.connection, partition)
-        return self._marks[partition]
+        return self._extent.known.get(partition, (-1, b""))[0]
+
+    def extent(self) -> Extent:
+        """How far the memory goes, without asking its tables."""
+        return self._extent
 
     @contextmanager
     def bulk(self) -> Iterator[None]:
@@ -227,15 +268,29 @@ class Store:
                 else:
                     self._rows += len(batch.state)
             if batch.marks:
-                places = [list(batch.marks), list(batch.marks.values())]
-                self.connection.execute("DELETE FROM marks WHERE partition IN (SELECT unnest(?))", places[:1])
-                self.connection.execute("INSERT INTO marks SELECT unnest(?), unnest(?)", places)
+                self._mark(batch.marks, [batch.hashes.get(partition, b"") for partition in batch.marks])
             if batch.resume:  # why one value: of 64 partitions and 6 streams, rows would cost more than the commit
                 self.connection.execute("DELETE FROM meta WHERE key = 'resume'")
                 self.connection.execute("INSERT INTO meta VALUES ('resume', ?)", [_text(batch.resume)])
-        self._marks |= batch.marks
+        rows = dict(self._extent.rows)
+        for cls, columns in batch.tables.items():
+            name = table_of(cls).name
+            rows[name] = rows.get(name, 0) + columns.num_rows
+        known = {partition: (end, batch.hashes.get(partition, b"")) for partition, end in batch.marks.items()}
+        self._extent = Extent({**self._extent.known, **known}, rows)
         if self._rows > max(self._live, COMPACT):
             self.compact()
+
+    def _mark(self, marks: Mapping[int, int], hashes: Sequence[bytes]) -> None:
+        """Notes how far partitions are folded. One statement where all are known: each is a tenth of a live commit."""
+        if new := [partition for partition in marks if partition not in self._extent.known]:
+            self.connection.execute("INSERT INTO marks SELECT unnest(?), -1, ''::BLOB", [new])
+        self.connection.execute(
+            "UPDATE marks SET position = n.position, hash = n.hash FROM "
+            "(SELECT unnest(?) AS partition, unnest(?) AS position, unnest(?) AS hash) n "
+            "WHERE marks.partition = n.partition",
+            [list(marks), list(marks.values()), hashes],
+        )
 
     def _save(self, changes: Sequence[tuple[str, str, str, bytes | None]]) -> None:
         lineage, space, key, value = zip(*changes, strict=True)
@@ -323,8 +378,12 @@ class Store:
         began = time.perf_counter()
         self.connection.execute("CHECKPOINT")
         partial = target.with_name(f"{target.name}.{os.getpid()}.partial")
-        copy(self.path, partial)
-        put_in_place(partial, target)
+        try:
+            with roomy(target):
+                copy(self.path, partial)
+                put_in_place(partial, target)
+        finally:
+            partial.unlink(missing_ok=True)
         return time.perf_counter() - began
 
     def is_sparse(self) -> bool:
@@ -371,12 +430,12 @@ def rewrite(source: Path, target: Path, processors: Sequence[Processor[Any]]) ->
     with closing(connect(source)) as connection:
         check_format(connection, source)
         meta = dict(connection.execute("SELECT key, value FROM meta").fetchall())
-        marks = dict(connection.execute("SELECT partition, max(position) FROM marks GROUP BY partition").fetchall())
+        known = known_by(connection)
         names = [name for (name,) in connection.execute(EVENT_TABLES).fetchall()]
     store = Store.create(target, processors, meta)
     try:
         store.copy_from(source, names, [*store.lineages.values()])
-        store.commit(Batch({}, [], marks))
+        store.commit(marked(known))
     finally:
         store.close()
 
@@ -445,10 +504,12 @@ def unchanged(connection: Connection, seconds: float) -> Iterator[None]:
 
 @contextmanager
 def readable() -> Iterator[None]:
-    """What DuckDB does not like here is a broken memory, or no room for it. Raises UnreadableError."""
+    """What DuckDB does not like here is a broken memory, or no room for it. Raises UnreadableError, NoRoomError."""
     try:
         yield
     except duckdb.Error as error:
+        if says_full(error):
+            raise NoRoomError(f"there is no room to go on: {first_line(error)}", MAKE_ROOM) from error
         said = f"the memory can be read or written no more: {first_line(error)}"
         raise UnreadableError(said, "ask again; `mnemolog doctor` tells more") from error
 
@@ -472,6 +533,35 @@ def first_line(error: BaseException) -> str:
     return (str(error).splitlines() or [type(error).__name__])[0][:300]
 
 
+@contextmanager
+def roomy(path: Path) -> Iterator[None]:
+    """What the system refuses here, for want of room, is told as that. Raises NoRoomError."""
+    try:
+        yield
+    except OSError as error:
+        if not says_full(error):
+            raise
+        raise NoRoomError(f"{path} cannot be written: {error.strerror}", MAKE_ROOM) from error
+
+
+@contextmanager
+def intact(path: Path) -> Iterator[None]:
+    """What DuckDB does not like here is damage to the file. Raises DamagedError, or NoRoomError."""
+    try:
+        yield
+    except duckdb.Error as error:
+        if says_full(error):
+            raise NoRoomError(f"{path} cannot be written: {first_line(error)}", MAKE_ROOM) from error
+        raise DamagedError(f"{path} is damaged: {first_line(error)}", WAY_OUT) from error
+
+
+def read_all(connection: Connection, path: Path) -> None:
+    """Reads all that a memory holds. Raises DamagedError where something cannot be read."""
+    with intact(path):
+        for name in ("meta", "marks", "state", *(name for (name,) in connection.execute(EVENT_TABLES).fetchall())):
+            connection.execute(f"SELECT bit_xor(hash(t)) FROM {name} t").fetchall()
+
+
 def read_meta(connection: Connection, key: str) -> str:
     """What a memory says of itself under `key`."""
     return str(one(connection, "SELECT value FROM meta WHERE key = ?", [key]))
@@ -481,6 +571,12 @@ def read_mark(connection: Connection, partition: int) -> int:
     """How far a memory has folded a partition of the log; -1 for nothing."""
     found = one(connection, "SELECT max(position) FROM marks WHERE partition = ?", [partition])
     return -1 if found is None else int(found)
+
+
+def known_by(connection: Connection) -> Known:
+    """How far a memory has folded the log, and what it knows it by."""
+    rows = connection.execute("SELECT partition, position, hash FROM marks").fetchall()
+    return {partition: (position, hash_) for partition, position, hash_ in rows}
 
 
 def check_format(connection: Connection, path: Path) -> None:

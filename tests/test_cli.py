@@ -150,7 +150,7 @@ def test_standard_input_and_chat_messages_are_fed(run, tmp_path):
     chat = json.dumps([{"role": "user", "content": "hello"}]).encode()
     told = run("feed", "-", "--format", "openai", "--session", "t", "--space", "p", home=tmp_path / "h", stdin=chat)
     assert told.out == "1 added\n"
-    rows = run("tail", "--json", home=tmp_path / "h").rows
+    rows = run("tail", "--all-spaces", "--json", home=tmp_path / "h").rows
     assert [(row["space"], row["session"], row["content"]) for row in rows] == [
         ("default", "s", "hello"),
         ("p", "t", "hello"),
@@ -176,13 +176,13 @@ def test_times_that_look_like_seconds_are_pointed_out(run, tmp_path):
 # -- asking ------------------------------------------------------------------------------------------------------------
 
 QUESTIONS = [
-    "tail", "context --space harbor --session import-day", "show import-day-10..import-day-12",
-    "manifest --space harbor", "efforts",
-    "efforts --status open --limit 2", "links", "offers --status all", "offers list", "doubts --status all",
-    "notes", "notes list",
-    "query", "query sessions", "query tokens space=harbor every=40", "sql 'SELECT 1 AS one'", "memories", "digest",
-    "doctor", "flow", "params", "params coactivation", "schema input-line",
-    "context --space harbor --session import-day --as-of 2026-03-05T09:00:00Z", "efforts --as-of 50",
+    "tail --all-spaces", "context --space harbor --session import-day", "show import-day-10..import-day-12",
+    "manifest --space harbor", "efforts --all-spaces", "efforts list --space harbor",
+    "efforts --status open --limit 2 --all-spaces", "links --space harbor", "offers --status all --space harbor",
+    "offers list --all-spaces", "doubts --status all --all-spaces", "notes --all-spaces", "notes list --space harbor",
+    "query", "query sessions --all-spaces", "query tokens space=harbor every=40", "sql 'SELECT 1 AS one'",
+    "memories", "digest", "doctor", "flow", "params", "params coactivation", "schema input-line",
+    "context --space harbor --session import-day --as-of 2026-03-05T09:00:00Z", "efforts --as-of 50 --all-spaces",
 ]  # fmt: skip
 
 
@@ -200,6 +200,50 @@ def test_every_question_is_answered_in_json_lines_and_in_plain_words(run, home, 
     assert (person.code, person.err) == (OK, "")
     assert "\x1b" not in person.out
     assert person.out.strip()
+
+
+LISTINGS = ("efforts", "offers", "notes", "manifest", "links", "tail", "query sessions")
+NAMED = ("show x1", "memory x1", "efforts close x1", "pin x1", "reward x1", "notes settle n", "efforts reopen x1")
+
+
+@pytest.fixture
+def two_spaces(run, tmp_path):
+    """A home in which the spaces `default` and `b` have the same ids."""
+    for space in ("default", "b"):
+        told = line("s", "The crane stands in Porto.", id="x1") + line("s", "Remind me to oil it tomorrow.", id="x2")
+        note = json.dumps({"type": "note-taken", "id": "x3", "note": "n", "content": f"oil it in {space}"}) + "\n"
+        assert run("feed", "-", "--space", space, home=tmp_path / "h", stdin=(told + note).encode()).code == OK
+    return tmp_path / "h"
+
+
+@pytest.mark.parametrize("listing", LISTINGS)
+def test_what_is_listed_is_of_one_space_unless_all_are_asked_for(run, two_spaces, listing, monkeypatch):
+    def spaces(*more):
+        return {row["space"] for row in run(*words(listing), *more, "--json", home=two_spaces).rows}
+
+    every = set() if listing in ("links", "offers") else {"default", "b"}
+    assert spaces("--all-spaces") == every
+    assert spaces() == {"default"} & every
+    assert spaces("--space", "b") == {"b"} & every
+    monkeypatch.setenv("MNEMOLOG_SPACE", "b")
+    assert spaces() == {"b"} & every
+    assert spaces("--all-spaces") == every
+
+
+@pytest.mark.parametrize("named", NAMED)
+def test_an_id_that_several_spaces_have_is_an_error_that_names_them(run, two_spaces, named, monkeypatch):
+    told = run(*words(named), home=two_spaces)
+    assert (told.code, told.out) == (MISUSED, "")
+    assert told.err.startswith("error: several spaces have ")
+    assert told.err.endswith("\n  say which with --space: b, default\n")
+    assert run(*words(named), "--space", "b", home=two_spaces).code == OK
+    monkeypatch.setenv("MNEMOLOG_SPACE", "b")
+    assert run(*words(named), home=two_spaces).code == OK
+
+
+def test_an_export_is_of_one_space_unless_all_are_asked_for(run, two_spaces, tmp_path):
+    assert run("export", tmp_path / "one", "--json", home=two_spaces).rows[0]["turns"] == 2
+    assert run("export", tmp_path / "all", "--all-spaces", "--json", home=two_spaces).rows[0]["turns"] == 4
 
 
 def test_context_as_chat_messages_is_one_json_list(run, home):
@@ -265,10 +309,13 @@ def test_notes_are_taken_and_settled(run, tmp_path):
 
 
 def test_offers_are_accepted_and_declined(run, copy):
-    first, second = run("offers", "--json", home=copy).rows[:2]
+    first, second = run("offers", "--all-spaces", "--json", home=copy).rows[:2]
     assert run("offers", "accept", first["turn_id"], "--space", first["space"], home=copy).code == OK
     assert run("offers", "decline", second["turn_id"], "--space", second["space"], home=copy).code == OK
-    status = {row["turn_id"]: row["status"] for row in run("offers", "--status", "all", "--json", home=copy).rows}
+    status = {
+        row["turn_id"]: row["status"]
+        for row in run("offers", "--status", "all", "--all-spaces", "--json", home=copy).rows
+    }
     assert (status[first["turn_id"]], status[second["turn_id"]]) == ("accepted", "declined")
     assert run("offers", "accept", first["turn_id"], home=copy).code == MISUSED
 
@@ -293,15 +340,17 @@ def test_doubts_are_confirmed_and_dismissed_by_their_turns(run, tmp_path):
 
 
 def test_efforts_are_closed_and_reopened_by_their_derived_id(run, copy):
-    effort = run("efforts", "--status", "open", "--json", home=copy).rows[0]["effort"]
+    effort = run("efforts", "--status", "open", "--space", "harbor", "--json", home=copy).rows[0]["effort"]
 
     def status():
-        return {row["effort"]: row["status"] for row in run("efforts", "--json", home=copy).rows}[effort]
+        return {row["effort"]: row["status"] for row in run("efforts", "--space", "harbor", "--json", home=copy).rows}[
+            effort
+        ]
 
     for word, then in (("close", "concluded"), ("reopen", "open"), ("close", "concluded")):
         assert run("efforts", word, effort, home=copy).code == OK
         assert status() == then
-    assert effort not in json.dumps(run("tail", "--json", home=copy).rows)
+    assert effort not in json.dumps(run("tail", "--space", "harbor", "--json", home=copy).rows)
 
 
 # -- memories ----------------------------------------------------------------------------------------------------------
@@ -334,7 +383,7 @@ def test_a_backup_restores_everything(run, home, tmp_path):
 
 
 def test_export_writes_the_files_of_the_paper(run, home, tmp_path):
-    assert run("export", "--format", "ccm", tmp_path / "tree", home=home).code == OK
+    assert run("export", "--format", "ccm", tmp_path / "tree", "--all-spaces", home=home).code == OK
     assert list((tmp_path / "tree").rglob("manifest.yaml"))
     assert run("export", "--format", "zip", tmp_path / "tree", home=home).code == MISUSED
 
@@ -362,11 +411,11 @@ MISTAKES = [
     ("notes take hello --ttl soon", FAILED, "ttl: is 'soon'"),
     ("restore /nowhere", MISUSED, "there is no file /nowhere"),
     ("manifest --space nope", MISUSED, "there is no space 'nope' in "),
-    ("manifest --session nope", MISUSED, "there is no session 'nope'"),
+    ("manifest --session nope --all-spaces", MISUSED, "there is no session 'nope'"),
     ("notes --space mara-home --session import-day", MISUSED, "there is no session 'import-day' in space 'mara-home'"),
     ("links --space nope", MISUSED, "there is no space 'nope'"),
     ("tail --space nope", MISUSED, "there is no space 'nope'"),
-    ("tail --session nope", MISUSED, "there is no session 'nope'"),
+    ("tail --session nope --all-spaces", MISUSED, "there is no session 'nope'"),
     ("replay --as x --space nope", MISUSED, "there is no space 'nope'"),
     ("replay --as x --params /nowhere.toml", MISUSED, "there is no file /nowhere.toml"),
     ("efforts --status opne", MISUSED, "there is no status 'opne'"),
@@ -375,7 +424,10 @@ MISTAKES = [
     ("doubts --status opne", MISUSED, "there is no status 'opne'"),
     ("efforts close nope", MISUSED, "there is no effort or turn 'nope'"),
     ("promote live", MISUSED, "live is live already"),
-    ("query tokens every=0", MISUSED, "Division by zero"),
+    ("efforts", MISUSED, "there is no space 'default'"),
+    ("query sessions", MISUSED, "there is no space 'default'"),
+    ("notes --space harbor take x", MISUSED, "--space stands before 'take'"),
+    ("query tokens every=0 --all-spaces", MISUSED, "Division by zero"),
     ("sql ';'", MISUSED, "there is no statement"),
 ]
 
@@ -422,7 +474,9 @@ def test_the_unexpected_is_one_line_and_a_file_of_details(run, tmp_path, monkeyp
 def test_an_empty_context_says_where_the_session_is(run, home):
     told = run("context", "--session", "import-day", home=home)
     assert told.code == OK
-    assert told.err == ("nothing yet: there is no space 'default' in " + str(home) + "; spaces: harbor, mara-home\n")
+    assert told.err == (
+        "nothing yet: there is no space 'default' in " + str(home) + "; name another with --space: harbor, mara-home\n"
+    )
     told = run("context", "--session", "import-day", "--space", "mara-home", home=home)
     assert told.err == "nothing yet: there is no session 'import-day' in space 'mara-home'; it is in space harbor\n"
     assert run("context", "--session", "new", "--space", "harbor", "--json", home=home).err == ""
@@ -430,8 +484,8 @@ def test_an_empty_context_says_where_the_session_is(run, home):
 
 def test_home_and_json_may_stand_before_the_command(run, home):
     assert (
-        main_answer(run, "--home", home, "--json", "efforts", "--limit", 1)
-        == run("efforts", "--limit", 1, "--json", home=home).out
+        main_answer(run, "--home", home, "--json", "efforts", "--all-spaces", "--limit", 1)
+        == run("efforts", "--all-spaces", "--limit", 1, "--json", home=home).out
     )
 
 
@@ -441,7 +495,14 @@ def main_answer(run, *given):
 
 def test_nothing_is_cut_in_a_pipe(run, home, monkeypatch):
     monkeypatch.setenv("COLUMNS", "40")
-    for question in ("params", "query", "query sessions", "efforts", "manifest --space harbor", "sql 'FROM turns'"):
+    for question in (
+        "params",
+        "query",
+        "query sessions --all-spaces",
+        "efforts --all-spaces",
+        "manifest --space harbor",
+        "sql 'FROM turns'",
+    ):
         assert "…" not in run(*words(question), home=home).out.replace("… ", "")
 
 
@@ -549,7 +610,7 @@ def test_a_terminal_gets_colour_and_what_fits_in_it(home):
             os.chdir(ROOT)
             os.execve(
                 sys.executable,
-                [*COMMAND, "efforts", "--home", str(home)],
+                [*COMMAND, "efforts", "--all-spaces", "--home", str(home)],
                 os.environ | {"COLUMNS": str(columns), "TERM": "xterm-256color"} | env,
             )
         out = b""

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -13,7 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from processors import PROCESSORS
-from processors.open_efforts import EffortConcluded, EffortOpened, EffortProgressed, TurnThreaded
+from processors.open_efforts import EffortConcluded, EffortOpened, EffortProgressed, EffortResumed, TurnThreaded
+from processors.open_efforts.events import EffortRated
 from processors.ttl_escalations import NoteClosed, NoteOpened, TtlEscalationsParams
 from processors.ttl_escalations.params import effective_priority
 from processors.ttl_escalations.section import NotesParams, due, notes
@@ -26,34 +27,64 @@ from projections.context.compose import Composed, compose
 from projections.context.params import ContextParams, RecentParams
 from projections.context.recent import recent
 from projections.context.render import frame_cost, render
-from projections.context.turns import quoted, tool_calls
+from projections.context.turns import Turn, tool_calls
 from projections.recall.answers import Recall, Sight
+from projections.store import read_only
 from streams.core.errors import UsageError
 from streams.core.events import DAY, HOUR, MINUTE, TurnRetracted, micros
 from streams.core.params import Params
-from streams.core.section import Ask, Piece, Section
+from streams.core.section import Ask, Members, Piece, Section, Spoken, quoted
 from streams.core.text.terms import tokens
 from streams.core.text.within import clip
+from streams.runtime.home import Home
+from tests.laws.histories import outside, wide
 from tests.memories import SPACE, at, make, memory, turn
 
 NOW = micros("2026-03-02T12:00:00Z")
 ASK = Ask(SPACE, "s", 7, NOW)
 
 
-class Turns:
-    """A connection that knows turns alone."""
+class Talk:
+    """Turns, and what sections read of them."""
 
-    def __init__(self, *turns: tuple[Any, ...]) -> None:
-        self.turns = turns
+    def __init__(self, *turns: Turn, kept: Iterable[Any] = (), members: Mapping[tuple[str, str], Any] = {}) -> None:
+        self.said = {turn.position: turn for turn in turns}
+        self._kept = [*kept]
+        self._members = dict(members)
 
-    def execute(self, sql: str, parameters: dict[str, Any]) -> Any:
-        wanted = [row for row in self.turns if row[0] in parameters["positions"]]
-        return SimpleNamespace(fetchall=lambda: wanted)
+    def words(self, positions: Iterable[int]) -> dict[int, Turn]:
+        return {position: self.said[position] for position in positions if position in self.said}
+
+    def reader(self, section: Section) -> Talk:
+        return self
+
+    def session(self) -> Iterator[Spoken]:
+        return (self._spoken(turn) for _, turn in sorted(self.said.items(), reverse=True))
+
+    def turns(self, ids: Iterable[str]) -> dict[str, Spoken]:
+        by_id = {turn.id: turn for turn in self.said.values()}
+        return {id: self._spoken(by_id[id]) for id in ids if id in by_id}
+
+    def _spoken(self, turn: Turn) -> Spoken:
+        return Spoken(turn.id, turn.position, turn.at, turn.role)
+
+    def members(self, group: str, part: str, most: int = 1_000) -> Members:
+        things = self._members.get((group, part), [])
+        return Members(len(things), things[0] if things else "", [*reversed(things)][:most])
+
+    def kept(self, event: type, keys: Iterable[str], *others: type) -> dict[str, Any]:
+        told = [one for one in self._kept if type(one) in (event, *others)]
+        last = {getattr(one, KEY[type(one)]): one for one in told}
+        return {key: last[key] for key in keys if type(last.get(key)) is event}
 
 
-def spoken(position: int, content: str, role: str = "user", agent: str = "ann", parts: str = "[]") -> tuple[Any, ...]:
-    """A turn as the tables have it."""
-    return position, f"t{position}", role, agent, content, "s", NOW, tokens(content), parts
+KEY = {keep.event: keep.key[0] for processor in PROCESSORS for keep in processor.read_model.keeps}
+
+
+def spoken(position: int, content: str, role: str = "user", agent: str = "ann", parts: str = "[]") -> Turn:
+    """A turn that may be shown."""
+    calls = tool_calls(parts)
+    return Turn(f"t{position}", role, agent, content, "s", position, NOW, tokens(content), calls)
 
 
 def section(name: str, place: int, *pieces: Piece) -> Section:
@@ -65,11 +96,11 @@ def section(name: str, place: int, *pieces: Piece) -> Section:
     return Section(name, place, f"What {name} is", Params, given_pieces)
 
 
-def composed(*sections: Section, talk: Iterable[tuple[Any, ...]] = (), budget: int = 4000, **params: Any) -> Composed:
+def composed(*sections: Section, talk: Iterable[Turn] = (), budget: int = 4000, **params: Any) -> Composed:
     """What is chosen of some sections."""
     known = {"context": ContextParams(**params)} | {f"context.{one.name}": Params() for one in sections}
     offers = [(one, None) for one in sections]
-    return compose(Turns(*talk), ASK, offers, known, budget, frame=frame_cost)  # type: ignore[arg-type]
+    return compose(Talk(*talk), ASK, offers, known, budget, frame=frame_cost)
 
 
 def piece(id: str, worth: float = 0.5, words: int = 20, **given: Any) -> Piece:
@@ -190,7 +221,7 @@ def test_nothing_in_a_turn_can_be_taken_for_the_frame(role: str) -> None:
 
 def test_the_names_of_a_space_and_a_session_cannot_close_the_frame() -> None:
     ask = Ask('a"><x', "</memory>", 1, NOW)
-    text = render(compose(Turns(), ask, [], {"context": ContextParams()}, frame=frame_cost)).text  # type: ignore[arg-type]
+    text = render(compose(Talk(), ask, [], {"context": ContextParams()}, frame=frame_cost)).text
     assert text.count("</memory>") == 1
 
 
@@ -286,14 +317,9 @@ def test_tool_calls_are_known_by_name(parts: str, names: list[str]) -> None:
 # -- sections ----------------------------------------------------------------------------------------------------------
 
 
-def rows_of(**known: list[tuple[Any, ...]]) -> Any:
-    """A reader of rows as a section's queries would give them."""
-    return SimpleNamespace(rows=lambda name, **given: known[name])
-
-
 def test_the_newest_exchanges_are_whole_and_the_first_of_them_needed() -> None:
-    newest = [(n, ("user", "assistant", "tool")[n % 3]) for n in range(29, -1, -1)]
-    found = [*recent(None, RecentParams(exchanges=3, first=1), ASK, rows_of(newest=newest))]
+    talk = Talk(*(spoken(n, "words", ("user", "assistant", "tool")[n % 3]) for n in range(30)))
+    found = [*recent(None, RecentParams(exchanges=3, first=1), ASK, talk)]
     assert [one.turn for one in found] == list(range(21, 30))
     assert [one.turn for one in found if one.needed] == [27, 28, 29]
     assert found[-1].reason == "the turn to be answered"
@@ -320,27 +346,43 @@ def test_deadlines_are_told_in_words(left: int, words: str) -> None:
 
 
 def test_notes_are_the_most_pressing_by_effective_priority() -> None:
-    def row(name: str, priority: float, left: int) -> tuple[Any, ...]:
-        return name, f"do {name}", priority, NOW + left - DAY, NOW + left, "user", "", ""
+    def note(name: str, priority: float, left: int) -> NoteOpened:
+        return make(
+            NoteOpened, note=name, content=f"do {name}", priority=priority, at=NOW + left - DAY, deadline=NOW + left
+        )
 
-    found = [*notes(
-        TtlEscalationsParams(), NotesParams(most=2), ASK,
-        rows_of(notes=[row("calm", 0.8, DAY), row("late", 0.6, HOUR), row("low", 0.1, DAY)]),
-    )]  # fmt: skip
+    kept = [note("calm", 0.8, DAY), note("late", 0.6, HOUR), note("low", 0.1, DAY), note("gone", 1.0, HOUR)]
+    talk = Talk(kept=kept, members={("notes", "waiting"): ["calm", "late", "low"]})
+    found = [*notes(TtlEscalationsParams(), NotesParams(most=2), ASK, talk)]
     assert [(one.id, one.worth) for one in found] == [("late", 1.0), ("calm", 0.8)]
     assert found[0].text == "- in 1 h: do late [late]"
 
 
-ENTRY = ("e1", "expanded", 0.9, "mentioned recent", 0.5, 0.4, 0)
-FACTS = ("e1", "the pump", "open", "high", "It leaks.\nA seal was ordered.", "")
+def scored(*entries: tuple[str, str, float]) -> ContextScored:
+    """A session's context: effort, mode and score of each entry."""
+    efforts, modes, scores = map(list, zip(*entries, strict=True))
+    none, zero = [""] * len(entries), [0.0] * len(entries)
+    return make(
+        ContextScored, session="s", efforts=efforts, modes=modes, scores=scores, signals=none, similarities=zero,
+        recencies=zero, idle=[0] * len(entries),
+    )  # fmt: skip
+
+
+def told_of(effort: str, topic: str, summary: str = "") -> EffortProgressed:
+    return make(EffortProgressed, effort=effort, topic=topic, summary=summary)
 
 
 def test_an_entry_is_a_heading_with_its_summary_and_the_newest_of_its_turns() -> None:
-    rows = rows_of(
-        entries=[ENTRY, ("e2", "recalled", 0.5, "", 0.0, 0.0, 1)], efforts=[FACTS],
-        turns=[("e1", 3, 1, 5, [5, 4, 1])], ends=[(1, "t1", NOW), (5, "t5", NOW)],
-    )  # fmt: skip
-    head, *turns = entries(WorkingContextParams(), EntriesParams(), ASK, rows)
+    talk = Talk(
+        *(spoken(n, "words") for n in (1, 4, 5)),
+        kept=[
+            scored(("e1", "expanded", 0.9), ("e2", "recalled", 0.5)),
+            told_of("e1", "the pump", "It leaks.\nA seal was ordered."),
+            make(EffortRated, effort="e1", importance="high"),
+        ],
+        members={("efforts", "e1"): ["t1", "t4", "t5"]},
+    )
+    head, *turns = entries(WorkingContextParams(), EntriesParams(), ASK, talk)
     assert head.text == "### the pump (3 turns, last on 2026-03-02, important) [e1]\nIt leaks.\nA seal was ordered."
     assert (head.needed, head.worth, head.data["last_turn"], head.data["turn_count"]) == (True, 0.9, "t5", 3)
     assert [(one.turn, one.under) for one in turns] == [(1, "e1"), (4, "e1"), (5, "e1")]
@@ -349,24 +391,27 @@ def test_an_entry_is_a_heading_with_its_summary_and_the_newest_of_its_turns() ->
 
 def test_of_a_long_summary_the_first_and_the_newest_lines_are_shown() -> None:
     lines = [f"Line {n} of a summary that goes on for some words more." for n in range(30)]
-    facts = ("e1", "the pump", "open", "normal", "\n".join(lines), "")
-    rows = rows_of(entries=[("e1", "summary", 0.9, "", 0.0, 0.0, 0)], efforts=[facts], turns=[], ends=[])
-    (head,) = entries(WorkingContextParams(), EntriesParams(), ASK, rows)
+    talk = Talk(kept=[scored(("e1", "summary", 0.9)), told_of("e1", "the pump", "\n".join(lines))])
+    (head,) = entries(WorkingContextParams(), EntriesParams(), ASK, talk)
     assert lines[0] in head.text
     assert lines[-1] in head.text
     assert lines[10] not in head.text
 
 
 def test_a_concluded_effort_is_a_line_with_what_it_came_to() -> None:
-    rows = rows_of(
-        entries=[("e1", "recalled", 0.9, "", 0.0, 0.0, 0), ("e2", "concluded", 0.4, "", 0.0, 0.0, 2)],
-        efforts=[
-            ("e1", "pump", "concluded", "normal", "", "It was the seal."),
-            ("e2", "tax", "concluded", "normal", "Filed.", ""),
+    talk = Talk(
+        kept=[
+            scored(("e1", "recalled", 0.9), ("e2", "concluded", 0.4), ("e3", "concluded", 0.3)),
+            told_of("e1", "pump"), make(EffortConcluded, effort="e1", conclusion="It was the seal."),
+            told_of("e2", "tax", "Filed."), make(EffortConcluded, effort="e2", conclusion=""),
+            told_of("e3", "roof", "It drips."), make(EffortConcluded, effort="e3", conclusion="Dry."),
+            make(EffortResumed, effort="e3"),
         ],
     )  # fmt: skip
-    found = [*concluded(WorkingContextParams(), ConcludedParams(), ASK, rows)]
-    assert [one.text for one in found] == ["- pump (recalled): It was the seal. [e1]", "- tax: Filed. [e2]"]
+    found = [*concluded(WorkingContextParams(), ConcludedParams(), ASK, talk)]
+    assert [one.text for one in found] == [
+        "- pump (recalled): It was the seal. [e1]", "- tax: Filed. [e2]", "- roof: It drips. [e3]",
+    ]  # fmt: skip
     assert found[0].worth > found[1].worth
 
 
@@ -456,6 +501,7 @@ def test_a_closed_note_and_a_concluded_effort_are_shown_as_what_they_are(tmp_pat
     ]  # fmt: skip
     connection = memory(tmp_path / "live.duckdb", *STEPS, *more)
     recall = Recall.of(tmp_path / "live.duckdb", connection, PROCESSORS, all_params(PROCESSORS, {}))
+    recall.index.catch_up(connection)
     found = context(Sight(connection, recall, False), SPACE, "s", without=["recent", "recalled"])
     assert sections_of(found) == {"concluded": ["e1"]}
     assert "- leaking pump (recalled): It was the seal. [e1]" in found["text"]
@@ -465,3 +511,40 @@ def test_a_section_that_no_mechanism_has_is_refused_with_the_names_of_those_ther
     with pytest.raises(UsageError, match="no section 'moods'") as refused:
         context(sight(), SPACE, "s", without=["notes", "moods"])
     assert "recalled" in refused.value.way_out
+
+
+def test_what_sections_look_up_is_what_the_views_say_as_of_any_position(tmp_path: Path) -> None:
+    home = Home(tmp_path, PROCESSORS)
+    home.log.append(outside(wide(1500, sessions=6, backlog=20)))
+    with home.live():
+        pass
+    home.log.close()
+    connection = read_only(home.memory_path("live"))
+    recall = Recall.of(home.memory_path("live"), connection, PROCESSORS, all_params(PROCESSORS, {}))
+    recall.index.catch_up(connection)
+    last = connection.execute("SELECT max(position) FROM turn_recorded").fetchall()[0][0]
+    met: Counter[str] = Counter()
+    for until in (None, last // 2, last // 7):
+        cursor = connection if until is None else as_of(connection, str(until))
+
+        def members(space: str, group: str, part: str, until: int | None = until) -> set[str]:
+            found = recall.index.members(space, group, part, 10_000, until)
+            assert found.size == len(found.newest)
+            met[group] += found.size
+            return {*found.newest}
+
+        for (space,) in cursor.execute("SELECT DISTINCT space FROM turn_recorded").fetchall():
+            threads = cursor.execute(
+                "SELECT e.effort, list(t.turn_id) FILTER (NOT r.retracted) FROM efforts e LEFT JOIN threaded_turns t "
+                "ON t.space = e.space AND t.effort = e.effort LEFT JOIN recorded_turns r ON r.space = t.space "
+                "AND r.position = t.position WHERE e.space = ? GROUP BY e.effort",
+                [space],
+            ).fetchall()
+            assert {effort: members(space, "efforts", effort) for effort, _ in threads} == {
+                effort: {*(turns or ())} for effort, turns in threads
+            }
+            notes_ = cursor.execute("SELECT note, status FROM notes WHERE space = ?", [space]).fetchall()
+            for part, status in (("waiting", "open"), ("asked", "escalated")):
+                assert members(space, "notes", part) == {note for note, told in notes_ if told == status}
+    assert met["efforts"] > 500
+    assert met["notes"] > 20

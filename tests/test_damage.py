@@ -58,7 +58,7 @@ def said(home: Home, talk: Any) -> list[str]:
     lines: list[str] = []
     home.warn = lines.append
     home.log.append(talk(300))
-    home.ask("recall", space="ann", query="parser")
+    home.ask("recall", space="s0", query="checkout payment")
     return lines
 
 
@@ -117,8 +117,9 @@ def test_a_replay_that_takes_from_live_does_not_take_damage(home: Home, said: li
 
 @pytest.mark.parametrize("harm", HARMS)
 def test_a_damaged_index_is_made_anew(home: Home, said: list[str], harm: Harm) -> None:
-    question = {"space": "ann", "query": "parser build", "k": 5}
+    question = {"space": "s0", "query": "checkout payment", "k": 5}
     before = home.ask("recall", **question)
+    assert len(before["hits"]) == 5
     harm(home.memory_path("live").with_suffix(".recall"))
     answers = []
     for _ in range(2):  # damage that is met within a question is told, and mended by the next
@@ -146,7 +147,7 @@ def test_a_damaged_cache_of_features_changes_no_replay(
         monkeypatch.setattr(module, "CHUNK", 64)
     before = home.ask("digest")
     replay(home, "first", reuse=False, processes=1)
-    chunks = sorted(FeatureCache(home.path / "cache", home.log.id).folder.glob("*.parquet"))
+    chunks = sorted(FeatureCache(home.path / "cache", home.log).folder.glob("*.parquet"))
     assert len(chunks) > 3
     for chunk in chunks:
         harm(chunk)

@@ -1,18 +1,23 @@
-"""What mnemolog rendered is known when it comes back: it is no news to any processor, whatever became of its form."""
+"""What mnemolog rendered, and what was said before, is known when it comes back: it is no news to any processor."""
 
 from __future__ import annotations
 
 import html
 import json
+from collections.abc import Sequence
+from dataclasses import replace
 from itertools import pairwise
 
 import pytest
 
 from processors import PROCESSORS
+from streams.core.driver import fold
 from streams.core.events import TurnRecorded
+from streams.core.processor import State
+from streams.core.repeats import SLOTS, news
 from streams.core.text.echo import FRAME, without_echo
 from streams.runtime.home import Home
-from tests.laws.histories import long_talk, outside
+from tests.laws.histories import long_talk, outside, wide
 
 OWN = "Please look at the crane again."
 ORDINARY = [
@@ -99,3 +104,91 @@ def test_a_talk_in_which_every_context_comes_back_leaves_the_memory_that_it_leav
         assert answers[0] == answers[1]
     for home in homes:
         home.log.close()
+
+
+# -- without the mark --------------------------------------------------------------------------------------------------
+
+SAID = [
+    "The login test fails since this morning: expected 200, got 401.",
+    "The session cookie is dropped. My guess is the new proxy,\nit strips unknown headers.",
+    "Hm, nobody touched the proxy since May. What else changes the login cookie?",
+    "Yes, all.",
+    "Remind me to renew the certificate tomorrow.",
+]
+LIST = "\n".join(f"- flight HAT{n:03} from Porto to Oslo at {n} h" for n in range(20))
+
+
+def said(content: str, id_: str = "new") -> TurnRecorded:
+    return TurnRecorded("s", id_, 0, "s", "ann", "user", content)
+
+
+def heard(*turns: str) -> State:
+    """A space in which these were said."""
+    state = State()
+    for n, content in enumerate(turns):
+        turn = said(content, f"t{n}")
+        assert news(state, turn) is turn.content
+    return state
+
+
+def transcript(line: str, turns: Sequence[str]) -> str:
+    return "\n".join(line.format(("ann", "bot")[n % 2], turn) for n, turn in enumerate(turns))
+
+
+@pytest.mark.parametrize(
+    "line", ["{1}", "{0}: {1}", "> {1}", "  {0}: {1}", "[09:30] {0}: {1}", "**{0}:** {1}", "> {0}> {1}"],
+    ids=["bare", "named", "quoted", "indented", "timed", "bold", "chat"],
+)  # fmt: skip
+def test_a_pasted_transcript_is_no_news_and_what_stands_around_it_is(line):
+    whole = transcript(line, SAID)
+    assert news(heard(*SAID), said(f"{OWN}\n\n{whole}")) == OWN
+    assert news(heard(*SAID), said(f"{whole}\n\n{OWN}")) == OWN
+    assert news(heard(*SAID), said(f"{OWN}\n\n{whole}\n\nThanks.")).split() == f"{OWN} Thanks.".split()
+
+
+def test_an_own_line_that_was_said_before_is_said_again_below_a_transcript():
+    whole = transcript("{0}: {1}", SAID)
+    assert news(heard(*SAID), said(f"{whole}\n\n{SAID[-1]}")) == SAID[-1]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        SAID[1],
+        LIST,
+        f"Again, {SAID[0]}\nand {SAID[2]}",
+        f"> {SAID[0]}\nI do not think so.",
+        "\n".join([SAID[0], SAID[0], "over and over"]),
+        f"{SAID[0][:50]}\n{SAID[2][:50]}",
+        "ann: Yes, all.\nbot: Yes, all.\nAnd so on, and so forth, until the evening comes and we all go home.",
+        f"{SAID[0]}\n{LIST[: len(LIST) // 2]}",
+    ],
+    ids=["sent again", "a list again", "within lines", "one quoted", "one twice", "beginnings", "short", "half a list"],
+)
+def test_what_is_said_again_stays_as_it_is(text):
+    assert news(heard(*SAID, LIST), said(text)) is text
+
+
+def test_what_is_remembered_of_what_was_said_has_a_limit():
+    state = State()
+    for n in range(2 * SLOTS):
+        news(state, said(f"turn {n} of a long talk about {n * 7919}", f"t{n}"))
+    assert SLOTS / 2 < len(state.keys("said/")) <= SLOTS
+
+
+def told(turns: Sequence[TurnRecorded]) -> str:
+    return "\n".join(f"{turn.agent}: {turn.content}" for turn in turns)
+
+
+def test_a_talk_in_which_transcripts_are_pasted_derives_what_it_derives_without():
+    plain = outside(wide(900, backlog=60))
+    pasted, before = [], []
+    for event in plain:
+        if isinstance(event, TurnRecorded) and event.content.strip():
+            content = f"{told(before[-12:])}\n\n{event.content}"
+            before.append(event)
+            if len(before) > 6:
+                event = replace(event, content=content)
+        pasted.append(event)
+    assert sum(len(event.content) for event in pasted if isinstance(event, TurnRecorded)) > 300_000
+    assert fold(PROCESSORS, pasted) == fold(PROCESSORS, plain)

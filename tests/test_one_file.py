@@ -68,9 +68,7 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
             shutil.copy(file, to)
     shutil.copy(to / "tests" / "added" / f"{NAME}.py", to / "processors")
     registry = to / "processors" / "__init__.py"
-    registry.write_text(
-        registry.read_text().replace('    "working_memory",\n', f'    "working_memory",\n    "{NAME}",\n')
-    )
+    registry.write_text(registry.read_text().replace('",\n)\n', f'",\n    "{NAME}",\n)\n', 1))
     (to / "program.py").write_text(PROGRAM)
     return to
 

@@ -11,9 +11,11 @@ import pytest
 from processors import PROCESSORS
 from processors.association import MemoriesAssociated
 from processors.coactivation import LinkFormed, PairCoactivated
+from processors.compression import SessionCompressed
 from processors.confidence import ConfidenceChanged
 from processors.consolidation import ConsolidationRan, MemoryConsolidated
 from processors.contradictions import BeliefContradicted, BeliefStated
+from processors.direct_access import SessionNoted
 from processors.forgetting import RetentionChanged
 from processors.manifest import (
     ConclusionDetected,
@@ -39,7 +41,15 @@ from projections import analyses as analyses_of_memories
 from projections.analyses import bind
 from projections.as_of import as_of
 from streams.core.errors import UsageError
-from streams.core.events import ConsolidationRequested, MemoryPinned, MemoryRecalled, MemoryRewarded, TurnRetracted
+from streams.core.events import (
+    ConsolidationRequested,
+    MemoryPinned,
+    MemoryRecalled,
+    MemoryRewarded,
+    SummaryWritten,
+    TitleWritten,
+    TurnRetracted,
+)
 from tests.memories import at, make, memory, turn
 
 ROOT = Path(__file__).parents[1]
@@ -166,6 +176,32 @@ def replayed(id, cause, hours, replays, r1, r2=0.0):
     return make(MemoryConsolidated, session="", turn=id, cause=cause, at=at(hours=hours), replays=replays, r1=r1, r2=r2)
 
 
+def compressed(session, first, last, hours, **given):
+    return make(
+        SessionCompressed,
+        session=session,
+        first_turn=first,
+        last_turn=last,
+        tone="neutral",
+        at=at(hours=hours),
+        **given,
+    )
+
+
+def noted(note, hours, text, status="current", by=""):
+    return make(
+        SessionNoted,
+        session="a",
+        note=note,
+        kind="plan",
+        text=text,
+        turn="a1",
+        status=status,
+        by=by,
+        at=at(hours=hours),
+    )
+
+
 STEPS = [
     # Monday, session a: e1 and e2 interleaved; e3 displaces e1
     [
@@ -175,7 +211,8 @@ STEPS = [
     ],
     [
         *said("a2", "a", 1, "g1", "e1", "bot", tokens=50), progressed("e1", "a", "the pump leaks"),
-        scored("a", "a2", 1, ("e1", "expanded")),
+        scored("a", "a2", 1, ("e1", "expanded")), compressed("a", "a1", "a1", 1, turns=1, tokens=30),
+        noted("p1", 1, "seal the pump"),
     ],
     [
         *said("a3", "a", 2, "g2", "e2"), segment("g2", "a", "a3"), opened("e2", "trip", "a", "a3", 2),
@@ -188,6 +225,8 @@ STEPS = [
         detected("a", "a4", "resolution", 0.9),
         make(SegmentConcluded, session="a", segment="g3", turn="a4", pattern="resolution", confidence=0.9),
         concluded("e1", "a", "a4", 3, "resolution"),
+        compressed("a", "a1", "a2", 3, turns=2, tokens=80, topics=["pump"], decisions=["so"]),
+        noted("p1", 3, "seal the pump", "superseded", "p2"), noted("p2", 3, "sell the pump"),
     ],
     [
         *said("a5", "a", 4, "g4", "e3", "bot"), segment("g4", "a", "a5"), opened("e3", "tax", "a", "a5", 4),
@@ -268,6 +307,17 @@ STEPS = [
         make(ConsolidationRequested, id="c1", at=at(hours=196)), replayed("a1", "requested", 196, 2, 0.3, 0.1),
         make(ConsolidationRan, cause="requested", run=2, fresh=0, week=0, older=1, at=at(hours=196)),
     ],
+    # a model writes a title for e1, and a summary of what is no segment
+    [
+        make(TitleWritten, id="w1", session="b", turns=["b2"], title="the pump", model="tiny", at=at(hours=200)),
+        progressed("e1", "b", "the pump leaks"),
+    ],
+    [
+        make(
+            SummaryWritten, id="w2", session="b", first_turn="b1", last_turn="b2", text="x", model="tiny",
+            at=at(hours=200),
+        ),
+    ],
 ]  # fmt: skip
 
 
@@ -323,6 +373,13 @@ def test_an_analysis_can_be_asked_of_a_memory_that_has_the_name_of_something_in_
     con = tuned(tmp_path / f"{letter}.duckdb", *STEPS[:13])
     for name in ANALYSES:
         assert unordered(run(con, name)) == unordered(run(early, name)), name
+
+
+def test_of_what_models_wrote_it_is_told_how_much_changed_anything(con):
+    assert columns(run(con, "titles_written"), "model", "written", "used", "without_effect") == [("tiny", 1, 1, 0)]
+    assert columns(run(con, "summaries_written"), "written", "of_segments", "of_sessions", "without_effect") == [
+        (1, 0, 0, 1)
+    ]
 
 
 def test_as_of_a_position_an_analysis_counts_nothing_later(con):
@@ -601,6 +658,17 @@ def test_working_memory(con):
         (DAY_9_11, 2, 1, 1, 1, "pump", ["a1", "a3"]), (DAY_8_11, 2, 2, 0, 0, "pump", ["a1", "a2"]),
     ]  # fmt: skip
     assert run(con, "working_memory", {"session": "a"}) == []
+
+
+def test_compressions(con):
+    assert columns(run(con, "compressions"), "session", "turns", "tokens", "parts", "decisions", "last_turn") == [
+        ("a", 2, 80, 1, 1, "a2")
+    ]
+
+
+def test_notes_of_sessions(con):
+    found = run(con, "notes_of_sessions")
+    assert columns(found, "session", "kind", "notes", "current", "superseded", "passed") == [("a", "plan", 2, 1, 1, 0)]
 
 
 def test_rewards(con):

@@ -25,12 +25,14 @@ from projections.recall.columns import NEVER
 from projections.recall.index import Index
 from projections.recall.kinds import Kinds
 from projections.recall.records import Kept
-from projections.store import Batch, Connection, Store, read_only
+from projections.store import Batch, Connection, Extent, Store, extent, read_only
 from projections.tables import derived_batch, raw_batch
 from streams.core.errors import MemoryFileError
-from streams.core.events import Outside, TurnRecorded, TurnRetracted
+from streams.core.events import Outside, SessionEnded, TurnRecorded, TurnRetracted
 from streams.core.params import Params
 from streams.core.processor import Processor, Raw
+from streams.core.read_model import Group
+from streams.core.section import Members
 from streams.core.text import NO_TEXT
 from streams.runtime.home import Home
 from tests.bench.generated import turns
@@ -69,6 +71,7 @@ class Bond:
 KINDS = Kinds(documents for processor in PROCESSORS for documents in processor.read_model.documents)
 TURN, SEGMENT, CONCLUSION, NOTE = map(KINDS.names.index, ("turn", "segment", "conclusion", "note"))
 KEPT = {"physics": [Kept(Energy), Kept(Bond, ("first", "second"))]}
+GROUPS = [Group("hot", "turn", {Energy: "CASE WHEN value > 1 THEN 'yes' ELSE '' END"})]
 
 
 def words(row: tuple[Any, ...]) -> tuple[list[str], list[int], int, int]:
@@ -79,7 +82,7 @@ def words(row: tuple[Any, ...]) -> tuple[list[str], list[int], int, int]:
 
 
 def opened(con: Connection, path: Path, reading: int = READING, kept: Any = None) -> Index:
-    return Index.open(path, con, KINDS, KEPT if kept is None else kept, words, reading)
+    return Index.open(path, con, KINDS, KEPT if kept is None else kept, GROUPS, words, reading)
 
 
 def indexed(con: Connection, path: Path) -> Index:
@@ -96,8 +99,8 @@ def told(index: Index, space: str, until: int | None = None, terms: set[str] | N
         terms = {term for (term,) in index.database.execute("SELECT DISTINCT term FROM postings")}
         terms |= {
             term
-            for (data,) in index.database.execute("SELECT words FROM blocks WHERE length(words) > 0")
-            for term in file.split(file.unpack(data)[0])
+            for *place, data in index.database.execute("SELECT space, first, words FROM blocks WHERE length(words) > 0")
+            for term in file.split(file.unpack(data, *place)[0])
         }
     after = np.where(of.after[:n] < n, of.after[:n], -1)
     ended = np.where(of.ended[:n] <= seen.until, of.ended[:n], -1)
@@ -117,7 +120,7 @@ def told(index: Index, space: str, until: int | None = None, terms: set[str] | N
         "lengths": seen.session_lengths[: seen.sessions].tolist(),
         "speakers": seen.speakers,
         "postings": {t: (d.tolist(), c.tolist()) for t, (d, c) in postings.items() if len(d)},
-        "newest": seen.clock(),
+        "newest": seen.newest,
     }
 
 
@@ -282,18 +285,18 @@ def test_an_index_caught_up_in_pages_of_any_size_equals_one_made_at_once(
 
 
 @pytest.mark.usefixtures("stored")
-def test_what_is_in_memory_keeps_up_with_what_comes_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_in_memory_keeps_up_with_what_comes_in(tmp_path: Path) -> None:
     steps = long(300)
     con = memory(tmp_path / "m.duckdb", *steps)
     full = indexed(con, tmp_path / "full.recall")
     terms = set(told(full, SPACES[0])["postings"])
     live = opened(con, tmp_path / "live.recall")
     for stop in (0, 5, 40, 41, 120, 299):
-        monkeypatch.setattr(live, "_ends", lambda _, stop=stop: {0: stop})
-        live.catch_up(con)
+        goes = Extent({0: (stop, b"")}, {table: rows + stop for table, rows in extent(con).rows.items()})
+        live.catch_up(con, goes=goes)
         for space in SPACES:
             assert told(live, space, terms=terms) == told(full, space, stop, terms)
-    assert live.catch_up(con) == 0
+    assert live.catch_up(con, goes=goes) == 0
 
 
 @pytest.mark.usefixtures("stored")
@@ -600,6 +603,40 @@ def test_a_record_of_two_turns_is_found_by_both(tmp_path: Path, physics: Store) 
     index = indexed(con, tmp_path / "m.recall")
     assert index.related("acme", "physics", ["t0", "t1", "t3"]) == {"t0": [alone, other, stronger], "t1": [stronger]}
     assert index.related("acme", "physics", ["t0"], until=1) == {"t0": [bond, alone, other]}
+
+
+def test_what_belongs_to_a_group_is_known_as_of_any_position(tmp_path: Path, physics: Store) -> None:
+    con = physics.connection
+    index = opened(con, tmp_path / "m.recall")
+    told = {1: ("t0", 2.0), 2: ("t1", 3.0), 3: ("t0", 0.5), 4: ("t2", 2.0), 5: ("t0", 5.0)}
+    for position in range(6):
+        add(physics, position, *[Energy("acme", "s", 0, *told[position])] if position in told else [])
+        if position % 2:
+            index.catch_up(con)
+    index.catch_up(con)
+
+    def hot(found: Index, until: int | None = None, most: int = 9) -> Members:
+        return found.members("acme", "hot", "yes", most, until)
+
+    for found in (index, opened(con, tmp_path / "m.recall"), indexed(con, tmp_path / "again.recall")):
+        assert hot(found) == hot(found, 5) == Members(3, "t1", ["t0", "t2", "t1"])
+        assert hot(found, most=1) == Members(3, "t1", ["t0"])
+        assert hot(found, 4) == Members(2, "t1", ["t2", "t1"])
+        assert hot(found, 2) == Members(2, "t0", ["t1", "t0"])
+        assert hot(found, 0) == found.members("acme", "hot", "no", 9) == found.members("other", "hot", "yes", 9)
+        found.close()
+
+
+def test_how_far_a_space_goes_counts_facts_that_are_no_documents(tmp_path: Path) -> None:
+    steps = [
+        [turn("t0", "s", "one", at=5)],
+        [make(SessionEnded, session="s", id="e", at=9)],
+        [turn("t1", "s", "x", at=7)],
+    ]
+    con = memory(tmp_path / "m.duckdb", *steps)
+    index = indexed(con, tmp_path / "m.recall")
+    assert [index.newest("acme", until) for until in (None, 0, 1, 2)] == [(2, 9), (0, 5), (1, 9), (2, 9)]
+    assert index.newest("nowhere") == (-1, 0)
 
 
 def test_records_that_a_memory_does_not_have_are_none(tmp_path: Path) -> None:

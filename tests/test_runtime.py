@@ -17,7 +17,7 @@ import pytest
 from processors import PROCESSORS
 from projections import store
 from projections.store import Store
-from streams.core.errors import BehindError, BusyError, LogError, MemoryFileError, UsageError
+from streams.core.errors import BehindError, BusyError, MemoryFileError, UsageError
 from streams.core.events import DAY, HOUR, SECOND, ClockTicked, NoteTaken, Outside, TurnRecorded, decode
 from streams.logs.sqlite import SqliteLog
 from streams.runtime.embedded import Runtime
@@ -140,33 +140,6 @@ def test_a_home_with_a_long_path_still_answers(tmp_path: Path) -> None:
     with serving(home):
         assert home.ask("spaces") == []
     home.log.close()
-
-
-def test_a_memory_of_another_log_is_refused(home: Home, talk: Talk) -> None:
-    home.log.append(talk(10))
-    home.ask("spaces")
-    home.log.close()
-    for file in home.path.glob("log.sqlite*"):
-        file.unlink()
-    stranger = Home(home.path, PROCESSORS)
-    with pytest.raises(MemoryFileError, match="another log"):
-        stranger.ask("spaces")
-    stranger.log.close()
-
-
-def test_a_log_that_lost_its_end_is_noticed(home: Home, talk: Talk, tmp_path: Path) -> None:
-    home.log.append(talk(10))
-    home.log.backup(tmp_path / "old.sqlite")
-    home.log.append(talk(20)[10:])
-    home.ask("spaces")
-    home.log.close()
-    for file in home.path.glob("log.sqlite*"):
-        file.unlink()
-    (tmp_path / "old.sqlite").rename(home.path / "log.sqlite")
-    restored = Home(home.path, PROCESSORS)
-    with pytest.raises(LogError, match="ends before"):
-        restored.ask("spaces")
-    restored.log.close()
 
 
 def test_a_memory_folded_by_another_version_is_refused_and_the_mending_replay_named(home: Home, talk: Talk) -> None:

@@ -18,7 +18,8 @@ from streams.core.text.signals import signals as word_signals
 
 MOST_PAIRS = 2
 """Pairs of clauses of two turns that are compared closely."""
-TIMES = frozenset(("clock", "weekday", "day", "month"))
+_COUNTED = frozenset(("clock", "weekday", "day", "month", "number", "code"))
+"""Sorts of values that are seen apart; all sorts of words are one kind."""
 _ACTS = tuple((1 << place, act) for place, act in enumerate(ACTS))
 
 
@@ -138,8 +139,9 @@ def signals(pair: Pair, newer: Reading, older: Reading, setting: Setting) -> lis
         found += ["denies", f"denies {said}", f"denies {verb}"]
     if not setting.rare and setting.just:
         found += ["just", f"just {change} {said}", f"just {who} {said}"]
-    found += [f"{sort}:{how}" for sort, how in values.items()]
-    found += [f"{sort}:{how} {change}" for sort, how in values.items()]
+    kinds = [(sort if sort in _COUNTED else "kind", how) for sort, how in values.items()]
+    found += [f"{sort}:{how}" for sort, how in kinds]
+    found += [f"{sort}:{how} {change}" for sort, how in kinds]
     found += [f"new {act}" for act in acts]
     found += [f"new {act} {said}" for act in acts]
     found += [f"around {act}" for bit, act in _ACTS if newer.acts & bit and act not in acts]

@@ -2,7 +2,8 @@
 
 Online: a turn opens a segment when its departure (see boundary) scores above `cut`, after a long pause, or when the
 session was over. What a segment is about is kept as evidence and summarized as it grows and when it closes (see
-summary). Source: Cognitive Context Management, tier 2.
+summary). A summary that a model wrote of a whole segment (`summary-written`) takes the place of that by rules until the
+segment goes on; its topics come first in the cue. Source: Cognitive Context Management, tier 2.
 """
 
 from __future__ import annotations
@@ -23,7 +24,8 @@ from processors.manifest.conclusion import ConclusionOffered as ConclusionOffere
 from processors.manifest.conclusion import ConclusionParams, Settling, draw, settle
 from processors.manifest.conclusion import OfferSettled as OfferSettled
 from processors.manifest.conclusion import SegmentConcluded as SegmentConcluded
-from processors.manifest.cue import Evidence, cue_of, forget, gather
+from processors.manifest.cue import Evidence, cue_of, forget, gather, joined
+from processors.manifest.jobs import JOBS
 from processors.manifest.summary import Said, conclude, move, summarize, take_back
 from processors.manifest.summary import keep as keep_said
 from streams.core.events import (
@@ -32,6 +34,7 @@ from streams.core.events import (
     EffortReopened,
     OfferDeclined,
     SessionEnded,
+    SummaryWritten,
     TurnRecorded,
     TurnRetracted,
 )
@@ -39,6 +42,7 @@ from streams.core.params import param
 from streams.core.processor import Derived, Processor, Raw, State, derived_id, on
 from streams.core.read_model import Documents, read_model
 from streams.core.text import Text
+from streams.core.text.telling import within
 
 
 @dataclass(slots=True)
@@ -102,6 +106,8 @@ class SegmentSummarized:
     """The most telling terms, best first."""
     closed: bool
     """Whether no further turn will come to it."""
+    model: str = ""
+    """Who wrote the summary; "" for the rules."""
     type: Literal["segment-summarized.v1"] = "segment-summarized.v1"
 
 
@@ -152,6 +158,9 @@ class ManifestParams(ConclusionParams):
         120, "tokens", "words to find a segment by; 100 found a hundredth less", "Cognitive Context Management, tier 2",
         ge=20, le=400,
     )  # fmt: skip
+    written: int = param(
+        90, "tokens", "of a summary that a model wrote: what was asked for, and half as much again", ge=10, le=200
+    )
     words: int = param(96, "terms", "terms kept of an open segment", ge=16, le=160)
     terms: int = param(12, "terms", "the most telling terms of a segment", ge=1, le=32)
 
@@ -185,8 +194,29 @@ class Session(Trail):
     """Whether the session is over; a later turn begins a new segment."""
 
 
+@dataclass(slots=True)
+class Closed:
+    """State, `closed/<first turn>`: what a summary of a closed segment is told with, should a model write one."""
+
+    session: str
+    segment: str
+    last_turn: str
+    turns: int
+    tokens: int
+    cue: str
+    terms: list[str]
+
+
+@dataclass(slots=True)
+class Retracted:
+    """State, `retracted/<turn>`: the turn was taken back, and nothing is written of it."""
+
+
 NOTHING = (0.0, "")
 """A departure that opens no segment."""
+
+TOPIC, NAME = 12, 80
+"""Tokens kept of a topic that a model wrote, and characters of its name."""
 
 TALK = ("user", "assistant")
 """Roles that converse; tool and system turns belong to what they come in."""
@@ -301,11 +331,47 @@ def _departure(
 def _summarized(
     params: ManifestParams, state: State, space: str, session: str, at: int, evidence: Evidence
 ) -> SegmentSummarized:
-    summary = summarize(state.get(f"said/{session}", Said), evidence, params)
+    said = state.get(f"said/{session}", Said)
     cue, terms = cue_of(evidence, params.cue, params.terms)
+    if evidence.closed:
+        state.put(
+            f"closed/{evidence.first_turn}",
+            Closed(session, evidence.segment, evidence.last_turn, evidence.turns, evidence.tokens, cue, terms),
+        )
+    summary, model = summarize(said, evidence, params), ""
+    if said is not None and said.segment == evidence.segment and said.written[:1] == [evidence.last_turn]:
+        _, summary, topics, model = said.written
+        cue = joined(topics, cue, params.cue)
     return SegmentSummarized(
         space, session, at, evidence.segment, evidence.first_turn, evidence.last_turn, evidence.turns,
-        evidence.tokens, summary, cue, terms, evidence.closed,
+        evidence.tokens, summary, cue, terms, evidence.closed, model,
+    )  # fmt: skip
+
+
+def _written(
+    params: ManifestParams, state: State, fact: SummaryWritten, raw: Raw[SummaryWritten]
+) -> Sequence[SegmentSummarized]:
+    """A model's summary is that of the segment from its first to its last turn; of anything else it changes nothing."""
+    text = within(" ".join(fact.text.split()), params.written)
+    if not text or any(state.get(f"retracted/{turn}", Retracted) for turn in (fact.first_turn, fact.last_turn)):
+        return ()
+    topics = [topic for given in fact.topics[: params.terms] if (topic := within(" ".join(given.split()), TOPIC))]
+    evidence = state.get(f"open/{fact.session}", Evidence)
+    if evidence is not None and (evidence.first_turn, evidence.last_turn) == (fact.first_turn, fact.last_turn):
+        said = state.get(f"said/{fact.session}", Said)
+        if said is None or said.segment != evidence.segment:
+            said = Said(evidence.segment)
+        said.written = [fact.last_turn, text, topics, fact.model[:NAME]]
+        state.put(f"said/{fact.session}", said)
+        return (_summarized(params, state, fact.space, fact.session, fact.at, evidence),)
+    closed = state.get(f"closed/{fact.first_turn}", Closed)
+    if closed is None or (closed.session, closed.last_turn) != (fact.session, fact.last_turn):
+        return ()
+    return (
+        SegmentSummarized(
+            fact.space, fact.session, fact.at, closed.segment, fact.first_turn, fact.last_turn, closed.turns,
+            closed.tokens, text, joined(topics, closed.cue, params.cue), closed.terms, True, fact.model[:NAME],
+        ),
     )  # fmt: skip
 
 
@@ -327,6 +393,7 @@ def _ended(params: ManifestParams, state: State, fact: SessionEnded, raw: Raw[Se
 
 def _retracted(params: ManifestParams, state: State, fact: TurnRetracted, raw: Raw[TurnRetracted]) -> list[Derived]:
     """A turn that was taken back is no evidence of what its segment is about."""
+    state.put(f"retracted/{fact.turn}", Retracted())
     session = state.get(f"session/{fact.session}", Session)
     evidence = state.get(f"open/{fact.session}", Evidence)
     if session is not None and evidence is not None and evidence.segment == session.recent.get(fact.turn, ""):
@@ -343,7 +410,7 @@ def _settled(params: ManifestParams, state: State, fact: Settling, raw: Raw[Sett
 
 PROCESSOR = Processor(
     name="manifest",
-    version=2,
+    version=3,
     params=ManifestParams,
     takes=(
         on(TurnRecorded, _turn),
@@ -352,6 +419,7 @@ PROCESSOR = Processor(
         on(EffortClosed, _settled),
         on(EffortReopened, _settled),
         on(OfferDeclined, _settled),
+        on(SummaryWritten, _written),
     ),
     emits=(
         SegmentOpened,
@@ -366,6 +434,7 @@ PROCESSOR = Processor(
     ),
     read_model=read_model(
         __package__,
+        jobs=JOBS,
         behind={
             "segment": "t.segment = $id",
             "artifact": "(t.space, t.turn_id) IN (FROM (SELECT a.space, unnest(a.turns) FROM artifacts a "

@@ -90,6 +90,12 @@ def cue_of(evidence: Evidence, budget: int, best: int) -> tuple[str, list[str]]:
     return _fit([*map(forms.__getitem__, (*ranked, *light))], budget), ranked[:best]
 
 
+def joined(topics: list[str], cue: str, budget: int) -> str:
+    """A cue that begins with some topics; words that they say already are left out of the rest."""
+    said = {word.lower() for topic in topics for word in topic.split()}
+    return _fit([*topics, *(word for word in cue.split(", ") if word.lower() not in said)], budget)
+
+
 def _fit(words: list[str], budget: int) -> str:
     """The first of the words that take no more than so many tokens, those of a word being 1 + (length - 1) // 7."""
     listed = ", ".join(words)

@@ -15,7 +15,7 @@ summaries (tests/bench/learn_summaries.py learns them). Sources: extractive summ
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from operator import itemgetter
@@ -109,6 +109,8 @@ class Said:
     """What the segment came to, where it is concluded."""
     outcome_turn: str = ""
     """The turn that concluded it."""
+    written: list[Any] = field(default_factory=list)
+    """What a model wrote of it: its last turn then, summary, topics, model."""
 
 
 def keep(state: State, evidence: Evidence, turn: TurnRecorded, text: Text) -> None:
@@ -150,6 +152,7 @@ def take_back(state: State, session: str, turn: str) -> None:
     said = state.get(key, Said)
     if said is not None:
         said.kept = [kept for kept in said.kept if kept[2] != turn]
+        said.written = []
         if said.opening[:1] == [turn]:
             said.opening = []
         if said.outcome_turn == turn:
@@ -208,17 +211,24 @@ def summarize(said: Said | None, evidence: Evidence, params: Quoting) -> str:
             texts.add(told.text)
             left -= told.tokens
     chosen.sort(key=_BY_PLACE)
-    pieces: list[str] = []
-    last = ""
-    for _, _, _, speaker, told in chosen:
-        if told.own and speaker != last:
-            pieces.append(f"{speaker}:")
-        pieces.append(told.text if told.text[-1] in ENDS else f"{told.text}{'.' if told.text.isascii() else '。'}")
-        last = speaker
+    quoted = spoken((speaker, told.own, told.text) for *_, speaker, told in chosen)
+    pieces = [quoted] if quoted else []
     if outcome:
         pieces.append(outcome)
     if not pieces and said.opening:
         pieces = said.opening[1].split()
+    return " ".join(pieces)
+
+
+def spoken(sentences: Iterable[tuple[str, bool, str]]) -> str:
+    """Sentences, each with its speaker and whether he speaks of himself, as running text."""
+    pieces: list[str] = []
+    last = ""
+    for speaker, own, text in sentences:
+        if own and speaker != last:
+            pieces.append(f"{speaker}:")
+        pieces.append(text if text[-1] in ENDS else f"{text}{'.' if text.isascii() else '。'}")
+        last = speaker
     return " ".join(pieces)
 
 

@@ -17,6 +17,7 @@ LEFT JOIN refiled r ON r.turn = f.turn AND r.space = f.space AND r.session = f.s
 --                               only where nothing else is left)
 --   started_at, last_at, turns, tokens   of its turns that are not retracted
 --   summary, cue, terms         the last word on it: for readers, for indexes, stems; '' and [] before there is one
+--   model                       that wrote the summary, '' for the rules
 --   status                      open or concluded; closed: whether no further turn will come to it
 --   concluded_at, concluded_by (turn id), pattern, confidence, conclusion: NULL while it is open
 --   reason, departure           why it begins where it begins, and how strongly its first turn departed, 0 to 1
@@ -25,7 +26,7 @@ WITH opened AS (
     SELECT space, session, segment, arg_min(reason, (position, ordinal)) AS reason, arg_min(score, (position, ordinal)) AS departure
     FROM segment_opened GROUP BY space, session, segment
 ), summarized AS (
-    SELECT space, session, segment, arg_max({s: summary, u: cue, t: terms, c: closed}, (position, ordinal)) AS last
+    SELECT space, session, segment, arg_max({s: summary, u: cue, t: terms, c: closed, m: model}, (position, ordinal)) AS last
     FROM segment_summarized GROUP BY space, session, segment
 ), concluded AS (
     SELECT space, session, segment, arg_max({a: c.at, t: turn, p: pattern, f: confidence, c: conclusion}, (position, ordinal)) AS last
@@ -50,6 +51,7 @@ WITH opened AS (
 SELECT
     f.space, f.session, f.segment, f.first_turn, f.last_turn, f.first_position, f.last_position, f.started_at, f.last_at,
     f.turns, f.tokens, coalesce((s.last).s, '') AS summary, coalesce((s.last).u, '') AS cue, coalesce((s.last).t, []) AS terms,
+    coalesce((s.last).m, '') AS model,
     CASE WHEN c.last IS NULL THEN 'open' ELSE 'concluded' END AS status,
     c.last IS NOT NULL OR coalesce((s.last).c, false) AS closed,
     (c.last).a AS concluded_at, (c.last).t AS concluded_by, (c.last).p AS pattern, (c.last).f AS confidence,
@@ -98,3 +100,14 @@ SELECT
     (n.a).status AS status, (n.a).tags AS tags, (n.a).segment AS segment, (n.a).turns AS turns, (n.a).at AS "at",
     r.turn IS NOT NULL AS retracted, (n.a).position AS position
 FROM newest n LEFT JOIN retracted r ON r.space = n.space AND r.turn = (n.a).turns[-1];
+
+
+-- Summaries that models wrote. One row per fact.
+--   space, session, first_turn, last_turn, at, text, topics, model, prompt_hash, position
+--   segment                     whose summary it became; NULL where no segment has just these turns, or one of the two was
+--                               retracted before
+CREATE VIEW written_summaries AS
+SELECT
+    w.space, w.session, w.first_turn, w.last_turn, w.at, w.text, w.topics, w.model, w.prompt_hash, s.segment, w.position
+FROM summary_written w
+LEFT JOIN segment_summarized s ON s.space = w.space AND s.partition = w.partition AND s.position = w.position;

@@ -8,7 +8,8 @@ beginning (see dialogue). Work of another session is gone on with on strong evid
 Small talk (greeting, thanks, closing with nothing else said) opens none: it waits and joins what its speaker says next.
 A small reply belongs to what it answers.
 A concluded effort is resumed when new work on it comes: a user's turn that asks or tells something, not thanks.
-Declared efforts outrank detection and are concluded only by being closed.
+Declared efforts outrank detection and are concluded only by being closed. A title that a model wrote takes the place of
+that by rules, not of a declared one.
 
 Source: Cognitive Context Management, tier 3.
 """
@@ -30,15 +31,23 @@ from processors.open_efforts.events import (
     TurnThreaded,
     TurnUnthreaded,
 )
-from processors.open_efforts.facts import declare, mark, take_back
+from processors.open_efforts.facts import declare, entitle, mark, take_back
 from processors.open_efforts.index import active
+from processors.open_efforts.jobs import JOBS
 from processors.open_efforts.params import OpenEffortsParams
 from processors.open_efforts.records import RECENT, Effort, Session
 from processors.open_efforts.table import count, main_of, recently, report
 from processors.open_efforts.turns import thread
-from streams.core.events import EffortClosed, EffortDeclared, EffortReopened, ImportanceFlagged, TurnRetracted
+from streams.core.events import (
+    EffortClosed,
+    EffortDeclared,
+    EffortReopened,
+    ImportanceFlagged,
+    TitleWritten,
+    TurnRetracted,
+)
 from streams.core.processor import RAW, Derived, Processor, Raw, State, on
-from streams.core.read_model import read_model
+from streams.core.read_model import Group, Keep, read_model
 from streams.core.text.telling import within
 
 __all__ = [
@@ -82,11 +91,15 @@ def _refiled(params: OpenEffortsParams, state: State, event: TurnRefiled, raw: R
 def _progressed(params: OpenEffortsParams, state: State, event: SegmentSummarized, raw: Raw[Any]) -> Sequence[Derived]:
     """What a segment comes to is what its effort comes to so far."""
     effort_id = main_of(state, event.session, event.segment)
+    if not effort_id and event.model:  # it is written of what was said long ago
+        said = recently(state, state.index(active), event.first_turn)
+        effort_id = said.effort if said else ""
     effort = state.get(f"effort/{effort_id}", Effort) if effort_id else None
-    if effort is None:
+    if effort is None or (event.model and event.segment not in effort.summaries):
         return ()
     out: list[Derived] = []
-    effort.summaries.pop(event.segment, None)
+    if not event.model:
+        effort.summaries.pop(event.segment, None)
     effort.summaries[event.segment] = within(event.summary, SUMMARY)
     while len(effort.summaries) > 3:
         del effort.summaries[next(iter(effort.summaries))]
@@ -120,7 +133,7 @@ def _concluded(params: OpenEffortsParams, state: State, event: SegmentConcluded,
 
 PROCESSOR = Processor(
     name="open_efforts",
-    version=2,
+    version=3,
     reads=(RAW, "manifest"),
     params=OpenEffortsParams,
     takes=(
@@ -130,6 +143,7 @@ PROCESSOR = Processor(
         on(SegmentConcluded, _concluded),
         on(TurnRetracted, take_back),
         on(EffortDeclared, declare),
+        on(TitleWritten, entitle),
         on(EffortClosed, mark),
         on(EffortReopened, mark),
         on(ImportanceFlagged, mark),
@@ -138,5 +152,14 @@ PROCESSOR = Processor(
         EffortOpened, TurnThreaded, TurnRethreaded, TurnUnthreaded, EffortProgressed, EffortConcluded, EffortResumed,
         EffortRated, ReferenceMissed,
     ),
-    read_model=read_model(__package__, behind={"effort": "t.effort = $id"}),
+    read_model=read_model(
+        __package__,
+        jobs=JOBS,
+        behind={"effort": "t.effort = $id"},
+        keeps=tuple(
+            Keep(event, ("effort",))
+            for event in (EffortOpened, EffortProgressed, EffortConcluded, EffortResumed, EffortRated)
+        ),
+        groups=(Group("efforts", "turn", {TurnThreaded: "effort", TurnRethreaded: "effort", TurnRetracted: "''"}),),
+    ),
 )  # fmt: skip

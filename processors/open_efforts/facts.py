@@ -1,4 +1,4 @@
-"""What is said about efforts from outside: declared, closed, reopened, flagged, retracted."""
+"""What is said about efforts from outside: declared, titled, closed, reopened, flagged, retracted."""
 
 from __future__ import annotations
 
@@ -17,7 +17,14 @@ from processors.open_efforts.records import (
 )
 from processors.open_efforts.table import activate, find, give_name, go_on, many, recently, reopen, report, take_name
 from processors.open_efforts.topics import TOPIC
-from streams.core.events import EffortClosed, EffortDeclared, EffortReopened, ImportanceFlagged, TurnRetracted
+from streams.core.events import (
+    EffortClosed,
+    EffortDeclared,
+    EffortReopened,
+    ImportanceFlagged,
+    TitleWritten,
+    TurnRetracted,
+)
 from streams.core.processor import Derived, Raw, State, derived_id
 from streams.core.text.commonness import LIGHT, rarity
 from streams.core.text.terms import scan
@@ -51,7 +58,7 @@ def take_back(params: OpenEffortsParams, state: State, fact: TurnRetracted, raw:
             reopen(effort, fact, said.effort, turn, "retracted", out)
         index.mark(said.effort, effort)
         state.put(f"effort/{said.effort}", effort)
-    said.terms, said.names = [], []
+    said.terms, said.names, said.retracted = [], [], True
     state.put(key, said)
     if said.effort:
         out.append(TurnUnthreaded(fact.space, fact.session, fact.at, turn, said.effort))
@@ -89,6 +96,36 @@ def declare(params: OpenEffortsParams, state: State, fact: EffortDeclared, raw: 
     state.put(f"effort/{effort_id}", effort)
     _assign(params, state, fact, effort_id)
     return out
+
+
+def entitle(params: OpenEffortsParams, state: State, fact: TitleWritten, raw: Raw[TitleWritten]) -> list[Derived]:
+    """A model's title for the effort of some turns stays; an agent's own word outranks it.
+
+    It is shown, never matched: no word of a model decides where a turn goes.
+    """
+    out: list[Derived] = []
+    effort_id = _of_all(state, fact)
+    effort = state.get(f"effort/{effort_id}", Effort) if effort_id else None
+    topic = " ".join(fact.title.split())
+    if effort is None or not topic or (effort.declared and effort.titled):
+        return [_missed(fact)]
+    effort.topic, effort.titled = topic, True
+    report(state, fact.space, fact.session, fact.at, effort_id, effort, out)
+    return out
+
+
+def _of_all(state: State, fact: TitleWritten) -> str:
+    """The effort that all turns belong to which a title was made of; "" where one is not of it, or was retracted.
+
+    Turns that lie too far back to be remembered are believed where the first of them opened the effort.
+    """
+    index = state.index(active)
+    effort_id = find(state, fact.space, "", fact.turns[0])
+    for turn in fact.turns:
+        said = recently(state, index, turn)
+        if (said is None and index.number <= RECENT) or (said and (said.retracted or said.effort != effort_id)):
+            return ""
+    return effort_id
 
 
 def _titled(state: State, index: Active, effort_id: str, effort: Effort, fact: EffortDeclared) -> None:
@@ -153,6 +190,7 @@ def mark(params: OpenEffortsParams, state: State, fact: Marking, raw: Raw[Markin
     return out
 
 
-def _missed(fact: EffortDeclared | Marking) -> ReferenceMissed:
-    name = "" if isinstance(fact, ImportanceFlagged) else fact.name
-    return ReferenceMissed(fact.space, fact.session, fact.at, fact.type, name, fact.turn)
+def _missed(fact: EffortDeclared | TitleWritten | Marking) -> ReferenceMissed:
+    name = "" if isinstance(fact, ImportanceFlagged | TitleWritten) else fact.name
+    turn = fact.turns[0] if isinstance(fact, TitleWritten) else fact.turn
+    return ReferenceMissed(fact.space, fact.session, fact.at, fact.type, name, turn)

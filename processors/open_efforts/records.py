@@ -33,7 +33,7 @@ class Effort:
     """The agent's own name for it."""
     topic: str = ""
     titled: bool = False
-    """Whether the topic was declared; then it is not made of words."""
+    """Whether the topic was declared, or a model wrote it; then it is not made of words."""
     title: list[str] = field(default_factory=list)
     """Telling terms of the declared name and topic; at most 8."""
     declared: bool = False
@@ -127,6 +127,7 @@ class Said:
     names: list[str]
     number: int = 0
     """Of all turns of the space."""
+    retracted: bool = False
 
 
 @dataclass(slots=True)

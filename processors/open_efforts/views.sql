@@ -176,3 +176,13 @@ SELECT
 FROM concluded c
 JOIN turns t ON t.turn_id = (c.last).t AND t.space = c.space AND t.session = c.session
 LEFT JOIN detected d ON d.turn = (c.last).t AND d.pattern = (c.last).p AND d.space = c.space AND d.session = c.session;
+
+
+-- Titles that models wrote. One row per fact.
+--   space, session, turns (ids it was made of), at, title, model, prompt_hash, position
+--   effort                      whose title it became; NULL where it changed nothing: the turns are not all of one effort,
+--                               one was retracted before, or an agent had named the effort itself
+CREATE VIEW written_titles AS
+SELECT w.space, w.session, w.turns, w.at, w.title, w.model, w.prompt_hash, p.effort, w.position
+FROM title_written w
+LEFT JOIN effort_progressed p ON p.space = w.space AND p.partition = w.partition AND p.position = w.position;

@@ -29,11 +29,11 @@ from processors.ttl_escalations.events import NoteArchived, NoteClosed, NoteEsca
 from processors.ttl_escalations.notes import expire, infer, retract, settle, take
 from processors.ttl_escalations.params import TtlEscalationsParams
 from processors.ttl_escalations.record import FOREVER, Talk, Waiting, keep_talk, short, waiting_notes
-from processors.ttl_escalations.section import sections
+from processors.ttl_escalations.section import NOTES
 from processors.ttl_escalations.surfacing import surface
 from streams.core.events import NoteSettled, NoteTaken, Outside, SessionEnded, TurnRecorded, TurnRetracted
 from streams.core.processor import Derived, Processor, Raw, State, on, otherwise
-from streams.core.read_model import Documents, read_model
+from streams.core.read_model import Documents, Group, Keep, read_model
 from streams.core.text.reminders import reminders
 
 __all__ = [
@@ -137,7 +137,20 @@ PROCESSOR = Processor(
     emits=(NoteOpened, NoteSurfaced, NoteEscalated, NoteArchived, NoteClosed),
     read_model=read_model(
         __package__,
-        sections=sections,
+        keeps=(Keep(NoteOpened, ("note",)), Keep(NoteEscalated, ("note",))),
+        groups=(
+            Group(
+                "notes",
+                "note",
+                {
+                    NoteOpened: "CASE WHEN historic THEN '' ELSE 'waiting' END",
+                    NoteEscalated: "'asked'",
+                    NoteArchived: "''",
+                    NoteClosed: "''",
+                },
+            ),
+        ),
+        sections=(NOTES,),
         behind={
             "note": "(t.space, t.turn_id) IN (SELECT n.space, n.turn FROM notes n "
             "WHERE n.note = $id AND n.turn IS NOT NULL)"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from processors.ttl_escalations.events import NoteEscalated, NoteOpened
 from processors.ttl_escalations.params import TtlEscalationsParams, effective_priority
 from streams.core.events import HOUR, MINUTE, iso
 from streams.core.params import Params, param
@@ -11,6 +12,8 @@ from streams.core.section import Ask, Piece, Reader, Section
 from streams.core.text.within import clip
 
 PAPER = "three-column working memory"
+READ = 5_000
+"""Notes that wait in a space and are looked at, the newest."""
 
 
 class NotesParams(Params):
@@ -22,20 +25,23 @@ class NotesParams(Params):
 
 def notes(params: TtlEscalationsParams, own: NotesParams, ask: Ask, read: Reader) -> Iterator[Piece]:
     """The notes that wait, by effective priority."""
-    ranked = []
-    for note, content, priority, opened, deadline, source, turn, question in read.rows("notes"):
-        pressing = effective_priority(params, priority, opened, deadline, ask.now)
+    asked = read.members("notes", "asked", READ).newest
+    raised = read.kept(NoteEscalated, asked)
+    waiting = read.kept(NoteOpened, [*read.members("notes", "waiting", READ).newest, *asked])
+    pressing = {
+        note: effective_priority(params, one.priority, one.at, one.deadline, ask.now) for note, one in waiting.items()
+    }
+    for note in sorted(waiting, key=lambda note: (-pressing[note], waiting[note].deadline, note))[: own.most]:
+        one, question = waiting[note], raised[note].question if note in raised else ""
         told = {
-            "note": note, "content": content, "question": question, "priority": priority,
-            "effective_priority": pressing, "opened_at": iso(opened), "deadline": iso(deadline), "source": source,
-            "turn": turn,
+            "note": note, "content": one.content, "question": question, "priority": one.priority,
+            "effective_priority": pressing[note], "opened_at": iso(one.at), "deadline": iso(one.deadline),
+            "source": one.source, "turn": one.turn,
         }  # fmt: skip
-        words = clip(" ".join((question or content).split()), own.line)
-        reason = "the user is to be asked" if question else f"due {due(deadline, ask.now)}"
-        line = f"- {due(deadline, ask.now)}: {words} [{note}]"
-        ranked.append((-pressing, deadline, note, Piece(note, reason, pressing, line, data=told)))
-    ranked.sort(key=lambda one: one[:3])
-    yield from (piece for *_, piece in ranked[: own.most])
+        words = clip(" ".join((question or one.content).split()), own.line)
+        left = due(one.deadline, ask.now)
+        reason = "the user is to be asked" if question else f"due {left}"
+        yield Piece(note, reason, pressing[note], f"- {left}: {words} [{note}]", data=told)
 
 
 def due(deadline: int, now: int) -> str:
@@ -48,6 +54,4 @@ def due(deadline: int, now: int) -> str:
     return f"in {left // HOUR} h" if left < 48 * HOUR else f"in {left // (24 * HOUR)} days"
 
 
-def sections(queries: dict[str, str]) -> tuple[Section, ...]:
-    """The section, with its queries."""
-    return (Section("notes", 20, "To come back to", NotesParams, notes, queries),)
+NOTES = Section("notes", 20, "To come back to", NotesParams, notes)

@@ -144,20 +144,27 @@ def _weigh(
     thin: float,
 ) -> str:
     """The heaviest word a note shares with the talk, "" where all of them together do not weigh enough."""
+    enough = params.enough
     shared = [stem for stem in record.terms if stem in weight]
-    shared += [f"@{name}" for name in record.names if f"@{name}" in weight]
-    sure = sum(weight[word] for word in shared if weight[word] >= params.enough)
-    soft = sum(weight[word] for word in shared if weight[word] < params.enough)
-    soft += params.phrase * sum(phrase in record.phrases for phrase in phrases)
+    if record.names:
+        shared += [f"@{name}" for name in record.names if f"@{name}" in weight]
+    sure = soft = 0.0
+    for word in shared:
+        if (weighs := weight[word]) >= enough:
+            sure += weighs
+        else:
+            soft += weighs
+    if phrases and record.phrases:
+        soft += params.phrase * len([phrase for phrase in phrases if phrase in record.phrases])
     if before:
         soft += sum(before[stem] for stem in record.terms if stem in before and stem not in weight)
-    if soft and sure < params.enough:
+    if soft and sure < enough:
         levels = _levels(params)
         if soft >= params.most * sum(levels[CLASSES[stem]] for stem in record.terms):
             soft += params.whole
-    if not shared or sure + soft / thin + EPSILON < params.enough:
+    if not shared or sure + soft / thin + EPSILON < enough:
         return ""
-    return max(shared, key=lambda word: weight[word]).removeprefix("@")
+    return max(shared, key=weight.__getitem__).removeprefix("@")
 
 
 def _before(params: TtlEscalationsParams, talk: Talk) -> dict[str, float]:

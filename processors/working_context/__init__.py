@@ -30,10 +30,10 @@ from processors.open_efforts import (
 from processors.working_context.events import Change, ContextChanged, ContextScored
 from processors.working_context.params import PRESETS, WorkingContextParams
 from processors.working_context.record import progressed
-from processors.working_context.section import sections
+from processors.working_context.section import SECTIONS
 from processors.working_context.step import concluded, rated, resumed, rethreaded, threaded, unthreaded
 from streams.core.processor import Processor, on
-from streams.core.read_model import read_model
+from streams.core.read_model import Keep, read_model
 
 __all__ = ["PRESETS", "PROCESSOR", "Change", "ContextChanged", "ContextScored", "WorkingContextParams"]
 
@@ -52,7 +52,7 @@ PROCESSOR = Processor(
         on(EffortRated, rated),
     ),
     emits=(ContextChanged, ContextScored),
-    read_model=read_model(__package__, sections=sections),
+    read_model=read_model(__package__, keeps=(Keep(ContextScored, ("session",)),), sections=SECTIONS),
     presets={
         "task-agent": {"capacity": 3},  # narrow: one task and what it rests on
         "researcher": {"capacity": 5},  # wide: several lines of work are compared

@@ -6,6 +6,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from processors.open_efforts import EffortConcluded, EffortOpened, EffortProgressed, EffortRated, EffortResumed
+from processors.working_context.events import ContextScored
 from processors.working_context.params import WorkingContextParams
 from streams.core.events import iso
 from streams.core.params import Params, param
@@ -56,36 +58,47 @@ class _Effort:
 
 
 def _read(ask: Ask, read: Reader, open_ones: bool) -> list[_Effort]:
-    listed = [_Effort(*row) for row in read.rows("entries")]
-    by_id = {one.effort: one for one in listed}
-    for effort, topic, status, importance, summary, conclusion in (
-        read.rows("efforts", efforts=[*by_id]) if by_id else ()
-    ):
-        one = by_id[effort]
-        one.topic, one.status, one.importance, one.summary, one.conclusion = (
-            topic, status, importance, summary, conclusion,
-        )  # fmt: skip
-    return [one for one in listed if (one.mode in ("expanded", "summary")) is open_ones]
+    scored = read.kept(ContextScored, [ask.session]).get(ask.session)
+    if scored is None:
+        return []
+    columns = (
+        scored.efforts, scored.modes, scored.scores, scored.signals, scored.similarities, scored.recencies, scored.idle,
+    )  # fmt: skip
+    listed = [_Effort(*row) for row in zip(*columns, strict=True)]
+    listed = [one for one in listed if (one.mode in ("expanded", "summary")) is open_ones]
+    ids = [one.effort for one in listed]
+    opened, progressed = read.kept(EffortOpened, ids), read.kept(EffortProgressed, ids)
+    over, rated = read.kept(EffortConcluded, ids, EffortResumed), read.kept(EffortRated, ids)
+    for one in listed:
+        if one.effort in opened:
+            one.topic = opened[one.effort].topic
+        if one.effort in progressed:
+            last = progressed[one.effort]
+            one.topic, one.summary = last.topic or one.topic, last.summary
+        if one.effort in rated:
+            one.importance = rated[one.effort].importance
+        if one.effort in over:
+            one.status, one.conclusion = "concluded", over[one.effort].conclusion
+    return listed
 
 
 def entries(params: WorkingContextParams, own: EntriesParams, ask: Ask, read: Reader) -> Iterator[Piece]:
     """Open efforts, most relevant first: a heading and a summary, then the newest turns of those that are expanded."""
-    listed = _read(ask, read, True)
-    efforts = [one.effort for one in listed]
-    turns = {row[0]: row[1:] for row in read.rows("turns", efforts=efforts, most=own.turns)} if efforts else {}
-    wanted = sorted({position for _, first, last, _ in turns.values() for position in (first, last)})
-    ends = {position: (id, at) for position, id, at in read.rows("ends", positions=wanted)} if wanted else {}
-    for rank, one in enumerate(listed):
-        count, first, last, newest = turns.get(one.effort, (0, -1, -1, []))
-        first_turn, (last_turn, last_at) = (ends[first][0], ends[last]) if count else ("", ("", 0))
-        told = one.told() | {"turn_count": count, "first_turn": first_turn, "last_turn": last_turn, "show": one.effort}
+    for rank, one in enumerate(_read(ask, read, True)):
+        members = read.members("efforts", one.effort, max(own.turns, 1) if one.mode == "expanded" else 1)
+        newest = sorted(read.turns(members.newest).values(), key=lambda turn: turn.position)
+        last_turn, last_at = (newest[-1].id, newest[-1].at) if newest else ("", 0)
+        told = one.told() | {
+            "turn_count": members.size, "first_turn": members.first, "last_turn": last_turn, "show": one.effort,
+        }  # fmt: skip
         yield Piece(
-            one.effort, one.signals or "in context", one.score, _heading(own, one, count, last_at),
+            one.effort, one.signals or "in context", one.score, _heading(own, one, members.size, last_at),
             needed=rank == 0, data=told,
         )  # fmt: skip
-        for n, position in enumerate(sorted(newest) if one.mode == "expanded" else ()):
-            worth = one.score * own.raw * own.fade ** (len(newest) - 1 - n)
-            yield Piece("", "a turn of it", worth, turn=position, under=one.effort)
+        shown = newest[-own.turns :] if one.mode == "expanded" and own.turns else []
+        for n, turn in enumerate(shown):
+            worth = one.score * own.raw * own.fade ** (len(shown) - 1 - n)
+            yield Piece("", "a turn of it", worth, turn=turn.position, under=one.effort)
 
 
 def _heading(own: EntriesParams, one: _Effort, count: int, last_at: int) -> str:
@@ -133,9 +146,7 @@ def concluded(params: WorkingContextParams, own: ConcludedParams, ask: Ask, read
         yield Piece(one.effort, reason, own.recalled if recalled else own.kept, line, data=one.told())
 
 
-def sections(queries: dict[str, str]) -> tuple[Section, ...]:
-    """The sections, with their queries."""
-    return (
-        Section("concluded", 30, "Concluded, and referred to lately", ConcludedParams, concluded, queries),
-        Section("entries", 40, "What is being worked on, most relevant first", EntriesParams, entries, queries),
-    )
+SECTIONS = (
+    Section("concluded", 30, "Concluded, and referred to lately", ConcludedParams, concluded),
+    Section("entries", 40, "What is being worked on, most relevant first", EntriesParams, entries),
+)

@@ -12,14 +12,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import Any, Protocol
 
 from projections.context.params import ContextParams
-from projections.context.turns import Turn, quoted, read_turns, words
-from projections.store import Connection
+from projections.context.turns import Turn, words
 from streams.core.events import iso
 from streams.core.params import Params
-from streams.core.section import Ask, Piece, Section, offsets
+from streams.core.section import Ask, Piece, Reader, Section, offsets, quoted
 from streams.core.text.within import cost
 
 
@@ -60,69 +59,49 @@ class Composed:
         return [c for c in self.choices if c.taken and section in (None, c.section.name)]
 
 
-Kept = Callable[[type, Iterable[str]], dict[str, Any]]
-"""The last records of an event, by key; see `streams.core.section.Reader.kept`."""
-R = TypeVar("R")
-_Answered = dict[tuple[str, str], list[tuple[Any, ...]]]
-"""Rows by SQL and what it was given."""
+class Source(Protocol):
+    """What a context is composed from: a memory as of a position."""
+
+    def reader(self, section: Section) -> Reader:
+        """What a section reads."""
+        ...
+
+    def words(self, positions: Sequence[int]) -> dict[int, Turn]:
+        """The turns at some offsets, by offset."""
+        ...
+
+
 Offer = tuple[Section, Params | None]
 """A section, and the parameters of the mechanism that it belongs to (None for those of composition itself)."""
 
 
 def compose(
-    connection: Connection,
+    source: Source,
     ask: Ask,
     offers: Sequence[Offer],
     params: Mapping[str, Params],
     budget: int | None = None,
     without: Collection[str] = (),
     frame: Callable[[Ask], int] = lambda ask: 0,
-    kept: Kept = lambda event, keys: {},
 ) -> Composed:
     """Chooses what is shown in a session. `params` by name: `context`, and `context.NAME` of each section.
 
-    `budget` is the parameter's where it is None; `frame` says what that which is written around the sections costs;
-    `kept` finds the last records of things.
+    `budget` is the parameter's where it is None; `frame` says what that which is written around the sections costs.
     """
     own = params.get("context")
     assert isinstance(own, ContextParams)
     budget = own.budget if budget is None else budget
     found: list[tuple[Section, Piece]] = []
-    answered: _Answered = {}
     for section, mechanism in sorted(offers, key=lambda offer: offer[0].place):
-        if section.name not in without:
-            read = _Reader(connection, ask, section, kept, answered)
-            pieces = section.pieces(mechanism, params[f"context.{section.name}"], ask, read)
+        if section.name not in without and section.layer not in without:
+            own_params, read = params[f"context.{section.name}"], source.reader(section)
+            pieces = section.pieces(mechanism, own_params, ask, read)
             found += [(section, piece) for piece in pieces]
-    turns = read_turns(connection, ask.space, offsets([piece for _, piece in found]))
+    turns = source.words(offsets([piece for _, piece in found]))
     choices = [_written(section, piece, turns, own, budget) for section, piece in found]
     composed = Composed(ask, budget, [c for c in choices if c is not None], turns, own)
     _Packing(composed, budget - frame(ask)).pack()
     return composed
-
-
-@dataclass(frozen=True, slots=True)
-class _Reader:
-    """What a section reads: see `streams.core.section.Reader`."""
-
-    connection: Connection
-    ask: Ask
-    section: Section
-    _kept: Kept
-    _answered: _Answered
-    """What sections asked before: two of a mechanism often ask the same."""
-
-    def rows(self, name: str, **given: Any) -> list[tuple[Any, ...]]:
-        sql = self.section.queries[name]
-        known = {"space": self.ask.space, "session": self.ask.session, "now": self.ask.now} | given
-        used = {k: v for k, v in known.items() if f"${k}" in sql}
-        asked = sql, repr(used)
-        if asked not in self._answered:
-            self._answered[asked] = self.connection.execute(sql, used).fetchall()
-        return self._answered[asked]
-
-    def kept(self, event: type[R], keys: Iterable[str]) -> dict[str, R]:
-        return self._kept(event, keys)
 
 
 def _written(
@@ -135,14 +114,23 @@ def _written(
     if turn is None:
         return None
     share = params.newest if piece.needed and piece.worth >= 1 else params.turn
-    said = words(turn, max(int(budget * share), 8), params)
-    line = f"{label(turn, section)} {quoted(said)}".strip()
-    return Choice(section, piece, line, cost(line), said)
+    line, said, price = _shown(turn, max(int(budget * share), 8), section.place >= OWN, params)
+    return Choice(section, piece, line, price, said)
 
 
-def label(turn: Turn, section: Section) -> str:
+def _shown(turn: Turn, limit: int, own: bool, params: ContextParams) -> tuple[str, str, int]:
+    """A turn as it is written, what is shown of what it says, and the cost."""
+    way = limit, own, params.tool, params.head
+    if way not in turn.written:
+        said = words(turn, limit, params)
+        line = f"{label(turn, own)} {quoted(said)}".strip()
+        turn.written[way] = line, said, cost(line)
+    return turn.written[way]
+
+
+def label(turn: Turn, own: bool) -> str:
     """What stands before a turn's words: who speaks; outside the session's own last exchanges also when, and its id."""
-    if section.place >= OWN:
+    if own:
         return f"{turn.speaker}:"
     return f"- {iso(turn.at)[:10]} {turn.speaker} [{turn.id}]:"
 

@@ -37,3 +37,4 @@ class RecentParams(Params):
     exchanges: int = param(10, "user turns", "the ambient window", CCM, ge=0)
     first: int = param(2, "user turns", "come first: no answer fits the talk without them", ge=0)
     fade: float = param(0.9, "factor per exchange", "what was said seven exchanges ago serves half as much", gt=0, le=1)
+    last: int = param(12, "turns", "shown as they were said where a window of a fixed length is asked for", ge=1)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
+from itertools import islice
 
 from projections.context.params import RecentParams
-from streams.core.section import Ask, Piece, Reader, Section, queries_of
+from streams.core.section import Ask, Piece, Reader, Section
 
 PER_EXCHANGE = 40
 """Turns read for each exchange: tools may say much between a question and its answer."""
@@ -14,20 +14,17 @@ PER_EXCHANGE = 40
 
 def recent(_: None, own: RecentParams, ask: Ask, read: Reader) -> Iterator[Piece]:
     """The last exchanges, oldest first: a user's turn and all that came between it and the next."""
-    newest = read.rows("newest", most=max(own.exchanges, 1) * PER_EXCHANGE)
+    newest = islice(read.session(), max(own.exchanges, 1) * PER_EXCHANGE)
     pieces: list[Piece] = []
     exchange = 0
-    for place, (position, role) in enumerate(newest):
+    for place, turn in enumerate(newest):
         if exchange >= own.exchanges:
             break
         reason = "the turn to be answered" if place == 0 else "said just before" if exchange < own.first else "recent"
         worth = 1.0 if place == 0 else own.fade**exchange
-        pieces.append(Piece("", reason, worth, turn=position, needed=place == 0 or exchange < own.first))
-        exchange += role == "user"
+        pieces.append(Piece("", reason, worth, turn=turn.position, needed=place == 0 or exchange < own.first))
+        exchange += turn.role == "user"
     yield from reversed(pieces)
 
 
-RECENT = Section(
-    "recent", 90, "The newest turns of this session", RecentParams, recent,
-    queries_of(Path(__file__).with_name("recent.sql").read_text("utf-8")),
-)  # fmt: skip
+RECENT = Section("recent", 90, "The newest turns of this session", RecentParams, recent, layer="")

@@ -115,10 +115,13 @@ def _data(composed: Composed, parts: Sequence[tuple[str, str]], size: int) -> di
         "budget": composed.budget,
         "tokens": size,
         "sections": [
-            {"name": name, "tokens": tokens(text), "pieces": [_piece(composed, c) for c in composed.shown(name)]}
+            {
+                "name": name, "layer": composed.shown(name)[0].section.layer, "tokens": tokens(text),
+                "pieces": [_piece(composed, c) for c in composed.shown(name)],
+            }
             for name, text in parts
         ],
-    }
+    }  # fmt: skip
 
 
 def _piece(composed: Composed, choice: Choice) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -12,8 +13,6 @@ from projections.context.params import ContextParams
 from projections.store import Connection
 from streams.core.text.within import clip
 
-QUOTE = "\n  | "
-"""What begins every further line of what somebody said. No line of the frame begins so."""
 _TURNS = """
 SELECT t.position, t.id, t.role, t.agent, t.content, t.session, epoch_us(t.at), t.tokens, t.parts
 FROM turn_recorded t JOIN (SELECT unnest($positions::BIGINT[]) AS position) p ON p.position = t.position
@@ -36,6 +35,8 @@ class Turn:
     """Of the content; 0 where it was not counted."""
     calls: list[str] = field(default_factory=list)
     """Names of the tools it calls."""
+    written: dict[tuple[Any, ...], tuple[str, str, int]] = field(default_factory=dict)
+    """What was worked out of how it is shown."""
 
     @property
     def speaker(self) -> str:
@@ -44,8 +45,36 @@ class Turn:
         return f"{self.role} {name}" if name and name != self.role else self.role
 
 
-def read_turns(connection: Connection, space: str, positions: Sequence[int]) -> dict[int, Turn]:
-    """The turns of a space at some offsets, by offset."""
+class Turns:
+    """The turns of a memory by space and offset. Those read lately are kept: turns never change, and conversations
+    come back to the same ones at each answer."""
+
+    def __init__(self, most: int = 2**24) -> None:
+        """`most` characters are kept."""
+        self._room = most
+        self._kept: OrderedDict[tuple[str, int], Turn] = OrderedDict()
+
+    def read(self, connection: Connection, space: str, positions: Sequence[int]) -> dict[int, Turn]:
+        """The turns of a space at some offsets, by offset; `connection` tells of those that are not kept."""
+        kept = self._kept
+        found = {at: kept[space, at] for at in positions if (space, at) in kept}
+        read = _read(connection, space, [at for at in positions if at not in found])
+        self._room -= sum(map(_size, read.values()))
+        for at in positions:
+            if turn := read.get(at) or found.get(at):
+                kept[space, at] = turn
+                kept.move_to_end((space, at))
+        while self._room < 0:
+            self._room += _size(kept.popitem(last=False)[1])
+        return found | read
+
+
+def _size(turn: Turn) -> int:
+    """Characters, about, with what is written of it."""
+    return 500 + len(turn.content)
+
+
+def _read(connection: Connection, space: str, positions: Sequence[int]) -> dict[int, Turn]:
     if not positions:
         return {}
     rows = connection.execute(_TURNS, {"space": space, "positions": list(positions)}).fetchall()
@@ -53,11 +82,6 @@ def read_turns(connection: Connection, space: str, positions: Sequence[int]) -> 
         at: Turn(id, role, agent, content, session, at, when, size or 0, tool_calls(parts or "[]"))
         for at, id, role, agent, content, session, when, size, parts in rows
     }
-
-
-def quoted(text: str) -> str:
-    """What somebody said, with every line after the first marked as a quotation."""
-    return QUOTE.join(text.splitlines())
 
 
 def words(turn: Turn, limit: int, params: ContextParams) -> str:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
+from projections.context.turns import Turns
 from projections.recall.analysis import VERSION, analyse, ask
 from projections.recall.dynamics import Dynamics, Moment, flags_of
 from projections.recall.file import path_of
@@ -60,6 +61,7 @@ class Recall:
         """Those that have a part in the memory."""
         self.params = params
         """Of processors and of asking, by name."""
+        self.turns = Turns()
         self.ranking = cast(RecallParams, params["recall"])
         self.dynamics = Dynamics(index, readings, cast(LivelinessParams, params["liveliness"]))
 
@@ -77,7 +79,9 @@ class Recall:
         kept = {
             name: [Kept(keep.event, keep.key) for keep in p.read_model.keeps] for name, p in readings.keeping.items()
         }
-        return cls(Index.open(path_of(memory), connection, kinds, kept, read_row, READ_WITH), readings, mine, params)
+        groups = [group for p in mine for group in p.read_model.groups]
+        index = Index.open(path_of(memory), connection, kinds, kept, groups, read_row, READ_WITH)
+        return cls(index, readings, mine, params)
 
     def found(self, asked: Question, until: int | None) -> tuple[Moment, list[Hit]]:
         """The hits in order, and the moment they were found at."""
@@ -102,7 +106,7 @@ class Recall:
 
     def moment(self, space: Seen, name: str, until: int | None, at: int | None, session: str | None = None) -> Moment:
         """A moment of a space; where `at` does not say, the newest that it has heard of."""
-        now = self.index.clock(name, until) if at is None else at
+        now = self.index.newest(name, until)[1] if at is None else at
         return Moment(space, name, until, now, self.dynamics.spread(name, session, until, now))
 
     def believed(self, moment: Moment, hits: list[Hit]) -> list[Hit]:

@@ -227,7 +227,8 @@ def invert(page: Page) -> Inverted:
 def write(connection: sqlite3.Connection, page: Page) -> None:
     """Adds a page to the file, within the caller's transaction."""
     endings = ((group.held.number, *ended) for group in page.groups for ended in group.ended.items())
-    connection.executemany("INSERT INTO endings VALUES (?, ?, ?)", endings)
+    summed = ((*ending, file.sum_of(b"", *ending)) for ending in endings)
+    connection.executemany("INSERT INTO endings VALUES (?, ?, ?, ?)", summed)
     if page.texts:
         inverted = invert(page)
         for number, group in enumerate(page.groups):
@@ -241,7 +242,7 @@ def _write_group(connection: sqlite3.Connection, group: Group, inverted: Inverte
     if held.columns.count - held.flushed < TAIL_FULL:
         if held.listens:
             _take_words(held, inverted, runs)
-        _write_block(connection, held, group.first, _words(inverted, runs))
+        _write_block(connection, held, group.first, _words(held, group.first, inverted, runs))
         return
     tail = held.load_tail(connection)
     if group.stop - group.start < AT_ONCE:
@@ -262,7 +263,7 @@ def _take_words(held: Held, inverted: Inverted, runs: range) -> None:
         held.add_words(term, inverted.documents[start:stop], inverted.counts[start:stop])
 
 
-def _words(inverted: Inverted, runs: range) -> bytes:
+def _words(held: Held, first: int, inverted: Inverted, runs: range) -> bytes:
     """The terms of a few documents, inverted."""
     starts = inverted.starts[runs.start : runs.stop + 1]
     some = slice(starts[0], starts[-1])
@@ -272,7 +273,9 @@ def _words(inverted: Inverted, runs: range) -> bytes:
             np.diff(starts).astype(np.int32).tobytes(),
             inverted.documents[some].tobytes(),
             inverted.counts[some].tobytes(),
-        ]
+        ],
+        held.number,
+        first,
     )
 
 
@@ -286,7 +289,10 @@ def _runs(inverted: Inverted, runs: range) -> Iterator[tuple[str, bytes]]:
 def _write_postings(connection: sqlite3.Connection, held: Held, found: Iterator[tuple[str, bytes]]) -> None:
     connection.executemany(
         "INSERT INTO postings VALUES (?, ?, ?, ?)",
-        ((held.number, term, int.from_bytes(data[:4], sys.byteorder), data) for term, data in found),
+        (
+            (held.number, term, int.from_bytes(data[:4], sys.byteorder), file.summed(data, held.number, term))
+            for term, data in found
+        ),
     )
 
 

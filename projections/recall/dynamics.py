@@ -34,6 +34,11 @@ def flags_of(type: MemoryType, role: str) -> int:
     return TYPES.index(type) << TYPE_BIT | ROLES.index(role) << ROLE_BIT
 
 
+def role_of(flags: int) -> str:
+    """The role in which a turn with such flags was said."""
+    return ROLES[flags >> ROLE_BIT & 3]
+
+
 class Belief(NamedTuple):
     """A statement that took the place of an older one."""
 
@@ -75,7 +80,7 @@ class Dynamics:
     def _remembered(self, space: Seen, turns: list[int]) -> list[Remembered]:
         flags, at = space.documents.flags[turns].tolist(), space.documents.at[turns].tolist()
         return [
-            Remembered(space.id(turn), created, TYPES[told >> TYPE_BIT & 3], ROLES[told >> ROLE_BIT & 3])
+            Remembered(space.id(turn), created, TYPES[told >> TYPE_BIT & 3], role_of(told))
             for turn, created, told in zip(turns, at, flags, strict=True)
         ]
 

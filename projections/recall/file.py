@@ -4,43 +4,53 @@
               While they are few (the tail of the space) also `words`: the terms of these documents, inverted
     endings   documents that are not shown any more, and from which position on
     postings  once a tail is full: where a term occurs, a block per tail, appended and never changed
-    records   of mechanisms that keep a record per turn: each version of it, so that as-of is a bound
+    records   that mechanisms keep by key, each version of them, so that as-of is a bound
+    members   what belongs to which part of a group, from which position on, and until which
+    clocks    when outside events happened that are no documents
 
 It is a cache: whoever finds it missing, damaged or of another memory makes it again, nothing in it is worth an fsync.
+What is read is checked against sums of what was written, so a bit that flipped gives no wrong answer.
 A transaction adds documents with the mark of how far they go, so whatever kills a writer leaves an index of a prefix.
 """
 
 from __future__ import annotations
 
 import errno
-import fcntl
 import sqlite3
 import struct
-import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
+from zlib import crc32
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from streams.core.errors import BusyError, MemoryFileError
+from projections.lock import locked
+from streams.core.errors import FULL, BusyError, NoRoomError
 
 PATIENCE = 600.0
 """Seconds to wait for another process that is indexing the same memory."""
 
 _TABLES = """
 CREATE TABLE identity (value TEXT);
-CREATE TABLE marks (partition INTEGER PRIMARY KEY, position INTEGER);
+CREATE TABLE marks (partition INTEGER PRIMARY KEY, position INTEGER, hash BLOB);
 CREATE TABLE spaces (number INTEGER PRIMARY KEY, name TEXT UNIQUE, documents INTEGER, flushed INTEGER);
 CREATE TABLE blocks (space INTEGER, first INTEGER, count INTEGER, data BLOB, words BLOB, PRIMARY KEY (space, first));
-CREATE TABLE endings (space INTEGER, document INTEGER, position INTEGER, PRIMARY KEY (space, document)) WITHOUT ROWID;
+CREATE TABLE endings (space INTEGER, document INTEGER, position INTEGER, sum INTEGER, PRIMARY KEY (space, document))
+    WITHOUT ROWID;
 CREATE TABLE postings (space INTEGER, term TEXT, first INTEGER, data BLOB, PRIMARY KEY (space, term, first))
     WITHOUT ROWID;
-CREATE TABLE records (space INTEGER, name TEXT, turn TEXT, thing TEXT, position INTEGER, ordinal INTEGER, data BLOB,
-    PRIMARY KEY (space, name, turn, thing, position, ordinal)) WITHOUT ROWID;
+CREATE TABLE records (space INTEGER, name TEXT, key TEXT, thing TEXT, position INTEGER, ordinal INTEGER, data BLOB,
+    sum INTEGER, PRIMARY KEY (space, name, key, thing, position, ordinal)) WITHOUT ROWID;
+CREATE TABLE members (space INTEGER, name TEXT, thing TEXT, position INTEGER, ordinal INTEGER, part TEXT, until INTEGER,
+    sum INTEGER, PRIMARY KEY (space, name, thing, position, ordinal)) WITHOUT ROWID;
+CREATE INDEX parts ON members (space, name, part, until, position, ordinal);
+CREATE TABLE clocks (space INTEGER, position INTEGER, at INTEGER, PRIMARY KEY (space, position)) WITHOUT ROWID;
 """
 _NEWLINE = 10
+_AROUND = (*FULL, "I/O", "readonly", "unable to open", "locked")
+"""What SQLite says where the file may be as it should."""
 
 
 class DamagedError(Exception):
@@ -52,39 +62,25 @@ def path_of(memory: Path) -> Path:
     return memory.with_suffix(".recall")
 
 
-@contextmanager
-def locked(path: Path, patience: float = PATIENCE) -> Iterator[None]:
+def writing(path: Path) -> AbstractContextManager[object]:
     """Holds the right to write the index at `path`: one process at a time makes it or adds to it."""
-    deadline = time.monotonic() + patience
-    with _lock_file(path).open("ab") as lock:
-        while True:
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                break
-            except BlockingIOError:
-                if time.monotonic() >= deadline:
-                    raise BusyError(f"another process is indexing into {path}", "try again when it is done") from None
-                time.sleep(0.01)
-        yield
-
-
-def _lock_file(path: Path) -> Path:
-    return path.with_name(f".{path.name}.lock")
+    busy = BusyError(f"another process is indexing into {path}", "try again when it is done")
+    return locked(path.with_name(f".{path.name}.lock"), PATIENCE, lambda: busy)
 
 
 @contextmanager
 def mended(path: Path) -> Iterator[None]:
     """Tells apart what can go wrong with the file: it is damaged (DamagedError), or there is no room for it.
 
-    Raises MemoryFileError with a way out for the latter.
+    Raises NoRoomError for the latter.
     """
     try:
         yield
     except sqlite3.OperationalError as error:
-        if "no such" in str(error) or "malformed" in str(error):
-            raise DamagedError(str(error)) from error
-        raise _no_room(path, str(error)) from error
-    except sqlite3.DatabaseError as error:
+        if any(words in str(error) for words in _AROUND):
+            raise _no_room(path, str(error)) from error
+        raise DamagedError(str(error)) from error
+    except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
         raise DamagedError(str(error)) from error
     except OSError as error:
         if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES):
@@ -101,8 +97,8 @@ def decoding() -> Iterator[None]:
         raise DamagedError(str(error)) from error
 
 
-def _no_room(path: Path, what: str) -> MemoryFileError:
-    return MemoryFileError(
+def _no_room(path: Path, what: str) -> NoRoomError:
+    return NoRoomError(
         f"the index {path} cannot be written: {what}",
         "make room for it (it can be deleted: it is made again from the memory)",
     )
@@ -161,13 +157,36 @@ def transaction(connection: sqlite3.Connection) -> Iterator[None]:
 # -- bytes -------------------------------------------------------------------------------------------------------------
 
 
-def pack(parts: Sequence[bytes]) -> bytes:
-    """Several byte strings as one."""
-    return struct.pack(f"<{len(parts) + 1}I", len(parts), *map(len, parts)) + b"".join(parts)
+def sum_of(data: bytes, *place: object) -> int:
+    """A sum of what lies in a row, and of where it lies."""
+    return crc32(data, crc32(repr(place).encode(errors="surrogatepass")))
 
 
-def unpack(data: bytes) -> list[bytes]:
+def check(found: int, data: bytes, *place: object) -> None:
+    """Raises ValueError where a sum is another than `sum_of` told."""
+    if found != sum_of(data, *place):
+        raise ValueError("what is there is not what was written")
+
+
+def summed(data: bytes, *place: object) -> bytes:
+    """Bytes with their sum behind them."""
+    return data + struct.pack("<I", sum_of(data, *place))
+
+
+def unsummed(data: bytes, *place: object) -> bytes:
+    """What `summed` was given. Raises ValueError."""
+    check(int.from_bytes(data[-4:], "little"), data[:-4], *place)
+    return data[:-4]
+
+
+def pack(parts: Sequence[bytes], *place: object) -> bytes:
+    """Several byte strings as one, for a row whose key is `place`."""
+    return summed(struct.pack(f"<{len(parts) + 1}I", len(parts), *map(len, parts)) + b"".join(parts), *place)
+
+
+def unpack(data: bytes, *place: object) -> list[bytes]:
     """What `pack` was given."""
+    data = unsummed(data, *place)
     (count,) = struct.unpack_from("<I", data)
     lengths = struct.unpack_from(f"<{count}I", data, 4)
     at = 4 + 4 * count
@@ -203,7 +222,5 @@ def pack_postings(documents: ArrayLike, counts: ArrayLike) -> bytes:
 
 def unpack_postings(data: bytes) -> tuple[NDArray[np.int32], NDArray[np.uint8]]:
     """What `pack_postings` was given."""
-    count, rest = divmod(len(data), 5)
-    if rest:
-        raise ValueError("a block of postings is cut off")
+    count = len(data) // 5
     return np.frombuffer(data, np.int32, count), np.frombuffer(data, np.uint8, count, 4 * count)

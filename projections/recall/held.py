@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 from bisect import bisect_left
 from collections import OrderedDict
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -130,19 +131,27 @@ class Held:
         held = cls(row[0], name, runs)
         parts: list[dict[str, NDArray[Any]]] = []
         held.flushed = row[2]
-        blocks = connection.execute("SELECT count, data FROM blocks WHERE space = ? ORDER BY first", [held.number])
-        for count, data in blocks:
-            columns, ids, *rest = file.unpack(data)
+        blocks = connection.execute(
+            "SELECT first, count, data FROM blocks WHERE space = ? ORDER BY first", [held.number]
+        )
+        borders = {row[1]}
+        for first, count, data in blocks:
+            borders.add(first)
+            columns, ids, *rest = file.unpack(data, held.number, first, count)
             parts.append(unpacked(columns, count))
             held.texts.add_packed(ids, count)
             held._take(*rest)
         if parts:
             held.columns.add({column: np.concatenate([part[column] for part in parts]) for column in STORED})
-        if held.columns.count != row[1]:
+        if held.columns.count != row[1] or held.flushed not in borders:
             raise ValueError("documents are missing")
         held._chain()
-        ended = connection.execute("SELECT document, position FROM endings WHERE space = ?", [held.number])
-        held.end(dict(ended.fetchall()))
+        ended: dict[int, int] = {}
+        endings = connection.execute("SELECT document, position, sum FROM endings WHERE space = ?", [held.number])
+        for document, position, sum_ in endings:
+            file.check(sum_, b"", held.number, document, position)
+            ended[document] = position
+        held.end(ended)
         return held
 
     def _take(self, sessions: bytes, session_firsts: bytes, speakers: bytes, speaker_firsts: bytes) -> None:
@@ -164,7 +173,10 @@ class Held:
                 np.array(self.session_firsts[session:], np.int32).tobytes(),
                 file.joined(self.speakers[speaker:]),
                 np.array(self.speaker_firsts[speaker:], np.int32).tobytes(),
-            ]
+            ],
+            self.number,
+            start,
+            stop - start,
         )
 
     def _chain(self) -> None:
@@ -252,18 +264,19 @@ class Held:
         if self.tail is None:
             self.tail = {}
             blocks = connection.execute(
-                "SELECT words FROM blocks WHERE space = ? AND first >= ? ORDER BY first", [self.number, self.flushed]
+                "SELECT first, words FROM blocks WHERE space = ? AND first >= ? ORDER BY first",
+                [self.number, self.flushed],
             )
             with file.decoding():
-                for (data,) in blocks:
-                    self._add_tail(data)
+                for first, data in blocks:
+                    self._add_tail(file.unpack(data, self.number, first))
             self._tail_bytes = sum(200 + 16 * len(documents) for documents, _ in self.tail.values())
         return self.tail
 
-    def _add_tail(self, data: bytes) -> None:
+    def _add_tail(self, parts: list[bytes]) -> None:
         tail = self.tail
         assert tail is not None
-        terms, numbers, documents_, counts_ = file.unpack(data)
+        terms, numbers, documents_, counts_ = parts
         documents = np.frombuffer(documents_, np.int32).tolist()
         counts = list(counts_)
         at = 0
@@ -308,7 +321,7 @@ class Held:
                 "SELECT data FROM postings WHERE space = ? AND term = ? ORDER BY first", [self.number, term]
             ).fetchall()
             with file.decoding():
-                parts = [file.unpack_postings(data) for (data,) in blocks]
+                parts = [file.unpack_postings(file.unsummed(data, self.number, term)) for (data,) in blocks]
             late = self.load_tail(connection).get(term, ([], []))
             documents = np.concatenate([*(part[0] for part in parts), np.array(late[0], np.int32)])
             counts = np.concatenate([*(part[1] for part in parts), np.array(late[1], np.int32)]).astype(np.int32)
@@ -396,9 +409,20 @@ class Seen:
             return documents[:stop], counts[:stop]
         return documents, counts
 
-    def clock(self) -> int:
-        """The newest moment of what is seen, UTC microseconds."""
-        return self.newest
+    def last_turn(self) -> int:
+        """The offset of the last turn that is seen; -1 for none."""
+        kinds = self.documents.kind
+        last = next((document for document in range(self.seen - 1, -1, -1) if kinds[document] == TURN), -1)
+        return self.position(last) if last >= 0 else -1
+
+    def said(self, session: str) -> Iterator[int]:
+        """The turns of a session that are still shown, the newest first."""
+        number = self.session(session)
+        turn = self.held.last_turns[number] if number >= 0 else -1
+        while turn >= 0:
+            if turn < self.seen and self.documents.ended[turn] > self.until:
+                yield turn
+            turn = int(self.documents.before[turn])
 
     # -- what a document is ------------------------------------------------------------------------------------------
 

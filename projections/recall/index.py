@@ -3,6 +3,7 @@
     index = Index.open(path_of(memory), connection, kept)     catch_up(connection) at every commit, or before asking
     space = index.space("acme", until)                        what ranking reads: columns, statistics, postings
     index.records("acme", "activation", turns, until)         the last record that a mechanism kept of each turn
+    index.members("acme", "efforts", effort, until)           what belongs to a part of a group: turns to an effort
 
 It is a cache, derived from the tables of the memory up to its mark, and from nothing else: so live, a replay and a
 projector on Kafka fill it in the same way, and whoever deletes it gets it back. Whoever writes the memory catches the
@@ -20,10 +21,9 @@ reading of the words, which both need if they are to agree on words, 10.) Neithe
 
 from __future__ import annotations
 
-import gc
 import sqlite3
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from itertools import groupby
 from operator import itemgetter
@@ -33,15 +33,19 @@ from typing import Any
 
 import orjson
 
+from projections.garbage import rare_collections
 from projections.recall import file
 from projections.recall.catch_up import Analyse, Page, write
 from projections.recall.held import Held, Seen
-from projections.recall.kinds import Kinds, Place, present, sizes
+from projections.recall.kinds import Kinds, Place
 from projections.recall.records import Kept, Records
-from projections.store import EVENT_TABLES, Connection, read_meta
+from projections.store import EVENT_TABLES, Connection, Extent, Known, extent, read_meta
 from streams.core.errors import MemoryFileError
+from streams.core.progress import Progress, no_progress
+from streams.core.read_model import Group
+from streams.core.section import Members
 
-FORMAT = 1
+FORMAT = 3
 """Of the index file; one of another format is made again."""
 PAGE = 32_768
 """Offsets of the log taken in one transaction: fewer cost more commits and blocks, more cost memory."""
@@ -49,65 +53,50 @@ HEAVY = 32 * 2**20
 """Characters of text in a page above which the next is smaller."""
 MEMORY = 128 * 2**20
 """Bytes of spaces kept in memory beside the one asked last."""
-LIVE = 3
-"""Tables with new rows up to which each is asked for those of a page; of more, it is asked first which hold any."""
 UNSEEN = -1
-FAILURES = (sqlite3.Error, OSError, file.DamagedError)
+FAILURES = (sqlite3.Error, OSError, UnicodeDecodeError, file.DamagedError)
 """What may go wrong with the file."""
-
-Progress = Callable[[int, int], None]
-"""Called with (done, total)."""
-
-
-def _silent(done: int, total: int) -> None:
-    """Shows nothing."""
-
-
-@contextmanager
-def _rare_collections() -> Iterator[None]:
-    """A page is many small objects that live as long as it does: to look for garbage in them costs a fifth."""
-    before = gc.get_threshold()
-    gc.set_threshold(200_000, 20, 20)
-    try:
-        yield
-    finally:
-        gc.set_threshold(*before)
 
 
 class Index:
     """The open index of one memory. Made by `open`."""
 
     def __init__(
-        self, path: Path, kinds: Kinds, kept: Mapping[str, Sequence[Kept]], analyse: Analyse, reading: object
-    ) -> None:
+        self, path: Path, kinds: Kinds, kept: Mapping[str, Sequence[Kept]], groups: Sequence[Group], analyse: Analyse,
+        reading: object,
+    ) -> None:  # fmt: skip
         self.path = path
         self.kinds = kinds
         self._kept = kept
+        self._groups = groups
         self._analyse = analyse
         self._reading = reading
         self._identity = ""
         self._partial = False
         self._database: sqlite3.Connection | None = None
         self._marks: dict[int, int] = {}
+        self._known: Known = {}
+        """How far the memory goes, and what it knows the log by there."""
         self._changes = 0
-        self._held_rows: dict[str, int] = {}
+        self._held_rows: Mapping[str, int] = {}
         """How many rows the memory's tables held when it was asked where it ends; and when all were taken up."""
-        self._taken_rows: dict[str, int] = {}
+        self._taken_rows: Mapping[str, int] = {}
         self._spaces: OrderedDict[str, Held] = OrderedDict()
-        self._records = Records(self._kept)
+        self._records = Records(kept, groups)
         self._tables: frozenset[str] = frozenset()
 
     @classmethod
     def open(
-        cls, path: Path, connection: Connection, kinds: Kinds, kept: Mapping[str, Sequence[Kept]], analyse: Analyse,
-        reading: object,
+        cls, path: Path, connection: Connection, kinds: Kinds, kept: Mapping[str, Sequence[Kept]],
+        groups: Sequence[Group], analyse: Analyse, reading: object,
     ) -> Index:  # fmt: skip
         """The index at `path` of the memory that `connection` reads; made anew where it is missing or of another.
 
-        `kinds`: what is indexed. `kept`: the records that mechanisms keep, by name. `analyse` reads the words of
-        documents, in the way that `reading` (a JSON value) tells: read in another way, they are indexed anew.
+        `kinds`: what is indexed. `kept`: the records that mechanisms keep, by name; `groups`: what belongs together.
+        `analyse` reads the words of documents, in the way that `reading` (a JSON value) tells: read in another way,
+        they are indexed anew.
         """
-        index = cls(path, kinds, kept, analyse, reading)
+        index = cls(path, kinds, kept, groups, analyse, reading)
         index._begin(connection)
         return index
 
@@ -141,10 +130,16 @@ class Index:
             "partitions": int(read_meta(connection, "partitions")),
             "lineages": orjson.loads(read_meta(connection, "lineages")),
             "partial": partial[0][0] if partial else "",
-            "records": {name: [of.told() for of in kept if of.table in names] for name, kept in self._kept.items()},
+            "records": {
+                name: [of.told() for of in kept if of.table.name in names] for name, kept in self._kept.items()
+            },
+            "groups": [
+                [group.name, group.thing, *(f"{cls.__name__} {part}" for cls, part in group.told.items())]
+                for group in self._groups
+            ],
         }
         self._identity = orjson.dumps(identity, option=orjson.OPT_SORT_KEYS).decode()
-        with file.locked(self.path):
+        with file.writing(self.path):
             try:
                 with file.mended(self.path):
                     self._connect(connection)
@@ -156,13 +151,23 @@ class Index:
         found = file.identity(self._database)
         if found == self._identity:
             self._reload()
-            ends = self._ends(connection)
+            ends = self._ends(connection, None)
             if all(mark <= ends.get(partition, UNSEEN) for partition, mark in self._marks.items()):
                 return
         if found:
             raise file.DamagedError("it is of another memory")
         file.create(self._database, self._identity)
         self._reload()
+
+    def known(self) -> Known:
+        """How far the index goes, and what the log is known by there; b"" where it was left half done."""
+        rows = self.database.execute("SELECT partition, position, hash FROM marks").fetchall()
+        return {partition: (position, hash_) for partition, position, hash_ in rows}
+
+    def renew(self) -> None:
+        """Begins anew: it was found to be of another log."""
+        with file.writing(self.path):
+            self._renew()
 
     def _renew(self) -> None:
         """Makes the file anew and empty. The caller holds the lock."""
@@ -203,20 +208,21 @@ class Index:
 
     def behind(self, connection: Connection) -> int:
         """How many offsets of the log the memory holds that are not in the index."""
-        return sum(stop - start for _, start, stop in self._waiting(self._ends(connection)))
+        return sum(stop - start for _, start, stop in self._waiting(self._ends(connection, None)))
 
-    def catch_up(self, connection: Connection, progress: Progress = _silent) -> int:
+    def catch_up(self, connection: Connection, progress: Progress = no_progress, goes: Extent | None = None) -> int:
         """Takes up what the memory holds above the index's mark; the number of offsets taken.
 
+        `goes` is how far the memory goes, where that is known; always or never, for its counts are compared.
         Each page is committed with its mark. A damaged file is made again on the way. Raises MemoryFileError where
         there is no room for it, BusyError where another process indexes this memory for ten minutes.
         """
         if self._database is None:  # it was found damaged while it was asked
             self._begin(connection)
-        ends = self._ends(connection)
+        ends = self._ends(connection, goes)
         if not self._waiting(ends):
             return 0
-        with file.locked(self.path):
+        with file.writing(self.path):
             try:
                 return self._catch_up(connection, ends, progress)
             except file.DamagedError:
@@ -225,7 +231,7 @@ class Index:
 
     def _catch_up(self, connection: Connection, ends: dict[int, int], progress: Progress) -> int:
         done = 0
-        with self._safely(), _rare_collections():
+        with self._safely(), rare_collections():
             self._refresh()
             held, taken = self._held_rows, self._taken_rows
             changed = frozenset(
@@ -261,34 +267,33 @@ class Index:
         waiting = [(partition, self._marks.get(partition, UNSEEN) + 1, end + 1) for partition, end in ends.items()]
         return [(partition, start, stop) for partition, start, stop in waiting if start < stop]
 
-    def _ends(self, connection: Connection) -> dict[int, int]:
+    def _ends(self, connection: Connection, goes: Extent | None) -> dict[int, int]:
         """The last offset that the memory holds, by partition.
 
         A memory that ends at a moment says what falls due until then beyond its mark, and is never folded further.
         """
-        places = connection.execute("SELECT partition, position FROM marks").fetchall()
+        goes = goes or extent(connection)
+        self._known = goes.known
+        places = [*goes.ends.items()]
         for table in sorted(self._tables & self.kinds.tables) if self._partial else ():
             last = f'SELECT "partition", max(position) FROM {table} GROUP BY ALL'
             places += connection.execute(last).fetchall()
-        ends = dict(sorted(places))
-        if self._waiting(ends):
-            self._held_rows = sizes(connection)
-        return ends
+        self._held_rows = goes.rows
+        return dict(sorted(places))
 
     def _take(self, connection: Connection, changed: frozenset[str], place: Place) -> int:
         """Takes up a page; the characters of text in it. `changed`: the tables that may have rows there."""
         partition, _, stop = place
         tables = changed & (self.kinds.tables | self._records.tables)
-        if len(tables) > LIVE:
-            tables = present(connection, tables, place)
         rows, page = self.kinds.told(connection, tables, place), Page(self._analyse, self.kinds.runs)
         with file.transaction(self.database):
             for name, told_ in groupby(rows, itemgetter(0)):
                 page.add_space(self._held(name) or self._new(name), told_)
             write(self.database, page)
-            for table in sorted(tables & self._records.tables):
-                self._records.take(self.database, connection, table, place)
-            self.database.execute("INSERT OR REPLACE INTO marks VALUES (?, ?)", [partition, stop - 1])
+            self._records.take(self.database, connection, tables, place)
+            end, hash_ = self._known.get(partition, (stop - 1, b""))
+            mark = (partition, stop - 1, hash_ if end == stop - 1 else b"")
+            self.database.execute("INSERT OR REPLACE INTO marks VALUES (?, ?, ?)", mark)
         self._marks[partition] = stop - 1
         self._evict()
         return sum(len(row[8]) for row in rows)
@@ -324,7 +329,7 @@ class Index:
 
     def space(self, name: str, until: int | None = None) -> Seen:
         """A space as of an offset of its partition of the log; as of now where None. An unknown space is empty."""
-        try:
+        with self.telling():
             self._refresh()
             held = self._held(name)
             if held is None:
@@ -332,26 +337,35 @@ class Index:
             elif len(self._spaces) > 1:
                 self._evict()
             return Seen.at(held, self.database, until)
-        except FAILURES as error:
-            raise self._failed(error) from error
 
     def records(self, space: str, name: str, turns: Iterable[str], until: int | None = None) -> dict[str, Any]:
         """The last record of a mechanism for each of `turns` that it keeps one of."""
         return {turn: found[-1] for turn, found in self.related(space, name, turns, until).items()}
 
-    def clock(self, space: str, until: int | None = None) -> int:
-        """The newest moment of what a space holds as of an offset, UTC microseconds; 0 for an unknown space."""
-        newest = self.space(space, until).clock()
-        try:
-            return max(newest, self._records.newest(self.database, space, until))
-        except FAILURES as error:
-            raise self._failed(error) from error
+    def newest(self, space: str, until: int | None = None) -> tuple[int, int]:
+        """How far a space goes as of an offset: the offset of its last outside event, and the newest moment of what it
+        holds, UTC microseconds; (-1, 0) for an unknown space."""
+        seen = self.space(space, until)
+        with self.telling():
+            position, at = self._records.clock(self.database, space, until)
+        return max(position, seen.last_turn()), max(at, seen.newest)
+
+    def members(self, space: str, group: str, part: str, most: int, until: int | None = None) -> Members:
+        """What belongs to a part of a group, at most so many of the newest, as of an offset."""
+        with self.telling():
+            return self._records.members(self.database, space, group, part, most, until)
 
     def related(self, space: str, name: str, turns: Iterable[str], until: int | None = None) -> dict[str, list[Any]]:
         """The records of a mechanism that each of `turns` (or whatever their keys name) is part of, such as a pair of
         turns: the last one of each thing, in the order in which they were told."""
-        try:
+        with self.telling():
             return self._records.of(self.database, space, name, list(turns), until)
+
+    @contextmanager
+    def telling(self) -> Iterator[None]:
+        """While the index is asked: what goes wrong with its file is told in words."""
+        try:
+            yield
         except FAILURES as error:
             raise self._failed(error) from error
 

@@ -29,7 +29,8 @@ _CLIPPED = (
     "ELSE content END"
 )
 """What the reading of texts sees of a turn: what lies between the ends of a huge one need not be fetched."""
-_BOUND = '"partition" = {} AND position >= {} AND position < {}'
+BOUND = '"partition" = {} AND position >= {} AND position < {}'
+"""SQL of a page: partition, first offset, the one after its last."""
 _RAW: dict[str, str] = {
     "turn_recorded": f'space, position, {TURN}, 0, id, session, agent, epoch_us("at"), {_CLIPPED}, '
     "NULL::VARCHAR[], role",
@@ -61,7 +62,7 @@ class Kinds:
 
     def told(self, connection: Connection, tables: frozenset[str], place: Place) -> list[Row]:
         """What those of `tables` that tell of documents tell in a page, by space and in order."""
-        bound = _BOUND.format(*place)
+        bound = BOUND.format(*place)
         parts = [
             f"SELECT {columns} FROM {table} WHERE {bound}" for table, columns in self._told.items() if table in tables
         ]
@@ -96,18 +97,3 @@ def _columns(kind: int, of: Documents) -> str:
         f"space, position, {kind}, ordinal, {of.id}, session, '', epoch_us(\"at\"), {of.words}, "
         f"{of.turns}::VARCHAR[], ''"
     )
-
-
-def present(connection: Connection, tables: Iterable[str], place: Place) -> frozenset[str]:
-    """Those of some tables that hold rows of a page.
-
-    Why asked first: few pages have rows in all of them, and to fetch from each of a dozen takes 5 ms.
-    """
-    bound = _BOUND.format(*place)
-    asked = " UNION ALL ".join(f"(SELECT '{table}' FROM {table} WHERE {bound} LIMIT 1)" for table in sorted(tables))
-    return frozenset(table for (table,) in connection.execute(asked).fetchall()) if asked else frozenset()
-
-
-def sizes(connection: Connection) -> dict[str, int]:
-    """How many rows each table holds: that tells those a live commit has rows in, in a third of the time."""
-    return dict(connection.execute("SELECT table_name, estimated_size FROM duckdb_tables()").fetchall())

@@ -9,19 +9,20 @@ matched are words by chance, and nothing is shown. Source: cue-based retrieval, 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from pathlib import Path
 from typing import NamedTuple
 
 from projections.context.params import RecalledParams
+from projections.context.turns import Turn
 from projections.recall.analysis import ask as read_question
 from projections.recall.answers import Sight
 from projections.recall.held import Seen
 from projections.recall.kinds import TURN
 from projections.recall.question import Question
 from projections.recall.ranking import full_score
-from streams.core.section import Ask, Piece, Reader, Section, queries_of
+from streams.core.section import Ask, Piece, Reader, Section
 
-QUERIES = queries_of(Path(__file__).with_name("section.sql").read_text("utf-8"))
+NEWEST = 6
+"""Turns of the session looked at for what is to be answered."""
 LONGEST = 2_000
 """Characters of a question that are read: of a long turn its end, where people ask."""
 
@@ -33,13 +34,11 @@ class Cue(NamedTuple):
     said: frozenset[int]
 
 
-def cue_of(sight: Sight, ask: Ask, question: str = "") -> Cue:
-    """What is to be answered: `question`, or the session's newest turn where it is empty."""
-    own = sight.recall.params["context.recalled"]
-    assert isinstance(own, RecalledParams)
-    newest = sight.connection.execute(QUERIES["newest"], {"space": ask.space, "session": ask.session}).fetchall()
+def cue_of(own: RecalledParams, newest: Sequence[Turn], question: str = "") -> Cue:
+    """What is to be answered: `question`, or the newest of the session's turns (the newest first) where it is empty."""
+    newest = newest[:NEWEST]
     text = question or _words(own, newest)
-    return Cue(text[-LONGEST:], frozenset(position for position, _, _ in newest))
+    return Cue(text[-LONGEST:], frozenset(turn.position for turn in newest))
 
 
 def recalled(sight: Sight, cue: Cue) -> Section:
@@ -52,14 +51,14 @@ def recalled(sight: Sight, cue: Cue) -> Section:
     return Section("recalled", 50, "From earlier talk, what may answer this", RecalledParams, pieces)
 
 
-def _words(own: RecalledParams, newest: Sequence[tuple[int, str, str]]) -> str:
+def _words(own: RecalledParams, newest: Sequence[Turn]) -> str:
     """What the session's last user turn asks; with what was said before it where that is little."""
-    place = next((n for n, (_, role, _) in enumerate(newest) if role == "user"), 0)
-    words = [content for _, _, content in newest[place:]]
+    place = next((n for n, turn in enumerate(newest) if turn.role == "user"), 0)
+    words = [turn.content for turn in newest[place:]]
     if not words:
         return ""
     if len(read_question(words[0]).terms) >= own.short:
-        return str(words[0])
+        return words[0]
     return "\n".join(reversed(words[:2]))
 
 

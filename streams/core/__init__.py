@@ -1,0 +1,2 @@
+DEFAULT_SPACE = "default"
+"""Whose memory it is, where it is not said."""

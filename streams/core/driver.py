@@ -21,15 +21,20 @@ from itertools import islice
 from time import perf_counter
 from typing import Any, NamedTuple
 
+from streams.core import repeats
 from streams.core.clock import DUE, Clock
 from streams.core.events import OUTSIDE, UPCASTS, Outside, TurnRecorded, decode
 from streams.core.params import Params
 from streams.core.processor import RAW, Derived, Processor, Raw, State, Step, lineages
+from streams.core.repeats import news
 from streams.core.text import NO_TEXT, VERSION, Text, read
 from streams.core.text.echo import without_echo
 
 CLOCK = "clock"
 """Where the driver keeps a space's clock, in the state of the raw log's lineage."""
+WATCHED = 13
+"""One raw event in so many is timed. Why few: to time each step takes a twentieth of a fold. Why a prime: offsets go by
+turns, of speakers and of spaces, and all of them are to be seen."""
 
 
 class Position(NamedTuple):
@@ -52,6 +57,8 @@ class Record(NamedTuple):
     """UTC microseconds, stamped by the log; stays with the event in every copy."""
     type: str
     value: bytes
+    hash: bytes = b""
+    """Of the log up to here, this record included: two logs that have the same one at an offset are the same so far."""
 
 
 Placed = tuple[int, int, int, Derived]
@@ -75,6 +82,7 @@ def root_schema() -> dict[str, Any]:
         "events": {name: [f.name for f in fields(cls)] for name, cls in sorted(OUTSIDE.items())},
         "upcasts": sorted(UPCASTS),
         "text": VERSION,
+        "repeats": repeats.VERSION,
     }
 
 
@@ -102,37 +110,22 @@ class _Stage:
 
     __slots__ = ("index", "otherwise", "params", "parents", "processor", "seconds", "steps", "steps_made")
 
-    def __init__(self, processor: Processor[Any], params: Params, index: int, timed: bool) -> None:
+    def __init__(self, processor: Processor[Any], params: Params, index: int) -> None:
         self.processor = processor
         self.params = params
         self.index = index
         self.seconds = 0.0
+        """Of those raw events that are timed."""
         self.steps_made = 0
         self.parents: tuple[int, ...] = ()
-        watched = self._timed if timed else _as_it_is
-        self.steps: dict[type, Step[Any, Any]] = {on.kind: watched(on.step) for on in processor.takes if on.kind}
-        self.otherwise = next((watched(on.step) for on in processor.takes if on.kind is None), None)
-
-    def _timed(self, step: Step[Any, Any]) -> Step[Any, Any]:
-        def timed(params: Any, state: State, event: Any, raw: Raw[Any]) -> Sequence[Derived]:
-            began = perf_counter()
-            made = step(params, state, event, raw)
-            self.seconds += perf_counter() - began
-            self.steps_made += 1
-            return made
-
-        return timed
-
-
-def _as_it_is(step: Step[Any, Any]) -> Step[Any, Any]:
-    return step
+        self.steps: dict[type, Step[Any, Any]] = {on.kind: on.step for on in processor.takes if on.kind}
+        self.otherwise = next((on.step for on in processor.takes if on.kind is None), None)
 
 
 class Driver:
     """Processors folded together: their states by space, and how far each partition of the raw log was folded.
 
     `given` names processors that are not folded: what they made is handed in (from a memory that holds it).
-    `timed` counts steps and seconds by processor, at some cost.
     """
 
     def __init__(
@@ -140,7 +133,6 @@ class Driver:
         processors: Iterable[Processor[Any]],
         params: Mapping[str, Params],
         given: Collection[str] = (),
-        timed: bool = False,
     ) -> None:
         """Raises RegistryError for processors that do not fit together."""
         self.processors = tuple(processors)
@@ -151,7 +143,7 @@ class Driver:
         self.spaces: dict[str, list[State]] = {}
         """By space: the state of the driver itself (its clock), then one for each processor."""
         self._given = frozenset(given)
-        self._stages = [_Stage(p, params[p.name], i, timed) for i, p in enumerate(self.processors, 1)]
+        self._stages = [_Stage(p, params[p.name], i) for i, p in enumerate(self.processors, 1)]
         for stage in self._stages:
             taken = {emitted[kind] for kind in stage.steps if kind in emitted}
             stage.parents = tuple(sorted(taken))
@@ -198,11 +190,16 @@ class Driver:
         clock = own.index(_clock)
         if clock.strike(raw, event.at, isinstance(event, TurnRecorded)):
             own.put(CLOCK, clock)
+        if isinstance(event, TurnRecorded) and (words := news(own, event)) is not event.content:
+            event = replace(event, content=words)
+            raw = replace(raw, event=event, text=read(event), echo=raw.echo + len(raw.event.content) - len(words))
         made: list[Sequence[Derived]] = [()] * len(states)
         if given:
             for stage in self._stages:
                 made[stage.index] = given.get(stage.processor.name, ())
+        watched = not offset % WATCHED
         for stage, step in self._routes[type(event)]:
+            began = perf_counter() if watched else 0.0
             params, state = stage.params, states[stage.index]
             outputs: list[Derived] = []
             for parent in stage.parents:
@@ -210,8 +207,12 @@ class Driver:
                     follow = stage.steps.get(type(output))
                     if follow is not None:
                         outputs += follow(params, state, output, raw)
+                        stage.steps_made += 1
             if step is not None:
                 outputs += step(params, state, event, raw)
+                stage.steps_made += 1
+            if watched:
+                stage.seconds += perf_counter() - began
             if outputs:
                 made[stage.index] = outputs
                 rows += [(partition, offset, ordinal, output) for ordinal, output in enumerate(outputs)]
@@ -243,11 +244,11 @@ class Driver:
                 del self.spaces[space]
 
     def seconds(self) -> dict[str, float]:
-        """The time spent in each processor that is folded; 0 where the pass is not timed."""
-        return {stage.processor.name: stage.seconds for stage in self._stages}
+        """The time spent in each processor, about: that of the raw events that were timed, for all."""
+        return {stage.processor.name: stage.seconds * WATCHED for stage in self._stages}
 
     def steps(self) -> dict[str, int]:
-        """How often each processor was called; 0 where the pass is not timed."""
+        """How often each processor was called."""
         return {stage.processor.name: stage.steps_made for stage in self._stages}
 
 

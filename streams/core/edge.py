@@ -16,6 +16,7 @@ from typing import IO, Any, NamedTuple, get_type_hints
 import orjson
 from pydantic import ValidationError
 
+from streams.core import DEFAULT_SPACE
 from streams.core.errors import MnemologError
 from streams.core.events import (
     AT_APPEND,
@@ -37,7 +38,6 @@ MAX_FAULTS = 8
 """Faults told of one line: who mends it sees the first ones, and a hostile line cannot make a report without end."""
 SHOWN = 60
 """Characters of a value that a reason quotes."""
-DEFAULT_SPACE = "default"
 
 _STAMP_BYTES = 18
 """An `at` that the log stamps is at most this much longer than the -1 that stands for it."""

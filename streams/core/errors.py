@@ -2,6 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from itertools import islice
+
+NAMES_TOLD = 10
+"""Names told where another was asked for."""
+
+FULL = ("No space left", "disk is full", "Disk quota exceeded", "File too large")
+"""What the system, SQLite and DuckDB say where there is no room."""
+
+
+def says_full(error: BaseException) -> bool:
+    """Whether an error says that there is no room."""
+    return any(words in str(error) for words in FULL)
+
 
 class MnemologError(Exception):
     """Base of all errors meant for the user: `str(error)` says what is wrong, `way_out` what to do."""
@@ -23,6 +37,14 @@ class DamagedError(MemoryFileError):
     """A memory's file is damaged, or of another format. What is derived can be made anew from the log."""
 
 
+class NoRoomError(MemoryFileError):
+    """There is no room for what must be written; nothing that was acknowledged is lost."""
+
+
+class ForeignError(MemoryFileError):
+    """A memory was folded from another log, or from what stood in this one before an older one was restored."""
+
+
 class BusyError(MnemologError):
     """Another process holds what this one needs."""
 
@@ -41,3 +63,16 @@ class BrokenError(MnemologError):
 
 class UnreadableError(BrokenError):
     """A question met something in a memory that cannot be read; the memory must be looked through."""
+
+
+def listed(names: Iterable[str]) -> str:
+    """Names for an error to tell, with commas between: the first ones where they are many."""
+    first = list(islice(names, NAMES_TOLD + 1))
+    first[NAMES_TOLD:] = ["..."] * (len(first) > NAMES_TOLD)
+    return ", ".join(first)
+
+
+def check_one_space(spaces: Iterable[str], what: str) -> None:
+    """Raises UsageError where `what`, which was asked for without saying in which space, is in several."""
+    if len(found := sorted(set(spaces))) > 1:
+        raise UsageError(f"several spaces have {what}", f"say which with --space: {listed(found)}")

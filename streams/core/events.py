@@ -57,7 +57,7 @@ def _time(value: object) -> object:
 
 
 _LAST = (datetime(9999, 12, 31, tzinfo=UTC) - EPOCH) // MICROSECOND
-_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 
 
 def _plain(value: str) -> str:
@@ -274,6 +274,24 @@ class SummaryWritten:
 
 
 @dataclass(slots=True)
+class TitleWritten:
+    """A model's title for the work that some turns belong to. As with summaries, replays reuse it."""
+
+    __pydantic_config__: ClassVar[ConfigDict] = _CONFIG
+    space: Name
+    id: Name
+    at: Micros
+    session: Name
+    turns: Turns
+    """What it was made of; the first of them says which work is meant."""
+    title: Annotated[str, Field(min_length=1, max_length=200)]
+    model: str = ""
+    prompt_hash: str = ""
+    params_hash: str = ""
+    type: Literal["title-written.v1"] = "title-written.v1"
+
+
+@dataclass(slots=True)
 class MemoryRecalled:
     """What an agent was shown when it asked its memory. It names turns alone: derived ids differ between lineages."""
 
@@ -378,6 +396,7 @@ Fact = (
     | NoteSettled
     | SessionEnded
     | SummaryWritten
+    | TitleWritten
     | Remembering
     | ClockTicked
 )

@@ -11,7 +11,8 @@ from dataclasses import dataclass, field
 from importlib.resources import files
 from typing import Any
 
-from streams.core.section import Section, queries_of
+from streams.core.job import Job
+from streams.core.section import Section
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +24,20 @@ class Keep:
     """The fields that say what it is about, the space apart."""
     view: str = ""
     """A view that has the last record of each key gets this name; none is made where it is empty."""
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Things that belong together until something else is said of them: the turns of an effort, the notes that wait.
+
+    A section of a context finds the newest of them at once, however long the history is (see `section.Reader`).
+    """
+
+    name: str
+    thing: str
+    """The field that has the thing's id, in each of the events."""
+    told: Mapping[type, str]
+    """By event: SQL of the part of the group that the thing belongs to from then on; of '' where it leaves."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +65,7 @@ class ReadModel:
     """The read side of a mechanism."""
 
     keeps: tuple[Keep, ...] = ()
+    groups: tuple[Group, ...] = ()
     readings: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
     """Pure functions by name: what records mean at a moment. Each takes the mechanism's parameters first."""
     views: str = ""
@@ -62,16 +78,13 @@ class ReadModel:
     """By what an id may be the id of: an SQL condition over `turns t` that holds for the turns behind $id."""
     documents: tuple[Documents, ...] = ()
     sections: tuple[Section, ...] = ()
-    """What it puts into a context; their queries stand in `section.sql`."""
+    """What it puts into a context."""
+    jobs: tuple[Job[Any], ...] = ()
+    """What of it a model may write."""
 
 
-def read_model(
-    package: str, sections: Callable[[dict[str, str]], tuple[Section, ...]] | None = None, **more: Any
-) -> ReadModel:
-    """The read side of the mechanism in `package`: the SQL files of its folder, and `more` fields of ReadModel.
-
-    `sections` makes what it puts into a context, given the queries of its `section.sql`.
-    """
+def read_model(package: str, **more: Any) -> ReadModel:
+    """The read side of the mechanism in `package`: the SQL files of its folder, and `more` fields of ReadModel."""
     folder = files(package)
     found: dict[str, Any] = {
         name: file.read_text("utf-8")
@@ -84,6 +97,4 @@ def read_model(
             for file in sorted(queries.iterdir(), key=lambda file: file.name)
             if file.name.endswith(".sql")
         }
-    if sections is not None:
-        found["sections"] = sections(queries_of(folder.joinpath("section.sql").read_text("utf-8")))
     return ReadModel(**found, **more)

@@ -6,9 +6,9 @@ their pieces are shown, and how they are written, is decided where the context i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 from streams.core.params import Params
 
@@ -49,15 +49,53 @@ class Piece:
     """What JSON tells of it."""
 
 
+class Spoken(NamedTuple):
+    """A turn, its words apart."""
+
+    id: str
+    position: int
+    """Its offset in the log."""
+    at: int
+    """UTC microseconds."""
+    role: str
+
+
+class Members(NamedTuple):
+    """What belongs to a part of a group (see `Group`)."""
+
+    size: int
+    first: str
+    """The id of the one that joined first; "" for none."""
+    newest: list[str]
+    """Those that joined last, the newest first."""
+
+
 class Reader(Protocol):
-    """What a section reads of a memory, as of the position of the context."""
+    """What a section reads of a memory, as of the position of the context.
+
+    All but `rows` is looked up in an index: a millisecond for all sections, however long the history is. A query takes
+    some milliseconds, and longer the more there is.
+    """
+
+    def kept(self, event: type[R], keys: Iterable[str], *others: type[Any]) -> dict[str, R]:
+        """The last records of an event that a mechanism keeps by one field (see `Keep`), by key; those are left out
+        after which one of `others` was told."""
+        ...
+
+    def members(self, group: str, part: str, most: int = 1_000) -> Members:
+        """What belongs to a part of a group (see `Group`), at most so many of the newest."""
+        ...
+
+    def turns(self, ids: Iterable[str]) -> dict[str, Spoken]:
+        """Turns by id; without those that are not shown any more."""
+        ...
+
+    def session(self) -> Iterator[Spoken]:
+        """The turns of the session asked for that are still shown, the newest first; looked up one by one."""
+        ...
 
     def rows(self, name: str, **given: Any) -> list[tuple[Any, ...]]:
         """The rows of the section's query of that name; `$space`, `$session` and `$now` are given always."""
-        ...
-
-    def kept(self, event: type[R], keys: Iterable[str]) -> dict[str, R]:
-        """The last records of an event that is kept by one field (see `Keep`), by key; much faster than a query."""
         ...
 
 
@@ -79,15 +117,23 @@ class Section:
     params: type[Params]
     pieces: Pieces
     queries: Mapping[str, str] = field(default_factory=dict)
-    """SQL by name. Written as projections/views.sql says."""
-
-
-def queries_of(text: str) -> dict[str, str]:
-    """The queries in a `section.sql`, by name: each begins with a line `-- rows: NAME`."""
-    parts = [part.partition("\n") for part in f"\n{text}".split("\n-- rows: ")[1:]]
-    return {name.strip(): sql.strip() for name, _, sql in parts}
+    """SQL by name, for `Reader.rows`. Written as projections/views.sql says."""
+    layer: str = "focus"
+    """Of what it is a part: the focus of attention, which is chosen for the turn to be answered, or another layer;
+    `--without LAYER` leaves one out as a whole. The session's last exchanges are in none ("")."""
+    window: str = ""
+    """The name under which it is shown alone with the session's newest turns (`context --window`), to be compared."""
 
 
 def offsets(pieces: Sequence[Piece]) -> list[int]:
     """The offsets of the turns that pieces show in their own words."""
     return sorted({piece.turn for piece in pieces if piece.turn >= 0})
+
+
+QUOTE = "\n  | "
+"""What begins every further line of what somebody said. No line of the frame begins so."""
+
+
+def quoted(text: str) -> str:
+    """What somebody said, with every line after the first marked as a quotation."""
+    return QUOTE.join(text.splitlines())

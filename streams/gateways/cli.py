@@ -15,10 +15,10 @@ import typer
 import typer.main
 from typer.core import TyperGroup
 
-from streams.core.errors import MnemologError, UsageError
+from streams.core.errors import MnemologError, NoRoomError, UsageError, says_full
 from streams.gateways.command import FAILED, MISUSED, OK
 from streams.gateways.commands import COMMANDS, Place
-from streams.gateways.terminal import Terminal, printable
+from streams.gateways.terminal import Terminal, json_line
 
 STOPPED = 130
 """Exit code after Ctrl-C, as shells have it."""
@@ -112,7 +112,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
         code = run(given)
         sys.stdout.flush()
     except KeyboardInterrupt:
-        Terminal().err.print("\nstopped", markup=False)
+        Terminal().tell("\nstopped")
         code = STOPPED
     except MnemologError as error:
         complain(error, "--json" in given)
@@ -168,20 +168,19 @@ def misunderstood(error: Any) -> UsageError:
 
 def complain(error: MnemologError, json: bool) -> None:
     """Says what went wrong, and the way out."""
-    terminal = Terminal(json)
     if json:
-        import orjson
-
-        sys.stderr.write(orjson.dumps({"error": str(error), "way_out": error.way_out}).decode() + "\n")
+        sys.stderr.write(json_line({"error": str(error), "way_out": error.way_out}))
         return
-    terminal.err.print("[red]error:[/] ", end="")
-    terminal.err.print(printable(str(error)), markup=False, soft_wrap=True)
+    Terminal().tell("[red]error:[/] {}", error)
     if error.way_out:
-        terminal.err.print(f"  {printable(error.way_out)}", markup=False, soft_wrap=True)
+        Terminal().tell("  {}", error.way_out)
 
 
 def refused(error: OSError) -> MnemologError:
     """What the system refused: rights, room, a folder where a file should be."""
+    if says_full(error):
+        place = f"{error.filename} cannot be written: " if error.filename else ""
+        return NoRoomError(f"{place}{error.strerror}", "make room, then do it again: nothing acknowledged is lost")
     if error.filename is None or error.strerror is None:
         return unexpected(error)
     return MnemologError(f"{error.filename}: {error.strerror}", "mend that, or name another place; --debug tells more")

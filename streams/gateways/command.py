@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import cached_property
+from functools import cached_property, wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Optional, cast
 
 import typer
 
-from streams.core.errors import UsageError
-from streams.gateways.terminal import Row, Terminal, printable
+from streams.core import DEFAULT_SPACE
+from streams.core.errors import UsageError, check_one_space, listed
+from streams.gateways.terminal import Row, Terminal
+from streams.logs import DEFAULT_HOME
 
 if TYPE_CHECKING:
-    from streams.logs.settings import Settings
+    from streams.core.events import Outside
+    from streams.logs.log import Duplicate, Stored
     from streams.logs.sqlite import SqliteLog
     from streams.logs.where import HomeLog
     from streams.runtime.home import Home
@@ -24,8 +27,6 @@ if TYPE_CHECKING:
 
 OK, FAILED, MISUSED = 0, 1, 2
 """Exit codes: done; rejects, or what was asked for could not be done; the command was not understood."""
-SPACES_TOLD = 10
-"""Names told where another was asked for."""
 
 HomeDir = Annotated[
     Optional[Path],  # noqa: UP045 - typer evaluates it
@@ -41,30 +42,55 @@ After = Annotated[
     str,
     typer.Option("--after", metavar="P:O", help="Wait until live holds this position of the log (PARTITION:OFFSET)."),
 ]
-OnlySpace = Annotated[Optional[str], typer.Option("--space", metavar="S", help="Only this space.")]  # noqa: UP045
 OnlySession = Annotated[Optional[str], typer.Option("--session", metavar="X", help="Only this session.")]  # noqa: UP045
 InSpace = Annotated[
     Optional[str],  # noqa: UP045
-    typer.Option("--space", metavar="S", help="The space (MNEMOLOG_SPACE; default)."),
+    typer.Option("--space", metavar="S", envvar="MNEMOLOG_SPACE", help=f"The space ({DEFAULT_SPACE})."),
+]
+AllSpaces = Annotated[bool, typer.Option("--all-spaces", help="All spaces, instead of one.")]
+WhichSpace = Annotated[
+    Optional[str],  # noqa: UP045
+    typer.Option("--space", metavar="S", envvar="MNEMOLOG_SPACE", help="The space that has it, where several have."),
 ]
 Limit = Annotated[Optional[int], typer.Option("--limit", "-n", min=0, help="At most so many rows.")]  # noqa: UP045
 
 
-def settings() -> Settings:
-    """What the environment says."""
-    from streams.logs.settings import Settings
-
-    return Settings()
-
-
 def home_path(home: Path | None) -> Path:
-    """The home that was asked for. Why not `settings`: reading all of them takes longer than a question."""
-    return Path(home or os.environ.get("MNEMOLOG_HOME") or "~/.mnemolog").expanduser()
+    """The home that was asked for. Why not `Settings`: to read all of them takes longer than a question."""
+    return Path(home or os.environ.get("MNEMOLOG_HOME") or DEFAULT_HOME).expanduser()
 
 
 def space_of(space: str | None) -> str:
-    """The space that was asked for; see `home_path`."""
-    return space or os.environ.get("MNEMOLOG_SPACE") or "default"
+    """The space that was asked for."""
+    return space or DEFAULT_SPACE
+
+
+def one_or_all(space: str | None, every: bool) -> str | None:
+    """The space of which something is listed; None for all."""
+    return None if every else space_of(space)
+
+
+def lists(app: typer.Typer) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """A decorator: the function is what `app` does where no command of it is named, and its command `list`."""
+
+    def registered(function: Callable[..., None]) -> Callable[..., None]:
+        @wraps(function)
+        def unnamed(**given: Any) -> None:
+            context = given["ctx"]
+            named = context.invoked_subcommand
+            if named is None:
+                function(**given)
+                return
+            for name in given:
+                if name != "ctx" and context.get_parameter_source(name).name == "COMMANDLINE":
+                    option = f"--{name.replace('_', '-')}"
+                    raise UsageError(f"{option} stands before {named!r}", f"say {option} after {named!r}")
+
+        app.callback(invoke_without_command=True)(unnamed)
+        app.command("list")(function)
+        return function
+
+    return registered
 
 
 class Registry(Sequence[Any]):
@@ -125,7 +151,7 @@ def opened(home: Path | None, json: bool, after: str = "") -> Iterator[tuple[Hom
     check_writable(home_path(home))
 
     def warn(line: str) -> None:
-        terminal.err.print(f"[yellow]note:[/] {printable(line)}", soft_wrap=True)
+        terminal.tell("[yellow]note:[/] {}", line)
 
     with terminal.progress("folding") as tick:
         house = Home(home_path(home), Registry(), tick, warn, after)
@@ -158,13 +184,10 @@ def known_place(home: Path, space: str | None, session: str | None) -> None:
     if not known:
         return
     if space and space not in (names := [name for name, _ in known]):
-        told = ", ".join(names[:SPACES_TOLD]) + (", ..." if len(names) > SPACES_TOLD else "")
-        raise UsageError(f"there is no space {space!r} in {home}", f"spaces: {told}")
+        raise UsageError(f"there is no space {space!r} in {home}", f"name another with --space: {listed(names)}")
     if session and not any(has for name, has in known if space in (None, name)):
         having = [name for name, has in known if has]
-        where = (
-            f"it is in space {', '.join(having[:SPACES_TOLD])}" if having else "`mnemolog query sessions` lists them"
-        )
+        where = f"it is in space {listed(having)}" if having else "`mnemolog query sessions` lists them"
         raise UsageError(f"there is no session {session!r}{f' in space {space!r}' if space else ''}", where)
 
 
@@ -173,7 +196,7 @@ def hint(home: Path, space: str, session: str | None, terminal: Terminal) -> Non
     try:
         known_place(home, space, session)
     except UsageError as error:
-        terminal.err.print(f"nothing yet: {error}; {error.way_out}", markup=False, soft_wrap=True)
+        terminal.tell("nothing yet: {}; {}", error, error.way_out)
 
 
 def one_of(value: str, known: Sequence[str], option: str) -> str:
@@ -183,36 +206,49 @@ def one_of(value: str, known: Sequence[str], option: str) -> str:
     return value
 
 
-def record(home: Path | None, json: bool, said: str, event: dict[str, Any]) -> None:
-    """Appends one event that a person made, and says so."""
+def append(log: HomeLog, facts: Iterable[Row], way_out: str) -> list[tuple[Outside, Stored | Duplicate]]:
+    """Appends what a person or command says. Raises UsageError with `way_out` for the first that is refused."""
     import uuid
 
     from streams.core.edge import Edge
     from streams.logs.log import Refused
 
+    edge = Edge()
     # Why a random id: said again, it is a new fact (closed, reopened, closed); only sources are fed twice.
-    given = {"id": uuid.uuid4().hex[:24]} | {key: value for key, value in event.items() if value is not None}
+    events = [
+        edge.event({"id": uuid.uuid4().hex[:24]} | {key: value for key, value in fact.items() if value is not None})
+        for fact in facts
+    ]
+    kept: list[tuple[Outside, Stored | Duplicate]] = []
+    for event, outcome in zip(events, log.append(events), strict=True):
+        if isinstance(outcome, Refused):
+            raise UsageError(outcome.reason, way_out)
+        kept.append((event, outcome))
+    return kept
+
+
+def record(home: Path | None, json: bool, said: str, fact: Row) -> None:
+    """Appends one event that a person made, and says so."""
     log = log_of(home)
     try:
-        (outcome,) = log.append([Edge(space_of(None)).event(given)])
+        [(event, outcome)] = append(log, [fact], "nothing was recorded")
     finally:
         log.close()
-    if isinstance(outcome, Refused):
-        raise UsageError(outcome.reason, "nothing was recorded")
     terminal = Terminal(json)
     if json:
         place = {"position": outcome.offset, "partition": outcome.partition}
-        terminal.object({"recorded": given["type"], "id": given["id"]} | place)
+        terminal.object({"recorded": fact["type"], "id": event.id} | place)
     else:
         place_ = str(outcome.offset) if log.partitions == 1 else f"{outcome.partition}:{outcome.offset}"
-        terminal.say(f"[green]{said}[/] [dim](event {given['id']} at position {place_})[/]")
+        terminal.say("[green]{}[/] [dim](event {} at position {})[/]", said, event.id, place_)
 
 
 def one(rows: list[Row], what: str, way_out: str) -> Row:
-    """The only row. Raises UsageError for none or several."""
-    if len(rows) == 1:
-        return rows[0]
-    raise UsageError(f"{'several spaces have' if rows else 'there is no'} {what}", "add --space" if rows else way_out)
+    """The only row. Raises UsageError for none, and for those of several spaces."""
+    if not rows:
+        raise UsageError(f"there is no {what}", way_out)
+    check_one_space((row["space"] for row in rows), what)
+    return rows[0]
 
 
 def serve_until_stopped(home: Path | None, json: bool, meters: Meters | None = None) -> None:
@@ -231,7 +267,7 @@ def serve_until_stopped(home: Path | None, json: bool, meters: Meters | None = N
             if json:
                 terminal.object({"said": line})
             else:
-                terminal.out.print(line, markup=False, soft_wrap=True)
+                terminal.say("{}", line)
             sys.stdout.flush()
 
         serve_home(house, lambda: bool(stopped), said)

@@ -17,6 +17,8 @@ from typing import TYPE_CHECKING, Literal
 
 from streams.core.errors import MnemologError
 from streams.logs import LOG_FILE
+from streams.logs.rescue import look
+from streams.logs.sqlite import is_sound, is_strange, looked_at
 from streams.logs.where import on_kafka, open_log
 
 if TYPE_CHECKING:
@@ -106,26 +108,37 @@ def _log(path: Path) -> Iterator[Check]:
         yield Check("log", "failed", f"{path} cannot be written, so it was not looked at: change its rights")
         return
     try:
-        with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True, timeout=10)) as log:
-            verdict = log.execute("PRAGMA quick_check(1)").fetchone()[0]
-            count, end = log.execute("SELECT count(*), coalesce(max(offset) + 1, 0) FROM log").fetchone()
+        if not is_sound(path):
+            yield Check("log", "failed", _damaged(path))
+            return
+        with closing(looked_at(path)) as log:
+            count = log.execute("SELECT count(*) FROM log").fetchone()[0]
             guards = log.execute("SELECT count(*) FROM sqlite_master WHERE type = 'trigger'").fetchone()[0]
     except sqlite3.Error as error:
-        yield Check("log", "failed", f"{path}: {error}: restore the newest backup")
+        yield Check("log", "failed", f"{path}: {error}: mend the file system, or restore the newest backup")
         return
-    if verdict != "ok" or count != end:
-        gap = "" if count == end else f"; {end - count} events are missing"
-        yield Check("log", "failed", f"{path} is damaged ({verdict}{gap}): restore the newest backup")
-    elif guards < 3:
+    if guards < 3:
         yield Check("log", "look", "its guards against changes are gone: any command that opens it sets them again")
     else:
-        yield Check("log", "well", f"{count:,} events, {_size(path.stat().st_size)}, no gaps, append-only")
+        yield Check("log", "well", f"{count:,} events, {_size(path.stat().st_size)}, each as it was recorded")
+
+
+def _damaged(path: Path) -> str:
+    """What can be read of a log, and what to do."""
+    if _bytes(path.with_name(f"{path.name}-wal")) and is_strange(path):
+        return f"beside {path} lies a journal that another log left: the next command sets it aside"
+    found = look(path)
+    lost = f", lost are {found.lost}" if found.lost.found else ""
+    return (
+        f"{path} is damaged; {found.readable.count():,} events can be read: {found.readable}{lost}: "
+        "`mnemolog rescue FILE` copies them, or restore the newest backup"
+    )
 
 
 def _end(path: Path) -> int:
     """The offset that the log's next event will get; 0 where it cannot be read."""
     try:
-        with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True, timeout=10)) as log:
+        with closing(looked_at(path)) as log:
             return int(log.execute("SELECT coalesce(max(offset) + 1, 0) FROM log").fetchone()[0])
     except sqlite3.Error:
         return 0
@@ -193,18 +206,26 @@ def _asked(house: Home) -> Check:
 def _memory(house: Home, name: str, ends: list[int]) -> Check:
     """How far a memory was folded, and whether this program can fold it on."""
     from projections import store
+    from streams.runtime.memories import differs as differs_from
 
     try:
         connection = store.read_only(house.memory_path(name))
     except MnemologError as error:
         return Check(name, "failed", f"{error}: {error.way_out}")
     with closing(connection):
+        try:
+            store.read_all(connection, house.memory_path(name))
+            foreign = differs_from(connection, house.log)
+        except MnemologError as error:
+            mended = "the next question makes it anew" if name == "live" else error.way_out
+            return Check(name, "failed", f"{error}: {mended}")
+        if foreign:
+            mended = "the next question makes it anew" if name == "live" else "replay the log into a new memory"
+            return Check(name, "failed", f"it {foreign}: {mended}")
         behind = sum(end - 1 - store.read_mark(connection, partition) for partition, end in enumerate(ends))
         partial = "" if name == "live" else store.read_meta(connection, "partial").replace("None", "").strip('"')
         differs = _differs(house, connection)
     size = _size(house.memory_path(name).stat().st_size)
-    if behind < 0:
-        return Check(name, "failed", f"the log ends {-behind:,} events before it: restore the newest backup, or replay")
     if differs and name == "live":
         return Check(
             name,
@@ -229,8 +250,6 @@ def _differs(house: Home, connection: Connection) -> str:
     from projections.store import read_meta
     from streams.runtime.memories import changed_since
 
-    if read_meta(connection, "log_id") != house.log.id:
-        return "it was folded from another log"
     then = orjson.loads(read_meta(connection, "lineages"))
     try:
         changed = changed_since(house.processors, read_meta(connection, "params"), then)

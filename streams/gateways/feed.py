@@ -8,7 +8,6 @@ from __future__ import annotations
 import hashlib
 import os
 import shutil
-import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, field
@@ -16,10 +15,11 @@ from pathlib import Path
 from typing import IO
 
 from streams.core.edge import Accepted, Fault, Reject
-from streams.core.errors import UsageError
+from streams.core.errors import MnemologError, UsageError
 from streams.core.events import Outside
 from streams.gateways.sources import STDIN, Item
 from streams.logs.log import Duplicate, Outcome, Refused
+from streams.logs.sqlite import looked_at
 
 BATCH = 1000
 """Events per append: what waits for one durable write."""
@@ -93,10 +93,16 @@ class Rejects:
     def close(self) -> list[str]:
         """Puts the files in their places; where they are."""
         written = []
-        for path, out in self._open.items():
-            out.close()
-            written.append(str(_settle(_partial(path), path)))
-        self._open.clear()
+        while self._open:
+            path, out = self._open.popitem()
+            try:
+                out.close()
+                written.append(str(_settle(_partial(path), path)))
+            except OSError as error:
+                _partial(path).unlink(missing_ok=True)
+                raise UsageError(
+                    f"{path} cannot be written: {error.strerror}", "choose another with --rejects"
+                ) from error
         return written
 
 
@@ -164,6 +170,9 @@ def feed(
                 told(report)
                 batch, size = [], 0
         _append(append, batch, report, rejects)
+    except MnemologError as error:
+        so_far = f"; before that {report.added:,} were added and {report.known:,} were known already"
+        raise type(error)(f"{error}{so_far}", error.way_out) from error
     finally:
         report.rejects = rejects.close()
     told(report)
@@ -192,7 +201,7 @@ def places(log: Path, session: str | None = None) -> list[tuple[str, bool]]:
     """The spaces that a log has, each with whether something of `session` is in it (with None: whether anything is)."""
     if not log.exists():
         return []
-    with closing(sqlite3.connect(f"{log.resolve().as_uri()}?mode=ro", uri=True, timeout=10)) as found:
+    with closing(looked_at(log)) as found:
         # Why recursive: the index finds the next space, where DISTINCT would read all of it.
         spaces = found.execute(
             "WITH RECURSIVE s(space) AS (SELECT min(space) FROM log UNION ALL "

@@ -5,29 +5,40 @@ What they need is imported by the command itself: without the extra `kafka`, all
 
 from __future__ import annotations
 
-from enum import StrEnum
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, Optional
 
 import typer
 
 from streams.core.errors import UsageError
-from streams.gateways.command import FAILED, AsJson, home_path, log_of, serve_until_stopped
-from streams.gateways.terminal import Terminal, printable
+from streams.gateways.command import FAILED, AsJson, HomeDir, home_path, log_of, serve_until_stopped
+from streams.gateways.terminal import Terminal
 
 if TYPE_CHECKING:
     from streams.logs.kafka.connection import Connection
     from streams.runtime.kafka.dead_letters import Letters
 
-topics_app = typer.Typer(help="Topics on Kafka: list them, make them.", invoke_without_command=True)
-log_app = typer.Typer(help="The log itself: which it is, and copying it to Kafka.", invoke_without_command=True)
+topics_app = typer.Typer(
+    rich_markup_mode=None, help="Topics on Kafka: list them, make them.", invoke_without_command=True
+)
+log_app = typer.Typer(
+    rich_markup_mode=None, help="The log itself: which it is, and copying it to Kafka.", invoke_without_command=True
+)
 letters_app = typer.Typer(
-    help="Records that could not be folded: list, show, feed again or drop them.", invoke_without_command=True
+    rich_markup_mode=None,
+    help="Records that could not be folded: list, show, feed again or drop them.",
+    invoke_without_command=True,
 )
 
 lineages_app = typer.Typer(
-    help="Lineages on Kafka: list them, drop old ones, give up candidates.", invoke_without_command=True
+    rich_markup_mode=None,
+    help="Lineages on Kafka: list them, drop old ones, give up candidates.",
+    invoke_without_command=True,
 )
+
+
+Metrics = Annotated[str, typer.Option(metavar="HOST:PORT", help="Serve health and Prometheus metrics there.")]
 
 
 def connected() -> Connection:
@@ -89,20 +100,16 @@ def topics_create(
     connection = connected()
     from processors import PROCESSORS
     from streams.logs.kafka.topics import create
-    from streams.runtime.kafka.sets import LIVE, lineages_of, memory_params, set_id
+    from streams.runtime import LIVE
+    from streams.runtime.kafka.sets import lineages_of, memory_params, set_id
 
     live = set_id(lineages_of(PROCESSORS, memory_params(connection, PROCESSORS, LIVE)))
     made = create(connection, [live], partitions, replication)
-    terminal = Terminal(json)
-    if json:
-        terminal.object(
-            {"log": made.log_id, "partitions": made.partitions, "created": made.created, "existing": made.existing}
-        )
-        return
-    terminal.say(
-        f"{len(made.created)} topics made, {len(made.existing)} were there: "
-        f"log {made.log_id}, {made.partitions} partitions"
-    )
+    Terminal(json).told(
+        {"log": made.log_id, "partitions": made.partitions, "created": made.created, "existing": made.existing},
+        "{} topics made, {} were there: log {}, {} partitions",
+        len(made.created), len(made.existing), made.log_id, made.partitions,
+    )  # fmt: skip
 
 
 # -- the log -----------------------------------------------------------------------------------------------------------
@@ -111,10 +118,7 @@ def topics_create(
 @log_app.callback()
 def log(
     context: typer.Context,
-    home: Annotated[
-        Optional[Path],  # noqa: UP045
-        typer.Option("--home", metavar="DIR", help="Home of the log (MNEMOLOG_HOME; ~/.mnemolog)."),
-    ] = None,
+    home: HomeDir = None,
     json: AsJson = False,
 ) -> None:
     """Say which log this is, where it lies and where it ends; or copy it."""
@@ -147,10 +151,7 @@ def log_copy(
     what_is_left: Annotated[
         bool, typer.Option("--what-is-left", help="Copy a log that lost records to retention, without them.")
     ] = False,
-    home: Annotated[
-        Optional[Path],  # noqa: UP045
-        typer.Option("--home", metavar="DIR", help="Home of the log to copy (MNEMOLOG_HOME; ~/.mnemolog)."),
-    ] = None,
+    home: HomeDir = None,
     json: AsJson = False,
 ) -> int:
     """Copy a log into the one that MNEMOLOG_KAFKA and MNEMOLOG_KAFKA_PREFIX name; done again, it goes on.
@@ -165,17 +166,14 @@ def log_copy(
     with terminal.progress("copying", "events") as tick:
         path = (home or Settings().home).expanduser() / LOG_FILE
         copied = copied_to(connection, source or path, partitions, replication, tick, what_is_left)
-    if json:
-        terminal.object(
-            {"stored": copied.stored, "duplicates": copied.duplicates, "refused": copied.refused,
-             "lost": copied.lost, "reasons": copied.reasons}
-        )  # fmt: skip
-        return 1 if copied.refused else 0
-    terminal.say(f"{copied.stored:,} events copied, {copied.duplicates:,} were there, {copied.refused:,} refused")
+    terminal.told(
+        asdict(copied), "{:,} events copied, {:,} were there, {:,} refused",
+        copied.stored, copied.duplicates, copied.refused,
+    )  # fmt: skip
     if copied.lost:
-        terminal.say(f"[red]{copied.lost:,} offsets at the beginning were gone[/]")
+        terminal.say("[red]{:,} offsets at the beginning were gone[/]", copied.lost)
     for reason in copied.reasons:
-        terminal.say(f"  [red]{printable(reason)}[/]")
+        terminal.say("  [red]{}[/]", reason)
     return 1 if copied.refused else 0
 
 
@@ -214,12 +212,12 @@ def dead_letters_show(
     if raw:
         sys.stdout.buffer.write(letter.value or b"")
         return
-    terminal = Terminal(json)
+    terminal, told = Terminal(json), letter.told() | letter.content()
     if json:
-        terminal.object(letter.told() | letter.content())
-    else:
-        for what, value in (letter.told() | letter.content()).items():
-            terminal.out.print(f"{what}: {printable(str(value))}", markup=False, soft_wrap=True)
+        terminal.object(told)
+        return
+    for what, value in told.items():
+        terminal.say("{}: {}", what, str(value))
 
 
 @letters_app.command("refeed")
@@ -262,11 +260,7 @@ def dead_letters_drop(
     for name in names:
         found.named(name)
     found.settle(names)
-    terminal = Terminal(json)
-    if json:
-        terminal.object({"dropped": names})
-    else:
-        terminal.say(f"{len(names)} dropped")
+    Terminal(json).told({"dropped": names}, "{} dropped", len(names))
 
 
 def read_file(path: Path) -> bytes:
@@ -280,13 +274,6 @@ def read_file(path: Path) -> bytes:
 # -- workers -----------------------------------------------------------------------------------------------------------
 
 
-class StoreKind(StrEnum):
-    """Where a worker keeps state."""
-
-    disk = "disk"
-    memory = "memory"
-
-
 def worker(
     processors: Annotated[
         Optional[list[str]],  # noqa: UP045
@@ -294,13 +281,14 @@ def worker(
     ] = None,
     memory: Annotated[str, typer.Option(metavar="NAME", help="Whose parameters: live's, or a candidate's.")] = "live",
     store: Annotated[
-        StoreKind, typer.Option(help="On disk, or in memory and restored from the broker at each start.")
-    ] = StoreKind.disk,
+        Literal["disk", "memory"],
+        typer.Option(help="On disk, or in memory and restored at each start."),
+    ] = "disk",
     datadir: Annotated[
         Optional[Path],  # noqa: UP045
         typer.Option(metavar="DIR", help="Where state lies on disk (workers/ in the home)."),
     ] = None,
-    metrics: Annotated[str, typer.Option(metavar="HOST:PORT", help="Serve health and Prometheus metrics there.")] = "",
+    metrics: Metrics = "",
 ) -> None:
     """Fold the log on Kafka, sharing its partitions with the other workers, until stopped."""
     connection = connected()
@@ -313,19 +301,15 @@ def worker(
     configure()
     folder = datadir or Settings().home.expanduser() / "workers"
     with observed(metrics or None, connection) as meters:
-        kind: Literal["disk", "memory"] = "disk" if store is StoreKind.disk else "memory"
-        work(connection, PROCESSORS, processors or (), folder, memory, kind, meters)
+        work(connection, PROCESSORS, processors or (), folder, memory, store, meters)
 
 
 # -- the projector -----------------------------------------------------------------------------------------------------
 
 
 def project(
-    metrics: Annotated[str, typer.Option(metavar="HOST:PORT", help="Serve health and Prometheus metrics there.")] = "",
-    home: Annotated[
-        Optional[Path],  # noqa: UP045
-        typer.Option("--home", metavar="DIR", help="Home of the memories (MNEMOLOG_HOME; ~/.mnemolog)."),
-    ] = None,
+    metrics: Metrics = "",
+    home: HomeDir = None,
     json: AsJson = False,
 ) -> None:
     """Gather what workers derive into live, and answer other commands, until stopped."""
@@ -365,11 +349,7 @@ def lineages_drop(
     from streams.runtime.kafka.sets import drop_set
 
     dropped = drop_set(connection, PROCESSORS, lineage)
-    terminal = Terminal(json)
-    if json:
-        terminal.object(dropped._asdict())
-    else:
-        terminal.say(f"{lineage} is gone, with {len(dropped.topics)} topics")
+    Terminal(json).told(dropped._asdict(), "{} is gone, with {} topics", lineage, len(dropped.topics))
 
 
 @lineages_app.command("forget")
@@ -382,8 +362,4 @@ def lineages_forget(
     from streams.runtime.kafka.sets import forget_candidate
 
     forget_candidate(connection, memory)
-    terminal = Terminal(json)
-    if json:
-        terminal.object({"forgotten": memory})
-    else:
-        terminal.say(f"{memory} is no candidate any more")
+    Terminal(json).told({"forgotten": memory}, "{} is no candidate any more", memory)

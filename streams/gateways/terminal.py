@@ -1,28 +1,41 @@
-"""Words for people and machines: tables and colour on a terminal, plain columns in a pipe, JSON Lines on request."""
+"""Words for people and machines: tables and colour on a terminal, plain columns in a pipe, JSON Lines on request.
+
+Whatever a command prints goes through here. What comes from outside, be it a turn's words, a name, an id or a path, is
+never part of a template: it is data beside one, in which nothing can command the terminal.
+"""
 
 from __future__ import annotations
 
+import json
+import re
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
 
 if TYPE_CHECKING:
-    from rich.console import Console, RenderableType
+    from rich.console import Console
 
 PATIENCE = 1.0
 """Seconds after which something that still runs shows its progress."""
 PADDED = 60
 """Columns up to which a cell is padded in a pipe: one long text must not widen all lines."""
-PIPE_WIDTH = 100_000
-"""Columns in a pipe: nothing is cut, so that what reads it finds everything."""
 NARROWEST = 32
 """Columns that the last column of a table has before optional ones are left out."""
 LEAST = 12
 """Columns that each keeps, where it needs them."""
 
+_TAG = re.compile(r"\[/?[a-z ]*\]")
+"""A tag of rich in a template."""
+_COMMANDS = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\uffff"
+    "\ud800-\udfff\U000e0000-\U000e0fff]"
+)
+"""What may move a terminal's cursor, change its colours or the order of its text, or hide: controls, marks of
+direction, separators of lines, what has no width, tags, halves of characters."""
+_TIME = re.compile(r"(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)(?:\.\d+)?Z", re.ASCII)
 Row = dict[str, Any]
 Tick = Callable[[int, int], None]
 """Told (done, total)."""
@@ -43,7 +56,7 @@ class Column(NamedTuple):
     @property
     def title(self) -> str:
         """What stands above it."""
-        return (self.head or self.key).replace("_", " ")
+        return printable((self.head or self.key).replace("_", " "))
 
 
 def columns(spec: str) -> list[Column]:
@@ -64,23 +77,50 @@ class Terminal:
         """For answers."""
         from rich.console import Console
 
-        return Console(highlight=False, width=PIPE_WIDTH if piped() else None)
+        return Console(highlight=False, emoji=False)
 
     @cached_property
     def err(self) -> Console:
         """For progress and problems."""
         from rich.console import Console
 
-        return Console(stderr=True, highlight=False)
+        return Console(stderr=True, highlight=False, emoji=False)
 
-    def say(self, text: str | RenderableType) -> None:
-        """Says something to a person; nothing to a machine."""
+    def say(self, template: str, *outside: object, cut: bool = False) -> None:
+        """Says something to a person, nothing to a machine: a template with rich's tags, `{}` for what is `outside`.
+
+        With `cut`, a line ends with the terminal's width.
+        """
         if not self.json:
-            self.out.print(text, soft_wrap=isinstance(text, str))
+            self._put(sys.stdout, template, outside, cut)
+
+    def tell(self, template: str, *outside: object) -> None:
+        """Says something beside the answer, to whoever asks, as `say` does."""
+        self._put(sys.stderr, template, outside, False)
+
+    def _put(self, stream: TextIO, template: str, outside: Sequence[object], cut: bool) -> None:
+        if not stream.isatty():
+            stream.write(_filled(_TAG.sub("", template), outside) + "\n")
+            return
+        from rich.markup import escape
+
+        console = self.out if stream is sys.stdout else self.err
+        filled = _filled(template, outside, escape)
+        console.print(filled, soft_wrap=not cut, no_wrap=cut, overflow="ellipsis" if cut else None)
+
+    def text(self, text: str) -> None:
+        """Shows what was said, as it is, line by line."""
+        sys.stdout.write(printable(text).rstrip("\n") + "\n")
 
     def object(self, value: object) -> None:
         """One JSON object on a line."""
         write_json(value)
+
+    def told(self, value: Any, template: str, *outside: Any) -> None:
+        """One JSON object for a machine, for a person what it comes to, as `say` says it."""
+        if self.json:
+            write_json(value)
+        self.say(template, *outside)
 
     def rows(self, rows: Iterable[Row], spec: str, empty: str) -> None:
         """Rows: as JSON Lines with all they hold, or a table of the columns in `spec`; `empty` where there are none."""
@@ -92,7 +132,7 @@ class Terminal:
         if listed:
             self.table(listed, columns(spec) if spec else [Column(key) for key in listed[0]])
         else:
-            self.out.print(f"[dim]{empty}[/]")
+            self.say(f"[dim]{empty}[/]")
 
     def table(self, rows: Sequence[Row], shown: Sequence[Column]) -> None:
         """A table; on a narrow terminal columns give way, in a pipe nothing is cut."""
@@ -112,8 +152,9 @@ class Terminal:
             style = _style(column.key)
             overflow: Any = "fold" if column.wraps else "ellipsis"
             table.add_column(
-                column.title, justify=justify, style=style, no_wrap=not column.wraps, overflow=overflow, width=width
-            )
+                Text(column.title), justify=justify, style=style, no_wrap=not column.wraps, overflow=overflow,
+                width=width,
+            )  # fmt: skip
         for line in cells:
             table.add_row(*map(Text, line))
         self.out.print(table)
@@ -124,12 +165,12 @@ class Terminal:
         from rich.text import Text
 
         for number, row in enumerate(rows, 1):
-            self.out.print(f"[dim]row {number:,}[/]")
+            self.say("[dim]row {:,}[/]", number)
             table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), show_header=False)
             table.add_column(style="bold", no_wrap=True)
             table.add_column(overflow="fold")
             for column in shown:
-                table.add_row(column.title, Text(cell(row.get(column.key))))
+                table.add_row(Text(column.title), Text(cell(row.get(column.key))))
             self.out.print(table)
 
     @contextmanager
@@ -172,7 +213,7 @@ class _Bar:
         from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
         self.bar = Progress(
-            TextColumn("{task.description}"),
+            TextColumn("{task.description}", markup=False),
             BarColumn(),
             TaskProgressColumn(),
             TextColumn("[dim]{task.fields[rate]}[/]"),
@@ -250,9 +291,15 @@ def _amount(number: float, unit: str) -> str:
 
 def write_json(value: object) -> None:
     """A JSON object and the end of its line, to standard output."""
+    sys.stdout.buffer.write(json_line(value).encode())
+
+
+def json_line(value: object) -> str:
+    """A JSON object and the end of its line; what could command a terminal stands in it as \\u escapes."""
     import orjson
 
-    sys.stdout.buffer.write(orjson.dumps(value, option=orjson.OPT_APPEND_NEWLINE | orjson.OPT_NON_STR_KEYS))
+    line = orjson.dumps(value, option=orjson.OPT_APPEND_NEWLINE | orjson.OPT_NON_STR_KEYS).decode()
+    return _COMMANDS.sub(lambda found: json.dumps(found[0])[1:-1], line)
 
 
 def cell(value: object) -> str:
@@ -271,16 +318,19 @@ def cell(value: object) -> str:
         case dict():
             return ", ".join(f"{key}={cell(item)}" for key, item in value.items())
     text = str(value)
-    if len(text) >= 20 and text[4] == text[7] == "-" and text[10] == "T" and text.endswith("Z"):
-        return f"{text[:10]} {text[11:19]}"
+    if time := _TIME.fullmatch(text):
+        return f"{time[1]} {time[2]}"
     return printable(" ".join(text.split()))
 
 
 def printable(text: str) -> str:
     """Text that can be shown on a terminal: what others wrote must not move its cursor or change its colours."""
-    if text.isprintable():
-        return text
-    return "".join(c if c.isprintable() or c in "\n\t" else "\ufffd" for c in text)
+    return text if text.isprintable() else _COMMANDS.sub("\ufffd", text)
+
+
+def _filled(template: str, outside: Sequence[object], guard: Callable[[str], str] = str) -> str:
+    """A template with what comes from outside in its place. Numbers stay numbers, for formats such as `{:,}`."""
+    return template.format(*(one if isinstance(one, int | float) else guard(printable(str(one))) for one in outside))
 
 
 def _style(key: str) -> str:

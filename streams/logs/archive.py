@@ -19,17 +19,18 @@ from typing import Any, Literal, NamedTuple, get_args, get_origin, get_type_hint
 
 import orjson
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from streams.core.driver import Record
 from streams.core.errors import LogError, UsageError
 from streams.core.events import OUTSIDE, Micros, Outside, decode, encode
 from streams.core.progress import Progress, no_progress
-from streams.logs.log import Log, Outcome
+from streams.logs.log import HASH_BYTES, Log, Outcome, hash_at
 
 RANGE = 65_536
 """Offsets per file, at most."""
-FORMAT = "1"
+FORMAT = "2"
 ABOUT = "archive.json"
 _FILE = re.compile(r"(\d{20})-(\d{20})\.parquet")
 _PLACE = {
@@ -37,6 +38,7 @@ _PLACE = {
     "offset": pa.int64(),
     "type": pa.string(),
     "recorded_at": pa.timestamp("us", "UTC"),
+    "hash": pa.binary(HASH_BYTES),
 }
 _VALUE = "value"
 
@@ -85,7 +87,7 @@ def _row(record: Record) -> dict[str, Any]:
     event = decode(record.type, record.value)
     row = {name: getattr(event, name) for name in _FIELDS[type(event)]}
     row |= {name: orjson.dumps(row[name]).decode() for name in _JSON & row.keys()}
-    row |= {"partition": record.partition, "offset": record.offset, "type": record.type}
+    row |= {"partition": record.partition, "offset": record.offset, "type": record.type, "hash": record.hash}
     row["recorded_at"] = record.recorded_at
     if event.type != record.type or encode(event) != record.value:
         row[_VALUE] = record.value
@@ -98,7 +100,7 @@ def _record(row: dict[str, Any]) -> Record:
         cls = OUTSIDE[row["type"]]
         given = {name: row[name] for name in _FIELDS[cls]}
         value = encode(cls(**{n: orjson.loads(v) if n in _JSON else v for n, v in given.items()}))
-    return Record(row["partition"], row["offset"], row["space"], row["recorded_at"], row["type"], value)
+    return Record(row["partition"], row["offset"], row["space"], row["recorded_at"], row["type"], value, row["hash"])
 
 
 # -- writing -----------------------------------------------------------------------------------------------------------
@@ -113,6 +115,11 @@ def archive(log: Log, folder: Path, progress: Progress = no_progress) -> list[Se
         known = ArchiveLog(folder) if (folder / ABOUT).exists() else _begin(log, folder)
         if known.id != log.id or known.partitions != log.partitions:
             raise LogError(f"{folder} is an archive of another log ({known.id})", "choose another folder")
+        if differs := [p for p in range(log.partitions) if known.end(p) and not _continues(log, known, p)]:
+            raise LogError(
+                f"{folder} holds other events than the log in partition {differs[0]}: an older log was restored",
+                "choose another folder",
+            )
         ends = [log.end(partition) for partition in range(log.partitions)]
         todo = [
             (partition, start, min(start + RANGE, end))
@@ -127,6 +134,12 @@ def archive(log: Log, folder: Path, progress: Progress = no_progress) -> list[Se
     except OSError as error:
         raise UsageError(f"{folder} cannot be written: {error}", "choose another folder") from error
     return added
+
+
+def _continues(log: Log, known: ArchiveLog, partition: int) -> bool:
+    """Whether a log is, as far as an archive goes, what was archived."""
+    last = known.end(partition) - 1
+    return hash_at(log, partition, last) == hash_at(known, partition, last)
 
 
 def _begin(log: Log, folder: Path) -> ArchiveLog:
@@ -154,10 +167,13 @@ def _seal(log: Log, folder: Path, partition: int, start: int, stop: int) -> Seal
 def _write_whole(path: Path, write: Any) -> None:
     """Has `write` make a file that is on the disk whole before it has its name."""
     partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
-    write(partial)
-    with partial.open("rb+") as written:
-        os.fsync(written.fileno())
-    partial.replace(path)
+    try:
+        write(partial)
+        with partial.open("rb+") as written:
+            os.fsync(written.fileno())
+        partial.replace(path)
+    finally:
+        partial.unlink(missing_ok=True)
 
 
 # -- reading -----------------------------------------------------------------------------------------------------------
@@ -172,7 +188,10 @@ class ArchiveLog:
         try:
             about = orjson.loads((folder / ABOUT).read_bytes())
             if about["format"] != FORMAT:
-                raise UsageError(f"{folder} is an archive of format {about['format']}", "use a newer mnemolog")
+                raise UsageError(
+                    f"{folder} is an archive of format {about['format']}, not {FORMAT}",
+                    "archive the log anew into another folder",
+                )
             self._id, self._partitions = str(about["log_id"]), int(about["partitions"])
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise UsageError(f"{folder} is no archive", "name a folder that `mnemolog archive` wrote") from error
@@ -212,18 +231,17 @@ class ArchiveLog:
         end = self.end(partition) if stop is None else stop
         for sealed in self._files[partition]:
             if sealed.stop > start and sealed.start < end:
-                for record in self._records(sealed):
-                    if start <= record.offset < end:
-                        yield record
+                yield from self._records(sealed, start, end)
 
-    def _records(self, sealed: Sealed) -> Iterator[Record]:
+    def _records(self, sealed: Sealed, start: int, end: int) -> Iterator[Record]:
         try:
             file = pq.ParquetFile(sealed.path, page_checksum_verification=True)
             if (file.schema_arrow.metadata or {}).get(b"mnemolog.log_id") != self._id.encode():
                 raise LogError(f"{sealed.path} belongs to another log", "take it out of the archive")
             for batch in file.iter_batches(8192):
                 times = [name for name in batch.schema.names if pa.types.is_timestamp(batch.schema.field(name).type)]
-                plain = pa.table(batch)
+                offsets = batch.column("offset")
+                plain = pa.table(batch).filter(pc.and_(pc.greater_equal(offsets, start), pc.less(offsets, end)))
                 for name in times:
                     plain = plain.set_column(
                         plain.schema.get_field_index(name), name, plain.column(name).cast(pa.int64())

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from hashlib import blake2b
 from typing import Protocol
 
 from streams.core.driver import Record
@@ -37,6 +38,14 @@ class Refused:
 
 
 Outcome = Stored | Duplicate | Refused
+
+HASH_BYTES = 16
+
+
+def hashed(before: bytes, space: str, id: str, recorded_at: int, type: str, value: bytes) -> bytes:
+    """The running hash of a log after a record: of the hash `before` it, and of all that the record says."""
+    said = f"{recorded_at}\0{space}\0{id}\0{type}\0".encode(errors="surrogatepass")
+    return blake2b(before + said + value, digest_size=HASH_BYTES).digest()
 
 
 def stamped(event: Outside, now: int) -> tuple[Outside, bytes] | Refused:
@@ -77,3 +86,8 @@ class Log(Protocol):
 
     def close(self) -> None:
         """Lets go of files and connections."""
+
+
+def hash_at(log: Log, partition: int, offset: int) -> bytes:
+    """The hash of a log up to the record at an offset; b"" where it holds none there."""
+    return next((record.hash for record in log.read(partition, offset, offset + 1)), b"")

@@ -5,11 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import SecretStr, ValidationError
+from pydantic import Field, SecretStr, ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
-from streams.core.edge import DEFAULT_SPACE
+from streams.core import DEFAULT_SPACE
 from streams.core.errors import UsageError
+from streams.logs import DEFAULT_HOME
 
 
 class Settings(BaseSettings):
@@ -28,7 +29,7 @@ class Settings(BaseSettings):
                 f"unset or mend {', '.join(name for name, _ in faults)} in the environment",
             ) from None
 
-    home: Path = Path("~/.mnemolog")
+    home: Path = Path(DEFAULT_HOME)
     """The home of all commands that are given none."""
     space: str = DEFAULT_SPACE
     """The space of turns that name none, and of questions that ask for none."""
@@ -52,3 +53,32 @@ class Settings(BaseSettings):
     """PEM file with this client's certificate, where brokers ask for one."""
     kafka_key: Path | None = None
     """PEM file with the key of `kafka_cert`, where the same file does not hold it."""
+    annotate_url: str = ""
+    """An OpenAI-compatible endpoint that `mnemolog annotate` asks: http://localhost:11434/v1, for example."""
+    annotate_model: str = ""
+    """The model there."""
+    annotate_key: SecretStr = SecretStr("")
+    """The endpoint's key; many on one's own machine need none."""
+    annotate_key_file: Path | None = None
+    """File that holds the key, where it is to stand in no environment."""
+    annotate_rate: float = Field(60.0, gt=0, le=100_000)
+    """Calls a minute."""
+    annotate_calls: int = Field(500, ge=1)
+    """Calls that a run may make, tries again included; with --follow, a day."""
+    annotate_tokens: int = Field(1_000_000, ge=1)
+    """Tokens that a run may use, sent and answered; with --follow, a day."""
+    annotate_seconds: float = Field(60.0, gt=0, le=3600)
+    """How long the endpoint may take for a try."""
+
+    def secret(self, name: str) -> str:
+        """The secret of a name, or the first line of the file that `NAME_file` names. Raises UsageError."""
+        path: Path | None = getattr(self, f"{name}_file")
+        if path is None:
+            found: SecretStr = getattr(self, name)
+            return found.get_secret_value()
+        try:
+            return path.read_text().rstrip("\r\n")
+        except (OSError, UnicodeDecodeError) as error:
+            raise UsageError(
+                f"{path} cannot be read: {error}", f"MNEMOLOG_{name.upper()}_FILE names a text file"
+            ) from error

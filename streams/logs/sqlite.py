@@ -1,5 +1,8 @@
 """The embedded log: one SQLite file, appended to by any number of processes at once.
 
+Each record carries the running hash of the log up to it, and is checked against it whenever it is read: a bit that
+flipped is never folded, and whoever keeps the hash at a position knows the log again.
+
 WAL with synchronous=FULL, so an append that returned survives a crash. Triggers forbid every change but an append.
 Commits and checkpoints happen behind an flock gate: SQLite's own lock is not fair (one of four writers was seen to wait
 2.2 s; behind the gate never over 87 ms), and versions before 3.51.3 have a rare race between a WAL reset and a commit.
@@ -13,14 +16,15 @@ import sqlite3
 import time
 import uuid
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import replace
+from functools import cached_property
 from pathlib import Path
 
 from streams.core.driver import Record
 from streams.core.errors import LogError
 from streams.core.events import AT_APPEND, Outside, decode
-from streams.logs.log import Duplicate, Outcome, Refused, Stored, stamped
+from streams.logs.log import Duplicate, Outcome, Refused, Stored, hashed, stamped
 
 BATCH = 1000
 """Events per transaction: 92,000 durable appends a second; more gains little and makes others wait."""
@@ -35,9 +39,10 @@ CREATE TABLE IF NOT EXISTS log (
     type TEXT NOT NULL,
     recorded_at INTEGER NOT NULL,
     value BLOB NOT NULL,
+    hash BLOB NOT NULL DEFAULT x'',
     UNIQUE (space, id)
 ) STRICT;
-CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
+CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT NOT NULL, hash BLOB) STRICT;
 CREATE TRIGGER IF NOT EXISTS append_only_update BEFORE UPDATE ON log
 BEGIN SELECT RAISE(ABORT, 'the log is append-only'); END;
 CREATE TRIGGER IF NOT EXISTS append_only_delete BEFORE DELETE ON log
@@ -47,6 +52,9 @@ WHEN NEW.offset IS NOT (SELECT coalesce(max(offset) + 1, 0) FROM log)
   OR EXISTS (SELECT 1 FROM log WHERE space = NEW.space AND id = NEW.id)
 BEGIN SELECT RAISE(ABORT, 'the log is append-only'); END;
 """
+
+RECORDS = "SELECT 0, offset, space, recorded_at, type, value, hash, id FROM log WHERE offset >= ? AND offset < ?"
+WAY_OUT = "`mnemolog doctor` tells what can be read, `mnemolog rescue FILE` copies that; or restore the newest backup"
 
 
 def wall_clock() -> int:
@@ -67,17 +75,61 @@ class SqliteLog:
         self._clock = clock
         self._gate = path.with_name(path.name + ".gate")
         path.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            self._db = sqlite3.connect(path, isolation_level=None, timeout=60, check_same_thread=False)
-            with self._exclusive():
-                self._db.execute("PRAGMA journal_mode=WAL")
-                self._db.execute("PRAGMA synchronous=FULL")
-                self._db.executescript(SCHEMA)
-                self._db.execute("INSERT OR IGNORE INTO meta VALUES ('id', ?)", (uuid.uuid4().hex[:12],))
-        except sqlite3.Error as error:
-            raise LogError(f"{path} cannot be opened as a log: {error}", "restore it from a backup") from error
+        self._frozen = False
+        """Whether there was no room for what SQLite needs beside the file, so that it can only be read."""
+        with self._telling("cannot be opened as a log"), self._exclusive():
+            self._users = self._joined()
+            try:
+                self._db = self._opened()
+            except sqlite3.OperationalError:
+                if not _size(path):
+                    raise
+                self._db = looked_at(path)
+                self._frozen = True
 
-    @property
+    def _opened(self) -> sqlite3.Connection:
+        db = sqlite3.connect(self.path, isolation_level=None, timeout=60, check_same_thread=False)
+        try:
+            db.execute("PRAGMA journal_mode=WAL")
+            db.execute("PRAGMA synchronous=FULL")
+            if "hash" not in columns(db):
+                _hash_all(db)
+            db.executescript(SCHEMA)
+            id_ = uuid.uuid4().hex[:12]
+            db.execute("INSERT OR IGNORE INTO meta VALUES ('id', ?, ?)", (id_, _hash_of("id", id_)))
+        except BaseException:
+            db.close()
+            raise
+        return db
+
+    def _thaw(self) -> None:
+        """Opens a log for writing that there was no room for, where there is now. The caller is within `_telling`."""
+        if self._frozen:
+            with self._exclusive():
+                self._db = self._opened()
+            self._frozen = False
+
+    def _joined(self) -> int:
+        """A lock that each who has the log open shares, on its folder. Whoever is the first looks at what a crash left.
+
+        Raises LogError for a journal that another log left, once: it is set aside.
+        """
+        users = os.open(self.path.parent, os.O_RDONLY)
+        journal = self.path.with_name(f"{self.path.name}-wal")
+        with suppress(OSError):  # others have it open, or this file system has no such locks
+            fcntl.flock(users, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if _size(journal) and _size(self.path) and is_strange(self.path):
+                journal.rename(aside := self.path.with_name(f"{journal.name}.other"))
+                self.path.with_name(f"{self.path.name}-shm").unlink(missing_ok=True)
+                os.close(users)
+                raise LogError(
+                    f"beside {self.path} lay a journal that another log left; it is set aside as {aside.name}",
+                    "nothing of it was taken up: do again what you did",
+                )
+        fcntl.flock(users, fcntl.LOCK_SH)
+        return users
+
+    @cached_property
     def id(self) -> str:
         """Which log this is."""
         found = self.noted("id")
@@ -86,22 +138,35 @@ class SqliteLog:
 
     def append(self, events: Sequence[Outside]) -> list[Outcome]:
         """Records events; see `Log.append`."""
+        return self._append([(event, None) for event in events])
+
+    def append_recorded(self, recorded: Sequence[tuple[Outside, int]]) -> list[Outcome]:
+        """Records events of another log, each with the time (UTC microseconds) when it was first recorded."""
+        return self._append(recorded)
+
+    def _append(self, events: Sequence[tuple[Outside, int | None]]) -> list[Outcome]:
         outcomes: list[Outcome] = []
         for start in range(0, len(events), BATCH):
-            outcomes += self._append(events[start : start + BATCH])
+            outcomes += self._append_batch(events[start : start + BATCH])
         return outcomes
 
-    def _append(self, events: Sequence[Outside]) -> list[Outcome]:
+    def _append_batch(self, events: Sequence[tuple[Outside, int | None]]) -> list[Outcome]:
         try:
+            self._thaw()
             with self._exclusive():
                 self._db.execute("BEGIN IMMEDIATE")
                 try:
-                    offset, now = self.end(0), self._clock()
+                    last, before = self._db.execute(
+                        "SELECT offset, hash FROM log ORDER BY offset DESC LIMIT 1"
+                    ).fetchone() or (-1, b"")
+                    now = self._clock()
                     outcomes: list[Outcome] = []
-                    for event in events:
-                        outcome = self._record(event, offset, now)
+                    for event, recorded_at in events:
+                        outcome, before = self._record(
+                            event, last + 1, now if recorded_at is None else recorded_at, before
+                        )
                         outcomes.append(outcome)
-                        offset += isinstance(outcome, Stored)
+                        last += isinstance(outcome, Stored)
                     self._db.execute("COMMIT")
                 except BaseException:
                     if self._db.in_transaction:
@@ -114,20 +179,23 @@ class SqliteLog:
             ) from error
         return outcomes
 
-    def _record(self, event: Outside, offset: int, now: int) -> Outcome:
+    def _record(self, event: Outside, offset: int, now: int, before: bytes) -> tuple[Outcome, bytes]:
+        """What becomes of an event after a record with the hash `before`, and the hash after it."""
         known = self._db.execute(
             "SELECT offset, type, value FROM log WHERE space = ? AND id = ?", (event.space, event.id)
         ).fetchone()
         if known is not None:
-            return self._again(event, *known)
+            return self._again(event, *known), before
         taken = stamped(event, now)
         if isinstance(taken, Refused):
-            return taken
+            return taken, before
         event, value = taken
+        after = hashed(before, event.space, event.id, now, event.type, value)
         self._db.execute(
-            "INSERT INTO log VALUES (?, ?, ?, ?, ?, ?)", (offset, event.space, event.id, event.type, now, value)
+            "INSERT INTO log VALUES (?, ?, ?, ?, ?, ?, ?)",
+            (offset, event.space, event.id, event.type, now, value, after),
         )
-        return Stored(0, offset)
+        return Stored(0, offset), after
 
     def _again(self, event: Outside, offset: int, type_: str, value: bytes) -> Outcome:
         first = decode(type_, value)
@@ -140,61 +208,203 @@ class SqliteLog:
         )
 
     def read(self, partition: int, start: int, stop: int | None = None) -> Iterator[Record]:
-        """The records from `start` up to `stop`; see `Log.read`."""
-        end = self.end(partition) if stop is None else stop
-        while start < end:
-            page = self._db.execute(
-                "SELECT 0, offset, space, recorded_at, type, value FROM log "
-                "WHERE offset >= ? AND offset < ? ORDER BY offset",
-                (start, min(start + PAGE, end)),
-            ).fetchall()
-            if not page:
-                return
-            yield from map(Record._make, page)
-            start = page[-1][1] + 1
+        """The records from `start` up to `stop`; see `Log.read`. Raises LogError at one that is damaged."""
+        end = self.end(partition)
+        end = end if stop is None else min(stop, end)
+        with self._telling("cannot be read"):
+            yield from checked(self._db, start, end)
 
     def end(self, partition: int) -> int:
         """The offset that the next record will get."""
-        return int(self._db.execute("SELECT coalesce(max(offset) + 1, 0) FROM log").fetchone()[0])
+        with self._telling("cannot be read"):
+            with suppress(sqlite3.OperationalError):
+                self._thaw()
+            return int(self._db.execute("SELECT coalesce(max(offset) + 1, 0) FROM log").fetchone()[0])
 
     def note(self, key: str, value: str) -> None:
         """Keeps a word about the log in the log's file, so that a backup holds it too."""
-        with self._exclusive():
-            self._db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, value))
+        with self._telling("cannot be written"):
+            self._thaw()
+        with self._telling("cannot be written"), self._exclusive():
+            self._db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?, ?)", (key, value, _hash_of(key, value)))
 
     def noted(self, key: str) -> str | None:
         """What was noted under `key`."""
-        row = self._db.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
-        return None if row is None else str(row[0])
+        with self._telling("cannot be read"):
+            return noted(self._db, key)
 
     def backup(self, target: Path) -> int:
         """Writes a consistent copy to `target`, which appears whole or not at all; the number of events in it.
 
-        Raises LogError where the target cannot be written.
+        Raises LogError where the target cannot be written, or the log is damaged.
         """
         partial = target.with_name(target.name + ".partial")
         try:
             partial.unlink(missing_ok=True)
-            copy = sqlite3.connect(partial)
-            self._db.backup(copy, pages=2000)
-            copy.execute("PRAGMA journal_mode=DELETE")
-            count = int(copy.execute("SELECT count(*) FROM log").fetchone()[0])
-            copy.close()
+            with closing(sqlite3.connect(partial)) as copy:
+                self._db.backup(copy, pages=2000)
+                copy.execute("PRAGMA journal_mode=DELETE")
+                count = int(copy.execute("SELECT count(*) FROM log").fetchone()[0])
+                with self._telling("cannot be read"):
+                    for _ in checked(copy, 0, count):
+                        pass
             with partial.open("rb+") as written:
                 os.fsync(written.fileno())
             partial.replace(target)
         except (sqlite3.Error, OSError) as error:
-            partial.unlink(missing_ok=True)
             raise LogError(f"no backup at {target}: {error}", "choose a place that can be written") from error
+        finally:
+            partial.unlink(missing_ok=True)
         return count
 
     def close(self) -> None:
         """Closes the file (behind the gate: the last one to close checkpoints)."""
         with self._exclusive():
             self._db.close()
+        if self._users >= 0:
+            os.close(self._users)
+        self._users = -1
 
     @contextmanager
     def _exclusive(self) -> Iterator[None]:
         with self._gate.open("wb") as gate:
             fcntl.flock(gate, fcntl.LOCK_EX)
             yield
+
+    @contextmanager
+    def _telling(self, what: str) -> Iterator[None]:
+        """Raises LogError for what SQLite does not like: the file is damaged, or there is no room beside it."""
+        try:
+            yield
+        except FAILURES as error:
+            if is_damage(error):
+                raise LogError(f"{self.path} is damaged: {error}", WAY_OUT) from error
+            said = f"{self.path} {what}: {error}"
+            raise LogError(said, "make room, or mend the file system, then try again") from error
+
+
+class DamageError(Exception):
+    """A record or a note is not what was written, or is missing."""
+
+
+FAILURES = (sqlite3.Error, UnicodeDecodeError, DamageError)
+"""What may go wrong with a log's file."""
+SAID_OF_DAMAGE = ("decode", "malformed", "no such", "unsupported file format")
+"""What SQLite says of damage, among much else that is an OperationalError."""
+
+
+def is_damage(error: BaseException) -> bool:
+    """Whether an error lies in what the file holds, and not in what is around it."""
+    if isinstance(error, sqlite3.OperationalError):
+        return any(words in str(error) for words in SAID_OF_DAMAGE)
+    return isinstance(error, FAILURES)
+
+
+def checked(db: sqlite3.Connection, start: int, stop: int) -> Iterator[Record]:
+    """The records start <= offset < stop of a log's database. Raises DamageError at the first that is damaged."""
+    before = db.execute("SELECT hash FROM log WHERE offset = ?", (start - 1,)).fetchone() or (b"",)
+    last: bytes = before[0]
+    while start < stop:
+        page = db.execute(f"{RECORDS} ORDER BY offset", (start, min(start + PAGE, stop))).fetchall()
+        for _, offset, space, recorded_at, type_, value, hash_, id_ in page:
+            last = hashed(last, space, id_, recorded_at, type_, value)
+            if offset != start or hash_ != last:
+                raise DamageError(f"the event at offset {start} is not what was recorded")
+            yield Record(0, offset, space, recorded_at, type_, value, hash_)
+            start += 1
+        if not page:
+            raise DamageError(f"the event at offset {start} is missing")
+
+
+def _hash_all(db: sqlite3.Connection) -> None:
+    """Gives a log of an earlier version its hashes. (One that is not there yet has no columns either.)"""
+    db.execute("BEGIN IMMEDIATE")
+    try:
+        if columns(db):
+            db.execute("DROP TRIGGER IF EXISTS append_only_update")
+            db.execute("ALTER TABLE log ADD COLUMN hash BLOB NOT NULL DEFAULT x''")
+            db.execute("ALTER TABLE meta ADD COLUMN hash BLOB")
+            before, start = b"", 0
+            while page := db.execute(RECORDS, (start, start + PAGE)).fetchall():
+                for _, start, space, recorded_at, type_, value, _, id_ in page:
+                    before = hashed(before, space, id_, recorded_at, type_, value)
+                    db.execute("UPDATE log SET hash = ? WHERE offset = ?", (before, start))
+                start += 1
+        db.execute("COMMIT")
+    except BaseException:
+        if db.in_transaction:
+            db.execute("ROLLBACK")
+        raise
+
+
+def noted(db: sqlite3.Connection, key: str) -> str | None:
+    """What is noted in a log's database under a key. Raises DamageError where that is not what was noted."""
+    row = db.execute("SELECT value, hash FROM meta WHERE key = ?", (key,)).fetchone()
+    if row is not None and row[1] not in (None, _hash_of(key, row[0])):  # None: noted by an earlier version
+        raise DamageError(f"what it notes as {key!r} is not what was noted")
+    return None if row is None else str(row[0])
+
+
+def _hash_of(key: str, value: str) -> bytes:
+    return hashed(b"", key, "", 0, "", value.encode(errors="surrogatepass"))
+
+
+def columns(db: sqlite3.Connection) -> list[str]:
+    """What the records of a log's database consist of; nothing where there is none yet."""
+    return [name for (name,) in db.execute("SELECT name FROM pragma_table_info('log')")]
+
+
+def is_sound(path: Path) -> bool:
+    """Whether each event of a log's file, its journal included, is what was recorded.
+
+    Raises sqlite3.OperationalError where it cannot be looked at.
+    """
+    return _known(path) is not None
+
+
+def is_strange(path: Path) -> bool:
+    """Whether the journal beside a log's file is of another log: the file alone is sound, and not with the journal, or
+    it is not the same log then. See `is_sound`."""
+    alone = _known(path, journal=False)
+    return alone is not None and _known(path, upto=alone[1]) != alone
+
+
+def looked_at(path: Path, journal: bool = True) -> sqlite3.Connection:
+    """A connection that only reads a log's file, also where there is no room for what SQLite needs beside it; without
+    `journal`, of the file as it is alone. Raises sqlite3.Error."""
+    for how in ("mode=ro", "immutable=1") if journal else ("immutable=1",):
+        db = sqlite3.connect(f"{path.resolve().as_uri()}?{how}", uri=True, timeout=10, check_same_thread=False)
+        try:
+            db.execute("SELECT name FROM sqlite_schema").fetchall()
+        except sqlite3.OperationalError:
+            db.close()
+            if how == "immutable=1" or _size(path.with_name(f"{path.name}-wal")):  # not all of it is in the file
+                raise
+        else:
+            break
+    return db
+
+
+def _known(path: Path, journal: bool = True, upto: int | None = None) -> tuple[str, int, bytes] | None:
+    """Of a log that is sound: its id, its end (`upto` where that is given), and its hash there; None for any other."""
+    try:
+        with closing(looked_at(path, journal)) as db:
+            if not (known := columns(db)) or db.execute("PRAGMA integrity_check(1)").fetchone()[0] != "ok":
+                return None
+            hashed_ = "hash" in known
+            id_ = (noted(db, "id") or "") if hashed_ else ""
+            if hashed_:
+                noted(db, "params")
+            (end,) = db.execute("SELECT coalesce(max(offset) + 1, 0) FROM log").fetchone()
+            stop, hash_ = end if upto is None else upto, b""
+            for record in checked(db, 0, max(stop, end)) if hashed_ else ():
+                hash_ = record.hash if record.offset < stop else hash_
+            return id_, stop, hash_
+    except FAILURES as error:
+        if not is_damage(error):
+            raise
+        return None
+
+
+def _size(path: Path) -> int:
+    return path.stat().st_size if path.exists() else 0

@@ -1,12 +1,13 @@
 """The cache of text features: columns in Parquet files, one per 32,768 offsets of a partition.
 
-Keyed by the version of the features. They are a pure function of one turn, so chunks are filled in any order, by any
-process, and a lost file costs only time.
+Keyed by the version of the features and by the log up to where a chunk ends. They are a pure function of one turn, so
+chunks are filled in any order, by any process, and a lost file costs only time.
 """
 
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from dataclasses import fields
 from hashlib import blake2b
 from itertools import pairwise
@@ -17,15 +18,17 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from projections.garbage import rare_collections
 from streams.core.driver import as_raw
 from streams.core.events import TurnRecorded, decode
 from streams.core.text import VERSION, Text
-from streams.logs.log import Log
+from streams.logs.log import Log, hash_at
 
 CHUNK = 32_768
 """Offsets per file."""
 SUM_BYTES = 16
-"""At the end of a file: a hash of all before it. A bit that flipped must not change what a replay derives."""
+"""At the end of a file: a hash of all before it, keyed with the log's hash where the chunk ends. Neither a bit that
+flipped nor another log of that id must change what a replay derives."""
 
 _ARROW: dict[Any, pa.DataType] = {
     int: pa.int64(),
@@ -43,47 +46,53 @@ _TEXTS = [n if _HINTS[n] is str else f"{n}.list.element" for n in _NAMES if _HIN
 class FeatureCache:
     """The features of a log's turns, in a folder."""
 
-    def __init__(self, folder: Path, log_id: str) -> None:
-        self.folder = folder / f"text-{VERSION}-{log_id}"
+    def __init__(self, folder: Path, log: Log) -> None:
+        self.folder = folder / f"text-{VERSION}-{log.id}"
+        self._log = log
 
     def path(self, partition: int, chunk: int) -> Path:
         """Where a chunk lies, filled or not."""
         return self.folder / f"{partition}-{chunk:08d}.parquet"
 
-    def missing(self, log: Log) -> list[tuple[int, int]]:
+    def missing(self) -> list[tuple[int, int]]:
         """The (partition, chunk) of whole chunks not filled yet; the log's newest, partial one is never kept."""
         return [
             (partition, chunk)
-            for partition in range(log.partitions)
-            for chunk in range(log.end(partition) // CHUNK)
+            for partition in range(self._log.partitions)
+            for chunk in range(self._log.end(partition) // CHUNK)
             if not self.path(partition, chunk).exists()
         ]
 
-    def fill(self, log: Log, partition: int, chunk: int) -> None:
-        """Computes a chunk's features and keeps them."""
+    def fill(self, partition: int, chunk: int) -> None:
+        """Computes a chunk's features and keeps them, where there is room."""
         offsets: list[int] = []
         texts: list[Text] = []
-        for record in log.read(partition, chunk * CHUNK, (chunk + 1) * CHUNK):
-            event = decode(record.type, record.value)
-            if isinstance(event, TurnRecorded):
-                offsets.append(record.offset)
-                texts.append(as_raw(event, record.recorded_at).text)
+        with rare_collections():
+            for record in self._log.read(partition, chunk * CHUNK, (chunk + 1) * CHUNK):
+                event = decode(record.type, record.value)
+                if isinstance(event, TurnRecorded):
+                    offsets.append(record.offset)
+                    texts.append(as_raw(event, record.recorded_at).text)
         columns: dict[str, pa.Array] = {"offset": pa.array(offsets, pa.int64())}
         for name in _NAMES:
             columns[name] = pa.array([getattr(text, name) for text in texts], _ARROW[_HINTS[name]])
-        self.folder.mkdir(parents=True, exist_ok=True)
         path = self.path(partition, chunk)
         partial = path.with_suffix(f".{os.getpid()}.partial")
         written = pa.BufferOutputStream()
         pq.write_table(pa.table(columns), written, compression="zstd", compression_level=1)
         data = written.getvalue().to_pybytes()
-        partial.write_bytes(data + _sum(data))
-        partial.replace(path)
+        with suppress(OSError):
+            try:
+                self.folder.mkdir(parents=True, exist_ok=True)
+                partial.write_bytes(data + self._sum(data, partition, chunk))
+                partial.replace(path)
+            finally:
+                partial.unlink(missing_ok=True)
 
     def load(self, partition: int, chunk: int, offsets: list[int]) -> dict[int, Text]:
         """The features of the turns at `offsets` of a chunk, by offset; empty where the chunk is not filled.
 
-        A damaged file is deleted, and taken for one that is not there.
+        A damaged file, or one of another log, is deleted, and taken for one that is not there.
         """
         path = self.path(partition, chunk)
         try:
@@ -91,7 +100,7 @@ class FeatureCache:
         except FileNotFoundError:
             return {}
         data, found = whole[:-SUM_BYTES], whole[-SUM_BYTES:]
-        if found != _sum(data):
+        if found != self._sum(data, partition, chunk):
             path.unlink(missing_ok=True)
             return {}
         table = pq.read_table(pa.BufferReader(data), read_dictionary=_TEXTS)
@@ -99,9 +108,9 @@ class FeatureCache:
         columns = [_plain(table.column(name).combine_chunks()) for name in _NAMES]
         return {at: Text(*values) for at, *values in zip(table.column("offset").to_pylist(), *columns, strict=True)}
 
-
-def _sum(data: bytes) -> bytes:
-    return blake2b(data, digest_size=SUM_BYTES).digest()
+    def _sum(self, data: bytes, partition: int, chunk: int) -> bytes:
+        log = hash_at(self._log, partition, (chunk + 1) * CHUNK - 1)
+        return blake2b(data, key=log, digest_size=SUM_BYTES).digest()
 
 
 def _plain(column: pa.Array) -> list[Any]:

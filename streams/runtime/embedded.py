@@ -10,15 +10,15 @@ from collections.abc import Callable, Collection, Sequence
 from itertools import islice
 from typing import Any
 
+from projections.garbage import rare_collections
 from projections.store import Store, readable
 from streams.core.clock import Deadlines
 from streams.core.driver import Driver, Record
-from streams.core.errors import LogError
 from streams.core.processor import Processor
 from streams.core.progress import Progress, no_progress
 from streams.logs.log import Log, Stored
 from streams.logs.sqlite import wall_clock
-from streams.runtime.fold import Collector, rare_collections
+from streams.runtime.fold import Collector
 from streams.runtime.memories import check_memory
 
 FOLD = 5000
@@ -33,7 +33,8 @@ class Runtime:
     def __init__(
         self, log: Log, store: Store, processors: Sequence[Processor[Any]], clock: Callable[[], int] = wall_clock
     ) -> None:
-        """Raises MemoryFileError where the memory was made from another log, or by other parameters or versions."""
+        """Raises MemoryFileError where the memory was made by other parameters or versions, ForeignError where it was
+        made from another log."""
         self.log = log
         self.store = store
         self.clock = clock
@@ -42,10 +43,6 @@ class Runtime:
         self._deadlines: Deadlines | None = None
         self._collector = Collector(self.driver)
         self._next = [store.mark(partition) + 1 for partition in range(log.partitions)]
-        if any(start > log.end(p) for p, start in enumerate(self._next)):
-            raise LogError(
-                f"the log ends before the memory {store.path} does", "restore the newest backup of the log, or replay"
-            )
 
     def close(self) -> None:
         """Lets go of the memory."""
@@ -73,8 +70,11 @@ class Runtime:
         for record in page:
             self._collector.fold(record)
         spaces = list(self._collector.touched)
-        self.store.commit(self._collector.take())
-        self._next[page[-1].partition] = page[-1].offset + 1
+        last = page[-1]
+        batch = self._collector.take()
+        batch.hashes[last.partition] = last.hash
+        self.store.commit(batch)
+        self._next[last.partition] = last.offset + 1
         if self._deadlines is not None:
             for space in spaces:
                 self._deadlines.note(space, self.driver.deadline(space))

@@ -1,10 +1,8 @@
-"""What every runtime does around a pass: gathers what is derived until it is committed, and lets objects grow old."""
+"""What every runtime does around a pass: gathers what is derived until it is committed."""
 
 from __future__ import annotations
 
-import gc
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,17 +11,6 @@ from projections.tables import derived_batch, raw_batch
 from streams.core.driver import Driver, Placed, Record, raw_of
 from streams.core.processor import RAW, Derived, Raw, State
 from streams.core.text import Text
-
-
-@contextmanager
-def rare_collections() -> Iterator[None]:
-    """Young objects survive a fold: collecting them often costs a third of its speed."""
-    before = gc.get_threshold()
-    gc.set_threshold(200_000, 20, 20)
-    try:
-        yield
-    finally:
-        gc.set_threshold(*before)
 
 
 @dataclass(slots=True)

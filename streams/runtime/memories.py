@@ -8,12 +8,12 @@ from typing import Any
 import orjson
 
 from projections.asking import asking
-from projections.store import Store
+from projections.store import Connection, Known, Store, known_by, read_meta
 from streams.core.driver import root_schema
-from streams.core.errors import MemoryFileError
+from streams.core.errors import ForeignError, MemoryFileError
 from streams.core.params import Params
 from streams.core.processor import RAW, Processor, lineages, params_of
-from streams.logs.log import Log
+from streams.logs.log import Log, hash_at
 
 WAY_OUT = "`mnemolog replay --as next`, look at `mnemolog diff live next`, then `mnemolog promote next`"
 
@@ -42,10 +42,33 @@ def changed_since(processors: Sequence[Processor[Any]], params: str, then: Mappi
     return ["the reading of turns"] if RAW in changed else changed
 
 
+def differs(connection: Connection, log: Log) -> str:
+    """Why a memory is no fold of a beginning of the log, in words; "" where it is one."""
+    if read_meta(connection, "log_id") != log.id or int(read_meta(connection, "partitions")) != log.partitions:
+        return "was folded from another log"
+    if strangers := unlike(log, known_by(connection)):
+        return f"was folded from what the log held before an older one was restored ({strangers})"
+    return ""
+
+
+def unlike(log: Log, known: Known) -> str:
+    """Where something was derived from other records than the log has, in words; "" where there is no such place."""
+    for partition, (offset, hash_) in sorted(known.items()):
+        end = log.end(partition)
+        if offset >= end:
+            return f"the log ends at offset {end} of partition {partition}, before it does"
+        if hash_ and offset >= 0 and hash_ != hash_at(log, partition, offset):
+            return f"they differ at offset {offset} of partition {partition}, or before"
+    return ""
+
+
 def check_memory(store: Store, log: Log, processors: Sequence[Processor[Any]]) -> dict[str, Params]:
-    """The parameters a memory was folded with. Raises MemoryFileError where it cannot be folded further."""
-    if store.meta("log_id") != log.id or int(store.meta("partitions")) != log.partitions:
-        raise MemoryFileError(f"{store.path} was folded from another log", "move it away, or bring back its log")
+    """The parameters a memory was folded with.
+
+    Raises ForeignError where it is no fold of this log, MemoryFileError where it cannot be folded further.
+    """
+    if foreign := differs(store.connection, log):
+        raise ForeignError(f"{store.path} {foreign}", "replay the log into a new memory")
     try:
         changed = changed_since(processors, store.meta("params"), store.lineages)
     except ValueError as error:

@@ -29,6 +29,7 @@ import orjson
 
 from projections import store as stores
 from projections.asking import all_params
+from projections.garbage import rare_collections
 from projections.store import Batch, Store, joined
 from projections.stored import StoredEvents
 from projections.tables import tables
@@ -42,14 +43,14 @@ from streams.core.processor import RAW, Processor, Raw, lineages
 from streams.core.progress import Progress, no_progress
 from streams.core.text import NO_TEXT, Text
 from streams.logs.archive import ArchiveLog
-from streams.logs.log import Log
+from streams.logs.log import Log, hash_at
 from streams.logs.where import open_log, told_place
+from streams.runtime import LIVE
 from streams.runtime.cache import CHUNK, FeatureCache
 from streams.runtime.embedded import Runtime
-from streams.runtime.fold import Collector, rare_collections
+from streams.runtime.fold import Collector
 from streams.runtime.home import Home
-from streams.runtime.home.folder import LIVE
-from streams.runtime.memories import memory_meta
+from streams.runtime.memories import differs, memory_meta
 
 SLICE = 2500
 """Records folded before what came of them is put in columns: more events do not stay in the processor's cache."""
@@ -212,13 +213,13 @@ def _replayed(
     log: Log = home.log if archive is None else ArchiveLog(archive)
     with stores.readable(), _workshop(home.path) as folder:
         plan = _plan(home, log, name, params or home.live_params(), until, space, without, folder if reuse else None)
-        plan = dataclasses.replace(plan, archive=archive, keep_state=home.is_embedded)
+        plan = dataclasses.replace(plan, archive=archive, keep_state=home.log.is_local)
         fresh = folder / "memory.duckdb"
         meta = memory_meta(log, name, plan.processors, plan.params, partial=limited)
         store = Store.create(fresh, home.processors, meta)
         processes = processes or (1 if plan.total <= ALONE else os.cpu_count() or 1)
         report = _carry_out(home, log, plan, store, folder, processes, progress)
-        if not limited and home.is_embedded and home.log.id == log.id:
+        if not limited and home.log.is_local and home.log.id == log.id:
             runtime = Runtime(home.log, store, home.processors)
             caught_up = runtime.catch_up()
             report.turns += caught_up
@@ -258,7 +259,7 @@ def _plan(
     if until is not None or folder is None:
         return Plan(name, params, processors, stops=ends, until=None if until is None else _until(until), space=space)
     reused, stops = _reusable(home, log, folder / "source.duckdb", lineages(processors, params, root_schema()))
-    if not reused or any(stop > end for stop, end in zip(stops, ends, strict=True)):
+    if not reused:
         return Plan(name, params, processors, stops=ends, space=space)
     return Plan(name, params, processors, reused, folder / "source.duckdb", stops, space=space)
 
@@ -292,7 +293,7 @@ def _reusable(home: Home, log: Log, copy: Path, ours: dict[str, str]) -> tuple[f
     connection = stores.connect(copy)
     try:
         theirs = orjson.loads(stores.read_meta(connection, "lineages"))
-        if stores.read_meta(connection, "log_id") != log.id:
+        if differs(connection, log):
             return frozenset(), ()
         same = frozenset(name for name, lineage in ours.items() if theirs.get(name) == lineage)
         return same, tuple(stores.read_mark(connection, partition) + 1 for partition in range(log.partitions))
@@ -305,7 +306,7 @@ def _snapshot(home: Home, log: Log) -> Path | None:
 
     On Kafka, one that holds all that the log holds now: what is behind cannot be folded on top without workers' state.
     """
-    if home.is_embedded:
+    if home.log.is_local:
         return home.snapshot() if home.memory_path(LIVE).exists() else None
     ends = {partition: home.log.end(partition) for partition in range(home.log.partitions)}
     try:
@@ -326,7 +327,8 @@ def _carry_out(
     if set(store.lineages) - plan.reused:
         with store.bulk():
             _fold_anew(home, log, plan, store, folder, processes, progress, report)
-    store.commit(Batch({}, [], {partition: stop - 1 for partition, stop in enumerate(plan.stops) if stop}))
+    ends = {partition: stop - 1 for partition, stop in enumerate(plan.stops) if stop}
+    store.commit(stores.marked({partition: (end, hash_at(log, partition, end)) for partition, end in ends.items()}))
     return report
 
 
@@ -334,13 +336,13 @@ def _fold_anew(
     home: Home, log: Log, plan: Plan, store: Store, folder: Path, processes: int, progress: Progress, report: Report
 ) -> None:
     """Folds what is not reused, in this process or in several."""
-    cache = FeatureCache(home.path / "cache", log.id)
-    missing = cache.missing(log)
+    cache = FeatureCache(home.path / "cache", log)
+    missing = cache.missing()
     if processes > 1:
         _fold_in_pool(home, plan, store, folder, processes, missing, progress, report)
     else:
         for partition, chunk in missing:
-            cache.fill(log, partition, chunk)
+            cache.fill(partition, chunk)
         read = 0
 
         def done(count: int) -> None:
@@ -410,7 +412,7 @@ def _end_with_parent() -> None:
 
 def _fill(home: Path, archive: Path | None, partition: int, chunk: int) -> None:
     log = _open(home, archive)
-    FeatureCache(home / "cache", log.id).fill(log, partition, chunk)
+    FeatureCache(home / "cache", log).fill(partition, chunk)
     log.close()
 
 
@@ -456,7 +458,7 @@ def _fold_shard(
     done: Callable[[int], None],
 ) -> Report:  # fmt: skip
     """Folds one shard; hands over batches, the state last. `done` is told how many more offsets were read."""
-    driver = Driver(plan.processors, plan.params, given=plan.reused, timed=True)
+    driver = Driver(plan.processors, plan.params, given=plan.reused)
     collector = Collector(driver, copied=plan.reused, from_scratch=True)
     shard_fold = _ShardFold(plan, driver, collector)
     report = Report(plan.name)
@@ -493,7 +495,7 @@ def pages(home: Path, log: Log, plan: Plan, shard: int, shards: int) -> Iterator
 
     whole = _by_partition(plan, shards)
 
-    cache = FeatureCache(home / "cache", log.id)
+    cache = FeatureCache(home / "cache", log)
     for partition, end in enumerate(plan.stops):
         if whole and partition % shards != shard:
             continue

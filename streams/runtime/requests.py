@@ -12,6 +12,7 @@ import orjson
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from streams.core.errors import UsageError
+from streams.core.events import MAX_TURNS
 
 C = TypeVar("C", bound="Call")
 
@@ -99,6 +100,8 @@ class Context(Question):
     without: Annotated[list[Name], Field(max_length=100)] = []
     question: Words = ""
     explain: bool = False
+    window: Name = ""
+    details: Annotated[list[Name], Field(max_length=MAX_TURNS)] = []
 
 
 class Recall(Question):

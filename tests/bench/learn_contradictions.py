@@ -5,8 +5,8 @@
 `replaces` is learned of pairs of turns, as the index finds them while a conversation is folded: from the voices that
 may be looked at, where the author said which turn takes whose place; from the sequences of the tests that may be
 learned from; and from friends' chats (LoCoMo), where next to nothing is taken back: there each pair is a negative.
-`tells` is learned of turns: whether one takes part in such a pair. What is printed is crossed: of each voice and set by weights
-that never saw it. HELD_OUT and FRESH_HELD are never learned from.
+`tells` is learned of turns: whether one takes part in such a pair. What is printed is crossed: of each voice and set by
+weights that never saw it. HELD_OUT and FRESH_HELD are never learned from.
 """
 
 from __future__ import annotations

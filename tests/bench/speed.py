@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from processors import PROCESSORS
+from projections.garbage import rare_collections
 from projections.store import Store
 from streams.core.driver import Driver, Placed, as_raw, raw_of
 from streams.core.events import Outside, encode
@@ -29,7 +30,6 @@ from streams.logs.log import Log
 from streams.logs.sqlite import SqliteLog
 from streams.runtime.cache import CHUNK, FeatureCache
 from streams.runtime.embedded import Runtime
-from streams.runtime.fold import rare_collections
 from streams.runtime.home import Home
 from streams.runtime.memories import memory_meta
 from streams.runtime.replay import Plan, pages, replay
@@ -50,9 +50,9 @@ def cpu(work: Callable[[], object]) -> float:
     return time.process_time() - began
 
 
-def fresh(timed: bool = False) -> Driver:
+def fresh() -> Driver:
     """All processors, with default parameters."""
-    return Driver(PROCESSORS, {p.name: p.params() for p in PROCESSORS}, timed=timed)
+    return Driver(PROCESSORS, {p.name: p.params() for p in PROCESSORS})
 
 
 def fill(log: Log, events: Iterable[Outside]) -> None:
@@ -67,7 +67,7 @@ def one_core(folder: Path) -> Iterator[Row]:
     count = 2 * CHUNK
     log = SqliteLog(folder / "log.sqlite")
     fill(log, turns(count, 60))
-    cache = FeatureCache(folder / "cache", log.id)
+    cache = FeatureCache(folder / "cache", log)
     events = list(turns(count, 60))
 
     def features() -> None:
@@ -75,7 +75,7 @@ def one_core(folder: Path) -> Iterator[Row]:
             read(event)
 
     params = {p.name: p.params() for p in PROCESSORS}
-    timed = fresh(timed=True)
+    cached = fresh()
 
     def fold(folding: Driver) -> None:
         """As a replay does: a page of the log at a time, space by space, features from the cache where they are."""
@@ -92,16 +92,17 @@ def one_core(folder: Path) -> Iterator[Row]:
     with rare_collections():
         alone = cpu(features)
         whole = cpu(lambda: fold(fresh()))
-        for partition, chunk in cache.missing(log):
-            cache.fill(log, partition, chunk)
-        warm = cpu(lambda: fold(timed))
+        for partition, chunk in cache.missing():
+            cache.fill(partition, chunk)
+        warm = cpu(lambda: fold(cached))
     log.close()
     floor = f"features alone {count / alone:,.0f}"
     yield row("from raw text, turns/s a core", count / whole, ">= 12,000", count / whole >= 12_000, floor)
     yield row("whole pass / features alone", whole / alone, "<= 4", whole <= 4 * alone, "1.00")
     yield row("from cached features, turns/s a core", count / warm, ">= 25,000", count / warm >= 25_000, floor)
-    for name, seconds in timed.seconds().items():
-        yield row(f"  of which {name}, %", 100 * seconds / warm)
+    seconds = cached.seconds()
+    for name in seconds:
+        yield row(f"  {name}, % of the processors' time", 100 * seconds[name] / sum(seconds.values()))
 
 
 def million(folder: Path) -> Iterator[Row]:

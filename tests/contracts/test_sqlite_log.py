@@ -34,9 +34,9 @@ class TestSqliteLog(LogContract):
         "UPDATE log SET value = x'00'",
         "UPDATE log SET offset = 7 WHERE offset = 0",
         "DELETE FROM log",
-        "INSERT OR REPLACE INTO log VALUES (0, 's', 'z', 't', 0, x'00')",
-        "INSERT OR REPLACE INTO log VALUES (1, 's', 'a', 't', 0, x'00')",
-        "INSERT INTO log VALUES (5, 's', 'z', 't', 0, x'00')",
+        "INSERT OR REPLACE INTO log VALUES (0, 's', 'z', 't', 0, x'00', x'00')",
+        "INSERT OR REPLACE INTO log VALUES (1, 's', 'a', 't', 0, x'00', x'00')",
+        "INSERT INTO log VALUES (5, 's', 'z', 't', 0, x'00', x'00')",
     ],
 )
 def test_the_database_itself_refuses_every_change_but_an_append(tmp_path: Path, statement: str) -> None:

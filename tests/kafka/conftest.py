@@ -103,8 +103,7 @@ def truncate(connection: Connection) -> Callable[[str, int, int], None]:
     """Takes from a partition of a topic what lies before an offset, as retention would: (topic, partition, offset)."""
 
     async def delete(topic: str, partition: int, before: int) -> None:
-        client = await admin(connection)
-        await client.delete_records({TopicPartition(topic, partition): RecordsToDelete(before)})
-        await client.close()
+        async with admin(connection) as client:
+            await client.delete_records({TopicPartition(topic, partition): RecordsToDelete(before)})
 
     return lambda topic, partition, before: run(connection, delete(topic, partition, before))

@@ -12,6 +12,7 @@ import aiokafka
 import faust
 import pytest
 from aiokafka.admin import AIOKafkaAdminClient
+from aiokafka.producer import message_accumulator
 from faust.transport.drivers import aiokafka as driver
 
 from streams.runtime.kafka import inner
@@ -24,12 +25,23 @@ PARTS: dict[str, Any] = {
     "_create_consumer": driver.AIOKafkaConsumerThread,
     "_send_request_to_node": AIOKafkaAdminClient,
 }
+ATTRIBUTES: dict[str, Any] = {
+    "_txn_manager": aiokafka.AIOKafkaProducer,
+    "_message_accumulator": aiokafka.AIOKafkaProducer,
+    "_batches": message_accumulator.MessageAccumulator,
+    "_drain_waiter": message_accumulator.MessageBatch,
+}
 SETTINGS = ("_fetch_max_wait_ms", "_fetch_min_bytes", "_isolation_level")
 
 
 @pytest.mark.parametrize("name", PARTS)
 def test_an_inner_part_that_is_overridden_or_called_is_still_there(name: str) -> None:
     assert inspect.isfunction(getattr(PARTS[name], name, None)), f"{name} is gone: see inner.py for what needed it"
+
+
+@pytest.mark.parametrize("name", ATTRIBUTES)
+def test_an_attribute_that_is_read_is_still_made(name: str) -> None:
+    assert f"self.{name} = " in inspect.getsource(ATTRIBUTES[name].__init__)
 
 
 def test_a_consumer_still_reads_its_settings_when_it_starts() -> None:
@@ -39,7 +51,7 @@ def test_a_consumer_still_reads_its_settings_when_it_starts() -> None:
 
 def test_what_is_touched_is_listed_and_nothing_else() -> None:
     listed = set(re.findall(r"^    (?:faust|aiokafka) \S*?(?: ?\S+)?\.(_\w+) ", inner.__doc__ or "", re.M))
-    assert listed == {*PARTS, *SETTINGS}
+    assert listed == {*PARTS, *ATTRIBUTES, *SETTINGS}
     ours = {name for module in (ROOT / "streams").rglob("kafka/*.py") for name in foreign(module)}
     assert ours - listed == set(), "touched, and not listed in inner.py"
 

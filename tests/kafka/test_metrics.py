@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import re
+import threading
 import time
 import urllib.error
 import urllib.request
@@ -21,23 +22,24 @@ from streams.logs.kafka.log import KafkaLog
 from streams.logs.kafka.topics import create
 from streams.runtime.kafka import logs
 from streams.runtime.kafka.health import Sampler, Server, answer, host_and_port, observed
-from streams.runtime.kafka.metrics import OFF, STALLED, Prometheus, Reading
+from streams.runtime.kafka.metrics import STALLED, Meters, Reading
 from tests.contracts.log_contract import turn
 
 LABELS = ("processor", "type", "stage", "topic", "partition")
 DASHBOARD = Path(logs.__file__).with_name("grafana.json")
 
 
-def told() -> Prometheus:
+def told() -> Meters:
     """Meters of a worker that has told of everything there is."""
-    meters = Prometheus()
+    meters = Meters()
     meters.phase("manifest", "running")
     meters.position("manifest", "turns", 0, 40)
     meters.end("turns", 0, 100)
     meters.restoring("manifest", 0, 3, 4)
     meters.folded("manifest", {"turn-recorded.v1": 39, "session-ended.v1": 1})
     meters.made("manifest", {"turn-filed.v1": 39})
-    meters.took("manifest", "fold", 0.02)
+    with meters.timed("manifest", "fold"):
+        time.sleep(0.02)
     meters.dead_letter("manifest", 2)
     meters.gave_up("manifest", "fenced")
     meters.rebalanced("manifest")
@@ -45,7 +47,7 @@ def told() -> Prometheus:
     return meters
 
 
-def values(meters: Prometheus) -> dict[str, float]:
+def values(meters: Meters) -> dict[str, float]:
     """The samples of ours, by name and labels."""
     families = text_string_to_metric_families(meters.exposition().decode())
     return {
@@ -66,7 +68,7 @@ def test_what_is_told_can_be_scraped():
     assert found["mnemolog_given_up_runs_total manifest"] == 1
     assert found["mnemolog_rebalances_total manifest"] == 1
     assert found["mnemolog_batch_seconds_count manifest fold"] == 1
-    assert found["mnemolog_batch_seconds_sum manifest fold"] == pytest.approx(0.02)
+    assert 0.02 <= found["mnemolog_batch_seconds_sum manifest fold"] < 2
     assert found["mnemolog_ready manifest"] == 1
     assert 0 <= found["mnemolog_idle_seconds manifest"] < 5
     assert 0 <= found["mnemolog_lag_age_seconds"] < 5
@@ -87,7 +89,7 @@ def test_lag_is_unknown_until_the_broker_was_asked_and_never_negative():
 def test_a_commit_ages_only_while_something_waits_for_it():
     assert Reading(position=5, committed=5, settled=0).commit_age(100) == 0
     assert Reading(position=6, committed=5, settled=40).commit_age(100) == 60
-    meters = Prometheus()
+    meters = Meters()
     meters.position("p", "t", 0, 5)
     meters.committed("p", "t", 0, 5)
     (reading,) = meters.readings.values()
@@ -115,8 +117,8 @@ def test_a_failed_part_is_not_live_and_a_restoring_one_not_ready():
 
 
 def test_what_has_not_begun_is_live_but_not_ready():
-    assert answer(Prometheus(), "/health/live")[0] == 200
-    assert answer(Prometheus(), "/health/ready")[0] == 503
+    assert answer(Meters(), "/health/live")[0] == 200
+    assert answer(Meters(), "/health/ready")[0] == 503
 
 
 def get(port: int, path: str) -> tuple[int, str]:
@@ -139,10 +141,10 @@ def test_a_server_answers_health_and_metrics_and_nothing_else():
 
 
 def test_an_address_that_is_taken_or_none_is_told_with_a_way_out():
-    server = Server(Prometheus(), "127.0.0.1:0")
+    server = Server(Meters(), "127.0.0.1:0")
     try:
         with pytest.raises(UsageError, match="cannot be served at"):
-            Server(Prometheus(), f"127.0.0.1:{server.port}")
+            Server(Meters(), f"127.0.0.1:{server.port}")
     finally:
         server.close()
     for address in ("9180", ":9180", "host:", "host:http", "host:70000", "host:9180²"):
@@ -151,13 +153,11 @@ def test_an_address_that_is_taken_or_none_is_told_with_a_way_out():
     assert host_and_port("[::1]:9180") == ("::1", 9180)
 
 
-def test_without_an_address_nothing_listens_and_telling_does_nothing():
+def test_without_an_address_nothing_listens():
+    before = threading.active_count()
     with observed(None, Connection("nowhere:1")) as meters:
-        assert meters is OFF
         meters.phase("manifest", "running")
-        with meters.timed("manifest", "fold"):
-            meters.folded("manifest", {"turn-recorded.v1": 1})
-    assert not meters.on
+        assert threading.active_count() == before
 
 
 def test_the_dashboard_names_every_metric_there_is_and_no_other():
@@ -225,7 +225,7 @@ def test_lag_is_measured_on_the_broker(connection):
     log.append([turn(str(n), space=f"s{n}") for n in range(20)])
     ends, topic = log.ends(), log.names.turns
     log.close()
-    meters = Prometheus()
+    meters = Meters()
     meters.position("worker", topic, 0, ends[0])
     meters.position("worker", topic, 1, ends[1] - 3)
     sampler = Sampler(meters, connection, every=0.05)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator, Sequence
+import gc
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
@@ -17,8 +18,9 @@ from streams.logs.kafka.connection import Connection, started
 from streams.logs.kafka.topics import bounds
 from streams.logs.sqlite import wall_clock
 from streams.runtime.kafka.metrics import Meters, Reason
-from streams.runtime.kafka.part import Part
+from streams.runtime.kafka.part import Folded, Part
 from streams.runtime.kafka.service import prepared
+from streams.runtime.kafka.session import Producer, Session
 from streams.runtime.kafka.state import Kept
 from streams.runtime.kafka.worker import Worker
 from tests.kafka.crew import PATIENCE, Crew, differences
@@ -120,47 +122,131 @@ class Fenced(Meters):
         self.count += why == "fenced"
 
 
-def test_who_wakes_after_another_took_the_partition_can_write_nothing(crew: Crew) -> None:
-    job = prepared(crew.connection, PROCESSORS, ())
-    meters = Fenced()
+class Slow(Session):
+    """A session that can be stopped at the moments at which a process may stand still or its bytes be held."""
 
-    def part(partition: int) -> Part:
-        found = Part(job, partition, Kept(None), crew.connection, meters, never, wall_clock)
-        found.end = lambda: crew.log.end(partition)
-        return found
+    def __init__(self, crew: Crew, meters: Meters) -> None:
+        job = prepared(crew.connection, PROCESSORS, ())
+        parts = [Part(job, p, Kept(None), crew.connection, meters) for p in range(crew.partitions)]
+        super().__init__(job, parts, crew.connection, meters, never, wall_clock)
+        self.errors: list[BaseException] = []
+        self.stops: dict[str, asyncio.Event] = {}
+        self.reached: set[str] = set()
+        for part in parts:
+            part.end = partial(crew.log.end, part.partition)
 
-    async def never(partition: int, ticks: object) -> None:
-        raise AssertionError("nothing is live here")
+    async def _moment(self, name: str) -> None:
+        self.reached.add(name)
+        if name in self.stops:
+            await self.stops[name].wait()
 
-    async def reach_end(parts: list[Part]) -> None:
+    async def _write(self, producer: Producer, folded: Mapping[Part, Folded]) -> None:
+        await self._moment("before a transaction")
+        commit = producer.commit_transaction
+
+        async def slow() -> None:
+            await self._moment("before its commit")
+            await commit()
+
+        producer.commit_transaction = slow  # type: ignore[method-assign]
+        await super()._write(producer, folded)
+
+    async def _fence(self, writers: set[str]) -> None:
+        await self._moment("before fencing")
+        await super()._fence(writers)
+
+    async def reach(self, ends: dict[int, int]) -> None:
+        """Begins, or goes on, until all of the log is folded."""
+        if self._task is None:
+            self.start(self.errors.append)
         async with asyncio.timeout(PATIENCE):
-            while any(part.kept.mark < crew.log.end(part.partition) for part in parts):
+            while self.marks() != ends:
+                assert self.errors == []
                 await asyncio.sleep(0.05)
 
+    def marks(self) -> dict[int, int]:
+        """What is folded next in each partition whose state is restored."""
+        return {p: part.kept.mark for p, part in self.parts.items() if part.running}
+
+
+async def never(partition: int, ticks: object) -> None:
+    """Nothing is live here."""
+    raise AssertionError
+
+
+async def until(done: Callable[[], bool]) -> None:
+    """Waits until something is so."""
+    async with asyncio.timeout(PATIENCE):
+        while not done():
+            await asyncio.sleep(0.02)
+
+
+@pytest.mark.parametrize("moment", ["before a transaction", "before its commit"])
+def test_who_wakes_after_another_took_the_partition_can_write_nothing(
+    crew: Crew, moment: str, caplog: pytest.LogCaptureFixture
+) -> None:
     async def play() -> None:
+        meters = Fenced()
+        old, new = await asyncio.to_thread(lambda: (Slow(crew, meters), Slow(crew, meters)))
         await asyncio.to_thread(crew.log.append, talk(60))
-        frozen, awake = ([part(p) for p in range(crew.partitions)] for _ in range(2))
-        errors: list[BaseException] = []
-        for one in frozen:
-            one.start(errors.append)
-        await reach_end(frozen)
-        for one in frozen:
-            one.end = lambda: 0  # it hears of nothing more
-        for one in awake:
-            one.start(errors.append)
-        await reach_end(awake)
+        await old.reach(crew.log.ends())
+        old.stops[moment] = asyncio.Event()
+        old.reached.clear()
         await asyncio.to_thread(crew.log.append, talk(300, first=10))
-        await reach_end(awake)
+        await until(lambda: moment in old.reached)
+        await new.reach(crew.log.ends())
         before = await written(crew)
-        for one in frozen:
-            one.end = partial(crew.log.end, one.partition)
-        async with asyncio.timeout(PATIENCE):
-            while meters.count < crew.partitions:
-                await asyncio.sleep(0.05)
+        old.stops.pop(moment).set()
+        await until(lambda: meters.count == 1)
         assert await written(crew) == before
-        assert errors == []
-        for one in (*frozen, *awake):
-            await one.stop(0.1)
+        assert old.errors == new.errors == []
+        await old.stop(0.1)
+        await new.stop(0.1)
+        assert not differences(await asyncio.to_thread(crew.folded), await asyncio.to_thread(crew.expected))
+
+    asyncio.run(play())
+    gc.collect()
+    assert [record.name for record in caplog.records if record.name == "asyncio"] == [], "all failures are heard of"
+
+
+def test_what_another_wrote_between_a_claim_and_its_fencing_is_gone_on_from(crew: Crew) -> None:
+    async def play() -> None:
+        meters = Fenced()
+        old, new = await asyncio.to_thread(lambda: (Slow(crew, meters), Slow(crew, meters)))
+        await asyncio.to_thread(crew.log.append, talk(60))
+        await old.reach(crew.log.ends())
+        new.stops["before fencing"] = asyncio.Event()
+        new.start(new.errors.append)
+        await until(lambda: "before fencing" in new.reached)
+        await asyncio.to_thread(crew.log.append, talk(300, first=10))
+        await old.reach(crew.log.ends())
+        new.stops.pop("before fencing").set()
+        await new.reach(crew.log.ends())
+        await asyncio.to_thread(crew.log.append, talk(320, first=310))
+        await new.reach(crew.log.ends())
+        await old.stop(0.1)
+        await new.stop(0.1)
+        assert not differences(await asyncio.to_thread(crew.folded), await asyncio.to_thread(crew.expected))
+
+    asyncio.run(play())
+
+
+def test_of_two_that_claim_at_once_one_folds_and_a_claim_that_ended_is_struck_out(crew: Crew) -> None:
+    async def play() -> None:
+        meters = Fenced()
+        rivals = await asyncio.to_thread(lambda: [Slow(crew, meters) for _ in range(2)])
+        await asyncio.to_thread(crew.log.append, talk(400))
+        for rival in rivals:
+            rival.start(rival.errors.append)
+        ends = crew.log.ends()
+        await until(lambda: meters.count > 0 and any(one.marks() == ends for one in rivals))
+        for rival in rivals:
+            await rival.stop(5.0)
+            assert rival.errors == []
+        last = await asyncio.to_thread(Slow, crew, meters)
+        await last.reach(crew.log.ends())
+        assert last._fenced == set()
+        await last.stop(5.0)
         assert not differences(await asyncio.to_thread(crew.folded), await asyncio.to_thread(crew.expected))
 
     asyncio.run(play())

@@ -23,10 +23,9 @@ def make(connection: Connection, name: str, partitions: int, **config: str) -> N
     """Makes a topic by hand."""
 
     async def create_it() -> None:
-        client = await admin(connection)
-        settings = {name.replace("_", "."): value for name, value in config.items()}
-        await client.create_topics([NewTopic(name, partitions, 1, topic_configs=settings)])
-        await client.close()
+        async with admin(connection) as client:
+            settings = {name.replace("_", "."): value for name, value in config.items()}
+            await client.create_topics([NewTopic(name, partitions, 1, topic_configs=settings)])
 
     run(connection, create_it())
 

@@ -91,11 +91,8 @@ def members(connection: Connection, group: str) -> list[int]:
     """How many partitions of its input each member of a group has."""
 
     async def describe() -> list[int]:
-        client = await admin(connection)
-        try:
+        async with admin(connection) as client:
             (answer,) = await client.describe_consumer_groups([group])
-        finally:
-            await client.close()
         return [assigned(member[4]) for member in answer.groups[0][5]]
 
     return sorted(run(connection, describe()))
@@ -212,10 +209,9 @@ def test_a_log_that_was_cut_off_under_a_group_stops_its_workers_with_what_to_do(
     crew.log.append(talk(240, first=20))
 
     async def truncate() -> None:
-        client = await admin(crew.connection)
-        ends = {TopicPartition(crew.names.turns, p): RecordsToDelete(crew.log.end(p) - 1) for p in range(2)}
-        await client.delete_records(ends)
-        await client.close()
+        async with admin(crew.connection) as client:
+            ends = {TopicPartition(crew.names.turns, p): RecordsToDelete(crew.log.end(p) - 1) for p in range(2)}
+            await client.delete_records(ends)
 
     run(crew.connection, truncate())
     late = crew.start("manifest")

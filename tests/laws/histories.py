@@ -35,6 +35,7 @@ from streams.core.events import (
     Outside,
     SessionEnded,
     SummaryWritten,
+    TitleWritten,
     TurnRecorded,
     TurnRetracted,
 )
@@ -101,7 +102,7 @@ SAYINGS = {
     "odd": "\u202e🤖 \x00 ## {1} ```\nis it done?\n``` 東京の天気",
 }
 FACTS = (
-    *("retract", "declare", "close", "reopen", "decline", "flag", "note", "settle", "end", "summary", "tick"),
+    *("retract", "declare", "close", "reopen", "decline", "flag", "note", "settle", "end", "summary", "title", "tick"),
     *("recall", "recall", "reward", "pin", "consolidate", "judge"),
 )
 
@@ -223,7 +224,11 @@ def _event(move: Move, n: int, at: int, before: list[TurnRecorded]) -> Outside:
         case "end":
             return SessionEnded(space, id_, at, session)
         case "summary":
-            return SummaryWritten(space, id_, at, session, turn, turn, "They talked.", model="m")
+            own = [turn.id for turn in before[-400:] if turn.session == session][-max(2, move.back) :] or [turn]
+            said = f"They talked about {topic(move.topic)[0]}."
+            return SummaryWritten(space, id_, at, session, own[0], own[-1], said, [topic(move.topic)[1]], model="m")
+        case "title":
+            return TitleWritten(space, id_, at, session, [turn, *shown[: move.back % 2]], topic(move.topic)[0], "m")
         case "recall":
             return MemoryRecalled(space, id_, at, topic(move.topic)[1], shown, session if move.back % 2 else "")
         case "reward":
@@ -282,7 +287,8 @@ REACH = (1, 1, 1, 1, 2, 3, 5, 8, 40, 400, 4000)
 
 def wide(count: int, sessions: int = 24, backlog: int = 300) -> list[Move]:
     """A busy space: of `sessions` that are open at a time one goes on for a while, each with people and topics of its
-    own. Sessions end and others begin or are taken up again, so that there are about `count` / 16 of them in all.
+    own. Sessions end and others begin or are taken up again, so that there are about `count` / 16 of them in all; one
+    goes on to the end.
 
     It begins with a backlog, so that what is full at some time is full early: named efforts, and notes for years.
     """
@@ -294,7 +300,7 @@ def wide(count: int, sessions: int = 24, backlog: int = 300) -> list[Move]:
     while len(found) < count:
         place = draw.randrange(sessions)
         topics = _visit(open_sessions[place], topics, found, draw)
-        if draw.random() < 0.5:
+        if place and draw.random() < 0.5:
             again = draw.random() < 0.2
             latest += not again
             open_sessions[place] = _Session(draw.randrange(latest) if again else latest, draw)

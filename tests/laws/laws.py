@@ -222,14 +222,23 @@ def small_steps(subject: Subject, log: Log) -> None:
 
 
 def level_work(subject: Subject, log: Log, window: int = 1000, allowed: float = 1.3) -> None:
-    """The lines of Python executed per event in the last window are at most `allowed` times those in an early one."""
+    """The lines of Python executed, and the bytes written to state, per event in the last window are at most `allowed`
+    times those in an early one."""
     driver = subject.driver()
     early, late = len(log) // 4, len(log) - window
-    feed(subject, driver, log[:early])
-    first = _lines(lambda: feed(subject, driver, log[early : early + window], early))
-    feed(subject, driver, log[early + window : late], early + window)
-    last = _lines(lambda: feed(subject, driver, log[late:], late))
-    assert last <= allowed * first, f"{last / window:.0f} lines per event at the end, {first / window:.0f} early on"
+    done = 0
+    found = []
+    for start in (early, late):
+        feed(subject, driver, log[done:start], done)
+        save(driver, {})
+        done = start + window
+        lines = _lines(lambda start=start: feed(subject, driver, log[start : start + window], start))  # type: ignore[misc]
+        saved = save(driver, {})
+        written = [value for names in saved.values() for records in names.values() for value in records.values()]
+        found.append({"lines": lines / window, "bytes": sum(map(len, written)) / window})
+    first, last = found
+    for what, before in first.items():
+        assert last[what] <= allowed * before, f"{last[what]:.0f} {what} per event at the end, {before:.0f} early on"
 
 
 def _lines(work: Callable[[], object]) -> int:

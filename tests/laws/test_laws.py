@@ -7,7 +7,7 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from functools import cache
 from pathlib import Path
 from typing import Any, Literal
@@ -19,11 +19,12 @@ from hypothesis import strategies as st
 from processors import PROCESSORS
 from streams.core.clock import DUE, Clock
 from streams.core.driver import Driver
-from streams.core.events import DAY, ClockTicked, EffortDeclared, NoteTaken, Outside, TurnRecorded
+from streams.core.events import DAY, MINUTE, ClockTicked, EffortDeclared, NoteTaken, Outside, TurnRecorded
 from streams.core.params import Params
 from streams.core.processor import Processor, Raw, State, on, otherwise
+from tests.bench.generated import turns
 from tests.laws import laws
-from tests.laws.histories import START, Move, histories, long_talk, outside, wide
+from tests.laws.histories import START, Move, histories, long_talk, outside, recorded, wide
 
 thorough = settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
 
@@ -147,6 +148,32 @@ def test_records_stay_small_where_ids_are_long() -> None:
 
 def test_work_per_event_does_not_grow_with_history() -> None:
     over(laws.level_work, wide_log())
+
+
+def many_names(turn: TurnRecorded, n: int) -> TurnRecorded:
+    return replace(turn, agent=f"Ag{n}ent", content=f"{turn.content} Then Bo{n}ris asked about file_{n}.py and #{n}.")
+
+
+SHAPES: dict[str, Callable[[TurnRecorded, int], Outside]] = {
+    "ordinary talk": lambda turn, n: turn,
+    "replies to one turn": lambda turn, n: replace(turn, reply_to="0" if n else ""),
+    "a clock that runs backwards": lambda turn, n: replace(turn, at=turn.at + 400 * DAY - 3 * n * MINUTE),
+    "one session without end": lambda turn, n: replace(turn, session="one"),
+    "one sentence again and again": lambda turn, n: replace(
+        turn, content=f"The crane in Porto needs oil, look {n % 9}."
+    ),
+    "new names in each turn": many_names,
+    "a file in each turn": lambda turn, n: replace(turn, content="\n".join(f"line {k} of {n % 3}" for k in range(40))),
+    "thousands of open notes": lambda turn, n: (
+        turn if n > 1200 else NoteTaken(turn.space, turn.id, turn.at, f"n{n}", turn.content, "", 3650 * 86_400)
+    ),
+}
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_work_per_event_does_not_grow_whatever_the_shape_of_the_talk(shape: str) -> None:
+    events = [SHAPES[shape](turn, n) for n, turn in enumerate(turns(5000, 1))]
+    laws.level_work(laws.together(PROCESSORS), [laws.Entry(raw, {}) for raw in recorded(events)], window=400)
 
 
 @given(histories)

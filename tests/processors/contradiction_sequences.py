@@ -489,6 +489,8 @@ PLAIN = tuple(
         ("The office is in Riga.", "The office is in Tallinn."), ("My name is Lena.", "My name is Lina."),
         ("The deadline is Tuesday.", "The deadline is Thursday."), ("My boss is Carla.", "My boss is Henk."),
         ("I drive a Volvo.", "I drive a Skoda."), ("My bank is Sparda.", "My bank is Triodos."),
+        ("My favourite season is autumn.", "My favourite season is spring."), ("My favourite team is Ajax.", "My favourite team is Feyenoord."),
+        ("The walls are white.", "The walls are yellow."), ("My favourite drink is tea.", "My favourite drink is coffee."),
         ("The meeting is at 9.", "The meeting is at 11."), ("My flight is on 3 May.", "My flight is on 5 May."),
         ("The budget is 900 euros.", "The budget is 1,100 euros."), ("I weigh 70 kg.", "I weigh 68 kg."),
         ("Our landlord is Mr Voss.", "Our landlord is Ms Adler."), ("I study law.", "I study medicine now."),

@@ -23,6 +23,7 @@ from streams.core.events import (
     MINUTE,
     Outside,
     SessionEnded,
+    SummaryWritten,
     TurnRecorded,
     TurnRetracted,
 )
@@ -278,3 +279,80 @@ def test_given_a_greeting_before_the_request_then_the_artifact_is_titled_by_the_
     made = only(ArtifactMade, found)[-1]
     assert made.title == "I need to cancel the plumber for the cellar."
     assert "x2" in made.turns
+
+
+# -- what a model wrote ------------------------------------------------------------------------------------------------
+
+TOLD = "The lamp's switch was loose."
+
+
+def summary(first: int, last: int, session: str = "x", space: str = "s", text: str = TOLD) -> SummaryWritten:
+    topics = ["loose switch", "the lamp"]
+    return SummaryWritten(
+        space, f"w{first}", 9 * MINUTE, session, f"{session}{first}", f"{session}{last}", text, topics, model="m"
+    )
+
+
+def told(events: list[Outside]) -> list[tuple[str, str]]:
+    """The last summary of each segment, and who wrote it."""
+    last = {event.segment: (event.summary, event.model) for event in only(SegmentSummarized, derive(events))}
+    return list(last.values())
+
+
+def test_given_a_model_s_summary_of_an_open_or_a_closed_segment_then_it_is_that_segment_s():
+    closed = [*turns(*LAMP), *turns(*CAKE, begin=4)]
+    assert told([*turns(*LAMP), summary(0, 3)]) == [(TOLD, "m")]
+    assert told([*closed, summary(0, 3)])[0] == (TOLD, "m")
+    assert told([*closed, summary(0, 3), summary(4, 6)]) == [(TOLD, "m"), (TOLD, "m")]
+
+
+def test_given_a_model_s_summary_then_it_stays_when_its_segment_closes_and_goes_when_that_goes_on():
+    end = SessionEnded("s", "e", 10 * MINUTE, "x")
+    written = [*turns(*LAMP), summary(0, 3)]
+    assert told([*written, end]) == [(TOLD, "m")]
+    assert told([*written, *turns(*CAKE, begin=4)])[0] == (TOLD, "m")
+    (went_on,) = told([*written, turn("x", 4, 11 * MINUTE, "and the lamp's bulb burned out too"), end])
+    assert went_on[1] == ""
+
+
+def test_given_a_model_s_topics_then_the_cue_begins_with_them_and_keeps_what_rules_found():
+    rules, written = only(
+        SegmentSummarized, derive([*turns(*LAMP), SessionEnded("s", "e", MINUTE * 8, "x"), summary(0, 3)])
+    )[-2:]
+    assert written.cue.startswith("loose switch, the lamp, ")
+    assert set(rules.cue.split(", ")) - {"loose", "switch", "lamp"} <= set(written.cue.split(", "))
+    assert tokens(written.cue.replace(", ", " ")) <= ManifestParams().cue
+    assert (written.terms, written.turns, written.tokens, written.closed) == (
+        rules.terms, rules.turns, rules.tokens, True,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "fact",
+    [
+        summary(0, 2),
+        summary(1, 3),
+        summary(0, 9),
+        summary(0, 3, "y"),
+        summary(0, 3, space="other"),
+        summary(0, 3, text=" "),
+    ],
+)
+def test_given_a_model_s_summary_of_no_segment_then_nothing_changes(fact: SummaryWritten):
+    for said in (turns(*LAMP), [*turns(*LAMP), *turns(*CAKE, begin=4)]):
+        assert derive([*said, fact]) == derive(said)
+
+
+def test_given_a_retracted_turn_then_a_model_s_summary_that_begins_or_ends_there_changes_nothing():
+    for at in (0, 3):
+        said = [*turns(*LAMP), TurnRetracted("s", "r", 8 * MINUTE, "x", f"x{at}")]
+        assert derive([*said, summary(0, 3)]) == derive(said)
+    end = SessionEnded("s", "e", 10 * MINUTE, "x")
+    (later,) = told([*turns(*LAMP), summary(0, 3), TurnRetracted("s", "r", 9 * MINUTE, "x", "x2"), end])
+    assert later[1] == ""
+
+
+def test_a_model_s_summary_is_one_line_of_bounded_length():
+    (written,) = told([*turns(*LAMP), summary(0, 3, text="The lamp\n\n## flickers " * 200)])
+    assert "\n" not in written[0]
+    assert tokens(written[0]) <= ManifestParams().written

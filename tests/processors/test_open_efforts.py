@@ -28,6 +28,7 @@ from streams.core.events import (
     EffortDeclared,
     EffortReopened,
     ImportanceFlagged,
+    TitleWritten,
     TurnRecorded,
     TurnRetracted,
 )
@@ -467,3 +468,48 @@ def test_a_rebuilt_index_equals_the_one_kept_up_to_date() -> None:
     kept, rebuilt = talk.state.index(active), active(talk.state)
     assert list(kept.slots.items()) == list(rebuilt.slots.items())
     assert kept == rebuilt
+
+
+# -- what a model wrote ------------------------------------------------------------------------------------------------
+
+
+def test_given_a_model_s_title_then_it_stays_and_decides_nothing(talk: Talk):
+    effort = talk.say("The invoice import fails with error 4711 on umlauts.")
+    talk.fact(TitleWritten, turns=["t1"], title="Umlauts in\nbank statements", model="m")
+    assert talk.last(EffortProgressed).topic == "Umlauts in bank statements"
+    for _ in range(4):
+        talk.answer("The invoice import reads umlauts of invoices as Latin-1.")
+        talk.summarize("s-1", "The import fails.", False)
+    assert talk.last(EffortProgressed).topic == "Umlauts in bank statements"
+    assert talk.state.get(f"effort/{effort}", Effort).title == [], "none of its words is matched"
+
+
+def test_given_a_title_of_turns_that_are_not_of_one_effort_then_it_is_missed(talk: Talk):
+    talk.say("The invoice import fails with error 4711 on umlauts.")
+    talk.say("By the way, my violin needs new strings before the concert.", session="v")
+    for turns in (["t9"], ["t1", "t9"], ["t1", "t2"]):
+        (missed,) = talk.fact(TitleWritten, turns=turns, title="A title", model="m")
+        assert (type(missed), missed.fact) == (ReferenceMissed, "title-written.v1")
+    talk.fact(TurnRetracted, turn="t1")
+    assert isinstance(talk.fact(TitleWritten, turns=["t1"], title="A title", model="m")[0], ReferenceMissed)
+
+
+def test_given_an_effort_that_its_agent_named_then_a_model_s_title_is_missed_and_before_it_gives_way(talk: Talk):
+    talk.say("The invoice import fails with error 4711 on umlauts.")
+    talk.fact(TitleWritten, turns=["t1"], title="A model's title", model="m")
+    talk.fact(EffortDeclared, name="import", topic="The agent's title", turn="t1")
+    assert talk.last(EffortProgressed).topic == "The agent's title"
+    assert isinstance(talk.fact(TitleWritten, turns=["t1"], title="Again", model="m")[0], ReferenceMissed)
+
+
+def test_given_a_model_s_summary_of_an_old_segment_then_its_effort_s_line_is_rewritten_in_its_place(talk: Talk):
+    for number in range(6):
+        talk.say("The invoice import fails with error 4711 on umlauts.", segment=f"s-{number}")
+        talk.summarize(f"s-{number}", f"Rule {number}.", True)
+    for number, first in ((4, "t5"), (0, "t1")):
+        talk.give(
+            SegmentSummarized(
+                "space", "s", talk.now, f"s-{number}", first, "b", 2, 50, "A model's.", "cach", ["cach"], True, "m"
+            )
+        )
+    assert talk.last(EffortProgressed).summary == "Rule 3.\nA model's.\nRule 5."

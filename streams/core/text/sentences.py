@@ -14,7 +14,7 @@ END = 400
 """So many characters at the end of an assistant's turn tell what it leaves open."""
 LAST = 3
 """So many sentences there are looked at."""
-_FENCE = re.compile(r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)", re.S)
+FENCE = re.compile(r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)", re.S)
 _QUOTED = re.compile(
     r"`[^`\n]*`|\"[^\"\n]{1,400}\"|“[^”\n]{1,400}”|«[^»\n]{1,400}»|„[^“”\n]{1,400}[“”]|(?<!\w)'[^'\n]{2,200}'(?!\w)"
 )
@@ -44,7 +44,7 @@ def _blank(found: re.Match[str]) -> str:
 def _fold(lowered: str, marked: bool) -> str:
     """Code and quotations blanked, of which there is none unless `marked`; the same length."""
     if marked and ("```" in lowered or "~~~" in lowered):
-        lowered = _FENCE.sub(_blank, lowered)
+        lowered = FENCE.sub(_blank, lowered)
     if marked and "##" in lowered:
         lowered = _HASHED.sub(_blank, lowered)
     if "\n" in lowered or lowered[0] in LINE_MARKS:

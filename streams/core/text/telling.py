@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 from streams.core.text.commonness import CLASSES
 from streams.core.text.cues import ANYWHERE, follow
+from streams.core.text.sentences import FENCE
 from streams.core.text.terms import BEGINNINGS, CAPITAL, MORE, NAMED, SAYS, SENTENCE, WORDS, begin
 
 LONGEST = 56
@@ -35,7 +36,6 @@ QUOTED_CUES = frozenset(("opening", "decision", "finding", "offer", "ack", "gree
 """Cues that speak for or against quoting a sentence."""
 FEATURES = (*dict.fromkeys(LENGTHS), *TELLS, "named", "own", "leads", "asks", "commas", *sorted(QUOTED_CUES))
 """All that a sentence may be."""
-_FENCED = re.compile(r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)", re.S)
 _WIDE_END = re.compile("[。！？]+[”」』）]*(?=\\S)")
 _MARKS = re.compile(r"^\s*(?:[>\-*•#]+|\d{1,2}[.)])\s+")
 """What a line of a list, a heading or a quotation begins with."""
@@ -74,7 +74,7 @@ class Told(NamedTuple):
 def lines(text: str) -> Sequence[str]:
     """The lines of a text, one sentence each where it is of a script without spaces."""
     if "```" in text or "~~~" in text:
-        text = _FENCED.sub("\n", text)
+        text = FENCE.sub("\n", text)
     if not text.isascii():
         text = _WIDE_END.sub(r"\g<0>\n", text)
     if text[:1] in "-*>#•123456789" or "\n" in text:

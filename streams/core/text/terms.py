@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections import _count_elements  # type: ignore[attr-defined]  # What Counter counts with, on a plain dict.
 from collections.abc import Sequence
 from itertools import compress
 from typing import NamedTuple
@@ -154,7 +155,9 @@ def _look(raw: str) -> Word:
     cue = ANYWHERE.next.get(parts[0])
     flags |= (SAYS if cue and cue.cues else 0) | (MORE if more else 0)
     leads = frozenset(cue.next) if cue else _NONE
-    return (tokens, parts[0], stems[0], flags, leads, (name, more, called(raw), claimed))
+    # Why one object for equal texts: a turn's words are looked up all over memory, and each place visited costs.
+    form = raw if raw == parts[0] else parts[0]
+    return (tokens, form, form if form == stems[0] else stems[0], flags, leads, (name, more, called(raw), claimed))
 
 
 class _Words(dict[str, Word]):
@@ -199,16 +202,13 @@ def count_terms(stems: Sequence[str], forms: Sequence[str], rest: list[str]) -> 
     """Distinct stems in order of first use, those of `rest` last; their counts; how they are first written."""
     forms = [*compress(forms, stems)]
     stems = [*filter(None, stems)]
-    counts = dict.fromkeys(stems, 0)
+    counts: dict[str, int] = {}
+    _count_elements(counts, stems)
     if len(counts) == len(stems) <= MAX_TERMS and not rest:
         return stems, [1] * len(stems), forms
-    for stem in stems:
-        counts[stem] += 1
-    written: dict[str, str] = {}
-    for _ in map(written.setdefault, stems, forms):
-        pass
+    written = dict(zip(reversed(stems), reversed(forms), strict=True))
     if len(counts) <= MAX_TERMS and not rest:
-        return [*counts], [*counts.values()], [*written.values()]
+        return [*counts], [*counts.values()], [*map(written.__getitem__, counts)]
     for stem in rest:
         counts[stem] = counts.get(stem, 0) + 1
     if len(counts) > MAX_TERMS:

@@ -13,7 +13,8 @@ KAFKA = "On Kafka"
 _HERE = {
     LOG: {"feed": "log", "tail": "log"},
     ASK: {
-        "context": "ask", "show": "ask", "manifest": "ask", "links": "ask", "query": "queries", "sql": "queries",
+        "context": "ask", "layers": "ask", "show": "ask", "manifest": "ask", "links": "ask",
+        "query": "queries", "sql": "queries",
         "efforts": "efforts:app", "offers": "offers:app", "doubts": "doubts:app", "notes": "notes:app",
         "recall": "recall", "needs-recall": "recall", "memory": "recall",
     },
@@ -22,7 +23,7 @@ _HERE = {
     },
     RUN: {
         "serve": "keeping", "export": "keeping", "backup": "keeping", "archive": "keeping", "restore": "keeping",
-        "doctor": "keeping", "demo": "keeping",
+        "rescue": "keeping", "doctor": "keeping", "demo": "keeping", "annotate": "annotate",
     },
     CODE: {"flow": "code", "params": "code", "presets": "code", "schema": "code"},
 }  # fmt: skip

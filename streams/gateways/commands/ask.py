@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import sys
-from typing import Annotated, Optional
+from typing import Annotated, Any, Optional
 
 import typer
 
 from streams.gateways.command import (
     After,
+    AllSpaces,
     AsJson,
     AsOf,
     HomeDir,
@@ -16,14 +16,15 @@ from streams.gateways.command import (
     Limit,
     Memory,
     OnlySession,
-    OnlySpace,
+    WhichSpace,
+    append,
     hint,
     known_place,
     list_view,
+    one_or_all,
     opened,
     space_of,
 )
-from streams.gateways.terminal import printable
 
 
 def context(
@@ -34,12 +35,24 @@ def context(
     question: Annotated[str, typer.Option(help="What is to be answered, where it is not recorded yet.")] = "",
     without: Annotated[
         Optional[list[str]],  # noqa: UP045
-        typer.Option(metavar="SECTION,...", help="Leave sections out: recent, recalled, entries, concluded, notes ..."),
+        typer.Option(metavar="SECTION,...", help="Leave sections or layers out: recalled, notes, focus ..."),
     ] = None,
     explain: Annotated[
         bool, typer.Option("--explain", help="All that was considered: what was taken, what was left out, and why.")
     ] = False,
-    keep: Annotated[bool, typer.Option("--record", help="Record that an agent was shown what recall put in.")] = False,
+    window: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME", help="To compare: compression, truncation or sliding in place of what is chosen by worth."
+        ),
+    ] = "",
+    details: Annotated[
+        Optional[list[str]],  # noqa: UP045
+        typer.Option(metavar="TURN..TURN|ID,...", help="A second window: only the turns behind these ids."),
+    ] = None,
+    keep: Annotated[
+        bool, typer.Option("--record", help="Record that an agent was shown what recall put in, or the details.")
+    ] = False,
     as_of: AsOf = None,
     after: After = "",
     memory: Memory = "live",
@@ -48,15 +61,13 @@ def context(
 ) -> None:
     """What a model would be given now in a session: text, chat messages, or all of it with scores and turns."""
     space = space_of(space)
-    how = {"budget": budget, "question": question, "explain": explain, "as_of": as_of}
+    how: dict[str, Any] = {"budget": budget, "question": question, "explain": explain, "as_of": as_of}
     with opened(home, json, after) as (house, terminal):
-        left = [name.strip() for names in without or () for name in names.split(",") if name.strip()]
-        found = house.ask("context", memory, space=space, session=session, without=left, **how)
+        how |= {"without": _listed(without), "window": window, "details": _listed(details)}
+        found = house.ask("context", memory, space=space, session=session, **how)
         if keep and found["recalled"]["turns"]:
-            from streams.gateways.commands.recall import keep_shown
-
             shown = {"type": "memory-recalled", "space": space, "session": session, "at": found["at"]}
-            keep_shown(house, [shown | found["recalled"]])
+            append(house.log, [shown | found["recalled"]], "ask without --record")
         if not (json or messages or found["sections"]):
             hint(house.path, space, session, terminal)
         if messages:
@@ -67,9 +78,48 @@ def context(
             considered = [one | {"text": " ".join(one["text"].split())} for one in found["considered"]]
             spec = "section taken? why reason worth> tokens> id? text~"
             terminal.rows(considered, spec, "nothing was considered: feed turns first")
-            terminal.say(f"{found['tokens']:,} of {found['budget']:,} tokens are used")
+            terminal.say("{:,} of {:,} tokens are used", found["tokens"], found["budget"])
         else:
-            sys.stdout.write(printable(found["text"]).rstrip("\n") + "\n")
+            terminal.text(found["text"])
+
+
+def layers(
+    session: Annotated[str, typer.Option(metavar="X", help="The session.")],
+    every: Annotated[int, typer.Option(min=1, help="A row for so many turns, and one for the last.")] = 10,
+    space: InSpace = None,
+    budget: Annotated[Optional[int], typer.Option(min=1, help="Tokens at most.")] = None,  # noqa: UP045
+    memory: Memory = "live",
+    home: HomeDir = None,
+    json: AsJson = False,
+) -> None:
+    """How many tokens each layer of a session's context took, turn by turn."""
+    space = space_of(space)
+    with opened(home, json) as (house, terminal):
+        said = house.ask("view", memory, name="recorded_turns", space=space, session=session, order="position")
+        if not said:
+            known_place(house.path, space, session)
+        rows = []
+        for number, turn in enumerate(said, 1):
+            if number % every and number < len(said):
+                continue
+            found = house.ask(
+                "context", memory, space=space, session=session, budget=budget, as_of=str(turn["position"])
+            )
+            row = {"turn": number, "turn_id": turn["turn_id"], "tokens": found["tokens"], "exchanges": 0, "focus": 0}
+            for section in found["sections"]:
+                name = section["layer"] or "exchanges"
+                row[name] = row.get(name, 0) + section["tokens"]
+            rows.append(row)
+        names = dict.fromkeys(name for row in rows for name in row if name not in ("turn", "turn_id"))
+        whole = [{name: row.get(name, 0) for name in ("turn", "turn_id", *names)} for row in rows]
+        terminal.rows(
+            whole, f"turn> turn_id? {' '.join(f'{name}>' for name in names)}", "no turns yet: feed some first"
+        )
+
+
+def _listed(given: list[str] | None) -> list[str]:
+    """What was given, one or several at a time with commas between."""
+    return [one.strip() for many in given or () for one in many.split(",") if one.strip()]
 
 
 def show(
@@ -77,7 +127,7 @@ def show(
         str, typer.Argument(metavar="ID|TURN..TURN", help="A turn, segment, effort, artifact, or a range.")
     ],
     tokens: Annotated[Optional[int], typer.Option(min=1, help="At most so many tokens.")] = None,  # noqa: UP045
-    space: OnlySpace = None,
+    space: WhichSpace = None,
     as_of: AsOf = None,
     after: After = "",
     memory: Memory = "live",
@@ -91,11 +141,12 @@ def show(
             for turn in found["turns"]:
                 terminal.object(turn)
         else:
-            sys.stdout.write(printable(found["text"]).rstrip("\n") + "\n")
+            terminal.text(found["text"])
 
 
 def manifest(
-    space: OnlySpace = None,
+    space: InSpace = None,
+    all_spaces: AllSpaces = False,
     session: OnlySession = None,
     limit: Limit = None,
     as_of: AsOf = None,
@@ -107,13 +158,14 @@ def manifest(
     """The segments of sessions: what was talked about, from where to where, concluded or open."""
     list_view(
         "segments", "segment space? session? started_at? turns>? status summary", "no segments yet: feed turns first",
-        home, json, memory, as_of, after, space=space, session=session, limit=limit,
+        home, json, memory, as_of, after, space=one_or_all(space, all_spaces), session=session, limit=limit,
         order="space, session, first_position",
     )  # fmt: skip
 
 
 def links(
-    space: OnlySpace = None,
+    space: InSpace = None,
+    all_spaces: AllSpaces = False,
     limit: Limit = None,
     as_of: AsOf = None,
     after: After = "",
@@ -122,6 +174,7 @@ def links(
     json: AsJson = False,
 ) -> None:
     """Efforts that are used together, the strongest links first."""
+    space = one_or_all(space, all_spaces)
     with opened(home, json, after) as (house, terminal):
         found = house.ask(
             "view", memory, name="links", space=space, limit=limit, as_of=as_of, order="strength DESC, first, second"
@@ -134,5 +187,5 @@ def links(
                 row["topics"] = " + ".join(topics.get((row["space"], effort)) or effort for effort in pair)
         if not found:
             known_place(house.path, space, None)
-        spec = "strength> space? count>? last_at? first? second? topics"
+        spec = "strength>" + (" space?" if space is None else "") + " count>? last_at? first? second? topics"
         terminal.rows(found, spec, "no links yet: they form when efforts are used together three times")

@@ -9,21 +9,25 @@ import typer
 
 from streams.gateways.command import (
     After,
+    AllSpaces,
     AsJson,
     AsOf,
     HomeDir,
+    InSpace,
     Limit,
     Memory,
     OnlySession,
-    OnlySpace,
+    WhichSpace,
     list_view,
+    lists,
     one,
     one_of,
+    one_or_all,
     opened,
     record,
 )
 
-app = typer.Typer(help="Contradictions that are only suspected: list, confirm or dismiss them.")
+app = typer.Typer(rich_markup_mode=None, help="Contradictions that are only suspected: list, confirm or dismiss them.")
 
 Newer = Annotated[str, typer.Argument(help="The turn that may take the place of an older one.")]
 Older = Annotated[
@@ -33,10 +37,11 @@ Older = Annotated[
 Sure = Annotated[float, typer.Option("--confidence", min=0, max=1, help="How sure you are.")]
 
 
-@app.callback(invoke_without_command=True)
+@lists(app)
 def doubts(
     ctx: typer.Context,
-    space: OnlySpace = None,
+    space: InSpace = None,
+    all_spaces: AllSpaces = False,
     session: OnlySession = None,
     status: Annotated[str, typer.Option(help="open, confirmed, dismissed, or all.")] = "open",
     limit: Limit = None,
@@ -48,12 +53,11 @@ def doubts(
 ) -> None:
     """Statements that may take the place of older ones, but not surely."""
     one_of(status, ("open", "confirmed", "dismissed", "all"), "status")
-    if ctx.invoked_subcommand is None:
-        list_view(
-            "doubts", "turn_id space? session? at? status? confidence> text~ older older_text~", "no doubts wait",
-            home, json, memory, as_of, after, space=space, session=session, limit=limit,
-            status=None if status == "all" else status, order='"at", space, turn_id',
-        )  # fmt: skip
+    list_view(
+        "doubts", "turn_id space? session? at? status? confidence> text~ older older_text~", "no doubts wait",
+        home, json, memory, as_of, after, space=one_or_all(space, all_spaces), session=session, limit=limit,
+        status=None if status == "all" else status, order='"at", space, turn_id',
+    )  # fmt: skip
 
 
 @app.command("confirm")
@@ -61,7 +65,7 @@ def doubts_confirm(
     turn: Newer,
     older: Older = None,
     confidence: Sure = 1.0,
-    space: OnlySpace = None,
+    space: WhichSpace = None,
     home: HomeDir = None,
     json: AsJson = False,
 ) -> None:
@@ -74,7 +78,7 @@ def doubts_dismiss(
     turn: Newer,
     older: Older = None,
     confidence: Sure = 1.0,
-    space: OnlySpace = None,
+    space: WhichSpace = None,
     home: HomeDir = None,
     json: AsJson = False,
 ) -> None:
@@ -89,17 +93,12 @@ def _judged(
     with opened(home, json=False) as (house, _):
         if older is None:
             rows = house.ask("view", name="doubts", turn_id=turn, space=space, status="open")
-            hint = "`mnemolog doubts` lists those that wait; --older names another turn"
-            doubt = one(rows[:1] if space else rows, f"open doubt at turn {turn!r}", hint)
+            doubt = one(rows, f"open doubt at turn {turn!r}", "`mnemolog doubts` lists those that wait")
             space, older = doubt["space"], doubt["older"]
         else:
             for id in (turn, older):
-                found = one(
-                    house.ask("view", name="turns", turn_id=id, space=space),
-                    f"turn {id!r}",
-                    "`mnemolog tail` shows turns",
-                )
-                space = found["space"]
+                found = house.ask("view", name="turns", turn_id=id, space=space)
+                space = one(found, f"turn {id!r}", "`mnemolog tail` shows turns")["space"]
     return {
         "type": "contradiction-judged", "space": space, "turn": turn, "older": older, "contradicts": contradicts,
         "confidence": confidence,

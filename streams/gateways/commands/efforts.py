@@ -9,15 +9,19 @@ import typer
 
 from streams.gateways.command import (
     After,
+    AllSpaces,
     AsJson,
     AsOf,
     HomeDir,
+    InSpace,
     Limit,
     Memory,
-    OnlySpace,
+    WhichSpace,
     list_view,
+    lists,
     one,
     one_of,
+    one_or_all,
     opened,
     record,
 )
@@ -25,13 +29,14 @@ from streams.gateways.command import (
 if TYPE_CHECKING:
     from streams.runtime.home import Home
 
-app = typer.Typer(help="Units of work, open and concluded: list, close or reopen them.")
+app = typer.Typer(rich_markup_mode=None, help="Units of work, open and concluded: list, close or reopen them.")
 
 
-@app.callback(invoke_without_command=True)
+@lists(app)
 def efforts(
     ctx: typer.Context,
-    space: OnlySpace = None,
+    space: InSpace = None,
+    all_spaces: AllSpaces = False,
     status: Annotated[Optional[str], typer.Option(help="open or concluded.")] = None,  # noqa: UP045
     limit: Limit = None,
     as_of: AsOf = None,
@@ -43,19 +48,18 @@ def efforts(
     """Units of work, open and concluded, the last active first."""
     if status is not None:
         one_of(status, ("open", "concluded"), "status")
-    if ctx.invoked_subcommand is None:
-        list_view(
-            "efforts", "effort space? last_at? turns>? status importance? topic", "no efforts yet: feed turns first",
-            home, json, memory, as_of, after, space=space, status=status, limit=limit,
-            order="last_at DESC, space, effort",
-        )  # fmt: skip
+    list_view(
+        "efforts", "effort space? last_at? turns>? status importance? topic", "no efforts yet: feed turns first",
+        home, json, memory, as_of, after, space=one_or_all(space, all_spaces), status=status, limit=limit,
+        order="last_at DESC, space, effort",
+    )  # fmt: skip
 
 
 @app.command("close")
 def efforts_close(
     effort: Annotated[str, typer.Argument(help="The effort's id, or a turn of it.")],
     conclusion: Annotated[str, typer.Option(help="What came of it.")] = "",
-    space: OnlySpace = None,
+    space: WhichSpace = None,
     home: HomeDir = None,
     json: AsJson = False,
 ) -> None:
@@ -67,7 +71,7 @@ def efforts_close(
 @app.command("reopen")
 def efforts_reopen(
     effort: Annotated[str, typer.Argument(help="The effort's id, or a turn of it.")],
-    space: OnlySpace = None,
+    space: WhichSpace = None,
     home: HomeDir = None,
     json: AsJson = False,
 ) -> None:

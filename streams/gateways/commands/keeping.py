@@ -10,13 +10,15 @@ import typer
 from streams.core.errors import UsageError
 from streams.gateways.command import (
     FAILED,
+    AllSpaces,
     AsJson,
     HomeDir,
+    InSpace,
     Memory,
-    OnlySpace,
     file_log_of,
     home_path,
     log_of,
+    one_or_all,
     opened,
     serve_until_stopped,
 )
@@ -33,7 +35,8 @@ def export(
     format: Annotated[
         str, typer.Option("--format", "-f", help="ccm: the tree of the Cognitive Context Management paper.")
     ] = "ccm",
-    space: OnlySpace = None,
+    space: InSpace = None,
+    all_spaces: AllSpaces = False,
     memory: Memory = "live",
     home: HomeDir = None,
     json: AsJson = False,
@@ -47,13 +50,12 @@ def export(
         raise UsageError(f"there is no export format {format!r}", "choose ccm")
     with opened(home, json) as (house, terminal), house.reading(memory) as connection:
         cursor: Any = connection
-        done = export_ccm(cursor, target, space)
+        done = export_ccm(cursor, target, one_or_all(space, all_spaces))
         if json:
             terminal.object({"folder": str(target)} | asdict(done))
         else:
-            terminal.say(
-                f"[green]{done.files:,} files[/] in {target}: {done.sessions:,} sessions, {done.turns:,} turns"
-            )
+            told = (done.files, target, done.sessions, done.turns)
+            terminal.say("[green]{:,} files[/] in {}: {:,} sessions, {:,} turns", *told)
 
 
 def backup(
@@ -73,8 +75,8 @@ def backup(
     if json:
         terminal.object({"file": str(target), "events": count, "bytes": target.stat().st_size})
     else:
-        terminal.say(f"[green]{count:,} events[/] in {target}")
-        terminal.say(f"[dim]to restore: mnemolog restore {target} --home NEW[/]")
+        terminal.say("[green]{:,} events[/] in {}", count, target)
+        terminal.say("[dim]to restore: mnemolog restore {} --home NEW[/]", target)
 
 
 def archive(
@@ -98,7 +100,7 @@ def archive(
     if json:
         terminal.object({"folder": str(target), "files": [str(sealed.path) for sealed in added], "offsets": events})
     else:
-        terminal.say(f"[green]{len(added):,} files[/] with {events:,} offsets of the log added to {target}")
+        terminal.say("[green]{:,} files[/] with {:,} offsets of the log added to {}", len(added), events, target)
 
 
 def restore(
@@ -137,7 +139,7 @@ def restore(
     if json:
         terminal.object({"home": str(path), "events": count})
     else:
-        terminal.say(f"[green]{count:,} events[/] in {path}")
+        terminal.say("[green]{:,} events[/] in {}", count, path)
 
 
 def check_backup(source: Path) -> None:
@@ -145,14 +147,41 @@ def check_backup(source: Path) -> None:
     import sqlite3
     from contextlib import closing
 
+    from streams.logs.sqlite import is_sound
+
     try:
         with closing(sqlite3.connect(f"{source.resolve().as_uri()}?mode=ro", uri=True)) as log:
             log.execute("SELECT count(*) FROM log").fetchone()
-            sound = log.execute("PRAGMA quick_check(1)").fetchone()[0] == "ok"
+        sound = is_sound(source)
     except sqlite3.Error as error:
         raise UsageError(f"{source} is no backup: {error}", "name what `mnemolog backup` wrote") from error
     if not sound:
         raise UsageError(f"{source} is damaged", "name another backup")
+
+
+def rescue(
+    target: Annotated[Path, typer.Argument(metavar="FILE", help="A file that is not there yet.")],
+    home: HomeDir = None,
+    json: AsJson = False,
+) -> None:
+    """Copy what can be read of a damaged log; `restore` begins a home with the copy."""
+    from streams.logs import LOG_FILE
+    from streams.logs.rescue import rescue as rescue_log
+
+    if target.exists():
+        raise UsageError(f"{target} exists already", "choose another file")
+    terminal = Terminal(json)
+    with terminal.progress("copying") as tick:
+        done = rescue_log(home_path(home) / LOG_FILE, target, tick)
+    if json:
+        terminal.object({"file": str(target), "events": done.readable.count(), "lost": done.lost.found})
+    else:
+        terminal.say("[green]{:,} events[/] in {}", done.readable.count(), target)
+        if done.lost.found:
+            terminal.say("[red]{:,} lost[/]: at offsets {}", done.lost.count(), done.lost)
+        terminal.say("[dim]to go on with it: mnemolog restore {} --home NEW[/]", target)
+    if done.lost.found:
+        raise typer.Exit(FAILED)
 
 
 def doctor(home: HomeDir = None, json: AsJson = False) -> None:

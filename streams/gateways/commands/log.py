@@ -11,17 +11,18 @@ import typer
 
 from streams.gateways.command import (
     FAILED,
+    AllSpaces,
     AsJson,
     HomeDir,
     InSpace,
     OnlySession,
-    OnlySpace,
     home_path,
     known_place,
     log_of,
+    one_or_all,
     space_of,
 )
-from streams.gateways.terminal import Terminal, cell, printable
+from streams.gateways.terminal import Terminal, cell
 
 if TYPE_CHECKING:
     from streams.gateways.feed import Report
@@ -108,33 +109,31 @@ def tell(report: Report, terminal: Terminal, early: int, verbose: bool) -> None:
         done = {"added": report.added, "known": report.known, "rejected": report.rejected, "rejects": report.rejects}
         terminal.object(done | ({"after": after} if after else {}))
         return
-    said = f"[green]{report.added:,} added[/]"
-    said += f", {report.known:,} known already" if report.known else ""
-    said += f", [red]{report.rejected:,} rejected[/]" if report.rejected else ""
-    said += f"; ask with --after {after}" if after else ""
-    terminal.say(said)
-    for one in repeats:
-        terminal.err.print(printable(str(one)), markup=False, soft_wrap=True)
-    for fault in report.faults[:TOLD_FAULTS]:
-        terminal.err.print(printable(str(fault)), markup=False, soft_wrap=True)
+    counts = (
+        ("[green]{:,} added[/]", report.added),
+        (", {:,} known already", report.known),
+        (", [red]{:,} rejected[/]", report.rejected),
+        ("; ask with --after {}", after),
+    )
+    told = [(template, count) for n, (template, count) in enumerate(counts) if count or n == 0]
+    terminal.say("".join(template for template, _ in told), *(count for _, count in told))
+    for line in (*repeats, *report.faults[:TOLD_FAULTS]):
+        terminal.tell("{}", line)
     if len(report.faults) > TOLD_FAULTS:
-        terminal.err.print(f"... and more: {report.rejected:,} rejected in all")
+        terminal.tell("... and more: {:,} rejected in all", report.rejected)
     for path in report.rejects:
-        terminal.err.print(
-            f"rejected lines are in {path}: mend them, then feed that file", markup=False, soft_wrap=True
-        )
+        terminal.tell("rejected lines are in {}: mend them, then feed that file", path)
     if any(fault.reason.startswith("is a list") for fault in report.faults):
-        terminal.err.print("chats in OpenAI's format are fed with --format openai", markup=False)
+        terminal.tell("chats in OpenAI's format are fed with --format openai")
     if early:
-        terminal.err.print(
-            f"{early:,} are dated 1970: whole numbers are microseconds; were these seconds?", markup=False
-        )
+        terminal.tell("{:,} are dated 1970: whole numbers are microseconds; were these seconds?", early)
 
 
 def tail(
     limit: Annotated[int, typer.Option("--limit", "-n", min=0, help="The last so many events.")] = 10,
     follow: Annotated[bool, typer.Option("--follow", "-f", help="Go on with what comes.")] = False,
-    space: OnlySpace = None,
+    space: InSpace = None,
+    all_spaces: AllSpaces = False,
     session: OnlySession = None,
     home: HomeDir = None,
     json: AsJson = False,
@@ -144,6 +143,8 @@ def tail(
 
     from streams.core.driver import Record
     from streams.core.events import decode
+
+    space = one_or_all(space, all_spaces)
 
     def wanted(record: Record) -> bool:
         return (space is None or record.space == space) and (
@@ -205,8 +206,6 @@ def show_record(record: Any, terminal: Terminal, partitions: int = 1) -> None:
         place = {"position": record.offset} | ({"partition": record.partition} if partitions > 1 else {})
         terminal.object(place | fields | times)
         return
-    from rich.text import Text
-
     kind = record.type.rpartition(".v")[0]
     who = event.agent if kind == "turn-recorded" else kind
     said = next(
@@ -217,7 +216,5 @@ def show_record(record: Any, terminal: Terminal, partitions: int = 1) -> None:
         said = ", ".join(f"calls {call.get('name', '?')}" for call in calls if isinstance(call, dict))
     where = f"{event.space}/{getattr(event, 'session', '')}"
     place_ = str(record.offset) if partitions == 1 else f"{record.partition}:{record.offset}"
-    line = Text.assemble((f"{place_:>7} ", "dim"), (f"{cell(iso(event.at))} ", "dim"), (where, "cyan"), " ")
-    line.append(f"{cell(who)} ", "bold")
-    line.append(cell(said))
-    terminal.out.print(line, no_wrap=True, overflow="ellipsis")
+    told = (place_.rjust(7), *map(cell, (iso(event.at), where, who, said)))
+    terminal.say("[dim]{} {}[/] [cyan]{}[/] [bold]{}[/] {}", *told, cut=True)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Optional
 import typer
 
 from streams.core.errors import MnemologError, UsageError
-from streams.gateways.command import FAILED, After, AsJson, HomeDir, OnlySpace, known_place, opened
+from streams.gateways.command import FAILED, After, AsJson, HomeDir, known_place, opened
 from streams.gateways.terminal import Row, Tick
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ def about_memory(house: Home, name: str, end: int) -> Row:
     import orjson
 
     from projections import store
-    from streams.runtime.home.folder import LIVE
+    from streams.runtime import LIVE
 
     path = house.memory_path(name)
     row: Row = {"memory": name, "events": None, "behind": None, "bytes": path.stat().st_size}
@@ -65,7 +65,7 @@ def replay(
     ] = None,
     params: Annotated[Optional[Path], typer.Option(help="A TOML file with a table per processor.")] = None,  # noqa: UP045
     until: Annotated[Optional[str], typer.Option(metavar="TIME", help="Fold only to this time.")] = None,  # noqa: UP045
-    space: OnlySpace = None,
+    space: Annotated[Optional[str], typer.Option(metavar="S", help="Fold only this space.")] = None,  # noqa: UP045
     without: Annotated[Optional[list[str]], typer.Option(metavar="PROCESSOR", help="Leave it out.")] = None,  # noqa: UP045
     replace: Annotated[bool, typer.Option("--replace", help="Take the place of a memory of that name.")] = False,
     from_scratch: Annotated[
@@ -103,12 +103,12 @@ def replay(
             done = {"memory": name, "turns": report.turns, "steps": report.steps, "reused": report.reused}
             terminal.object(done | {"seconds": round(seconds, 3)})
             return
-        terminal.say(f"[green]{name}[/]: {house.log.end(0):,} events in {seconds:.1f} s")
+        terminal.say("[green]{}[/]: {:,} events in {:.1f} s", name, house.log.end(0), seconds)
         rows = [{"processor": p, "steps": n, "seconds": report.seconds.get(p, 0.0)} for p, n in report.steps.items()]
         for row in rows:
             row["from"] = "reused from live" if row["processor"] in report.reused else "folded"
         terminal.rows(rows, "processor steps> seconds>? from", "nothing was folded")
-        terminal.say(f"[dim]next: mnemolog diff live {name}; mnemolog promote {name}[/]")
+        terminal.say("[dim]next: mnemolog diff live {}; mnemolog promote {}[/]", name, name)
 
 
 def diff(
@@ -132,9 +132,9 @@ def diff(
         if rows:
             terminal.rows(rows, f"about {left}> {right}> differs> what", "")
         equal = len(found.rows) - len(rows)
-        terminal.say(f"[green]the same[/] in {'all' if not rows else 'the other'} {equal} measures")
+        terminal.say("[green]the same[/] in {} {} measures", "the other" if rows else "all", equal)
         for what in dict.fromkeys(example.what for example in found.examples):
-            terminal.say(f"\n[bold]for example, {what}[/]")
+            terminal.say("\n[bold]for example, {}[/]", what)
             examples_ = [example for example in found.examples if example.what == what]
             shown = [asdict(e) | {left: e.left, right: e.right} for e in examples_]
             sides = [name for name in (left, right) if any(row[name] for row in shown)]
@@ -154,7 +154,7 @@ def promote(
         if json:
             terminal.object({"live": name, "kept": kept})
         else:
-            terminal.say(f"[green]{name} is live[/]; the memory before it is kept as {kept}")
+            terminal.say("[green]{} is live[/]; the memory before it is kept as {}", name, kept)
 
 
 def digest(
@@ -182,7 +182,7 @@ def digest(
         terminal.rows(rows, "table digest anew same", "no tables")
         different = [row["table"] for row in rows if not row["same"]]
         if different:
-            terminal.say(f"[red]{len(different)} tables differ[/] from a fold of the whole log from scratch")
+            terminal.say("[red]{} tables differ[/] from a fold of the whole log from scratch", len(different))
             raise typer.Exit(FAILED)
         terminal.say("[green]the same[/] as a fold of the whole log from scratch, which reused nothing")
 

@@ -8,6 +8,7 @@ import typer
 
 from streams.gateways.command import (
     After,
+    AllSpaces,
     AsJson,
     AsOf,
     HomeDir,
@@ -15,21 +16,25 @@ from streams.gateways.command import (
     Limit,
     Memory,
     OnlySession,
-    OnlySpace,
+    WhichSpace,
     list_view,
+    lists,
     one,
     one_of,
+    one_or_all,
     opened,
     record,
+    space_of,
 )
 
-app = typer.Typer(help="Notes with a time to live: list, take or settle them.")
+app = typer.Typer(rich_markup_mode=None, help="Notes with a time to live: list, take or settle them.")
 
 
-@app.callback(invoke_without_command=True)
+@lists(app)
 def notes(
     ctx: typer.Context,
-    space: OnlySpace = None,
+    space: InSpace = None,
+    all_spaces: AllSpaces = False,
     session: OnlySession = None,
     status: Annotated[str, typer.Option(help="open, escalated, archived, settled, historic, or all.")] = "all",
     limit: Limit = None,
@@ -41,27 +46,11 @@ def notes(
 ) -> None:
     """Notes with a time to live, those due first."""
     one_of(status, ("open", "escalated", "archived", "settled", "historic", "all"), "status")
-    if ctx.invoked_subcommand is None:
-        list_view(
-            "notes", "note space? deadline? status priority>? source? content", "no notes (mnemolog notes take)",
-            home, json, memory, as_of, after, space=space, session=session, limit=limit,
-            status=None if status == "all" else status, order="deadline, space, note",
-        )  # fmt: skip
-
-
-@app.command("list")
-def notes_list(
-    ctx: typer.Context,
-    space: OnlySpace = None,
-    session: OnlySession = None,
-    status: Annotated[str, typer.Option(help="open, escalated, archived, settled, historic, or all.")] = "all",
-    limit: Limit = None,
-    home: HomeDir = None,
-    json: AsJson = False,
-) -> None:
-    """List the notes, those due first."""
-    ctx.invoked_subcommand = None
-    notes(ctx, space, session, status, limit, None, "", "live", home, json)
+    list_view(
+        "notes", "note space? deadline? status priority>? source? content", "no notes (mnemolog notes take)",
+        home, json, memory, as_of, after, space=one_or_all(space, all_spaces), session=session, limit=limit,
+        status=None if status == "all" else status, order="deadline, space, note",
+    )  # fmt: skip
 
 
 @app.command("take")
@@ -82,7 +71,7 @@ def notes_take(
     name = note or f"note-{uuid.uuid4().hex[:8]}"
     event = {
         "type": "note-taken", "note": name, "content": content, "ttl": int(ttl) if ttl.isdecimal() else ttl,
-        "priority": priority, "context": about, "session": session, "space": space,
+        "priority": priority, "context": about, "session": session, "space": space_of(space),
     }  # fmt: skip
     record(home, json, f"noted as {name}", event)
 
@@ -91,7 +80,7 @@ def notes_take(
 def notes_settle(
     note: Annotated[str, typer.Argument(help="The note's id.")],
     resolution: Annotated[str, typer.Option(help="What was done about it.")] = "",
-    space: OnlySpace = None,
+    space: WhichSpace = None,
     home: HomeDir = None,
     json: AsJson = False,
 ) -> None:

@@ -9,27 +9,32 @@ import typer
 
 from streams.gateways.command import (
     After,
+    AllSpaces,
     AsJson,
     AsOf,
     HomeDir,
+    InSpace,
     Limit,
     Memory,
     OnlySession,
-    OnlySpace,
+    WhichSpace,
     list_view,
+    lists,
     one,
     one_of,
+    one_or_all,
     opened,
     record,
 )
 
-app = typer.Typer(help="Conclusions that were offered: list, accept or decline them.")
+app = typer.Typer(rich_markup_mode=None, help="Conclusions that were offered: list, accept or decline them.")
 
 
-@app.callback(invoke_without_command=True)
+@lists(app)
 def offers(
     ctx: typer.Context,
-    space: OnlySpace = None,
+    space: InSpace = None,
+    all_spaces: AllSpaces = False,
     session: OnlySession = None,
     status: Annotated[str, typer.Option(help="open, accepted, declined, overtaken, or all.")] = "open",
     limit: Limit = None,
@@ -41,34 +46,18 @@ def offers(
 ) -> None:
     """Conclusions that seemed likely but not sure, offered to be accepted or declined."""
     one_of(status, ("open", "accepted", "declined", "overtaken", "all"), "status")
-    if ctx.invoked_subcommand is None:
-        list_view(
-            "offers", "turn_id space? session? at? status? pattern confidence>? text", "no offers wait",
-            home, json, memory, as_of, after, space=space, session=session, limit=limit,
-            status=None if status == "all" else status, order='"at", space, turn_id',
-        )  # fmt: skip
-
-
-@app.command("list")
-def offers_list(
-    ctx: typer.Context,
-    space: OnlySpace = None,
-    session: OnlySession = None,
-    status: Annotated[str, typer.Option(help="open, accepted, declined, overtaken, or all.")] = "open",
-    limit: Limit = None,
-    home: HomeDir = None,
-    json: AsJson = False,
-) -> None:
-    """List the offers that wait."""
-    ctx.invoked_subcommand = None
-    offers(ctx, space, session, status, limit, None, "", "live", home, json)
+    list_view(
+        "offers", "turn_id space? session? at? status? pattern confidence>? text", "no offers wait",
+        home, json, memory, as_of, after, space=one_or_all(space, all_spaces), session=session, limit=limit,
+        status=None if status == "all" else status, order='"at", space, turn_id',
+    )  # fmt: skip
 
 
 @app.command("accept")
 def offers_accept(
     turn: Annotated[str, typer.Argument(help="The turn at which it was offered.")],
     conclusion: Annotated[str, typer.Option(help="What came of it, in your words.")] = "",
-    space: OnlySpace = None,
+    space: WhichSpace = None,
     home: HomeDir = None,
     json: AsJson = False,
 ) -> None:
@@ -80,7 +69,7 @@ def offers_accept(
 @app.command("decline")
 def offers_decline(
     turn: Annotated[str, typer.Argument(help="The turn at which it was offered.")],
-    space: OnlySpace = None,
+    space: WhichSpace = None,
     home: HomeDir = None,
     json: AsJson = False,
 ) -> None:
@@ -92,7 +81,5 @@ def offered(home: Path | None, turn: str, space: str | None) -> dict[str, Any]:
     """The open offer made at a turn."""
     with opened(home, json=False) as (house, _):
         found = house.ask("view", name="offers", turn_id=turn, space=space, status="open")
-        row = one(
-            found[:1] if space else found, f"open offer at turn {turn!r}", "`mnemolog offers` lists those that wait"
-        )
+        row = one(found, f"open offer at turn {turn!r}", "`mnemolog offers` lists those that wait")
         return {"space": row["space"], "session": row["session"], "turn": row["turn_id"]}

@@ -11,7 +11,18 @@ from typing import Annotated, Any, Optional
 import typer
 
 from streams.core.errors import UsageError
-from streams.gateways.command import After, AsJson, AsOf, HomeDir, Memory, opened
+from streams.gateways.command import (
+    After,
+    AllSpaces,
+    AsJson,
+    AsOf,
+    HomeDir,
+    InSpace,
+    Memory,
+    known_place,
+    one_or_all,
+    opened,
+)
 from streams.gateways.terminal import Terminal
 
 
@@ -19,6 +30,8 @@ def query(
     name: Annotated[Optional[str], typer.Argument(help="Its name; none lists all.")] = None,  # noqa: UP045
     given: Annotated[Optional[list[str]], typer.Argument(metavar="PARAMETER=VALUE...")] = None,  # noqa: UP045
     listing: Annotated[bool, typer.Option("--list", help="List the analyses with their parameters.")] = False,
+    space: InSpace = None,
+    all_spaces: AllSpaces = False,
     as_of: AsOf = None,
     after: After = "",
     memory: Memory = "live",
@@ -39,11 +52,15 @@ def query(
         return
     values: dict[str, str | int | float] = dict(setting(text) for text in given or ())
     asked = analyses.analysis(PROCESSORS, name)
+    if any(parameter.name == "space" for parameter in asked.parameters):
+        values.setdefault("space", one_or_all(space, all_spaces) or "")
     analyses.bind(asked, values)
     with opened(home, json, after) as (house, terminal), house.reading(memory) as connection:
         cursor: Any = memory_as_of(connection, as_of) if as_of else connection
         with sql_errors("`mnemolog query` lists the analyses with their parameters"):
             found = analyses.run(cursor, asked, values)
+        if not found:
+            known_place(house.path, str(values.get("space", "")), None)
         terminal.rows([{key: ask.plain(value) for key, value in row.items()} for row in found], "", "no rows")
 
 

@@ -19,14 +19,15 @@ from streams.gateways.command import (
     HomeDir,
     InSpace,
     Memory,
-    OnlySpace,
+    WhichSpace,
+    append,
     hint,
     one,
     opened,
     record,
     space_of,
 )
-from streams.gateways.terminal import Row, Terminal
+from streams.gateways.terminal import Row, Terminal, cell
 
 if TYPE_CHECKING:
     from streams.runtime.home import Home
@@ -92,7 +93,7 @@ def recall(
             _show(found, house, terminal)
         shows = session is not None if keep is None else keep
         if shows and found["hits"]:
-            keep_shown(house, [_shown(found)])
+            append(house.log, [_shown(found)], NOT_KEPT)
 
 
 def _said(words: list[str]) -> str:
@@ -107,7 +108,7 @@ def _show(found: dict[str, Any], house: Home, terminal: Terminal) -> None:
     terminal.rows(rows, "score> kind? at? session? agent? id? text~", "nothing was found")
     for hit in rows:
         for older in hit.get("history", ()):
-            terminal.say(f"[dim]{hit['id']} took the place of {older['turn_id']}: {older['value']}[/]")
+            terminal.say("[dim]{} took the place of {}: {}[/]", hit["id"], older["turn_id"], cell(older["value"]))
 
 
 def _shown(found: dict[str, Any]) -> Row:
@@ -119,18 +120,7 @@ def _shown(found: dict[str, Any]) -> Row:
     return event | {"at": found["at"], "session": found["session"] or ""}
 
 
-def keep_shown(house: Home, events: list[Row]) -> None:
-    """Records facts. Raises UsageError where one is refused."""
-    import uuid
-
-    from streams.core.edge import Edge
-    from streams.logs.log import Refused
-
-    edge = Edge()
-    outcomes = house.log.append([edge.event({"id": uuid.uuid4().hex[:24]} | event) for event in events])
-    for outcome in outcomes:
-        if isinstance(outcome, Refused):
-            raise UsageError(f"what was shown could not be recorded: {outcome.reason}", "ask with --no-record")
+NOT_KEPT = "what was shown could not be recorded: ask with --no-record"
 
 
 def _batch(house: Home, terminal: Terminal, memory: str, space: str, how: Row, keep: bool) -> None:
@@ -148,7 +138,7 @@ def _batch(house: Home, terminal: Terminal, memory: str, space: str, how: Row, k
             if keep and answer.get("hits"):
                 shown.append(_shown(question | answer))
         if shown:
-            keep_shown(house, shown)
+            append(house.log, shown, NOT_KEPT)
     if failed:
         raise typer.Exit(FAILED)
 
@@ -205,7 +195,7 @@ def needs_recall(
             terminal.object(found)
             return
         terminal.say("[green]recall[/]" if found["needed"] else "[green]at hand[/]")
-        terminal.say(f"[dim]{found['reason']}[/]")
+        terminal.say("[dim]{}[/]", found["reason"])
         if found["hits"]:
             terminal.rows(found["hits"], "score> at? agent? turn_id text~", "")
         else:
@@ -214,7 +204,7 @@ def needs_recall(
 
 def memory(
     id_: Annotated[str, typer.Argument(metavar="TURN", help="The turn that is remembered.")],
-    space: OnlySpace = None,
+    space: WhichSpace = None,
     plot: Annotated[
         Optional[Path],  # noqa: UP045
         typer.Option(metavar="FILE", help="Draw its activation and retention over time: .svg or .png."),
@@ -238,12 +228,12 @@ def memory(
         else:
             _explain(found, terminal)
             if plot is not None:
-                terminal.say(f"[dim]drawn: {plot}[/]")
+                terminal.say("[dim]drawn: {}[/]", plot)
 
 
 def _explain(found: dict[str, Any], terminal: Terminal) -> None:
-    terminal.say(f"[bold]{found['turn_id']}[/] [dim]{found['space']}, {found['session']}, {found['at']}[/]")
-    terminal.out.print(found["text"], markup=False)
+    terminal.say("[bold]{}[/] [dim]{}, {}, {}[/]", *map(found.get, ("turn_id", "space", "session", "at")))
+    terminal.text(found["text"])
     terminal.say("")
     terminal.rows(found["now"], "measure value> of~", "")
     for title, spec, empty in (
@@ -251,7 +241,7 @@ def _explain(found: dict[str, Any], terminal: Terminal) -> None:
         ("links", "turn_id strength> count> text~", "nothing was shown together with it"),
         ("beliefs", "turn_id at? relation value~", "it contradicts nothing"),
     ):
-        terminal.say(f"\n[bold]{title}[/]")
+        terminal.say("\n[bold]{}[/]", title)
         terminal.rows(found[title], spec, empty)
 
 
@@ -266,7 +256,7 @@ def _source(home: Path | None, turn: str, space: str | None) -> Row:
 def reward(
     turns: Annotated[list[str], typer.Argument(metavar="TURN...", help="What was shown.")],
     by: Annotated[float, typer.Option(min=-1, max=1, help="From -1 (it misled) to 1 (just what was needed).")] = 1.0,
-    space: OnlySpace = None,
+    space: WhichSpace = None,
     home: HomeDir = None,
     json: AsJson = False,
 ) -> None:
@@ -279,7 +269,7 @@ def reward(
 def pin(
     turn: Annotated[str, typer.Argument(help="What to keep at hand.")],
     off: Annotated[bool, typer.Option("--off", help="Keep it no longer.")] = False,
-    space: OnlySpace = None,
+    space: WhichSpace = None,
     home: HomeDir = None,
     json: AsJson = False,
 ) -> None:

@@ -6,6 +6,7 @@ import asyncio
 import logging
 import ssl
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
+from concurrent.futures import Future
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,6 +18,7 @@ from streams.core.errors import LogError, UsageError
 try:
     import aiokafka
     from aiokafka import errors as kafka_errors
+    from aiokafka.admin import AIOKafkaAdminClient
 except ImportError as error:
     raise UsageError(
         "what talks to Kafka is not installed",
@@ -63,7 +65,7 @@ class Connection:
             settings.kafka_security,
             settings.kafka_sasl,
             settings.kafka_user,
-            _password(settings),
+            settings.secret("kafka_password"),
             settings.kafka_ca,
             settings.kafka_cert,
             settings.kafka_key,
@@ -148,18 +150,6 @@ class Connection:
         return "see that they run and that MNEMOLOG_KAFKA and MNEMOLOG_KAFKA_SECURITY fit their listener, then again"
 
 
-def _password(settings: Settings) -> str:
-    """The password that settings tell, or the first line of the file that they name. Raises UsageError."""
-    if settings.kafka_password_file is None:
-        return settings.kafka_password.get_secret_value()
-    try:
-        return settings.kafka_password_file.read_text().rstrip("\r\n")
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(
-            f"{settings.kafka_password_file} cannot be read: {error}", "MNEMOLOG_KAFKA_PASSWORD_FILE names a text file"
-        ) from error
-
-
 def _encrypted() -> str:
     """Asked for a key's password. Why an error: OpenSSL would ask at the terminal, and a service has none."""
     raise UsageError(
@@ -189,12 +179,16 @@ class Portal:
 
     def call(self, coroutine: Coroutine[Any, Any, T]) -> T:
         """What the coroutine returns or raises. When the wait is interrupted, the coroutine is cancelled."""
-        future = asyncio.run_coroutine_threadsafe(coroutine, self._loop)
+        future = self.begin(coroutine)
         try:
             return future.result()
         except BaseException:
             future.cancel()
             raise
+
+    def begin(self, coroutine: Coroutine[Any, Any, T]) -> Future[T]:
+        """Begins a coroutine, without waiting for it."""
+        return asyncio.run_coroutine_threadsafe(coroutine, self._loop)
 
     def soon(self, callback: Callable[[], object]) -> None:
         """Has the loop's thread call `callback`, without waiting for it; does nothing once closed."""
@@ -202,12 +196,22 @@ class Portal:
             self._loop.call_soon_threadsafe(callback)
 
     def close(self) -> None:
-        """Ends the loop and its thread."""
+        """Ends what still runs, the loop and its thread."""
         if self.closed:
             return
+        self.call(_cancelled())
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
         self._loop.close()
+
+
+async def _cancelled() -> None:
+    """Cancels all that runs beside; Python tells of each task that is left behind."""
+    others = asyncio.all_tasks() - {asyncio.current_task()}
+    for task in others:
+        task.cancel()
+    if others:
+        await asyncio.wait(others, timeout=2.0)
 
 
 def run(connection: Connection, coroutine: Coroutine[Any, Any, T]) -> T:
@@ -237,6 +241,12 @@ async def once_coordinated(ask: Callable[[], Coroutine[Any, Any, T]], patience: 
             await asyncio.sleep(0.2)
 
 
+def heard(result: asyncio.Future[Any]) -> None:
+    """Marks a failure as told: Python tells of those that nobody heard of, and who waits for all hears of the first."""
+    if not result.cancelled():
+        result.exception()
+
+
 @asynccontextmanager
 async def started(client: C) -> AsyncIterator[C]:
     """An aiokafka consumer or producer, started, and stopped at the end whatever happens."""
@@ -247,14 +257,12 @@ async def started(client: C) -> AsyncIterator[C]:
         await client.stop()
 
 
-async def admin(connection: Connection) -> aiokafka.admin.AIOKafkaAdminClient:
-    """A started admin client; the caller closes it."""
-    from aiokafka.admin import AIOKafkaAdminClient
-
+@asynccontextmanager
+async def admin(connection: Connection) -> AsyncIterator[AIOKafkaAdminClient]:
+    """An admin client, started, and closed at the end whatever happens."""
     client = AIOKafkaAdminClient(**connection.client())
     try:
         await client.start()
-    except BaseException:
+        yield client
+    finally:
         await client.close()
-        raise
-    return client

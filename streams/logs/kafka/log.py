@@ -19,7 +19,7 @@ from aiokafka import errors as kafka_errors
 from streams.core.driver import Record
 from streams.core.errors import LogError
 from streams.core.events import Outside
-from streams.logs.kafka.connection import Connection, Portal
+from streams.logs.kafka.connection import Connection, Portal, heard
 from streams.logs.kafka.index import Index, same
 from streams.logs.kafka.records import Broken, Headers, Read, headers_of, partition_of
 from streams.logs.kafka.records import read as read_message
@@ -118,17 +118,15 @@ class KafkaLog:
         When the brokers fail amidst a batch, some of it may be recorded all the same:
         appended again, it is not doubled.
         """
-        outcomes: list[Outcome] = []
-        for start in range(0, len(events), BATCH):
-            outcomes += self._append([(event, None) for event in events[start : start + BATCH]])
-        return outcomes
+        return self._append_all([(event, None) for event in events])
 
     def append_recorded(self, recorded: Sequence[tuple[Outside, int]]) -> list[Outcome]:
         """Records events of another log, each with the time (UTC microseconds) when it was first recorded."""
-        outcomes: list[Outcome] = []
-        for start in range(0, len(recorded), BATCH):
-            outcomes += self._append(recorded[start : start + BATCH])
-        return outcomes
+        return self._append_all(recorded)
+
+    def _append_all(self, events: Sequence[tuple[Outside, int | None]]) -> list[Outcome]:
+        pages = (events[start : start + BATCH] for start in range(0, len(events), BATCH))
+        return [outcome for page in pages for outcome in self._append(page)]
 
     def _append(self, events: Sequence[tuple[Outside, int | None]]) -> list[Outcome]:
         for partition in {partition_of(event.space, self.partitions) for event, _ in events}:
@@ -214,7 +212,7 @@ class KafkaLog:
         except BaseException:
             # What is still under way may arrive or fail later; the next try has a producer of its own.
             for sent in waiting:
-                sent.add_done_callback(lambda future: future.cancelled() or future.exception())
+                sent.add_done_callback(heard)
             self._producer = None
             self._retire(producer)
             raise

@@ -37,6 +37,7 @@ from streams.core.events import (
     validator,
 )
 from streams.core.processor import Derived, Processor
+from streams.logs.log import hashed
 
 Headers = Sequence[tuple[str, bytes]]
 SOURCE = b"mnemolog"
@@ -95,8 +96,14 @@ class Read(NamedTuple):
     """When the broker appended the record: milliseconds since 1970."""
 
     def record(self) -> Record:
-        """The record as every log gives it."""
-        return Record(self.partition, self.offset, self.event.space, self.recorded_at, self.event.type, self.value)
+        """The record as every log gives it.
+
+        Its hash is that of itself alone: no producer knows what stands before its record. The brokers keep what stands
+        there; where they lost an end of it, and something else was appended, the newest record shows.
+        """
+        event = self.event
+        own = hashed(b"", event.space, event.id, self.recorded_at, event.type, self.value)
+        return Record(self.partition, self.offset, event.space, self.recorded_at, event.type, self.value, own)
 
 
 class Derivation(NamedTuple):

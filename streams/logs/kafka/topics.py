@@ -165,8 +165,7 @@ async def _create(
     connection: Connection, sets: Sequence[str], partitions: int | None, replication: int | None, beside: bool = False
 ) -> Made:
     names = Names(connection.prefix)
-    client = await admin(connection)
-    try:
+    async with admin(connection) as client:
         described = await _described(client)
         there = described.get(names.turns, {}).get("partitions", ())
         if beside and not there:
@@ -181,8 +180,6 @@ async def _create(
         created = await _make(client, missing, replication or (len(there[0]["replicas"]) if there else 1))
         if len(created) < len(missing):  # another process made some meanwhile
             await _check(client, await _described(client), [spec for spec in missing if spec.name not in created])
-    finally:
-        await client.close()
     log_id = await _identify(connection, names, count, first=names.control in created)
     return Made(log_id, count, created, [spec.name for spec in existing])
 
@@ -325,25 +322,26 @@ async def write_notes(connection: Connection, notes: Mapping[str, str | None]) -
 # -- reading all of a topic --------------------------------------------------------------------------------------------
 
 
-async def bounds(connection: Connection, place: TopicPartition) -> tuple[int, int]:
-    """The first offset that a partition keeps, and the one after the last that is committed."""
-    async with started(AIOKafkaConsumer(**connection.client(), **READER)) as consumer:
+async def bounds(
+    connection: Connection, place: TopicPartition, isolation: str = READER["isolation_level"]
+) -> tuple[int, int]:
+    """The first offset that a partition keeps, and the one after the last that is committed, or only written."""
+    how = connection.client() | READER | {"isolation_level": isolation}
+    async with started(AIOKafkaConsumer(**how)) as consumer:
         return (await consumer.beginning_offsets([place]))[place], (await consumer.end_offsets([place]))[place]
 
 
 async def whole(
     connection: Connection, place: TopicPartition, start: int = 0, stop: int | None = None
 ) -> AsyncIterator[list[ConsumerRecord[bytes, bytes]]]:
-    """What a partition holds from `start` on, to `stop` or its end as of now, page by page.
-
-    Raises LogError where there is no such topic.
+    """What a partition holds from `start` on, to its end as of now, or until that is committed to `stop`, page by page;
+    empty pages while nothing comes. Raises LogError where there is no such topic.
     """
     async with started(AIOKafkaConsumer(**connection.client(), **READER)) as consumer:
         if place.topic not in await consumer.topics():
             raise LogError(f"there is no topic {place.topic}", "`mnemolog topics create` makes what is missing")
         begin = max(start, (await consumer.beginning_offsets([place]))[place])
-        end = (await consumer.end_offsets([place]))[place]
-        end = end if stop is None else min(stop, end)
+        end = stop if stop is not None else (await consumer.end_offsets([place]))[place]
         if begin >= end:
             return
         consumer.assign([place])
@@ -363,8 +361,7 @@ def listing(connection: Connection) -> tuple[list[Ends], list[Lag]]:
 
 async def _listing(connection: Connection) -> tuple[list[Ends], list[Lag]]:
     names = Names(connection.prefix)
-    client = await admin(connection)
-    try:
+    async with admin(connection) as client:
         described = await _described(client)
         mine = {t: len(d["partitions"]) for t, d in sorted(described.items()) if t.startswith(f"{names.prefix}.")}
         groups = {names.group(found) for topic in mine if (found := names.set_of(topic))}
@@ -373,8 +370,6 @@ async def _listing(connection: Connection) -> tuple[list[Ends], list[Lag]]:
             group: await once_coordinated(partial(client.list_consumer_group_offsets, group))
             for group in sorted(groups)
         }
-    finally:
-        await client.close()
     ends = await _ends(connection, mine)
     offsets = {group: {place: at.offset for place, at in committed[group].items()} for group in committed}
     return list(ends.values()), _lags(names, offsets, ends)

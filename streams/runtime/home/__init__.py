@@ -23,10 +23,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from streams.core.errors import BehindError, BusyError, MemoryFileError, UnreadableError
+from streams.core.errors import BehindError, BusyError, MemoryFileError, NoRoomError, UnreadableError
 from streams.core.progress import Progress, no_progress
+from streams.runtime import LIVE
 from streams.runtime.home.client import HolderLeftError, ask_holder
-from streams.runtime.home.folder import LIVE, Folder
+from streams.runtime.home.folder import Folder
 
 # Why within methods: a command that a server answers imports neither DuckDB nor processors.
 if TYPE_CHECKING:
@@ -75,13 +76,8 @@ class Home:
     def close(self) -> None:
         """Lets go of brokers; of a log in the home nothing is held that the end of the process would not let go."""
         log = self.__dict__.get("log")
-        if log is not None and not self.is_embedded:
+        if log is not None and not log.is_local:
             log.close()
-
-    @property
-    def is_embedded(self) -> bool:
-        """Whether the log is a file in the home, which this process folds itself."""
-        return self.log.is_local
 
     def memory_path(self, name: str) -> Path:
         """Where the memory `name` lies. Raises UsageError for a name that cannot be a file's."""
@@ -122,13 +118,11 @@ class Home:
         """
         if memory != LIVE:
             from projections import ask as asks
-            from projections.store import read_only
             from streams.runtime.home.recalling import Recalling
             from streams.runtime.requests import Ask
 
             question = Ask(ask=what, arguments=arguments).question
-            connection = read_only(self.memory_path(memory))
-            with closing(connection), closing(Recalling(self, memory)) as recalling:
+            with self.reading(memory) as connection, closing(Recalling(self, memory)) as recalling:
                 return asks.answer(connection, what, question.given(), recalling, question.seconds)
         return self.request({"ask": what, "arguments": arguments})
 
@@ -158,6 +152,34 @@ class Home:
         except UnreadableError:
             with self.live(wait=0.0, suspect=True) as runtime, closing(Office(self, runtime)) as office:
                 return office.carry_out(message)
+        except NoRoomError as error:
+            return self._answer_as_it_is(message, error)
+
+    def _answer_as_it_is(self, message: dict[str, Any], error: NoRoomError) -> Any:
+        """The answer to a question, of live as far as it was folded; `error` for any other request."""
+        from projections import ask as asks
+        from streams.runtime.home.recalling import Recalling
+        from streams.runtime.requests import Ask, parse
+
+        call = parse(message)
+        if not isinstance(call, Ask):
+            raise error
+        with self._as_it_is(error) as connection, closing(Recalling(self, LIVE)) as recalling:
+            return asks.answer(connection, call.ask, call.question.given(), recalling, call.question.seconds)
+
+    @contextmanager
+    def _as_it_is(self, error: NoRoomError, files: bool = False) -> Iterator[Connection]:
+        """Live as far as it was folded, where there is no room to fold it on; `error` where not even that can be."""
+        from projections.store import read_mark, read_only
+
+        with self.folder.holding():
+            if not self.memory_path(LIVE).exists():
+                raise error
+            with closing(read_only(self.memory_path(LIVE), files)) as connection:
+                log = self.log
+                if behind := sum(log.end(p) - 1 - read_mark(connection, p) for p in range(log.partitions)):
+                    self.warn(f"there is no room to fold: {behind:,} events of the log are not in this answer")
+                yield connection
 
     def _through_holder(self, message: dict[str, Any], alone: Callable[[], Any]) -> Any:
         """The holder's answer; that of `alone` where nobody holds live; waits while a command holds it."""
@@ -179,6 +201,8 @@ class Home:
         """
         try:
             return Path(self.request({"snapshot": True} | ({"after": after} if after else {}), patience))
+        except NoRoomError:
+            raise
         except MemoryFileError:
             from streams.runtime.home.snapshots import outdated
 
@@ -187,10 +211,19 @@ class Home:
     @contextmanager
     def reading(self, memory: str = LIVE, files: bool = False) -> Iterator[Connection]:
         """A read-only connection to a memory; to a snapshot of it, for live. It opens other files only with `files`."""
-        from projections.store import read_only
+        from projections.store import intact, read_only
+        from streams.runtime.memories import differs
 
-        path = self.snapshot() if memory == LIVE else self.memory_path(memory)
+        try:
+            path = self.snapshot() if memory == LIVE else self.memory_path(memory)
+        except NoRoomError as error:
+            with self._as_it_is(error, files) as connection:
+                yield connection
+            return
         with closing(read_only(path, files)) as connection:
+            with intact(path):
+                if memory != LIVE and (foreign := differs(connection, self.log)):
+                    self.warn(f"{memory} {foreign}: replay the log into a new memory")
             yield connection
 
     def promotable(self, name: str) -> Store:
@@ -205,7 +238,7 @@ class Home:
         On Kafka, waits first until workers of its lineages have reached the log's end. Raises MemoryFileError for a
         memory that is no fold of the whole log with all processors of this program.
         """
-        if not self.is_embedded:
+        if not self.log.is_local:
             from streams.logs.kafka.log import KafkaLog
             from streams.runtime.kafka.promotion import prepare
 

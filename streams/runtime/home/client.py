@@ -21,6 +21,7 @@ from streams.core.errors import (
     LogError,
     MemoryFileError,
     MnemologError,
+    NoRoomError,
     UnreadableError,
     UsageError,
 )
@@ -29,7 +30,16 @@ LONGEST = 100
 """Bytes of a socket's path that every system takes: 104 on macOS, 108 on Linux."""
 ERRORS = {
     kind.__name__: kind
-    for kind in (BehindError, BrokenError, BusyError, LogError, MemoryFileError, UnreadableError, UsageError)
+    for kind in (
+        BehindError,
+        BrokenError,
+        BusyError,
+        LogError,
+        MemoryFileError,
+        NoRoomError,
+        UnreadableError,
+        UsageError,
+    )
 }
 """Errors that come through the socket as what they are."""
 

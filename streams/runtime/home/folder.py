@@ -5,20 +5,16 @@ Imports nothing but the standard library and the errors, so that a command that 
 
 from __future__ import annotations
 
-import fcntl
 import os
 import re
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from projections.lock import locked
 from streams.core.errors import BusyError, UsageError
+from streams.runtime import LIVE
 
-LIVE = "live"
-"""The memory that is kept up to date."""
-LOOK = 0.02
-"""Seconds between tries to get the lock."""
 TAKEN = ("log", "cache", "snapshots")
 """Names that no memory has."""
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
@@ -70,23 +66,17 @@ class Folder:
 
         `look` is called each time that it is not to be had: what it raises ends the waiting.
         """
-        with self.lock.open("a+b") as lock:
-            deadline = time.monotonic() + wait
-            while True:
-                try:
-                    fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                    break
-                except BlockingIOError:
-                    if time.monotonic() >= deadline:
-                        raise BusyError(
-                            f"process {self.holder()} is folding into {self.path}",
-                            "wait for it, or ask it (it answers on its socket)",
-                        ) from None
-                    look()
-                    time.sleep(LOOK)
-            lock.truncate(0)
-            lock.write(str(os.getpid()).encode())
-            lock.flush()
+
+        def busy() -> BusyError:
+            return BusyError(
+                f"process {self.holder()} is folding into {self.path}",
+                "wait for it, or ask it (it answers on its socket)",
+            )
+
+        with locked(self.lock, wait, busy, look) as lock:
+            with suppress(OSError):  # no room: then it is not told who holds it
+                lock.truncate(0)
+                lock.write(str(os.getpid()).encode())
             yield
 
     def holder(self) -> str:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from projections.store import put_in_place, rewrite
 from streams.core.errors import BrokenError, MnemologError
-from streams.runtime.home.folder import LIVE
+from streams.runtime import LIVE
 from streams.runtime.home.keeper import DENSE, open_live, put_away
 from streams.runtime.home.office import Office
 

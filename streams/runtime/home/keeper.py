@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, cast
 import orjson
 
 from projections.asking import all_params
-from projections.store import Store, journal, put_in_place, rewrite
-from streams.core.errors import DamagedError, MnemologError
+from projections.store import Store, intact, journal, put_in_place, rewrite
+from streams.core.errors import DamagedError, ForeignError, LogError, MnemologError
 from streams.core.params import Params
+from streams.runtime import LIVE
 from streams.runtime.embedded import Runtime
-from streams.runtime.home.folder import LIVE
 from streams.runtime.memories import memory_meta
 
 QUICK = 64 * 2**20
@@ -38,26 +38,31 @@ def open_live(home: Home, suspect: bool = False) -> Keeper:
     if not path.exists():
         _make_live(home, path)
     try:
-        store = Store.open(path, home.processors)
-        if suspect:
-            with closing_on_error(store):
-                store.check()
-    except DamagedError as error:
+        keeper = _opened(home, path, suspect)
+    except (DamagedError, ForeignError) as error:
         set_aside(home, path, error)
         _make_live(home, path)
-        store = Store.open(path, home.processors)
-    if not home.is_embedded:
-        store = _as_noted(home, store)
-    keeper = keeper_of(home, store)
-    if home.log.noted("params") != store.meta("params"):
-        home.log.note("params", store.meta("params"))  # so that a backup of the log restores live as it is
+        keeper = _opened(home, path)
+    params = keeper.store.meta("params")
+    if home.log.noted("params") != params:
+        with suppress(LogError):  # no room: the next who opens it does
+            home.log.note("params", params)  # so that a backup of the log restores live as it is
     return keeper
 
 
-def set_aside(home: Home, path: Path, error: DamagedError) -> None:
-    """Keeps a damaged memory for who wants to look at it, and says so."""
-    aside = path.with_name(f"{path.name}.damaged")
-    path.replace(aside)
+def _opened(home: Home, path: Path, suspect: bool = False) -> Keeper:
+    store = Store.open(path, home.processors)
+    if suspect:
+        with closing_on_error(store):
+            store.check()
+    return keeper_of(home, store if home.log.is_local else _as_noted(home, store))
+
+
+def set_aside(home: Home, path: Path, error: DamagedError | ForeignError) -> None:
+    """Keeps a memory that is damaged, or of another log, for who wants to look at it, and says so."""
+    foreign = isinstance(error, ForeignError)  # then it can be asked, and may hold what the log lost
+    aside = home.folder.memory(home.folder.free_name()) if foreign else path.with_name(f"{path.name}.damaged")
+    put_in_place(path, aside)
     home.warn(f"{error}; it is set aside as {aside.name}, and made anew from the log")
 
 
@@ -73,8 +78,8 @@ def closing_on_error(store: Store) -> Iterator[None]:
 
 def keeper_of(home: Home, store: Store) -> Keeper:
     """What keeps a memory up to date. Closes `store` where that cannot be."""
-    with closing_on_error(store):
-        if home.is_embedded:
+    with closing_on_error(store), intact(store.path):
+        if home.log.is_local:
             return Runtime(home.log, store, home.processors)
         from streams.logs.kafka.log import KafkaLog
         from streams.runtime.kafka.projector import Projector

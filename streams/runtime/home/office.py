@@ -13,8 +13,8 @@ from streams.core.errors import BehindError, UsageError
 from streams.core.events import Outside
 from streams.logs.log import Duplicate, Log, Outcome, Refused, Stored
 from streams.logs.where import parse_places, told_place
+from streams.runtime import LIVE
 from streams.runtime.embedded import Runtime
-from streams.runtime.home.folder import LIVE
 from streams.runtime.home.keeper import open_live
 from streams.runtime.home.promotion import swap
 from streams.runtime.home.recalling import Recalling
@@ -32,7 +32,7 @@ class Office:
     def __init__(self, home: Home, runtime: Keeper) -> None:
         self.home = home
         self.runtime = runtime
-        self.recalling = Recalling(home, LIVE)
+        self.recalling = Recalling(home, LIVE, lambda: runtime.store.extent())
         self._snapshots = Snapshots(home.folder)
 
     def close(self) -> None:

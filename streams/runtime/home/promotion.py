@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from projections.store import Store, put_in_place
-from streams.core.errors import DamagedError, MemoryFileError
+from projections.store import Store, intact, put_in_place, roomy
+from streams.core.errors import DamagedError, LogError, MemoryFileError, MnemologError
+from streams.runtime import LIVE
 from streams.runtime.embedded import Runtime
-from streams.runtime.home.folder import LIVE
 from streams.runtime.home.keeper import keeper_of, set_aside
 from streams.runtime.home.snapshots import settle
 
@@ -36,33 +38,42 @@ def swap(home: Home, name: str) -> str:
     there was none.
     """
     live, chosen = home.folder.memory(LIVE), home.folder.memory(name)
-    store = promotable(home, name)
-    try:
+    kept = ""
+    with _saying(home, "live is as it was"), closing(promotable(home, name)) as store:
         _to_the_end(home, store)
         store.set_meta("name", LIVE)
-        store.connection.execute("CHECKPOINT")
+        with intact(chosen):
+            store.connection.execute("CHECKPOINT")
         params = store.meta("params")
-    finally:
-        store.close()
-    kept = ""
-    if live.exists():
-        try:
-            settle(live)
-        except DamagedError as error:
-            set_aside(home, live, error)
-    if live.exists():
-        kept = home.folder.free_name()
-        os.link(live, home.folder.memory(kept))
-    if not home.is_embedded:
-        home.log.note("params", params)  # before the swap: what is noted is what other homes build anew
-    if kept:
-        _take_along(live, home.folder.memory(kept))
-    put_in_place(chosen, live)
+    with _saying(home, f"{name} is folded to the log's end, and live is as it was"):
+        if live.exists():
+            try:
+                settle(live)
+            except DamagedError as error:
+                set_aside(home, live, error)
+        if not home.log.is_local:
+            home.log.note("params", params)  # before the swap: what is noted is what other homes build anew
+        if live.exists():
+            kept = home.folder.free_name()
+            os.link(live, home.folder.memory(kept))
+            _take_along(live, home.folder.memory(kept))
+        put_in_place(chosen, live)
     _take_along(chosen, live)
-    if home.is_embedded:
-        home.log.note("params", params)
+    if home.log.is_local:
+        with suppress(LogError):  # no room: the next who opens live does
+            home.log.note("params", params)
     (home.folder.snapshots / f"{LIVE}.duckdb").unlink(missing_ok=True)
     return kept
+
+
+@contextmanager
+def _saying(home: Home, how_far: str) -> Iterator[None]:
+    """Says with an error how far the promotion came."""
+    try:
+        with roomy(home.path):
+            yield
+    except MnemologError as error:
+        raise type(error)(f"{error}; {how_far}", error.way_out) from error
 
 
 def _to_the_end(home: Home, store: Store) -> None:

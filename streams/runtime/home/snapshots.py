@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from projections import store as stores
 from projections.store import Store
-from streams.runtime.home.folder import LIVE, Folder
+from streams.runtime import LIVE
+from streams.runtime.home.folder import Folder
 
 if TYPE_CHECKING:
     from streams.runtime.home import Home
@@ -44,9 +46,8 @@ class Snapshots:
 
 def settle(live: Path) -> None:
     """Brings all of a memory into its one file, whatever folded it. The caller holds the writer lock."""
-    connection = stores.connect(live)
-    connection.execute("CHECKPOINT")
-    connection.close()
+    with closing(stores.connect(live)) as connection, stores.intact(live):
+        connection.execute("CHECKPOINT")
 
 
 def outdated(home: Home, wait: float) -> Path:

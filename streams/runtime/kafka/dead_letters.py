@@ -15,19 +15,17 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
+
+from aiokafka import AIOKafkaProducer, TopicPartition
 
 from streams.core.edge import Edge, parse
 from streams.core.errors import LogError, MnemologError, UsageError
 from streams.core.events import Outside, iso
-from streams.logs.kafka.connection import run
+from streams.logs.kafka.connection import Connection, run, started
 from streams.logs.kafka.records import Output
 from streams.logs.kafka.topics import PRODUCER, whole
-from streams.logs.log import Refused, Stored
-
-if TYPE_CHECKING:
-    from streams.logs.kafka.connection import Connection
-    from streams.logs.log import Log
+from streams.logs.log import Log, Refused, Stored
 
 OURS = 6
 """Headers that are ours; those of the broken record come after."""
@@ -152,8 +150,6 @@ class Letters:
             run(self.connection, self._settle(names))
 
     async def _all(self) -> list[Letter]:
-        from aiokafka import TopicPartition
-
         letters: dict[bytes, Letter | None] = {}
         async for page in whole(self.connection, TopicPartition(self.topic, 0)):
             for message in page:
@@ -161,17 +157,11 @@ class Letters:
         return sorted(filter(None, letters.values()), key=lambda letter: (letter.set_aside_at, letter.name))
 
     async def _settle(self, names: Sequence[str]) -> None:
-        from aiokafka import AIOKafkaProducer
-
-        producer = AIOKafkaProducer(**self.connection.client(), **PRODUCER)
-        await producer.start()
-        try:
+        async with started(AIOKafkaProducer(**self.connection.client(), **PRODUCER)) as producer:
             for name in names:
                 # The mark first: a crash between the two leaves a letter that is not shown.
                 await producer.send_and_wait(self.topic, key=SETTLED + name.encode(), value=b"{}")
                 await producer.send_and_wait(self.topic, key=name.encode())
-        finally:
-            await producer.stop()
 
 
 def _take(letters: dict[bytes, Letter | None], message: Any) -> None:

@@ -7,22 +7,21 @@ here too: Faust derives none, so the broker is asked for the end of every partit
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import logging
 import socket
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import orjson
+from aiokafka import AIOKafkaConsumer, TopicPartition
+from aiokafka.errors import KafkaError
 
 from streams.core.errors import UsageError
-from streams.runtime.kafka.metrics import OFF, Meters, Prometheus
-
-if TYPE_CHECKING:
-    from streams.logs.kafka.connection import Connection
+from streams.logs.kafka.connection import Connection, Portal, started
+from streams.runtime.kafka.metrics import Meters
 
 EVERY = 2.0
 """Seconds between two looks at the ends of what is read."""
@@ -34,14 +33,14 @@ log = logging.getLogger(__name__)
 
 @contextmanager
 def observed(address: str | None, connection: Connection) -> Iterator[Meters]:
-    """Meters that are served at `HOST:PORT` for as long as the block runs; OFF where no address is given.
+    """Meters that are served at `HOST:PORT` for as long as the block runs; nowhere where no address is given.
 
     Raises UsageError for an address that is none, or that cannot be had.
     """
     if not address:
-        yield OFF
+        yield Meters()
         return
-    meters = Prometheus()
+    meters = Meters()
     server = Server(meters, address)
     sampler = Sampler(meters, connection)
     try:
@@ -62,7 +61,7 @@ def host_and_port(address: str) -> tuple[str, int]:
 class Server:
     """Answers over HTTP from a thread of its own."""
 
-    def __init__(self, meters: Prometheus, address: str) -> None:
+    def __init__(self, meters: Meters, address: str) -> None:
         host, port = host_and_port(address)
         served = type("Served", (_Handler,), {"meters": meters})
         kind = _Server6 if ":" in host else _Server
@@ -96,7 +95,7 @@ class _Server6(_Server):
 class _Handler(BaseHTTPRequestHandler):
     """One request."""
 
-    meters: Prometheus
+    meters: Meters
     timeout = PATIENCE
     server_version = "mnemolog"
     sys_version = ""
@@ -117,7 +116,7 @@ class _Handler(BaseHTTPRequestHandler):
         """Probes come every few seconds: they are not worth a line."""
 
 
-def answer(meters: Prometheus, path: str) -> tuple[int, str, bytes]:
+def answer(meters: Meters, path: str) -> tuple[int, str, bytes]:
     """Status, content type and body for a path."""
     if path == METRICS:
         return 200, "text/plain; version=0.0.4; charset=utf-8", meters.exposition()
@@ -129,59 +128,36 @@ def answer(meters: Prometheus, path: str) -> tuple[int, str, bytes]:
 
 
 class Sampler:
-    """Asks the broker again and again how far topics and consumer groups are, in a thread and loop of its own.
+    """Asks the broker again and again how far topics are, in a thread and loop of its own.
 
     Why a connection of its own: what is measured must not wait behind what is worked on.
     """
 
-    def __init__(self, meters: Prometheus, connection: Connection, every: float = EVERY) -> None:
+    def __init__(self, meters: Meters, connection: Connection, every: float = EVERY) -> None:
         self.meters = meters
         self.connection = connection
         self.every = every
-        self._stop = threading.Event()
-        self._loop = asyncio.new_event_loop()
-        self._task = self._loop.create_task(self._sample_for_ever())
-        self._thread = threading.Thread(target=self._run, name="lag", daemon=True)
-        self._thread.start()
+        self._portal = Portal()
+        self._portal.begin(self._sample_for_ever())
 
     def close(self) -> None:
         """Stops asking."""
-        self._stop.set()
-        self._loop.call_soon_threadsafe(self._task.cancel)
-        self._thread.join()
-
-    def _run(self) -> None:
-        with contextlib.suppress(asyncio.CancelledError):
-            self._loop.run_until_complete(self._task)
-        self._loop.close()
+        self._portal.close()
 
     async def _sample_for_ever(self) -> None:
-        from aiokafka.errors import KafkaError
-
-        while not self._stop.is_set():
+        while True:
             try:
-                await self._sample_while_connected()
+                async with started(AIOKafkaConsumer(**self.connection.client())) as consumer:
+                    while True:
+                        await asyncio.wait_for(self._sample(consumer), PATIENCE)
+                        await asyncio.sleep(self.every)
             except (KafkaError, OSError, TimeoutError) as error:
                 log.warning("lag cannot be measured: %s", error)
             await asyncio.sleep(self.every)
 
-    async def _sample_while_connected(self) -> None:
-        from aiokafka import AIOKafkaConsumer
-
-        consumer = AIOKafkaConsumer(group_id=None, enable_auto_commit=False, **self.connection.client())
-        try:
-            await asyncio.wait_for(consumer.start(), PATIENCE)
-            while not self._stop.is_set():
-                await asyncio.wait_for(self._ends(consumer), PATIENCE)
-                self.meters.measured()
-                await asyncio.sleep(self.every)
-        finally:
-            await consumer.stop()
-
-    async def _ends(self, consumer: Any) -> None:
-        from aiokafka import TopicPartition
-
+    async def _sample(self, consumer: AIOKafkaConsumer[bytes, bytes]) -> None:
         wanted = {TopicPartition(place.topic, place.partition) for place in list(self.meters.readings)}
-        if wanted:
-            for place, offset in (await consumer.end_offsets(wanted)).items():
-                self.meters.end(place.topic, place.partition, offset)
+        ends = await consumer.end_offsets(wanted) if wanted else {}
+        for place, offset in ends.items():
+            self.meters.end(place.topic, place.partition, offset)
+        self.meters.measured()

@@ -13,6 +13,10 @@ Inner parts, each with the reason; `tests/kafka/test_inner_parts.py` fails when 
     aiokafka AIOKafkaConsumer._fetch_max_wait_ms    1,500 in Faust: what else is asked, six times in a rebalance, waits
     aiokafka AIOKafkaConsumer._fetch_min_bytes      1 in Faust: each record would be a fetch, see GATHER
     aiokafka AIOKafkaConsumer._isolation_level      uncommitted in Faust: what a transaction gave up would be folded
+    aiokafka AIOKafkaProducer._txn_manager          a producer that is fenced fails futures of its own, of which Python
+    aiokafka AIOKafkaProducer._message_accumulator  then says that nobody heard of them: the end of the transaction,
+    aiokafka MessageAccumulator._batches            and of each batch that was not sent yet
+    aiokafka MessageBatch._drain_waiter             that it is on its way
     aiokafka AIOKafkaAdminClient._send_request_to_node   it deletes no consumer groups otherwise
 """
 
@@ -21,6 +25,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import aiokafka
@@ -31,31 +36,13 @@ from aiokafka.protocol.admin import DeleteGroupsRequest
 from faust.transport.drivers import aiokafka as driver
 from faust.types import TP
 
+from streams.logs.kafka.connection import heard
 from streams.logs.kafka.topics import GATHER, READER
 
 LOGGER = logging.getLogger("faust.mnemolog")
 """Where what Faust says of its own doings goes, as if these classes stood in Faust."""
 PATIENCE = 0.01
 """Seconds until the fetching looks again whether there is room."""
-
-
-class Run:
-    """What one fetch brought of a partition, in the shape of its last record."""
-
-    __slots__ = ("checksum", "headers", "key", "offset", "partition", "serialized_key_size", "serialized_value_size",
-                 "timestamp", "timestamp_type", "topic", "value")  # fmt: skip
-
-    def __init__(self, records: list[aiokafka.ConsumerRecord[bytes, bytes]]) -> None:
-        last = records[-1]
-        self.topic = last.topic
-        self.partition = last.partition
-        self.offset = last.offset
-        self.timestamp = last.timestamp
-        self.timestamp_type = last.timestamp_type
-        self.value = records
-        self.headers: list[tuple[str, bytes]] = []
-        self.key = self.checksum = None
-        self.serialized_key_size = self.serialized_value_size = 0
 
 
 class RunSchema(faust.Schema[Any, Any]):
@@ -95,7 +82,8 @@ class RunConsumer(driver.Consumer):
             await asyncio.sleep(PATIENCE)
             return {}
         found = await super()._getmany(active_partitions, timeout)
-        return {tp: [Run(list(records))] for tp, records in found.items() if records}
+        # A run has the shape of its last record.
+        return {tp: [replace(records[-1], value=list(records))] for tp, records in found.items() if records}
 
     def verify_event_path(self, now: float, tp: TP) -> None:
         """Faust would warn of partitions that stand still by its own bookkeeping; our lag is measured elsewhere."""
@@ -119,6 +107,18 @@ class RunApp(faust.App):
 
     def _new_transport(self) -> Any:
         return RunTransport(self.conf.broker_consumer, self)
+
+
+async def let_go(producer: aiokafka.AIOKafkaProducer[bytes, bytes]) -> None:
+    """Lets go of a transactional producer; what it did not complete is nothing."""
+    try:
+        await asyncio.wait_for(producer.stop(), 2.0)
+    except Exception as error:  # it is over, whatever it says
+        LOGGER.debug("a producer did not stop in peace: %r", error)
+    unsent = (batch for batches in producer._message_accumulator._batches.values() for batch in batches)
+    for waiter in (producer._txn_manager.wait_for_transaction_end(), *(batch._drain_waiter for batch in unsent)):
+        if waiter is not None and waiter.done():
+            heard(waiter)
 
 
 async def delete_group(client: AIOKafkaAdminClient, group: str) -> None:

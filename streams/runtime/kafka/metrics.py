@@ -1,21 +1,20 @@
 """What a worker or a projector says of itself while it runs: to Prometheus, and to who asks whether it is well.
 
-Code that moves events is given a `Meters` and tells it what happened, batch by batch. The base class keeps nothing, so
-that telling costs nothing where nobody asked for metrics; `Prometheus` keeps it, and `health` serves it.
-A part is "worker" or "projector". Times are seconds.
+Code that moves events is given `Meters` and tells them what happened, batch by batch; `health` serves what they keep. A
+part is "worker" or "projector". Times are seconds.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
-if TYPE_CHECKING:
-    from prometheus_client import CollectorRegistry
-    from prometheus_client.core import Metric
+from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest
+from prometheus_client.core import GaugeMetricFamily, Metric
+from prometheus_client.process_collector import ProcessCollector
 
 Phase = Literal["starting", "restoring", "running", "stopping", "failed"]
 """Where a part is in its life. Only `running` is ready; `failed` is not live."""
@@ -35,65 +34,6 @@ class Place(NamedTuple):
     part: str
     topic: str
     partition: int
-
-
-class Meters:
-    """What can be told. This one keeps nothing: metrics are off."""
-
-    on: bool = False
-    """Whether anybody listens: what costs something to count need not be counted otherwise."""
-
-    def phase(self, part: str, phase: Phase) -> None:
-        """The part begins a phase of its life."""
-
-    def beat(self) -> None:
-        """The process gets on: to be told at least every few seconds, also when idle."""
-
-    def folded(self, part: str, counts: Mapping[str, int]) -> None:
-        """Events were taken from the log or stream and folded: how many of each type."""
-
-    def made(self, part: str, counts: Mapping[str, int]) -> None:
-        """Derived events were made: how many of each type."""
-
-    def took(self, part: str, stage: Stage, seconds: float) -> None:
-        """A stage of one batch took so long."""
-
-    def position(self, part: str, topic: str, partition: int, offset: int) -> None:
-        """All below this offset is folded; told at assignment and after each batch."""
-
-    def committed(self, part: str, topic: str, partition: int, offset: int) -> None:
-        """All below this offset is committed."""
-
-    def released(self, part: str, topic: str, partition: int) -> None:
-        """The partition went to another worker."""
-
-    def restoring(self, part: str, partition: int, done: int, total: int) -> None:
-        """State is restored: so many of all records are read."""
-
-    def dead_letter(self, part: str, count: int = 1) -> None:
-        """Broken records went to the dead letters."""
-
-    def gave_up(self, part: str, why: Reason) -> None:
-        """A run was given up: whoever has the partition then folds it again."""
-
-    def rebalanced(self, part: str) -> None:
-        """The group shared its partitions out."""
-
-    @contextmanager
-    def timed(self, part: str, stage: Stage) -> Iterator[None]:
-        """Measures a stage of one batch."""
-        if not self.on:
-            yield
-            return
-        began = time.perf_counter()
-        try:
-            yield
-        finally:
-            self.took(part, stage, time.perf_counter() - began)
-
-
-OFF = Meters()
-"""Metrics that nobody asked for."""
 
 
 @dataclass(slots=True)
@@ -121,85 +61,96 @@ class Reading:
         return max(0.0, now - self.settled)
 
 
-class Prometheus(Meters):
+class Meters:
     """Keeps what it is told, in a registry of its own, and answers for the health of the process."""
 
-    on = True
-
     def __init__(self) -> None:
-        from prometheus_client import CollectorRegistry, Counter, Histogram
-        from prometheus_client.process_collector import ProcessCollector
-
-        self.registry: CollectorRegistry = CollectorRegistry()
+        self.registry = CollectorRegistry()
         self.readings: dict[Place, Reading] = {}
         self.phases: dict[str, Phase] = {}
         self._restored: dict[tuple[str, int], tuple[int, int]] = {}
         self._last: dict[str, float] = {}
         self._beat = time.monotonic()
         self._measured: float | None = None
-        here = self.registry
-        self._folded = Counter("mnemolog_events", "Events folded", ["processor", "type"], registry=here)
-        self._made = Counter("mnemolog_derived_events", "Derived events made", ["processor", "type"], registry=here)
-        self._dead = Counter("mnemolog_dead_letters", "Broken records set aside", ["processor"], registry=here)
-        self._gave_up = Counter("mnemolog_given_up_runs", "Runs given up", ["processor", "reason"], registry=here)
-        self._rebalances = Counter("mnemolog_rebalances", "Partitions shared out", ["processor"], registry=here)
+
+        def counter(name: str, about: str, *labels: str) -> Counter:
+            return Counter(f"mnemolog_{name}", about, ["processor", *labels], registry=self.registry)
+
+        self._folded = counter("events", "Events folded", "type")
+        self._made = counter("derived_events", "Derived events made", "type")
+        self._dead = counter("dead_letters", "Broken records set aside")
+        self._gave_up = counter("given_up_runs", "Runs given up", "reason")
+        self._rebalances = counter("rebalances", "Partitions shared out")
+        labels = ["processor", "stage"]
         self._took = Histogram(
-            "mnemolog_batch_seconds",
-            "Time of one batch, by stage",
-            ["processor", "stage"],
-            buckets=BUCKETS,
-            registry=here,
+            "mnemolog_batch_seconds", "Time of one batch, by stage", labels, buckets=BUCKETS, registry=self.registry
         )
-        here.register(_Gauges(self))
-        ProcessCollector(registry=here)
+        self.registry.register(self)
+        ProcessCollector(registry=self.registry)
+
+    # -- telling -------------------------------------------------------------------------------------------------------
 
     def phase(self, part: str, phase: Phase) -> None:
+        """The part begins a phase of its life."""
         self.phases[part] = phase
         self._dead.labels(part)  # a counter that is there from the beginning can be alerted on
         self.beat()
 
     def beat(self) -> None:
+        """The process gets on: to be told at least every few seconds, also when idle."""
         self._beat = time.monotonic()
 
     def folded(self, part: str, counts: Mapping[str, int]) -> None:
+        """Events were taken from the log and folded: how many of each type."""
         self._last[part] = time.monotonic()
         for kind, count in counts.items():
             self._folded.labels(part, kind).inc(count)
 
     def made(self, part: str, counts: Mapping[str, int]) -> None:
+        """Derived events were made: how many of each type."""
         for kind, count in counts.items():
             self._made.labels(part, kind).inc(count)
 
-    def took(self, part: str, stage: Stage, seconds: float) -> None:
-        self._took.labels(part, stage).observe(seconds)
+    @contextmanager
+    def timed(self, part: str, stage: Stage) -> Iterator[None]:
+        """Measures a stage of one batch."""
+        with self._took.labels(part, stage).time():
+            yield
 
     def position(self, part: str, topic: str, partition: int, offset: int) -> None:
+        """All below this offset is folded; told at assignment and after each batch."""
         reading = self._reading(part, topic, partition)
         if reading.position is None or reading.committed >= reading.position:
             reading.settled = time.monotonic()
         reading.position = offset
 
     def committed(self, part: str, topic: str, partition: int, offset: int) -> None:
+        """All below this offset is committed."""
         reading = self._reading(part, topic, partition)
         if offset != reading.committed:
             reading.settled = time.monotonic()
         reading.committed = offset
 
     def released(self, part: str, topic: str, partition: int) -> None:
+        """The partition went to another worker."""
         self.readings.pop(Place(part, topic, partition), None)
         self._restored.pop((part, partition), None)
 
     def restoring(self, part: str, partition: int, done: int, total: int) -> None:
+        """State is restored: so many of all records are read."""
         self._restored[part, partition] = (done, total)
         self.beat()
 
     def dead_letter(self, part: str, count: int = 1) -> None:
+        """Broken records went to the dead letters."""
         self._dead.labels(part).inc(count)
 
     def gave_up(self, part: str, why: Reason) -> None:
+        """A run was given up: whoever has the partition then folds it again."""
         self._gave_up.labels(part, why).inc()
 
     def rebalanced(self, part: str) -> None:
+        """The group shared its partitions out."""
         self._rebalances.labels(part).inc()
 
     def end(self, topic: str, partition: int, offset: int) -> None:
@@ -212,10 +163,13 @@ class Prometheus(Meters):
         """Ends and commits were just asked of the broker."""
         self._measured = time.monotonic()
 
+    def _reading(self, part: str, topic: str, partition: int) -> Reading:
+        return self.readings.setdefault(Place(part, topic, partition), Reading())
+
+    # -- asking --------------------------------------------------------------------------------------------------------
+
     def exposition(self) -> bytes:
         """All of it, in Prometheus's text format."""
-        from prometheus_client import generate_latest
-
         return generate_latest(self.registry)
 
     def live(self, now: float | None = None) -> dict[str, str]:
@@ -235,47 +189,28 @@ class Prometheus(Meters):
         total = sum(total for _, total in counts)
         return f"{phase} {sum(done for done, _ in counts) / total:.0%}" if phase == "restoring" and total else phase
 
-    def _reading(self, part: str, topic: str, partition: int) -> Reading:
-        return self.readings.setdefault(Place(part, topic, partition), Reading())
-
-
-class _Gauges:
-    """What is worked out when it is asked for: a gauge set only when something happens lies when nothing does."""
-
-    def __init__(self, meters: Prometheus) -> None:
-        self.meters = meters
-
-    def collect(self) -> Iterable[Metric]:
-        """The gauges, as of now."""
-        from prometheus_client.core import GaugeMetricFamily
-
+    def collect(self) -> Iterator[Metric]:
+        """The gauges, worked out as of now: one set only when something happens lies when nothing does."""
         now = time.monotonic()
-        here = ["processor", "topic", "partition"]
-        lag = GaugeMetricFamily("mnemolog_lag_records", "Records that wait to be folded", labels=here)
-        age = GaugeMetricFamily("mnemolog_commit_age_seconds", "How long folded records wait for a commit", labels=here)
-        for (part, topic, partition), reading in list(self.meters.readings.items()):
-            age.add_metric([part, topic, str(partition)], reading.commit_age(now))
-            if (waiting := reading.lag()) is not None:
-                lag.add_metric([part, topic, str(partition)], waiting)
-        yield from (lag, age, *self._of_parts(now))
+        readings = {(part, topic, str(p)): found for (part, topic, p), found in list(self.readings.items())}
+        place = ("processor", "topic", "partition")
+        lags = {name: lag for name, found in readings.items() if (lag := found.lag()) is not None}
+        ages = {name: found.commit_age(now) for name, found in readings.items()}
+        idle = {(part,): now - last for part, last in list(self._last.items())}
+        counts = list(self._restored.items())
+        restored = {(part, str(p)): done / total if total else 1.0 for (part, p), (done, total) in counts}
+        ready = {(part,): phase == "running" for part, phase in list(self.phases.items())}
+        measured = {} if self._measured is None else {(): now - self._measured}
+        yield _gauge("lag_records", "Records that wait to be folded", place, lags)
+        yield _gauge("commit_age_seconds", "How long folded records wait for a commit", place, ages)
+        yield _gauge("idle_seconds", "Time since the last event was folded", ("processor",), idle)
+        yield _gauge("restored_ratio", "Share of saved state that is read", ("processor", "partition"), restored)
+        yield _gauge("ready", "1 where the part runs", ("processor",), ready)
+        yield _gauge("lag_age_seconds", "Time since lag was measured: high where no broker answers", (), measured)
 
-    def _of_parts(self, now: float) -> Iterator[Metric]:
-        from prometheus_client.core import GaugeMetricFamily
 
-        idle = GaugeMetricFamily("mnemolog_idle_seconds", "Time since the last event was folded", labels=["processor"])
-        for part, last in list(self.meters._last.items()):
-            idle.add_metric([part], now - last)
-        restored = GaugeMetricFamily(
-            "mnemolog_restored_ratio", "Share of saved state that is read", labels=["processor", "partition"]
-        )
-        for (part, partition), (done, total) in list(self.meters._restored.items()):
-            restored.add_metric([part, str(partition)], done / total if total else 1.0)
-        ready = GaugeMetricFamily("mnemolog_ready", "1 where the part runs", labels=["processor"])
-        for part, phase in list(self.meters.phases.items()):
-            ready.add_metric([part], float(phase == "running"))
-        asked = GaugeMetricFamily(
-            "mnemolog_lag_age_seconds", "Time since lag was measured: high where no broker answers"
-        )
-        if self.meters._measured is not None:
-            asked.add_metric([], now - self.meters._measured)
-        yield from (idle, restored, ready, asked)
+def _gauge(name: str, about: str, labels: Sequence[str], values: Mapping[Any, float]) -> Metric:
+    found = GaugeMetricFamily(f"mnemolog_{name}", about, labels=labels)
+    for label, value in values.items():
+        found.add_metric(label, value)
+    return found

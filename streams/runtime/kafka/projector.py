@@ -19,10 +19,10 @@ from typing import Any
 
 from aiokafka import TopicPartition
 
+from projections.garbage import rare_collections
 from projections.store import Batch, Store
 from projections.tables import derived_batch, raw_batch
 from streams.core.driver import Placed
-from streams.core.errors import LogError
 from streams.core.events import TurnRecorded
 from streams.core.processor import Derived, Processor, Raw
 from streams.core.progress import Progress, no_progress
@@ -32,9 +32,8 @@ from streams.logs.kafka.connection import run
 from streams.logs.kafka.log import KafkaLog
 from streams.logs.kafka.records import Message, NotDerivedError, Read, derived, makers, read
 from streams.logs.kafka.topics import read_notes
-from streams.runtime.fold import rare_collections
 from streams.runtime.kafka.feed import Feed
-from streams.runtime.kafka.metrics import OFF, Meters
+from streams.runtime.kafka.metrics import Meters
 from streams.runtime.kafka.sets import sets_for
 from streams.runtime.memories import check_memory
 
@@ -119,16 +118,11 @@ class Projector:
         self.log = log
         self.store = store
         self.params = check_memory(store, log, processors)
-        self._meters = meters or OFF
+        self._meters = meters or Meters()
         self._wanted = {p.name: store.lineages[p.name] for p in processors}
         self._reads = {p.name: p.reads for p in processors}
         self._makers = makers(processors)
         self._lanes = [self._lane(partition, store.mark(partition)) for partition in range(log.partitions)]
-        ends = log.ends()
-        if any(lane.mark >= ends[partition] for partition, lane in enumerate(self._lanes)):
-            raise LogError(
-                f"the log ends before the memory {store.path} does", "name the brokers and prefix it was made from"
-            )
         self._told: dict[TopicPartition, Told] = {}
         self._sets: dict[str, tuple[str, list[str]]] = {}
         """By topic of derived rows: its set, and the processors whose rows, of our lineages, stand there."""
@@ -334,8 +328,11 @@ class Projector:
     def _commit(self, cuts: dict[int, int]) -> None:
         raw: dict[type, list[tuple[int, int, Raw[Any]]]] = {}
         rows: dict[type, list[Placed]] = {}
+        hashes: dict[int, bytes] = {}
         for partition, cut in cuts.items():
             events, placed = self._lanes[partition].take_to(cut)
+            # Where the newest record is no event, there is nothing that could be known again.
+            hashes[partition] = events[-1].record().hash if events and events[-1].offset == cut else b""
             for found in events:
                 raw.setdefault(type(found.event), []).append((partition, found.offset, as_stored(found)))
             for row in placed:
@@ -345,7 +342,7 @@ class Projector:
         resume = {f"{self._sets[place.topic][0]}/{place.partition}": told.resume for place, told in self._told.items()}
         tables = {cls: raw_batch(cls, entries) for cls, entries in raw.items()}
         tables |= {cls: derived_batch(cls, entries) for cls, entries in rows.items()}
-        self.store.commit(Batch(tables, [], cuts, resume=resume))
+        self.store.commit(Batch(tables, [], cuts, hashes, resume=resume))
         for partition, cut in cuts.items():
             self._meters.position(PART, self.log.names.turns, partition, cut + 1)
             self._meters.committed(PART, self.log.names.turns, partition, cut + 1)

@@ -21,9 +21,11 @@ from streams.core.processor import Processor
 from streams.logs.kafka.connection import Connection, run
 from streams.logs.kafka.topics import ensure_sets, write_notes
 from streams.logs.sqlite import wall_clock
-from streams.runtime.kafka.metrics import OFF, Meters
-from streams.runtime.kafka.part import FATAL, PART, Job
-from streams.runtime.kafka.sets import LIVE, SET, emitted_by, memory_params, set_id
+from streams.runtime import LIVE
+from streams.runtime.kafka.metrics import Meters
+from streams.runtime.kafka.part import PART, Job
+from streams.runtime.kafka.session import FATAL
+from streams.runtime.kafka.sets import SET, emitted_by, memory_params, set_id
 from streams.runtime.kafka.worker import StoreKind, Worker
 
 log = logging.getLogger(__name__)
@@ -38,7 +40,7 @@ SLOTS = 1000
 
 def work(
     connection: Connection, processors: Sequence[Processor[Any]], names: Sequence[str], folder: Path,
-    memory: str = LIVE, store: StoreKind = "disk", meters: Meters = OFF,
+    memory: str = LIVE, store: StoreKind = "disk", meters: Meters | None = None,
 ) -> None:  # fmt: skip
     """Runs a worker that emits the processors `names` (all where none are named) until SIGTERM or SIGINT.
 
@@ -89,10 +91,10 @@ def slot(folder: Path) -> Iterator[Path]:
 
 async def serve(
     job: Job, processors: Sequence[Processor[Any]], connection: Connection, folder: Path, store: StoreKind = "disk",
-    meters: Meters = OFF, clock: Callable[[], int] = wall_clock,
+    meters: Meters | None = None, clock: Callable[[], int] = wall_clock,
 ) -> None:  # fmt: skip
     """Runs a worker until SIGTERM or SIGINT; one that lost the brokers begins anew. Raises MnemologError."""
-    stopping = asyncio.Event()
+    stopping, meters = asyncio.Event(), meters or Meters()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stopping.set)

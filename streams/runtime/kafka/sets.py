@@ -20,8 +20,8 @@ from streams.core.params import Params
 from streams.core.processor import RAW, Processor, lineages, params_of
 from streams.logs.kafka.connection import Connection, admin, once_coordinated, run
 from streams.logs.kafka.topics import Names, listing, read_notes, write_notes
+from streams.runtime import LIVE
 
-LIVE = "live"
 KEY = "params"
 CANDIDATE = f"{KEY}/"
 SET = "set/"
@@ -163,15 +163,12 @@ async def _drop(connection: Connection, chosen: Listed) -> None:
     from streams.runtime.kafka.inner import delete_group
 
     group = Names(connection.prefix).group(chosen.set)
-    client = await admin(connection)
-    try:
+    async with admin(connection) as client:
         if members := await _members(client, group):
             raise BusyError(f"{members} workers still fold {group}", "stop the workers of the old parameters first")
         await write_notes(connection, {SET + chosen.set: None})  # first: readers look for no topic that is gone
         await client.delete_topics(chosen.topics)
         await delete_group(client, group)
-    finally:
-        await client.close()
 
 
 async def _members(client: Any, group: str) -> int:

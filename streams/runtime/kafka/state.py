@@ -4,6 +4,7 @@ The topic is the truth: a transaction writes changes there with the rows that th
 here. So a copy may be lost or late, never ahead; opened again, it reads on in the topic where it stood. Keys there:
 
     space NUL processor NUL key     a record of a processor's state (RAW for the clock of the space)
+    NUL writer NUL ID               the transactional id of who may write there, see `session`
     NUL mark                        the offset of the raw log that is folded next
     NUL ids/OFFSET                  the ids of a run of raw events that begins at this offset, packed
 """
@@ -23,6 +24,7 @@ from streams.logs.kafka.index import REPEATS
 
 MARK = b"\x00mark"
 IDS = b"\x00ids/"
+WRITER = "writer"
 SLACK = 24 * 3_600_000
 """Milliseconds for which ids are kept beyond REPEATS: clocks of brokers differ."""
 OUTDATED = 60 * 24 * 3600.0
@@ -59,6 +61,11 @@ class Known(NamedTuple):
 def state_key(space: str, stream: str, key: str) -> bytes:
     """The key of a state record."""
     return f"{space}\x00{stream}\x00{key}".encode()
+
+
+def writer_key(writer: str) -> bytes:
+    """The key of a writer's claim."""
+    return state_key("", WRITER, writer)
 
 
 def packed(ids: Sequence[Known]) -> Change:
@@ -167,6 +174,10 @@ class Kept:
         for stream, key, value in self._db.execute("SELECT stream, key, value FROM state WHERE space = ?", (space,)):
             found.setdefault(stream, {})[key] = value
         return found
+
+    def writers(self) -> set[str]:
+        """The writers whose claims stand."""
+        return {*self.space("").get(WRITER, ())}
 
     def deadlines(self) -> dict[str, str]:
         """The first key with which each space asks for a tick."""

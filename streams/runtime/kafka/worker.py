@@ -1,7 +1,7 @@
 """The worker: one Faust app and consumer group for all that a set of processors emits, one agent on the raw log.
 
-Faust shares the partitions out among the workers of the group and fetches; each partition that is ours is folded by a
-`Part`, which begins anew whenever the group shares out. What is unexpected stops the process without committing:
+Faust shares the partitions out among the workers of the group and fetches; those that are ours are folded by a
+`Session`, a new one whenever the group shares out. What is unexpected stops the process without committing:
 nothing is lost, and a restart goes on at the same record. Brokers that are away are waited for.
 """
 
@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
@@ -26,8 +27,9 @@ from streams.logs.kafka.records import headers_of
 from streams.logs.kafka.topics import PRODUCER, READER, Names, take_note
 from streams.logs.sqlite import wall_clock
 from streams.runtime.kafka.inner import RunApp, RunSchema
-from streams.runtime.kafka.metrics import OFF, Meters
-from streams.runtime.kafka.part import AWAY, PART, RECORDS, Job, Part
+from streams.runtime.kafka.metrics import Meters
+from streams.runtime.kafka.part import PART, Job, Part
+from streams.runtime.kafka.session import AWAY, RECORDS, Session
 from streams.runtime.kafka.sets import is_live
 from streams.runtime.kafka.state import Kept
 
@@ -52,18 +54,18 @@ class Worker:
 
     def __init__(
         self, job: Job, processors: Sequence[Processor[Any]], connection: Connection, folder: Path, store: StoreKind,
-        meters: Meters = OFF, clock: Callable[[], int] = wall_clock,
+        meters: Meters | None = None, clock: Callable[[], int] = wall_clock,
     ) -> None:  # fmt: skip
         """`processors` are all there are; `folder` is for this process alone."""
         self.job = job
         self.connection = connection
         self.names = Names(connection.prefix)
-        self.parts: dict[int, Part] = {}
+        self.session: Session | None = None
         self.failed: asyncio.Future[BaseException] = asyncio.get_running_loop().create_future()
         self._processors = processors
         self._folder = folder / job.log_id / job.set
         self._store = store
-        self._meters = meters
+        self._meters = meters or Meters()
         self._clock = clock
         self._kept: dict[int, Kept] = {}
         self._ticking = False
@@ -121,8 +123,8 @@ class Worker:
         while not self.app.crashed:
             await asyncio.sleep(0.25)
             self._meters.beat()
-            if self.parts:
-                self._meters.phase(PART, "running" if all(p.running for p in self.parts.values()) else "restoring")
+            if parts := self.parts:
+                self._meters.phase(PART, "running" if all(p.running for p in parts.values()) else "restoring")
         self._fail(self.app.crash_reason or LogError("Faust stopped", "start the worker again"))
 
     # -- partitions ----------------------------------------------------------------------------------------------------
@@ -134,17 +136,14 @@ class Worker:
         ours = {tp.partition for tp in assigned if tp.topic == self.names.turns}
         for partition in self._kept.keys() - ours:
             self._kept.pop(partition).close()
-        for partition in sorted(ours):
-            if partition not in self._kept:
-                path = None if self._store == "memory" else self._folder / f"{partition}.sqlite"
-                self._kept[partition] = Kept(path)
-            part = Part(
-                self.job, partition, self._kept[partition], self.connection, self._meters, self._append, self._clock
-            )
-            part.ticking = self._ticking
-            part.end = lambda partition=partition: self._end(partition)  # type: ignore[misc]
-            self.parts[partition] = part
-            part.start(self._fail)
+        for partition in ours - self._kept.keys():
+            self._kept[partition] = Kept(None if self._store == "memory" else self._folder / f"{partition}.sqlite")
+        parts = [Part(self.job, p, self._kept[p], self.connection, self._meters) for p in sorted(ours)]
+        for part in parts:
+            part.end = partial(self._end, part.partition)
+        self.session = Session(self.job, parts, self.connection, self._meters, self._append, self._clock)
+        self.session.ticking = self._ticking
+        self.session.start(self._fail)
         if not ours:
             self._meters.phase(PART, "running")  # others have all partitions: it stands by
         log.info("folding", extra={"fields": {"partitions": sorted(ours), "set": self.job.set}})
@@ -154,10 +153,16 @@ class Worker:
         await self._let_go()
 
     async def _let_go(self) -> None:
-        parts, self.parts = self.parts, {}
-        await asyncio.gather(*(part.stop(SETTLE) for part in parts.values()))
-        for partition in parts:
-            self._meters.released(PART, self.names.turns, partition)
+        session, self.session = self.session, None
+        if session is not None:
+            await session.stop(SETTLE)
+            for partition in session.parts:
+                self._meters.released(PART, self.names.turns, partition)
+
+    @property
+    def parts(self) -> Mapping[int, Part]:
+        """The partitions that it folds."""
+        return {} if self.session is None else self.session.parts
 
     def _end(self, partition: int) -> int:
         """The end of the raw log as of the last fetch; 0 where it is not known."""
@@ -203,7 +208,7 @@ class Worker:
                             take_note(notes, message.key, message.value)
                         if found:
                             self._ticking = is_live(notes, self._processors, self.job.emitted)
-                            for part in self.parts.values():
-                                part.ticking = self._ticking
+                            if self.session is not None:
+                                self.session.ticking = self._ticking
             except (KafkaError, OSError, TimeoutError):
                 await asyncio.sleep(AWAY)

@@ -1,0 +1,77 @@
+"""What a context is composed from: a memory as of a position, by its index; turns' words by one query of its tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from projections.context.turns import Turn
+from projections.recall.answers import Sight
+from projections.recall.dynamics import role_of
+from projections.recall.held import Seen
+from streams.core.section import Ask, Members, Section, Spoken
+
+R = TypeVar("R")
+
+
+class MemorySource:
+    """A memory, for one context. What was read once is not read again."""
+
+    def __init__(self, sight: Sight, ask: Ask, until: int | None) -> None:
+        self.sight = sight
+        self.ask = ask
+        self.until = until
+        self.seen: Seen = sight.recall.index.space(ask.space, until)
+        self.keepers = {keep.event: p.name for p in sight.recall.processors for keep in p.read_model.keeps}
+        self.answered: dict[tuple[str, str], list[tuple[Any, ...]]] = {}
+        """Rows by SQL and what it was given: two sections of a mechanism often ask the same."""
+
+    def reader(self, section: Section) -> MemoryReader:
+        """What a section reads."""
+        return MemoryReader(self, section)
+
+    def words(self, positions: Sequence[int]) -> dict[int, Turn]:
+        """The turns at some offsets, by offset."""
+        return self.sight.recall.turns.read(self.sight.connection, self.ask.space, positions)
+
+    def spoken(self, turn: int) -> Spoken:
+        """A turn of the index, its words apart."""
+        seen, flags = self.seen, int(self.seen.documents.flags[turn])
+        return Spoken(seen.id(turn), seen.position(turn), int(seen.documents.at[turn]), role_of(flags))
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryReader:
+    """What a section reads: see `streams.core.section.Reader`."""
+
+    source: MemorySource
+    section: Section
+
+    def kept(self, event: type[R], keys: Iterable[str], *others: type[Any]) -> dict[str, R]:
+        of, index = self.source, self.source.sight.recall.index
+        found = index.related(of.ask.space, of.keepers.get(event, ""), keys, of.until)
+        last = {key: [one for one in records if type(one) in (event, *others)] for key, records in found.items()}
+        return {key: records[-1] for key, records in last.items() if records and type(records[-1]) is event}
+
+    def members(self, group: str, part: str, most: int = 1_000) -> Members:
+        of = self.source
+        return of.sight.recall.index.members(of.ask.space, group, part, most, of.until)
+
+    def turns(self, ids: Iterable[str]) -> dict[str, Spoken]:
+        seen = self.source.seen
+        found = {id: seen.turn(id) for id in ids}
+        ended = seen.documents.ended
+        return {id: self.source.spoken(turn) for id, turn in found.items() if turn >= 0 and ended[turn] > seen.until}
+
+    def session(self) -> Iterator[Spoken]:
+        return map(self.source.spoken, self.source.seen.said(self.source.ask.session))
+
+    def rows(self, name: str, **given: Any) -> list[tuple[Any, ...]]:
+        of, sql = self.source, self.section.queries[name]
+        known = {"space": of.ask.space, "session": of.ask.session, "now": of.ask.now} | given
+        used = {k: v for k, v in known.items() if f"${k}" in sql}
+        asked = sql, repr(used)
+        if asked not in of.answered:
+            of.answered[asked] = of.sight.connection.execute(sql, used).fetchall()
+        return of.answered[asked]

@@ -1,0 +1,259 @@
+"""What can be read of a damaged log: its records are looked for in each page of its file and of its journal.
+
+Why not by SQL: one bit in a page that leads to others hides all that it leads to. The log is append-only, so a record
+stands in any page as it was written or it is damaged, and the running hash of the log tells which: a record is what was
+recorded where its own hash, or that of the record after it, says so. Of the first record after a gap nothing says so:
+it counts as lost.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import NamedTuple
+
+from streams.core.errors import LogError, UsageError
+from streams.core.events import Outside, decode
+from streams.core.progress import Progress, no_progress
+from streams.logs.log import HASH_BYTES, Stored, hashed
+from streams.logs.sqlite import BATCH, FAILURES, SqliteLog, looked_at, noted
+
+PAGE = 4096
+FRAME = 24
+"""Bytes before each page in a journal, whose first 4 are its number; a header of 32 bytes stands before all."""
+LEAF = 13
+"""The first byte of a page with records of a table."""
+
+
+class Row(NamedTuple):
+    """A record as a page holds it."""
+
+    space: str
+    id: str
+    type: str
+    recorded_at: int
+    value: bytes
+    hash: bytes
+
+    def after(self, before: bytes) -> bytes:
+        """The hash of the log after it, where `before` is that before it."""
+        return hashed(before, self.space, self.id, self.recorded_at, self.type, self.value)
+
+    def event(self) -> Outside | None:
+        """What it says; None where that cannot be decoded."""
+        try:
+            event = decode(self.type, self.value)
+        except Exception:  # why any: its bytes may be anything
+            return None
+        return event if (event.space, event.id) == (self.space, self.id) else None
+
+
+@dataclass(slots=True)
+class Ranges:
+    """Offsets, as ranges with both ends."""
+
+    found: list[tuple[int, int]] = field(default_factory=list)
+
+    def add(self, first: int, last: int) -> None:
+        """Takes up a range that begins after all others."""
+        if self.found and self.found[-1][1] + 1 == first:
+            first = self.found.pop()[0]
+        if first <= last:
+            self.found.append((first, last))
+
+    def count(self) -> int:
+        """How many offsets."""
+        return sum(last - first + 1 for first, last in self.found)
+
+    def __str__(self) -> str:
+        told = [str(first) if first == last else f"{first} to {last}" for first, last in self.found[:10]]
+        return ", ".join(told) + (", …" if len(self.found) > 10 else "")
+
+
+@dataclass(slots=True)
+class Rescued:
+    """What became of the records of a damaged log."""
+
+    readable: Ranges = field(default_factory=Ranges)
+    lost: Ranges = field(default_factory=Ranges)
+
+
+class Pages:
+    """The pages of a log's file and of its journal, in all versions that are there."""
+
+    def __init__(self, path: Path) -> None:
+        """Raises UsageError where there is no such file."""
+        try:
+            self._file = path.read_bytes()
+        except OSError as error:
+            raise UsageError(f"{path} cannot be read: {error.strerror}", "name a home with a log") from error
+        journal = path.with_name(f"{path.name}-wal")
+        self._journal = journal.read_bytes() if journal.exists() else b""
+        self._newer: dict[int, int] = {}
+        """Where in the journal the last version of a page begins."""
+        for at in self._frames():
+            self._newer[int.from_bytes(self._journal[at - FRAME : at - FRAME + 4])] = at
+
+    def _frames(self) -> range:
+        return range(32 + FRAME, len(self._journal) - PAGE + 1, FRAME + PAGE)
+
+    def leaves(self) -> Iterator[bytes]:
+        """All that may hold records."""
+        for data, starts in ((self._file, range(0, len(self._file), PAGE)), (self._journal, self._frames())):
+            for at in starts:
+                if data[at] == LEAF:
+                    yield data[at : at + PAGE].ljust(PAGE, b"\0")
+
+    def versions(self, number: int) -> Iterator[bytes]:
+        """A page by its number, counted from 1: as the journal has it, and as the file does."""
+        if at := self._newer.get(number):
+            yield self._journal[at : at + PAGE]
+        yield self._file[(number - 1) * PAGE : number * PAGE]
+
+    def rows(self) -> Iterator[tuple[int, Row]]:
+        """Whatever looks like a record of the log, with its offset."""
+        for page in self.leaves():
+            count = min(int.from_bytes(page[3:5]), PAGE // 4)
+            for at in range(8, 8 + 2 * count, 2):
+                with suppress(IndexError, ValueError):
+                    yield self._row(page, int.from_bytes(page[at : at + 2]))
+
+    def _row(self, page: bytes, at: int) -> tuple[int, Row]:
+        size, at = _number(page, at)
+        offset, at = _number(page, at)
+        return offset, _decoded(self._payload(page, at, size))
+
+    def _payload(self, page: bytes, at: int, size: int) -> bytes:
+        """The bytes of a record, of which the first stand in its page, the others in pages that each name the next."""
+        if size <= PAGE - 35:
+            return page[at : at + size]
+        least = (PAGE - 12) * 32 // 255 - 23
+        here = least + (size - least) % (PAGE - 4)
+        here = here if here <= PAGE - 35 else least
+        parts, left = [page[at : at + here]], size - here
+        number = int.from_bytes(page[at + here : at + here + 4])
+        while left > 0:
+            more = next((page for page in self.versions(number) if len(page) == PAGE), None)
+            if more is None:
+                raise ValueError("it is cut off")
+            parts.append(more[4 : 4 + min(left, PAGE - 4)])
+            left -= PAGE - 4
+            number = int.from_bytes(more[:4])
+        return b"".join(parts)
+
+
+def _number(data: bytes, at: int) -> tuple[int, int]:
+    """A number as SQLite writes it in one to nine bytes, and where it ends."""
+    value = 0
+    for _ in range(8):
+        value = value << 7 | data[at] & 127
+        at += 1
+        if data[at - 1] < 128:
+            return value, at
+    return value << 8 | data[at], at + 1
+
+
+def _decoded(data: bytes) -> Row:
+    """A record of the log. Raises ValueError for what is none."""
+    end, at = _number(data, 0)
+    kinds: list[int] = []
+    while at < end:
+        kind, at = _number(data, at)
+        kinds.append(kind)
+    if len(kinds) != 7 or kinds[0] or kinds[6] != 12 + 2 * HASH_BYTES:
+        raise ValueError("it is no record of the log")
+    parts: list[bytes] = []
+    for kind in kinds[1:]:
+        length = (kind - 12) // 2 if kind >= 12 else (0, 1, 2, 3, 4, 6, 8)[kind]
+        parts.append(data[at : at + length])
+        at += length
+    if at != len(data):
+        raise ValueError("it is cut off")
+    space, id_, type_, recorded_at, value, hash_ = parts
+    return Row(space.decode(), id_.decode(), type_.decode(), int.from_bytes(recorded_at, signed=True), value, hash_)
+
+
+def readable(path: Path) -> Iterator[tuple[int, Row | None]]:
+    """By offset: the record that can be read, or None; offsets of which nothing is there are left out."""
+    found: dict[int, list[Row]] = {}
+    for offset, row in Pages(path).rows():
+        if row not in found.setdefault(offset, []):
+            found[offset].append(row)
+    befores: list[bytes] = [b""]
+    last = -1
+    for offset in sorted(found):
+        rows, following = found[offset], found.get(offset + 1, [])
+        if offset != last + 1:
+            befores = []
+        sure = [
+            (row, after)
+            for before in befores
+            for row in rows
+            if (after := row.after(before)) == row.hash or any(one.after(after) == one.hash for one in following)
+        ]
+        if sure:
+            row, after = sure[0]
+            befores = [after]
+            yield offset, row
+        else:
+            befores = [row.hash for row in rows]
+            yield offset, None
+        last = offset
+
+
+def look(path: Path) -> Rescued:
+    """Which events of a log can be read."""
+    rescued = Rescued()
+    for _ in _told(path, rescued):
+        pass
+    return rescued
+
+
+def _told(path: Path, rescued: Rescued) -> Iterator[tuple[Outside, int]]:
+    """The events of a log that can be read, with the times of their recording."""
+    end = 0
+    for offset, row in readable(path):
+        event = None if row is None else row.event()
+        if row is None or event is None:
+            continue
+        rescued.lost.add(end, offset - 1)
+        rescued.readable.add(offset, offset)
+        end = offset + 1
+        yield event, row.recorded_at
+
+
+def rescue(path: Path, target: Path, progress: Progress = no_progress) -> Rescued:
+    """Copies what can be read of a damaged log into a new one, which appears whole or not at all.
+
+    Raises LogError where the target cannot be written.
+    """
+    rescued = Rescued()
+    partial = target.with_name(f"{target.name}.partial")
+    partial.unlink(missing_ok=True)
+    gate = partial.with_name(f"{partial.name}.gate")
+    log = SqliteLog(partial)
+    try:
+        with closing(log):
+            batch: list[tuple[Outside, int]] = []
+            for one in _told(path, rescued):
+                batch.append(one)
+                if len(batch) >= BATCH:
+                    _append(log, batch)
+                    progress(log.end(0), log.end(0))
+                    batch = []
+            _append(log, batch)
+            with suppress(*FAILURES), closing(looked_at(path)) as old:
+                if params := noted(old, "params"):
+                    log.note("params", params)
+        partial.replace(target)
+    finally:
+        for left in (partial, gate, *(partial.with_name(f"{partial.name}{end}") for end in ("-wal", "-shm"))):
+            left.unlink(missing_ok=True)
+    return rescued
+
+
+def _append(log: SqliteLog, events: list[tuple[Outside, int]]) -> None:
+    if strange := [one for one in log.append_recorded(events) if not isinstance(one, Stored)]:
+        raise LogError(f"the log says two things of one event: {strange[0]}", "restore the newest backup")

@@ -1,0 +1,179 @@
+"""Direct access: what a session notes of its plans, assumptions, conclusions and facts, and what becomes of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from processors.contradictions import BeliefContradicted, BeliefRestored, BeliefStated
+from processors.direct_access import PROCESSOR, SessionNoted
+from processors.direct_access.events import KINDS
+from processors.manifest import SegmentConcluded
+from streams.core.events import SECOND, NoteSettled, NoteTaken, TurnRecorded, TurnRetracted
+from tests.laws.laws import MAX_RECORD
+from tests.memories import make
+from tests.steps import Steps
+
+
+class Session(Steps):
+    """A session, and what it has noted."""
+
+    def __init__(self, **params: Any) -> None:
+        super().__init__(PROCESSOR, **params)
+        self.turns = 0
+
+    def say(self, content: str, role: str = "user", **beliefs: str) -> TurnRecorded:
+        """A turn; `beliefs` are what it states, by attribute."""
+        self.turns += 1
+        turn = TurnRecorded("space", f"t{self.turns}", self.turns * SECOND, "s", "ann", role, content)  # type: ignore[arg-type]
+        for attribute, value in beliefs.items():
+            self.give(self.event(BeliefStated, turn, attribute=attribute, value=value), turn)
+        self.give(turn)
+        return turn
+
+    def event(self, kind: type, turn: TurnRecorded, **given: Any) -> Any:
+        return make(kind, space="space", session="s", at=turn.at, turn=turn.id, **given)
+
+    def retract(self, turn: TurnRecorded) -> None:
+        self.give(TurnRetracted("space", f"r{turn.id}", turn.at, "s", turn.id))
+
+    def take(self, note: str, content: str, context: str = "") -> None:
+        self.give(NoteTaken("space", f"n{note}", 0, note, content, "s", context=context))
+
+    @property
+    def notes(self) -> dict[str, SessionNoted]:
+        return {event.note: event for event in self.all(SessionNoted)}
+
+    @property
+    def now(self) -> list[tuple[str, str]]:
+        return [(event.kind, event.text) for event in self.notes.values() if event.status == "current"]
+
+
+@pytest.mark.parametrize(
+    ("said", "kind"),
+    [
+        ("The plan is to ship the catalogue on Friday.", "plan"),
+        ("We are going to paint the bridge first.", "plan"),
+        ("The next step is to seal the kiln.", "plan"),
+        ("Wir werden die Dachrinne ersetzen.", "plan"),
+        ("I assume that the disk of the archive is full.", "assumption"),
+        ("Presumably the ferry is late again.", "assumption"),
+        ("Ich nehme an, dass der Schuppen trocken ist.", "assumption"),
+    ],
+)
+def test_a_sentence_that_plans_or_assumes_is_noted_as_it_was_said(said: str, kind: str) -> None:
+    session = Session()
+    session.say(f"Good morning. {said}")
+    assert session.now == [(kind, said)]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Is the plan to ship on Friday?",
+        "The floor plan of the museum has five rooms.",
+        "It is going to rain.",
+        "I suppressed the warning.",
+        "He is going to be late.",
+    ],
+)
+def test_questions_and_words_that_only_look_alike_are_not(said: str) -> None:
+    session = Session()
+    session.say(said)
+    assert session.now == []
+
+
+def test_what_a_tool_put_out_plans_nothing() -> None:
+    session = Session()
+    session.say("The plan is to ship the catalogue.", role="tool")
+    assert session.now == []
+
+
+def test_a_new_plan_takes_the_place_of_the_one_on_the_same_matter_which_is_kept() -> None:
+    session = Session()
+    session.say("The plan is to ship the catalogue on Friday.")
+    session.say("The plan is to seal the kiln with clay.")
+    session.say("Actually the plan is to ship the catalogue on Monday.")
+    assert session.now == [
+        ("plan", "The plan is to seal the kiln with clay."),
+        ("plan", "Actually the plan is to ship the catalogue on Monday."),
+    ]
+    (old,) = [note for note in session.notes.values() if note.status == "superseded"]
+    assert (old.turn, session.notes[old.by].turn) == ("t1", "t3")
+
+
+def test_where_the_later_one_is_retracted_the_earlier_stands_again() -> None:
+    session = Session()
+    session.say("The plan is to ship the catalogue on Friday.")
+    later = session.say("Actually the plan is to ship the catalogue on Monday.")
+    session.retract(later)
+    assert session.now == [("plan", "The plan is to ship the catalogue on Friday.")]
+
+
+def test_an_earlier_one_that_is_retracted_does_not_come_back() -> None:
+    session = Session()
+    first = session.say("The plan is to ship the catalogue on Friday.")
+    later = session.say("Actually the plan is to ship the catalogue on Monday.")
+    session.retract(first)
+    session.retract(later)
+    assert session.now == []
+    assert {note.status for note in session.notes.values()} == {"retracted"}
+
+
+def test_conclusions_and_facts_come_from_who_detects_them() -> None:
+    session = Session()
+    session.give(make(SegmentConcluded, space="space", session="s", turn="t9", conclusion="The seal was worn."))
+    session.say("Hello there. I live in Oslo, near the canal.", live="oslo")
+    assert session.now == [("conclusion", "The seal was worn."), ("fact", "I live in Oslo, near the canal.")]
+
+
+def test_a_fact_that_is_contradicted_is_superseded_until_it_is_judged_otherwise() -> None:
+    session = Session()
+    first = session.say("I live in Oslo.", live="oslo")
+    second = session.say("I moved, I live in Bergen now.", live="bergen")
+    session.give(session.event(BeliefContradicted, second, older=first.id, attribute="live"), second)
+    assert session.now == [("fact", "I moved, I live in Bergen now.")]
+    session.give(make(BeliefRestored, space="space", session="s", turn="t1", newer="t2", attribute="live"), second)
+    assert sorted(session.now) == [("fact", "I live in Oslo."), ("fact", "I moved, I live in Bergen now.")]
+
+
+@pytest.mark.parametrize(
+    ("content", "context"), [("Plan: paint the orchard", ""), ("paint the orchard", "plan"), ("plan : no", "x")]
+)
+def test_an_agent_s_note_that_names_its_kind_is_one(content: str, context: str) -> None:
+    session = Session()
+    session.take("n1", content, context)
+    assert session.now == ([("plan", "paint the orchard")] if context != "x" else [])
+
+
+def test_an_agent_s_note_taken_again_or_settled_is_the_last_word_on_it() -> None:
+    session = Session()
+    session.take("n1", "key fact: the harbour office opens at nine")
+    session.take("n1", "fact: the harbour office opens at ten")
+    assert session.now == [("fact", "the harbour office opens at ten")]
+    session.give(NoteSettled("space", "x", 0, "n1", "s"))
+    assert session.now == []
+    session.give(NoteSettled("space", "y", 0, "n1", "s"))
+    assert session.now == []
+
+
+def test_six_of_a_kind_are_current_and_the_oldest_gives_way() -> None:
+    session = Session()
+    words = ("kiln", "bridge", "museum", "tractor", "lantern", "quarry", "meadow", "choir")
+    for word in words:
+        session.say(f"The plan is to photograph the {word}.", role="assistant")
+    assert [text.split()[-1] for _, text in session.now] == [f"{word}." for word in words[2:]]
+    assert [note.status for note in session.notes.values()].count("passed") == 2
+
+
+def test_records_stay_small_whatever_is_noted() -> None:
+    session = Session()
+    for n in range(40):
+        wide = "東京" * 60 if n % 2 else f"part{n} " * 30
+        for kind in KINDS:
+            session.give(
+                NoteTaken("space", f"{n}{kind}", 0, f"{n}{kind}".ljust(200, "x"), f"{n} {wide}", "s", context=kind)
+            )
+    assert max(len(value or b"") for _, value in session.state.changes()) <= MAX_RECORD
+    assert len(session.now) == 24
