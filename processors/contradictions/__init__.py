@@ -36,7 +36,7 @@ class ContradictionsParams(Params):
     """What becomes of a pair of statements, by how likely the newer takes the place of the older."""
 
     sure: float = param(
-        0.7,
+        0.65,
         "likelihood 0..1",
         "from here on it is taken as changed",
         source="tuned on tests/voices and sequences",

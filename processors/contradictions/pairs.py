@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from processors.contradictions.reading import Clause, Reading, Value
-from processors.contradictions.words import ACTS, BITS
+from processors.contradictions.words import ACTS, BITS, COMMON_WORDS
 from streams.core.text.learned import Learned
 from streams.core.text.signals import signals as word_signals
 
@@ -206,8 +206,9 @@ def judge(newer: Reading, older: Reading, setting: Setting, words: Sequence[str]
 
 
 def words_seen(text: str) -> list[str]:
-    """The signals of a newer turn's words, named apart from those of a pair."""
-    return [f"w:{signal}" for signal in word_signals(text)]
+    """The signals of a newer turn's words, named apart from those of a pair. Why only of little words: what a turn is
+    about does not tell whether it changes anything."""
+    return [f"w:{signal}" for signal in word_signals(text) if COMMON_WORDS.issuperset(signal.split())]
 
 
 def glanced(text: str) -> list[str]:

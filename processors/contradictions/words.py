@@ -86,6 +86,10 @@ class Language:
             )  # fmt: skip
         return found
 
+    def little(self) -> list[str]:
+        """Words that tell nothing of what is spoken of."""
+        return [word for word, bits in self._bits.items() if not bits & VERB]
+
     def _stem(self, word: str) -> str:
         if self.name == "en" and "our" in word[2:]:
             word = word.replace("our", "or")
@@ -104,3 +108,9 @@ def language(words: Iterable[str]) -> Language:
     counts = sum([_TELLING[word] for word in words if word in _TELLING][:200])
     best = max(range(len(LANGUAGES)), key=lambda place: (counts >> 8 * place & 255, -place))
     return WORDS[LANGUAGES[best]]
+
+
+COMMON_WORDS = frozenset(["^", "$", "*", "#", "?", "!", "."]) | {
+    word for one in WORDS.values() for word in one.little()
+}
+"""What signals of words may consist of: little words and those that tell how a statement stands to others."""

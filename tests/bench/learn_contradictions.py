@@ -23,7 +23,6 @@ from processors.contradictions.reading import CHANGING, MAX_TEXT, read
 from streams.core.events import DAY, MINUTE, SECOND, TurnRecorded
 from streams.core.text import read as text_of
 from streams.core.text.learned import likelihood
-from streams.core.text.signals import signals as word_signals
 from tests.bench import learning
 from tests.bench.data import DATA
 from tests.bench.learning import Example, Weights
@@ -86,7 +85,7 @@ def walk(
         said, who = turn.content[:MAX_TEXT], turn.agent or turn.role
         reading = read(said)
         words = words_of(text.terms, text.names, said) + keyed(reading, who)
-        of_words = [f"w:{signal}" for signal in word_signals(said)]
+        of_words = pairs.words_seen(said)
         for slot, setting in known.near(words, turn.session, who, bool(reading.acts & CHANGING)):
             other = known.slots[slot]
             older = read(other.text)
