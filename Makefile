@@ -24,7 +24,7 @@ demo: $(VENV)/installed
 	@$(BIN)/mnemolog demo
 
 test: lint
-	@$(BIN)/pytest --numprocesses auto --dist loadfile
+	@$(BIN)/pytest --numprocesses auto --dist loadfile --no-loadscope-reorder
 
 bench: $(VENV)/installed-dev
 	@$(BIN)/python -m tests.bench $$(test -z "$(STRICT)" || echo --strict)

@@ -1,32 +1,53 @@
-"""mnemolog from Python: record turns and ask for the context, over the socket of a running `mnemolog serve`.
+"""mnemolog from Python: record turns, and ask what a model should be given.
 
     from mnemolog import Memory
 
-    memory = Memory(space="ann")
+    memory = Memory("ann")
     memory.record("chat-7", "user", "Why does the nightly build fail?")
     messages = memory.context("chat-7")["messages"]   # hand these to any chat model
+
+Nothing needs to run first: where nobody serves the home, a server is started, which ends after ten idle minutes. With
+`url` (and `key`) the same calls go to a server elsewhere, by HTTP. `AsyncMemory` has the same calls to await.
 
 One module, the standard library alone: it can be copied into an agent's environment.
 """
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import random
+import shlex
+import shutil
 import socket
 import struct
+import subprocess
+import sys
+import threading
 import time
+import urllib.error
+import urllib.request
 import uuid
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
-__all__ = ["BusyError", "FailedError", "LaterError", "Memory", "NotServedError", "RefusedError", "UncertainError"]
+__all__ = [
+    "AsyncMemory", "BusyError", "DeniedError", "FailedError", "LaterError", "Memory", "NotServedError", "RefusedError",
+    "UncertainError",
+]  # fmt: skip
 
-
+T = TypeVar("T")
+IDLE = 600
+"""Seconds without a request after which a server ends that was started from here."""
 FIRST_PAUSE, LAST_PAUSE = 0.02, 1.0
 """Seconds between tries: twice as many after each."""
+MOST = 1000
+"""Events of one request."""
 LONGEST = 100
 """Bytes of a socket's path that every system takes."""
 
@@ -58,8 +79,13 @@ class RefusedError(ValueError):
     """What was sent was refused; the message says which field and why."""
 
 
+class DeniedError(PermissionError):
+    """The key may not do this, or is none."""
+
+
 KINDS = {
     "UsageError": RefusedError,
+    "DeniedError": DeniedError,
     "BusyError": BusyError,
     "BehindError": LaterError,
     "BrokenError": LaterError,
@@ -69,13 +95,23 @@ KINDS = {
 
 
 class Memory:
-    """One space of a home that is served. Every call opens a connection of its own, so threads may share it."""
+    """One space of a memory. Every call is a connection of its own, so threads may share it."""
 
-    def __init__(self, home: str | Path | None = None, space: str = "default", timeout: float = 60.0) -> None:
-        """`home` is MNEMOLOG_HOME or ~/.mnemolog where None; `timeout` is in seconds, for each call."""
+    def __init__(
+        self, space: str = "", *, home: str | Path | None = None, url: str = "", key: str = "", timeout: float = 60.0,
+        start: bool = True,
+    ) -> None:  # fmt: skip
+        """`space` is MNEMOLOG_SPACE or "default" where empty, `home` MNEMOLOG_HOME or ~/.mnemolog.
+
+        With `url` (MNEMOLOG_URL, where no home is named) a server is asked by HTTP, with `key` (MNEMOLOG_KEY).
+        `timeout` is in seconds, for each call. `start` False: where nobody serves the home, that is an error.
+        """
+        self.space = space or os.environ.get("MNEMOLOG_SPACE") or "default"
         self.home = Path(home or os.environ.get("MNEMOLOG_HOME") or "~/.mnemolog").expanduser()
-        self.space = space
+        self.url = (url or ("" if home else os.environ.get("MNEMOLOG_URL", ""))).rstrip("/")
+        self.key = key or os.environ.get("MNEMOLOG_KEY", "")
         self.timeout = timeout
+        self.start = start
 
     def record(self, session: str, role: str, content: str, **more: Any) -> str:
         """Records one turn, durably; its id. `more`: agent, at (ISO 8601), id, reply_to, parts.
@@ -98,13 +134,37 @@ class Memory:
 
         Raises RefusedError for the first refused, those before and after it being recorded, and errors as `record`.
         """
+        return self._told(events)[0]
+
+    def retract(self, session: str, *turns: str, reason: str = "edited") -> dict[str, Any]:
+        """Takes turns back: they are no longer shown or matched, and history keeps them.
+
+        `reason`: edited, regenerated, popped or cleared. Of those who take a turn back for one reason, the first does;
+        the answer has the turns that this call took back, `turns`, and the position `after` which that is known.
+        """
+        after, taken = "", list[str]()
+        for start in range(0, len(turns), MOST):
+            some = turns[start : start + MOST]
+            after, stored = self._told(
+                [
+                    {"type": "turn-retracted", "session": session, "turn": turn, "reason": reason}
+                    | {"id": str(uuid.uuid5(uuid.NAMESPACE_OID, json.dumps([session, turn, reason])))}
+                    for turn in some
+                ]
+            )
+            taken += [turn for turn, new in zip(some, stored, strict=True) if new]
+        return {"turns": taken, "after": after}
+
+    def _told(self, events: Sequence[dict[str, Any]]) -> tuple[str, list[bool]]:
+        """Records events: the position of the last, and of each whether it is new."""
         said = [{"space": self.space, "id": str(uuid.uuid4())} | event for event in events]
         after = ""
-        for outcome in self._request({"feed": said}):
+        outcomes = self._request({"feed": said})
+        for outcome in outcomes:
             if "refused" in outcome:
                 raise RefusedError(outcome["refused"])
             after = f"{outcome['partition']}:{outcome.get('stored', outcome.get('duplicate'))}"
-        return after
+        return after, ["stored" in outcome for outcome in outcomes]
 
     def context(self, session: str, record: bool = True, **more: Any) -> dict[str, Any]:
         """What a model should be given now: `text`, `messages`, and every score and turn behind them.
@@ -154,18 +214,26 @@ class Memory:
         """The answer to any question a home answers, such as ask("view", name="efforts", space="ann")."""
         return self._request({"ask": what, "arguments": arguments})
 
+    def serve(self) -> None:
+        """Sees that somebody serves the home: starts a server where nobody does. Raises NotServedError."""
+        _serve(self.home, time.monotonic() + self.timeout)
+
     def _request(self, message: dict[str, Any]) -> Any:
         """Sends a request until it is answered. Why that is harmless: what it records has its id already."""
         line = json.dumps(message).encode() + b"\n"
         deadline = time.monotonic() + self.timeout
         pause = FIRST_PAUSE
         uncertain = False
+        started = False
         trouble = Exception()
         while True:
             try:
-                return _said(self._answer(line, deadline))
+                return _said(self._sent(line, deadline) if self.url else self._answer(line, deadline))
             except NotServedError:
-                if not uncertain:
+                if self.start and not self.url and not started:
+                    started = True
+                    _serve(self.home, deadline)
+                elif not uncertain:
                     raise
             except (BusyError, LaterError) as error:
                 trouble = error
@@ -174,7 +242,8 @@ class Memory:
             if time.monotonic() + pause >= deadline:
                 if uncertain:
                     raise UncertainError(
-                        f"{self.home} took the request and did not answer: it is not known whether it was carried out"
+                        f"{self.url or self.home} took the request and did not answer: "
+                        "it is not known whether it was carried out"
                     )
                 raise trouble
             time.sleep(pause * random.uniform(0.5, 1))
@@ -198,6 +267,128 @@ class Memory:
         if not answer.endswith(b"\n"):
             raise UncertainError
         return dict(json.loads(answer))
+
+    def _sent(self, line: bytes, deadline: float) -> dict[str, Any]:
+        """The answer to one try by HTTP. Raises NotServedError, BusyError or UncertainError."""
+        headers = {"Content-Type": "application/json"} | ({"Authorization": f"Bearer {self.key}"} if self.key else {})
+        request = urllib.request.Request(f"{self.url}/v1/call", line, headers)
+        try:
+            with urllib.request.urlopen(request, timeout=max(deadline - time.monotonic(), 0.01)) as answer:
+                said = answer.read()
+        except urllib.error.HTTPError as error:
+            said = error.read()
+            if error.code in (429, 503):
+                raise BusyError(f"{self.url} is busy: nothing was done") from error
+        except urllib.error.URLError as error:
+            if isinstance(error.reason, ConnectionRefusedError | socket.gaierror):
+                raise NotServedError(f"nobody serves {self.url}: {error.reason}") from error
+            raise UncertainError from error
+        except OSError as error:
+            raise UncertainError from error
+        try:
+            return dict(json.loads(said))
+        except ValueError as error:
+            raise FailedError(f"{self.url} is no mnemolog: it answered {said[:80]!r}") from error
+
+
+class AsyncMemory:
+    """The calls of `Memory`, to be awaited: each runs in a thread, at most `threads` at once."""
+
+    def __init__(self, space: str = "", *, threads: int = 16, **how: Any) -> None:
+        """As `Memory`."""
+        self.memory = Memory(space, **how)
+        self._threads = ThreadPoolExecutor(threads, "mnemolog")
+
+    async def _run(self, call: Callable[..., T], *given: Any, **more: Any) -> T:
+        return await asyncio.get_running_loop().run_in_executor(self._threads, lambda: call(*given, **more))
+
+    async def record(self, session: str, role: str, content: str, **more: Any) -> str:
+        """As `Memory.record`."""
+        return await self._run(self.memory.record, session, role, content, **more)
+
+    async def note(self, content: str, note: str | None = None, **more: Any) -> str:
+        """As `Memory.note`."""
+        return await self._run(self.memory.note, content, note, **more)
+
+    async def tell(self, *events: dict[str, Any]) -> str:
+        """As `Memory.tell`."""
+        return await self._run(self.memory.tell, *events)
+
+    async def retract(self, session: str, *turns: str, reason: str = "edited") -> dict[str, Any]:
+        """As `Memory.retract`."""
+        return await self._run(self.memory.retract, session, *turns, reason=reason)
+
+    async def context(self, session: str, record: bool = True, **more: Any) -> dict[str, Any]:
+        """As `Memory.context`."""
+        return await self._run(self.memory.context, session, record, **more)
+
+    async def recall(
+        self, query: str, session: str = "", record: bool | None = None, **more: Any
+    ) -> list[dict[str, Any]]:
+        """As `Memory.recall`."""
+        return await self._run(self.memory.recall, query, session, record, **more)
+
+    async def needs_recall(self, session: str, message: str, **more: Any) -> bool:
+        """As `Memory.needs_recall`."""
+        return await self._run(self.memory.needs_recall, session, message, **more)
+
+    async def reward(self, turns: list[str], reward: float = 1.0, **more: Any) -> None:
+        """As `Memory.reward`."""
+        await self._run(self.memory.reward, turns, reward, **more)
+
+    async def ask(self, what: str, **arguments: Any) -> Any:
+        """As `Memory.ask`."""
+        return await self._run(self.memory.ask, what, **arguments)
+
+
+_starting = threading.Lock()
+_started: list[subprocess.Popen[bytes]] = []
+"""Servers that were started from here; they are not waited for."""
+
+
+def _serve(home: Path, deadline: float) -> None:
+    """Starts a server of a home, and waits until somebody listens there: one that another process started will do.
+
+    Raises NotServedError where none comes up until `deadline`.
+    """
+    with _starting:
+        if _listens(home):
+            return
+        home.mkdir(mode=0o700, parents=True, exist_ok=True)
+        told = home / "serve.log"
+        with open(os.open(told, os.O_CREAT | os.O_APPEND | os.O_WRONLY | os.O_NOFOLLOW, 0o600), "ab") as log:
+            server = subprocess.Popen(
+                [*_command(), "serve", "--home", str(home), "--idle", str(IDLE)],
+                stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True,
+            )  # fmt: skip
+        _started.append(server)
+        while True:
+            ended = server.poll() is not None
+            if _listens(home):  # asked after that: ours also ends where another's listens
+                return
+            if ended or time.monotonic() >= deadline:
+                lines = told.read_text(errors="replace").splitlines()[-2:]
+                raise NotServedError(f"no server of {home} came up: {' '.join(lines)} ({told} tells more)")
+            time.sleep(FIRST_PAUSE)
+
+
+def _listens(home: Path) -> bool:
+    with suppress(OSError), socket.socket(socket.AF_UNIX) as connection:
+        _connect(connection, home.resolve() / "socket")
+        return True
+    return False
+
+
+def _command() -> list[str]:
+    """How `mnemolog` is run: as MNEMOLOG_COMMAND says, beside this interpreter, from PATH, or in this interpreter."""
+    if named := os.environ.get("MNEMOLOG_COMMAND"):
+        return shlex.split(named)
+    found = shutil.which("mnemolog", path=str(Path(sys.executable).parent)) or shutil.which("mnemolog")
+    if found:
+        return [found]
+    if find_spec("streams") and find_spec("streams.gateways"):
+        return [sys.executable, "-m", "streams.gateways.cli"]
+    raise NotServedError("there is no command mnemolog: install it, or name it in MNEMOLOG_COMMAND")
 
 
 def _connect(connection: socket.socket, path: Path) -> None:

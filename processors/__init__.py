@@ -25,6 +25,7 @@ NAMES = (
     "working_memory",
     "compression",
     "direct_access",
+    "long_term",
 )
 
 PROCESSORS: tuple[Processor[Any], ...] = tuple(import_module(f"processors.{name}").PROCESSOR for name in NAMES)

@@ -9,9 +9,14 @@ from projections.tables import table_name
 from streams.core.errors import UsageError
 from streams.core.events import OUTSIDE, micros
 
+_VIEW = re.compile(r"^CREATE VIEW .*?;$", re.MULTILINE | re.DOTALL)
+_WORD = re.compile(r"\w+")
 
-def as_of(connection: Connection, moment: str) -> Connection:
+
+def as_of(connection: Connection, moment: str, view: str | None = None) -> Connection:
     """A cursor on which all tables and views end at `moment`: a position of the raw log or an ISO time.
+
+    Where only one `view` will be asked, only what it may be made of is there.
 
     A position is PARTITION:OFFSET, or an offset alone where the log has one partition; other partitions end with what
     was recorded until then. At a time, each space ends before its first event that happened later. Raises UsageError
@@ -22,10 +27,26 @@ def as_of(connection: Connection, moment: str) -> Connection:
     bound = _time_bound(cursor, moment) if place is None else _place_bound(cursor, moment, place[1], int(place[2]))
     names = [name for (name,) in cursor.execute(EVENT_TABLES).fetchall()]
     database = one(cursor, "SELECT current_database()")
+    views = read_meta(cursor, "views")
+    if view is not None:
+        views, words = _behind(views, view)
+        names = [name for name in names if name in words]
     for name in names:
         cursor.execute(f'CREATE TEMP VIEW {name} AS SELECT * FROM "{database}".main.{name} AS t WHERE {bound}')
-    cursor.execute(read_meta(cursor, "views").replace("CREATE VIEW", "CREATE TEMP VIEW"))
+    if views:
+        cursor.execute(views.replace("CREATE VIEW", "CREATE TEMP VIEW"))
     return cursor
+
+
+def _behind(views: str, view: str) -> tuple[str, set[str]]:
+    """The text of a view and of all that it may use, and every word in it: what a view uses stands before it."""
+    found: list[str] = []
+    words = {view}
+    for text in reversed(_VIEW.findall(views)):
+        if text.split(maxsplit=3)[2] in words:
+            found.append(text)
+            words.update(_WORD.findall(text))
+    return "\n".join(reversed(found)), words
 
 
 def _place_bound(cursor: Connection, moment: str, partition: str | None, offset: int) -> str:

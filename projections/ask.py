@@ -6,7 +6,7 @@ The same functions answer in the command that asks and in the process that serve
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, closing
 from datetime import datetime
 from importlib import import_module
@@ -19,6 +19,7 @@ from projections.show import show
 from projections.store import Connection, read_meta, refused, unchanged
 from projections.views import view_names
 from streams.core.errors import UsageError
+from streams.core.processor import Processor
 
 if TYPE_CHECKING:
     from projections.recall.answers import Recall
@@ -135,10 +136,11 @@ def answer(connection: Connection, what: str, arguments: dict[str, Any], recalle
         raise UsageError(f"there is no question {what!r}", f"questions: {', '.join([*ASKS, *RECALLS])}")
     arguments = dict(arguments)
     moment = arguments.pop("as_of", None)
+    alone = str(arguments.get("name")) if what == "view" else None
     with (
         refused(),
         closing(connection.cursor()) as now,
-        closing(now if moment is None else as_of(now, str(moment))) as cursor,
+        closing(now if moment is None else as_of(now, str(moment), alone)) as cursor,
     ):
         if what in ASKS:
             with unchanged(cursor, seconds):
@@ -154,6 +156,30 @@ def answer(connection: Connection, what: str, arguments: dict[str, Any], recalle
             recall = recaller.recall(now)
             with recall.index.telling():
                 return question(Sight(cursor, recall, moment is not None), **arguments)
+
+
+def reads_tables(what: str, arguments: Mapping[str, Any], processors: Iterable[Processor[Any]]) -> bool:
+    """Whether a question may need what only the tables of a memory hold, and not the index and turns it looks up."""
+    return (
+        what != "context"
+        or bool(arguments.get("as_of") or arguments.get("details"))
+        or any(section.queries for p in processors for section in p.read_model.sections)
+    )
+
+
+def answer_at_once(connection: Connection, what: str, arguments: dict[str, Any], recaller: Recaller) -> Any:
+    """The answer to a question that reads no tables, over the memory as far as it is folded: it is that far in the
+    index and in the turns at hand, though it may not be in the tables yet."""
+    from projections.recall.answers import Sight
+
+    module, name = RECALLS[what]
+    question = getattr(import_module(f"projections.{module}"), name)
+    arguments = {name: value for name, value in arguments.items() if name != "as_of"}  # it names no moment
+    _check(what, question, None, arguments)
+    with refused(), closing(connection.cursor()) as cursor, recaller.lock:
+        recall = recaller.recall(cursor)
+        with recall.index.telling():
+            return question(Sight(cursor, recall, False), **arguments)
 
 
 def _check(what: str, question: Callable[..., Any], asked: object, arguments: dict[str, Any]) -> None:

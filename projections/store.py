@@ -20,7 +20,7 @@ import duckdb
 import orjson
 import pyarrow as pa
 
-from projections.tables import create_sql, table_of, tables
+from projections.tables import Folded, create_sql, table_of, tables
 from projections.views import view_names, views_sql
 from streams.core.errors import (
     BusyError,
@@ -146,6 +146,20 @@ class Extent(NamedTuple):
     def ends(self) -> dict[int, int]:
         """The offset of the last raw event folded, by partition."""
         return {partition: end for partition, (end, _) in self.known.items()}
+
+
+class View(NamedTuple):
+    """How far a memory goes, all at one moment."""
+
+    extent: Extent
+    """Of its tables."""
+    ahead: tuple[Folded, ...] = ()
+    """What was folded beyond them."""
+
+    def mark(self, partition: int) -> int:
+        """The offset of the last raw event folded; -1 for none."""
+        known = self.extent.ends.get(partition, -1)
+        return max([known, *(page.marks.get(partition, -1) for page in self.ahead)])
 
 
 def extent(connection: Connection) -> Extent:
@@ -376,7 +390,8 @@ class Store:
     def snapshot(self, target: Path) -> float:
         """Copies the memory to `target`, which is replaced whole; the seconds that took."""
         began = time.perf_counter()
-        self.connection.execute("CHECKPOINT")
+        with readable():
+            self.connection.execute("CHECKPOINT")
         partial = target.with_name(f"{target.name}.{os.getpid()}.partial")
         try:
             with roomy(target):
@@ -432,12 +447,14 @@ def rewrite(source: Path, target: Path, processors: Sequence[Processor[Any]]) ->
         meta = dict(connection.execute("SELECT key, value FROM meta").fetchall())
         known = known_by(connection)
         names = [name for (name,) in connection.execute(EVENT_TABLES).fetchall()]
-    store = Store.create(target, processors, meta)
     try:
-        store.copy_from(source, names, [*store.lineages.values()])
-        store.commit(marked(known))
-    finally:
-        store.close()
+        with readable(), closing(Store.create(target, processors, meta)) as store:
+            store.copy_from(source, names, [*store.lineages.values()])
+            store.commit(marked(known))
+    except NoRoomError:
+        for leftover in (target, journal(target)):
+            leftover.unlink(missing_ok=True)
+        raise
 
 
 def _behind(processors: Sequence[Processor[Any]]) -> dict[str, str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from functools import cache
 from operator import attrgetter
 from types import GenericAlias
@@ -91,6 +91,34 @@ def tables(processors: Iterable[Processor[Any]]) -> list[tuple[type, Table]]:
     return [(cls, table_of(cls)) for cls in classes]
 
 
+@dataclass(eq=False, slots=True)
+class Folded:
+    """What a run of raw events is and what was derived from them, in no table yet. Nobody changes it once it is told
+    of."""
+
+    raw: dict[type, list[tuple[int, int, Raw[Any]]]] = field(default_factory=dict)
+    """By class: (partition, offset, event)."""
+    derived: dict[type, list[Placed]] = field(default_factory=dict)
+    marks: dict[int, int] = field(default_factory=dict)
+    """The offset of the last raw event, by partition."""
+    hashes: dict[int, bytes] = field(default_factory=dict)
+    """What the log is known by up to there, by partition, where that is known."""
+
+    def columns(self) -> dict[type, pa.Table]:
+        """All of it as rows of tables, by class."""
+        tables = {cls: raw_batch(cls, entries) for cls, entries in self.raw.items()}
+        return tables | {cls: derived_batch(cls, rows) for cls, rows in self.derived.items()}
+
+    def add(self, more: Folded) -> None:
+        """Takes up what was folded after it."""
+        for cls, entries in more.raw.items():
+            self.raw.setdefault(cls, []).extend(entries)
+        for cls, rows in more.derived.items():
+            self.derived.setdefault(cls, []).extend(rows)
+        self.marks |= more.marks
+        self.hashes |= more.hashes
+
+
 def create_sql(table: Table) -> str:
     """SQL that makes a table."""
     columns = {c.name: c.sql for c in table.columns}
@@ -102,10 +130,15 @@ def create_sql(table: Table) -> str:
     return f"CREATE TABLE IF NOT EXISTS {table.name} ({', '.join(head + rest)})"
 
 
+def as_json(value: object) -> str:
+    """What a column that holds JSON has of a value."""
+    return value if isinstance(value, str) else orjson.dumps(value).decode()
+
+
 def _values(column: Column, events: Sequence[object]) -> pa.Array:
     values = list(map(column.read, events))
     if column.json:
-        values = [v if isinstance(v, str) else orjson.dumps(v).decode() for v in values]
+        values = list(map(as_json, values))
     return pa.array(values, column.arrow)
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import signal
 from collections.abc import Callable, Iterator
+from itertools import zip_longest
 from pathlib import Path
 
 import pytest
@@ -17,6 +19,31 @@ from tests.laws.histories import long_talk, outside
 # the tests start inherit that: those that are to be stopped by an interrupt would run for ever.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+LONG = (
+    "test_one_file.py", "test_accidents.py", "test_runtime_killed.py", "test_runtime.py", "test_docs.py",
+    "test_replay.py", "test_home_folder.py",
+)  # fmt: skip
+"""The files that compute longest, the longest first."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Files that wait for brokers and files that compute, in turn, the longest first: processes that share out the
+    tests by files are busy until all end, and none has the pipeline on Kafka left for itself."""
+    files: dict[Path, list[pytest.Item]] = {}
+    for item in items:
+        files.setdefault(item.path, []).append(item)
+    waiting = [path for path in files if path.parent.name == "kafka"]
+    computing = [path for path in files if path.parent.name != "kafka"]
+    computing.sort(key=lambda path: LONG.index(path.name) if path.name in LONG else len(LONG))
+    turns = [path for pair in zip_longest(computing, waiting) for path in pair if path is not None]
+    items[:] = [item for path in turns for item in files[path]]
+
+
+def pytest_xdist_auto_num_workers() -> int:
+    """One process more than there are cores, for often one of them waits: for a broker, or for a process to end."""
+    return int(os.environ.get("PYTEST_XDIST_AUTO_NUM_WORKERS") or (os.cpu_count() or 1) + 1)
 
 
 @pytest.fixture

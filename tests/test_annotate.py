@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ from pydantic import Field
 
 from processors import PROCESSORS
 from streams.core.errors import UsageError
-from streams.core.events import ContradictionJudged, SummaryWritten, TurnRecorded, TurnRetracted, micros
+from streams.core.events import ContradictionJudged, SessionEnded, SummaryWritten, TurnRecorded, TurnRetracted, micros
 from streams.core.job import Answer, Job, Said, prompt, read
 from streams.gateways.annotate import Annotator, Report, due
 from streams.gateways.cli import main
@@ -177,6 +178,21 @@ def test_what_the_earlier_part_of_a_long_session_came_to_is_written_too(home: Ho
     assert (report.asked, report.written) == (1, 1)
     assert only(home.ask("view", name="compressions"))["text"] == text
     assert text in home.ask("context", space="acme", session="login", budget=2000)["text"]
+
+
+def test_what_a_session_left_is_written_too_and_given_to_the_next_in_a_model_s_words(home: Home, model: Model) -> None:
+    said = talk(said=("I prefer trains to planes when I visit Marta in Vienna.",))
+    home.log.append([*said, SessionEnded("acme", "end", said[-1].at, "login")])
+    model.answering = saying({"text": "Ann prefers trains to planes on visits to Marta in Vienna."})
+    jobs = [job for job in JOBS if job.name == "distillations"]
+    report = annotate(home, model, jobs)
+    assert (report.asked, report.written) == (1, 1)
+    row = only(home.ask("view", name="long_term"))
+    assert (row["text"], row["model"]) == ("Ann prefers trains to planes on visits to Marta in Vienna.", "tiny")
+    assert annotate(home, model, jobs).asked == 0
+    home.log.append([replace(said[0], id="new", session="new", content="Trains or planes to Vienna?")])
+    shown = home.ask("context", space="acme", session="new", without=["recalled", "entries"])["text"]
+    assert "Ann prefers trains to planes on visits to Marta in Vienna. [login-0]" in shown
 
 
 # -- answers that are none ---------------------------------------------------------------------------------------------

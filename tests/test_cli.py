@@ -112,7 +112,7 @@ def test_every_command_takes_a_home_and_explains_itself(run, name):
     command = dict(commands())[name]
     options = {option for parameter in command.params for option in parameter.opts}
     assert "--home" in options or name.split()[0] in ON_BROKERS
-    assert "--json" in options or name in ("demo", "worker")
+    assert "--json" in options or name in ("demo", "worker", "mcp", "proxy")  # which answer people, logs and programs
     found = run(*name.split(), "--help")
     assert found.code == OK
     assert (command.help or "").split()[0] in found.out
@@ -283,6 +283,16 @@ def test_a_turn_cannot_command_the_terminal(run, tmp_path):
     run("feed", "-", home=tmp_path, stdin=line("s", "\x1b]0;title\x07 red \x1b[31m").encode())
     for question in ("tail", "context --session s", "sql 'SELECT content FROM turns'"):
         assert not re.search(r"[\x00-\x08\x0b-\x1f\x7f]", run(*words(question), home=tmp_path).out)
+
+
+def test_why_a_turn_wants_a_note_is_told_by_the_signals_that_decided(run, tmp_path):
+    run("feed", "-", home=tmp_path, stdin=line("s", "Remind me to call Ann tomorrow.").encode())
+    [turn] = run("sql", "SELECT turn_id FROM turns", "--json", home=tmp_path).rows
+    [told] = run("show", turn["turn_id"], "--why", "--json", home=tmp_path).rows
+    assert told["likelihood"] > 0.5
+    assert told["time"].startswith("until ")
+    assert {"signal", "weight"} == {*told["signals"][0]}
+    assert "Remind me" in run("show", turn["turn_id"], "--why", home=tmp_path).out
 
 
 # -- saying ------------------------------------------------------------------------------------------------------------

@@ -10,14 +10,16 @@ import pytest
 
 import mnemolog
 from mnemolog import Memory, NotServedError, RefusedError
+from streams.core import DEFAULT_SPACE
 from streams.core.events import MemoryRecalled, decode
+from streams.logs import DEFAULT_HOME
 from streams.runtime.home import Home
 from tests.test_runtime import serving
 
 
 def test_an_agent_records_turns_and_gets_its_context_back(home: Home) -> None:
     with serving(home):
-        memory = Memory(home.path, space="ann")
+        memory = Memory(home=home.path, space="ann")
         memory.record("chat", "user", "The nightly build of the parser fails with exit code 137, can you look?")
         turn = memory.record("chat", "assistant", "It runs out of memory in the lexer tests.", agent="coder")
         context = memory.context("chat")
@@ -28,7 +30,7 @@ def test_an_agent_records_turns_and_gets_its_context_back(home: Home) -> None:
 
 def test_the_same_id_again_is_harmless_and_other_content_is_refused(home: Home) -> None:
     with serving(home):
-        memory = Memory(home.path)
+        memory = Memory(home=home.path)
         for _ in range(2):
             memory.record("chat", "user", "hello", id="one")
         assert len(memory.ask("view", name="turns")) == 1
@@ -38,7 +40,7 @@ def test_the_same_id_again_is_harmless_and_other_content_is_refused(home: Home) 
 
 def test_what_is_wrong_with_an_event_is_named(home: Home) -> None:
     with serving(home):
-        memory = Memory(home.path)
+        memory = Memory(home=home.path)
         with pytest.raises(RefusedError, match="role"):
             memory.record("chat", "captain", "hello")
         with pytest.raises(RefusedError, match="no question"):
@@ -47,14 +49,14 @@ def test_what_is_wrong_with_an_event_is_named(home: Home) -> None:
 
 def test_a_note_taken_is_a_note_shown(home: Home) -> None:
     with serving(home):
-        memory = Memory(home.path)
+        memory = Memory(home=home.path)
         note = memory.note("Call Marta about the lease", ttl="low")
         assert [row["note"] for row in memory.ask("view", name="notes")] == [note]
 
 
 def test_what_is_recalled_in_a_session_is_recorded_and_at_hand_there(home: Home) -> None:
     with serving(home):
-        memory = Memory(home.path, space="ann")
+        memory = Memory(home=home.path, space="ann")
         key = memory.record("one", "user", "Ben keeps the key of the boat house.")
         memory.record("two", "user", "My favourite colour is blue.")
         assert memory.needs_recall("three", "Where is the key of the boat house?")
@@ -73,9 +75,24 @@ def test_what_is_recalled_in_a_session_is_recorded_and_at_hand_there(home: Home)
         assert memory.recall("", "four") == []
 
 
+def test_a_turn_taken_back_is_not_shown_and_who_took_it_back_first_knows(home: Home) -> None:
+    with serving(home):
+        memory = Memory(home=home.path, space="ann")
+        turns = [memory.record("chat", "user", f"The key of house {n} is lost.") for n in range(3)]
+        taken = memory.retract("chat", *turns[:2], reason="popped")
+        assert taken["turns"] == turns[:2]
+        assert memory.retract("chat", *turns[1:], reason="popped")["turns"] == turns[2:]
+        rows = memory.ask("view", name="turns", order="position", after=taken["after"])
+        assert [row["retraction"] for row in rows] == ["popped"] * 3
+        assert memory.recall("key of the house") == []
+        with pytest.raises(RefusedError, match="reason"):
+            memory.retract("chat", turns[0], reason="bored")
+        assert memory.retract("chat") == {"turns": [], "after": ""}
+
+
 def test_a_home_that_nobody_serves_says_what_to_start(tmp_path: Path) -> None:
     with pytest.raises(NotServedError, match="mnemolog serve"):
-        Memory(tmp_path).record("chat", "user", "hello")
+        Memory(home=tmp_path, start=False).record("chat", "user", "hello")
 
 
 def test_it_needs_the_standard_library_alone() -> None:
@@ -91,7 +108,7 @@ def test_it_needs_the_standard_library_alone() -> None:
 
 def test_what_recall_put_into_a_context_that_an_agent_was_given_is_recorded_as_shown(home: Home) -> None:
     with serving(home):
-        memory = Memory(home.path, space="ann")
+        memory = Memory(home=home.path, space="ann")
         key = memory.record("one", "user", "Ben keeps the key of the boat house.")
         memory.record("two", "user", "Where is the key of the boat house, and who keeps it?")
         assert memory.context("two", record=False)["recalled"]["turns"] == [key]
@@ -99,3 +116,9 @@ def test_what_recall_put_into_a_context_that_an_agent_was_given_is_recorded_as_s
         events = [decode(record.type, record.value) for record in home.log.read(0, 0, home.log.end(0))]
         shown = [(event.session, event.turns, event.cue) for event in events if isinstance(event, MemoryRecalled)]
         assert shown == [("two", [key], "Where is the key of the boat house, and who keeps it?")]
+
+
+def test_who_names_no_home_and_no_space_means_what_commands_mean(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("MNEMOLOG_HOME", raising=False)
+    memory = Memory()
+    assert (memory.home, memory.space) == (Path(DEFAULT_HOME).expanduser(), DEFAULT_SPACE)

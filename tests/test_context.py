@@ -243,15 +243,21 @@ def test_an_oversize_turn_shows_its_head_its_tail_and_its_id() -> None:
     assert "[…] mnemolog show t1 […]" in text
 
 
-def test_a_tools_output_is_condensed_and_a_call_is_told_by_the_tools_name() -> None:
+def test_a_tools_output_is_condensed_and_a_call_is_told_by_the_tools_name_unless_there_is_room() -> None:
     talk = [
-        spoken(1, " ".join(f"row{n}" for n in range(500)), "tool", "sql"),
-        spoken(2, "", "assistant", "bot", json.dumps([{"type": "tool_use", "name": "sql", "input": {}}])),
+        spoken(1, " ".join(f"row{n}" for n in range(300)), "tool", "sql"),
+        spoken(2, "", "assistant", "bot", json.dumps([{"type": "tool_use", "name": "sql", "input": {"id": 7}}])),
     ]
-    rendered = render(composed(section("a", 50, *(Piece("", "said", 0.9, turn=n) for n in (1, 2))), talk=talk))
+    both = section("a", 50, *(Piece("", "said", 0.9, turn=n) for n in (1, 2)))
+    rendered = render(composed(both, talk=talk, budget=220))
     line = next(line for line in rendered.text.splitlines() if "tool sql" in line)
     assert tokens(line) <= ContextParams().tool + 12
-    assert "assistant bot [t2]: (calls sql)" in rendered.text
+    rendered = render(composed(both, talk=talk))
+    assert "row150" in rendered.text
+    assert 'assistant bot [t2]: (calls sql {"id":7})' in rendered.text
+    assert rendered.tokens <= 4000
+    little = section("a", 50, Piece("", "said", ContextParams().whole - 0.01, turn=1))
+    assert "row150" not in render(composed(little, talk=talk)).text
 
 
 def test_messages_alternate_after_one_system_message_and_begin_with_a_user() -> None:
@@ -303,15 +309,19 @@ def test_clipped_text_is_within_its_limit(text: str, limit: int, id: str, head: 
 
 
 @pytest.mark.parametrize(
-    ("parts", "names"),
+    ("parts", "calls"),
     [
-        ('[{"type": "tool_use", "name": "a"}, {"function": {"name": "b"}}, {"type": "text"}]', ["a", "b"]),
-        ('[{"type": "tool_call", "name": 5}, {"type": "tool_use", "name": "x\\ny"}]', ["x y"]),
+        (
+            '[{"type": "tool_use", "name": "a", "input": {"id": 7}}, {"type": "text"},'
+            ' {"function": {"name": "b", "arguments": "{\\"id\\":\\n 8}"}}]',
+            [("a", '{"id":7}'), ("b", '{"id": 8}')],
+        ),
+        ('[{"type": "tool_call", "name": 5}, {"type": "tool_use", "name": "x\\ny"}]', [("x y", "")]),
         ("[]", []),
     ],
 )
-def test_tool_calls_are_known_by_name(parts: str, names: list[str]) -> None:
-    assert tool_calls(parts) == names
+def test_tool_calls_are_known_by_name_and_arguments(parts: str, calls: list[tuple[str, str]]) -> None:
+    assert tool_calls(parts) == calls
 
 
 # -- sections ----------------------------------------------------------------------------------------------------------

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import random
 import shutil
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -18,6 +20,7 @@ from streams.runtime.home import Home
 from streams.runtime.replay import replay
 from tests.test_runtime import serving
 
+ROOT = Path(__file__).parents[1]
 Harm = Callable[[Path], None]
 
 
@@ -168,6 +171,41 @@ def test_a_journal_that_another_file_left_is_not_taken_up(home: Home, said: list
     assert home.ask("digest", "next") == before
     assert home.promote("next") == ""  # what live was could not be read with that journal
     assert home.ask("digest") == before
+
+
+PROMOTION = """
+import os, sys
+from pathlib import Path
+from processors import PROCESSORS
+from streams.runtime.home import Home
+left = [int(sys.argv[2])]
+def counted(step):
+    def taken(*given, **how):
+        left[0] -= 1
+        return step(*given, **how) if left[0] else os._exit(9)
+    return taken
+home = Home(Path(sys.argv[1]), PROCESSORS)
+home.log.end(0)
+os.link, Path.replace, Path.unlink = counted(os.link), counted(Path.replace), counted(Path.unlink)
+home.promote("next")
+"""
+
+
+@pytest.mark.parametrize("step", [1, 2, 3, 4, 5])
+def test_a_promotion_that_is_killed_leaves_one_of_the_two_whole(home: Home, said: list[str], step: int) -> None:
+    before = home.ask("digest")
+    home.ask("recall", space="s0", query="checkout payment")  # whose index goes along with the old live
+    replay(home, "next", reuse=False, processes=1)
+    ran = subprocess.run([sys.executable, "-c", PROMOTION, str(home.path), str(step)], cwd=ROOT, check=False)
+    assert ran.returncode == 9
+    assert home.ask("digest") == before
+    replay(home, "next", replace=True, processes=1)
+    assert home.ask("digest", "next") == before
+    home.promote("next")
+    assert home.ask("digest") == before
+    files = [home.memory_path(name).stat() for name in home.memories()]
+    assert [found.st_nlink for found in files] == [1] * len(files)
+    assert said == []
 
 
 def test_a_memory_that_a_replay_made_is_told_to_be_damaged(home: Home, said: list[str]) -> None:

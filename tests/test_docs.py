@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import re
 import shlex
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -168,22 +169,18 @@ def test_the_first_commands_of_the_readme_run_in_a_shell(environment):
 def test_the_python_of_the_readme_prints_a_context(environment):
     folder, environ = environment
     (code,) = [code for mark, code in blocks(README, "python") if not mark]
-    with subprocess.Popen(
-        [str(folder.parent / "bin" / "mnemolog"), "serve"], env=environ, stdout=subprocess.PIPE, text=True
-    ) as server:
-        assert server.stdout is not None
-        assert "serving" in server.stdout.readline()
-        try:
-            done = subprocess.run(
-                [sys.executable, "-W", "error", "-c", code],
-                cwd=folder,
-                env=environ,
-                capture_output=True,
-                text=True,
-                timeout=120,
-            )
-        finally:
-            server.terminate()
+    try:
+        done = subprocess.run(
+            [sys.executable, "-W", "error", "-c", code],
+            cwd=folder,
+            env=environ,
+            capture_output=True,
+            text=True,
+            timeout=120,
+        )
+    finally:  # what it started
+        (pid,) = re.findall(r"serving .*, process (\d+)", (Path(environ["MNEMOLOG_HOME"]) / "serve.log").read_text())
+        os.kill(int(pid), signal.SIGTERM)
     assert done.returncode == 0, done.stderr
     assert "Why is the checkout slow since Tuesday?" in done.stdout
     assert "Look at the checkout's cache again" in done.stdout
@@ -218,7 +215,13 @@ def test_commands_that_need_a_clone_or_a_server_exist():
     targets = re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), re.M)
     known = {"make": targets, "mnemolog": commands(), "pipx": ["install"], "docker": ["compose"]}
     marked = [block for document in documents() for block in blocks(document, "bash") if block[0]]
-    assert {mark for mark, _ in marked} == {"clone", "server", "kafka", "kcat"}  # those of Kafka are run by tests/kafka
+    assert {mark for mark, _ in marked} == {
+        "clone",
+        "server",
+        "kafka",
+        "kcat",
+        "http",
+    }  # the last three are run elsewhere
     for line in (line for mark, code in marked if mark in ("clone", "server") for line in code.splitlines()):
         program, first = line.split()[:2]
         assert first in known[program], line

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import count
 from typing import Any, Literal
 
 import pytest
 
 from processors import PROCESSORS
-from streams.core.driver import Driver, RegistryError, ancestors, as_raw, fold
+from streams.core.driver import WATCHED, Driver, RegistryError, ancestors, as_raw, fold
 from streams.core.events import NoteTaken, Outside, TurnRecorded
 from streams.core.params import Params
 from streams.core.processor import RAW, Derived, On, Processor, Raw, State, derived_id, on, otherwise
@@ -110,6 +111,17 @@ def test_what_is_given_takes_the_place_of_what_would_be_folded() -> None:
         (0, "turn-recorded.v1"),
         (1, "turn-recorded.v1"),
     ]
+
+
+def test_every_call_of_a_step_is_counted_and_of_thirteen_events_one_is_timed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("streams.core.driver.perf_counter", count().__next__)
+    driver = Driver([FIRST, SECOND], params([FIRST, SECOND]))
+    for offset in range(2 * WATCHED + 1):
+        driver.fold("space", 0, offset, as_raw(TURN, 1), [])
+    assert driver.steps() == {"first": 2 * WATCHED + 1, "second": 3 * (2 * WATCHED + 1)}
+    assert driver.seconds() == {"first": 2 * WATCHED, "second": 2 * WATCHED}
 
 
 def test_an_offset_that_is_not_above_the_mark_of_its_partition_is_passed_over() -> None:

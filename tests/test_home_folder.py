@@ -88,6 +88,8 @@ def test_a_memory_has_a_name_of_its_own(home: Home, name: str) -> None:
 
 
 def test_names_that_differ_in_case_only_are_refused(home: Home) -> None:
+    with pytest.raises(UsageError, match="differ in more than case"):
+        replay(home, "Live")  # though there is no live yet
     home.ask("spaces")
     replay(home, "Next")
     for name in ("next", "NEXT", "Live"):

@@ -17,6 +17,7 @@ from processors.consolidation import ConsolidationRan, MemoryConsolidated
 from processors.contradictions import BeliefContradicted, BeliefStated
 from processors.direct_access import SessionNoted
 from processors.forgetting import RetentionChanged
+from processors.long_term import EntriesLoaded, EntryDistilled
 from processors.manifest import (
     ConclusionDetected,
     ConclusionOffered,
@@ -202,6 +203,14 @@ def noted(note, hours, text, status="current", by=""):
     )
 
 
+def entry(name, hours, status="active", kind="fact"):
+    return make(EntryDistilled, session="a", entry=name, kind=kind, turns=["a1"], status=status, at=at(hours=hours))
+
+
+def loaded(session, hours, *entries):
+    return make(EntriesLoaded, session=session, entries=[*entries], at=at(hours=hours))
+
+
 STEPS = [
     # Monday, session a: e1 and e2 interleaved; e3 displaces e1
     [
@@ -212,7 +221,9 @@ STEPS = [
     [
         *said("a2", "a", 1, "g1", "e1", "bot", tokens=50), progressed("e1", "a", "the pump leaks"),
         scored("a", "a2", 1, ("e1", "expanded")), compressed("a", "a1", "a1", 1, turns=1, tokens=30),
-        noted("p1", 1, "seal the pump"),
+        noted("p1", 1, "seal the pump"), entry("l1", 1), entry("l2", 1), entry("l3", 1, kind="solution"),
+        loaded("b", 1, "l1"), loaded("b", 1, "l1", "l2"), loaded("c", 1, "l2", "l3"), entry("l2", 1, "misled"),
+        entry("l2", 1), entry("l3", 1, "contradicted", "solution"),
     ],
     [
         *said("a3", "a", 2, "g2", "e2"), segment("g2", "a", "a3"), opened("e2", "trip", "a", "a3", 2),
@@ -669,6 +680,20 @@ def test_compressions(con):
 def test_notes_of_sessions(con):
     found = run(con, "notes_of_sessions")
     assert columns(found, "session", "kind", "notes", "current", "superseded", "passed") == [("a", "plan", 2, 1, 1, 0)]
+
+
+def test_pollution_counts_what_fell_out_after_it_was_loaded_though_it_came_back(con):
+    found = run(con, "pollution")
+    assert columns(found, "space", "sessions", "loaded", "misled", "contradicted", "share") == [
+        ("acme", 2, 4, 2, 1, 0.75)
+    ]
+
+
+def test_entry_lifecycle(con):
+    found = run(con, "entry_lifecycle")
+    assert columns(found, "kind", "status", "entries", "loaded") == [
+        ("fact", "active", 2, 3), ("solution", "contradicted", 1, 1),
+    ]  # fmt: skip
 
 
 def test_rewards(con):

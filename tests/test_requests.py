@@ -245,7 +245,7 @@ def test_five_hundred_clients_at_once_are_served(home: Home) -> None:
 
     def client(number: int) -> None:
         try:
-            memory = Memory(home.path, timeout=PATIENCE)
+            memory = Memory(home=home.path, timeout=PATIENCE)
             ready.wait(PATIENCE)
             for n in range(5):
                 memory.record("burst", "user", f"turn {n} of {number}", id=f"{number}-{n}")
@@ -308,7 +308,7 @@ def test_who_takes_a_request_and_goes_away_leaves_it_unknown_and_the_id_stays_th
         seen.append(json.loads(taken.recv(65536))["feed"][0]["id"])
 
     with pretending(tmp_path / "h", swallow), pytest.raises(mnemolog.UncertainError, match="not known"):
-        Memory(tmp_path / "h", timeout=0.5).record("s", "user", "hello")
+        Memory(home=tmp_path / "h", start=False, timeout=0.5).record("s", "user", "hello")
     assert len(seen) > 1
     assert len(set(seen)) == 1
 
@@ -322,7 +322,7 @@ def test_a_call_that_was_not_answered_is_made_again_until_it_is(tmp_path: Path) 
             taken.sendall(b'{"answer": [{"stored": 7, "partition": 0}]}\n')
 
     with pretending(tmp_path / "h", second_time):
-        assert Memory(tmp_path / "h").record("s", "user", "hello", id="one") == "one"
+        assert Memory(home=tmp_path / "h", start=False).record("s", "user", "hello", id="one") == "one"
     assert len(tries) == 2
 
 
@@ -332,7 +332,7 @@ def test_who_is_busy_for_too_long_is_called_busy(tmp_path: Path) -> None:
         taken.sendall(b'{"error": "another folds", "way_out": "wait", "kind": "BusyError"}\n')
 
     with pretending(tmp_path / "h", later), pytest.raises(mnemolog.BusyError, match="another folds"):
-        Memory(tmp_path / "h", timeout=0.3).record("s", "user", "hello")
+        Memory(home=tmp_path / "h", start=False, timeout=0.3).record("s", "user", "hello")
 
 
 def test_nothing_is_sent_to_a_socket_that_others_could_have_made(tmp_path: Path) -> None:
@@ -340,11 +340,11 @@ def test_nothing_is_sent_to_a_socket_that_others_could_have_made(tmp_path: Path)
     with pretending(tmp_path / "h", lambda taken: seen.append(taken.recv(65536))):
         (tmp_path / "h").chmod(0o777)
         with pytest.raises(mnemolog.NotServedError):
-            Memory(tmp_path / "h", timeout=0.3).record("s", "user", "secret")
+            Memory(home=tmp_path / "h", start=False, timeout=0.3).record("s", "user", "secret")
         (tmp_path / "h").chmod(0o700)
         (tmp_path / "h" / "socket").chmod(0o666)
         with pytest.raises(mnemolog.NotServedError):
-            Memory(tmp_path / "h", timeout=0.3).record("s", "user", "secret")
+            Memory(home=tmp_path / "h", start=False, timeout=0.3).record("s", "user", "secret")
     assert b"".join(seen) == b""
 
 
@@ -471,7 +471,7 @@ def test_a_live_that_breaks_is_opened_again_and_the_log_takes_turns_meanwhile(
     monkeypatch.setattr(Store, "commit", failing)
     home.log.append(talk(20))
     with serving(home):
-        memory = Memory(home.path, timeout=PATIENCE)
+        memory = Memory(home=home.path, timeout=PATIENCE)
         before = len(memory.ask("view", name="turns"))
         broken.set()
         memory.record("s", "user", "said while live was broken", id="then")

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from processors import PROCESSORS
+from projections import ask as asks
 from projections import store
 from projections.store import Store
 from streams.core.errors import BehindError, BusyError, MemoryFileError, UsageError
@@ -22,8 +22,12 @@ from streams.core.events import DAY, HOUR, SECOND, ClockTicked, NoteTaken, Outsi
 from streams.logs.sqlite import SqliteLog
 from streams.runtime.embedded import Runtime
 from streams.runtime.home import Home
+from streams.runtime.home import folding as home_folding
+from streams.runtime.home.keeper import open_live
+from streams.runtime.home.office import Office
 from streams.runtime.home.server import serve
 from streams.runtime.replay import replay as fold
+from streams.runtime.requests import Ask, parse
 
 ROOT = Path(__file__).parents[1]
 Talk = Callable[[int], list[Outside]]
@@ -43,6 +47,13 @@ def serving(home: Home) -> Iterator[None]:
         stop.set()
         thread.join(60)
         server.log.close()
+
+
+def parse_ask(what: str, arguments: dict[str, Any]) -> Ask:
+    """A question as it comes through the socket."""
+    call = parse({"ask": what, "arguments": arguments})
+    assert isinstance(call, Ask)
+    return call
 
 
 def test_a_command_that_finds_no_server_folds_to_the_end_of_the_log(home: Home, talk: Talk) -> None:
@@ -193,6 +204,49 @@ def test_a_context_as_of_a_position_is_what_was_given_then_byte_for_byte(home: H
             assert home.ask("context", as_of=str(n), **place) == context
 
 
+def test_a_context_of_what_lies_in_no_table_yet_is_that_of_the_tables_byte_for_byte(
+    home: Home, talk: Talk, tmp_path: Path
+) -> None:
+    events = talk(400)
+    home.log.append(events[:330])
+    again = Home(tmp_path / "again", PROCESSORS)
+    again.log.append(events[:330])
+    with home.live() as runtime, closing(Office(home, runtime)) as office:
+        for number, event in enumerate(events[330:], 330):
+            home.log.append([event])
+            again.log.append([event])
+            runtime.catch_up(ahead=True)
+            asked = {"space": event.space, "session": getattr(event, "session", "") or "s"}
+            # Why explained: what is considered and left out is in the answer, too.
+            given = office.ask(parse_ask("context", asked | {"explain": True}))
+            assert runtime.store.mark(0) < number == runtime.view().mark(0)
+            assert given == again.ask("context", **asked, explain=True)
+            if number % 23 == 0:
+                assert runtime.settle()
+        assert runtime.settle()
+        assert not runtime.settle()
+        assert asks.digest(runtime.store.connection) == again.ask("digest")
+    again.log.close()
+
+
+def test_who_asks_the_tables_of_a_server_finds_what_a_context_was_just_made_of(home: Home, talk: Talk) -> None:
+    events = [event for event in talk(120) if isinstance(event, TurnRecorded)]
+    with serving(home):
+        for number, event in enumerate(events, 1):
+            home.log.append([event])
+            found = home.ask("context", space=event.space, session=event.session)
+            assert f'position="{number - 1}"' in found["text"]
+            if number % 7 == 0:
+                assert sum(row["turns"] for row in home.ask("spaces")) == number
+            if number % 11 == 0:
+                told = home.ask("recall", space=event.space, query=event.content, k=32, history=True)
+                assert all(hit["text"] for hit in told["hits"])
+            if number % 13 == 0:
+                assert len(home.ask("view", name="turns", limit=1000)) == number
+        last = home.ask("context", space=event.space, session=event.session)
+    assert home.ask("context", space=event.space, session=event.session) == last
+
+
 def test_as_of_a_time_ends_each_space_before_its_first_later_event(home: Home) -> None:
     at = 1_770_000_000 * SECOND
     home.log.append(
@@ -334,6 +388,18 @@ def test_a_restarted_runtime_ticks_for_deadlines_it_did_not_see_coming(home: Hom
         assert runtime.tick() == 0
 
 
+def test_the_first_look_at_deadlines_sees_those_of_what_lies_in_no_table_yet(home: Home) -> None:
+    clock = Clock(1_770_000_000 * SECOND)
+    with runtime_at(home, clock) as runtime:
+        said = TurnRecorded("s", "t", clock.now, "c", "ann", "user", "Let us begin.")
+        note = NoteTaken("s", "n", clock.now, "call-marta", "Call Marta about the lease", "c", "urgent", 0.8)
+        runtime.log.append([said, note])
+        runtime.catch_up(ahead=True)
+        assert runtime.store.mark(0) == -1
+        clock.now += DAY
+        assert runtime.tick() == 1
+
+
 def test_imported_history_gets_no_ticks(home: Home) -> None:
     clock = Clock(1_770_000_000 * SECOND)
     with runtime_at(home, clock) as runtime:
@@ -349,125 +415,26 @@ def test_imported_history_gets_no_ticks(home: Home) -> None:
         assert runtime.tick() == 0
 
 
-# -- being killed ------------------------------------------------------------------------------------------------------
-
-FEEDER = """
-import sys, time
-from pathlib import Path
-from streams.logs.sqlite import SqliteLog
-from streams.core.events import AT_APPEND, TurnRecorded
-from streams.logs.log import Stored
-home, name, life = Path(sys.argv[1]), sys.argv[2], sys.argv[3]
-log = SqliteLog(home / "log.sqlite")
-for n in range(100_000):
-    ids = [f"{name}-{life}-{n}-{i}" for i in range(3)]
-    turns = [TurnRecorded(f"space-{n % 3}", id_, AT_APPEND, name, name, "user", f"Remind me to check {n} of {id_}.")
-             for id_ in ids]
-    assert all(isinstance(outcome, Stored) for outcome in log.append(turns))
-    print("\\n".join(ids), flush=True)
-    time.sleep(0.02)
-"""
-SERVER = """
-import sys
-from pathlib import Path
-from processors import PROCESSORS
-from streams.runtime.home import Home
-from streams.runtime.home.server import serve
-serve(Home(Path(sys.argv[1]), PROCESSORS), lambda: False, lambda line: print(line, flush=True))
-"""
-
-
-class Crew:
-    """Four feeders and a server in processes of their own, any of which can be killed and started again."""
-
-    def __init__(self, home: Path, acknowledged: Path) -> None:
-        self.home = home
-        self.acknowledged = acknowledged
-        self.lives = [0] * 5
-        self.processes = [self._start(i) for i in range(5)]
-
-    def _start(self, i: int) -> subprocess.Popen[bytes]:
-        program, arguments = (SERVER, []) if i == 4 else (FEEDER, [f"feeder{i}", str(self.lives[i])])
-        with (self.acknowledged / f"{i}-{self.lives[i]}").open("wb") as out:
-            command = [sys.executable, "-c", program, str(self.home), *arguments]
-            return subprocess.Popen(command, cwd=ROOT, stdout=out, stderr=subprocess.PIPE)
-
-    def kill(self, i: int, again: bool = True) -> None:
-        """SIGKILL, once it has done some work in this life."""
-        process, deadline = self.processes[i], time.monotonic() + 300
-        while not (self.acknowledged / f"{i}-{self.lives[i]}").stat().st_size:
-            assert process.poll() is None, process.stderr.read().decode() if process.stderr else ""
-            assert time.monotonic() < deadline, "the process does nothing"
-            time.sleep(0.01)
-        assert process.poll() is None, process.stderr.read().decode() if process.stderr else ""
-        self._end(process)
-        self.lives[i] += 1
-        if again:
-            self.processes[i] = self._start(i)
-
-    def end(self) -> None:
-        """Leaves no process behind."""
-        for process in self.processes:
-            self._end(process)
-
-    def _end(self, process: subprocess.Popen[bytes]) -> None:
-        process.kill()
-        process.wait()
-        if process.stderr:
-            process.stderr.close()
-
-    def acknowledged_ids(self) -> list[str]:
-        """What feeders printed before they died; a torn last line was not acknowledged."""
-        return [line for file in self.acknowledged.glob("[0-3]-*") for line in file.read_text().split("\n")[:-1]]
-
-
-HALF_APPLIED = """
-    SELECT (SELECT count(*) FROM turn_recorded), (SELECT count(*) FROM turn_filed),
-           (SELECT count(*) FROM turn_threaded),
-           (SELECT coalesce(max(position), -1) FROM turn_recorded), (SELECT coalesce(max(position), -1) FROM marks)
-"""
-
-
-def test_fifty_kills_lose_nothing_double_nothing_and_no_analyst_notices(home: Home, tmp_path: Path) -> None:
-    (tmp_path / "acknowledged").mkdir()
-    crew = Crew(home.path, tmp_path / "acknowledged")
-    over = threading.Event()
-    looks: list[tuple[int, ...]] = []
-    troubles: list[BaseException] = []
-
-    def analyse() -> None:
-        analyst = Home(home.path, PROCESSORS)
-        while not over.is_set():
-            try:
-                with analyst.reading() as connection:
-                    looks.append(connection.execute(HALF_APPLIED).fetchall()[0])
-            except BaseException as trouble:
-                troubles.append(trouble)
-            time.sleep(0.05)
-        analyst.log.close()
-
-    thread = threading.Thread(target=analyse, daemon=True)
-    thread.start()
+def test_folding_gives_way_to_batches_and_whoever_asks_is_answered_all_the_same(
+    home: Home, talk: Talk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(home_folding, "GIVE_WAY", 1e9)
+    office = Office(home, open_live(home))
+    folding = home_folding.Folding(home, office)
+    folding.is_flooded = lambda: True
+    home.log.append(talk(200))
+    folding.start()
     try:
-        for kill in range(50):
-            crew.kill((kill * 3) % 5)
-            time.sleep(0.05 + 0.1 * (kill % 3))
-        for i in range(5):
-            crew.kill(i, again=False)
+        assert office.runtime.behind() == len(talk(200)), "nobody asked"
+        found: list[int] = []
+
+        def ask() -> None:
+            with folding.reading() as read:
+                found.append(read.runtime.behind())
+
+        asking = threading.Thread(target=ask, daemon=True)
+        asking.start()
+        asking.join(120)
+        assert found == [0]
     finally:
-        crew.end()
-        over.set()
-        thread.join()
-    assert troubles == []
-    assert len(looks) > 10
-    assert looks[-1][0] > looks[0][0]
-    for turns, filed, threaded, newest, mark in looks:
-        assert turns == filed == threaded
-        assert newest <= mark
-    recorded = [decode(r.type, r.value).id for r in home.log.read(0, 0)]
-    assert len(recorded) == len(set(recorded))
-    assert set(crew.acknowledged_ids()) <= set(recorded)
-    assert len(crew.acknowledged_ids()) > 1000
-    live = home.ask("digest")
-    fold(home, "again")
-    assert home.ask("digest", memory="again") == live
+        folding.stop()

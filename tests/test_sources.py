@@ -64,7 +64,7 @@ def test_every_importer_is_one_file_that_says_what_it_reads(name):
 def test_an_unknown_format_is_answered_with_the_known_ones():
     with pytest.raises(UsageError, match="no format 'xml'") as caught:
         find("xml")
-    assert caught.value.way_out == "choose one of lines, openai"
+    assert caught.value.way_out == f"choose one of {', '.join(NAMES)}"
 
 
 def test_a_path_with_nothing_behind_it_is_refused(tmp_path):
@@ -350,10 +350,11 @@ def test_bad_messages_are_refused_by_place_and_reason(tmp_path, data, field, rea
     assert [(reject.source, *map(tuple, reject.faults)) for reject in rejects] == [(str(path), (field, reason))]
 
 
-def test_a_broken_document_is_one_reject_that_tells_where(tmp_path):
+def test_a_broken_document_tells_where_and_what_is_whole_is_taken(tmp_path):
     path = tmp_path / "c.json"
     path.write_bytes(orjson.dumps(CHAT, option=orjson.OPT_INDENT_2)[:-10])
-    (reject,) = items("openai", path)
+    reject, *accepted = sorted(items("openai", path), key=lambda item: isinstance(item, Accepted))
+    assert (reject.faults[0].field, len(accepted)) == ("[4]", 4)
     assert reject.faults[0].reason.startswith("is not JSON: unexpected end of data at line ")
 
 

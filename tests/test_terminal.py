@@ -38,7 +38,9 @@ SPACE = ["--space", EVIL]
 """Of every question below."""
 QUESTIONS = [
     ["tail"], ["tail", "--all-spaces"], ["context", "--session", EVIL], ["context", "--session", EVIL, "--explain"],
-    ["context", "--session", EVIL, "--messages"], ["context", "--session", "none"], ["show", ID], ["show", EVIL],
+    ["context", "--session", EVIL, "--messages"], ["context", "--session", "none"],
+    ["layers", "--session", EVIL], ["layers", "--session", "none"],
+    ["show", ID], ["show", EVIL],
     ["show", f"0{EVIL}..5{EVIL}"], ["manifest"], ["manifest", "--session", f"no {EVIL}"], ["links"],
     ["query", "--list"], ["query", "sessions"], ["query", EVIL], ["query", "sessions", EVIL], ["query", "recalls"],
     ["sql", f'SELECT content, id AS "{EVIL}" FROM turn_recorded'], ["sql", f"SELECT {EVIL}"], ["efforts"],
@@ -47,16 +49,21 @@ QUESTIONS = [
     ["offers", "--status", "all"], ["offers", "list"], ["offers", "accept", EVIL], ["offers", "decline", EVIL],
     ["notes"], ["notes", "list"], ["notes", "take", EVIL, "--note", "[/red]{x}\\", "--space", "[/red]"],
     ["notes", "take", "x", "--note", EVIL], ["notes", "settle", f"n{EVIL}"], ["notes", "settle", EVIL],
+    ["long-term"], ["long-term", "list", "--session", EVIL], ["long-term", "inherit", EVIL, "--session", f"x{EVIL}"],
     ["recall", "crane"], ["recall", EVIL], ["recall", "Porto", "--history", "--forgotten"],
     ["needs-recall", "crane", "--session", EVIL], ["memory", ID], ["memory", EVIL], ["reward", ID], ["pin", ID],
     ["consolidate"], ["memories"], ["replay", "--as", EVIL], ["replay", "--as", "other"], ["diff", "live", "kept"],
     ["diff", "live", EVIL], ["promote", EVIL], ["promote", "kept"], ["digest"], ["digest", EVIL], ["doctor"],
     ["export", f"OUT/{FILE}"], ["backup", f"OUT/{FILE}"], ["archive", f"OUT/{FILE}"], ["restore", f"OUT/{FILE}"],
+    ["rescue", f"OUT/{FILE}"], ["annotate", "--dry-run"], ["annotate", EVIL, "--dry-run"],
     ["feed", f"IN/{FILE}"], ["feed", EVIL], ["feed", "-", "--format", EVIL], ["params"], ["params", EVIL], ["presets"],
-    ["flow"], ["schema", "input-line"], ["schema", EVIL], [EVIL], ["tail", f"--{EVIL}"], ["tail", "--limit", EVIL],
+    ["flow"], ["schema", "input-line"], ["schema", EVIL], ["keys"], ["keys", "list"],
+    ["keys", "add", EVIL, "--space", EVIL], ["keys", "remove", EVIL], [EVIL], ["tail", f"--{EVIL}"],
+    ["tail", "--limit", EVIL],
+    ["install", "codex", "--dry-run"], ["install", EVIL], ["hook"],
 ]  # fmt: skip
-UNASKED = {"serve", "demo"}
-"""Shows no turns; has only samples to show."""
+UNASKED = {"serve", "mcp", "proxy", "demo"}
+"""Shows no turns; shows them to programs, to models; has only samples to show."""
 
 
 @pytest.fixture(scope="module")

@@ -85,6 +85,21 @@ def test_a_turn_lies_where_it_was_last_filed_and_threaded(tmp_path):
     ]  # fmt: skip
 
 
+def test_a_timeline_has_a_row_for_each_segment_and_effort(tmp_path):
+    con = memory(
+        tmp_path / "m.duckdb",
+        said("t1", segment="g1", effort="e1"),
+        said("t2", segment="g1", effort="e1", at=at(1)),
+        said("t3", segment="g1", at=at(2)),
+        said("t4", segment="g2", effort="e1"),
+        [*said("t5", segment="g2", effort="e1"), make(TurnRetracted, session="s", turn="t5", reason="popped", id="r")],
+    )
+    columns = "segment, effort, turns, tokens, first_turn, first_position, last_position"
+    assert rows(con, f"SELECT {columns} FROM threads ORDER BY first_position") == [
+        ("g1", "e1", 2, 20, "t1", 0, 1), ("g1", None, 1, 10, "t3", 2, 2), ("g2", "e1", 1, 10, "t4", 3, 3),
+    ]  # fmt: skip
+
+
 def test_two_revisions_at_one_position_are_told_apart_by_their_path(tmp_path):
     con = memory(
         tmp_path / "m.duckdb",
@@ -641,6 +656,13 @@ def test_every_view_can_be_asked_for_by_name_and_as_of_a_position(tmp_path):
     assert len(view(con, "turns")) == 1
     for name in VIEWS:
         assert everything(as_of(con, "0"), name) == everything(con, name), name
+
+
+@pytest.mark.parametrize("name", VIEWS)
+def test_a_view_that_is_asked_alone_as_of_a_position_knows_no_more_than_with_all_others(tmp_path, name):
+    con = memory(tmp_path / "m.duckdb", EFFORT, CONCLUDED, RESUMED)
+    for moment in ("0", "1", "2"):
+        assert everything(as_of(con, moment, name), name) == everything(as_of(con, moment), name)
 
 
 @pytest.mark.parametrize("name", ["b", "c", "n", "o", "p", "s"])

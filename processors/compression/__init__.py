@@ -6,7 +6,8 @@ Each compression covers the session from its first turn, and is told as one even
 decisions, what is to be done, the tone, two or three paragraphs of sentences that were said, and a transcript of 4,000
 characters, of the lines that tell most, for a model that would write it anew. It is told by its last turn: the same
 head is never compressed twice, and each one is made of the one before and the turns that came to it, so that the
-thousandth turn costs what the fiftieth costs.
+thousandth turn costs what the fiftieth costs. What a model wrote of the same turns is told
+in its place.
 
     worth of a sentence = points for what it tells (see manifest/summary), more for what several turns come back to,
                           for a decision and for what is to be done
@@ -235,7 +236,7 @@ def _retracted(
 def _written(
     params: CompressionParams, state: State, fact: SummaryWritten, raw: Raw[SummaryWritten]
 ) -> Sequence[Derived]:
-    """A model's words for just this head take the place of its paragraphs, until it grows or a turn is retracted."""
+    """A model's words for just this head take the place of what was picked, until it grows or a turn is retracted."""
     head, topics = state.get(f"head/{fact.session}", Head), state.get(f"topics/{fact.session}", Topics)
     text = clip(" ".join(fact.text.split()), params.most)
     if not text or head is None or topics is None:
@@ -244,7 +245,20 @@ def _written(
         return ()
     head.written = True
     state.put(f"head/{fact.session}", head)
-    return [replace(_event(params, fact, head, topics), text=text, model=fact.model[:SPEAKER])]
+    event = replace(_event(params, fact, head, topics), text=text, model=fact.model[:SPEAKER])
+    for lines, turns, given in (
+        (event.decisions, event.decision_turns, fact.decisions),
+        (event.actions, event.action_turns, fact.actions),
+    ):
+        if given:
+            lines[:] = [clip(" ".join(line.split()), WRITTEN) for line in given[: params.listed]]
+            turns[:] = [""] * len(lines)
+    event.tone = fact.tone[:SPEAKER] or event.tone
+    return [event]
+
+
+WRITTEN = 60
+"""Tokens kept of each decision and action that a model wrote."""
 
 
 def _event(
@@ -258,7 +272,7 @@ def _event(
         [", ".join(row[3]) for row in rows], [row[0] for row in rows], [row[1] for row in rows],
         [*most(head.names, NAMES)], [text for _, text in decisions], [turn for turn, _ in decisions],
         [text for _, text in actions], [turn for turn, _ in actions],
-        _tone(head), paragraphs(best, params.most), transcript(best, params.transcript),
+        _tone(head), paragraphs(best, params.most), transcript(best, params.transcript), "",
     )  # fmt: skip
 
 

@@ -29,7 +29,7 @@ class SessionCompressed:
     """Who spoke and what was named, most often first."""
     decisions: list[str]
     decision_turns: list[str]
-    """The turn of each decision; same length."""
+    """The turn of each decision, "" where a model wrote it; same length."""
     actions: list[str]
     """What somebody is to do."""
     action_turns: list[str]

@@ -39,7 +39,8 @@ def _pieces(own: PastParams, found: SessionCompressed) -> Iterator[Piece]:
     ):  # fmt: skip
         left = [(text, turn) for text, turn in zip(lines, turns, strict=True) if text not in found.text]
         for text, turn in left[-own.lines :] if own.lines else ():
-            yield Piece(f"{turn} {kind}", kind, own.line, f"- {kind}: {text} [{turn}]", under=whole)
+            line = f"- {kind}: {text} [{turn}]" if turn else f"- {kind}: {text}"  # without a turn: a model wrote it
+            yield Piece(f"{turn or text} {kind}", kind, own.line, line, under=whole)
     for words, first, last in zip(_telling(found.topics), found.topic_firsts, found.topic_lasts, strict=True):
         yield Piece(f"{first}..{last}", "what a part is about", own.part, f"- [{first}..{last}] {words}", under=whole)
 

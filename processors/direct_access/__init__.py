@@ -26,7 +26,7 @@ from processors.manifest import SegmentConcluded
 from streams.core.events import NoteSettled, NoteTaken, TurnRecorded, TurnRetracted
 from streams.core.params import Params, param
 from streams.core.processor import Derived, Processor, Raw, State, derived_id, on
-from streams.core.read_model import Group, Keep, read_model
+from streams.core.read_model import Group, Joins, Keep, read_model
 from streams.core.text.telling import excerpt, sentences
 from streams.core.text.terms import terms
 
@@ -326,7 +326,7 @@ PROCESSOR = Processor(
     read_model=read_model(
         __package__,
         keeps=(Keep(SessionNoted, ("note",), "session_notes"),),
-        groups=(Group("session notes", "note", {SessionNoted: "CASE status WHEN 'current' THEN session ELSE '' END"}),),
+        groups=(Group("session notes", "note", {SessionNoted: Joins(by="session", only=("status", "current"))}),),
         sections=(NOTED,),
     ),
 )

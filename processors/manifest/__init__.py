@@ -40,7 +40,7 @@ from streams.core.events import (
 )
 from streams.core.params import param
 from streams.core.processor import Derived, Processor, Raw, State, derived_id, on
-from streams.core.read_model import Documents, read_model
+from streams.core.read_model import Documents, News, read_model
 from streams.core.text import Text
 from streams.core.text.telling import within
 
@@ -70,6 +70,10 @@ class TurnFiled:
     at: int
     turn: str
     segment: str
+    repeated: int = 0
+    """Characters of it that repeat earlier turns; none of the mechanisms reads them."""
+    news: str = ""
+    """Where there are any: what it says beside them."""
     type: Literal["turn-filed.v1"] = "turn-filed.v1"
 
 
@@ -242,7 +246,8 @@ def _turn(params: ManifestParams, state: State, turn: TurnRecorded, raw: Raw[Tur
     recent[turn.id] = segment
     if len(recent) > 2 * params.recent:
         session.recent = dict(islice(recent.items(), params.recent, None))
-    out.append(TurnFiled(turn.space, key, turn.at, turn.id, segment))
+    news = turn.content if raw.repeated else ""
+    out.append(TurnFiled(turn.space, key, turn.at, turn.id, segment, raw.repeated, news))
     out += refiled
     gather(evidence, turn.id, turn.content, text, params.words)
     if turn.content and (turn.role in TALK or evidence.turns == 1):
@@ -410,7 +415,7 @@ def _settled(params: ManifestParams, state: State, fact: Settling, raw: Raw[Sett
 
 PROCESSOR = Processor(
     name="manifest",
-    version=3,
+    version=4,
     params=ManifestParams,
     takes=(
         on(TurnRecorded, _turn),
@@ -442,16 +447,23 @@ PROCESSOR = Processor(
         },
         documents=(
             Documents(
-                "segment", "segment_summarized", "segment", "cue", "[first_turn, last_turn]", run=True, shown="summary"
+                "segment",
+                SegmentSummarized,
+                "segment",
+                ("cue",),
+                ("first_turn", "last_turn"),
+                run=True,
+                shown="summary",
             ),
             Documents(
                 "conclusion",
-                "artifact_made",
+                ArtifactMade,
                 "artifact",
-                "title || chr(10) || body",
-                "turns",
+                ("title", "body"),
+                ("turns",),
                 shown="CASE WHEN starts_with(body, title) THEN body ELSE title || chr(10) || body END",
             ),
         ),
+        news=(News(TurnFiled, "repeated", "news"),),
     ),
 )

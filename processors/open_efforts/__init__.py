@@ -47,7 +47,7 @@ from streams.core.events import (
     TurnRetracted,
 )
 from streams.core.processor import RAW, Derived, Processor, Raw, State, on
-from streams.core.read_model import Group, Keep, read_model
+from streams.core.read_model import Group, Joins, Keep, read_model
 from streams.core.text.telling import within
 
 __all__ = [
@@ -160,6 +160,12 @@ PROCESSOR = Processor(
             Keep(event, ("effort",))
             for event in (EffortOpened, EffortProgressed, EffortConcluded, EffortResumed, EffortRated)
         ),
-        groups=(Group("efforts", "turn", {TurnThreaded: "effort", TurnRethreaded: "effort", TurnRetracted: "''"}),),
+        groups=(
+            Group(
+                "efforts",
+                "turn",
+                {TurnThreaded: Joins(by="effort"), TurnRethreaded: Joins(by="effort"), TurnRetracted: Joins()},
+            ),
+        ),
     ),
 )  # fmt: skip

@@ -186,3 +186,14 @@ CREATE VIEW written_titles AS
 SELECT w.space, w.session, w.turns, w.at, w.title, w.model, w.prompt_hash, p.effort, w.position
 FROM title_written w
 LEFT JOIN effort_progressed p ON p.space = w.space AND p.partition = w.partition AND p.position = w.position;
+
+
+-- What sessions were about, as a timeline draws it. One row per segment and effort; turns that are retracted are left out.
+--   space, session, segment, effort (NULL: small talk)
+--   turns, tokens, first_turn (id), first_position, last_position, started_at, last_at   of the turns that both hold
+CREATE VIEW threads AS
+SELECT
+    t.space, t.session, t.segment, t.effort, count(*) AS turns, coalesce(sum(t.tokens), 0)::BIGINT AS tokens,
+    arg_min(t.turn_id, t.position) AS first_turn, min(t.position) AS first_position, max(t.position) AS last_position,
+    min(t.at) AS started_at, max(t.at) AS last_at
+FROM turns t WHERE NOT t.retracted GROUP BY t.space, t.session, t.segment, t.effort;

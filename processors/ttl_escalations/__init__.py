@@ -31,9 +31,10 @@ from processors.ttl_escalations.params import TtlEscalationsParams
 from processors.ttl_escalations.record import FOREVER, Talk, Waiting, keep_talk, short, waiting_notes
 from processors.ttl_escalations.section import NOTES
 from processors.ttl_escalations.surfacing import surface
+from streams.core.clock import to_local
 from streams.core.events import NoteSettled, NoteTaken, Outside, SessionEnded, TurnRecorded, TurnRetracted
 from streams.core.processor import Derived, Processor, Raw, State, on, otherwise
-from streams.core.read_model import Documents, Group, Keep, read_model
+from streams.core.read_model import Documents, Group, Joins, Keep, read_model
 from streams.core.text.reminders import reminders
 
 __all__ = [
@@ -52,7 +53,7 @@ _NOTHING: tuple[Derived, ...] = ()
 def _turn(params: TtlEscalationsParams, state: State, turn: TurnRecorded, raw: Raw[TurnRecorded]) -> Sequence[Derived]:
     """Brings notes back, and takes down what is asked for."""
     waiting = state.index(waiting_notes)
-    asks = turn.role == "user" and "reminder" in raw.text.cues
+    asks = turn.role == "user" and "when" in raw.text.cues
     # Why: where no note waits and none is asked for, which is most of all talk, a turn costs nothing.
     if waiting.first == FOREVER and not asks:
         return _NOTHING
@@ -61,7 +62,7 @@ def _turn(params: TtlEscalationsParams, state: State, turn: TurnRecorded, raw: R
         expire(params, state, waiting, turn.space, raw.now, params.expiries, out)
     if waiting.first < FOREVER and (turn.role == "user" or turn.role == "assistant"):
         surface(params, state, waiting, raw, out)
-    if asks and (found := reminders(turn.content)):
+    if asks and (found := reminders(turn.content, to_local(turn.at, params.zone), params.sure, params.asks)):
         infer(params, state, waiting, raw, found, out)
     return out
 
@@ -124,7 +125,7 @@ def _ended(params: TtlEscalationsParams, state: State, fact: SessionEnded, raw: 
 
 PROCESSOR = Processor(
     name="ttl_escalations",
-    version=2,
+    version=4,
     params=TtlEscalationsParams,
     takes=(
         on(TurnRecorded, _turn),
@@ -143,10 +144,10 @@ PROCESSOR = Processor(
                 "notes",
                 "note",
                 {
-                    NoteOpened: "CASE WHEN historic THEN '' ELSE 'waiting' END",
-                    NoteEscalated: "'asked'",
-                    NoteArchived: "''",
-                    NoteClosed: "''",
+                    NoteOpened: Joins("waiting", only=("historic", False)),
+                    NoteEscalated: Joins("asked"),
+                    NoteArchived: Joins(),
+                    NoteClosed: Joins(),
                 },
             ),
         ),
@@ -155,15 +156,6 @@ PROCESSOR = Processor(
             "note": "(t.space, t.turn_id) IN (SELECT n.space, n.turn FROM notes n "
             "WHERE n.note = $id AND n.turn IS NOT NULL)"
         },
-        documents=(
-            Documents(
-                "note",
-                "note_opened",
-                "note",
-                "CASE WHEN context = '' THEN content ELSE content || chr(10) || context END",
-                "[turn]",
-                shown="content",
-            ),
-        ),
+        documents=(Documents("note", NoteOpened, "note", ("content", "context"), ("turn",)),),
     ),
 )

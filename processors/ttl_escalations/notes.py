@@ -22,7 +22,8 @@ from processors.ttl_escalations.record import (
     short,
     turn_on,
 )
-from streams.core.events import HOUR, SECOND, NoteSettled, NoteTaken, TurnRecorded, TurnRetracted
+from streams.core.clock import to_micros
+from streams.core.events import HOUR, MINUTE, SECOND, NoteSettled, NoteTaken, TurnRecorded, TurnRetracted
 from streams.core.processor import Derived, Raw, State, derived_id, r6
 from streams.core.text.commonness import LIGHT, ORDERS, rarity
 from streams.core.text.reminders import MAX_REMINDERS, Reminder
@@ -35,6 +36,8 @@ EXCERPT, MAX_CONTENT, MAX_CONTEXT = 48, 2_000, 500
 """Kept of a note: tokens in state for the question, characters in the event; the raw log holds the rest."""
 MAX_TERMS, MAX_PHRASES, MAX_NAMES = 16, 6, 4
 """Terms, phrases and names of a note, in state: records stay below 8 KB."""
+POINTING = 3
+"""Terms of a reminder up to which it may only point to what it is about."""
 MAX_TERM, MAX_NAME = 24, 48
 """Longer terms and names are not indexed."""
 
@@ -90,12 +93,12 @@ def infer(
     """Opens the notes that a user's words ask for."""
     turn = raw.event
     for ordinal, reminder in enumerate(found):
-        priority: float = getattr(params, reminder.kind)
-        content = (_meant(turn.content, reminder.content) if reminder.vague else "") or reminder.content
+        priority = params.asked if reminder.asked >= params.asks else params.mentioned
+        context = _meant(turn.content, reminder.content)
         opened = NoteOpened(
             turn.space, turn.session, turn.at, derived_id("note", turn.space, turn.id, ordinal),
-            cut(content, MAX_CONTENT), _deadline(params, turn.at, reminder.ttl), r6(priority), "inferred",
-            cut(turn.content, MAX_CONTEXT) if reminder.vague else "", turn.id, False,
+            cut(reminder.content, MAX_CONTENT), _until(params, turn.at, reminder), r6(priority), "inferred",
+            cut(context, MAX_CONTEXT), turn.id, False,
         )  # fmt: skip
         _open(params, state, waiting, opened, raw.recorded_at, out)
     # What was just said need not come back while it is among the last turns.
@@ -106,10 +109,12 @@ def infer(
 
 
 def _meant(content: str, pointing: str) -> str:
-    """The sentence of a turn that tells what another one of it points to ("remind me of that tomorrow").
+    """The sentence of a turn that tells what another one of it points to ("Remind me of that tomorrow").
 
-    The nearest before it that tells something, else the first behind; "" where there is none.
+    The nearest before it that tells something, else the first behind; "" where it tells enough itself, or none does.
     """
+    if len(scan(pointing).terms) > POINTING:
+        return ""
     before = ""
     behind = False
     for told in sentences(excerpt(content, MAX_CONTEXT)):
@@ -122,6 +127,13 @@ def _meant(content: str, pointing: str) -> str:
             if behind:
                 break
     return before
+
+
+def _until(params: TtlEscalationsParams, at: int, reminder: Reminder) -> int:
+    """When a reminder is due: at the moment it names, by the clock of the space's zone."""
+    if reminder.moment is None:
+        return _deadline(params, at, reminder.ttl)
+    return min(max(to_micros(reminder.moment, params.zone), at + MINUTE), LAST)
 
 
 def _deadline(params: TtlEscalationsParams, at: int, ttl: Literal["urgent", "normal", "low"] | int) -> int:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from pydantic import field_validator
+
+from streams.core.clock import zone_of
 from streams.core.params import Params, param
 from streams.core.processor import r6
 
@@ -23,9 +26,24 @@ class TtlEscalationsParams(Params):
     asked: float = param(
         0.6, "base priority", "'remind me': the user ordered it, so it must not end in silence", ge=0, le=1
     )
-    deferred: float = param(0.5, "base priority", "'let's come back to it later': ends in a question", ge=0, le=1)
     mentioned: float = param(
-        0.4, "base priority", "'we need to do it soon': said by the way, so fades silently", ge=0, le=1
+        0.5, "base priority", "'it is due on Friday': presses before its time, and ends in a question", ge=0, le=1
+    )
+    sure: int = param(
+        40, "hundredths of log odds", "a time that words name makes a note from here on: four of five are wanted",
+        "tests/bench/learn_reminders.py",
+    )  # fmt: skip
+    asks: int = param(
+        0,
+        "hundredths of log odds",
+        "a request for a reminder makes a note from here on",
+        "tests/bench/learn_reminders.py",
+    )
+    zone: str = param(
+        "UTC",
+        "time zone",
+        "by whose clocks 'at nine' is meant: a name such as Europe/Berlin, or hours as +02:00",
+        "chosen",
     )
     window: int = param(5, "turns", "what a session is about now", PAPER, ge=1, le=8)
     enough: float = param(1, "weight", "one rare term or name; two ordinary words, or three common ones", gt=0)
@@ -51,6 +69,13 @@ class TtlEscalationsParams(Params):
     expiries: int = param(
         48, "writes", "spent on expiries by one event, the rest at the next: bounded work", ge=2, le=48
     )
+
+    @field_validator("zone")
+    @classmethod
+    def _known(cls, zone: str) -> str:
+        """A zone that there is."""
+        zone_of(zone)
+        return zone
 
 
 def effective_priority(params: TtlEscalationsParams, priority: float, opened: int, deadline: int, now: int) -> float:

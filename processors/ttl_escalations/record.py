@@ -31,7 +31,7 @@ class Note:
     """Pairs of stems that follow each other in it."""
     names: list[str]
     shown: dict[str, int] = field(default_factory=dict)
-    """When it was shown, by session; the newest 8."""
+    """When it was shown last, by session, the longest ago first; the newest 8."""
 
 
 @dataclass(slots=True)

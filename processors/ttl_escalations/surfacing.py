@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Callable
 from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
@@ -35,14 +36,6 @@ class Visit(NamedTuple):
     """When this visit was shown what it was shown."""
 
 
-class Shown(NamedTuple):
-    """A note to surface, and why."""
-
-    note: str
-    record: Note
-    reason: str
-
-
 _NOTHING: dict[str, int] = {}
 
 
@@ -63,14 +56,10 @@ def surface(
     visit = Visit(params, state, waiting, now, turn, talk or Talk(), visitor, quiet)
     hits = [stem for stem in text.terms if stem in termed] if hit else []
     fresh = _shared(visit, hits, named) if hits or named else {}
-    shown = _matches(visit, fresh, text.terms, hits, named) if fresh else []
-    if pressing:
-        matched = {one.note for one in shown}
-        for note in _newest(waiting.pressing, now, params.pressing):
-            if note not in matched and (record := _fresh(visit, note)):
-                shown.append(Shown(note, record, "priority"))
-    if shown:
-        _show(visit, shown, out)
+    urgent = _newest(waiting.pressing, now, params.pressing) if pressing else []
+    likely = fresh | {note: record for note in urgent if note not in fresh and (record := _fresh(visit, note))}
+    if likely:
+        _show(visit, likely, _reasons(visit, fresh, set(urgent), text.terms, hits, named), out)
     if fresh or talk is not None:
         _remember(visit, hits if fresh else [])
 
@@ -121,18 +110,22 @@ def _shared(visit: Visit, hits: list[str], named: list[str]) -> dict[str, Note]:
     return {note: record for note in sums if (record := _fresh(visit, note)) is not None}
 
 
-def _matches(visit: Visit, fresh: dict[str, Note], said: list[str], hits: list[str], named: list[str]) -> list[Shown]:
-    """The notes whose matter the talk came to, with the word that says so."""
+def _reasons(
+    visit: Visit, fresh: dict[str, Note], urgent: set[str], said: list[str], hits: list[str], named: list[str]
+) -> Callable[[str], str]:
+    """Tells why a note is to be shown: the word that says that the talk came to its matter, or "priority" where it
+    presses; "" for one that is not to be shown."""
     params, before, levels = visit.params, _before(visit.params, visit.talk), _levels(visit.params)
     weight = {stem: levels[CLASSES[stem]] for stem in hits}
     weight.update({f"@{name}": _name_weight(params, name) for name in named})
     phrases = [f"{one} {two}" for one, two in pairwise(said) if one in weight and two in weight]
     thin = 1 + max(0, len(said) - params.long) / (2 * params.long)
-    return [
-        Shown(note, record, reason)
-        for note, record in fresh.items()
-        if (reason := _weigh(params, record, weight, phrases, before, thin))
-    ]
+
+    def reason(note: str) -> str:
+        word = _weigh(params, fresh[note], weight, phrases, before, thin) if note in fresh else ""
+        return word or ("priority" if note in urgent else "")
+
+    return reason
 
 
 def _weigh(
@@ -196,23 +189,29 @@ def _effective(visit: Visit, note: Note) -> float:
     return effective_priority(visit.params, note.priority, note.opened, note.deadline, visit.now)
 
 
-def _show(visit: Visit, shown: list[Shown], out: list[Derived]) -> None:
-    """Surfaces the most pressing."""
+def _show(visit: Visit, likely: dict[str, Note], reason_of: Callable[[str], str], out: list[Derived]) -> None:
+    """Surfaces the most pressing of those that there is a reason for. Why in this order: many may be likely, few are
+    shown, and no more need be weighed."""
     now, turn, waiting, visitor = visit.now, visit.turn, visit.waiting, visit.visitor
-    ranked = sorted(
-        ((-_effective(visit, one.record), one.record.deadline, one) for one in shown),
-        key=lambda entry: (entry[0], entry[1], entry[2].note),
-    )
-    for priority, _, (note, record, reason) in ranked[: visit.params.shown]:
-        record.shown[visitor] = now
+    ranked = sorted((-_effective(visit, record), record.deadline, note) for note, record in likely.items())
+    left = visit.params.shown
+    for priority, _, note in ranked:
+        if not (reason := reason_of(note)):
+            continue
+        record = likely[note]
+        record.shown.pop(visitor, None)
+        record.shown[visitor] = now  # the last one now: they stand in the order in which they saw it
         if visit.talk.ended < now:
             waiting.hush(visitor, note, now)
         while len(record.shown) > MAX_SESSIONS:
-            longest = min(record.shown, key=lambda seen: (record.shown[seen], seen))
+            longest = next(iter(record.shown))
             del record.shown[longest]
             waiting.stir(longest, note)
         visit.state.put(f"note/{note}", record)
         out.append(NoteSurfaced(turn.space, turn.session, turn.at, note, turn.id, -priority, reason))
+        left -= 1
+        if not left:
+            return
 
 
 def _remember(visit: Visit, hits: list[str]) -> None:

@@ -3,7 +3,8 @@
 First comes what is needed (the turn to be answered, the last exchanges, the effort in hand), then what serves most per
 token, as long as it fits: worth / (cost + overhead). A turn stands once. What serves less than `least` is left out
 though there is room: an unrelated turn in a context costs more than its tokens. A piece that stands below another is
-taken with it or after it.
+taken with it or after it. In the room that is left, what tools were given and gave is shown beyond its ends: there
+stand the ids and numbers that are asked for next.
 
 The result is a pure function of the memory, the position, the session, the budget and the parameters.
 """
@@ -118,14 +119,22 @@ def _written(
     return Choice(section, piece, line, price, said)
 
 
-def _shown(turn: Turn, limit: int, own: bool, params: ContextParams) -> tuple[str, str, int]:
+def _shown(turn: Turn, limit: int, own: bool, params: ContextParams, whole: bool = False) -> tuple[str, str, int]:
     """A turn as it is written, what is shown of what it says, and the cost."""
-    way = limit, own, params.tool, params.head
+    way = limit, own, params.tool, params.head, whole
     if way not in turn.written:
-        said = words(turn, limit, params)
-        line = f"{label(turn, own)} {quoted(said)}".strip()
-        turn.written[way] = line, said, cost(line)
+        said = words(turn, limit, params, whole)
+        before = label(turn, own)
+        line = f"{before} {quoted(said)}".strip()
+        turn.written[way] = line, said, _price(turn, before, line)
     return turn.written[way]
+
+
+def _price(turn: Turn, before: str, line: str) -> int:
+    """What a line costs. Where it shows all of a turn, the turn's words are not counted again."""
+    if turn.tokens and len(line) < SHORT and line == f"{before} {turn.content}":
+        return cost(before, turn.tokens, len(line))
+    return cost(line)
 
 
 def label(turn: Turn, own: bool) -> str:
@@ -135,6 +144,8 @@ def label(turn: Turn, own: bool) -> str:
     return f"- {iso(turn.at)[:10]} {turn.speaker} [{turn.id}]:"
 
 
+SHORT = 2_000
+"""Characters of a line whose tokens are those of its parts."""
 OWN = 90
 """Sections from this place on show the session's own last exchanges, after which nobody asks when or where."""
 
@@ -164,12 +175,26 @@ class _Packing:
                 choice.why = "serves too little"
             else:
                 self._take(choice, "worth it", 0)
+        self._widen()
         self.composed.left = self.room
+
+    def _widen(self) -> None:
+        """Shows more of what tools were given and gave, those that serve most first, as long as there is room."""
+        params, turns = self.composed.params, self.composed.turns
+        limit = max(int(self.composed.budget * params.turn), 8)
+        shown = [c for c in self.composed.choices if c.taken and c.piece.turn >= 0 and c.piece.worth >= params.whole]
+        for choice in sorted(shown, key=lambda c: -c.piece.worth):
+            turn = turns[choice.piece.turn]
+            if turn.role == "tool" or turn.calls:
+                line, said, price = _shown(turn, limit, choice.section.place >= OWN, params, whole=True)
+                if price - choice.cost <= self.room:
+                    self.room -= price - choice.cost
+                    choice.line, choice.words, choice.cost = line, said, price
 
     def _take(self, choice: Choice, why: str, spare: int) -> None:
         """Takes a piece, and what it stands below, where they fit and leave `spare` tokens."""
         piece, composed = choice.piece, self.composed
-        if (piece.turn >= 0 and piece.turn in self._turns) or (piece.id and piece.id in self._ids):
+        if {piece.turn, piece.says} & self._turns.keys() or (piece.id and piece.id in self._ids):
             choice.why = "shown already"
             return
         group = [choice]

@@ -17,6 +17,7 @@ class ContextParams(Params):
     turn: float = param(0.125, "share", "a longer turn shows its head and tail: eight turns at least fit", gt=0, le=1)
     newest: float = param(0.25, "share", "the same for the turn that is to be answered", gt=0, le=1)
     tool: int = param(48, "tokens", "a tool's output is condensed: its beginning and its end tell how it went", ge=8)
+    whole: float = param(0.2, "worth", "a tool's output is shown beyond its ends where it serves this and fits", ge=0)
     head: float = param(0.67, "share of what is shown", "how much of an oversize turn is its beginning", ge=0, le=1)
 
 

@@ -54,12 +54,11 @@ def render(composed: Composed) -> Rendered:
     """Writes down what was chosen."""
     parts = _sections(composed)
     text = _framed(composed, [text for _, text in parts])
-    size = (
-        tokens(text)
-        if len(text) <= HEAD + TAIL
-        else sum(map(tokens, [opening(composed.ask), ABOUT, CLOSE])) + sum(tokens(text) for _, text in parts)
-    )
-    return Rendered(size, text, _messages(composed, parts), _data(composed, parts, size))
+    sizes = [tokens(text) for _, text in parts]
+    size = sum(sizes) + sum(map(tokens, [opening(composed.ask), ABOUT, CLOSE]))
+    if len(text) <= HEAD + TAIL and (not text.startswith(FRAME) or "‹" in text):
+        size = tokens(text)  # the frame is left out, or something was quoted
+    return Rendered(size, text, _messages(composed, parts), _data(composed, parts, sizes, size))
 
 
 def _sections(composed: Composed) -> list[tuple[str, str]]:
@@ -104,7 +103,7 @@ def _messages(composed: Composed, parts: Sequence[tuple[str, str]]) -> list[dict
     return messages
 
 
-def _data(composed: Composed, parts: Sequence[tuple[str, str]], size: int) -> dict[str, Any]:
+def _data(composed: Composed, parts: Sequence[tuple[str, str]], sizes: Sequence[int], size: int) -> dict[str, Any]:
     """JSON of the context: why each piece is there, and the turns behind everything shown."""
     ask = composed.ask
     return {
@@ -116,10 +115,11 @@ def _data(composed: Composed, parts: Sequence[tuple[str, str]], size: int) -> di
         "tokens": size,
         "sections": [
             {
-                "name": name, "layer": composed.shown(name)[0].section.layer, "tokens": tokens(text),
-                "pieces": [_piece(composed, c) for c in composed.shown(name)],
+                "name": name, "layer": shown[0].section.layer, "tokens": tokens_,
+                "pieces": [_piece(composed, c) for c in shown],
             }
-            for name, text in parts
+            for (name, _), tokens_ in zip(parts, sizes, strict=True)
+            for shown in [composed.shown(name)]
         ],
     }  # fmt: skip
 

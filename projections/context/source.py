@@ -16,16 +16,13 @@ R = TypeVar("R")
 
 
 class MemorySource:
-    """A memory, for one context. What was read once is not read again."""
+    """A memory, for one context."""
 
     def __init__(self, sight: Sight, ask: Ask, until: int | None) -> None:
         self.sight = sight
         self.ask = ask
         self.until = until
         self.seen: Seen = sight.recall.index.space(ask.space, until)
-        self.keepers = {keep.event: p.name for p in sight.recall.processors for keep in p.read_model.keeps}
-        self.answered: dict[tuple[str, str], list[tuple[Any, ...]]] = {}
-        """Rows by SQL and what it was given: two sections of a mechanism often ask the same."""
 
     def reader(self, section: Section) -> MemoryReader:
         """What a section reads."""
@@ -49,8 +46,8 @@ class MemoryReader:
     section: Section
 
     def kept(self, event: type[R], keys: Iterable[str], *others: type[Any]) -> dict[str, R]:
-        of, index = self.source, self.source.sight.recall.index
-        found = index.related(of.ask.space, of.keepers.get(event, ""), keys, of.until)
+        of, recall = self.source, self.source.sight.recall
+        found = recall.index.related(of.ask.space, recall.keepers.get(event, ""), keys, of.until)
         last = {key: [one for one in records if type(one) in (event, *others)] for key, records in found.items()}
         return {key: records[-1] for key, records in last.items() if records and type(records[-1]) is event}
 
@@ -71,7 +68,4 @@ class MemoryReader:
         of, sql = self.source, self.section.queries[name]
         known = {"space": of.ask.space, "session": of.ask.session, "now": of.ask.now} | given
         used = {k: v for k, v in known.items() if f"${k}" in sql}
-        asked = sql, repr(used)
-        if asked not in of.answered:
-            of.answered[asked] = of.sight.connection.execute(sql, used).fetchall()
-        return of.answered[asked]
+        return of.sight.connection.execute(sql, used).fetchall()

@@ -13,6 +13,7 @@ import tomllib
 import unicodedata
 from collections import Counter
 from dataclasses import dataclass, field
+from functools import lru_cache
 from importlib.resources import files
 from typing import NamedTuple
 
@@ -173,8 +174,9 @@ def _asks(content: str) -> bool:
     return end.rfind("?") >= len(end) * (1 - ENDING)
 
 
+@lru_cache(64)
 def ask(text: str) -> Query:
-    """What a question asks for. Times are read when the space is known; see dates."""
+    """What a question asks for; nobody changes it. Times are read when the space is known; see dates."""
     terms: dict[str, None] = {}
     named: dict[str, str] = {}
     for raw in clip(text).split():

@@ -14,8 +14,8 @@ from typing import Any, cast
 from projections.context.turns import Turns
 from projections.recall.analysis import VERSION, analyse, ask
 from projections.recall.dynamics import Dynamics, Moment, flags_of
-from projections.recall.file import path_of
-from projections.recall.held import LATEST, Seen
+from projections.recall.file import LATEST, path_of
+from projections.recall.held import Seen
 from projections.recall.index import Index
 from projections.recall.kinds import TURN, Kinds
 from projections.recall.liveliness import LivelinessParams
@@ -23,12 +23,14 @@ from projections.recall.question import Question
 from projections.recall.ranking import Hit, RecallParams, rank
 from projections.recall.readings import Readings
 from projections.recall.records import Kept
-from projections.store import Connection
+from projections.store import ALL_COLUMNS, Connection
 from projections.stored import newest
+from projections.tables import table_name
 from streams.core.errors import UsageError
 from streams.core.events import iso
 from streams.core.params import Params
 from streams.core.processor import Processor, r6
+from streams.core.read_model import News
 from streams.core.text.kinds import memory_type
 
 READ_WITH = [VERSION, 1]
@@ -59,6 +61,8 @@ class Recall:
         self.index = index
         self.processors = processors
         """Those that have a part in the memory."""
+        self.keepers = {keep.event: p.name for p in processors for keep in p.read_model.keeps}
+        """Who keeps the last records of an event."""
         self.params = params
         """Of processors and of asking, by name."""
         self.turns = Turns()
@@ -75,7 +79,10 @@ class Recall:
         """
         mine = [processor for processor in processors if processor.name in params]
         readings = Readings(mine, params)
-        kinds = Kinds(documents for p in mine for documents in p.read_model.documents)
+        kinds = Kinds(
+            (documents for p in mine for documents in p.read_model.documents),
+            [news for p in mine for news in p.read_model.news if _has(connection, news)],
+        )
         kept = {
             name: [Kept(keep.event, keep.key) for keep in p.read_model.keeps] for name, p in readings.keeping.items()
         }
@@ -141,6 +148,12 @@ class Recall:
             "score": r6(hit.score),
             "parts": {name: r6(value) for name, value in hit.parts.items()},
         }
+
+
+def _has(connection: Connection, news: News) -> bool:
+    """Whether a memory tells it: one that an earlier version folded does not."""
+    columns = {name for (name,) in connection.execute(ALL_COLUMNS, [table_name(news.event)]).fetchall()}
+    return {news.repeated, news.words} <= columns
 
 
 def _asked_for(hit: Hit) -> bool:

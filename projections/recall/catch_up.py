@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from projections.recall import file
 from projections.recall.columns import NEVER, STORED, named
 from projections.recall.held import MAX_SOURCES, SEPARATOR, Held
-from projections.recall.kinds import RETRACTED, TURN, Row
+from projections.recall.kinds import NEWS, RETRACTED, TURN, Row
 
 TAIL_FULL = 4096
 """Documents of a space whose terms lie by document. Then they are appended to where each term occurs: more would make
@@ -65,10 +65,15 @@ class Page:
         """Takes up what is told of one space; `held` grows by it."""
         adding = _Adding(self, held)
         start = len(self.texts)
+        news: Row | None = None
         for row in rows:
             kind = row[2]
-            if kind == RETRACTED:
+            if kind == NEWS:
+                news = row
+            elif kind == RETRACTED:
                 adding.retract(row[4], row[1])
+            elif kind == TURN and news is not None and news[1] == row[1]:
+                adding.document((*row[:8], news[8], *row[9:]))
             else:
                 adding.document(row)
         stop = len(self.texts)
@@ -227,14 +232,16 @@ def invert(page: Page) -> Inverted:
 def write(connection: sqlite3.Connection, page: Page) -> None:
     """Adds a page to the file, within the caller's transaction."""
     endings = ((group.held.number, *ended) for group in page.groups for ended in group.ended.items())
-    summed = ((*ending, file.sum_of(b"", *ending)) for ending in endings)
-    connection.executemany("INSERT INTO endings VALUES (?, ?, ?, ?)", summed)
+    connection.executemany("INSERT INTO endings VALUES (?, ?, ?, ?)", (file.sealed(*ending) for ending in endings))
     if page.texts:
         inverted = invert(page)
         for number, group in enumerate(page.groups):
             runs = range(int(inverted.groups[number]), int(inverted.groups[number + 1]))
             if group.stop > group.start:
                 _write_group(connection, group, inverted, runs)
+    for held in (group.held for group in page.groups):
+        place = held.number, held.name, held.columns.count, held.flushed, held.endings
+        file.write_space(connection, *place)
 
 
 def _write_group(connection: sqlite3.Connection, group: Group, inverted: Inverted, runs: range) -> None:
@@ -290,8 +297,9 @@ def _write_postings(connection: sqlite3.Connection, held: Held, found: Iterator[
     connection.executemany(
         "INSERT INTO postings VALUES (?, ?, ?, ?)",
         (
-            (held.number, term, int.from_bytes(data[:4], sys.byteorder), file.summed(data, held.number, term))
+            (held.number, term, first, file.summed(data, held.number, term, first))
             for term, data in found
+            for first in [int.from_bytes(data[:4], sys.byteorder)]
         ),
     )
 
@@ -301,9 +309,4 @@ def _write_block(connection: sqlite3.Connection, held: Held, first: int, words: 
     count = held.columns.count
     connection.execute(
         "INSERT INTO blocks VALUES (?, ?, ?, ?, ?)", [held.number, first, count - first, held.packed(first), words]
-    )
-    connection.execute(
-        "INSERT INTO spaces VALUES (?, ?, ?, ?) ON CONFLICT (number) DO UPDATE SET documents = excluded.documents, "
-        "flushed = excluded.flushed",
-        [held.number, held.name, count, held.flushed if words else count],
     )

@@ -8,7 +8,7 @@ from typing import Any
 
 from projections.recall.answers import Recall, Sight
 from projections.recall.dynamics import Moment
-from projections.recall.held import LATEST
+from projections.recall.file import LATEST
 from projections.recall.liveliness import is_forgotten, liveliness, measures
 from projections.recall.question import moment_of
 from projections.show import show

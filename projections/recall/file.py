@@ -4,12 +4,13 @@
               While they are few (the tail of the space) also `words`: the terms of these documents, inverted
     endings   documents that are not shown any more, and from which position on
     postings  once a tail is full: where a term occurs, a block per tail, appended and never changed
-    records   that mechanisms keep by key, each version of them, so that as-of is a bound
+    records   that mechanisms keep by key, each version from which position on, and until which the next one came
     members   what belongs to which part of a group, from which position on, and until which
-    clocks    when outside events happened that are no documents
+    clocks    the greatest time up to each outside event that is no document
 
 It is a cache: whoever finds it missing, damaged or of another memory makes it again, nothing in it is worth an fsync.
-What is read is checked against sums of what was written, so a bit that flipped gives no wrong answer.
+What is read is checked against sums of what was written, its keys and place included, so a bit that flipped gives no
+wrong answer. A sum is less by the `until` of its row: whoever ends a row need not know the rest of it.
 A transaction adds documents with the mark of how far they go, so whatever kills a writer leaves an index of a prefix.
 """
 
@@ -21,6 +22,7 @@ import struct
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
+from typing import Any
 from zlib import crc32
 
 import numpy as np
@@ -29,24 +31,29 @@ from numpy.typing import ArrayLike, NDArray
 from projections.lock import locked
 from streams.core.errors import FULL, BusyError, NoRoomError
 
+LATEST = 2**63 - 2
+"""The position that everything there is lies before; the `until` of what still lasts."""
 PATIENCE = 600.0
 """Seconds to wait for another process that is indexing the same memory."""
 
-_TABLES = """
+_TABLES = f"""
 CREATE TABLE identity (value TEXT);
-CREATE TABLE marks (partition INTEGER PRIMARY KEY, position INTEGER, hash BLOB);
-CREATE TABLE spaces (number INTEGER PRIMARY KEY, name TEXT UNIQUE, documents INTEGER, flushed INTEGER);
+CREATE TABLE marks (partition INTEGER PRIMARY KEY, position INTEGER, hash BLOB, sum INTEGER);
+CREATE TABLE spaces (number INTEGER PRIMARY KEY, name TEXT UNIQUE, documents INTEGER, flushed INTEGER, endings INTEGER,
+    sum INTEGER);
 CREATE TABLE blocks (space INTEGER, first INTEGER, count INTEGER, data BLOB, words BLOB, PRIMARY KEY (space, first));
 CREATE TABLE endings (space INTEGER, document INTEGER, position INTEGER, sum INTEGER, PRIMARY KEY (space, document))
     WITHOUT ROWID;
 CREATE TABLE postings (space INTEGER, term TEXT, first INTEGER, data BLOB, PRIMARY KEY (space, term, first))
     WITHOUT ROWID;
 CREATE TABLE records (space INTEGER, name TEXT, key TEXT, thing TEXT, position INTEGER, ordinal INTEGER, data BLOB,
-    sum INTEGER, PRIMARY KEY (space, name, key, thing, position, ordinal)) WITHOUT ROWID;
+    until INTEGER, sum INTEGER, PRIMARY KEY (space, name, key, thing, position, ordinal)) WITHOUT ROWID;
+CREATE INDEX lasting ON records (space, name, key, thing) WHERE until = {LATEST};
 CREATE TABLE members (space INTEGER, name TEXT, thing TEXT, position INTEGER, ordinal INTEGER, part TEXT, until INTEGER,
     sum INTEGER, PRIMARY KEY (space, name, thing, position, ordinal)) WITHOUT ROWID;
 CREATE INDEX parts ON members (space, name, part, until, position, ordinal);
-CREATE TABLE clocks (space INTEGER, position INTEGER, at INTEGER, PRIMARY KEY (space, position)) WITHOUT ROWID;
+CREATE TABLE clocks (space INTEGER, position INTEGER, at INTEGER, sum INTEGER, PRIMARY KEY (space, position))
+    WITHOUT ROWID;
 """
 _NEWLINE = 10
 _AROUND = (*FULL, "I/O", "readonly", "unable to open", "locked")
@@ -166,6 +173,52 @@ def check(found: int, data: bytes, *place: object) -> None:
     """Raises ValueError where a sum is another than `sum_of` told."""
     if found != sum_of(data, *place):
         raise ValueError("what is there is not what was written")
+
+
+def sealed(*row: Any) -> tuple[Any, ...]:
+    """A row, and the sum of it behind it."""
+    return (*row, sum_of(b"", *row))
+
+
+def unsealed(row: Sequence[Any]) -> Sequence[Any]:
+    """What `sealed` was given. Raises DamagedError."""
+    with decoding():
+        check(row[-1], b"", *row[:-1])
+    return row[:-1]
+
+
+def lasting(*row: Any) -> tuple[Any, ...]:
+    """A row that ends with its `until`, and the sum of it behind it."""
+    return (*row, sum_of(b"", *row[:-1]) - row[-1])
+
+
+def unlasting(row: Sequence[Any]) -> Sequence[Any]:
+    """What `lasting` was given, whatever ended the row since. Raises DamagedError."""
+    with decoding():
+        check(row[-1] + row[-2], b"", *row[:-2])
+    return row[:-1]
+
+
+ENDS = f"SET until = ?1, sum = sum + {LATEST} - ?1"
+"""SQL: what lasts until now ends at a position."""
+SPACE = "SELECT number, name, documents, flushed, endings, sum FROM spaces WHERE name = ?"
+
+
+def number_of(connection: sqlite3.Connection, name: str) -> int:
+    """The number of a space, a new one for an unknown space."""
+    row = connection.execute(SPACE, [name]).fetchone()
+    if row is None:
+        connection.execute("INSERT INTO spaces VALUES (NULL, ?, 0, 0, 0, 0)", [name])
+        (number,) = connection.execute("SELECT number FROM spaces WHERE name = ?", [name]).fetchone()
+        write_space(connection, number, name, 0, 0, 0)
+        return int(number)
+    return int(unsealed(row)[0])
+
+
+def write_space(connection: sqlite3.Connection, *row: Any) -> None:
+    """Writes the row of a space: number, name, how many documents it has, how many of them were flushed, and how many
+    have ended."""
+    connection.execute("INSERT OR REPLACE INTO spaces VALUES (?, ?, ?, ?, ?, ?)", sealed(*row))
 
 
 def summed(data: bytes, *place: object) -> bytes:

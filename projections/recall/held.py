@@ -14,11 +14,10 @@ from numpy.typing import NDArray
 
 from projections.recall import file
 from projections.recall.columns import STORED, Columns, Names, Texts, named, unpacked
+from projections.recall.file import LATEST
 from projections.recall.kinds import TURN
 from projections.recall.space import Documents, Floats, Ints
 
-LATEST = int(np.iinfo(np.int64).max) - 1
-"""The position that everything there is lies before."""
 MAX_SOURCES = 32
 """Turns that one document is traced to at most: as many as one recall may show."""
 POSTINGS = 64 * 2**20
@@ -93,6 +92,8 @@ class Held:
         self.runs = runs
         """Kinds of documents that stand for all turns from the first to the last."""
         self.flushed = 0
+        self.endings = 0
+        """How many documents are not shown any more."""
         """The documents before this one have their terms in `postings`, those from it on in `blocks`."""
         self.columns = Columns()
         self.texts = Texts()
@@ -125,16 +126,17 @@ class Held:
 
     @classmethod
     def _load(cls, connection: sqlite3.Connection, name: str, runs: frozenset[int]) -> Held | None:
-        row = connection.execute("SELECT number, documents, flushed FROM spaces WHERE name = ?", [name]).fetchone()
+        row = connection.execute(file.SPACE, [name]).fetchone()
         if row is None:
             return None
-        held = cls(row[0], name, runs)
+        number, _, documents, flushed, endings = file.unsealed(row)
+        held = cls(number, name, runs)
         parts: list[dict[str, NDArray[Any]]] = []
-        held.flushed = row[2]
+        held.flushed = flushed
         blocks = connection.execute(
             "SELECT first, count, data FROM blocks WHERE space = ? ORDER BY first", [held.number]
         )
-        borders = {row[1]}
+        borders = {documents}
         for first, count, data in blocks:
             borders.add(first)
             columns, ids, *rest = file.unpack(data, held.number, first, count)
@@ -143,14 +145,15 @@ class Held:
             held._take(*rest)
         if parts:
             held.columns.add({column: np.concatenate([part[column] for part in parts]) for column in STORED})
-        if held.columns.count != row[1] or held.flushed not in borders:
+        if held.columns.count != documents or held.flushed not in borders:
             raise ValueError("documents are missing")
         held._chain()
         ended: dict[int, int] = {}
-        endings = connection.execute("SELECT document, position, sum FROM endings WHERE space = ?", [held.number])
-        for document, position, sum_ in endings:
-            file.check(sum_, b"", held.number, document, position)
+        for row in connection.execute("SELECT * FROM endings WHERE space = ?", [number]):
+            _, document, position = file.unsealed(row)
             ended[document] = position
+        if len(ended) != endings:
+            raise ValueError("endings are missing")
         held.end(ended)
         return held
 
@@ -233,6 +236,7 @@ class Held:
     def end(self, ended: dict[int, int]) -> None:
         """Documents that are not shown from a position on."""
         if ended:
+            self.endings += len(ended)
             self.columns["ended"][list(ended)] = list(ended.values())
 
     @property
@@ -318,10 +322,10 @@ class Held:
         found = self._postings.get(term)
         if found is None:
             blocks = connection.execute(
-                "SELECT data FROM postings WHERE space = ? AND term = ? ORDER BY first", [self.number, term]
+                "SELECT first, data FROM postings WHERE space = ? AND term = ? ORDER BY first", [self.number, term]
             ).fetchall()
             with file.decoding():
-                parts = [file.unpack_postings(file.unsummed(data, self.number, term)) for (data,) in blocks]
+                parts = [file.unpack_postings(file.unsummed(data, self.number, term, first)) for first, data in blocks]
             late = self.load_tail(connection).get(term, ([], []))
             documents = np.concatenate([*(part[0] for part in parts), np.array(late[0], np.int32)])
             counts = np.concatenate([*(part[1] for part in parts), np.array(late[1], np.int32)]).astype(np.int32)

@@ -24,7 +24,7 @@ from __future__ import annotations
 import sqlite3
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
@@ -37,15 +37,16 @@ from projections.garbage import rare_collections
 from projections.recall import file
 from projections.recall.catch_up import Analyse, Page, write
 from projections.recall.held import Held, Seen
-from projections.recall.kinds import Kinds, Place
+from projections.recall.kinds import Kinds, Place, Row
 from projections.recall.records import Kept, Records
 from projections.store import EVENT_TABLES, Connection, Extent, Known, extent, read_meta
+from projections.tables import Folded
 from streams.core.errors import MemoryFileError
 from streams.core.progress import Progress, no_progress
 from streams.core.read_model import Group
 from streams.core.section import Members
 
-FORMAT = 3
+FORMAT = 4
 """Of the index file; one of another format is made again."""
 PAGE = 32_768
 """Offsets of the log taken in one transaction: fewer cost more commits and blocks, more cost memory."""
@@ -84,6 +85,10 @@ class Index:
         self._spaces: OrderedDict[str, Held] = OrderedDict()
         self._records = Records(kept, groups)
         self._tables: frozenset[str] = frozenset()
+        self._ahead = ExitStack()
+        """Holds, while the index is ahead of the memory's tables, the right to write and one transaction: nobody else
+        sees what the tables do not hold, and whatever kills this process leaves an index that is not ahead of them."""
+        self._is_ahead = False
 
     @classmethod
     def open(
@@ -101,7 +106,9 @@ class Index:
         return index
 
     def close(self) -> None:
-        """Lets go of the file."""
+        """Lets go of the file. What is in no table of the memory yet is not in it then."""
+        self._ahead.close()
+        self._is_ahead = False
         if self._database is not None:
             self._database.close()
             self._database = None
@@ -134,7 +141,7 @@ class Index:
                 name: [of.told() for of in kept if of.table.name in names] for name, kept in self._kept.items()
             },
             "groups": [
-                [group.name, group.thing, *(f"{cls.__name__} {part}" for cls, part in group.told.items())]
+                [group.name, group.thing, *(f"{cls.__name__} {joins}" for cls, joins in group.told.items())]
                 for group in self._groups
             ],
         }
@@ -161,7 +168,7 @@ class Index:
 
     def known(self) -> Known:
         """How far the index goes, and what the log is known by there; b"" where it was left half done."""
-        rows = self.database.execute("SELECT partition, position, hash FROM marks").fetchall()
+        rows = map(file.unsealed, self.database.execute("SELECT * FROM marks").fetchall())
         return {partition: (position, hash_) for partition, position, hash_ in rows}
 
     def renew(self) -> None:
@@ -190,7 +197,7 @@ class Index:
         self._forget()
         self._taken_rows = {}
         self._changes = self._data_version()
-        self._marks = dict(self.database.execute("SELECT partition, position FROM marks").fetchall())
+        self._marks = {partition: position for partition, (position, _) in self.known().items()}
 
     def _data_version(self) -> int:
         return int(self.database.execute("PRAGMA data_version").fetchone()[0])
@@ -210,28 +217,64 @@ class Index:
         """How many offsets of the log the memory holds that are not in the index."""
         return sum(stop - start for _, start, stop in self._waiting(self._ends(connection, None)))
 
-    def catch_up(self, connection: Connection, progress: Progress = no_progress, goes: Extent | None = None) -> int:
+    def catch_up(
+        self,
+        connection: Connection,
+        progress: Progress = no_progress,
+        goes: Extent | None = None,
+        folded: Sequence[Folded] = (),
+    ) -> int:
         """Takes up what the memory holds above the index's mark; the number of offsets taken.
 
-        `goes` is how far the memory goes, where that is known; always or never, for its counts are compared.
+        `goes` is how far the memory's tables go, where that is known; always or never, for its counts are compared.
+        `folded` is what its writer has folded beyond that, which is seen here alone until the tables hold it.
         Each page is committed with its mark. A damaged file is made again on the way. Raises MemoryFileError where
         there is no room for it, BusyError where another process indexes this memory for ten minutes.
         """
         if self._database is None:  # it was found damaged while it was asked
             self._begin(connection)
         ends = self._ends(connection, goes)
-        if not self._waiting(ends):
-            return 0
-        with file.writing(self.path):
-            try:
-                return self._catch_up(connection, ends, progress)
-            except file.DamagedError:
+        self._settle(ends)
+        try:
+            return self._catch_up(connection, ends, progress) + self._go_ahead(folded)
+        except file.DamagedError:
+            with file.writing(self.path):
                 self._renew()
-                return self._catch_up(connection, ends, progress)
+            return self._catch_up(connection, ends, progress) + self._go_ahead(folded)
+
+    def _settle(self, ends: Mapping[int, int]) -> None:
+        """Commits what was taken up ahead of the memory's tables, once they hold it."""
+        if self._is_ahead and all(mark <= ends.get(partition, UNSEEN) for partition, mark in self._marks.items()):
+            with self._safely():
+                self.database.execute("COMMIT")
+                self._is_ahead = False
+                self._ahead.close()
+
+    def _go_ahead(self, folded: Sequence[Folded]) -> int:
+        """Takes up what lies in no table yet, within a transaction that is open until it does."""
+        news = [page for page in folded if any(end > self._marks.get(p, UNSEEN) for p, end in page.marks.items())]
+        if not news:
+            return 0
+        before = dict(self._marks)
+        with self._safely():
+            if not self._is_ahead:
+                self._ahead.enter_context(file.writing(self.path))
+                self._refresh()
+                self.database.execute("BEGIN IMMEDIATE")
+                self._is_ahead = True
+            for page in news:
+                self._add(self.kinds.folded(page))
+                self._records.take_folded(self.database, page)
+                for partition, end in page.marks.items():
+                    self._mark(partition, end, page.hashes.get(partition, b""))
+        self._evict()
+        return sum(end - before.get(partition, UNSEEN) for partition, end in self._marks.items())
 
     def _catch_up(self, connection: Connection, ends: dict[int, int], progress: Progress) -> int:
         done = 0
-        with self._safely(), rare_collections():
+        if not self._waiting(ends):
+            return 0
+        with file.writing(self.path), self._safely(), rare_collections():
             self._refresh()
             held, taken = self._held_rows, self._taken_rows
             changed = frozenset(
@@ -259,6 +302,11 @@ class Index:
                 yield
         except BaseException:
             with suppress(sqlite3.Error, MemoryFileError):
+                if self._is_ahead:
+                    self.database.execute("ROLLBACK")
+            self._is_ahead = False
+            self._ahead.close()
+            with suppress(sqlite3.Error, MemoryFileError):
                 self._reload()
             raise
 
@@ -285,18 +333,26 @@ class Index:
         """Takes up a page; the characters of text in it. `changed`: the tables that may have rows there."""
         partition, _, stop = place
         tables = changed & (self.kinds.tables | self._records.tables)
-        rows, page = self.kinds.told(connection, tables, place), Page(self._analyse, self.kinds.runs)
+        rows = self.kinds.told(connection, tables, place)
         with file.transaction(self.database):
-            for name, told_ in groupby(rows, itemgetter(0)):
-                page.add_space(self._held(name) or self._new(name), told_)
-            write(self.database, page)
+            self._add(rows)
             self._records.take(self.database, connection, tables, place)
             end, hash_ = self._known.get(partition, (stop - 1, b""))
-            mark = (partition, stop - 1, hash_ if end == stop - 1 else b"")
-            self.database.execute("INSERT OR REPLACE INTO marks VALUES (?, ?, ?)", mark)
-        self._marks[partition] = stop - 1
+            self._mark(partition, stop - 1, hash_ if end == stop - 1 else b"")
         self._evict()
         return sum(len(row[8]) for row in rows)
+
+    def _add(self, rows: Sequence[Row]) -> None:
+        """Adds documents, within the caller's transaction."""
+        page = Page(self._analyse, self.kinds.runs)
+        for name, told in groupby(rows, itemgetter(0)):
+            page.add_space(self._held(name) or self._new(name), told)
+        write(self.database, page)
+
+    def _mark(self, partition: int, end: int, hash_: bytes) -> None:
+        """Says how far it goes, within the caller's transaction."""
+        self.database.execute("INSERT OR REPLACE INTO marks VALUES (?, ?, ?, ?)", file.sealed(partition, end, hash_))
+        self._marks[partition] = end
 
     # -- spaces in memory --------------------------------------------------------------------------------------------
 
@@ -311,9 +367,7 @@ class Index:
         return held
 
     def _new(self, name: str) -> Held:
-        added = self.database.execute("INSERT INTO spaces VALUES (NULL, ?, 0, 0) RETURNING number", [name])
-        number = added.fetchone()[0]
-        held = self._spaces[name] = Held(number, name, self.kinds.runs)
+        held = self._spaces[name] = Held(file.number_of(self.database, name), name, self.kinds.runs)
         return held
 
     def _evict(self) -> None:

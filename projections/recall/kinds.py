@@ -10,12 +10,16 @@ from operator import itemgetter
 from typing import Any
 
 from projections.store import Connection
-from streams.core.read_model import Documents
+from projections.tables import Folded, table_name, table_of
+from streams.core.events import TurnRecorded, TurnRetracted
+from streams.core.read_model import Documents, News
 from streams.core.text.terms import HEAD, TAIL
 
 TURN = 0
 RETRACTED = -1
 """What a row tells that is no document: a turn is no longer shown."""
+NEWS = -2
+"""Likewise: what the turn that follows it says that was not said before."""
 
 Row = tuple[Any, ...]
 """space, position, kind, ordinal, id, session, agent, at, text, turns, role. `turns`: ids that it was made of."""
@@ -47,29 +51,53 @@ _WORDS_OF_TURNS = (
 class Kinds:
     """The kinds of documents of a memory."""
 
-    def __init__(self, declared: Iterable[Documents]) -> None:
+    def __init__(self, declared: Iterable[Documents], news: Iterable[News] = ()) -> None:
         self.declared = tuple(declared)
+        self._news = tuple(news)
         self.names: tuple[str, ...] = ("turn", *(documents.kind for documents in self.declared))
         self.runs = frozenset(n for n, documents in enumerate(self.declared, 1) if documents.run)
         """Kinds of which a document stands for all turns from the first of its turns to the last."""
-        self._told = _RAW | {documents.table: _columns(n, documents) for n, documents in enumerate(self.declared, 1)}
+        self._told = {table: f"SELECT {columns} FROM {table} WHERE" for table, columns in _RAW.items()}
+        for n, documents in enumerate(self.declared, 1):
+            table = table_name(documents.event)
+            self._told[table] = f"SELECT {_columns(n, documents)} FROM {table} WHERE"
+        self._told |= {table_name(one.event): _news(one) for one in self._news}
         self.tables = frozenset(self._told)
         """The tables of a memory that tell of documents."""
 
-    def identity(self) -> list[list[str | bool]]:
+    def identity(self) -> list[list[Any]]:
         """What of a document's declaration the index depends on."""
-        return [[d.kind, d.table, d.id, d.words, d.turns, d.run] for d in self.declared]
+        found: list[list[Any]] = [[d.kind, table_name(d.event), d.id, d.words, d.turns, d.run] for d in self.declared]
+        return found + [[table_name(one.event), one.repeated, one.words] for one in self._news]
 
     def told(self, connection: Connection, tables: frozenset[str], place: Place) -> list[Row]:
         """What those of `tables` that tell of documents tell in a page, by space and in order."""
         bound = BOUND.format(*place)
-        parts = [
-            f"SELECT {columns} FROM {table} WHERE {bound}" for table, columns in self._told.items() if table in tables
-        ]
+        parts = [f"{told} {bound}" for table, told in self._told.items() if table in tables]
         if place[2] - place[1] <= FEW:
             parts = [part.replace(_CLIPPED, "content") for part in parts]
-        rows = connection.execute(" UNION ALL ".join(parts)).fetchall() if parts else []
-        return sorted(rows, key=lambda row: (row[0], row[1], row[2] == RETRACTED, row[2], row[3]))
+        return _in_order(connection.execute(" UNION ALL ".join(parts)).fetchall() if parts else [])
+
+    def folded(self, page: Folded) -> list[Row]:
+        """The same of what lies in no table yet."""
+        rows: list[Row] = []
+        for _, offset, raw in page.raw.get(TurnRecorded, ()):
+            turn = raw.event
+            rows.append(
+                (turn.space, offset, TURN, 0, turn.id, turn.session, turn.agent, turn.at, turn.content, None, turn.role)
+            )
+        for _, offset, raw in page.raw.get(TurnRetracted, ()):
+            gone = raw.event
+            rows.append((gone.space, offset, RETRACTED, 0, gone.turn, gone.session, "", 0, "", None, ""))
+        for one in self._news:
+            for _, offset, _, event in page.derived.get(one.event, ()):
+                if getattr(event, one.repeated):
+                    words = getattr(event, one.words)
+                    rows.append((event.space, offset, NEWS, 0, "", "", "", 0, words, None, ""))
+        for kind, of in enumerate(self.declared, 1):
+            for _, offset, ordinal, event in page.derived.get(of.event, ()):
+                rows.append((event.space, offset, kind, ordinal, *_read(of, event)))
+        return _in_order(rows)
 
     def texts(
         self, connection: Connection, space: str, found: Sequence[tuple[str, str, int]], until: int
@@ -84,7 +112,8 @@ class Kinds:
             else:
                 of = self.declared[self.names.index(kind) - 1]
                 sql = (
-                    f"SELECT {of.id}, arg_max({of.shown or of.words}, (position, ordinal)) FROM {of.table} "
+                    f"SELECT {of.id}, arg_max({of.shown or of.words[0]}, (position, ordinal)) "
+                    f"FROM {table_name(of.event)} "
                     f"WHERE space = $space AND {of.id} IN (SELECT unnest($ids)) AND position <= $until GROUP BY {of.id}"
                 )
                 given["until"] = until
@@ -92,8 +121,28 @@ class Kinds:
         return texts
 
 
+def _news(of: News) -> str:
+    told = f"space, position, {NEWS}, 0, '', '', '', 0, {of.words}, NULL::VARCHAR[], ''"
+    return f"SELECT {told} FROM {table_name(of.event)} WHERE {of.repeated} > 0 AND"
+
+
+def _in_order(rows: Iterable[Row]) -> list[Row]:
+    return sorted(rows, key=lambda row: (row[0], row[1], row[2] == RETRACTED, row[2], row[3]))
+
+
 def _columns(kind: int, of: Documents) -> str:
+    words = ", ".join(f"nullif(\"{name}\", '')" for name in of.words)
+    lists = [column.name for column in table_of(of.event).columns if column.sql == "VARCHAR[]"]
+    turns = ", ".join(f'"{name}"' for name in of.turns)
     return (
-        f"space, position, {kind}, ordinal, {of.id}, session, '', epoch_us(\"at\"), {of.words}, "
-        f"{of.turns}::VARCHAR[], ''"
+        f'space, position, {kind}, ordinal, "{of.id}", session, \'\', epoch_us("at"), concat_ws(chr(10), {words}), '
+        f"{turns if turns.strip(chr(34)) in lists else f'[{turns}]'}::VARCHAR[], ''"
     )
+
+
+def _read(of: Documents, event: Any) -> Row:
+    words = filter(None, (getattr(event, name) for name in of.words))
+    turns = [getattr(event, name) for name in of.turns]
+    if turns and isinstance(turns[0], list):
+        (turns,) = turns
+    return getattr(event, of.id), event.session, "", event.at, "\n".join(words), turns, ""

@@ -40,7 +40,7 @@ from streams.core.params import Params, param
 from streams.core.text.commonness import LIGHT, rarity
 from streams.core.text.terms import scan
 
-ASKING = frozenset(("question", "asking", "wh", "asks", "opening", "resume", "reminder"))
+ASKING = frozenset(("question", "asking", "wh", "asks", "opening", "resume"))
 """Cues of a message that wants something to be known."""
 
 Reason = Literal[

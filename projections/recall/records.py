@@ -7,25 +7,25 @@ whatever number of tables has them: on a live memory each query more would cost 
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import groupby
+from itertools import groupby, pairwise
 from operator import itemgetter
 from typing import Any
 
 import orjson
 
 from projections.recall import file
-from projections.recall.held import LATEST, SEPARATOR
+from projections.recall.file import LATEST
+from projections.recall.held import SEPARATOR
 from projections.recall.kinds import BOUND, Place
 from projections.store import Connection
-from projections.tables import Table, table_name, table_of
+from projections.tables import Folded, Table, as_json, table_name, table_of
 from streams.core.events import OUTSIDE, TurnRecorded
-from streams.core.read_model import Group
+from streams.core.read_model import Group, Joins
 from streams.core.section import Members
 
-_ROW = "space, name, key, thing, position, ordinal, data, sum"
 MOST = 50_000
 """Records kept in memory."""
 _CLOCKS = frozenset(table_name(cls) for cls in OUTSIDE.values() if cls is not TurnRecorded)
@@ -63,6 +63,11 @@ class Kept:
         told = f"to_json(struct_pack({fields}))::VARCHAR"
         return f"SELECT space, position, ordinal, '{self.table.name}', [{keys}], {told} FROM {self.table.name}"
 
+    def data(self, event: Any) -> str:
+        """An event as it is kept: what `sql` tells of it."""
+        values = {c.name: as_json(c.read(event)) if c.json else c.read(event) for c in self.table.columns}
+        return orjson.dumps(values).decode()
+
     def read(self, data: bytes) -> Any:
         """The event."""
         values = orjson.loads(data)
@@ -77,6 +82,7 @@ class Records:
 
     def __init__(self, kept: Mapping[str, Sequence[Kept]], groups: Sequence[Group]) -> None:
         self._kept = {of.table.name: (name, of) for name, some in kept.items() for of in some}
+        self._of = {of.cls: of for some in kept.values() for of in some}
         self._groups = frozenset(group.name for group in groups)
         self._known: dict[tuple[str, str], dict[str, list[tuple[int, Any]] | None]] = {}
         """By space and name: the keys with records. None: not read yet."""
@@ -85,13 +91,16 @@ class Records:
         """By space: the newest of its outside events that are no turns: offset, and greatest time."""
         self._sql: dict[str, list[str]] = {}
         """By table: what it is asked for."""
+        self._joins: dict[type, list[tuple[Group, Joins]]] = {}
+        """By class of events: the groups that it tells of."""
         for table, (_, of) in self._kept.items():
             self._sql.setdefault(table, []).append(of.sql())
         for group in groups:
-            for cls, part in group.told.items():
+            for cls, joins in group.told.items():
+                self._joins.setdefault(cls, []).append((group, joins))
                 at = table_of(cls)
                 place = f"position, {0 if at.raw else 'ordinal'}"
-                told = f"SELECT space, {place}, '{group.name}', [\"{group.thing}\"], {part} FROM {at.name}"
+                told = f"SELECT space, {place}, '{group.name}', [\"{group.thing}\"], {_part_sql(joins)} FROM {at.name}"
                 self._sql.setdefault(at.name, []).append(told)
         for table in _CLOCKS:
             told = f"SELECT space, position, 0, '', ['']::VARCHAR[], epoch_us(\"at\")::VARCHAR FROM {table}"
@@ -114,10 +123,34 @@ class Records:
         asked = [f"{sql} WHERE {bound}" for table in sorted(tables & self.tables) for sql in self._sql[table]]
         if not asked:
             return
-        told: list[_Told] = memory.execute(" UNION ALL ".join(asked)).fetchall()
+        self._write(index, memory.execute(" UNION ALL ".join(asked)).fetchall())
+
+    def take_folded(self, index: sqlite3.Connection, page: Folded) -> None:
+        """The same of what lies in no table yet."""
+        told: list[_Told] = []
+        for cls, events in page.raw.items():
+            for _, offset, raw in events:
+                told += self._told(cls, offset, 0, raw.event)
+                if cls is not TurnRecorded:
+                    told.append((raw.event.space, offset, 0, "", [""], str(raw.event.at)))
+        for cls, rows in page.derived.items():
+            for _, offset, ordinal, event in rows:
+                told += self._told(cls, offset, ordinal, event)
+        self._write(index, told)
+
+    def _told(self, cls: type, offset: int, ordinal: int, event: Any) -> Iterator[_Told]:
+        """What one event tells."""
+        if (kept := self._of.get(cls)) is not None:
+            about = [getattr(event, key) for key in kept.key]
+            yield event.space, offset, ordinal, kept.table.name, about, kept.data(event)
+        for group, joins in self._joins.get(cls, ()):
+            part = joins.of([getattr(event, name) for name in joins.fields])
+            yield event.space, offset, ordinal, group.name, [getattr(event, group.thing)], part
+
+    def _write(self, index: sqlite3.Connection, told: list[_Told]) -> None:
         told.sort(key=itemgetter(0, 3, 1, 2))
         for (space, source), rows in groupby(told, itemgetter(0, 3)):
-            number = _number(index, space)
+            number = file.number_of(index, space)
             if not source:
                 self._tick(index, (space, number), [*rows])
             elif source in self._groups:
@@ -126,20 +159,30 @@ class Records:
                 self._keep(index, (space, number), source, [*rows])
 
     def _tick(self, index: sqlite3.Connection, space: tuple[str, int], rows: Sequence[_Told]) -> None:
-        index.executemany(
-            "INSERT OR REPLACE INTO clocks VALUES (?, ?, ?)",
-            [(space[1], position, int(at)) for _, position, _, _, _, at in rows],
-        )
+        greatest = _clock(index, space[0], LATEST)[1]
+        for _, position, _, _, _, at in rows:
+            greatest = max(greatest, int(at))
+            index.execute(
+                "INSERT OR REPLACE INTO clocks VALUES (?, ?, ?, ?)", file.sealed(space[1], position, greatest)
+            )
         self._clocks.pop(space[0], None)
 
     def _keep(self, index: sqlite3.Connection, space: tuple[str, int], table: str, rows: Sequence[_Told]) -> None:
         name = self._kept[table][0]
+        told: dict[tuple[str, str], list[tuple[int, int, str]]] = {}
+        for _, position, ordinal, _, about, data in rows:
+            for key in dict.fromkeys(about):
+                told.setdefault((key, SEPARATOR.join([table, *about])), []).append((position, ordinal, data))
         index.executemany(
-            "INSERT OR REPLACE INTO records VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            f"UPDATE records {file.ENDS} WHERE space = ? AND name = ? AND key = ? AND thing = ? AND until = {LATEST}",
+            [(versions[0][0], space[1], name, *of) for of, versions in told.items()],
+        )
+        index.executemany(
+            "INSERT INTO records VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
             [
-                _summed(space[1], name, key, SEPARATOR.join([table, *about]), position, ordinal, data)
-                for _, position, ordinal, _, about, data in rows
-                for key in dict.fromkeys(about)
+                file.lasting(space[1], name, *of, *version, following[0])
+                for of, versions in told.items()
+                for version, following in pairwise([*versions, (LATEST, 0, "")])
             ],
         )
         if (known := self._known.get((space[0], name))) is not None:
@@ -180,31 +223,30 @@ class Records:
         if known is None:
             keys = index.execute(
                 "SELECT DISTINCT key FROM records "
-                "WHERE space = (SELECT number FROM spaces WHERE name = ?) AND name = ?",
+                f"WHERE space = (SELECT number FROM spaces WHERE name = ?) AND name = ? AND until = {LATEST}",
                 [space, name],
             )
             known = self._known[space, name] = dict.fromkeys((key for (key,) in keys), None)
         return known
 
     def _read_in(self, index: sqlite3.Connection, where: tuple[str, str], keys: Sequence[str]) -> None:
-        for key, records in self._select(index, where, keys, LATEST).items():
+        for key, records in self._select(index, where, keys, None).items():
             self._known[where][key] = records
             self._read += len(records)
 
     def _select(
-        self, index: sqlite3.Connection, where: tuple[str, str], keys: Sequence[str], until: int
+        self, index: sqlite3.Connection, where: tuple[str, str], keys: Sequence[str], until: int | None
     ) -> dict[str, list[tuple[int, Any]]]:
         """By key, oldest first: the position and the record of the last of each thing."""
-        # Beside a maximum SQLite gives the other columns of the row that has it.
+        when, given = _when(until)
         rows = index.execute(
-            f"SELECT {_ROW}, max(printf('%020d%020d', position, ordinal)) AS place FROM records "
-            "WHERE space = (SELECT number FROM spaces WHERE name = ?) AND name = ? AND position <= ? "
-            "AND key IN (SELECT value FROM json_each(?)) GROUP BY key, thing ORDER BY key, place",
-            [*where, until, orjson.dumps(list(keys)).decode()],
+            "SELECT * FROM records WHERE space = (SELECT number FROM spaces WHERE name = ?) AND name = ? "
+            f"AND key IN (SELECT value FROM json_each(?)) AND {when} ORDER BY key, position, ordinal",
+            [*where, orjson.dumps(list(keys)).decode(), *given],
         )
         found: dict[str, list[tuple[int, Any]]] = {}
-        for *row, sum_, _ in rows:
-            _, _, key, thing, position, _, data = _checked(row, sum_)
+        for row in rows:
+            _, _, key, thing, position, _, data, _ = file.unlasting(row)
             of = self._kept[thing.partition(SEPARATOR)[0]][1]
             found.setdefault(key, []).append((position, of.read(data)))
         return found
@@ -215,13 +257,13 @@ class Records:
         self, index: sqlite3.Connection, space: str, name: str, part: str, most: int, until: int | None
     ) -> Members:
         """What belongs to a part of a group, as of a position."""
-        when, given = ("until = ?", [LATEST]) if until is None else ("until > ? AND position <= ?", [until, until])
+        when, given = _when(until)
         where, values = f"{_OF} AND {when}", [space, name, part, *given]
         count = index.execute(f"SELECT count(*) {where}", values).fetchone()[0]
         if not count:
             return Members(0, "", [])
         order = "ORDER BY position {0}, ordinal {0} LIMIT ?"
-        select = f"SELECT space, name, thing, position, ordinal, part, sum {where}"
+        select = f"SELECT * {where}"
         (first,) = index.execute(f"{select} {order.format('ASC')}", [*values, 1])
         newest = index.execute(f"{select} {order.format('DESC')}", [*values, most])
         return Members(count, _thing(first), [_thing(row) for row in newest])
@@ -231,62 +273,51 @@ class Records:
         of them all, UTC microseconds; (-1, 0) for none."""
         if until is None and space in self._clocks:
             return self._clocks[space]
-        found = index.execute(
-            "SELECT coalesce(max(position), -1), coalesce(max(at), 0) FROM clocks "
-            "WHERE space = (SELECT number FROM spaces WHERE name = ?) AND position <= ?",
-            [space, LATEST if until is None else until],
-        ).fetchone()
+        found = _clock(index, space, LATEST if until is None else until)
         if until is None:
             self._clocks[space] = found
-        return int(found[0]), int(found[1])
+        return found
+
+
+def _when(until: int | None) -> tuple[str, list[int]]:
+    """SQL of the rows that last as of a position, and what it is given."""
+    return (f"until = {LATEST}", []) if until is None else ("until > ? AND position <= ?", [until, until])
+
+
+def _clock(index: sqlite3.Connection, space: str, until: int) -> tuple[int, int]:
+    row = index.execute(
+        "SELECT * FROM clocks WHERE space = (SELECT number FROM spaces WHERE name = ?) AND position <= ? "
+        "ORDER BY position DESC LIMIT 1",
+        [space, until],
+    ).fetchone()
+    if row is None:
+        return -1, 0
+    _, position, at = file.unsealed(row)
+    return int(position), int(at)
+
+
+def _part_sql(joins: Joins) -> str:
+    """SQL of what `Joins.of` says."""
+    part = f'"{joins.by}"' if joins.by else f"'{joins.part}'"
+    if joins.only is None:
+        return part
+    name, value = joins.only
+    wanted = f"'{value}'" if isinstance(value, str) else str(value)
+    return f"CASE WHEN \"{name}\" = {wanted} THEN {part} ELSE '' END"
 
 
 def _join(index: sqlite3.Connection, space: int, name: str, rows: Sequence[_Told]) -> None:
     """Things that belong to another part of a group from a position on."""
     for _, position, ordinal, _, (thing,), part in rows:
         index.execute(
-            "UPDATE members SET until = ? WHERE space = ? AND name = ? AND thing = ? AND until = ?",
-            [position, space, name, thing, LATEST],
+            f"UPDATE members {file.ENDS} WHERE space = ? AND name = ? AND thing = ? AND until = {LATEST}",
+            [position, space, name, thing],
         )
         if part:
-            index.execute(
-                "INSERT OR REPLACE INTO members VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-                [
-                    space,
-                    name,
-                    thing,
-                    position,
-                    ordinal,
-                    part,
-                    LATEST,
-                    _sum(space, name, thing, position, ordinal, part),
-                ],
-            )
-
-
-def _sum(*row: Any) -> int:
-    return file.sum_of(row[-1] if isinstance(row[-1], bytes) else row[-1].encode(), *row[:-1])
-
-
-def _summed(*row: Any) -> tuple[Any, ...]:
-    """A row, and the sum of it behind it."""
-    return (*row, _sum(*row))
-
-
-def _checked(row: Sequence[Any], found: int) -> Sequence[Any]:
-    """A row that has the sum that was found behind it. Raises DamagedError for any other."""
-    with file.decoding():
-        if found != _sum(*row):
-            raise ValueError("a record is not what was written")
-    return row
+            row = file.lasting(space, name, thing, position, ordinal, part, LATEST)
+            index.execute("INSERT OR REPLACE INTO members VALUES (?, ?, ?, ?, ?, ?, ?, ?)", row)
 
 
 def _thing(row: Sequence[Any]) -> str:
     """What a row of members is of."""
-    return str(_checked(row[:-1], row[-1])[2])
-
-
-def _number(index: sqlite3.Connection, space: str) -> int:
-    """The number of a space, a new one for an unknown space."""
-    index.execute("INSERT OR IGNORE INTO spaces VALUES (NULL, ?, 0, 0)", [space])
-    return int(index.execute("SELECT number FROM spaces WHERE name = ?", [space]).fetchone()[0])
+    return str(file.unlasting(row)[2])

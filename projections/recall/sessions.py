@@ -8,7 +8,8 @@ import numpy as np
 
 from projections.recall.answers import Sight
 from projections.recall.dynamics import Moment
-from projections.recall.held import LATEST, Seen
+from projections.recall.file import LATEST
+from projections.recall.held import Seen
 from projections.recall.kinds import TURN
 from projections.recall.needs import NeedParams, within_reach
 from projections.recall.needs import needs_recall as decide

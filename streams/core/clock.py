@@ -8,10 +8,14 @@ ticks, for its deadlines passed long ago.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta, timezone, tzinfo
+from functools import lru_cache
+from zoneinfo import ZoneInfo
 
-from streams.core.events import MAX_AHEAD, ClockTicked
+from streams.core.events import MAX_AHEAD, SECOND, ClockTicked
 from streams.core.processor import Raw, derived_id
 
 DUE = "due/"
@@ -74,3 +78,28 @@ class Deadlines:
 
 def _time(key: str) -> int:
     return int(key[len(DUE) : key.index("/", len(DUE))])
+
+
+_OFFSET = re.compile(r"([+-])(\d\d):(\d\d)")
+
+
+@lru_cache(maxsize=64)
+def zone_of(name: str) -> tzinfo:
+    """The zone of a name ("Europe/Berlin") or an offset ("+02:00"). Raises ValueError for any other."""
+    if offset := _OFFSET.fullmatch(name):
+        east = timedelta(hours=int(offset[2]), minutes=int(offset[3]))
+        return timezone(-east if offset[1] == "-" else east)
+    try:
+        return ZoneInfo(name)
+    except (KeyError, ValueError, OSError):
+        raise ValueError(f"no time zone is called {name!r}; take a name such as Europe/Berlin, or +02:00") from None
+
+
+def to_local(at: int, zone: str) -> datetime:
+    """What clocks of a zone show at a time (UTC microseconds)."""
+    return datetime.fromtimestamp(at // SECOND, UTC).astimezone(zone_of(zone)).replace(tzinfo=None)
+
+
+def to_micros(local: datetime, zone: str) -> int:
+    """The time (UTC microseconds) at which clocks of a zone show this."""
+    return int(local.replace(tzinfo=zone_of(zone)).timestamp()) * SECOND

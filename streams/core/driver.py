@@ -34,7 +34,7 @@ CLOCK = "clock"
 """Where the driver keeps a space's clock, in the state of the raw log's lineage."""
 WATCHED = 13
 """One raw event in so many is timed. Why few: to time each step takes a twentieth of a fold. Why a prime: offsets go by
-turns, of speakers and of spaces, and all of them are to be seen."""
+turns, of speakers and of spaces, and all of them are to be seen. Not the first, which finds everything unprepared."""
 
 
 class Position(NamedTuple):
@@ -192,12 +192,12 @@ class Driver:
             own.put(CLOCK, clock)
         if isinstance(event, TurnRecorded) and (words := news(own, event)) is not event.content:
             event = replace(event, content=words)
-            raw = replace(raw, event=event, text=read(event), echo=raw.echo + len(raw.event.content) - len(words))
+            raw = replace(raw, event=event, text=read(event), repeated=len(raw.event.content) - len(words))
         made: list[Sequence[Derived]] = [()] * len(states)
         if given:
             for stage in self._stages:
                 made[stage.index] = given.get(stage.processor.name, ())
-        watched = not offset % WATCHED
+        watched = not (offset + 1) % WATCHED
         for stage, step in self._routes[type(event)]:
             began = perf_counter() if watched else 0.0
             params, state = stage.params, states[stage.index]

@@ -72,6 +72,8 @@ class Accepted(NamedTuple):
     line: int
     raw: bytes
     event: Outside
+    is_named: bool = False
+    """Whether its id is its source's own name for it: what comes again under one, told otherwise, is no other event."""
 
 
 class Reject(NamedTuple):
@@ -148,12 +150,20 @@ class Edge:
         self.agent = agent
         self.source = source
         self._seen: dict[int, int] = {}
+        self._within: dict[str, Edge] = {}
 
     def begin(self, source: str) -> None:
         """What comes from here on stands in another source."""
         if source != self.source:
             self.source = source
             self._seen = {}
+            self._within = {}
+
+    def within(self, source: str) -> Edge:
+        """An edge for a source that has a name of its own wherever it stands, such as a conversation with an id."""
+        if source not in self._within:
+            self._within[source] = Edge(self.space, self.session, self.agent, source)
+        return self._within[source]
 
     def line(self, source: str, number: int, raw: bytes) -> Accepted | Reject:
         """What one line (without its end) of `source` is."""

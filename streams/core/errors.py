@@ -53,6 +53,10 @@ class UsageError(MnemologError):
     """What was asked for makes no sense: an unknown name, a value out of range."""
 
 
+class DeniedError(MnemologError):
+    """Who asks may not do this: no key, one that is unknown, or one for other spaces."""
+
+
 class BehindError(MnemologError):
     """What was asked for is not in the memory yet; later it is."""
 

@@ -252,6 +252,20 @@ class SessionEnded:
 
 
 @dataclass(slots=True)
+class SessionInherited:
+    """A conversation goes on with what an older one came to, which is over by that."""
+
+    __pydantic_config__: ClassVar[ConfigDict] = _CONFIG
+    space: Name
+    id: Name
+    at: Micros
+    session: Name
+    older: Name
+    """The session that it goes on with."""
+    type: Literal["session-inherited.v1"] = "session-inherited.v1"
+
+
+@dataclass(slots=True)
 class SummaryWritten:
     """A model's summary of a run of turns. A model's output is a fact: replays reuse it and never call again."""
 
@@ -289,6 +303,28 @@ class TitleWritten:
     prompt_hash: str = ""
     params_hash: str = ""
     type: Literal["title-written.v1"] = "title-written.v1"
+
+
+@dataclass(slots=True)
+class DistillationWritten:
+    """A model's words for what is kept of some turns beyond their session. As with summaries, replays reuse it."""
+
+    __pydantic_config__: ClassVar[ConfigDict] = _CONFIG
+    space: Name
+    id: Name
+    at: Micros
+    session: Name
+    turns: Turns
+    """What it was made of, in order; they say which entry of long-term memory is meant."""
+    text: Annotated[str, Field(min_length=1)]
+    """What worked, or what is so."""
+    problem: str = ""
+    failed: list[str] = field(default_factory=list)
+    """What was tried and did not work."""
+    model: str = ""
+    prompt_hash: str = ""
+    params_hash: str = ""
+    type: Literal["distillation-written.v1"] = "distillation-written.v1"
 
 
 @dataclass(slots=True)
@@ -395,8 +431,10 @@ Fact = (
     | NoteTaken
     | NoteSettled
     | SessionEnded
+    | SessionInherited
     | SummaryWritten
     | TitleWritten
+    | DistillationWritten
     | Remembering
     | ClockTicked
 )

@@ -50,6 +50,8 @@ class Raw(Generic[E]):
     """The space's clock, UTC microseconds: the greatest `at` of its events so far, this one's included."""
     echo: int = 0
     """Characters of the turn as it was recorded that are left out here, for mnemolog itself had rendered them."""
+    repeated: int = 0
+    """Characters that are left out here, for they are a transcript of earlier turns; a memory keeps them."""
 
 
 def derived_id(kind: str, space: str, first_turn: str, ordinal: int = 0) -> str:

@@ -6,7 +6,7 @@ Whoever answers questions finds it through the registry of processors and knows 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.resources import files
 from typing import Any
@@ -27,6 +27,32 @@ class Keep:
 
 
 @dataclass(frozen=True, slots=True)
+class Joins:
+    """The part of a group that an event's thing belongs to from then on. Without a part it leaves.
+
+    Why fields and no function or SQL: an index is made anew where a declaration changes, and takes up what lies in
+    tables as well as events that lie in none yet.
+    """
+
+    part: str = ""
+    by: str = ""
+    """The field that names the part, where it is not always `part`."""
+    only: tuple[str, str | bool] | None = None
+    """A field and the value that it must have, or else the thing leaves."""
+
+    @property
+    def fields(self) -> tuple[str, ...]:
+        """What is read of an event."""
+        return (*((self.by,) if self.by else ()), *((self.only[0],) if self.only else ()))
+
+    def of(self, values: Sequence[Any]) -> str:
+        """The part, by the values of `fields`; "" where the thing leaves."""
+        if self.only is not None and values[-1] != self.only[1]:
+            return ""
+        return str(values[0]) if self.by else self.part
+
+
+@dataclass(frozen=True, slots=True)
 class Group:
     """Things that belong together until something else is said of them: the turns of an effort, the notes that wait.
 
@@ -36,28 +62,39 @@ class Group:
     name: str
     thing: str
     """The field that has the thing's id, in each of the events."""
-    told: Mapping[type, str]
-    """By event: SQL of the part of the group that the thing belongs to from then on; of '' where it leaves."""
+    told: Mapping[type, Joins]
 
 
 @dataclass(frozen=True, slots=True)
 class Documents:
-    """What recall finds beside turns: one row of a table is one document."""
+    """What recall finds beside turns: one event is one document."""
 
     kind: str
     """What a hit is called: segment, conclusion, note."""
-    table: str
+    event: type
     id: str
-    """Column of the id; a later row with the same id takes the place of an earlier one."""
-    words: str
-    """SQL of what is searched."""
-    turns: str
-    """SQL of the ids of the turns it was made of: a list, in order, possibly with NULL or '' for none."""
+    """The field of the id; a later event with the same id takes the place of an earlier one."""
+    words: tuple[str, ...]
+    """Fields of what is searched, each a text."""
+    turns: tuple[str, ...]
+    """Fields of the ids of the turns it was made of, in order: one that is a list, or some, possibly empty."""
     run: bool = False
     """Whether it stands for all turns of its session from the first to the last of `turns`. It is gone when all of
     them are retracted; other documents are gone with the last of their turns."""
     shown: str = ""
-    """SQL of what a hit shows; `words` where it is empty."""
+    """SQL of what a hit shows, over the event's table; the first of `words` where it is empty."""
+
+
+@dataclass(frozen=True, slots=True)
+class News:
+    """What turns say that was not said before, where they say something again: recall finds them by these words."""
+
+    event: type
+    """One for each such turn, at least; it stands where its turn does."""
+    repeated: str
+    """The field that has how much of the turn was said before; 0 for most."""
+    words: str
+    """The field that has what is new, where there is any."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +114,7 @@ class ReadModel:
     behind: Mapping[str, str] = field(default_factory=dict)
     """By what an id may be the id of: an SQL condition over `turns t` that holds for the turns behind $id."""
     documents: tuple[Documents, ...] = ()
+    news: tuple[News, ...] = ()
     sections: tuple[Section, ...] = ()
     """What it puts into a context."""
     jobs: tuple[Job[Any], ...] = ()

@@ -43,6 +43,8 @@ class Piece:
     """The offset of the turn that is shown in its own words; -1 where `text` is."""
     under: str = ""
     """The id of the piece of its section below which it stands: it is shown only with that."""
+    says: int = -1
+    """Of a text: the offset of a turn that says it; where that is shown, the text is not. -1 for none."""
     needed: bool = False
     """Whether it comes first, whatever it costs (within the section's share)."""
     data: Mapping[str, Any] = field(default_factory=dict)

@@ -106,6 +106,12 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Runs a command; whatever goes wrong, it says so in words and exits with a code."""
     os.umask(0o077)  # what is written is people's talk: nobody else's to read
     given = own_first(list(sys.argv[1:] if arguments is None else arguments))
+    if given[:1] == ["hook"] and not {"-h", "--help"} & set(given):
+        from streams.gateways.hook import main as hook
+
+        # Why past the parser: whatever stands in an agent's settings, its hook neither fails nor blocks.
+        hook(given[1:])
+        raise SystemExit(OK)
     debug = "--debug" in given
     given = [word for word in given if word != "--debug"]
     try:
@@ -124,7 +130,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     except Exception as error:
         if debug:
             raise
-        complain(refused(error) if isinstance(error, OSError) else unexpected(error), "--json" in given)
+        complain(refused(error), "--json" in given)
         code = FAILED
     raise SystemExit(code)
 
@@ -176,12 +182,12 @@ def complain(error: MnemologError, json: bool) -> None:
         Terminal().tell("  {}", error.way_out)
 
 
-def refused(error: OSError) -> MnemologError:
+def refused(error: Exception) -> MnemologError:
     """What the system refused: rights, room, a folder where a file should be."""
     if says_full(error):
-        place = f"{error.filename} cannot be written: " if error.filename else ""
-        return NoRoomError(f"{place}{error.strerror}", "make room, then do it again: nothing acknowledged is lost")
-    if error.filename is None or error.strerror is None:
+        said = str(error).splitlines()[0][:300]
+        return NoRoomError(f"there is no room: {said}", "make room, then do it again: nothing acknowledged is lost")
+    if not isinstance(error, OSError) or error.filename is None or error.strerror is None:
         return unexpected(error)
     return MnemologError(f"{error.filename}: {error.strerror}", "mend that, or name another place; --debug tells more")
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from functools import cached_property, wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Optional, cast
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, Optional, cast
 
 import typer
 
@@ -19,6 +19,7 @@ from streams.logs import DEFAULT_HOME
 
 if TYPE_CHECKING:
     from streams.core.events import Outside
+    from streams.gateways.http.beside import Http
     from streams.logs.log import Duplicate, Stored
     from streams.logs.sqlite import SqliteLog
     from streams.logs.where import HomeLog
@@ -199,6 +200,15 @@ def hint(home: Path, space: str, session: str | None, terminal: Terminal) -> Non
         terminal.tell("nothing yet: {}; {}", error, error.way_out)
 
 
+def check_installed(*modules: str, extra: str) -> None:
+    """Raises UsageError where a module that only an extra brings is not installed."""
+    from importlib.util import find_spec
+
+    for module in modules:
+        if find_spec(module) is None:
+            raise UsageError(f"{module} is not installed", f"pip install 'mnemolog[{extra}]'")
+
+
 def one_of(value: str, known: Sequence[str], option: str) -> str:
     """A value that must be one of some. Raises UsageError."""
     if value not in known:
@@ -251,24 +261,58 @@ def one(rows: list[Row], what: str, way_out: str) -> Row:
     return rows[0]
 
 
-def serve_until_stopped(home: Path | None, json: bool, meters: Meters | None = None) -> None:
-    """Keeps live up to date, and answers, until a signal says to stop."""
+def serve_until_stopped(
+    home: Path | None,
+    json: bool,
+    meters: Meters | None = None,
+    idle: float | None = None,
+    http: HttpOptions | None = None,
+) -> None:
+    """Keeps live up to date, and answers, until a signal says to stop, or nobody asked for `idle` seconds."""
+    import math
     import signal
 
     from streams.runtime.home.server import serve as serve_home
+    from streams.runtime.telemetry import measuring
 
     stopped: list[int] = []
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda caught, frame: stopped.append(caught))
-    with opened(home, json) as (house, terminal):
+    with opened(home, json) as (house, terminal), ExitStack() as beside_it:
+        beside_it.enter_context(measuring("serve" if meters is None else "project"))
         house.meters = meters
 
         def said(line: str) -> None:
-            if json:
-                terminal.object({"said": line})
-            else:
-                terminal.say("{}", line)
+            terminal.told({"said": line}, "{}", line)
             sys.stdout.flush()
 
-        serve_home(house, lambda: bool(stopped), said)
+        served = beside_it.enter_context(http.beside(house.path)) if http else None
+        if served:
+            said(f"answering HTTP at {served.url} (open it in a browser: there is the page)")
+        ended = (lambda: bool(stopped) or served.ended()) if served else lambda: bool(stopped)
+        serve_home(house, ended, said, math.inf if idle is None else idle)
         said("stopped; all that was acknowledged is in the log")
+        if served and not stopped:
+            served.check()
+
+
+class HttpOptions(NamedTuple):
+    """How HTTP is answered."""
+
+    address: str
+    rate: float
+    access_log: bool
+
+    def beside(self, home: Path) -> AbstractContextManager[Http]:
+        """The server that answers, in a process of its own."""
+        check_installed("fastapi", "uvicorn", "prometheus_client", extra="http")
+        from streams.gateways.http.beside import beside
+
+        return beside(home, self.address, self.rate, self.access_log)
+
+
+AtHttp = Annotated[
+    str, typer.Option("--http", metavar="HOST:PORT", help="Answer HTTP there, too; keys are needed where others reach.")
+]
+Rate = Annotated[float, typer.Option("--rate", min=1, help="Requests a second over HTTP that one caller may make.")]
+AccessLog = Annotated[bool, typer.Option("--access-log", help="Tell of each HTTP request, without what it says.")]

@@ -8,18 +8,22 @@ from __future__ import annotations
 import hashlib
 import os
 import shutil
+import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO
+from typing import IO, TYPE_CHECKING
 
 from streams.core.edge import Accepted, Fault, Reject
 from streams.core.errors import MnemologError, UsageError
 from streams.core.events import Outside
-from streams.gateways.sources import STDIN, Item
+from streams.gateways.sources import STDIN
 from streams.logs.log import Duplicate, Outcome, Refused
 from streams.logs.sqlite import looked_at
+
+if TYPE_CHECKING:
+    from streams.gateways.sources import Item
 
 BATCH = 1000
 """Events per append: what waits for one durable write."""
@@ -163,8 +167,9 @@ def feed(
             if isinstance(item, Reject):
                 _reject(item, report, rejects)
                 continue
+            # Why once: all turns of a conversation that came as one value share its bytes.
+            size += 0 if batch and batch[-1].raw is item.raw else len(item.raw)
             batch.append(item)
-            size += len(item.raw)
             if len(batch) >= BATCH or size >= BATCH_BYTES:
                 _append(append, batch, report, rejects)
                 told(report)
@@ -185,6 +190,9 @@ def _append(
     if not batch:
         return
     for item, outcome in zip(batch, append([item.event for item in batch]), strict=True):
+        if isinstance(outcome, Refused) and outcome.taken and item.is_named:
+            report.known += 1
+            continue
         if isinstance(outcome, Refused):
             _reject(Reject(item.source, item.line, item.raw, [_fault(outcome.reason)]), report, rejects)
             continue
@@ -201,7 +209,7 @@ def places(log: Path, session: str | None = None) -> list[tuple[str, bool]]:
     """The spaces that a log has, each with whether something of `session` is in it (with None: whether anything is)."""
     if not log.exists():
         return []
-    with closing(looked_at(log)) as found:
+    with suppress(sqlite3.Error), closing(looked_at(log)) as found:
         # Why recursive: the index finds the next space, where DISTINCT would read all of it.
         spaces = found.execute(
             "WITH RECURSIVE s(space) AS (SELECT min(space) FROM log UNION ALL "
@@ -212,6 +220,7 @@ def places(log: Path, session: str | None = None) -> list[tuple[str, bool]]:
         return [
             (space, session is None or bool(found.execute(has, (space, session)).fetchone()[0])) for (space,) in spaces
         ]
+    return []  # whoever needs the log says what is wrong with it
 
 
 def _fault(reason: str) -> Fault:

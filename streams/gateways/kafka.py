@@ -12,7 +12,18 @@ from typing import TYPE_CHECKING, Annotated, Literal, Optional
 import typer
 
 from streams.core.errors import UsageError
-from streams.gateways.command import FAILED, AsJson, HomeDir, home_path, log_of, serve_until_stopped
+from streams.gateways.command import (
+    FAILED,
+    AccessLog,
+    AsJson,
+    AtHttp,
+    HomeDir,
+    HttpOptions,
+    Rate,
+    home_path,
+    log_of,
+    serve_until_stopped,
+)
 from streams.gateways.terminal import Terminal
 
 if TYPE_CHECKING:
@@ -297,10 +308,11 @@ def worker(
     from streams.runtime.kafka.health import observed
     from streams.runtime.kafka.logs import configure
     from streams.runtime.kafka.service import work
+    from streams.runtime.telemetry import measuring
 
     configure()
     folder = datadir or Settings().home.expanduser() / "workers"
-    with observed(metrics or None, connection) as meters:
+    with measuring("worker"), observed(metrics or None, connection) as meters:
         work(connection, PROCESSORS, processors or (), folder, memory, store, meters)
 
 
@@ -309,6 +321,9 @@ def worker(
 
 def project(
     metrics: Metrics = "",
+    http: AtHttp = "",
+    rate: Rate = 1000.0,
+    access_log: AccessLog = False,
     home: HomeDir = None,
     json: AsJson = False,
 ) -> None:
@@ -319,7 +334,7 @@ def project(
 
     configure()
     with observed(metrics or None, connection) as meters:
-        serve_until_stopped(home, json, meters)
+        serve_until_stopped(home, json, meters, http=HttpOptions(http, rate, access_log) if http else None)
 
 
 # -- lineages ----------------------------------------------------------------------------------------------------------

@@ -35,6 +35,8 @@ class Refused:
     """Nothing was added; the reason names the place of what stands in the way."""
 
     reason: str
+    taken: bool = False
+    """Whether that is another event under the same id."""
 
 
 Outcome = Stored | Duplicate | Refused

@@ -204,7 +204,8 @@ class SqliteLog:
         if event == first:
             return Duplicate(0, offset)
         return Refused(
-            f"id: {event.id!r} is taken in space {event.space!r} by another event, first recorded at offset {offset}"
+            f"id: {event.id!r} is taken in space {event.space!r} by another event, first recorded at offset {offset}",
+            taken=True,
         )
 
     def read(self, partition: int, start: int, stop: int | None = None) -> Iterator[Record]:

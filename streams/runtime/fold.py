@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from projections.store import Batch, StateChange
-from projections.tables import derived_batch, raw_batch
+from projections.tables import Folded
 from streams.core.driver import Driver, Placed, Record, raw_of
 from streams.core.processor import RAW, Derived, Raw, State
 from streams.core.text import Text
@@ -22,11 +22,10 @@ class Collector:
     """Streams (processors, or RAW) whose rows and state are had from elsewhere: of those nothing is kept here."""
     from_scratch: bool = False
     """Whether the fold begins with no saved state, and state is taken once, at its end."""
-    raw: dict[type, list[tuple[int, int, Raw[Any]]]] = field(default_factory=dict)
-    derived: dict[type, list[Placed]] = field(default_factory=dict)
+    folded: Folded = field(default_factory=Folded)
+    """What was kept since the last call of `take`."""
     touched: dict[str, None] = field(default_factory=dict)
     """Spaces folded since the state was last taken."""
-    marks: dict[int, int] = field(default_factory=dict)
 
     def fold(self, record: Record, text: Text | None = None) -> None:
         """Folds one record of the log and keeps what comes of it."""
@@ -45,10 +44,11 @@ class Collector:
         if not self.driver.fold(space, partition, offset, raw, rows, given):
             return
         self.touched[space] = None
-        self.marks[partition] = offset
+        folded = self.folded
+        folded.marks[partition] = offset
         if RAW not in self.copied:
-            self.raw.setdefault(type(raw.event), []).append((partition, offset, raw))
-        derived = self.derived
+            folded.raw.setdefault(type(raw.event), []).append((partition, offset, raw))
+        derived = folded.derived
         for row in rows:
             cls = type(row[3])
             if cls in derived:
@@ -58,11 +58,17 @@ class Collector:
 
     def take(self, state: bool = True) -> Batch:
         """What was kept since the last call, in columns, with the `state` that changed since it was last taken."""
-        tables = {cls: raw_batch(cls, entries) for cls, entries in self.raw.items()}
-        tables |= {cls: derived_batch(cls, rows) for cls, rows in self.derived.items()}
-        batch = Batch(tables, self._changes() if state else [], self.marks, first=self.from_scratch)
-        self.raw, self.derived, self.marks = {}, {}, {}
-        return batch
+        return self.batch(self.take_folded(), state)
+
+    def take_folded(self) -> Folded:
+        """What was kept since the last call."""
+        folded, self.folded = self.folded, Folded()
+        return folded
+
+    def batch(self, folded: Folded, state: bool = True) -> Batch:
+        """Rows in columns, with the `state` that changed since it was last taken."""
+        changes = self._changes() if state else []
+        return Batch(folded.columns(), changes, folded.marks, folded.hashes, first=self.from_scratch)
 
     def take_states(self, at_least: int) -> Iterator[list[StateChange]]:
         """The state that changed since it was last taken, some spaces and `at_least` so many records at a time.

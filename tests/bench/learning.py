@@ -22,9 +22,9 @@ from sklearn.linear_model import LogisticRegression
 
 GROUPS = 2
 """Groups that must use a signal for it to be learned."""
-STRENGTH = 0.15
+STRENGTH = 0.4
 """Inverse of how strongly weights are drawn to nothing."""
-LEAST = 4
+LEAST = 8
 """Weights below it, in hundredths, are left out."""
 Weights = tuple[int, dict[str, int]]
 """A bias and the weights of signals."""
@@ -79,10 +79,9 @@ def crossed(examples: Sequence[Example], strength: float = STRENGTH, groups: int
 
 def best(scores: Sequence[int], labels: Sequence[bool], precision: float) -> tuple[int, float, float]:
     """The lowest threshold from which on precision is at least so high: threshold, precision, recall."""
-    right = told = 0
+    right = 0
     found = (10_000, 0.0, 0.0)
-    for value, label in sorted(zip(scores, labels, strict=True), reverse=True):
-        told += 1
+    for told, (value, label) in enumerate(sorted(zip(scores, labels, strict=True), reverse=True), 1):
         right += label
         if right / told >= precision:
             found = (value, right / told, right / max(1, sum(labels)))

@@ -92,7 +92,7 @@ def is_there(item: Item, text: str) -> bool:
 def wanted(question: str, context: dict[str, Any]) -> list[str]:
     """The parts that an agent would look into: those whose words share most with the question."""
     pieces = [piece for section in context["sections"] if section["name"] == "past" for piece in section["pieces"]]
-    parts = [piece for piece in pieces[1:] if ".." in piece["id"]]
+    parts = [piece for piece in pieces if piece["reason"] == "what a part is about"]
     ask = telling(question)
     shared = {piece["id"]: len(ask & telling(piece["text"].replace(",", "."))) for piece in parts}
     best = sorted((id for id in shared if shared[id]), key=shared.__getitem__, reverse=True)

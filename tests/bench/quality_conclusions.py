@@ -26,9 +26,7 @@ from processors.manifest import PROCESSOR, SegmentConcluded
 from streams.core.driver import fold
 from streams.core.events import MINUTE, TurnRecorded
 from streams.core.text.phrases import TABLES
-from streams.core.text.reminders import reminders
 from streams.core.text.sentences import WORD, lower, read_sentences
-from streams.core.text.terms import scan
 from tests.bench.data import ABSENT, DATA
 
 MARKER = re.compile(r"#+\w+#+")
@@ -164,7 +162,6 @@ def run() -> list[dict[str, object]]:
 def overlooked(talks: Iterable[Run]) -> Iterator[tuple[str, int]]:
     """What shortcuts of reading hide of what users really say: a word is looked for before a costly pattern is."""
     said = {turn.content for talk in talks for turn in talk.turns if turn.role == "user"}
-    yield "reminders without their cue", sum(bool(reminders(s)) and "reminder" not in scan(s).cues for s in said)
     english = TABLES[0]
     told = [sentence.text for content in said for sentence in read_sentences(lower(content) or " ", True)]
     for name, guard in english.guards.items():

@@ -124,8 +124,9 @@ class Bm25:
 
 
 def _covered(answer: str, text: str) -> float:
-    words = set(terms(answer)[0])
-    return len(words & set(terms(text)[0])) / len(words) if words else 1.0
+    # Why line by line: of one text only the most used words are kept.
+    words, shown = set(terms(answer)[0]), {word for line in text.splitlines() for word in terms(line)[0]}
+    return len(words & shown) / len(words) if words else 1.0
 
 
 def meeting_rows() -> list[dict[str, Any]]:

@@ -21,7 +21,7 @@ import json
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -51,7 +51,7 @@ class Conversation:
     name: str
     efforts: dict[str, str]
     turns: list[dict[str, Any]] = field(default_factory=list)
-    """As annotated, each with its session, `at` (UTC microseconds) and `zone` (seconds east of UTC)."""
+    """As annotated, each with its session and `at`, in microseconds of local time: the space's zone is UTC."""
 
     def events(self) -> list[TurnRecorded]:
         """Its turns as the log records them."""
@@ -70,14 +70,12 @@ def conversations(learning: bool | None = None) -> Iterator[Conversation]:
         for number, given in enumerate(voice["conversations"]):
             found = Conversation(author, path.stem, voice["language"], "AB"[number], given.get("efforts") or {})
             for session in given["sessions"]:
-                begins = datetime.fromisoformat(session["at"])
-                offset = begins.utcoffset()
-                zone = int(offset.total_seconds()) if offset else 0
+                begins = datetime.fromisoformat(session["at"]).replace(tzinfo=UTC)  # the clock on their wall
                 last = 0
                 for turn in session["turns"]:
                     at = int(begins.timestamp()) * SECOND + int(turn.get("minutes", 0)) * MINUTE
                     last = max(at, last + SECOND)
-                    found.turns.append(turn | {"session": f"{session['session']}", "at": last, "zone": zone})
+                    found.turns.append(turn | {"session": f"{session['session']}", "at": last})
             yield found
 
 
@@ -90,6 +88,11 @@ class Score:
     def rate(self, right: str, of: str) -> float:
         """A share; 0 of nothing."""
         return self.counts[right] / self.counts[of] if self.counts[of] else 0.0
+
+
+def local(at: int) -> datetime:
+    """A time of an event, as the clock on the wall showed it."""
+    return datetime.fromtimestamp(at // SECOND, UTC).replace(tzinfo=None)
 
 
 def measure(conversation: Conversation, score: Score) -> None:
@@ -119,20 +122,15 @@ def _reminders(turns: list[dict[str, Any]], rows: list[Any], counts: Counter[str
         due = asked[id]["reminder"].get("due")
         if due:
             counts["deadlines named"] += 1
-            counts["deadlines right"] += _agrees(due, opened[id].deadline, asked[id]["zone"])
+            counts["deadlines right"] += agrees(due, local(opened[id].deadline))
 
 
-def _agrees(due: str, deadline: int, zone: int) -> bool:
-    """Within the day, or the hour where one is named. `due` is local time."""
-    moment = datetime.fromisoformat(due)
-    naive = moment.replace(tzinfo=None)
-    wanted = int((naive - datetime(1970, 1, 1)).total_seconds()) * SECOND
-    local = deadline + zone * SECOND
-    if "T" in due and (naive.hour or naive.minute):
-        return abs(local - wanted) <= 60 * MINUTE
-    return wanted <= local < wanted + 2 * 24 * 60 * MINUTE and (local - 1) // (24 * 60 * MINUTE) == wanted // (
-        24 * 60 * MINUTE
-    )
+def agrees(due: str, deadline: datetime) -> bool:
+    """Within the day, or the hour where one is named."""
+    wanted = datetime.fromisoformat(due).replace(tzinfo=None)
+    if "T" in due and (wanted.hour or wanted.minute):
+        return abs(deadline - wanted) <= timedelta(hours=1)
+    return wanted <= deadline <= wanted + timedelta(days=1)
 
 
 def _matched(turns: list[dict[str, Any]], threads: dict[str, str], counts: Counter[str]) -> dict[str, str]:

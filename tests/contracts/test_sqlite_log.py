@@ -134,7 +134,7 @@ def test_a_backup_that_cannot_be_written_leaves_nothing_behind(tmp_path: Path) -
 
 def test_a_file_that_is_no_log_is_refused_by_name(tmp_path: Path) -> None:
     (tmp_path / "log.sqlite").write_bytes(b"this is not a database, and long enough to be looked at" * 40)
-    with pytest.raises(LogError, match=r"log\.sqlite cannot be opened"):
+    with pytest.raises(LogError, match=r"log\.sqlite is damaged: file is not a database"):
         SqliteLog(tmp_path / "log.sqlite")
 
 

@@ -55,11 +55,13 @@ class Service:
         self.environ = environ
         self.log = log
         self.command = [sys.executable, "-m", "streams.gateways.cli", *command]
+        self.before = 0
         self.start()
 
     def start(self) -> None:
         """Starts it."""
         with self.log.open("a") as log:
+            self.before = log.tell()
             self.process = subprocess.Popen(self.command, env=self.environ, cwd=CHECKOUT, stdout=log, stderr=log)
 
     def keep(self) -> None:
@@ -72,8 +74,17 @@ class Service:
         self.process.kill()
         self.process.wait()
 
+    def await_work(self) -> None:
+        """Waits until it works: Python itself ends a process that is told to stop before the command has begun."""
+        deadline = time.monotonic() + PATIENCE
+        while not any(word in self.log.read_bytes()[self.before :] for word in (b'"folding"', b"serving")):
+            assert self.process.poll() is None, self.told()
+            assert time.monotonic() < deadline, self.told()
+            time.sleep(0.1)
+
     def stop(self) -> int:
         """Stops it in good order; its exit code."""
+        self.await_work()
         self.process.send_signal(signal.SIGTERM)
         try:
             return self.process.wait(PATIENCE)
@@ -199,8 +210,7 @@ class Pipeline:
                 self.relay.deliver()
             case "rebalance":
                 guest = self.service("worker", f"guest-{self.marked}")
-                while '"folding"' not in guest.told():
-                    time.sleep(0.1)
+                guest.await_work()
                 time.sleep(rng.uniform(1, 5))
                 assert guest.stop() == 0, guest.told()
 

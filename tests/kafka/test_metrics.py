@@ -20,8 +20,9 @@ from streams.core.errors import UsageError
 from streams.logs.kafka.connection import Connection
 from streams.logs.kafka.log import KafkaLog
 from streams.logs.kafka.topics import create
+from streams.runtime.addresses import host_and_port
 from streams.runtime.kafka import logs
-from streams.runtime.kafka.health import Sampler, Server, answer, host_and_port, observed
+from streams.runtime.kafka.health import Sampler, Server, answer, observed
 from streams.runtime.kafka.metrics import STALLED, Meters, Reading
 from tests.contracts.log_contract import turn
 

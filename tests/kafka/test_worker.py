@@ -41,7 +41,7 @@ def crew(connection: Connection, tmp_path: Path) -> Iterator[Crew]:
 
 def talk(turns: int, spaces: int = 6, first: int = 0) -> list[Outside]:
     """A busy space in which every processor has something to do, in several spaces at once."""
-    said = outside(wide(turns // spaces, sessions=4, backlog=10))
+    said = outside(wide(turns // spaces, sessions=3, backlog=10))
     return [replace(event, space=f"space-{n}") for event in said[first:] for n in range(spaces)]
 
 

@@ -22,6 +22,7 @@ from streams.core.events import (
     ClockTicked,
     ConsolidationRequested,
     ContradictionJudged,
+    DistillationWritten,
     EffortClosed,
     EffortDeclared,
     EffortReopened,
@@ -34,6 +35,7 @@ from streams.core.events import (
     OfferDeclined,
     Outside,
     SessionEnded,
+    SessionInherited,
     SummaryWritten,
     TitleWritten,
     TurnRecorded,
@@ -102,7 +104,7 @@ SAYINGS = {
     "odd": "\u202e🤖 \x00 ## {1} ```\nis it done?\n``` 東京の天気",
 }
 FACTS = (
-    *("retract", "declare", "close", "reopen", "decline", "flag", "note", "settle", "end", "summary", "title", "tick"),
+    *("retract", "declare", "close", "reopen", "decline", "flag", "note", "settle", "end", "summary", "tick"),
     *("recall", "recall", "reward", "pin", "consolidate", "judge"),
 )
 
@@ -221,13 +223,17 @@ def _event(move: Move, n: int, at: int, before: list[TurnRecorded]) -> Outside:
             return _note(move, space, id_, at, session)
         case "settle":
             return NoteSettled(space, id_, at, name_of("note", move.topic), session, "did it")
+        case "end" if move.back % 3 == 2:
+            return SessionInherited(space, id_, at, session, shown_in(before, move.back))
         case "end":
             return SessionEnded(space, id_, at, session)
-        case "summary":
+        case "summary" if move.back % 2:
             own = [turn.id for turn in before[-400:] if turn.session == session][-max(2, move.back) :] or [turn]
             said = f"They talked about {topic(move.topic)[0]}."
             return SummaryWritten(space, id_, at, session, own[0], own[-1], said, [topic(move.topic)[1]], model="m")
-        case "title":
+        case "summary" if move.back % 4 == 0:
+            return DistillationWritten(space, id_, at, session, [turn], f"{topic(move.topic)[2]} helped", model="m")
+        case "summary":
             return TitleWritten(space, id_, at, session, [turn, *shown[: move.back % 2]], topic(move.topic)[0], "m")
         case "recall":
             return MemoryRecalled(space, id_, at, topic(move.topic)[1], shown, session if move.back % 2 else "")
@@ -240,6 +246,12 @@ def _event(move: Move, n: int, at: int, before: list[TurnRecorded]) -> Outside:
         case "judge":
             return ContradictionJudged(space, id_, at, turn, shown[0], move.back % 3 > 0, move.back % 7 / 6, session)
     return ClockTicked(space, id_, at)
+
+
+def shown_in(before: Sequence[TurnRecorded], back: int) -> str:
+    """The session of an earlier turn, another one than the last turn's where there is one."""
+    others = [turn.session for turn in before[-40:] if turn.session != before[-1].session]
+    return others[-min(back, len(others))] if others else "nobody-said-it"
 
 
 TTLS = ("urgent", "normal", "low", 90, 30 * 86_400, 5 * 86_400, 3_650 * 86_400)

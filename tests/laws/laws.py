@@ -232,7 +232,7 @@ def level_work(subject: Subject, log: Log, window: int = 1000, allowed: float = 
         feed(subject, driver, log[done:start], done)
         save(driver, {})
         done = start + window
-        lines = _lines(lambda start=start: feed(subject, driver, log[start : start + window], start))  # type: ignore[misc]
+        lines = lines_of(lambda start=start: feed(subject, driver, log[start : start + window], start))  # type: ignore[misc]
         saved = save(driver, {})
         written = [value for names in saved.values() for records in names.values() for value in records.values()]
         found.append({"lines": lines / window, "bytes": sum(map(len, written)) / window})
@@ -241,7 +241,8 @@ def level_work(subject: Subject, log: Log, window: int = 1000, allowed: float = 
         assert last[what] <= allowed * before, f"{last[what]:.0f} {what} per event at the end, {before:.0f} early on"
 
 
-def _lines(work: Callable[[], object]) -> int:
+def lines_of(work: Callable[[], object]) -> int:
+    """Lines of Python that are executed."""
     count = 0
 
     def trace(frame: Any, event: str, arg: object) -> Any:

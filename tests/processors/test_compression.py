@@ -148,6 +148,30 @@ def test_what_a_tool_put_out_counts_as_a_turn_and_is_not_quoted() -> None:
 LONG = "The turbine in the northern vineyard was sealed and calibrated, and the orchard has a new tunnel. " * 5
 
 
+def test_what_a_model_wrote_of_the_head_is_told_in_its_place_until_more_is_compressed() -> None:
+    session = Session()
+    session.chat(45)
+    head = session.last(SessionCompressed)
+
+    def write(last: str) -> list[Any]:
+        fact = SummaryWritten(
+            "space", f"w{last}", session.turns * SECOND, "s", head.first_turn, last, "The ledger moved.", [],
+            ["Keep the\nviolin."], "calm", [], "llama",
+        )  # fmt: skip
+        return session.give(fact)
+
+    assert write("t7") == []
+    (told,) = write(head.last_turn)
+    assert (told.text, told.model, told.tone) == ("The ledger moved.", "llama", "calm")
+    assert (told.decisions, told.decision_turns) == (["Keep the violin."], [""])
+    assert (told.actions, told.transcript) == (head.actions, head.transcript)
+    shown = [piece.text for piece in past(None, PastParams(), Ask("space", "s", 0, 0), Kept(told))]  # type: ignore[arg-type]
+    assert "The ledger moved." in shown[0]
+    assert "- decided: Keep the violin." in shown
+    session.chat(20)
+    assert session.last(SessionCompressed).model == ""
+
+
 def test_where_it_is_adaptive_long_turns_are_compressed_sooner_and_fewer_of_them_are_kept() -> None:
     def kept(said: str) -> tuple[int, int]:
         session = Session(adaptive=True)

@@ -39,6 +39,8 @@ from tests.processors.surfacing_pairs import FIRST, HELD_OUT, MORE
 from tests.steps import Steps
 
 START = 1_770_000_000_000_000
+TOMORROW = -START % DAY
+"""From START till the day is over."""
 _ids = iter(range(1 << 60))
 
 
@@ -58,8 +60,9 @@ def tick(at: int) -> ClockTicked:
     return ClockTicked("s", f"e{next(_ids)}", START + at)
 
 
-def derive(*events: Outside, recorded_at: int | None = None) -> list[Any]:
-    return [row.event for row in fold([PROCESSOR], events, recorded_at=recorded_at)]
+def derive(*events: Outside, recorded_at: int | None = None, **params: Any) -> list[Any]:
+    given = {PROCESSOR.name: TtlEscalationsParams(**params)}
+    return [row.event for row in fold([PROCESSOR], events, given, recorded_at=recorded_at)]
 
 
 def of(kind: type, events: list[Any]) -> list[Any]:
@@ -200,7 +203,7 @@ def test_a_note_taken_again_after_it_escalated_waits_anew():
 
 
 def test_retracting_a_turn_withdraws_the_notes_inferred_from_it():
-    asked = say("Remind me to call the plumber. And don't let me forget the visa.", id="t1")
+    asked = say("Remind me to call the plumber. Remind me to fetch the visa, too.", id="t1")
     events = derive(
         asked, TurnRetracted("s", "r", START + MINUTE, "talk", "t1"), say("plumber", HOUR, session="b"), tick(30 * DAY)
     )
@@ -257,6 +260,12 @@ def test_a_session_that_ended_and_goes_on_is_a_new_visit():
 
 def test_every_session_is_shown_a_note_for_itself():
     assert surfaced(take("n"), say("the iguana", session="a"), say("the iguana", session="b")) == ["n", "n"]
+
+
+def test_a_note_that_many_sessions_saw_at_one_moment_is_shown_to_each_once():
+    """As where clocks run backwards: the space's now stands still."""
+    talks = [say("the iguana", session=f"talk-{n}") for n in range(20) for _ in range(3)]
+    assert surfaced(take("n"), *talks) == ["n"] * 20
 
 
 def test_words_of_the_last_five_turns_count_together_and_older_ones_do_not():
@@ -320,20 +329,17 @@ def test_a_name_is_known_whether_it_begins_a_sentence_or_is_written_small():
 
 
 @pytest.mark.parametrize(("words", "content", "lives", "priority"), [
-    ("Remind me to call the plumber", "call the plumber", 7 * DAY, 0.6),
-    ("Great. Can you remind me tomorrow to renew the domain?", "renew the domain", DAY, 0.6),
-    ("please remind me in 2 hours to take the bread out", "take the bread out", 2 * HOUR, 0.6),
-    ("don’t let me forget the visa papers", "the visa papers", 7 * DAY, 0.6),
-    ("If it rains, remind me tonight to close the roof", "close the roof", 4 * HOUR, 0.6),
-    ("Let's come back to the caching question later.", "the caching question later", DAY, 0.5),
-    ("Later we should write the migration guide", "we should write the migration guide", DAY, 0.5),
-    ("When you get a chance, please update the README", "please update the README", DAY, 0.5),
-    ("I need to renew my passport soon", "I need to renew my passport soon", 4 * HOUR, 0.4),
-    ("We have to ship the parser by tomorrow.", "We have to ship the parser by tomorrow", DAY, 0.4),
-    ("The tax form is due by Friday", "The tax form is due by Friday", 7 * DAY, 0.4),
-    ("Make sure I don't forget to pay rent", "pay rent", 7 * DAY, 0.6),
-    ("Remind me, please, to call Bob", "call Bob", 7 * DAY, 0.6),
-    ("Bitte erinnere mich daran, den Müll rauszubringen", "den Müll rauszubringen", 7 * DAY, 0.6),
+    ("Remind me to call the plumber", "Remind me to call the plumber", 7 * DAY, 0.6),
+    ("Great. Can you remind me tomorrow to renew the domain?", "Can you remind me tomorrow to renew the domain?",
+     TOMORROW + DAY, 0.6),
+    ("please remind me in 2 hours to take the bread out", "please remind me in 2 hours to take the bread out",
+     2 * HOUR, 0.6),
+    ("don’t let me forget the visa papers", "don’t let me forget the visa papers", 7 * DAY, 0.6),
+    ("We have to ship the parser by tomorrow.", "We have to ship the parser by tomorrow.", TOMORROW + DAY, 0.5),
+    ("The tax form is due tomorrow at 9", "The tax form is due tomorrow at 9", TOMORROW + 9 * HOUR, 0.5),
+    ("Remind me, please, to call Bob", "Remind me, please, to call Bob", 7 * DAY, 0.6),
+    ("Bitte erinnere mich daran, den Müll rauszubringen", "Bitte erinnere mich daran, den Müll rauszubringen",
+     7 * DAY, 0.6),
 ])  # fmt: skip
 def test_a_users_request_becomes_a_note(words, content, lives, priority):
     [opened] = derive(say(words, id="t1"))
@@ -375,15 +381,21 @@ def test_only_users_ask_for_reminders():
     assert derive(say("Remind me to call the plumber", role="assistant")) == []
 
 
-def test_a_vague_request_notes_the_sentence_it_points_to_and_keeps_the_turn_as_context():
-    [opened] = derive(say("The deployment to Heroku is slow. Let's come back to that later."))
-    assert opened.content == "The deployment to Heroku is slow."
-    assert opened.context == "The deployment to Heroku is slow. Let's come back to that later."
+def test_a_request_that_only_points_has_the_sentence_it_points_to_as_context():
     [opened] = derive(say("The visa papers are not here. Remind me tomorrow."))
-    assert (opened.content, opened.deadline) == ("The visa papers are not here.", START + DAY)
-    assert opened.context == "The visa papers are not here. Remind me tomorrow."
-    [opened] = derive(say("Let's talk about that later."))
-    assert opened.content == "Let's talk about that"
+    assert (opened.content, opened.context) == ("Remind me tomorrow.", "The visa papers are not here.")
+    assert opened.deadline == START + TOMORROW + DAY
+
+
+def test_an_hour_is_that_of_the_clocks_of_the_zone():
+    asked = say("Remind me tomorrow at 9 to call Bob")
+    [berlin] = derive(asked, zone="Europe/Berlin")
+    [east] = derive(asked, zone="+05:30")
+    [utc] = derive(asked)
+    assert utc.deadline - east.deadline == 5 * HOUR + 30 * MINUTE
+    assert utc.deadline - berlin.deadline in (HOUR, 2 * HOUR)
+    with pytest.raises(ValueError, match="Europe/Berlin"):
+        TtlEscalationsParams(zone="Mars")
 
 
 def test_an_inferred_note_does_not_echo_at_once_but_comes_back_once_the_talk_has_moved_on():

@@ -14,7 +14,7 @@ from streams.core.text.address import HEAD, TAIL, address
 from streams.core.text.claims import CALLING, claims
 from streams.core.text.terms import WORDS, clip, count_terms, scale, second_look
 
-VERSION = 2
+VERSION = 3
 
 
 @dataclass(slots=True)

@@ -43,10 +43,9 @@ def _choices(phrase: str) -> Iterable[tuple[str, ...]]:
     return product(*(word.split("|") for word in _fold(phrase)))
 
 
-def _tables() -> tuple[frozenset[str], frozenset[str], Node, Node, frozenset[str]]:
+def _tables() -> tuple[frozenset[str], frozenset[str], Node, Node]:
     stop: set[str] = set()
     common: set[str] = set()
-    reminding: set[str] = set()
     roots = {"start": Node(), "any": Node()}
     for language in LANGUAGES:
         table = tomllib.loads(files(__package__).joinpath(f"{language}.toml").read_text("utf-8"))
@@ -59,14 +58,11 @@ def _tables() -> tuple[frozenset[str], frozenset[str], Node, Node, frozenset[str
                     for word in words:
                         node = node.next.setdefault(word, Node())
                     node.cues = tuple(dict.fromkeys((*node.cues, cue)))
-                    if cue == "reminder":
-                        reminding.add(words[0])
-    return frozenset(stop), frozenset(common), roots["start"], roots["any"], frozenset(reminding)
+    return frozenset(stop), frozenset(common), roots["start"], roots["any"]
 
 
-STOP, COMMON, STARTS, ANYWHERE, REMINDING = _tables()
-"""Stop words; capitalised words that name nothing; phrases that begin a clause; phrases that stand anywhere; the first
-words of those that may ask for a reminder."""
+STOP, COMMON, STARTS, ANYWHERE = _tables()
+"""Stop words; capitalised words that name nothing; phrases that begin a clause; phrases that stand anywhere."""
 
 
 def follow(node: Node, words: Sequence[str], at: int, found: dict[str, None]) -> None:

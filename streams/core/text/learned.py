@@ -10,7 +10,7 @@ score with thresholds of its own: sure ones act, doubtful ones are offered. `why
 
     ACTS = Learned.load("streams.core.text", "acts.json")
     scores = ACTS.scores(signals)             one for each of ACTS.acts
-    ACTS.why(signals, "reminder")             [("w:remind", 212), ...], strongest first
+    ACTS.why(signals, "reminder")             [("remind", 212), ...], strongest first
 """
 
 from __future__ import annotations
@@ -55,6 +55,10 @@ class Learned:
         packed = self._packed
         total = sum([packed[signal] for signal in signals if signal in packed], self._none)
         return [((total >> (LANE * at)) & (2 * _HALF - 1)) - _HALF for at in range(len(self.acts))]
+
+    def words(self, act: str) -> list[str]:
+        """The signals that speak for an act."""
+        return [signal for signal, given in self._weights.items() if given.get(act, 0) > 0]
 
     def why(self, signals: Collection[str], act: str) -> list[tuple[str, int]]:
         """What the signals that are there weigh for an act, the strongest first."""

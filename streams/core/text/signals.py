@@ -5,7 +5,7 @@
     please $          the last of one               ?  !           how sentences end
     words:4           a text of about so many       in:de          the language that it seems to be in
 
-Words are folded ("I'll", "il" and "i will" alike); numbers stand for "#", and times, in pairs, for their kind ("by <weekday>").
+Words are folded ("I'll", "il" and "i will" alike); numbers stand for "#" and times, in pairs, for their kind.
 Scripts without spaces give pairs of characters. Each signal counts once in a text. Beyond MOST words nothing is read.
 """
 
@@ -29,9 +29,10 @@ _ORDINAL = re.compile(r"\d{1,2}(?:st|nd|rd|th|er)")
 _ENDS = re.compile(r"[.!?;…。！？][)\"'”’*_]*$")
 
 _SPELLED = {
-    "im": "i am", "ill": "i will", "il": "i will", "ive": "i have", "id": "i would", "dont": "do not", "didnt": "did not",
-    "doesnt": "does not", "cant": "can not", "cannot": "can not", "wont": "will not", "isnt": "is not", "wasnt": "was not",
-    "havent": "have not", "hasnt": "has not", "wouldnt": "would not", "shouldnt": "should not", "couldnt": "could not",
+    "im": "i am", "ill": "i will", "il": "i will", "ive": "i have", "id": "i would", "dont": "do not", "isnt": "is not",
+    "didnt": "did not", "doesnt": "does not", "cant": "can not", "cannot": "can not", "wont": "will not",
+    "wasnt": "was not", "havent": "have not", "hasnt": "has not", "wouldnt": "would not", "couldnt": "could not",
+    "shouldnt": "should not",
     "arent": "are not", "thats": "that is", "its": "it is", "theres": "there is", "whats": "what is", "lets": "let us",
     "youll": "you will", "theyll": "they will", "itll": "it will", "shell": "she will", "hes": "he is",
     "shes": "she is", "theyre": "they are", "youre": "you are", "weve": "we have", "gotta": "have to", "u": "you",
@@ -44,12 +45,13 @@ _SPELLED = {
 """Short and careless spellings, which stand for the full words."""
 _FULL = {word: tuple(full.split()) for word, full in _SPELLED.items()}
 Seen = tuple[tuple[str, ...], tuple[str, ...], str]
-"""Of a written word: its folded words, what each stands for beside others, and "?", "!" or "." where it ends a sentence."""
+"""Of a written word: its folded words, what each stands for beside others; "?", "!" or "." where it ends a sentence."""
 
 
 def _look(raw: str) -> Seen:
     ends = _ENDS.search(raw)
-    end = "" if ends is None else "?" if "?" in ends[0] or "？" in ends[0] else "!" if ends[0][0] in "!！" else "."
+    mark = str(ends[0]) if ends else ""
+    end = "?" if "?" in mark or "？" in mark else "" if mark == "" else "!" if mark[0] in "!！" else "."
     folded = unicodedata.normalize("NFC", raw.casefold()).translate(_MARKS)
     words: list[str] = []
     kinds: list[str] = []
@@ -66,7 +68,7 @@ def _look(raw: str) -> Seen:
                 kind = "<ordinal>" if _ORDINAL.fullmatch(word) else "<clock>" if _CLOCK.fullmatch(word) else "#"
                 word = "#"
             else:
-                kind = TIME_KINDS.get(word, word)
+                kind = TIME_KINDS.get(word) or word
             words.append(word)
             kinds.append(kind)
     return tuple(words), tuple(kinds), end
@@ -83,6 +85,11 @@ class _Words(dict[str, Seen]):
 
 
 _WORDS = _Words()
+
+
+def folded(content: str) -> list[str]:
+    """The words of a text, folded."""
+    return [word for raw in content.split() for word in _WORDS[raw][0]]
 
 
 def signals(content: str, role: str = "user") -> list[str]:

@@ -121,7 +121,8 @@ def sentences(text: str) -> tuple[Told, ...]:
             if spelled[start] in BEGINNINGS:
                 begin(spelled, start, cues)
             begins = _lead(words, spelled, start, end)
-            telling = dict.fromkeys(filter(CLASSES.__getitem__, filter(None, stems[begins:end])))
+            stemmed = [*filter(None, stems[begins:end])]
+            telling = dict.fromkeys(filter(CLASSES.__getitem__, stemmed))
             named = 0
             for at in compress(range(begins, end), flags[begins:end]):
                 flag = flags[at]
@@ -134,14 +135,18 @@ def sentences(text: str) -> tuple[Told, ...]:
                 if spelled[at + 1] in leads[at]:
                     follow(ANYWHERE, spelled, at, cues)
             tokens = sum(counted[begins:end])
-            if named or (tokens >= LEAST and any(stems[begins:end])):
+            if named or (tokens >= LEAST and stemmed):
                 said = " ".join(words[begins:end])
                 own = not _OWN.isdisjoint(spelled[begins:end])
                 features = [LENGTHS[tokens // 3 if tokens < LONG else -1], TELLS[min(len(telling), 4)]]
-                features += compress(
-                    ("own", "named", "leads", "asks"),
-                    (own, named, not found and not start, words[end - 1][-1] in "?？"),
-                )
+                if own:
+                    features.append("own")
+                if named:
+                    features.append("named")
+                if not found and not start:
+                    features.append("leads")
+                if words[end - 1][-1] in "?？":
+                    features.append("asks")
                 if "," in said:
                     features.append("commas")
                 features += filter(QUOTED_CUES.__contains__, cues)

@@ -16,8 +16,9 @@ from typing import NamedTuple
 import Stemmer
 
 from streams.core.text.address import called
-from streams.core.text.cues import ANYWHERE, COMMON, FILLERS, FOLDED, REMINDING, STARTS, STOP, follow
+from streams.core.text.cues import ANYWHERE, COMMON, FILLERS, FOLDED, STARTS, STOP, follow
 from streams.core.text.phrases import triggers
+from streams.core.text.reminders import may_name
 
 HEAD, TAIL = 24_000, 6_000
 """Characters read at the beginning and the end of an oversize text: about 4,000 and 1,000 words."""
@@ -38,7 +39,7 @@ MAX_BIGRAMS = 256
 
 CLAUSE, SENTENCE, ASKED, NAMED, CAPITAL, MORE, SAYS, REMINDS, CLAIMS = 1, 2, 4, 8, 16, 32, 64, 128, 256
 """Flags of a word: ends a clause, a sentence, a question; is a name, is one unless it begins a sentence; holds several
-words; is a cue by itself; holds, behind another, a word that may begin a reminder; may belong to a claim."""
+words; is a cue by itself; may name a time or ask for a reminder; may belong to a claim."""
 
 
 More = tuple[str, tuple[str, ...], str, int]
@@ -134,7 +135,7 @@ def _look(raw: str) -> Word:
     folded = unicodedata.normalize("NFC", unicodedata.normalize("NFC", bare).casefold())
     wide = sum(len(run) for run in _WIDE.findall(raw)) if not raw.isascii() else 0
     parts = _PART.findall(folded[:HEAD].translate(FOLDED))
-    flags |= REMINDS if not REMINDING.isdisjoint(parts if wide or len(folded) > MAX_WORD else parts[1:]) else 0
+    flags |= REMINDS if may_name(folded, parts) else 0
     if wide:
         if "？" in raw or "?" in raw:
             flags |= ASKED
@@ -253,7 +254,7 @@ def second_look(
             if flags & SAYS:
                 follow(ANYWHERE, words, at, cues)
             if flags & REMINDS:
-                cues["reminder"] = None
+                cues["when"] = None
             if flags & ASKED:
                 cues["question"] = None
                 if at >= last - 1:
@@ -277,7 +278,12 @@ def begin(words: Sequence[str], at: int, cues: dict[str, None]) -> None:
 
 def tokens(content: str) -> int:
     """Estimated model tokens: those of `scan`, without the rest of its work."""
-    return scale(sum([word[0] for word in map(WORDS.__getitem__, clip(content).split())]), content)
+    words = clip(content).split()
+    if not content.isascii():
+        return scale(sum([WORDS[word][0] for word in words]), content)
+    # Why not by looking, too: what a context shows is full of ids, words that are met once.
+    long = [word for word in words if len(word) > 7]
+    return scale(len(words) + sum([(len(word) - 1) // 7 for word in long if word.strip(_EDGE)]), content)
 
 
 def terms(content: str) -> tuple[list[str], list[int]]:

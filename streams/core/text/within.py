@@ -10,12 +10,13 @@ from streams.core.text.terms import tokens
 _WORD = re.compile(r"\S+")
 
 
-def cost(text: str) -> int:
+def cost(text: str, more: int = 0, length: int = 0) -> int:
     """What a piece of text takes of the budget: its tokens, and one for seven characters at least.
 
-    Why: counts add up over pieces joined by white space, and no run of blanks is free.
+    Why: counts add up over pieces joined by white space, and no run of blanks is free. Of a longer piece that begins
+    with `text`, the tokens of the rest (`more`) and the length of all may be known.
     """
-    return max(tokens(text), (len(text) + 7) // 7)
+    return max(tokens(text) + more, ((length or len(text)) + 7) // 7)
 
 
 def _word_cost(word: str) -> int:
@@ -59,7 +60,8 @@ def clip(text: str, limit: int, id: str = "", head: float = 1.0, known: int = 0)
     `known` are its tokens where they were counted before: an oversize text is then not read again.
     """
     text = text.strip()
-    if (known or len(text) // 7) <= limit and cost(text) <= limit:
+    least = (len(text) + 7) // 7
+    if (known or least - 1) <= limit and least <= limit and (known or cost(text)) <= limit:
         return text
     mark = f" […] mnemolog show {id} […] " if id else " … "
     room = limit - cost(mark)

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 LOG, ASK, REPLAY, RUN, CODE = "The log", "Ask a memory", "Memories and replays", "Run and keep", "What the code says"
 """The headings in `mnemolog --help`."""
+AGENTS = "Coding agents"
 KAFKA = "On Kafka"
 
 _HERE = {
@@ -16,14 +17,17 @@ _HERE = {
         "context": "ask", "layers": "ask", "show": "ask", "manifest": "ask", "links": "ask",
         "query": "queries", "sql": "queries",
         "efforts": "efforts:app", "offers": "offers:app", "doubts": "doubts:app", "notes": "notes:app",
+        "long-term": "long_term:app",
         "recall": "recall", "needs-recall": "recall", "memory": "recall",
     },
+    AGENTS: {"hook": "agents", "install": "agents"},
     REPLAY: {
         "memories": "memories", "replay": "memories", "diff": "memories", "promote": "memories", "digest": "memories",
     },
     RUN: {
         "serve": "keeping", "export": "keeping", "backup": "keeping", "archive": "keeping", "restore": "keeping",
-        "rescue": "keeping", "doctor": "keeping", "demo": "keeping", "annotate": "annotate",
+        "keys": "keys:app", "mcp": "mcp", "proxy": "proxy", "rescue": "keeping", "doctor": "keeping", "demo": "keeping",
+        "annotate": "annotate",
     },
     CODE: {"flow": "code", "params": "code", "presets": "code", "schema": "code"},
 }  # fmt: skip

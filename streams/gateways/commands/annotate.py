@@ -29,7 +29,7 @@ def annotate(
     home: HomeDir = None,
     json: AsJson = False,
 ) -> None:
-    """Have a model write summaries and titles, as facts that processors prefer from there on.
+    """Have a model write summaries, titles and what lasts, as facts that processors prefer from there on.
 
     It asks an OpenAI-compatible endpoint: MNEMOLOG_ANNOTATE_URL, _MODEL, _KEY or _KEY_FILE, _RATE, _CALLS, _TOKENS.
     What was asked before is not asked again; what is answered badly is left out, and told in the end.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Annotated, Any, Optional
 
 import typer
@@ -25,6 +26,10 @@ from streams.gateways.command import (
     opened,
     space_of,
 )
+from streams.gateways.terminal import Terminal
+
+MOST_SIGNALS = 8
+"""Signals of a decision that are listed, the strongest first."""
 
 
 def context(
@@ -127,6 +132,9 @@ def show(
         str, typer.Argument(metavar="ID|TURN..TURN", help="A turn, segment, effort, artifact, or a range.")
     ],
     tokens: Annotated[Optional[int], typer.Option(min=1, help="At most so many tokens.")] = None,  # noqa: UP045
+    why: Annotated[
+        bool, typer.Option("--why", help="How sure it is that a user's turn wants a note, and by which signals.")
+    ] = False,
     space: WhichSpace = None,
     as_of: AsOf = None,
     after: After = "",
@@ -137,11 +145,29 @@ def show(
     """The verbatim turns behind anything that has an id."""
     with opened(home, json, after) as (house, terminal):
         found = house.ask("show", memory, id=what, tokens=tokens, space=space, as_of=as_of)
-        if json:
+        if why:
+            _explain(found["turns"], terminal)
+        elif json:
             for turn in found["turns"]:
                 terminal.object(turn)
         else:
             terminal.text(found["text"])
+
+
+def _explain(turns: list[dict[str, Any]], terminal: Terminal) -> None:
+    """What was seen in turns that may want a note, as clocks in UTC show it."""
+    from streams.core.text.reminders import why
+
+    rows = [
+        {"turn": turn["turn_id"]} | one
+        for turn in turns
+        if turn["role"] == "user"
+        for one in why(turn["content"], datetime.fromisoformat(turn["at"]).replace(tzinfo=None))
+    ]
+    if not terminal.json:
+        for row in rows:
+            row["signals"] = ", ".join(f"{one['signal']} {one['weight']:+d}" for one in row["signals"][:MOST_SIGNALS])
+    terminal.rows(rows, "turn sentence~ time? score> likelihood> signals", "no words in it may want a note")
 
 
 def manifest(

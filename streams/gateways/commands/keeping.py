@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Optional
 
 import typer
 
 from streams.core.errors import UsageError
 from streams.gateways.command import (
     FAILED,
+    AccessLog,
     AllSpaces,
     AsJson,
+    AtHttp,
     HomeDir,
+    HttpOptions,
     InSpace,
     Memory,
+    Rate,
     file_log_of,
     home_path,
     log_of,
@@ -25,9 +29,19 @@ from streams.gateways.command import (
 from streams.gateways.terminal import Terminal
 
 
-def serve(home: HomeDir = None, json: AsJson = False) -> None:
+def serve(
+    http: AtHttp = "",
+    rate: Rate = 1000.0,
+    access_log: AccessLog = False,
+    idle: Annotated[
+        Optional[float],  # noqa: UP045
+        typer.Option(metavar="SECONDS", min=1, help="Stop when nobody asked for so long."),
+    ] = None,
+    home: HomeDir = None,
+    json: AsJson = False,
+) -> None:
     """Fold what comes, and answer other commands, until stopped."""
-    serve_until_stopped(home, json)
+    serve_until_stopped(home, json, idle=idle, http=HttpOptions(http, rate, access_log) if http else None)
 
 
 def export(
@@ -51,11 +65,9 @@ def export(
     with opened(home, json) as (house, terminal), house.reading(memory) as connection:
         cursor: Any = connection
         done = export_ccm(cursor, target, one_or_all(space, all_spaces))
-        if json:
-            terminal.object({"folder": str(target)} | asdict(done))
-        else:
-            told = (done.files, target, done.sessions, done.turns)
-            terminal.say("[green]{:,} files[/] in {}: {:,} sessions, {:,} turns", *told)
+        said = (done.files, target, done.sessions, done.turns)
+        template = "[green]{:,} files[/] in {}: {:,} sessions, {:,} turns"
+        terminal.told({"folder": str(target)} | asdict(done), template, *said)
 
 
 def backup(
@@ -72,11 +84,9 @@ def backup(
     finally:
         log.close()
     terminal = Terminal(json)
-    if json:
-        terminal.object({"file": str(target), "events": count, "bytes": target.stat().st_size})
-    else:
-        terminal.say("[green]{:,} events[/] in {}", count, target)
-        terminal.say("[dim]to restore: mnemolog restore {} --home NEW[/]", target)
+    written = {"file": str(target), "events": count, "bytes": target.stat().st_size}
+    terminal.told(written, "[green]{:,} events[/] in {}", count, target)
+    terminal.say("[dim]to restore: mnemolog restore {} --home NEW[/]", target)
 
 
 def archive(
@@ -97,10 +107,9 @@ def archive(
     finally:
         log.close()
     events = sum(sealed.stop - sealed.start for sealed in added)
-    if json:
-        terminal.object({"folder": str(target), "files": [str(sealed.path) for sealed in added], "offsets": events})
-    else:
-        terminal.say("[green]{:,} files[/] with {:,} offsets of the log added to {}", len(added), events, target)
+    written = {"folder": str(target), "files": [str(sealed.path) for sealed in added], "offsets": events}
+    said = (len(added), events, target)
+    terminal.told(written, "[green]{:,} files[/] with {:,} offsets of the log added to {}", *said)
 
 
 def restore(
@@ -173,13 +182,12 @@ def rescue(
     terminal = Terminal(json)
     with terminal.progress("copying") as tick:
         done = rescue_log(home_path(home) / LOG_FILE, target, tick)
-    if json:
-        terminal.object({"file": str(target), "events": done.readable.count(), "lost": done.lost.found})
-    else:
-        terminal.say("[green]{:,} events[/] in {}", done.readable.count(), target)
-        if done.lost.found:
-            terminal.say("[red]{:,} lost[/]: at offsets {}", done.lost.count(), done.lost)
-        terminal.say("[dim]to go on with it: mnemolog restore {} --home NEW[/]", target)
+    count = done.readable.count()
+    written = {"file": str(target), "events": count, "lost": done.lost.found}
+    terminal.told(written, "[green]{:,} events[/] in {}", count, target)
+    if done.lost.found:
+        terminal.say("[red]{:,} lost[/]: at offsets {}", done.lost.count(), done.lost)
+    terminal.say("[dim]to go on with it: mnemolog restore {} --home NEW[/]", target)
     if done.lost.found:
         raise typer.Exit(FAILED)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -22,6 +23,7 @@ from streams.gateways.command import (
     one_or_all,
     space_of,
 )
+from streams.gateways.sources import AUTO, NAMES
 from streams.gateways.terminal import Terminal, cell
 
 if TYPE_CHECKING:
@@ -38,7 +40,9 @@ YEAR_1971 = 31_536_000_000_000
 
 def feed(
     paths: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Files or folders; - is standard input.")],
-    format: Annotated[str, typer.Option("--format", "-f", help="lines or openai.")] = "lines",
+    format: Annotated[
+        str, typer.Option("--format", "-f", help=f"{', '.join(NAMES)}; found out where it is not said.")
+    ] = AUTO,
     space: InSpace = None,
     session: Annotated[str, typer.Option(help="Session of what names none.")] = "",
     agent: Annotated[str, typer.Option(help="Who the assistant is, where it is not said.")] = "",
@@ -71,26 +75,37 @@ def feed(
     edge = Edge(space_of(space), session, agent, source)
     total = sources.total_bytes(reader, paths)
     terminal = Terminal(json)
-    early = [0]
+    early, last = [0], list[str]()
     log = log_of(home)
     try:
         with terminal.progress("feeding", "bytes") as tick:
-            items = sources.read(reader, paths, edge, sys.stdin.buffer, lambda done: tick(done, total or 0))
-            report = feed_log(log.append, counted(items, early), Rejects(rejects))
+            items = sources.read(
+                reader, paths, edge, sys.stdin.buffer, lambda done: tick(done, total or 0), space or ""
+            )
+            report = feed_log(log.append, counted(items, early, last), Rejects(rejects))
     finally:
         log.close()
     tell(report, terminal, early[0], verbose)
+    if report.added and last and last[0] != space_of(space) and not terminal.json:
+        words = " ".join(
+            f"{option} {shlex.quote(name)}" for option, name in zip(("--space", "--session"), last, strict=True)
+        )
+        terminal.tell("each project is a space; ask for the last one with: mnemolog context {}", words)
     if report.rejected:
         raise typer.Exit(FAILED)
 
 
-def counted(items: Iterator[Item], early: list[int]) -> Iterator[Item]:
-    """The items, while those dated 1970 are counted: their times were most likely seconds."""
+def counted(items: Iterator[Item], early: list[int], last: list[str]) -> Iterator[Item]:
+    """The items, while those dated 1970 are counted: their times were most likely seconds. `last` is then the space and
+    session of the last turn."""
     from streams.core.edge import Accepted
+    from streams.core.events import TurnRecorded
 
     for item in items:
         if isinstance(item, Accepted) and 0 < item.event.at < YEAR_1971:
             early[0] += 1
+        if isinstance(item, Accepted) and isinstance(item.event, TurnRecorded):
+            last[:] = [item.event.space, item.event.session]
         yield item
 
 
@@ -123,8 +138,6 @@ def tell(report: Report, terminal: Terminal, early: int, verbose: bool) -> None:
         terminal.tell("... and more: {:,} rejected in all", report.rejected)
     for path in report.rejects:
         terminal.tell("rejected lines are in {}: mend them, then feed that file", path)
-    if any(fault.reason.startswith("is a list") for fault in report.faults):
-        terminal.tell("chats in OpenAI's format are fed with --format openai")
     if early:
         terminal.tell("{:,} are dated 1970: whole numbers are microseconds; were these seconds?", early)
 

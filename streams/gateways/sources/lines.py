@@ -9,9 +9,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from streams.core.edge import Edge, Reject
-from streams.gateways.sources import Input, Item, Source, bounded_lines
+from streams.gateways.sources import Input, Source, bounded_lines
+
+if TYPE_CHECKING:
+    from streams.gateways.sources import Item
 
 
 def read(given: Input, edge: Edge) -> Iterator[Item]:

@@ -193,7 +193,8 @@ class KafkaLog:
             return Duplicate(partition, first.offset)
         return Refused(
             f"id: {event.id!r} is taken in space {event.space!r} by another event, "
-            f"first recorded at offset {first.offset} of partition {partition}"
+            f"first recorded at offset {first.offset} of partition {partition}",
+            taken=True,
         )
 
     async def _produce(self, sends: Sequence[Sent]) -> list[Written]:

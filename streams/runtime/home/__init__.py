@@ -23,7 +23,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from streams.core.errors import BehindError, BusyError, MemoryFileError, NoRoomError, UnreadableError
+from streams.core.errors import BehindError, BusyError, LogError, MemoryFileError, NoRoomError, UnreadableError
 from streams.core.progress import Progress, no_progress
 from streams.runtime import LIVE
 from streams.runtime.home.client import HolderLeftError, ask_holder
@@ -212,6 +212,7 @@ class Home:
     def reading(self, memory: str = LIVE, files: bool = False) -> Iterator[Connection]:
         """A read-only connection to a memory; to a snapshot of it, for live. It opens other files only with `files`."""
         from projections.store import intact, read_only
+        from streams.logs.where import on_kafka
         from streams.runtime.memories import differs
 
         try:
@@ -221,8 +222,8 @@ class Home:
                 yield connection
             return
         with closing(read_only(path, files)) as connection:
-            with intact(path):
-                if memory != LIVE and (foreign := differs(connection, self.log)):
+            with intact(path), suppress(LogError):  # a log that cannot be read: the memory can be all the same
+                if memory != LIVE and not on_kafka() and (foreign := differs(connection, self.log)):
                     self.warn(f"{memory} {foreign}: replay the log into a new memory")
             yield connection
 

@@ -48,14 +48,16 @@ class HolderLeftError(Exception):
     """Nobody answers on the socket, or who did went away while it was asked."""
 
 
-def ask_holder(path: Path, message: dict[str, Any]) -> Any:
+def ask_holder(path: Path, message: dict[str, Any], timeout: float | None = None) -> Any:
     """The answer to one request by whoever listens at the socket `path`.
 
-    Raises what the request raises there, and HolderLeftError where nobody of this user answers.
+    Raises what the request raises there, HolderLeftError where nobody of this user answers, and BusyError where
+    `timeout` seconds pass without a word.
     """
     try:
         with socket.socket(socket.AF_UNIX) as connection:
-            _check_own(path)
+            check_own(path)
+            connection.settimeout(timeout)
             with address(path) as short:
                 connection.connect(short)
             check_peer(connection)
@@ -63,6 +65,8 @@ def ask_holder(path: Path, message: dict[str, Any]) -> Any:
                 stream.write(json.dumps(message).encode() + b"\n")
                 stream.flush()
                 answer = stream.readline()
+    except (TimeoutError, BlockingIOError) as error:
+        raise BusyError(f"who serves {path.parent} did not answer in time", "ask again") from error
     except (OSError, ValueError) as error:
         raise HolderLeftError from error
     if not answer.endswith(b"\n"):
@@ -86,7 +90,7 @@ def address(path: Path) -> Iterator[str]:
         os.close(folder)
 
 
-def _check_own(path: Path) -> None:
+def check_own(path: Path) -> None:
     """Raises PermissionError for a socket, or a folder of it, that others could have made."""
     for place, others in ((path, 0o077), (path.parent, 0o022)):
         found = place.lstat()

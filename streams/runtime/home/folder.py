@@ -46,7 +46,7 @@ class Folder:
             raise UsageError(f"{name!r} cannot name a memory", "use letters, digits, '-', '_' and '.'")
         if name.lower() in TAKEN:
             raise UsageError(f"{name!r} cannot name a memory: it names something else in a home", "use another name")
-        if alike := [known for known in self.memories() if known != name and known.lower() == name.lower()]:
+        if alike := [known for known in {LIVE, *self.memories()} if known != name and known.lower() == name.lower()]:
             raise UsageError(f"there is a memory {alike[0]!r}: names must differ in more than case", "use another name")
         return self.path / f"{name}.duckdb"
 

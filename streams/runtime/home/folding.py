@@ -30,6 +30,8 @@ TICK = 0.2
 """Seconds between looks for deadlines that have passed."""
 IDLE = 5.0
 """Seconds without a turn after which live's file is looked at, and written anew where that makes it much smaller."""
+GIVE_WAY = 2.0
+"""Seconds that batches are let go before a fold."""
 REOPEN = 1.0
 """Seconds between tries to open a live that is broken."""
 
@@ -50,6 +52,8 @@ class Folding:
         """How often somebody wanted what the log holds."""
         self._done = 0
         """Up to which of these it was folded."""
+        self._of_tables = 0
+        """Those who read tables, or wait to: nothing is folded ahead of them."""
         self._readers = 0
         self._alone = False
         """Whether nobody may read: live is closed, or another takes its place."""
@@ -59,6 +63,8 @@ class Folding:
         self._folded = 0.0
         """When something was last folded; 0 where the file was looked at since."""
         self._tidying: threading.Thread | None = None
+        self.is_flooded: Callable[[], bool] = lambda: False
+        """Whether so much is being appended that folding is to wait."""
         self._thread = threading.Thread(target=self._run, name="folding", daemon=True)
 
     def start(self) -> None:
@@ -76,13 +82,33 @@ class Folding:
         if self._tidying is not None:
             self._tidying.join()
         with suppress(Exception):  # it may be closed, or broken beyond that
+            self.office.runtime.settle()
+        with suppress(Exception):
             self.office.close()
         with suppress(Exception):
             put_away(self._home, self.office.runtime)
 
     @contextmanager
-    def reading(self) -> Iterator[Office]:
-        """Live with all that the log holds now; it stays open meanwhile. Raises BrokenError where it cannot be had."""
+    def reading(self, tables: bool = True) -> Iterator[Office]:
+        """Live with all that the log holds now; it stays open meanwhile. Raises BrokenError where it cannot be had.
+
+        What was folded last may lie in no table yet where no `tables` are read.
+        """
+        with self._changed:
+            self._of_tables += tables
+        try:
+            self._begin()
+            try:
+                yield self.office
+            finally:
+                with self._changed:
+                    self._readers -= 1
+        finally:
+            with self._changed:
+                self._of_tables -= tables
+                self._changed.notify_all()
+
+    def _begin(self) -> None:
         with self._changed:
             self._asked += 1
             mine = self._asked
@@ -94,12 +120,6 @@ class Folding:
             if self._broken is not None:
                 raise self._broken
             self._readers += 1
-        try:
-            yield self.office
-        finally:
-            with self._changed:
-                self._readers -= 1
-                self._changed.notify_all()
 
     def suspect(self, error: BrokenError) -> None:
         """Has live closed, looked through and opened again, for a question could not read it."""
@@ -143,6 +163,7 @@ class Folding:
             try:
                 if self._broken is not None:
                     self._alone_with(self._reopen)
+                self._give_way()
                 self._round()
                 self._rest(PAUSE)
             except StoppedError:
@@ -152,18 +173,21 @@ class Folding:
                 self._rest(REOPEN)
 
     def _round(self) -> None:
+        runtime = self.office.runtime
         with self._changed:
-            wanted = self._asked
-        folded = self.office.runtime.catch_up(self._unless_over)
+            wanted, ahead = self._asked, not self._of_tables
+        folded = runtime.catch_up(self._unless_over, ahead=ahead)
         with self._changed:
             self._done = wanted
             self._changed.notify_all()
             jobs = [*self._jobs]
             self._jobs.clear()
+        settled = runtime.settle(soon=not jobs)
         for job, future in jobs:
             self._carry_out(job, future)
         if folded:
             self._folded = time.monotonic()
+        if folded or settled:
             with closing(self.office.runtime.store.connection.cursor()) as cursor:
                 self.office.recalling.keep_up(cursor)
         if time.monotonic() - self._ticked >= TICK:
@@ -210,8 +234,22 @@ class Folding:
             raise
 
     def _unless_over(self, done: int, total: int) -> None:
+        self._give_way()
         if self._over:
             raise StoppedError
+
+    def _give_way(self) -> None:
+        """Waits while batches come that are to be durable, for GIVE_WAY seconds at most, unless somebody asks: what is
+        folded later is lost to nobody, and who feeds waits."""
+        since = time.monotonic()
+        with self._changed:
+            while (
+                self.is_flooded()
+                and self._done == self._asked
+                and not (self._jobs or self._over)
+                and time.monotonic() - since < GIVE_WAY
+            ):
+                self._changed.wait(PAUSE)
 
     def _rest(self, seconds: float) -> None:
         with self._changed:

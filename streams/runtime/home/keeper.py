@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, cast
 import orjson
 
 from projections.asking import all_params
-from projections.store import Store, intact, journal, put_in_place, rewrite
+from projections.store import Store, intact, journal, put_in_place, readable, rewrite
 from streams.core.errors import DamagedError, ForeignError, LogError, MnemologError
 from streams.core.params import Params
 from streams.runtime import LIVE
@@ -37,6 +37,10 @@ def open_live(home: Home, suspect: bool = False) -> Keeper:
     path = home.folder.memory(LIVE)
     if not path.exists():
         _make_live(home, path)
+    if path.stat().st_nlink > 1:  # a promotion was killed before live got its new file: nothing was to be kept yet
+        for name in home.folder.memories()[1:]:
+            if path.samefile(home.folder.memory(name)):
+                home.forget(name)
     try:
         keeper = _opened(home, path, suspect)
     except (DamagedError, ForeignError) as error:
@@ -99,7 +103,8 @@ def put_away(home: Home, keeper: Keeper) -> None:
     """Closes live; its file is written anew where that makes it much smaller and takes no time worth a word."""
     path = keeper.store.path
     try:
-        sparse = keeper.store.is_sparse() and path.stat().st_size < QUICK
+        with readable():
+            sparse = keeper.store.is_sparse() and path.stat().st_size < QUICK
     finally:
         keeper.close()
     if sparse:
@@ -129,7 +134,8 @@ def _make_live(home: Home, path: Path) -> None:
     for leftover in (fresh, journal(fresh)):
         leftover.unlink(missing_ok=True)
     meta = memory_meta(home.log, LIVE, home.processors, params, partial="")
-    Store.create(fresh, home.processors, meta).close()
+    with intact(fresh):
+        Store.create(fresh, home.processors, meta).close()
     put_in_place(fresh, path)
 
 

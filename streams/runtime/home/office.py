@@ -32,7 +32,7 @@ class Office:
     def __init__(self, home: Home, runtime: Keeper) -> None:
         self.home = home
         self.runtime = runtime
-        self.recalling = Recalling(home, LIVE, lambda: runtime.store.extent())
+        self.recalling = Recalling(home, LIVE, lambda: self.runtime.view())
         self._snapshots = Snapshots(home.folder)
 
     def close(self) -> None:
@@ -59,15 +59,22 @@ class Office:
                 return {"pid": os.getpid(), "behind": self.runtime.behind()}
         raise UsageError("the request is not understood", "use the same version of mnemolog on both sides")
 
+    def reads_tables(self, call: Call) -> bool:
+        """Whether what is asked may need what only the tables of live hold."""
+        return not isinstance(call, Ask) or asks.reads_tables(call.ask, call.question.given(), self.home.processors)
+
     def ask(self, call: Ask) -> Any:
         """The answer to a question, over live as far as it is folded."""
         question = call.question
         self._hold(call.after or question.after, self._marks())
         given = question.given()
+        if not self.reads_tables(call):
+            return asks.answer_at_once(self.runtime.store.connection, call.ask, given, self.recalling)
         return asks.answer(self.runtime.store.connection, call.ask, given, self.recalling, question.seconds)
 
     def _marks(self) -> list[int]:
-        return [self.runtime.store.mark(partition) for partition in range(self.home.log.partitions)]
+        view = self.runtime.view()
+        return [view.mark(partition) for partition in range(self.home.log.partitions)]
 
     def _hold(self, after: str, marks: list[int]) -> None:
         """Raises BehindError where a memory with these `marks` does not hold the position `after` yet."""

@@ -41,8 +41,8 @@ def swap(home: Home, name: str) -> str:
     kept = ""
     with _saying(home, "live is as it was"), closing(promotable(home, name)) as store:
         _to_the_end(home, store)
-        store.set_meta("name", LIVE)
         with intact(chosen):
+            store.set_meta("name", LIVE)
             store.connection.execute("CHECKPOINT")
         params = store.meta("params")
     with _saying(home, f"{name} is folded to the log's end, and live is as it was"):

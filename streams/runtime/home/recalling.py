@@ -14,7 +14,7 @@ import orjson
 
 from projections.asking import all_params
 from projections.recall.file import path_of
-from projections.store import Connection, Extent, known_by, read_meta, roomy
+from projections.store import Connection, View, known_by, read_meta, roomy
 from streams.core.errors import NoRoomError
 from streams.runtime.memories import unlike
 
@@ -27,14 +27,14 @@ if TYPE_CHECKING:
 class Recalling:
     """What a memory can recall: opened when it is called for, its index brought up to date each time."""
 
-    def __init__(self, home: Home, memory: str, extent: Callable[[], Extent] | None = None) -> None:
-        """`extent` says how far the memory goes, where its writer is at hand."""
+    def __init__(self, home: Home, memory: str, view: Callable[[], View] | None = None) -> None:
+        """`view` says how far the memory goes, where its writer is at hand."""
         self.lock: AbstractContextManager[Any] = threading.RLock()
         """Held by whoever calls for it, until it is answered."""
         self._home = home
         self._memory = memory
         self._path = home.memory_path(memory)
-        self._extent = extent
+        self._view = view
         self._open: Recall | None = None
         self._elsewhere: TemporaryDirectory[str] | None = None
 
@@ -65,8 +65,12 @@ class Recalling:
             processors = [p for p in self._home.processors if p.name in stored]
             self._open = Recall.of(self._path, connection, processors, all_params(processors, stored))
             self._check(self._open.index, connection)
-        goes = self._extent() if self._extent is not None else None
-        self._open.index.catch_up(connection, self._home.progress, goes)
+        if self._view is None:
+            self._open.index.catch_up(connection, self._home.progress)
+        else:
+            goes, ahead = self._view()
+            self._open.index.catch_up(connection, self._home.progress, goes, ahead)
+            self._open.turns.take(ahead)
         return self._open
 
     def _check(self, index: Index, connection: Connection) -> None:

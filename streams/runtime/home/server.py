@@ -17,6 +17,7 @@ from collections import deque
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import orjson
@@ -28,6 +29,7 @@ from streams.runtime.home.folding import Folding, StoppedError
 from streams.runtime.home.keeper import open_live
 from streams.runtime.home.office import Office
 from streams.runtime.requests import MAX_REQUEST, Ask, Call, Feed, Promote, Snapshot, decode, parse
+from streams.runtime.telemetry import asked
 
 if TYPE_CHECKING:
     from streams.runtime.home import Home
@@ -97,6 +99,11 @@ class Server:
         self._replies: deque[tuple[Connection, bytes]] = deque()
         self._woken, self._waker = socket.socketpair()
         self._accepting = False
+        self._asked = time.monotonic()
+
+    def is_idle(self, seconds: float) -> bool:
+        """Whether nothing was asked for so long, and nothing is being answered."""
+        return time.monotonic() - self._asked > seconds and not any(c.busy for c in self._connections)
 
     def run(self, stopped: Callable[[], bool]) -> None:
         """Moves bytes until `stopped`."""
@@ -193,6 +200,7 @@ class Server:
             line = connection.line()
             if line is not None:
                 connection.busy = True
+                self._asked = time.monotonic()
                 self._begin(connection, line)
             elif len(connection.inbox) > MAX_REQUEST:
                 connection.inbox.clear()
@@ -243,8 +251,8 @@ class Server:
         try:
             match call:
                 case Ask():
-                    with self._folding.reading() as office:
-                        answer = office.ask(call)
+                    with self._folding.reading(self._folding.office.reads_tables(call)) as office:
+                        answer = asked(call.ask, call.arguments, partial(office.ask, call))
                 case Snapshot():
                     with self._folding.reading():
                         pass
@@ -293,8 +301,10 @@ def _failed(error: MnemologError) -> bytes:
         return orjson.dumps({key: text.encode(errors="replace").decode() for key, text in told.items()}) + b"\n"
 
 
-def serve(home: Home, stopped: Callable[[], bool], said: Callable[[str], None] = lambda line: None) -> None:
-    """Folds and answers until `stopped`; waits first while a command folds.
+def serve(
+    home: Home, stopped: Callable[[], bool], said: Callable[[str], None] = lambda line: None, idle: float = math.inf
+) -> None:
+    """Folds and answers until `stopped`, or until nobody asked for `idle` seconds; waits first while a command folds.
 
     Raises BusyError when another process serves this home.
     """
@@ -311,17 +321,18 @@ def serve(home: Home, stopped: Callable[[], bool], said: Callable[[str], None] =
         switch = sys.getswitchinterval()
         sys.setswitchinterval(SWITCH)
         try:
-            _serve(home, folding, stopped, said)
+            _serve(home, folding, stopped, said, idle)
         finally:
             sys.setswitchinterval(switch)
             folding.stop()
 
 
-def _serve(home: Home, folding: Folding, stopped: Callable[[], bool], said: Callable[[str], None]) -> None:
+def _serve(home: Home, folding: Folding, stopped: Callable[[], bool], said: Callable[[str], None], idle: float) -> None:
     waiting = folding.office.runtime.behind()
     path = home.folder.socket
     path.unlink(missing_ok=True)
     appending = Appending(home)
+    folding.is_flooded = appending.is_flooded
     with socket.socket(socket.AF_UNIX) as listener:
         with address(path) as short:
             listener.bind(short)
@@ -333,7 +344,8 @@ def _serve(home: Home, folding: Folding, stopped: Callable[[], bool], said: Call
             said(f"serving {home.path}, process {os.getpid()}")
             if waiting:
                 said(f"folding {waiting:,} events that wait in the log; questions are answered after that")
-            Server(listener, appending, folding).run(stopped)
+            server = Server(listener, appending, folding)
+            server.run(lambda: stopped() or server.is_idle(idle))
         finally:
             path.unlink(missing_ok=True)
             appending.stop()

@@ -21,6 +21,7 @@ from aiokafka.errors import KafkaError
 
 from streams.core.errors import UsageError
 from streams.logs.kafka.connection import Connection, Portal, started
+from streams.runtime.addresses import host_and_port
 from streams.runtime.kafka.metrics import Meters
 
 EVERY = 2.0
@@ -50,19 +51,11 @@ def observed(address: str | None, connection: Connection) -> Iterator[Meters]:
         server.close()
 
 
-def host_and_port(address: str) -> tuple[str, int]:
-    """The two parts of `HOST:PORT`; a host with colons stands in brackets. Raises UsageError."""
-    host, colon, port = address.rpartition(":")
-    if not colon or not host or not port.isascii() or not port.isdigit() or int(port) > 65535:
-        raise UsageError(f"{address!r} is no address for metrics", "name it as HOST:PORT, 127.0.0.1:9180 for example")
-    return host.removeprefix("[").removesuffix("]"), int(port)
-
-
 class Server:
     """Answers over HTTP from a thread of its own."""
 
     def __init__(self, meters: Meters, address: str) -> None:
-        host, port = host_and_port(address)
+        host, port = host_and_port(address, " for metrics", 9180)
         served = type("Served", (_Handler,), {"meters": meters})
         kind = _Server6 if ":" in host else _Server
         try:

@@ -16,6 +16,8 @@ from prometheus_client import CollectorRegistry, Counter, Histogram, generate_la
 from prometheus_client.core import GaugeMetricFamily, Metric
 from prometheus_client.process_collector import ProcessCollector
 
+from streams.runtime.telemetry import traced
+
 Phase = Literal["starting", "restoring", "running", "stopping", "failed"]
 """Where a part is in its life. Only `running` is ready; `failed` is not live."""
 Stage = Literal["decode", "fold", "transaction", "commit"]
@@ -114,7 +116,7 @@ class Meters:
     @contextmanager
     def timed(self, part: str, stage: Stage) -> Iterator[None]:
         """Measures a stage of one batch."""
-        with self._took.labels(part, stage).time():
+        with traced(stage), self._took.labels(part, stage).time():
             yield
 
     def position(self, part: str, topic: str, partition: int, offset: int) -> None:

@@ -20,7 +20,7 @@ from typing import Any
 from aiokafka import TopicPartition
 
 from projections.garbage import rare_collections
-from projections.store import Batch, Store
+from projections.store import Batch, Store, View
 from projections.tables import derived_batch, raw_batch
 from streams.core.driver import Placed
 from streams.core.events import TurnRecorded
@@ -181,7 +181,15 @@ class Projector:
         """Nothing: workers look after the clock."""
         return 0
 
-    def catch_up(self, progress: Progress = no_progress, stop: int | None = None) -> int:
+    def view(self) -> View:
+        """How far it goes: its tables."""
+        return View(self.store.extent())
+
+    def settle(self, soon: bool = False) -> bool:
+        """Nothing: what is taken from workers is committed at once."""
+        return False
+
+    def catch_up(self, progress: Progress = no_progress, stop: int | None = None, ahead: bool = False) -> int:
         """Commits what the workers have made, without waiting for more; how many raw offsets that were.
 
         After a commit it rests, unless somebody was told that it lags. Raises LogError when a topic cannot be read any

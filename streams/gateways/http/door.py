@@ -1,0 +1,162 @@
+"""The door: every call to the home passes here, and is held to the key of who makes it.
+
+A key for some spaces reaches nothing of any other: an event says its space or gets the key's own, a question must name
+one (views have a column of it, and only rows with that space are found).
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from streams.core import DEFAULT_SPACE
+from streams.core.errors import DeniedError, UsageError
+from streams.core.events import MAX_TURNS
+from streams.gateways.http.holder import Holder
+from streams.logs.where import told_place
+
+READS = ("view", "show", "context", "recall", "recall_batch", "memory", "needs_recall")
+"""Questions that name a space; all others are about all of them."""
+
+
+@dataclass(frozen=True)
+class Caller:
+    """Who asks, and what they may."""
+
+    name: str = ""
+    """Of the key; "" where none is needed."""
+    spaces: tuple[str, ...] | None = None
+    """None: all."""
+    may_read: bool = True
+    may_write: bool = True
+
+    def space(self, named: str | None = None) -> str:
+        """The space that is meant: the named one, or the one that the key is for. Raises DeniedError."""
+        space = named or (self.spaces[0] if self.spaces is not None and len(self.spaces) == 1 else DEFAULT_SPACE)
+        if self.spaces is not None and space not in self.spaces:
+            raise DeniedError(f"this key is not for space {space!r}", "name one that it is for, or use another key")
+        return space
+
+    def check(self, *, write: bool) -> None:
+        """Raises DeniedError where the key is not for reading (or writing)."""
+        if not (self.may_write if write else self.may_read):
+            raise DeniedError(f"this key may not {'write' if write else 'read'}", "use another key")
+
+
+class Door:
+    """The calls of a home, for one caller."""
+
+    def __init__(self, holder: Holder, caller: Caller) -> None:
+        self._holder = holder
+        self.caller = caller
+
+    async def close(self) -> None:
+        """Lets go of the connections to the home, which other doors may share."""
+        await self._holder.close()
+
+    async def call(self, message: Any) -> Any:
+        """The answer to a call as the socket takes it: a question, or events. Raises DeniedError and what it raises."""
+        match message:
+            case {"feed": list(events)}:
+                return await self.feed(events)
+            case {"ask": str(what), "arguments": dict(arguments)}:
+                return await self.ask(what, **{str(name): value for name, value in arguments.items()})
+        raise UsageError("the request is not understood", 'send {"ask": NAME, "arguments": {...}} or {"feed": [...]}')
+
+    async def ask(self, what: str, **arguments: Any) -> Any:
+        """The answer to a question."""
+        self.caller.check(write=False)
+        if self.caller.spaces is not None:
+            if what == "spaces":
+                found = await self._holder.call({"ask": what, "arguments": arguments})
+                return [row for row in found if row["space"] in self.caller.spaces]
+            if what not in READS:
+                raise DeniedError(f"{what!r} is about all spaces, and this key is for some", "use another key")
+            queries = arguments.get("queries")
+            for place in queries if what == "recall_batch" and isinstance(queries, list) else [arguments]:
+                if isinstance(place, dict):
+                    place["space"] = self.caller.space(place.get("space"))
+        return await self._holder.call({"ask": what, "arguments": arguments})
+
+    async def feed(self, events: Sequence[Any], key: str = "") -> list[dict[str, Any]]:
+        """What became of events, in order, as the home tells it, each with the event's `id`.
+
+        Those without an id get one; of a request that is sent again under its `key` (any text) the same as before.
+        """
+        self.caller.check(write=True)
+        said: list[dict[str, Any]] = []
+        answers: list[dict[str, Any]] = []
+        sent: list[int] = []
+        for place, event in enumerate(events):
+            if not isinstance(event, dict):
+                answers.append({"refused": "an event is a JSON object"})
+                continue
+            if "id" not in event:
+                own = f"{self.caller.name}\0{key}\0{place}"
+                event = event | {"id": str(uuid.uuid5(uuid.NAMESPACE_OID, own) if key else uuid.uuid4())}
+            answers.append({"id": event["id"]})
+            named = event.get("space")
+            if named is None or (isinstance(named, str) and named):  # the gate says what is wrong with any other
+                try:
+                    event = event | {"space": self.caller.space(named)}
+                except DeniedError as error:
+                    answers[-1]["refused"] = str(error)
+                    continue
+            said.append(event)
+            sent.append(place)
+        outcomes = await self._holder.call({"feed": said}) if said else []
+        for place, outcome in zip(sent, outcomes, strict=True):
+            answers[place] |= outcome
+        return answers
+
+    async def tell(self, event: dict[str, Any]) -> dict[str, Any]:
+        """What became of one event. Raises UsageError where it is refused."""
+        (outcome,) = await self.feed([event])
+        if "refused" in outcome:
+            raise UsageError(outcome["refused"], "nothing was recorded")
+        return {"id": outcome["id"]} | told(outcome)
+
+    async def turn_of(self, id: str, space: str) -> dict[str, Any]:
+        """An effort or turn in words of the log, which knows no derived ids: a turn, and where that was said.
+
+        Raises UsageError where there is none.
+        """
+        for effort in await self.ask("view", name="efforts", effort=id, space=space):
+            if effort["last_turn"] is None:  # declared, and nothing said on it yet: its own name finds it
+                return {"space": space, "session": effort["sessions"][0], "name": effort["name"] or ""}
+            id = str(effort["last_turn"])
+        for turn in await self.ask("view", name="turns", turn_id=id, space=space):
+            return {"space": space, "session": turn["session"], "turn": id}
+        raise UsageError(f"there is no effort or turn {id!r} in space {space!r}", "recall and context tell ids")
+
+    # -- what is shown is recorded -------------------------------------------------------------------------------------
+
+    async def context(self, session: str, record: bool = True, **more: Any) -> dict[str, Any]:
+        """What a model should be given; what recall put in is recorded as shown, where the key may write."""
+        space = self.caller.space(more.pop("space", None))
+        found: dict[str, Any] = await self.ask("context", space=space, session=session, **more)
+        if record and self.caller.may_write and found["recalled"]["turns"] and more.get("as_of") is None:
+            shown = {"type": "memory-recalled", "space": space, "session": session, "at": found["at"]}
+            await self.feed([shown | found["recalled"]])
+        return found
+
+    async def recall(self, query: str, session: str = "", record: bool | None = None, **more: Any) -> dict[str, Any]:
+        """What is known about something; where it is shown in a session that is recorded, or as `record` says."""
+        space = self.caller.space(more.pop("space", None))
+        found: dict[str, Any] = await self.ask("recall", space=space, query=query, session=session or None, **more)
+        turns = list(dict.fromkeys(turn for hit in found["hits"] for turn in hit["turns"]))[:MAX_TURNS]
+        if turns and self.caller.may_write and (bool(session) if record is None else record):
+            shown = {"type": "memory-recalled", "space": space, "cue": query, "turns": turns, "session": session}
+            await self.feed([shown | ({"at": more["at"]} if more.get("at") else {})])
+        return found
+
+
+def told(outcome: dict[str, Any]) -> dict[str, Any]:
+    """What became of an event, as it is told outside."""
+    if "refused" in outcome:
+        return {"refused": outcome["refused"]}
+    known = "duplicate" in outcome
+    position = told_place(outcome["partition"], outcome["duplicate" if known else "stored"])
+    return {"position": position} | ({"duplicate": True} if known else {})

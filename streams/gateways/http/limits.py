@@ -1,0 +1,228 @@
+"""What every request passes first: who asks, how often, how much; and how errors are told (RFC 9457)."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable
+from http.cookies import CookieError, SimpleCookie
+from typing import Any
+from urllib.parse import quote
+
+import orjson
+from starlette.responses import RedirectResponse, Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from streams.core.errors import BehindError, BusyError, DeniedError, MnemologError, NoRoomError, UsageError
+from streams.gateways.http.door import Caller
+from streams.gateways.http.keys import Keys
+from streams.runtime.requests import MAX_REQUEST
+
+OPEN = ("/health/live", "/health/ready", "/sign-in", "/page.css", "/page.js", "/page.svg")
+"""Paths that need no key: they tell nothing but that the server runs, and what its page looks like."""
+SIGNED = "mnemolog_key"
+"""The cookie in which a browser keeps a key; it is set by signing in on the page."""
+API = ("/v1/", "/mcp")
+"""Paths that are for programs."""
+LOCAL = ("localhost", "127.0.0.1", "[::1]", "::1")
+"""Hosts by which a server is called that needs no key. Why asked: a page elsewhere may have its own name point here."""
+CALLERS = 10_000
+"""Callers whose rates are remembered."""
+access = logging.getLogger("mnemolog.access")
+
+STATUS: tuple[tuple[type[MnemologError], int], ...] = (
+    (DeniedError, 403),
+    (UsageError, 422),
+    (BehindError, 409),
+    (BusyError, 503),
+    (NoRoomError, 507),
+    (MnemologError, 503),
+)
+
+
+class UnknownCallerError(DeniedError):
+    """No key, or one that is none."""
+
+
+class TooLargeError(UsageError):
+    """The body is longer than a request may be."""
+
+
+class TooManyError(BusyError):
+    """The caller asks more often than it may."""
+
+
+class OutsideError(DeniedError):
+    """It was asked under a name that is not this machine's."""
+
+
+def problem(error: MnemologError, **more: Any) -> Response:
+    """An error as application/problem+json, with the status that stands for it."""
+    status = next(status for kind, status in STATUS if isinstance(error, kind))
+    headers = {"Retry-After": "1"} if status in (409, 503) else {}
+    match error:
+        case UnknownCallerError():
+            status, headers = 401, {"WWW-Authenticate": "Bearer"}
+        case TooLargeError():
+            status = 413
+        case TooManyError():
+            status = 429
+    kind = (
+        type(error).__name__ if isinstance(error, BusyError | BehindError | DeniedError | UsageError) else "FailedError"
+    )
+    told = {
+        "type": f"urn:mnemolog:{kind.removesuffix('Error').lower()}",
+        "title": str(error),
+        "status": status,
+        "detail": f"{error}{f': {error.way_out}' if error.way_out else ''}",
+        "error": str(error),
+        "way_out": error.way_out,
+        "kind": next(
+            (k.__name__ for k in (DeniedError, UsageError, BehindError, BusyError) if isinstance(error, k)), kind
+        ),
+    }
+    body = orjson.dumps(clean(told | more))
+    return Response(body, status, headers, "application/problem+json")
+
+
+def clean(value: Any) -> Any:
+    """A value whose texts UTF-8 can say."""
+    if isinstance(value, str):
+        return value.encode(errors="replace").decode()
+    if isinstance(value, dict):
+        return {clean(key): clean(inner) for key, inner in value.items()}
+    return [clean(inner) for inner in value] if isinstance(value, list) else value
+
+
+class Rates:
+    """Token buckets by caller: `rate` requests a second, twice as many at once."""
+
+    def __init__(self, rate: float, clock: Callable[[], float] = time.monotonic) -> None:
+        self._rate = rate
+        self._clock = clock
+        self._left: dict[str, tuple[float, float]] = {}
+
+    def take(self, caller: str) -> bool:
+        """Whether the caller may ask once more now."""
+        now, most = self._clock(), 2 * self._rate
+        left, since = self._left.pop(caller, (most, now))
+        left = min(most, left + (now - since) * self._rate)
+        self._left[caller] = (left - 1 if left >= 1 else left, now)
+        if len(self._left) > CALLERS:
+            del self._left[next(iter(self._left))]
+        return left >= 1
+
+
+class Gate:
+    """The middleware. `is_local`: only this machine reaches the server, so it needs no key where the home has none."""
+
+    def __init__(self, app: ASGIApp, *, keys: Keys, is_local: bool, rate: float, observe: Callable[..., None]) -> None:
+        self._app = app
+        self._keys = keys
+        self._is_local = is_local
+        self._rates = Rates(rate)
+        self._observe = observe
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Lets a request through, or answers it."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        began = time.perf_counter()
+        status = [0]
+        taken = [0]
+
+        async def sending(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                status[0] = message["status"]
+            await send(message)
+
+        async def receiving() -> Message:
+            message = await receive()
+            taken[0] += len(message.get("body", b""))
+            if taken[0] > MAX_REQUEST:
+                raise TooLargeError("the body is too long", f"send at most {MAX_REQUEST:,} bytes at once")
+            return message
+
+        headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
+        state: dict[str, Any] = scope.setdefault("state", {})
+        try:
+            state["caller"] = caller = self._caller(scope, headers)
+            if not self._rates.take(caller.name or str((scope.get("client") or ("",))[0])):
+                raise TooManyError(
+                    "too many requests", "wait a second; `mnemolog serve --rate` sets how many are taken"
+                )
+            if int(headers.get("content-length", "0") or 0) > MAX_REQUEST:
+                raise TooLargeError("the body is too long", f"send at most {MAX_REQUEST:,} bytes at once")
+            await self._app(scope, receiving, sending)
+        except MnemologError as error:
+            if status[0]:
+                raise
+            await _refusal(error, scope, headers)(scope, receive, sending)
+        finally:
+            route = getattr(scope.get("route"), "path", scope.get("root_path") or "-")
+            took = time.perf_counter() - began
+            self._observe(scope["method"], route, status[0], took)
+            name = getattr(state.get("caller"), "name", "")
+            # Why the route and not the path: paths and queries hold people's words.
+            access.info("%s %s %d %.1f ms %s", scope["method"], route, status[0], took * 1000, name or "-")
+
+    def _caller(self, scope: Scope, headers: dict[str, str]) -> Caller:
+        kind, _, token = headers.get("authorization", "").partition(" ")
+        token = token.strip() if kind.lower() == "bearer" else headers.get("x-api-key", "")
+        signed = ""
+        if not token:
+            _check_site(scope, headers)
+            signed = _cookie(headers)
+        if token or (signed and self._keys.find(signed)):
+            if key := self._keys.find(token or signed):
+                spaces = None if key.spaces is None else tuple(key.spaces)
+                return Caller(key.name, spaces, "read" in key.may, "write" in key.may)
+            raise UnknownCallerError("this key is none", "`mnemolog keys add NAME` makes one")
+        if scope["path"] in OPEN:
+            return Caller("", (), False, False)
+        if not self._is_local or self._keys.all():
+            raise UnknownCallerError(
+                "a key is needed", "send `Authorization: Bearer KEY`; `mnemolog keys add` makes one"
+            )
+        host = headers.get("host", "")
+        if (host.rpartition(":")[0] or host if not host.endswith("]") else host) not in LOCAL:
+            raise OutsideError(f"this server is not called {host[:100]!r}", "ask 127.0.0.1 or localhost, or use a key")
+        return Caller()
+
+
+def _cookie(headers: dict[str, str]) -> str:
+    """The key that a browser keeps; "" for none."""
+    try:
+        found = SimpleCookie(headers.get("cookie", "")).get(SIGNED)
+    except CookieError:
+        return ""
+    return found.value if found else ""
+
+
+def _check_site(scope: Scope, headers: dict[str, str]) -> None:
+    """Raises OutsideError for what another site has a browser send, a plain visit to a page excepted.
+
+    Why only where no key stands in a header: another site cannot add one. Why `Origin`, too: browsers tell the site
+    (Sec-Fetch-Site) only to servers on loopback or behind TLS. Why `Referer`: a picture on a page of another port there
+    is asked for with the cookie and without an origin; the page of this server always tells where it is.
+    """
+    site, origin = headers.get("sec-fetch-site"), headers.get("origin")
+    if origin is None and _cookie(headers) and scope["path"].startswith(API):
+        origin = headers.get("referer", "")
+    # Why not urlsplit: it raises for some of what may stand there.
+    is_own = origin is None or origin.partition("//")[2].partition("/")[0] == headers.get("host")
+    is_own = site in ("same-origin", "none") if site else is_own
+    if is_own or (scope["method"] in ("GET", "HEAD") and not scope["path"].startswith(API)):
+        return
+    raise OutsideError("this was asked by another site", "ask from the page of this server, or with a key in a header")
+
+
+def _refusal(error: MnemologError, scope: Scope, headers: dict[str, str]) -> Response:
+    """An error; where a person only has no key yet, the way to the form that takes one."""
+    asks = scope["method"] == "GET" and "text/html" in headers.get("accept", "") and not scope["path"].startswith(API)
+    if asks and isinstance(error, UnknownCallerError):
+        place = quote(scope.get("raw_path", b"/").decode("latin-1"), safe="/%")
+        query = scope.get("query_string", b"").decode("latin-1")
+        return RedirectResponse(f"/sign-in?next={quote(f'{place}?{query}' if query else place, safe='')}", 303)
+    return problem(error)

@@ -1,0 +1,305 @@
+"""The routes. Spaces, sessions and ids are query parameters: they may hold any character, slashes too."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Sequence
+from typing import Annotated, Any, Literal
+
+import orjson
+from fastapi import APIRouter, Depends, Header, Query, Request, Response
+from prometheus_client import generate_latest
+from starlette.exceptions import HTTPException
+from starlette.responses import StreamingResponse
+
+from streams.core.errors import BusyError, MnemologError, UsageError
+from streams.core.events import OUTSIDE
+from streams.gateways.http.bodies import CLOUD, CLOUDS, JSON, LINES, TAKEN, events_of
+from streams.gateways.http.door import Door, told
+from streams.gateways.http.following import Following
+from streams.gateways.http.importing import take_in
+from streams.gateways.http.limits import clean, problem
+from streams.runtime.requests import decode
+
+routes = APIRouter()
+
+Space = Annotated[str | None, Query(max_length=500, description="The space; the key's own, or `default`.")]
+Session = Annotated[str, Query(max_length=500, description="The conversation.")]
+AsOf = Annotated[str | None, Query(max_length=100, description="As it was: ISO 8601, or a position.")]
+After = Annotated[str, Query(max_length=1000, description="Waits until this position is in the memory.")]
+Limit = Annotated[int | None, Query(ge=0, le=10_000)]
+Order = Annotated[str, Query(max_length=500, description="Columns with commas between, each with DESC or not.")]
+
+LISTS = {
+    "turns": ("turns", "position"),
+    "sessions": ("sessions", ""),
+    "manifest": ("segments", "space, session, first_position"),
+    "efforts": ("efforts", "last_at DESC, space, effort"),
+    "notes": ("notes", "deadline, space, note"),
+    "links": ("links", "strength DESC, first, second"),
+    "offers": ("offers", ""),
+}
+"""By path: the view and its order."""
+OWN = {"space", "as_of", "after", "limit", "order"}
+"""Query parameters of lists that name no column."""
+
+
+def _json(value: Any, status: int = 200) -> Response:
+    return Response(orjson.dumps(clean(value), option=orjson.OPT_NON_STR_KEYS), status, media_type=JSON)
+
+
+def door(request: Request) -> Door:
+    return Door(request.app.state.holder, request.state.caller)
+
+
+Asked = Annotated[Door, Depends(door)]
+
+# -- events in -----------------------------------------------------------------------------------------------------
+
+
+def content_type(request: Request, taken: Sequence[str]) -> str:
+    """The content type of a body, without parameters. Raises HTTPException for one that is not among those `taken`."""
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if kind not in taken:
+        raise HTTPException(415, f"send one of {', '.join(taken)}")
+    return kind
+
+
+async def take(request: Request, door: Door, events: list[Any], key: str) -> Response:
+    outcomes: list[dict[str, Any]] = [{"id": one.get("id")} | told(one) for one in await door.feed(events, key)]
+    places: dict[str, int] = {}
+    for one in outcomes:
+        request.app.state.meters.taken.labels(
+            "refused" if "refused" in one else "known" if "duplicate" in one else "added"
+        ).inc()
+        if "position" in one:
+            partition, _, offset = one["position"].partition(":")
+            places[partition] = max(places.get(partition, 0), int(offset))
+    if not places and outcomes:
+        error = UsageError(outcomes[0]["refused"], "nothing was recorded; /docs tells the fields")
+        return problem(error, results=outcomes)
+    after = ",".join(f"{partition}:{offset}" for partition, offset in sorted(places.items()))
+    return _json({"results": outcomes, "after": after}, 202)
+
+
+IdempotencyKey = Annotated[str, Header(max_length=500, description="Sent again with the same key, it adds nothing.")]
+_LINE: Any = {"$ref": "#/components/schemas/input-line"}
+_SHAPES = {
+    JSON: {"schema": {"anyOf": [_LINE, {"type": "array", "items": _LINE}]}},
+    **{kind: {"schema": {"type": "string"}} for kind in LINES},
+    CLOUD: {"schema": {"type": "object"}},
+    CLOUDS: {"schema": {"type": "array", "items": {"type": "object"}}},
+}
+
+
+@routes.post(
+    "/v1/turns", status_code=202, tags=["events"],
+    openapi_extra={"requestBody": {"required": True, "content": _SHAPES}},
+)  # fmt: skip
+async def turns(request: Request, door: Asked, idempotency_key: IdempotencyKey = "") -> Response:
+    """Records turns or any other events: one, a list, JSON Lines, or CloudEvents. Answered once they are durable.
+
+    `results` tells of each what became of it; `after` is the position from which a question sees them all.
+    """
+    kind = content_type(request, TAKEN)
+    return await take(request, door, events_of(await request.body(), kind, request.headers), idempotency_key)
+
+
+def of_type(name: str) -> Callable[..., Any]:
+    async def fact(request: Request, door: Asked, idempotency_key: IdempotencyKey = "") -> Response:
+        content_type(request, (JSON,))
+        found = events_of(await request.body(), JSON, {})
+        if len(found) != 1 or not isinstance(found[0], dict):
+            raise UsageError("the body is not one JSON object", "POST /v1/turns takes several events")
+        return await take(request, door, [found[0] | {"type": name}], idempotency_key)
+
+    fact.__doc__ = " ".join((OUTSIDE[name].__doc__ or "").split())
+    return fact
+
+
+for name in OUTSIDE:
+    short = name.rpartition(".v")[0]
+    routes.post(
+        f"/v1/facts/{short}", status_code=202, tags=["events"], name=short,
+        openapi_extra={"requestBody": {"required": True, "content": {JSON: {"schema": {"type": "object"}}}}},
+    )(of_type(name))  # fmt: skip
+
+
+@routes.get("/v1/events", tags=["events"], response_class=StreamingResponse)
+async def events(
+    request: Request,
+    door: Asked,
+    space: Space = None,
+    type: Annotated[list[str] | None, Query(description="Only these types: turn-recorded, for example.")] = None,
+    after: Annotated[str, Query(max_length=1000, description="From behind this position; `start`: all.")] = "",
+    last_event_id: Annotated[str, Header(max_length=1000)] = "",
+) -> StreamingResponse:
+    """The log as it grows, as server-sent events: `id` is the position from which to go on."""
+    caller = door.caller
+    caller.check(write=False)
+    spaces = caller.spaces if space is None else (caller.space(space),)
+    following: Following = request.app.state.following
+    begin = await following.begin(last_event_id or after)
+
+    async def lines() -> AsyncIterator[bytes]:
+        yield b": listening\n\n"
+        async for found in following.events(begin, spaces, type or ()):
+            if found is None:
+                yield b": still here\n\n"
+            else:
+                position, news = found
+                yield b"id: %b\nevent: %b\ndata: %b\n\n" % (position.encode(), news.type.encode(), news.said)
+
+    return StreamingResponse(lines(), media_type="text/event-stream", headers={"Cache-Control": "no-store"})
+
+
+@routes.post("/v1/traces", tags=["events"])
+async def traces(request: Request, door: Asked, space: Space = None) -> Response:
+    """Takes conversations from spans of models' calls: OTLP as JSON, with the messages of OpenTelemetry's GenAI
+    conventions. An exporter is given this server as its endpoint, with the protocol http/json
+    (OTEL_EXPORTER_OTLP_PROTOCOL)."""
+    content_type(request, (JSON,))
+    outcomes = await take_in(door, "otel", await request.body(), "traces", space or "")
+    refused = [one["refused"] for one in outcomes if "refused" in one]
+    partly = {"rejectedSpans": len(refused), "errorMessage": "; ".join(refused[:3])}
+    return _json({"partialSuccess": partly} if refused else {})
+
+
+# -- questions -----------------------------------------------------------------------------------------------------
+
+
+@routes.get("/v1/context", tags=["questions"])
+async def context(
+    door: Asked,
+    session: Session,
+    space: Space = None,
+    format: Literal["json", "text", "messages"] = "json",
+    question: Annotated[str, Query(max_length=100_000, description="To be answered; not recorded yet.")] = "",
+    budget: Annotated[int | None, Query(ge=1, le=1_000_000, description="Tokens.")] = None,
+    without: Annotated[list[str] | None, Query(description="Sections or layers to leave out.")] = None,
+    details: Annotated[list[str] | None, Query(description="Ids or TURN..TURN: a second window on these.")] = None,
+    window: Annotated[str, Query(max_length=500)] = "",
+    explain: bool = False,
+    record: Annotated[bool, Query(description="Whether what recall put in is recorded as shown.")] = True,
+    as_of: AsOf = None,
+    after: After = "",
+) -> Response:
+    """What a model should be given now, in a session."""
+    given: dict[str, Any] = {
+        "question": question, "window": window, "explain": explain, "after": after, "without": without or [],
+        "details": details or [], "budget": budget, "as_of": as_of, "space": space,
+    }  # fmt: skip
+    found = await door.context(session, record, **{name: one for name, one in given.items() if one not in (None, "")})
+    if format == "text":
+        return Response(found["text"], media_type="text/markdown; charset=utf-8")
+    return _json(found["messages"] if format == "messages" else found)
+
+
+@routes.get("/v1/recall", tags=["questions"])
+async def recall(
+    door: Asked,
+    query: Annotated[str, Query(max_length=100_000)],
+    space: Space = None,
+    session: Annotated[str, Query(max_length=500, description="Where it is shown; recorded there.")] = "",
+    k: Annotated[int, Query(ge=1, le=1000)] = 10,
+    kinds: Annotated[list[str] | None, Query(description="turn, segment, conclusion, note")] = None,
+    at: Annotated[str | None, Query(max_length=100)] = None,
+    history: bool = False,
+    forgotten: bool = False,
+    record: bool | None = None,
+    as_of: AsOf = None,
+    after: After = "",
+) -> Response:
+    """What is known about something, the most relevant first."""
+    given: dict[str, Any] = {"space": space, "kinds": kinds, "at": at, "as_of": as_of, "after": after or None}
+    more = {name: one for name, one in given.items() if one is not None}
+    return _json(await door.recall(query, session, record, k=k, history=history, forgotten=forgotten, **more))
+
+
+@routes.get("/v1/needs-recall", tags=["questions"])
+async def needs_recall(door: Asked, session: Session, message: str, space: Space = None) -> Response:
+    """Whether a message needs `recall`, or is served by what was shown in its session before."""
+    named = door.caller.space(space)
+    return _json(await door.ask("needs_recall", space=named, session=session, message=message))
+
+
+@routes.get("/v1/show", tags=["questions"])
+async def show(door: Asked, id: str, space: Space = None, as_of: AsOf = None, after: After = "") -> Response:
+    """The turns behind anything that has an id."""
+    return _json(await door.ask("show", id=id, space=door.caller.space(space), as_of=as_of, after=after))
+
+
+@routes.get("/v1/memory", tags=["questions"])
+async def memory(door: Asked, id: str, space: Space = None, as_of: AsOf = None, after: After = "") -> Response:
+    """All that is known about one turn: how alive it is, what it is linked with, what contradicts it."""
+    return _json(await door.ask("memory", id=id, space=door.caller.space(space), as_of=as_of, after=after))
+
+
+@routes.get("/v1/spaces", tags=["questions"])
+async def spaces(door: Asked) -> Response:
+    """The spaces there are, as far as the key is for them."""
+    return _json(await door.ask("spaces"))
+
+
+async def rows(request: Request, door: Door, view: str, order: str, limit: int | None) -> Response:
+    given = {name: value for name, value in request.query_params.items() if name not in OWN}
+    moments = {name: value for name in ("as_of", "after") if (value := request.query_params.get(name))}
+    space = door.caller.space(request.query_params.get("space"))
+    found = await door.ask("view", **(given | moments | {"name": view, "space": space, "order": order, "limit": limit}))
+    return _json(found)
+
+
+def listing(path: str, view: str, by: str) -> None:
+    async def listed(
+        request: Request, door: Asked, space: Space = None, limit: Limit = None, order: Order = by,
+        as_of: AsOf = None, after: After = "",
+    ) -> Response:  # fmt: skip
+        return await rows(request, door, view, order, limit)
+
+    listed.__doc__ = f"Rows of the view `{view}`; further parameters name columns and their values."
+    routes.get(f"/v1/{path}", tags=["lists"], name=path)(listed)
+
+
+for path, (name, by) in LISTS.items():
+    listing(path, name, by)
+
+
+@routes.get("/v1/views/{name}", tags=["lists"])
+async def view(
+    name: str, request: Request, door: Asked, space: Space = None, limit: Limit = 1000, order: Order = "",
+    as_of: AsOf = None, after: After = "",
+) -> Response:  # fmt: skip
+    """Rows of any view; further parameters name columns and their values."""
+    return await rows(request, door, name, order, limit)
+
+
+@routes.post("/v1/call", tags=["questions"])
+async def call(request: Request, door: Asked) -> Response:
+    """What mnemolog.py sends: {"ask": NAME, "arguments": {...}} or {"feed": [...]}."""
+    return _json({"answer": await door.call(decode(await request.body()))})
+
+
+# -- how it is -----------------------------------------------------------------------------------------------------
+
+
+@routes.get("/health/live", tags=["health"])
+async def live() -> Response:
+    """Whether this process answers."""
+    return _json({"status": "live"})
+
+
+@routes.get("/health/ready", tags=["health"])
+async def ready(request: Request) -> Response:
+    """Whether the home is served."""
+    try:
+        await request.app.state.holder.call({"ping": True}, patience=0.0)
+    except MnemologError as error:
+        return problem(BusyError(str(error), error.way_out))
+    return _json({"status": "ready"})
+
+
+@routes.get("/metrics", tags=["health"])
+async def metrics(request: Request) -> Response:
+    """Requests, seconds and events, for Prometheus."""
+    return Response(
+        generate_latest(request.app.state.meters.registry), media_type="text/plain; version=0.0.4; charset=utf-8"
+    )

@@ -1,0 +1,297 @@
+"""`mnemolog hook`, as coding agents start it: transcripts are fed as they grow, contexts come back, nothing fails."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from processors import PROCESSORS
+from streams.core.text.echo import CLOSE, FRAME
+from streams.logs.sqlite import SqliteLog
+from streams.runtime.home import Home
+
+SAMPLES = Path(__file__).parent / "importers"
+SHOP = "/home/ann/shop"
+PROGRAM = [sys.executable, "-m", "streams.gateways.cli"]
+
+
+@pytest.fixture
+def environ(tmp_path, monkeypatch) -> dict[str, str]:
+    """The environment of an agent, whose home is new; nobody serves it longer than a question takes."""
+    for name in ("CLAUDE_PROJECT_DIR", "GEMINI_PROJECT_DIR", "MNEMOLOG_SPACE"):
+        monkeypatch.delenv(name, raising=False)
+    own = {"MNEMOLOG_HOME": str(tmp_path / "home"), "MNEMOLOG_HOOK_IDLE": "-1", "MNEMOLOG_HOOK_SECONDS": "60"}
+    return os.environ | own
+
+
+@contextmanager
+def served(environ: dict[str, str]) -> Iterator[None]:
+    """Somebody serves the home."""
+    with subprocess.Popen([*PROGRAM, "serve"], env=environ, stdout=subprocess.PIPE, text=True) as server:
+        try:
+            assert server.stdout is not None
+            assert "serving" in server.stdout.readline()
+            yield
+        finally:
+            server.terminate()
+
+
+def hooked(environ: dict[str, str], event: object, *words: str) -> str:
+    """What the hook prints; it must do well, and say nothing else."""
+    given = event if isinstance(event, bytes) else json.dumps(event).encode()
+    done = subprocess.run([*PROGRAM, "hook", *words], input=given, env=environ, capture_output=True, timeout=60)
+    assert (done.returncode, done.stderr) == (0, b"")
+    return done.stdout.decode()
+
+
+def recorded(environ: dict[str, str]) -> list[dict]:
+    """What is in the log."""
+    log = SqliteLog(Path(environ["MNEMOLOG_HOME"]) / "log.sqlite")
+    try:
+        return [json.loads(record.value) for record in log.read(0, 0)]
+    finally:
+        log.close()
+
+
+def told(environ: dict[str, str]) -> str:
+    """What went wrong, as the home's hook.log tells."""
+    path = Path(environ["MNEMOLOG_HOME"]) / "hook.log"
+    return path.read_text() if path.exists() else ""
+
+
+def until(happened, what: str = "") -> None:
+    """Waits for what must happen."""
+    deadline = time.monotonic() + 60
+    while not happened():
+        assert time.monotonic() < deadline, what
+        time.sleep(0.02)
+
+
+@pytest.fixture
+def transcript(tmp_path) -> Path:
+    return Path(shutil.copy(SAMPLES / "claude-code.jsonl", tmp_path / "5e55.jsonl"))
+
+
+def event(name: str, transcript: Path | None, **more: object) -> dict:
+    path = str(transcript) if transcript else None
+    return {"hook_event_name": name, "session_id": "5e55", "transcript_path": path, "cwd": SHOP} | more
+
+
+def context_of(printed: str, name: str) -> str:
+    answer = json.loads(printed)
+    assert list(answer) == ["hookSpecificOutput"]
+    assert answer["hookSpecificOutput"]["hookEventName"] == name
+    assert sorted(answer["hookSpecificOutput"]) == ["additionalContext", "hookEventName"]
+    context = answer["hookSpecificOutput"]["additionalContext"]
+    assert context.startswith(FRAME)
+    assert context.rstrip().endswith(CLOSE)
+    assert len(context) < 10_000
+    return context
+
+
+def test_a_session_is_fed_as_it_grows_and_the_next_one_begins_with_it(environ, transcript):
+    lines = transcript.read_bytes().splitlines(keepends=True)
+    with served(environ):
+        assert hooked(environ, event("SessionStart", None, source="startup")) == ""
+        for upto in (3, 9, 9, 12, len(lines)):
+            transcript.write_bytes(b"".join(lines[:upto]) + b'{"type": "user", "to')
+            assert hooked(environ, event("Stop", transcript, stop_hook_active=False)) == ""
+        found = recorded(environ)
+        whole = [one["content"] for one in found if one["type"] == "turn-recorded.v1"]
+        assert next(one for one in whole if "login" in one) == "The login test fails since this morning."
+        assert [one["turn"] for one in found if one["type"] == "turn-retracted.v1"] == ["u5", "a6"]
+        assert {one["space"] for one in found} == {SHOP}
+        assert len({one["id"] for one in found}) == len(found)
+        printed = hooked(environ, event("SessionStart", None, source="startup") | {"session_id": "new"})
+        assert "login test" in context_of(printed, "SessionStart")
+        prompt = {"session_id": "new", "prompt": "Why did the login test fail, was it the cookie?"}
+        printed = hooked(environ, event("UserPromptSubmit", None) | prompt)
+        assert "cookie was renamed" in context_of(printed, "UserPromptSubmit")
+        shown = [one for one in recorded(environ) if one["type"] == "memory-recalled.v1"]
+        assert {one["session"] for one in shown} >= {"new"}
+        assert hooked(environ, event("UserPromptSubmit", None, prompt="ok, thanks") | {"session_id": "new"}) == ""
+    assert told(environ) == ""
+
+
+def test_a_transcript_that_was_replaced_is_read_anew(environ, transcript, tmp_path):
+    with served(environ):
+        hooked(environ, event("Stop", transcript))
+        count = len(recorded(environ))
+        shutil.copy(SAMPLES / "claude-code-fork.jsonl", transcript)
+        hooked(environ, event("Stop", transcript))
+        assert len(recorded(environ)) == count + 1
+
+
+def test_without_a_server_a_child_goes_on_with_the_work_and_serves_who_comes_next(environ, transcript):
+    environ["MNEMOLOG_HOOK_IDLE"] = "600"
+    home = Path(environ["MNEMOLOG_HOME"])
+    assert hooked(environ, event("Stop", transcript)) == ""
+    until((home / "socket").exists, told(environ))
+    assert len(recorded(environ)) == 17
+    found = hooked(environ, event("SessionStart", None, source="startup") | {"session_id": "new"})
+    assert "login test" in context_of(found, "SessionStart")
+    shutil.rmtree(home / "hooks")  # what it is stopped by
+    until(lambda: not (home / "socket").exists())
+
+
+def test_without_a_server_what_is_there_in_time_is_answered(environ, transcript):
+    home = Home(Path(environ["MNEMOLOG_HOME"]), PROCESSORS)
+    assert home.log.end(0) == 0
+    home.log.close()
+    hooked(environ, event("Stop", transcript))
+    until(lambda: len(recorded(environ)) == 17, told(environ))
+    printed = hooked(environ, event("SessionStart", None, source="startup") | {"session_id": "new"})
+    assert "login test" in context_of(printed, "SessionStart")
+
+
+GARBAGE = [
+    b"", b"\n", b"garbage", b"\xff\xfe\x00", b"[]", b"7", b"{}", b'{"hook_event_name": 7, "session_id": []}',
+    b'{"hook_event_name": "Stop"}', b"[" * 5000, b'{"hook_event_name": "PreToolUse", "session_id": "s"}',
+    b'{"hook_event_name": "NobodyKnows", "session_id": "s", "cwd": 7, "transcript_path": {}}',
+    b'{"hook_event_name": "UserPromptSubmit", "session_id": "s", "prompt": 7, "transcript_path": "/dev/null"}',
+    b'{"hook_event_name": "Stop", "session_id": "s", "transcript_path": "/", "cwd": "/x"}',
+    b'{"hook_event_name": "Stop", "session_id": "\\u0000\\u001b[2J", "cwd": "\\u0000"}',
+]  # fmt: skip
+
+
+def test_whatever_comes_on_standard_input_is_answered_with_nothing(environ):
+    with served(environ):
+        for given in GARBAGE:
+            assert hooked(environ, given) == "", given
+
+
+@pytest.mark.parametrize("words", [["--no-such-option", "more"], ["--home"], ["--home", "/dev/null/home"]])
+def test_whatever_stands_in_the_settings_no_prompt_is_blocked(environ, words):
+    assert hooked(environ, event("Stop", None), *words) == ""
+
+
+def test_a_home_that_cannot_be_is_no_error(environ, tmp_path, transcript):
+    (tmp_path / "file").write_text("")
+    environ["MNEMOLOG_HOME"] = str(tmp_path / "file")
+    assert hooked(environ, event("SessionStart", transcript)) == ""
+
+
+def test_a_home_whose_lock_another_holds_is_no_error_and_costs_no_more_than_the_time_there_is(environ, transcript):
+    home = Home(Path(environ["MNEMOLOG_HOME"]), PROCESSORS)
+    with home.folder.holding():
+        began = time.monotonic()
+        new = {"session_id": "new", "transcript_path": str(transcript.with_name("not-yet.jsonl"))}
+        environ["MNEMOLOG_HOOK_SECONDS"] = ""  # the time that there is
+        assert hooked(environ, event("SessionStart", None, source="startup") | new) == ""
+        environ["MNEMOLOG_HOOK_SECONDS"] = "60"
+        assert time.monotonic() - began < 30
+        until(lambda: "no answer in time" in told(environ))
+    home.log.close()
+    with served(environ):
+        hooked(environ, event("Stop", transcript))
+        for answer in ("The newest turns", ""):  # what the session's start would have been answered with, once
+            printed = hooked(environ, event("UserPromptSubmit", None, prompt="Hello there!") | new)
+            assert answer in printed
+            assert bool(printed) == bool(answer)
+        assert [one for one in recorded(environ) if one["session"] == "new" and "content" in one] == []
+
+
+CODEX = {"turn_id": "t1", "model": "m", "permission_mode": "default"}
+CURSOR = {"conversation_id": "c1", "generation_id": "g1", "workspace_roots": [SHOP], "cursor_version": "3.1"}
+
+
+def test_agents_without_a_transcript_are_fed_by_what_their_events_tell(environ):
+    asked = {"prompt": "The crane stands in Porto, and the bridge is closed on Monday."}
+    with served(environ):
+        hooked(environ, event("UserPromptSubmit", None) | CODEX | asked)
+        hooked(environ, event("Stop", None, last_assistant_message="Noted.") | CODEX)
+        hooked(environ, CURSOR | {"hook_event_name": "beforeSubmitPrompt"} | asked)
+        hooked(environ, event("UserPromptSubmit", None) | CURSOR | asked)  # Cursor runs the hooks of Claude Code, too
+        hooked(environ, CURSOR | {"hook_event_name": "afterAgentResponse", "text": "I see."})
+        hooked(environ, event("BeforeAgent", None) | asked | {"session_id": "g"})
+        hooked(environ, event("AfterAgent", None, prompt_response="Fine.") | asked | {"session_id": "g"})
+        said = [(one["session"], one["role"], one["content"]) for one in recorded(environ) if "content" in one]
+    prompt = asked["prompt"]
+    assert said == [
+        ("5e55", "user", prompt),
+        ("5e55", "assistant", "Noted."),
+        ("c1", "user", prompt),
+        ("c1", "assistant", "I see."),
+        ("g", "user", prompt),
+        ("g", "assistant", "Fine."),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "session", "about"),
+    [("codex", "0198-aa", "slow deploy"), ("gemini-cli", "9e-1", "the index")],
+)
+def test_transcripts_of_other_agents_are_fed_as_they_grow(name, session, about, environ, tmp_path):
+    path = tmp_path / "transcript.jsonl"
+    lines = (SAMPLES / f"{name}.jsonl").read_bytes().splitlines(keepends=True)
+    with served(environ):
+        for upto in range(2, len(lines) + 1, 3):
+            path.write_bytes(b"".join(lines[:upto]))
+            assert hooked(environ, event("AfterAgent", path, session_id=session)) == ""
+        path.write_bytes(b"".join(lines))
+        hooked(environ, event("AfterAgent", path, session_id=session))
+        found = recorded(environ)
+        printed = hooked(environ, event("SessionStart", None, source="startup") | {"session_id": "new"})
+    assert {one["session"] for one in found} == {session}
+    assert {one["space"] for one in found} == {SHOP}
+    assert "turn-retracted.v1" in {one["type"] for one in found}
+    assert about in context_of(printed, "SessionStart")
+    assert told(environ) == ""
+
+
+def test_each_agent_is_answered_in_its_own_form(environ, transcript):
+    with served(environ):
+        hooked(environ, event("Stop", transcript))
+        asked = {"session_id": "new", "prompt": "Why did the login test fail, was it the cookie?"}
+        context_of(hooked(environ, event("UserPromptSubmit", None) | CODEX | asked), "UserPromptSubmit")
+        context_of(hooked(environ, event("BeforeAgent", None) | asked | {"session_id": "g"}), "BeforeAgent")
+        printed = hooked(environ, CURSOR | {"hook_event_name": "sessionStart"})
+        assert list(json.loads(printed)) == ["additional_context"]
+        assert hooked(environ, event("SessionStart", None) | {"session_id": "s2", "agent_id": "sub"}) == ""
+
+
+def test_a_context_that_comes_back_in_the_transcript_is_no_news(environ, transcript):
+    with served(environ):
+        hooked(environ, event("Stop", transcript))
+        printed = hooked(environ, event("SessionStart", None, source="startup") | {"session_id": "new"})
+        context = context_of(printed, "SessionStart")
+        line = json.loads(transcript.read_bytes().splitlines()[3])
+        line |= {"uuid": "e1", "parentUuid": "u8", "timestamp": "2026-03-02T10:00:00Z"}
+        for n, message in enumerate((context, f"<system-reminder>\n{context}\n</system-reminder>\nAnd the crane?")):
+            echo = line | {"uuid": f"e{n}", "message": {"role": "user", "content": message}}
+            transcript.write_bytes(transcript.read_bytes() + json.dumps(echo).encode() + b"\n")
+        hooked(environ, event("Stop", transcript))
+    home = Home(Path(environ["MNEMOLOG_HOME"]), PROCESSORS)
+    efforts = home.ask("view", name="efforts", space=SHOP)
+    with home.reading("live") as memory:
+        rows = memory.execute("SELECT id, content FROM turn_recorded WHERE id IN ('e0', 'e1') ORDER BY id").fetchall()
+    home.close()
+    assert rows == [("e0", ""), ("e1", "And the crane?")]
+    assert all("What was said and noted" not in effort["topic"] for effort in efforts)
+
+
+def test_nothing_heavy_is_imported_before_a_server_is_asked(environ, transcript):
+    with served(environ):
+        hooked(environ, event("Stop", transcript))
+        code = (
+            "import sys; from pathlib import Path; from streams.gateways.hook import main; "
+            "main([]); "
+            "print(sorted({'duckdb', 'pyarrow', 'pydantic', 'numpy', 'rich', 'typer', 'sqlite3'} & set(sys.modules)), "
+            "file=sys.stderr)"
+        )
+        asked = event("UserPromptSubmit", transcript, prompt="Why did the login test fail, was it the cookie?")
+        asked["session_id"] = "new"
+        done = subprocess.run(
+            [sys.executable, "-c", code], input=json.dumps(asked).encode(), env=environ, capture_output=True, check=True
+        )
+    assert context_of(done.stdout.decode(), "UserPromptSubmit")
+    assert done.stderr == b"[]\n"

@@ -1,0 +1,185 @@
+"""The Model Context Protocol, with the client of the official SDK over both transports."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+from mcp import Client, MCPError, StdioServerParameters
+from mcp.client.streamable_http import streamable_http_client
+
+import mnemolog
+from streams.core.text.echo import without_echo
+from streams.gateways.http.keys import Keys
+from tests.serving import PATIENCE, served
+
+READS = {"context", "recall", "session_recall", "expand", "stats"}
+WRITES = {"store", "note", "open_effort", "close_effort", "flag", "reward", "consolidate"}
+
+Session = Callable[[Client], Awaitable[None]]
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    (tmp_path / "h").mkdir(mode=0o700)
+    return tmp_path / "h"
+
+
+@pytest.fixture(params=["stdio", "http"])
+def run(request: pytest.FixtureRequest, home: Path) -> Iterator[Callable[[Session], None]]:
+    """Runs a session of a client with a server over one of the transports."""
+    with served(home) as (url, _):
+        arguments = ["-m", "streams.gateways.cli", "mcp", "--home", str(home)]
+        stdio = StdioServerParameters(command=sys.executable, args=arguments, env=dict(os.environ))
+
+        async def session(do: Session) -> None:
+            async with Client(
+                f"{url}/mcp" if request.param == "http" else stdio, read_timeout_seconds=PATIENCE
+            ) as found:
+                await do(found)
+
+        yield lambda do: asyncio.run(session(do))
+
+
+async def called(client: Client, name: str, **arguments: Any) -> dict[str, Any]:
+    """What a tool gives; it is told as text, too."""
+    answer = await client.call_tool(name, arguments)
+    assert not answer.is_error, answer.content
+    assert answer.structured_content is not None, name
+    return dict(answer.structured_content)
+
+
+async def refused(client: Client, name: str, **arguments: Any) -> str:
+    answer = await client.call_tool(name, arguments)
+    assert answer.is_error
+    return str(answer.content[0].text)  # type: ignore[union-attr]
+
+
+def test_an_agent_keeps_finds_and_takes_back_what_was_said(run: Callable[[Session], None]) -> None:
+    async def talk(client: Client) -> None:
+        key = await called(client, "store", content="Ben keeps the key of the boat house at Miller's.", session="one")
+        assert key["position"] == "0:0"
+        await called(client, "store", content="My favourite colour is blue.", session="two", role="user", agent="ann")
+        found = await called(client, "recall", query="key of the boat house", session="two")
+        assert found["hits"][0]["turns"] == [key["id"]]
+        assert "at Miller's" in found["text"]
+        given = await called(client, "context", session="three", question="Where is the key of the boat house?")
+        assert given["turns"] == [key["id"]]
+        assert "at Miller's" in (await called(client, "expand", id=key["id"]))["text"]
+        hand = await called(client, "session_recall", message="Where is the key of the boat house?", session="four")
+        assert (hand["needed"], hand["hits"][0]["id"]) == (True, key["id"])
+        hand = await called(client, "session_recall", message="Where is the key of the boat house?", session="four")
+        assert (hand["needed"], hand["hits"]) == (False, [])
+        await called(client, "forget", turn=key["id"])
+        assert (await called(client, "recall", query="key of the boat house"))["hits"] == []
+
+    run(talk)
+
+
+def test_work_is_opened_closed_flagged_and_noted(run: Callable[[Session], None]) -> None:
+    async def talk(client: Client) -> None:
+        await called(client, "open_effort", topic="Repair of the boat house", session="s")
+        turn = await called(client, "store", content="The roof of the boat house leaks at the chimney.", session="s")
+        await called(client, "note", content="Order slates for the roof", ttl="urgent", priority=0.9)
+        await called(client, "flag", turn=turn["id"])
+        await called(client, "reward", turns=[turn["id"]], reward=0.5)
+        await called(client, "consolidate")
+        stats = await called(client, "stats")
+        assert (stats["turns"], stats["open_efforts"], stats["open_notes"]) == (1, 1, 1)
+        (content,) = (await client.read_resource("memory://default/efforts")).contents
+        assert "Repair of the boat house" in content.text  # type: ignore[union-attr]
+        (content,) = (await client.read_resource("memory://default/manifest")).contents
+        assert turn["id"] in content.text  # type: ignore[union-attr]
+        await called(client, "close_effort", effort=turn["id"], conclusion="The chimney was sealed.")
+        assert (await called(client, "stats"))["open_efforts"] == 0
+        (message,) = (await client.get_prompt("remember", {"session": "s"})).messages
+        assert "boat house" in message.content.text  # type: ignore[union-attr]
+
+    run(talk)
+
+
+def test_what_is_wrong_is_told_with_the_way_out(run: Callable[[Session], None]) -> None:
+    async def talk(client: Client) -> None:
+        assert "no effort or turn 'nothing'" in await refused(client, "close_effort", effort="nothing")
+        assert "role" in await refused(client, "store", content="hello", role="captain")
+        assert "nothing" in await refused(client, "expand", id="nothing")
+        assert "space" in await refused(client, "store", content="hello", space="a\x00b")
+        with pytest.raises(MCPError):
+            await client.read_resource("memory://default/secrets")
+
+    run(talk)
+
+
+def test_tools_tell_what_they_do_to_the_memory(run: Callable[[Session], None]) -> None:
+    async def talk(client: Client) -> None:
+        tools = {tool.name: tool for tool in (await client.list_tools()).tools}
+        assert tools.keys() == READS | WRITES | {"forget"}
+        for name, tool in tools.items():
+            hints = tool.annotations
+            assert hints is not None
+            assert (hints.read_only_hint, hints.destructive_hint) == (name in READS, name == "forget"), name
+            assert hints.open_world_hint is False
+            assert tool.output_schema is not None
+            assert tool.description
+
+    run(talk)
+
+
+def test_what_tools_answer_is_known_when_it_comes_back(run: Callable[[Session], None]) -> None:
+    async def talk(client: Client) -> None:
+        turn = await called(client, "store", content="Ben keeps the key\nof the boat house.", session="one")
+        for name, arguments in {
+            "recall": {"query": "key boat house"},
+            "context": {"session": "two", "question": "Who keeps the key of the boat house?"},
+            "expand": {"id": turn["id"]},
+        }.items():
+            answer = await client.call_tool(name, arguments)
+            for said in (answer.content[0].text, answer.structured_content["text"]):  # type: ignore
+                assert "boat house" in said
+                assert "boat house" not in without_echo(said), name
+
+    run(talk)
+
+
+def test_a_key_keeps_tools_to_its_space(home: Path) -> None:
+    token = Keys(home).add("bob", ["bob"], ["read", "write"])
+    with served(home) as (url, _):
+        mnemolog.Memory("ann", home=home).record("s", "user", "The heliotrope is in the shed.", id="ann-1")
+
+        @asynccontextmanager
+        async def connected(key: str) -> AsyncIterator[Client]:
+            headers = {"Authorization": f"Bearer {key}"}
+            async with (
+                httpx2.AsyncClient(headers=headers, timeout=PATIENCE) as http,
+                Client(streamable_http_client(f"{url}/mcp", http_client=http)) as client,
+            ):
+                yield client
+
+        async def talk() -> None:
+            async with connected(token) as client:
+                for space in ({}, {"space": "ann"}):
+                    for name, arguments in {
+                        "recall": {"query": "shed"}, "context": {"session": "s", "question": "What is in the shed?"},
+                        "session_recall": {"message": "What is in the shed?"}, "expand": {"id": "ann-1"}, "stats": {},
+                        "forget": {"turn": "ann-1"}, "flag": {"turn": "ann-1"}, "close_effort": {"effort": "ann-1"},
+                        "store": {"content": "mine", "session": "s"},
+                    }.items():  # fmt: skip
+                        answer = await client.call_tool(name, arguments | space)
+                        assert "heliotrope" not in str(answer), name
+                        assert answer.is_error or not space, name
+                assert (await called(client, "stats"))["turns"] == 1
+                with pytest.raises(MCPError, match="not for space"):
+                    await client.read_resource("memory://ann/manifest")
+            with pytest.raises(BaseExceptionGroup):
+                async with connected("mnemo_none") as client:
+                    await client.list_tools()
+
+        asyncio.run(talk())
+        assert len(mnemolog.Memory("ann", home=home).ask("view", name="turns", space="ann")) == 1
