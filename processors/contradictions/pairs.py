@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from processors.contradictions.reading import Clause, Reading, Value
+from processors.contradictions.reading import CHANGING, Clause, Reading, Value
 from processors.contradictions.words import ACTS, BITS, COMMON_WORDS
 from streams.core.text.learned import Learned
 from streams.core.text.signals import signals as word_signals
@@ -46,9 +46,15 @@ class Pair(NamedTuple):
 
 def pairs(newer: Reading, older: Reading) -> list[Pair]:
     """The clauses of two turns that are most alike, best first."""
-    found = [Pair(new, old, _alike(new, old)) for new in newer.clauses for old in older.clauses]
+    found = [Pair(new, old, _alike(new, old)) for new in newer.clauses for old in older.clauses if _differ(new, old)]
     found.sort(key=lambda pair: -pair.alike)
     return [pair for pair in found[:MOST_PAIRS] if 2 * pair.alike >= found[0].alike]
+
+
+def _differ(new: Clause, old: Clause) -> bool:
+    """Whether a clause says anything that the older does not: what is only said again takes nobody's place."""
+    said = new.stems <= old.stems and {*new.values} <= {*old.values}
+    return not said or new.negated != old.negated or bool(new.acts & CHANGING)
 
 
 def _alike(new: Clause, old: Clause) -> int:
