@@ -44,7 +44,7 @@ def test_records_in_a_file_are_found_as_those_in_memory(changes: list[tuple[str,
                         records.update({key: value})
             for key in ("due/1", "due/2", "effort/é", "effort/", "turn/1", "turn/10", "turns", "none"):
                 assert mine.get(key) == held.get(key)
-            for prefix in ("due/", "effort/", "turn/", "turn/1"):
+            for prefix in ("", "due/", "effort/", "turn/", "turn/1"):
                 assert {*mine.begin(prefix)} == {*held.begin(prefix)}
             assert other.get("turn/3") == b"other"
         finally:

@@ -154,12 +154,15 @@ class State:
         return [(key, record) for key in self.keys(prefix, limit) if (record := self.get(key, kind)) is not None]
 
     def keys(self, prefix: str, limit: int | None = None) -> list[str]:
-        """The keys that begin with `prefix`, "<family>/" or longer, in order, at most `limit` of them."""
-        family = prefix[: prefix.index("/") + 1]
+        """The keys that begin with `prefix`, in order, at most `limit` of them. One shorter than "<family>/" takes as
+        long as there are records."""
+        family = prefix[: prefix.find("/") + 1]
         keys = self._keys.get(family)
         if keys is None:
             live = (key for key in self._live if key.startswith(family))
-            keys = self._keys[family] = sorted({*live, *self._encoded.begin(family)})
+            keys = sorted({*live, *self._encoded.begin(family)})
+            if family:
+                self._keys[family] = keys
         found: list[str] = []
         for at in range(bisect_left(keys, prefix), len(keys)):
             if not keys[at].startswith(prefix) or (limit is not None and len(found) >= limit):

@@ -34,8 +34,8 @@ FOLD = 5000
 RESIDENT = 256
 """Spaces whose state stays in memory between commits."""
 RECORDS = 250_000
-"""Decoded records of state that stay in memory between commits: some 700 bytes each, and what is made of them. To
-decode them again costs about as much as to fold a tenth as many turns: they come to rest no sooner than so many later."""
+"""Decoded records of state that stay in memory between commits: some 700 bytes each. To decode them again costs
+about as much as to fold a tenth as many turns: they come to rest no sooner than so many later."""
 SOON = 1.0
 """Seconds within which what was folded is committed, though nobody asks the tables."""
 

@@ -119,13 +119,10 @@ class Spooled:
             self._spool.write("DELETE FROM record WHERE state = ? AND key = ?", [(self._number, key)])
 
     def begin(self, prefix: str) -> Iterable[str]:
-        """The keys that begin with `prefix`, one character or more, in any order."""
+        """The keys that begin with `prefix`, in any order."""
         within = "SELECT key FROM record WHERE state = ? AND key >= ? AND key < ?"
-        rows = (
-            self._spool.read(within, self._number, prefix, prefix[:-1] + chr(ord(prefix[-1]) + 1))
-            if self._written
-            else []
-        )
+        end = prefix[:-1] + chr(ord(prefix[-1]) + 1) if prefix else "\U0010ffff"
+        rows = self._spool.read(within, self._number, prefix, end) if self._written else []
         return {*self._held.begin(prefix), *(key for (key,) in rows)}
 
     def __del__(self) -> None:
