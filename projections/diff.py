@@ -26,6 +26,8 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+import duckdb
+
 from projections.alive import LATER, Sampled, alive, clocks, readings_of, sampled
 from projections.analyses import Analysis, analyses
 from projections.store import Connection, connect
@@ -101,8 +103,15 @@ def compare(
     diff = Diff(*names)
     comparison = _Comparison(scratch, left, right, diff, examples, analyses(processors))
     try:
-        for text in (BASE.read_text("utf-8"), *(processor.read_model.differences for processor in processors)):
-            comparison.run(text)
+        comparison.run(BASE.read_text("utf-8"))
+        for processor in processors:
+            try:
+                comparison.run(processor.read_model.differences)
+            except (
+                duckdb.CatalogException,
+                duckdb.BinderException,
+            ):  # one was folded before the mechanism was, or was so
+                diff.rows.append(Measure(processor.name, "is another version's", None, None, 1))
         remembered = _Alive(scratch, (left, right), processors)
         diff.rows += remembered.rows()
         diff.examples += remembered.examples(examples)
@@ -180,7 +189,12 @@ class _Comparison:
         """Finds the tables that differ, a line for each, with examples of the rows that one memory alone has."""
         one, other = ends(self.left), ends(self.right)
         scope = {space: min(end, other[space]) for space, end in one.items() if space in other}
-        for left, right in zip(table_rows(self.left, scope), table_rows(self.right, scope), strict=True):
+        lefts, rights = ({rows.name: rows for rows in table_rows(side, scope)} for side in (self.left, self.right))
+        for name in sorted(lefts.keys() ^ rights.keys()):
+            sides = int(name in lefts), int(name in rights)
+            self.diff.rows.append(Measure(name, "tables", *sides, 1))
+        for name in sorted(lefts.keys() & rights.keys()):
+            left, right = lefts[name], rights[name]
             only = (left.only(right), right.only(left))
             if any(only):
                 rows = [sum(found.values()) for found in only]
