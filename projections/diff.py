@@ -22,6 +22,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -105,16 +106,12 @@ def compare(
     try:
         comparison.run(BASE.read_text("utf-8"))
         for processor in processors:
-            try:
+            with comparison.known(processor.name):
                 comparison.run(processor.read_model.differences)
-            except (
-                duckdb.CatalogException,
-                duckdb.BinderException,
-            ):  # one was folded before the mechanism was, or was so
-                diff.rows.append(Measure(processor.name, "is another version's", None, None, 1))
-        remembered = _Alive(scratch, (left, right), processors)
-        diff.rows += remembered.rows()
-        diff.examples += remembered.examples(examples)
+        with comparison.known("memories"):
+            remembered = _Alive(scratch, (left, right), processors)
+            diff.rows += remembered.rows()
+            diff.examples += remembered.examples(examples)
         order = list(dict.fromkeys(row.about for row in diff.rows))
         diff.rows.sort(key=lambda row: order.index(row.about))
         comparison.tables()
@@ -142,6 +139,14 @@ class _Comparison:
     diff: Diff
     examples: int
     analyses: dict[str, Analysis]
+
+    @contextmanager
+    def known(self, about: str) -> Iterator[None]:
+        """Where one memory was folded by a version that has not what is compared, that is all that is told of it."""
+        try:
+            yield
+        except (duckdb.CatalogException, duckdb.BinderException):
+            self.diff.rows.append(Measure(about, "is another version's", None, None, 1))
 
     def run(self, text: str) -> None:
         """Carries out a `differences.sql`."""
