@@ -1,0 +1,285 @@
+"""The knowledge network: what was concluded and what is believed, over all sessions of a space, and what speaks for it.
+
+    nodes   conclusions (see manifest), beliefs that somebody told of himself, that were said again or contradicted (see
+            contradictions), and claims that a turn gives a reason for, with the reason
+    edges   support         "the test fails because the cookie was renamed"; the same claim in other words
+            derivation      "the cookie was renamed, so the test fails"; "which means ..."
+            generalization  "for example ..."; a claim that has all the words of another, and more
+            contradiction   beliefs that exclude each other; "unlike ..."
+
+A claim that shares nearly all its words with a known one is the same node, said again. A new node is compared with the
+few newest nodes that share its words (record.Index). Confidence is of the network's shape alone (confidence.py); at a
+change it is moved for what is near, and a pass over the whole network, which a consolidation begins and which goes on
+in slices with whatever happens next, makes it exact (sleep.py). Which of two contradicting nodes holds: conflicts.py.
+
+Source: Cognitive Context Management, theses 2 to 5.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from processors.consolidation import ConsolidationRan
+from processors.contradictions import BeliefConfirmed, BeliefContradicted, BeliefRestored, BeliefStated
+from processors.manifest import ArtifactMade
+from processors.network.events import KnowledgeCalled, KnowledgeLinked, KnowledgeNoted, NetworkSlept, QuestionRaised
+from processors.network.net import Net, NetParams, Saying, kind_of, saying
+from processors.network.reasons import READS, STEM, reasons, stems_of
+from processors.network.record import Index, Made, heft, weight
+from processors.network.section import KNOWN
+from processors.network.sleep import begin, go_on
+from processors.open_efforts.events import EffortConcluded
+from streams.core.events import Outside, TurnRecorded, TurnRetracted
+from streams.core.params import param
+from streams.core.processor import RAW, Derived, Processor, Raw, State, on, otherwise
+from streams.core.read_model import Keep, read_model
+from streams.core.text.commonness import CLASSES, ORDINARY
+from streams.core.text.telling import excerpt, sentences
+
+
+class NetworkParams(NetParams):
+    """What is known, what is linked, what holds, and what a turn calls for."""
+
+    called: int = param(3, "nodes", "of other sessions that a user's turn calls for: a few lines", ge=0, le=8)
+    fit: float = param(1.6, "rare words", "shared with the turn: one rare word and another", gt=0)
+    cover: float = param(0.34, "share of words", "of the node that the turn has, too", ge=0, le=1)
+    slice: int = param(16, "nodes", "that a pass looks at with one event: bounded work (law 4)", ge=1, le=64)
+    prune: float = param(90.0, "days", "what lost, or what nobody said again and nothing links, is dropped", gt=0)
+    brief: int = param(10, "tokens", "of a node that fits what is known; its turns have the rest", "thesis 5", ge=4)
+    agree: int = param(2, "sessions", "that say the same: it is a principle", ge=2, le=12)
+    universal: int = param(4, "sessions", "that say the same, without exception: it is universal", ge=2, le=12)
+
+
+_PASSING = frozenset(("want", "need", "can", "there", "take"))
+"""First stems of attributes that tell of a moment: they are known when they are said again."""
+CALLING, CALLED = 8, 4
+"""Stems of a turn that call for nodes, and how many of the newest nodes with each are looked at."""
+_NONE: tuple[Derived, ...] = ()
+
+
+def _artifact(params: NetworkParams, state: State, made: ArtifactMade, raw: Raw[Any]) -> Sequence[Derived]:
+    """What work came to."""
+    text = made.body.partition("\n")[0]
+    return _concluded(params, state, made, raw, text, made.turns[-1] if made.turns else "", made.turns[:1])
+
+
+def _closed(params: NetworkParams, state: State, done: EffortConcluded, raw: Raw[Any]) -> Sequence[Derived]:
+    """What an agent says that work came to."""
+    if done.pattern != "closed" or not done.turn:
+        return _NONE
+    return _concluded(params, state, done, raw, done.conclusion, done.turn, [])
+
+
+def _concluded(
+    params: NetworkParams, state: State, cause: Any, raw: Raw[Any], text: str, turn: str, first: Sequence[str]
+) -> Sequence[Derived]:
+    if not turn or text.rstrip().endswith("?") or len(stems_of(text)) < 2:
+        return _NONE
+    net = Net(params, state, cause)
+    number = net.know("conclusion", text, saying(raw, turn, *first))
+    if number >= 0:
+        net.relate(number)
+    return net.finish()
+
+
+def _stated(params: NetworkParams, state: State, belief: BeliefStated, raw: Raw[Any]) -> Sequence[Derived]:
+    """A belief: of somebody about himself, or one that is known already."""
+    text = _sentence(raw, belief.turn, belief.value)
+    own = belief.subject and belief.role == "user" and belief.attribute.split(" ", 1)[0] not in _PASSING
+    if not text or not (own or (belief.subject, belief.attribute) in state.index(Index).about):
+        return _NONE
+    net = Net(params, state, belief)
+    kind = kind_of(belief.attribute, text)
+    net.know(kind, text, saying(raw, belief.turn), belief.subject, belief.attribute, _value(belief))
+    return net.finish()
+
+
+def _value(belief: BeliefStated) -> str:
+    return belief.value if belief.affirmed else f"not {belief.value}"
+
+
+def _sentence(raw: Raw[Any], turn: str, value: str) -> str:
+    """The sentence of the turn that says a value; "" where the turn is another, or asks."""
+    event = raw.event
+    if not isinstance(event, TurnRecorded) or event.id != turn:
+        return ""
+    wanted = value.casefold()
+    return next((t.text for t in sentences(excerpt(event.content, READS)) if wanted in t.text.casefold()), "")
+
+
+def _confirmed(params: NetworkParams, state: State, belief: BeliefConfirmed, raw: Raw[Any]) -> Sequence[Derived]:
+    """Somebody says again what was said."""
+    net = Net(params, state, belief)
+    said = saying(raw, belief.turn)
+    for number in net.of_turn(belief.older, belief.attribute)[:1]:
+        net.again(number, said)
+        return net.finish()
+    text = _sentence(raw, belief.turn, "")
+    if not text:
+        return _NONE
+    kind = kind_of(belief.attribute, text)
+    number = net.know(kind, text, said, belief.subject, belief.attribute)
+    if number >= 0:
+        net.again(number, Saying(belief.older, belief.older, said.by, said.role))
+    return net.finish()
+
+
+def _contradicted(params: NetworkParams, state: State, belief: BeliefContradicted, raw: Raw[Any]) -> Sequence[Derived]:
+    """Two beliefs exclude each other."""
+    net = Net(params, state, belief)
+    sides = []
+    for turn, value in ((belief.older, belief.older_value), (belief.turn, belief.value)):
+        found = net.of_turn(turn, belief.attribute or None)
+        if not found and belief.attribute:
+            text = _sentence(raw, turn, value) or f"{belief.subject} {belief.attribute}: {value}"
+            said = saying(raw, turn)
+            number = net.know(kind_of(belief.attribute, text), text, said, belief.subject, belief.attribute, value)
+            found = [number] if number >= 0 else []
+        if not found:
+            return _NONE
+        sides.append(found[0])
+    net.clash(sides[1], sides[0], belief.rule, belief.confidence)
+    return net.finish()
+
+
+def _restored(params: NetworkParams, state: State, belief: BeliefRestored, raw: Raw[Any]) -> Sequence[Derived]:
+    """Two beliefs exclude each other no longer."""
+    net = Net(params, state, belief)
+    for newer in net.of_turn(belief.newer, belief.attribute or None):
+        for older in net.of_turn(belief.turn, belief.attribute or None):
+            net.part(newer, older)
+    return net.finish()
+
+
+def _turn(params: NetworkParams, state: State, turn: TurnRecorded, raw: Raw[TurnRecorded]) -> Sequence[Derived]:
+    """What a turn reasons, what it calls for, and what its speaker is asked."""
+    index = state.index(Index)
+    if turn.role not in ("user", "assistant"):
+        return go_on(params, state, turn) if index.looking else _NONE
+    out = go_on(params, state, turn) if index.looking else []
+    net = Net(params, state, turn)
+    net.question(turn)
+    for cue, target, source in reasons(turn.content):
+        _reasoned(net, cue, target, source, saying(raw, turn.id))
+    out += net.finish()
+    return [*out, *_called(params, index, net, turn, raw)] if turn.role == "user" and index.holding else out
+
+
+_RELATIONS: dict[str, tuple[Any, float]] = {
+    "because": ("support", 1.0), "so": ("derivation", 0.8), "means": ("derivation", 0.9),
+    "example": ("generalization", 0.8),
+}  # fmt: skip
+
+
+def _reasoned(net: Net, cue: str, target: str, source: str, said: Saying) -> None:
+    """A claim, and what it is reasoned from."""
+    claim = net.know("claim", target, said)
+    if claim < 0:
+        return
+    if cue in _RELATIONS:
+        reason = net.know("claim", source, said)
+        if reason >= 0:
+            net.link(reason, claim, *_relation(cue), [said.turn])
+            net.relate(reason, 1)
+    else:
+        stems = stems_of(source) if cue == "unlike" else stems_of(target)
+        total = heft(stems)
+        for near, shared in net.index.like(stems):
+            if near != claim and total and shared >= 0.5 * total and said.turn not in net.node(near).turns:
+                kind: Any = "contradiction" if cue == "unlike" else "support"
+                net.link(claim, near, kind, cue, 0.5 if cue == "unlike" else 0.8, [said.turn, net.node(near).turn])
+                break
+    net.relate(claim, 1)
+
+
+def _relation(cue: str) -> tuple[Any, str, float]:
+    kind, weight = _RELATIONS[cue]
+    return kind, cue, weight
+
+
+def _called(
+    params: NetworkParams, index: Index, net: Net, turn: TurnRecorded, raw: Raw[TurnRecorded]
+) -> Sequence[Derived]:
+    """What other sessions know of what a turn speaks of."""
+    shared: dict[int, list[float]] = {}
+    telling = [stem for stem in raw.text.terms if CLASSES[stem] >= ORDINARY and stem[:STEM] in index.holding][:CALLING]
+    for stem in telling if len(telling) > 1 else ():
+        for number in index.holding[stem[:STEM]][-CALLED:]:
+            shared.setdefault(number, []).append(weight(stem))
+    if not shared:
+        return _NONE
+    fits: list[tuple[float, int, str]] = []
+    for number, found in shared.items():
+        points = sum(found)
+        if len(found) < 2 or points < params.fit:
+            continue
+        node = net.node(number)
+        if node.session != turn.session and points >= params.cover * heft(node.stems):
+            fits.append((-points * node.confidence, number, node.id))
+    if not fits:
+        return _NONE
+    ids = [id for _, _, id in sorted(fits)[: params.called]]
+    return [KnowledgeCalled(turn.space, turn.session, turn.at, turn.id, ids)]
+
+
+def _retracted(params: NetworkParams, state: State, fact: TurnRetracted, raw: Raw[Any]) -> Sequence[Derived]:
+    """A turn says nothing any more; what no other one says is gone."""
+    made = state.get(f"turn/{fact.turn}", Made)
+    if made is None:
+        return go_on(params, state, fact) if state.index(Index).looking else _NONE
+    net = Net(params, state, fact)
+    for made_as, source in made.rows:
+        number = net.final(made_as)
+        node = net.node(number)
+        node.sources = [row for row in node.sources if row[0] != source]
+        node.turns = [turn for turn in node.turns if turn != fact.turn]
+        if node.sources or node.status not in ("current", "open"):
+            net.touch(number, "a turn of it was taken back")
+            continue
+        for clash in [*node.clashes]:
+            net.part(*((number, clash[0]) if clash[2] else (clash[0], number)))
+        net.end(number, "retracted", "its turn was taken back")
+    state.delete(f"turn/{fact.turn}")
+    return net.finish()
+
+
+def _slept(params: NetworkParams, state: State, ran: ConsolidationRan, raw: Raw[Any]) -> Sequence[Derived]:
+    """A consolidation begins a pass over the whole network."""
+    return begin(state, ran)
+
+
+def _passed(params: NetworkParams, state: State, fact: Outside, raw: Raw[Any]) -> Sequence[Derived]:
+    """A pass goes on with whatever happens."""
+    return go_on(params, state, fact) if state.index(Index).looking else _NONE
+
+
+PROCESSOR = Processor(
+    name="network",
+    version=1,
+    params=NetworkParams,
+    takes=(
+        on(ArtifactMade, _artifact),
+        on(EffortConcluded, _closed),
+        on(BeliefStated, _stated),
+        on(BeliefConfirmed, _confirmed),
+        on(BeliefContradicted, _contradicted),
+        on(BeliefRestored, _restored),
+        on(ConsolidationRan, _slept),
+        on(TurnRecorded, _turn),
+        on(TurnRetracted, _retracted),
+        otherwise(_passed),
+    ),
+    emits=(KnowledgeNoted, KnowledgeLinked, QuestionRaised, KnowledgeCalled, NetworkSlept),
+    reads=(RAW, "manifest", "open_efforts", "consolidation", "contradictions"),
+    read_model=read_model(
+        __package__,
+        keeps=(
+            Keep(KnowledgeNoted, ("node", "turn"), "knowledge"),
+            Keep(KnowledgeLinked, ("source", "target", "kind"), "knowledge_links"),
+            Keep(QuestionRaised, ("session",)),
+            Keep(KnowledgeCalled, ("session",)),
+        ),
+        sections=(KNOWN,),
+    ),
+)
