@@ -23,10 +23,18 @@ from typing import Any
 from processors.consolidation import ConsolidationRan
 from processors.contradictions import BeliefConfirmed, BeliefContradicted, BeliefRestored, BeliefStated
 from processors.manifest import ArtifactMade
-from processors.network.events import KnowledgeCalled, KnowledgeLinked, KnowledgeNoted, NetworkSlept, QuestionRaised
-from processors.network.net import Net, NetParams, Saying, kind_of, saying
+from processors.network.events import (
+    Kind,
+    KnowledgeCalled,
+    KnowledgeLinked,
+    KnowledgeNoted,
+    NetworkSlept,
+    QuestionRaised,
+    Relation,
+)
+from processors.network.net import NAME, Net, NetParams, cut, kind_of, saying
 from processors.network.reasons import READS, STEM, reasons, stems_of
-from processors.network.record import Index, Made, heft, weight
+from processors.network.record import Index, Made, Saying, heft, weight
 from processors.network.section import KNOWN
 from processors.network.sleep import begin, go_on
 from processors.open_efforts.events import EffortConcluded
@@ -53,8 +61,9 @@ class NetworkParams(NetParams):
 
 _PASSING = frozenset(("want", "need", "can", "there", "take"))
 """First stems of attributes that tell of a moment: they are known when they are said again."""
-CALLING, CALLED = 8, 4
-"""Stems of a turn that call for nodes, and how many of the newest nodes with each are looked at."""
+_GONE = ("merged", "pruned", "retracted")
+CALLING, CALLED, MANY = 8, 4, 16
+"""Stems of a turn that call for nodes, how many of the newest nodes with each are looked at, and beliefs of a turn."""
 _NONE: tuple[Derived, ...] = ()
 
 
@@ -76,23 +85,47 @@ def _concluded(
 ) -> Sequence[Derived]:
     if not turn or text.rstrip().endswith("?") or len(stems_of(text)) < 2:
         return _NONE
-    net = Net(params, state, cause)
-    number = net.know("conclusion", text, saying(raw, turn, *first))
-    if number >= 0:
+    net, said = Net(params, state, cause), saying(raw, turn, *first)
+    found = reasons(text)
+    for cue, target, source in found:
+        _reasoned(net, cue, target, source, said, "conclusion")
+    if not found and (number := net.know("conclusion", text, said)) >= 0:
         net.relate(number)
     return net.finish()
 
 
 def _stated(params: NetworkParams, state: State, belief: BeliefStated, raw: Raw[Any]) -> Sequence[Derived]:
-    """A belief: of somebody about himself, or one that is known already."""
+    """A belief: of somebody about himself, or one that is known already. Any other waits to be said again."""
     text = _sentence(raw, belief.turn, belief.value)
+    if not text:
+        return _NONE
     own = belief.subject and belief.role == "user" and belief.attribute.split(" ", 1)[0] not in _PASSING
-    if not text or not (own or (belief.subject, belief.attribute) in state.index(Index).about):
+    said = saying(raw, belief.turn)
+    if not own and (cut(belief.subject, NAME), cut(belief.attribute, NAME)) not in state.index(Index).about:
+        said.text, said.value = cut(text), cut(_value(belief), NAME)
+        state.put(_waiting(belief.turn, belief.attribute), said)
         return _NONE
     net = Net(params, state, belief)
     kind = kind_of(belief.attribute, text)
-    net.know(kind, text, saying(raw, belief.turn), belief.subject, belief.attribute, _value(belief))
+    net.know(kind, text, said, belief.subject, belief.attribute, _value(belief))
     return net.finish()
+
+
+def _waiting(turn: str, attribute: str) -> str:
+    return f"stated/{turn} {cut(attribute, NAME)}"
+
+
+def _said(net: Net, belief: BeliefConfirmed | BeliefContradicted, turn: str, told: Saying | None) -> int:
+    """The node of a turn's belief, which is known from now on; -1 for none. `told`: what else it could be made of."""
+    for number in net.of_turn(turn, belief.attribute or None):
+        return number
+    waiting = _waiting(turn, belief.attribute)
+    said = net.state.get(waiting, Saying) or told
+    if said is None or not belief.attribute:
+        return -1
+    net.state.delete(waiting)
+    kind = kind_of(belief.attribute, said.text)
+    return net.know(kind, said.text, said, belief.subject, belief.attribute, said.value)
 
 
 def _value(belief: BeliefStated) -> str:
@@ -111,17 +144,10 @@ def _sentence(raw: Raw[Any], turn: str, value: str) -> str:
 def _confirmed(params: NetworkParams, state: State, belief: BeliefConfirmed, raw: Raw[Any]) -> Sequence[Derived]:
     """Somebody says again what was said."""
     net = Net(params, state, belief)
-    said = saying(raw, belief.turn)
-    for number in net.of_turn(belief.older, belief.attribute)[:1]:
-        net.again(number, said)
-        return net.finish()
-    text = _sentence(raw, belief.turn, "")
-    if not text:
-        return _NONE
-    kind = kind_of(belief.attribute, text)
-    number = net.know(kind, text, said, belief.subject, belief.attribute)
+    number = _said(net, belief, belief.older, None)
     if number >= 0:
-        net.again(number, Saying(belief.older, belief.older, said.by, said.role))
+        state.delete(_waiting(belief.turn, belief.attribute))
+        net.again(number, saying(raw, belief.turn))
     return net.finish()
 
 
@@ -130,16 +156,11 @@ def _contradicted(params: NetworkParams, state: State, belief: BeliefContradicte
     net = Net(params, state, belief)
     sides = []
     for turn, value in ((belief.older, belief.older_value), (belief.turn, belief.value)):
-        found = net.of_turn(turn, belief.attribute or None)
-        if not found and belief.attribute:
-            text = _sentence(raw, turn, value) or f"{belief.subject} {belief.attribute}: {value}"
-            said = saying(raw, turn)
-            number = net.know(kind_of(belief.attribute, text), text, said, belief.subject, belief.attribute, value)
-            found = [number] if number >= 0 else []
-        if not found:
-            return _NONE
-        sides.append(found[0])
-    net.clash(sides[1], sides[0], belief.rule, belief.confidence)
+        told = saying(raw, turn)
+        told.text, told.value = _sentence(raw, turn, value), cut(value, NAME)
+        sides.append(_said(net, belief, turn, told if told.text else None))
+    if min(sides) >= 0:
+        net.clash(sides[1], sides[0], belief.rule, belief.confidence)
     return net.finish()
 
 
@@ -166,36 +187,33 @@ def _turn(params: NetworkParams, state: State, turn: TurnRecorded, raw: Raw[Turn
     return [*out, *_called(params, index, net, turn, raw)] if turn.role == "user" and index.holding else out
 
 
-_RELATIONS: dict[str, tuple[Any, float]] = {
+_RELATIONS: dict[str, tuple[Relation, float]] = {
     "because": ("support", 1.0), "so": ("derivation", 0.8), "means": ("derivation", 0.9),
     "example": ("generalization", 0.8),
 }  # fmt: skip
+_BESIDE: dict[str, tuple[Relation, float]] = {"unlike": ("contradiction", 0.5), "again": ("support", 0.8)}
 
 
-def _reasoned(net: Net, cue: str, target: str, source: str, said: Saying) -> None:
+def _reasoned(net: Net, cue: str, target: str, source: str, said: Saying, kind: Kind = "claim") -> None:
     """A claim, and what it is reasoned from."""
-    claim = net.know("claim", target, said)
+    claim = net.know(kind, target, said)
     if claim < 0:
         return
     if cue in _RELATIONS:
         reason = net.know("claim", source, said)
         if reason >= 0:
-            net.link(reason, claim, *_relation(cue), [said.turn])
+            relation, says = _RELATIONS[cue]
+            net.link(reason, claim, relation, cue, says, [said.turn])
             net.relate(reason, 1)
     else:
         stems = stems_of(source) if cue == "unlike" else stems_of(target)
         total = heft(stems)
         for near, shared in net.index.like(stems):
             if near != claim and total and shared >= 0.5 * total and said.turn not in net.node(near).turns:
-                kind: Any = "contradiction" if cue == "unlike" else "support"
-                net.link(claim, near, kind, cue, 0.5 if cue == "unlike" else 0.8, [said.turn, net.node(near).turn])
+                relation, says = _BESIDE[cue]
+                net.link(claim, near, relation, cue, says, [said.turn, net.node(near).turn])
                 break
     net.relate(claim, 1)
-
-
-def _relation(cue: str) -> tuple[Any, str, float]:
-    kind, weight = _RELATIONS[cue]
-    return kind, cue, weight
 
 
 def _called(
@@ -223,11 +241,20 @@ def _called(
     return [KnowledgeCalled(turn.space, turn.session, turn.at, turn.id, ids)]
 
 
+def known(params: NetworkParams, records: Sequence[KnowledgeNoted | KnowledgeLinked]) -> float | None:
+    """How far what a turn was the first to say is relied on, 0 to 1; None where it says nothing that is known."""
+    said = [node.confidence for node in records if isinstance(node, KnowledgeNoted) and node.status not in _GONE]
+    return max(said, default=None)
+
+
 def _retracted(params: NetworkParams, state: State, fact: TurnRetracted, raw: Raw[Any]) -> Sequence[Derived]:
     """A turn says nothing any more; what no other one says is gone."""
+    out = go_on(params, state, fact) if state.index(Index).looking else []
+    for waiting in state.keys(f"stated/{fact.turn} ", MANY):
+        state.delete(waiting)
     made = state.get(f"turn/{fact.turn}", Made)
     if made is None:
-        return go_on(params, state, fact) if state.index(Index).looking else _NONE
+        return out
     net = Net(params, state, fact)
     for made_as, source in made.rows:
         number = net.final(made_as)
@@ -241,7 +268,7 @@ def _retracted(params: NetworkParams, state: State, fact: TurnRetracted, raw: Ra
             net.part(*((number, clash[0]) if clash[2] else (clash[0], number)))
         net.end(number, "retracted", "its turn was taken back")
     state.delete(f"turn/{fact.turn}")
-    return net.finish()
+    return [*out, *net.finish()]
 
 
 def _slept(params: NetworkParams, state: State, ran: ConsolidationRan, raw: Raw[Any]) -> Sequence[Derived]:
@@ -280,6 +307,7 @@ PROCESSOR = Processor(
             Keep(QuestionRaised, ("session",)),
             Keep(KnowledgeCalled, ("session",)),
         ),
+        readings={"known": known},
         sections=(KNOWN,),
     ),
 )

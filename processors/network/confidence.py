@@ -1,8 +1,7 @@
 """How far a node is relied on: a number that nobody assigns, of the network's shape alone.
 
-    w(r, n)       how strongly the first turn r speaks for n: the best path from a node that r says to n, where each edge
-                  of weight v takes the rest: w <- w * damping * v, and a path below `floor` says nothing;
-                  w = 1 for what n says itself
+    w(r, n)       how strongly the first turn r speaks for n: by the best path from a node that r says to n, along which
+                  each edge of weight v leaves w * damping * v; below `floor` a path says nothing; 1 where r says n
     w(c, n)       of a contradiction c of n that failed: `survived`, and along paths as above
     C(n)          1 - prod over r and c of (1 - base * w),  at most `most`
                   x contested while a contradiction is open, x lost where another node took its place
@@ -32,7 +31,9 @@ class ConfidenceParams(Params):
     base: float = param(0.5, "confidence 0..1", "of what one turn says and nothing else does", gt=0, lt=1)
     damping: float = param(0.5, "factor per edge", "what is inferred is less sure than what is said", gt=0, lt=1)
     floor: float = param(0.05, "weight", "paths of five edges and more say nothing", gt=0, lt=1)
-    survived: float = param(0.6, "weight", "a contradiction that failed: a test, nearly as good as a source", ge=0, lt=1)
+    survived: float = param(
+        0.6, "weight", "a contradiction that failed: a test, nearly as good as a source", ge=0, lt=1
+    )
     contested: float = param(0.6, "factor", "while a contradiction is open", gt=0, le=1)
     lost: float = param(0.2, "factor", "where another took its place: it is history", gt=0, le=1)
     most: float = param(0.99, "confidence 0..1", "nothing that was only said is certain", gt=0, lt=1)

@@ -1,11 +1,11 @@
 """Which of two contradicting nodes holds.
 
-    support(n)  sum over its first turns of how far who said it is relied on, + `edge` for each node that speaks for it
-                x 2^(-age / half_life), age: how much earlier than the other it was last said
-    facts       the newer one holds with `m` times the older one's support; m = 2, 3 where the older one is well
-                supported, 5 where much rests on it; the older one holds with twice the newer one's; else it is open
-    own         what somebody says of himself changes when he says so, and a judgment decides
-    preferences coexist: of two persons always, of one until he declares a change
+support(n)  sum over its first turns of how far who said it is relied on, + `edge` for each node that speaks for it
+            x 2^(-age / half_life), age: how many whole days before the other it was last said
+facts       the newer one holds with `m` times the older one's support; m = 2, 3 where the older one is well
+            supported, 5 where much rests on it; the older one holds with twice the newer one's; else it is open
+own         what somebody says of himself changes when he says so, and a judgment decides
+preferences coexist: of two persons always, of one until he declares a change
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from processors.network.confidence import ConfidenceParams
 from processors.network.record import Node
 from streams.core.events import DAY
 from streams.core.params import param
+from streams.core.processor import r6
 
 Outcome = Literal["newer", "older", "both", "open"]
 
@@ -39,7 +40,7 @@ class ConflictParams(ConfidenceParams):
 def support(params: ConflictParams, node: Node, other: Node) -> float:
     """Of a node, beside another."""
     said = sum(row[2] for row in node.sources) + params.edge * len(node.support)
-    return float(said * 0.5 ** (max(other.at - node.at, 0) / (params.half_life * DAY)))
+    return r6(said * 0.5 ** (max(other.at - node.at, 0) // DAY / params.half_life))
 
 
 def multiple(params: ConflictParams, older: Node) -> float:
@@ -59,6 +60,6 @@ def decide(params: ConflictParams, newer: Node, older: Node, rule: str, declared
     if declared and own and newer.subject:
         return "newer"
     for_newer, for_older = support(params, newer, older), support(params, older, newer)
-    if for_newer >= multiple(params, older) * for_older:
+    if for_newer >= r6(multiple(params, older) * for_older):
         return "newer"
-    return "older" if for_older >= params.stands * for_newer else "open"
+    return "older" if for_older >= r6(params.stands * for_newer) else "open"

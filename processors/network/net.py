@@ -24,6 +24,7 @@ from processors.network.record import (
     Index,
     Made,
     Node,
+    Saying,
     Stale,
     digest,
     heft,
@@ -61,17 +62,6 @@ class Cause(Protocol):
     space: str
     session: str
     at: int
-
-
-@dataclass(slots=True)
-class Saying:
-    """Who says something, and where."""
-
-    turn: str
-    first: str
-    """The turn that it rests on first."""
-    by: str
-    role: str
 
 
 @dataclass(slots=True)
@@ -113,6 +103,8 @@ class Net:
         text = cut(text)
         found = self._known(kind, text, subject, attribute, value)
         if found >= 0:
+            if kind == "conclusion":
+                self.node(found).kind = kind
             self.again(found, said)
             return found
         made = self.state.get(f"turn/{said.turn}", Made)
@@ -124,8 +116,8 @@ class Net:
         id = derived_id("node", self.cause.space, f"{said.turn} {text}")
         layer = 0 if kind == "preference" or subject else 1
         node = Node(
-            id, said.turn, kind, text, self.cause.session, said.by, cut(subject, NAME), cut(attribute, NAME),
-            cut(value, NAME), self.cause.at, layer, [*stems_of(text)],
+            id, said.turn, kind, text, said.session, said.by, cut(subject, NAME), cut(attribute, NAME),
+            cut(value, NAME), said.at, layer, [*stems_of(text)],
         )  # fmt: skip
         self.state.put(key(count.nodes), node)
         self.index.add(count.nodes, node)
@@ -166,13 +158,14 @@ class Net:
             self.state.put(f"turn/{said.turn}", made)
         if said.turn not in node.turns:
             node.turns = [*node.turns[:1], *[*node.turns[1:], said.turn][-(TURNS - 1) :]]
-        node.at = max(node.at, self.cause.at)
+        node.at = max(node.at, said.at)
         if all(row[0] != source for row in node.sources) and len(node.sources) < SOURCES:
-            node.sources = [*node.sources, [source, digest(self.cause.session), self._trust(said.role)]]
+            node.sources = [*node.sources, [source, digest(said.session), self._trust(said.role)]]
         self.touch(number, why)
         for clash in node.clashes:
             if clash[4] in ("open", "won", "lost"):
-                self._settle(*((number, clash[0]) if clash[2] else (clash[0], number)), clash[1], clash[3])
+                newer, older = (number, clash[0]) if clash[2] else (clash[0], number)
+                self._settle(newer, older, clash[1], clash[3])
 
     def _trust(self, role: str) -> float:
         if role == "assistant":
@@ -399,8 +392,8 @@ def saying(raw: Raw[Any], turn: str, first: str = "") -> Saying:
     """Who says what an event tells of a turn."""
     event = raw.event
     if isinstance(event, TurnRecorded):
-        return Saying(turn, first or turn, event.agent or event.role, event.role)
-    return Saying(turn, first or turn, "", "user")
+        return Saying(turn, first or turn, event.agent or event.role, event.role, event.session, event.at)
+    return Saying(turn, first or turn, "", "user", getattr(event, "session", ""), event.at)
 
 
 def kind_of(attribute: str, text: str) -> Kind:

@@ -1,10 +1,10 @@
 """What sentences give as a reason, what they draw from it, and what they set beside or against each other.
 
-    because   "the test fails because the cookie was renamed"       the reason supports the claim
-    so        "the cookie was renamed, so the test fails"           the claim derives from the premise; "which means" too
-    example   "Releases break tests. For example, 3.2 did."         the instance is a special case
-    unlike    "Unlike the old proxy, this one strips headers."      set against what is known of the other
-    again     "The test fails, same as before."                     said again of what is known
+    because   "the test fails because the cookie was renamed"   the reason supports the claim
+    so        "the cookie was renamed, so the test fails"       the claim derives from the premise; "which means", too
+    example   "Releases break tests. For example, 3.2 did."     the instance is a special case
+    unlike    "Unlike the old proxy, this one strips headers."  set against what is known of the other
+    again     "The test fails, same as before."                 said again of what is known
 
 The words are data, by language (cues.toml); a language is guessed from the sentence. Questions reason about nothing.
 """
@@ -41,11 +41,24 @@ _MARKS = (
     *("because", ", so ", "therefore", "hence", "s why", " is why", "means", "meaning", "for example", "for instance"),
     *("unlike", "as before", "as opposed", "in contrast", "as a result", "reason", "given that", "last time", "weil"),
     *("denn", "deshalb", "deswegen", "daher", "also", "heißt", "bedeutet", "beispiel", "anders als", "gegensatz"),
-    *("parce", " car ", "donc", "veut dire", "par exemple", "contrairement", "porque", "por eso", "por lo", "significa"),
+    *(
+        "parce",
+        " car ",
+        "donc",
+        "veut dire",
+        "par exemple",
+        "contrairement",
+        "porque",
+        "por eso",
+        "por lo",
+        "significa",
+    ),
     *("por ejemplo", "así que", "a diferencia", "因", "所以", "例", "なぜ", "だから", "つまり"),
 )
 """Parts of a turn that may reason: others are not read."""
-_HEDGED = re.compile(r"[,;:\s–—-]+(?:and|just|only|partly|mainly|mostly|simply|probably|maybe|perhaps|und|et|y)?$", re.I)
+_HEDGED = re.compile(
+    r"[,;:\s–—-]+(?:and|just|only|partly|mainly|mostly|simply|probably|maybe|perhaps|und|et|y)?$", re.I
+)
 _NOT_SO = re.compile(r"(?:that|far|much|many|long|to speak|what|why|how|as|called|on\b|is|are|was|do|did)\b", re.I)
 
 
@@ -139,7 +152,7 @@ def reasons(content: str) -> list[Reason]:
             before = ""
             continue
         code = language(text, _folded(text))
-        found += [one for one in _read(text, before, code if code in _TABLE else "en")][: MOST - len(found)]
+        found += _read(text, before, code if code in _TABLE else "en")[: MOST - len(found)]
         if len(found) >= MOST:
             break
         before = text
@@ -174,6 +187,6 @@ def _says(text: str, other: str = "") -> bool:
 
 
 def _ends_in_no(text: str) -> bool:
-    """"It is not because ...": that is no reason."""
+    """ "It is not because ...": that is no reason."""
     last = _folded(text)[-1:]
     return bool(last) and last[0] in ("not", "nicht", "pas", "no")

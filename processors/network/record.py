@@ -60,6 +60,22 @@ class Node:
 
 
 @dataclass(slots=True)
+class Saying:
+    """Who says something, where and when. State, `stated/<turn> <attribute>`, with what is said: a belief that is not
+    known yet."""
+
+    turn: str
+    first: str
+    """The turn that it rests on first."""
+    by: str
+    role: str
+    session: str
+    at: int
+    text: str = ""
+    value: str = ""
+
+
+@dataclass(slots=True)
 class Made:
     """State, `turn/<turn>`: rows of [number, source] of the nodes that a turn says."""
 

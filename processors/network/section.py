@@ -41,8 +41,8 @@ def known(params: Any, own: NetworkSectionParams, ask: Ask, read: Reader) -> Ite
         doubt = ", contradicted" if node.status == "open" else ""
         line = f"- {node.kind} (confidence {node.confidence:.2f}{doubt}): {' '.join(node.text.split())} [{node.turn}]"
         says = said[node.turn].position if node.turn in said else -1
-        data = {"kind": node.kind, "confidence": node.confidence, "turns": node.turns}
-        yield Piece(id, f"known from {node.session}", own.worth * node.confidence, line, says=says, data=data)
+        about: dict[str, Any] = {"kind": node.kind, "confidence": node.confidence, "turns": node.turns}
+        yield Piece(id, f"known from {node.session}", own.worth * node.confidence, line, says=says, data=about)
 
 
 KNOWN = Section("network", 17, "What is known of this", NetworkSectionParams, known, layer="network")

@@ -1,13 +1,13 @@
 """The pass over the network that a consolidation begins: what no single change can do.
 
 It looks at each node that a change since the last pass may have reached (`Stale`): all others are as they would be
-found. It goes on in slices of a few nodes with each event that follows, and asks for ticks of the clock where none does,
-all dated at the consolidation. Of each node it
+found. It goes on in slices of a few nodes with each event that follows, and asks for ticks of the clock where none
+does, all dated at the consolidation. Of each node it
 
     merges    what says the same as an older node
     links     what shares its words with nodes that were not at hand when it was made
-    promotes  what several sessions agree on, without what tells who, where and which: to a principle (layer 2), and where
-              it is a rule without exception to what is universal (3). What somebody says of himself stays private
+    promotes  what several sessions agree on, without what tells who, where and which: to a principle (layer 2), and
+              where it is a rule without exception to what is universal (3). What somebody says of himself stays private
     compacts  what fits what is known to its first words (schema congruence); what contradicted something is kept in
               full (prediction error). The turns have all words
 
@@ -91,11 +91,16 @@ def go_on(params: NetworkParams, state: State, fact: Any) -> list[Derived]:
         count.slices += 1
         state.put(_due(count), Due())
     else:
-        out.append(NetworkSlept(fact.space, "", count.due, count.run, *count.done))
+        out.append(NetworkSlept(fact.space, "", count.due, count.run, *_counted(count)))
         count.slices = 0
         state.index(Index).looking = False
     state.put("count", count)
     return out
+
+
+def _counted(count: Count) -> tuple[int, int, int, int, int, int]:
+    looked, linked, merged, pruned, promoted, moved = count.done
+    return looked, linked, merged, pruned, promoted, moved
 
 
 def _prune(params: NetworkParams, net: Net, number: int, count: Count) -> None:
@@ -184,5 +189,3 @@ def merge(net: Net, number: int, same: int) -> None:
     node.support, node.serves, node.into, node.merged = [], [], other.id, same
     net.end(number, "merged", f"{other.id} says the same")
     net.touch(same, f"{node.id} says the same")
-
-

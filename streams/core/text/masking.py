@@ -1,12 +1,12 @@
 """A text with nothing in it that tells who, where or which: every word that is not a plain word is masked by its kind.
 
-    "Ann's key AKIA1234 for 10.0.0.7 expired"   ->   "[name] key [secret] for [number] expired"
+    "Ann's key AKIA1234 for 10.0.0.7 expired"   ->   "[name] key [secret] for [number] [term]"
 
-Why words are let through and not identifiers kept out: a detector misses the identifier that it has no rule for, and who
-shares knowledge cannot take it back. What is let through stands in the tables of plain words of this package (stop words
-of all its languages, common English words); a name that is a plain word ("Rose", "Mark") is one at the beginning of a
-sentence alone, where its capital says nothing. Detector libraries were looked at: detect-secrets finds keys alone,
-scrubadub and presidio need models of hundreds of megabytes for names, and none of them promises to find all.
+Why words are let through and not identifiers kept out: a detector misses the identifier that it has no rule for, and
+who shares knowledge cannot take it back. What is let through stands in the tables of plain words of this package (stop
+words of all its languages, common English words); of those that are names as well ("Rose", "Mark") the ones with a
+capital are masked. Detector libraries were looked at: detect-secrets finds keys alone, scrubadub and presidio need
+models of hundreds of megabytes for names, and none of them promises to find all.
 """
 
 from __future__ import annotations
@@ -18,15 +18,14 @@ from streams.core.text.cues import FOLDED, STOP
 
 LEAST = 3
 """Plain words that tell something: with fewer left a text says nothing."""
-_PLAIN = frozenset(
-    word
-    for words in (LIGHT_WORDS, COMMON_WORDS, ORDINARY_WORDS, VERBS)
-    for word in words.split()
-) | STOP
-_AMBIGUOUS = frozenset(
-    "rose mark will may june april august grace hope joy faith bill jack art rich frank dawn iris ivy ruby amber summer "
-    "autumn chase pat sue drew grant dean miles victor page reed wade max penny sandy monday friday".split()
+_PLAIN = (
+    frozenset(word for words in (LIGHT_WORDS, COMMON_WORDS, ORDINARY_WORDS, VERBS) for word in words.split()) | STOP
 )
+_NAMES = """
+rose mark will may june april august grace hope joy faith bill jack art rich frank dawn iris ivy ruby amber summer
+autumn chase pat sue drew grant dean miles victor page reed wade max penny sandy monday friday
+"""
+_AMBIGUOUS = frozenset(_NAMES.split())
 """Plain words that are names as well: with a capital they are masked wherever they stand."""
 _WORD = re.compile(r"\S+")
 _EDGES = " \t\n\"'`’‘“”«»()[]{}<>.,;:!?…*~|–—"
@@ -34,6 +33,7 @@ _KINDS: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("email", re.compile(r"\S+@\S+\.\w+")),
     ("address", re.compile(r"(?:\w+:)?//\S+|www\.\S+|(?:[\w-]+\.)+[a-z]{2,}\b(?:/\S*)?$")),
     ("handle", re.compile(r"[@#]\w+")),
+    ("number", re.compile(r"[\d.,:%+-]+")),
     ("path", re.compile(r"\S*[\\/]\S*|~\S+|\S+\.\w{1,5}$")),
     ("secret", re.compile(r"(?=\S*\d)(?=\S*[A-Za-z])[\w+=./-]{12,}|[A-Za-z0-9+/_=-]{24,}")),
     ("number", re.compile(r"\S*\d\S*")),
@@ -63,7 +63,7 @@ def _masked(bare: str, begins: bool) -> str:
         plain = "/" not in bare and all(_plain(part) or len(part) == 1 for part in parts)
         if plain and (not capital or (begins and lower not in _AMBIGUOUS and bare[1:] == lower[1:]) or lower == "i"):
             return bare
-        return "[name]" if capital or not plain else bare
+        return "[name]" if capital else "[term]"
     return f"[{next((kind for kind, pattern in _KINDS if pattern.fullmatch(bare)), 'number')}]"
 
 
