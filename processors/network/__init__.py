@@ -33,8 +33,8 @@ from processors.network.events import (
     Relation,
 )
 from processors.network.net import NAME, Net, NetParams, cut, kind_of, saying
-from processors.network.reasons import READS, STEM, reasons, stems_of
-from processors.network.record import Index, Made, Saying, heft, weight
+from processors.network.reasons import READS, reasons, stems_of
+from processors.network.record import Asking, Index, Made, Saying, heft, weight
 from processors.network.section import KNOWN
 from processors.network.sleep import begin, go_on
 from processors.open_efforts.events import EffortConcluded
@@ -65,6 +65,7 @@ _GONE = ("merged", "pruned", "retracted")
 CALLING, CALLED, MANY = 8, 4, 16
 """Stems of a turn that call for nodes, how many of the newest nodes with each are looked at, and beliefs of a turn."""
 _NONE: tuple[Derived, ...] = ()
+_NO_STEMS: list[str] = []
 
 
 def _artifact(params: NetworkParams, state: State, made: ArtifactMade, raw: Raw[Any]) -> Sequence[Derived]:
@@ -178,13 +179,20 @@ def _turn(params: NetworkParams, state: State, turn: TurnRecorded, raw: Raw[Turn
     index = state.index(Index)
     if turn.role not in ("user", "assistant"):
         return go_on(params, state, turn) if index.looking else _NONE
+    user = turn.role == "user"
     out = go_on(params, state, turn) if index.looking else []
+    found = reasons(turn.content)
+    called = _calling(index, raw) if user else _NO_STEMS
+    asking = state.get(f"ask/{turn.agent}", Asking) if user else None
+    if not (found or called or asking):
+        return out
     net = Net(params, state, turn)
-    net.question(turn)
-    for cue, target, source in reasons(turn.content):
+    if asking is not None:
+        net.question(turn, asking)
+    for cue, target, source in found:
         _reasoned(net, cue, target, source, saying(raw, turn.id))
     out += net.finish()
-    return [*out, *_called(params, index, net, turn, raw)] if turn.role == "user" and index.holding else out
+    return [*out, *_called(params, net, turn, called)] if called else out
 
 
 _RELATIONS: dict[str, tuple[Relation, float]] = {
@@ -216,17 +224,20 @@ def _reasoned(net: Net, cue: str, target: str, source: str, said: Saying, kind: 
     net.relate(claim, 1)
 
 
-def _called(
-    params: NetworkParams, index: Index, net: Net, turn: TurnRecorded, raw: Raw[TurnRecorded]
-) -> Sequence[Derived]:
+def _calling(index: Index, raw: Raw[TurnRecorded]) -> Sequence[str]:
+    """The stems of a turn that something is known by; none where it is one alone."""
+    held = index.holding
+    known = [stem for stem in raw.text.terms if stem in held]
+    telling = [stem for stem in known if CLASSES[stem] >= ORDINARY][:CALLING] if len(known) > 1 else _NO_STEMS
+    return telling if len(telling) > 1 else _NO_STEMS
+
+
+def _called(params: NetworkParams, net: Net, turn: TurnRecorded, calling: Sequence[str]) -> Sequence[Derived]:
     """What other sessions know of what a turn speaks of."""
     shared: dict[int, list[float]] = {}
-    telling = [stem for stem in raw.text.terms if CLASSES[stem] >= ORDINARY and stem[:STEM] in index.holding][:CALLING]
-    for stem in telling if len(telling) > 1 else ():
-        for number in index.holding[stem[:STEM]][-CALLED:]:
+    for stem in calling:
+        for number in net.index.holding.get(stem, ())[-CALLED:]:
             shared.setdefault(number, []).append(weight(stem))
-    if not shared:
-        return _NONE
     fits: list[tuple[float, int, str]] = []
     for number, found in shared.items():
         points = sum(found)

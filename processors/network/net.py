@@ -319,11 +319,8 @@ class Net:
         asking.rows = [*[row for row in asking.rows if row != [newer, older]], [newer, older]][-WAITING:]
         self.state.put(f"ask/{person}", asking)
 
-    def question(self, turn: TurnRecorded) -> None:
+    def question(self, turn: TurnRecorded, asking: Asking) -> None:
         """Asks who speaks what is open and concerns him, once."""
-        asking = self.state.get(f"ask/{turn.agent}", Asking) if turn.agent and turn.role == "user" else None
-        if asking is None:
-            return
         newer, older = asking.rows[-1]
         if asking.rows[:-1]:
             asking.rows = asking.rows[:-1]

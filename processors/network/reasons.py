@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import re
 import tomllib
+from collections.abc import Sequence
 from functools import cache, lru_cache
 from importlib.resources import files
 from typing import NamedTuple
@@ -40,22 +41,12 @@ _LEADS = frozenset(("so", "also", "du coup"))
 _MARKS = (
     *("because", ", so ", "therefore", "hence", "s why", " is why", "means", "meaning", "for example", "for instance"),
     *("unlike", "as before", "as opposed", "in contrast", "as a result", "reason", "given that", "last time", "weil"),
-    *("denn", "deshalb", "deswegen", "daher", "also", "heißt", "bedeutet", "beispiel", "anders als", "gegensatz"),
-    *(
-        "parce",
-        " car ",
-        "donc",
-        "veut dire",
-        "par exemple",
-        "contrairement",
-        "porque",
-        "por eso",
-        "por lo",
-        "significa",
-    ),
-    *("por ejemplo", "así que", "a diferencia", "因", "所以", "例", "なぜ", "だから", "つまり"),
+    *(", denn", "deshalb", "deswegen", "daher", ", also", "bedeutet", "beispiel", "anders als", "gegensatz", "parce"),
+    *(", car ", "donc", "veut dire", "exemple", "contrairement", "porque", "por eso", "por lo", "significa", "ejemplo"),
+    "a diferencia",
 )
-"""Parts of a turn that may reason: others are not read."""
+_ALL_MARKS = (*_MARKS, "heißt", "así que", "因", "所以", "由于", "例", "なぜ", "だから", "つまり", "不像")
+"""Parts of a turn that may reason, and those where it is not ASCII alone: others are not read."""
 _HEDGED = re.compile(
     r"[,;:\s–—-]+(?:and|just|only|partly|mainly|mostly|simply|probably|maybe|perhaps|und|et|y)?$", re.I
 )
@@ -139,11 +130,14 @@ def has(kind: str, text: str) -> bool:
     return not _WORDS[kind].get(language(text, words), _WORDS[kind]["en"]).isdisjoint(words)
 
 
-def reasons(content: str) -> list[Reason]:
+def reasons(content: str) -> Sequence[Reason]:
     """What a turn reasons, in its order, at most `MOST`."""
     lower = content[:READS].lower()
-    if not any(mark in lower for mark in _MARKS):
-        return []
+    for mark in _MARKS if lower.isascii() else _ALL_MARKS:
+        if mark in lower:
+            break
+    else:
+        return ()
     found: list[Reason] = []
     before = ""
     for told in sentences(excerpt(content, READS)):

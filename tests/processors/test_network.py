@@ -103,7 +103,7 @@ class Talk(Steps):
     ],
 )  # fmt: skip
 def test_a_sentence_reasons_in_its_language(said: str, cue: str, target: str, source: str) -> None:
-    assert reasons(f"Good morning. {said}") == [(cue, target, source)]
+    assert [*reasons(f"Good morning. {said}")] == [(cue, target, source)]
 
 
 @pytest.mark.parametrize(
@@ -118,7 +118,7 @@ def test_a_sentence_reasons_in_its_language(said: str, cue: str, target: str, so
     ],
 )
 def test_questions_and_words_that_only_look_alike_reason_nothing(said: str) -> None:
-    assert reasons(said) == []
+    assert [*reasons(said)] == []
 
 
 # -- nodes and edges ---------------------------------------------------------------------------------------------------
