@@ -21,7 +21,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from processors.consolidation import ConsolidationRan
-from processors.contradictions import BeliefConfirmed, BeliefContradicted, BeliefRestored, BeliefStated
+from processors.contradictions import (
+    BeliefConfirmed,
+    BeliefContradicted,
+    BeliefRestored,
+    BeliefStated,
+    ContradictionSuspected,
+)
 from processors.manifest import ArtifactMade
 from processors.network.events import (
     Kind,
@@ -32,7 +38,7 @@ from processors.network.events import (
     QuestionRaised,
     Relation,
 )
-from processors.network.net import NAME, Net, NetParams, cut, kind_of, saying
+from processors.network.net import NAME, SUSPECTED, Net, NetParams, cut, kind_of, saying
 from processors.network.reasons import READS, reasons, stems_of
 from processors.network.record import Asking, Index, Made, Saying, heft, weight
 from processors.network.section import KNOWN
@@ -62,8 +68,9 @@ class NetworkParams(NetParams):
 _PASSING = frozenset(("want", "need", "can", "there", "take"))
 """First stems of attributes that tell of a moment: they are known when they are said again."""
 _GONE = ("merged", "pruned", "retracted")
-CALLING, CALLED, MANY = 8, 4, 16
-"""Stems of a turn that call for nodes, how many of the newest nodes with each are looked at, and beliefs of a turn."""
+CALLING, CALLED = 8, 4
+"""Stems of a turn that call for nodes, and how many of the newest nodes with each are looked at."""
+_Against = BeliefContradicted | ContradictionSuspected
 _NONE: tuple[Derived, ...] = ()
 _NO_STEMS: list[str] = []
 
@@ -98,10 +105,11 @@ def _concluded(
 def _stated(params: NetworkParams, state: State, belief: BeliefStated, raw: Raw[Any]) -> Sequence[Derived]:
     """A belief: of somebody about himself, or one that is known already. Any other waits to be said again."""
     text = _sentence(raw, belief.turn, belief.value)
-    if not text:
-        return _NONE
-    own = belief.subject and belief.role == "user" and belief.attribute.split(" ", 1)[0] not in _PASSING
+    own = text and belief.subject and belief.role == "user" and belief.attribute.split(" ", 1)[0] not in _PASSING
     said = saying(raw, belief.turn)
+    if not text:  # a turn of long ago, of which no more is told than this
+        text = belief.value
+        said = Saying(belief.turn, belief.turn, belief.subject, belief.role, belief.session, belief.at)
     if not own and (cut(belief.subject, NAME), cut(belief.attribute, NAME)) not in state.index(Index).about:
         said.text, said.value = cut(text), cut(_value(belief), NAME)
         state.put(_waiting(belief.turn, belief.attribute), said)
@@ -116,11 +124,21 @@ def _waiting(turn: str, attribute: str) -> str:
     return f"stated/{turn} {cut(attribute, NAME)}"
 
 
-def _said(net: Net, belief: BeliefConfirmed | BeliefContradicted, turn: str, told: Saying | None) -> int:
+def _value_of(belief: BeliefConfirmed | _Against, turn: str) -> str:
+    if isinstance(belief, BeliefConfirmed):
+        return ""
+    return belief.older_value if turn == belief.older else belief.value
+
+
+def _said(net: Net, belief: BeliefConfirmed | _Against, turn: str, told: Saying | None) -> int:
     """The node of a turn's belief, which is known from now on; -1 for none. `told`: what else it could be made of."""
     for number in net.of_turn(turn, belief.attribute or None):
         return number
     waiting = _waiting(turn, belief.attribute)
+    value = _value_of(belief, turn).casefold()
+    for number in net.of_turn(turn) if value else ():
+        if value in net.node(number).text.casefold():
+            return number
     said = net.state.get(waiting, Saying) or told
     if said is None or not belief.attribute:
         return -1
@@ -134,12 +152,14 @@ def _value(belief: BeliefStated) -> str:
 
 
 def _sentence(raw: Raw[Any], turn: str, value: str) -> str:
-    """The sentence of the turn that says a value; "" where the turn is another, or asks."""
+    """The sentence of the turn that has most words of a value; "" where it is another turn, or asks."""
     event = raw.event
     if not isinstance(event, TurnRecorded) or event.id != turn:
         return ""
-    wanted = value.casefold()
-    return next((t.text for t in sentences(excerpt(event.content, READS)) if wanted in t.text.casefold()), "")
+    wanted = {*value.casefold().split()}
+    said = [one for one in sentences(excerpt(event.content, READS)) if "asks" not in one.features]
+    shared = [len(wanted.intersection(one.text.casefold().strip(".!").split())) for one in said]
+    return said[shared.index(max(shared))].text if shared and max(shared) >= len(wanted) / 2 else ""
 
 
 def _confirmed(params: NetworkParams, state: State, belief: BeliefConfirmed, raw: Raw[Any]) -> Sequence[Derived]:
@@ -152,16 +172,17 @@ def _confirmed(params: NetworkParams, state: State, belief: BeliefConfirmed, raw
     return net.finish()
 
 
-def _contradicted(params: NetworkParams, state: State, belief: BeliefContradicted, raw: Raw[Any]) -> Sequence[Derived]:
-    """Two beliefs exclude each other."""
+def _contradicted(params: NetworkParams, state: State, belief: _Against, raw: Raw[Any]) -> Sequence[Derived]:
+    """Two beliefs exclude each other, or may do so."""
     net = Net(params, state, belief)
     sides = []
-    for turn, value in ((belief.older, belief.older_value), (belief.turn, belief.value)):
-        told = saying(raw, turn)
+    for turn in (belief.older, belief.turn):
+        told, value = saying(raw, turn), _value_of(belief, turn)
         told.text, told.value = _sentence(raw, turn, value), cut(value, NAME)
         sides.append(_said(net, belief, turn, told if told.text else None))
     if min(sides) >= 0:
-        net.clash(sides[1], sides[0], belief.rule, belief.confidence)
+        rule = belief.rule if isinstance(belief, BeliefContradicted) else SUSPECTED
+        net.clash(sides[1], sides[0], rule, belief.confidence)
     return net.finish()
 
 
@@ -261,8 +282,6 @@ def known(params: NetworkParams, records: Sequence[KnowledgeNoted | KnowledgeLin
 def _retracted(params: NetworkParams, state: State, fact: TurnRetracted, raw: Raw[Any]) -> Sequence[Derived]:
     """A turn says nothing any more; what no other one says is gone."""
     out = go_on(params, state, fact) if state.index(Index).looking else []
-    for waiting in state.keys(f"stated/{fact.turn} ", MANY):
-        state.delete(waiting)
     made = state.get(f"turn/{fact.turn}", Made)
     if made is None:
         return out
@@ -302,6 +321,7 @@ PROCESSOR = Processor(
         on(BeliefStated, _stated),
         on(BeliefConfirmed, _confirmed),
         on(BeliefContradicted, _contradicted),
+        on(ContradictionSuspected, _contradicted),
         on(BeliefRestored, _restored),
         on(ConsolidationRan, _slept),
         on(TurnRecorded, _turn),

@@ -41,6 +41,8 @@ WAITING = 4
 """Questions that wait for one person."""
 HOPS = 4
 """Edges that a change reaches at most: along more a path is below the floor of confidence."""
+SUSPECTED = "suspected"
+"""The rule of a contradiction that is only suspected: it contests nothing until it is judged."""
 FITTING = frozenset(("narrower", "shared words", "again"))
 """Rules of edges by which a node fits what is known: made once for a pair."""
 _NUMBERS = re.compile(r"\d+")
@@ -156,6 +158,8 @@ class Net:
         if [number, source] not in made.rows and len(made.rows) < OF_TURN:
             made.rows = [*made.rows, [number, source]]
             self.state.put(f"turn/{said.turn}", made)
+        if said.turn in node.turns and any(row[0] == source for row in node.sources):
+            return
         if said.turn not in node.turns:
             node.turns = [*node.turns[:1], *[*node.turns[1:], said.turn][-(TURNS - 1) :]]
         node.at = max(node.at, said.at)
@@ -195,6 +199,8 @@ class Net:
         if kind != "contradiction":
             linked = any(row[0] == target for row in one.support) or any(row[0] == source for row in other.support)
             if linked and rule in FITTING:
+                return False
+            if [source, kind, rule, r6(weight)] in [old[:4] for old in other.support]:
                 return False
             row = [source, kind, rule, r6(weight), one.sources[0][0] if one.sources else "", one.id]
             kept = [old for old in other.support if old[0] != source]
@@ -261,7 +267,7 @@ class Net:
         one, other = self.node(newer), self.node(older)
         if newer == older or one.status not in (*STANDING, "history") or other.status not in (*STANDING, "history"):
             return
-        declared = rule not in ("differs", "suspected")
+        declared = rule not in ("differs", SUSPECTED)
         for node, against, is_newer in ((one, older, True), (other, newer, False)):
             kept = [row for row in node.clashes if row[0] != against][-(CLASHES - 1) :]
             node.clashes = [*kept, [against, rule, is_newer, declared, "new"]]
@@ -273,7 +279,8 @@ class Net:
         rows = [row for row in one.clashes if row[0] == older], [row for row in other.clashes if row[0] == newer]
         if not (rows[0] and rows[1]):
             return
-        outcome = "open" if rule == "suspected" else decide(self.params, one, other, rule, declared)
+        doubted = 0 < weight < self.params.heard and rule != "judged"
+        outcome = "both" if doubted else decide(self.params, one, other, rule, declared)
         theirs, mine = {"newer": ("lost", "won"), "older": ("won", "lost")}.get(outcome, (outcome, outcome))
         was = rows[0][0][4]
         if was == mine:
