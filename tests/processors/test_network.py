@@ -11,7 +11,13 @@ from hypothesis import strategies as st
 
 from processors import PROCESSORS
 from processors.consolidation import ConsolidationRan
-from processors.contradictions import BeliefConfirmed, BeliefContradicted, BeliefRestored, BeliefStated
+from processors.contradictions import (
+    BeliefConfirmed,
+    BeliefContradicted,
+    BeliefRestored,
+    BeliefStated,
+    ContradictionSuspected,
+)
 from processors.manifest import ArtifactMade
 from processors.network import PROCESSOR, NetworkParams
 from processors.network.confidence import confidence
@@ -271,6 +277,16 @@ def test_preferences_of_two_persons_coexist_and_of_one_until_he_declares_a_chang
     talk.clash(water, anns, "like", "changed")
     assert talk.nodes["I prefer tea."].status == "history"
     assert talk.all(QuestionRaised) == []
+
+
+def test_what_is_only_suspected_to_contradict_contests_nothing_until_it_is_judged() -> None:
+    talk = Talk()
+    older = talk.believe("The deadline is Friday.", "deadlin", "friday", subject="", agent="ann")
+    newer = talk.believe("The deadline is Monday.", "deadlin", "monday", subject="", agent="bob")
+    talk.state_of(ContradictionSuspected, newer, older=older.id, attribute="deadlin", confidence=0.5)
+    assert {node.status for node in talk.nodes.values()} == {"current"}
+    talk.clash(newer, older, "deadlin", "judged", subject="")
+    assert talk.nodes["The deadline is Friday."].status == "history"
 
 
 def test_an_open_conflict_is_asked_about_once_at_the_next_turn_of_whom_it_concerns() -> None:
