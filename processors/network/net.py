@@ -35,8 +35,8 @@ from streams.core.events import TurnRecorded
 from streams.core.params import param
 from streams.core.processor import Derived, Raw, State, derived_id, r6
 
-TEXT, DETAIL, NAME = 240, 480, 60
-"""Bytes of a node's text, of one that contradicts what was expected, and of a subject, attribute or value."""
+TEXT, NAME = 240, 60
+"""Bytes of a node's text, and of a subject, attribute or value."""
 WAITING = 4
 """Questions that wait for one person."""
 HOPS = 4

@@ -8,8 +8,8 @@ does, all dated at the consolidation. Of each node it
     links     what shares its words with nodes that were not at hand when it was made
     promotes  what several sessions agree on, without what tells who, where and which: to a principle (layer 2), and
               where it is a rule without exception to what is universal (3). What somebody says of himself stays private
-    compacts  what fits what is known to its first words (schema congruence); what contradicted something is kept in
-              full (prediction error). The turns have all words
+    compacts  what fits what is known to its first words (schema congruence); what contradicted something stays as
+              it is (prediction error). The turns have all words
 
 and makes its confidence exact. Of a few others in turn it prunes what lost long ago, and claims that nobody said again
 and nothing links.
