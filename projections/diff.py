@@ -27,11 +27,9 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-import duckdb
-
 from projections.alive import LATER, Sampled, alive, clocks, readings_of, sampled
 from projections.analyses import Analysis, analyses
-from projections.store import Connection, connect
+from projections.store import ABSENT, Connection, connect
 from projections.stored import TableRows, ends, table_rows
 from streams.core.processor import Processor
 
@@ -145,7 +143,7 @@ class _Comparison:
         """Where one memory was folded by a version that has not what is compared, that is all that is told of it."""
         try:
             yield
-        except (duckdb.CatalogException, duckdb.BinderException):
+        except ABSENT:
             self.diff.rows.append(Measure(about, "is another version's", None, None, 1))
 
     def run(self, text: str) -> None:

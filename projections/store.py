@@ -170,6 +170,10 @@ def extent(connection: Connection) -> Extent:
     )
 
 
+ABSENT = (duckdb.CatalogException, duckdb.BinderException)
+"""What is raised where a memory has no such table, view or column."""
+
+
 class Store:
     """The writer of one memory file."""
 
