@@ -415,7 +415,7 @@ def _settled(params: ManifestParams, state: State, fact: Settling, raw: Raw[Sett
 
 PROCESSOR = Processor(
     name="manifest",
-    version=4,
+    version=5,
     params=ManifestParams,
     takes=(
         on(TurnRecorded, _turn),

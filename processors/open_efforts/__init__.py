@@ -110,7 +110,7 @@ def _progressed(params: OpenEffortsParams, state: State, event: SegmentSummarize
 
 
 def _concluded(params: OpenEffortsParams, state: State, event: SegmentConcluded, raw: Raw[Any]) -> Sequence[Derived]:
-    """An effort is done when all its live segments are concluded."""
+    """An effort is done when all its live segments of the session where it was worked on last are concluded."""
     out: list[Derived] = []
     index = state.index(active)
     said = recently(state, index, event.turn)

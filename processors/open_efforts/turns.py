@@ -135,7 +135,8 @@ def _join(
     if len(effort.first) < FIRST and said.terms:
         effort.first[event.id] = excerpt(event.content, EXCERPT)
     effort.at = event.at
-    effort.session = event.session
+    if effort.session != event.session:
+        effort.session, effort.live = event.session, []  # Where it was left open in another session holds up no end.
     # Why here: nearly every turn goes on with the last active effort, and in its segment.
     slot = index.slots[effort_id] if effort_id == index.latest else activate(params, state, index, effort_id, effort)
     if event.role == "user":
