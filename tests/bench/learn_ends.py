@@ -14,6 +14,7 @@ from pathlib import Path
 
 import streams.core.text.ends as module
 from streams.core.text.ends import seen
+from tests.bench.learn_efforts import AUTHORS
 from tests.bench.learning import Example, best, crossed, fit, reliability, write
 from tests.bench.voices import VOICES, conversations
 
@@ -29,7 +30,7 @@ def examples() -> list[Example]:
     found = [
         Example(seen(turn["text"]), bool(turn.get("concluded")), one.author)
         for one in conversations()
-        if one.efforts
+        if one.efforts and one.author in AUTHORS
         for turn in one.turns
         if turn["role"] == "user"
     ]

@@ -190,11 +190,17 @@ def test_a_concluded_segment_concludes_its_effort(talk: Talk) -> None:
     assert (concluded.effort, concluded.pattern, concluded.conclusion) == (effort, "resolution", "The cache was stale.")
 
 
-def test_an_effort_with_another_live_segment_is_not_concluded(talk: Talk) -> None:
+def test_an_effort_with_another_live_segment_in_its_session_is_not_concluded(talk: Talk) -> None:
+    effort = talk.say(PARSER)
+    assert talk.say("Back to parser.py: unicode escapes break the tokenizer here too.", segment="s-2") == effort
+    assert talk.conclude("s-2") == []
+    assert [event.effort for event in talk.conclude("s-1")] == [effort]
+
+
+def test_what_an_earlier_session_left_open_holds_up_no_end(talk: Talk) -> None:
     effort = talk.say(PARSER)
     assert talk.say("Back to parser.py: unicode escapes break the tokenizer here too.", session="x") == effort
-    assert talk.conclude("x-1") == []
-    assert [event.effort for event in talk.conclude("s-1")] == [effort]
+    assert [event.effort for event in talk.conclude("x-1")] == [effort]
 
 
 def test_thanks_do_not_reopen_a_concluded_effort_but_new_work_does(talk: Talk) -> None:

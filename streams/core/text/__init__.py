@@ -72,7 +72,7 @@ def read(turn: TurnRecorded) -> Text:
             patterns.append(claim.pattern)
             confidences.append(claim.confidence)
             spans += (claim.start, claim.end)
-    if turn.role == "user" and (sure := ending(content)):
+    if not patterns and turn.role == "user" and (sure := ending(content)):
         patterns.append("ends")
         confidences.append(sure)
         spans += (0, len(content))
