@@ -418,7 +418,7 @@ def _settled(params: ManifestParams, state: State, fact: Settling, raw: Raw[Sett
 
 PROCESSOR = Processor(
     name="manifest",
-    version=5,
+    version=6,
     params=ManifestParams,
     takes=(
         on(TurnRecorded, _turn),

@@ -333,6 +333,8 @@ def _judge_user(params: ConclusionParams, ground: Ground, turn: TurnRecorded, te
                 sure = min(sure, params.assistant_cap) if _crowded(params, ground) else sure
             case "resolution":
                 sure *= 1.0 if ground.problem else 0.9 if ground.answered and not ground.pending else 0.8
+            case "ends":  # said in passing, by learned weights
+                pattern, sure = "completion", min(sure, params.assistant_cap) if ground.pending else sure
             case "completion":
                 if sure <= 0.6 and ground.pending:
                     sure = 0.4

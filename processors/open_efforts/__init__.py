@@ -2,8 +2,8 @@
 
 A turn goes, in this order, to: the effort its agent declared; that of the turn it replies to; where many users speak
 among themselves, that of the message it answers (see crowd); an assistant's or a tool's turn to that of the turn before
-it, or to what a word aside between users interrupted; a user's turn to the likeliest of staying, returning and
-beginning (see dialogue). Work of another session is gone on with on strong evidence only (see elsewhere).
+it, or to what a word aside between users interrupted; a user's turn to the likeliest of staying, going back to other
+work of its session, going on with work of another session, and beginning (see dialogue).
 
 Small talk (greeting, thanks, closing with nothing else said) opens none: it waits and joins what its speaker says next.
 A small reply belongs to what it answers.
@@ -110,7 +110,7 @@ def _progressed(params: OpenEffortsParams, state: State, event: SegmentSummarize
 
 
 def _concluded(params: OpenEffortsParams, state: State, event: SegmentConcluded, raw: Raw[Any]) -> Sequence[Derived]:
-    """An effort is done when all its live segments are concluded."""
+    """An effort is done when all its live segments of the session where it was worked on last are concluded."""
     out: list[Derived] = []
     index = state.index(active)
     said = recently(state, index, event.turn)
@@ -133,7 +133,7 @@ def _concluded(params: OpenEffortsParams, state: State, event: SegmentConcluded,
 
 PROCESSOR = Processor(
     name="open_efforts",
-    version=3,
+    version=4,
     reads=(RAW, "manifest"),
     params=OpenEffortsParams,
     takes=(

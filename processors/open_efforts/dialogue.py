@@ -1,31 +1,38 @@
 """Which effort a user's turn belongs to where few speak: the likeliest of staying, returning and beginning.
 
-A log-linear choice. With n efforts of the session as candidates, df(f) of which have f, w(f) = log((n + 1) / df(f)):
+A log-linear choice (multinomial logit, McFadden 1974) among the current effort, the session's others, those of other
+sessions that share words with the turn or were active last, and a new one:
 
-    worth(e)   = words * min(sum w(shared terms), 6) / 3 + names * min(sum w(shared names), 4)
-               + asked * share of the turn's words that e's last answer spoke of (replies take up the question's words)
-               + stay + log((stays + prior) / (switches + 1)) - cut where a segment began, if e is the current effort
-               + resumes if the turn says that it goes back, for all others
-               - done if e's user said good-bye or e is concluded
-               - strange * min(1, (words - 2) / 4) if no word is shared; half of it without other signs of a change
-    worth(elsewhere): see elsewhere
-    worth(new) = - new + greets + opens + shifts + arrives, as cues tell
+    worth(candidate) = sum of weight * what is seen                  p(candidate) = softmax of the worths
+    w(f) = rarity in general (see commonness) * (1 - log df(f) / log n)     n active efforts, df(f) of them speak of f
 
-The share of switches is learned from the session itself: some people do one thing at a time, some four. Weights are
-those of a multinomial logit (McFadden 1974) fitted on interleaved task dialogues; two halves of the tasks gave nearly
-the same.
+What is seen is named in SHARED (of every effort), STAYS, RETURNS, ELSEWHERE and BEGINS. Weights are learned by
+tests/bench/learn_efforts.py: on dialogues of many sessions where people come back to their work, by several authors,
+and on interleaved task dialogues, first as people threaded them, then as these weights do, so that they mend their own
+errors. Each author measured on weights of the others.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from functools import cached_property
 from math import exp, log
+from operator import mul
+from typing import TYPE_CHECKING
+
+from pydantic import field_validator
 
 from processors.open_efforts.index import Active, Scene
 from processors.open_efforts.matching import LOGS, slots_of
-from processors.open_efforts.records import Session
+from processors.open_efforts.records import Effort
+from processors.open_efforts.topics import TELLS
 from streams.core.params import Params, param
+from streams.core.processor import State
 from streams.core.text import Text
+from streams.core.text.commonness import CLASSES
+
+if TYPE_CHECKING:
+    from processors.open_efforts.placing import Placing
 
 _SMALL = frozenset(("greeting", "thanks", "welcome", "closing"))
 _DAILY = """
@@ -35,159 +42,238 @@ breakfast holiday vacat morn even night today feel well hope wetter wochenend re
 _CHAT = frozenset(_DAILY.split())
 """Stems of daily small talk. A turn that says anything else as well is not small talk."""
 ASKING = frozenset(("question", "opening", "asks", "wh", "shift"))
-MOVING = frozenset(("shift", "also", "opening", "greeting"))
-_WORDS, _NAMES = 6.0, 4.0
-LOG2 = log(2)
+
+SHARED = (
+    "words",
+    "share",
+    "names",
+    "nothing",
+    "asked",
+    "size",
+    "words of size",
+    "another's",
+    "words, dense",
+    "other names",
+)
+"""Of an effort: rarity of the shared words; their share of the turn's; of shared names; whether nothing is shared; the
+share that its last answer spoke of; how many words it has (log); rarity of
+shared words times that; whether only other users worked on it; rarity of shared words times how long turns of
+the session are (log); whether both have names and share none."""
+STAYS = (
+    "stays", "stays, asked", "stays, goes on", "stays, another user", "stays, length", "stays, greeting",
+    "stays, shift", "stays, resume", "stays, young", "stays, done", "stays, cut", "stays, habit",
+    "stays, strange", "stays, dense",
+)  # fmt: skip
+"""Of the current effort: that it is; the turn before asked; was by the same; by another user; the turn's length (log);
+its cues; the effort has two turns at most; is concluded or was left with good-bye; a segment begins; how often the
+session's users stay (log odds); nothing is shared, times the length."""
+RETURNS = ("returns", "returns, many", "returns, done", "returns, resume", "returns, dense")
+"""Of the session's others: that it is one; how many there are (log); it is done; words of return."""
+ELSEWHERE = (
+    "elsewhere",
+    "elsewhere, at first",
+    "elsewhere, many",
+    "elsewhere, resume",
+    "elsewhere, done",
+    "elsewhere, share",
+    "elsewhere, names",
+    "elsewhere, dense",
+)
+"""Of efforts of other sessions: the same; and whether the session has no effort yet; the share of words and the names
+again."""
+BEGINS = (
+    "new", "new, at first", "new, unheard", "new, length", "new, few", "new, many", "new, greeting", "new, opening",
+    "new, shift", "new, also", "new, resume", "new, no user", "new, comes", "new, greets",
+)  # fmt: skip
+"""Of a new one: the session has none yet; share of words that no effort has; the turn's length (log); two words at
+most; how many efforts there are (log); cues; no user has spoken; its speaker comes
+into a session under way and asks; who greets at first."""
+NEAR, LAST = 4, 2
+"""Efforts of other sessions that are weighed: by their words, and those last active."""
+_WORDS, _NAMES, _SIZE = 3.0, 2.0, 3.0
+
+LEARNED: dict[str, float] = {
+    "words": 2.02,
+    "share": -0.89,
+    "names": -0.14,
+    "nothing": -0.56,
+    "asked": 1.19,
+    "size": -0.25,
+    "words of size": -0.56,
+    "another's": -1.06,
+    "words, dense": 0.03,
+    "other names": -0.64,
+    "stays": 3.0,
+    "stays, asked": 0.22,
+    "stays, goes on": -0.74,
+    "stays, another user": 0.0,
+    "stays, length": -0.43,
+    "stays, greeting": -0.22,
+    "stays, shift": -0.24,
+    "stays, resume": 0.43,
+    "stays, young": 0.83,
+    "stays, done": -0.36,
+    "stays, cut": -0.17,
+    "stays, habit": -0.76,
+    "stays, strange": 0.41,
+    "stays, dense": 0.55,
+    "returns": -1.73,
+    "returns, many": -0.68,
+    "returns, done": -0.97,
+    "returns, resume": -0.39,
+    "returns, dense": 2.44,
+    "elsewhere": -1.37,
+    "elsewhere, at first": 0.55,
+    "elsewhere, many": 0.03,
+    "elsewhere, resume": 0.1,
+    "elsewhere, done": -1.93,
+    "elsewhere, share": 1.95,
+    "elsewhere, names": 0.33,
+    "elsewhere, dense": -1.16,
+    "new": 0.09,
+    "new, at first": -0.55,
+    "new, unheard": -1.01,
+    "new, length": 0.95,
+    "new, few": 0.37,
+    "new, many": -0.48,
+    "new, greeting": 2.95,
+    "new, opening": 0.98,
+    "new, shift": 0.19,
+    "new, also": 0.56,
+    "new, resume": -0.14,
+    "new, no user": -0.8,
+    "new, comes": 0.31,
+    "new, greets": 1.26,
+}
+"""Version 1: four authors' voices, twelve interleaved sessions."""
 
 
 class Weights(Params):
     """How much each kind of evidence counts, in log odds."""
 
-    words: float = param(
-        1.2, "log odds per 3 units of rarity", "shared words; halves of the data gave 1.23 and 1.23", ge=0
-    )
-    names: float = param(1.1, "log odds per unit of rarity", "shared names", ge=0)
-    asked: float = param(2.4, "log odds at full overlap", "what the last answer spoke of; 2.0 and 2.4", ge=0)
-    stay: float = param(0.0, "log odds", "people go on with what they do; more than habit says was never better", ge=0)
-    prior: float = param(4.0, "turns", "staying is expected this often before the first switch is seen", gt=0)
-    cut: float = param(1.0, "log odds", "a segment that begins speaks against staying", ge=0)
-    resumes: float = param(1.5, "log odds", "words of return ('back to ...') speak for what was left", ge=0)
-    done: float = param(0.8, "log odds", "few go on after good-bye", ge=0)
-    strange: float = param(
-        2.5,
-        "log odds",
-        "six words and none of them known: nobody goes on so; half without other signs of a change",
-        ge=0,
-    )
-    new: float = param(0.8, "log odds", "a turn without any cue rarely begins something; 0.85 and 0.73", ge=0)
-    greets: float = param(
-        4.5,
-        "log odds",
-        "who greets in mid-session begins something; 3.9 and 4.0, and a missed beginning costs more",
-        ge=0,
-    )
-    opens: float = param(1.7, "log odds", "so do 'I need', 'can you help'; 1.68 and 1.59", ge=0)
-    begun: float = param(0.4, "probability", "below this a turn rather goes on than begins something", ge=0, le=1)
-    shifts: float = param(1.0, "log odds", "so does 'another thing'; 'also' half as much", ge=0)
-    arrives: float = param(1.5, "log odds", "who comes into a session under way and asks, asks something else", ge=0)
+    weights: dict[str, float] = param(
+        LEARNED, "log odds", "how much each thing that is seen speaks for an effort; see dialogue",
+        source="learned by tests/bench/learn_efforts.py",
+    )  # fmt: skip
+
+    @field_validator("weights")
+    @classmethod
+    def _complete(cls, weights: dict[str, float]) -> dict[str, float]:
+        """A weight that is not given is the default one; an unknown one is an error."""
+        if unknown := sorted(weights.keys() - LEARNED.keys()):
+            raise ValueError(f"unknown weights: {', '.join(unknown)}; known are {', '.join(LEARNED)}")
+        return {**LEARNED, **weights}
+
+    @cached_property
+    def laid(self) -> tuple[tuple[float, ...], ...]:
+        """The weights in the order of what is seen of each kind of candidate."""
+        kinds = ((*SHARED, *STAYS), (*SHARED, *RETURNS), (*SHARED, *ELSEWHERE), BEGINS)
+        return tuple(tuple(self.weights[name] for name in kind) for kind in kinds)
 
 
-@dataclass(slots=True)
-class Heard:
-    """What the efforts of a session share with a turn, by slot: the rarity of words, names and words asked for."""
-
-    words: dict[int, float]
-    names: dict[int, float]
-    asked: dict[int, float]
-    total: float
-    """Rarity of all words of the turn, unheard ones half."""
+Seen = tuple[int, tuple[float, ...]]
+"""The kind of a candidate (0 stays, 1 returns, 2 elsewhere, 3 begins) and what is seen of it."""
 
 
-def heard(index: Active, scene: Scene, terms: list[str], masks: list[int], names: list[str]) -> Heard:
-    """Goes through the words once, with what of the scene speaks of each (see `Active.speakers`)."""
-    top = LOGS[len(scene.slots) + 1]
-    asked = index.asked
-    found = Heard({}, {}, {}, 0.0)
-    by_words, by_asked = found.words, found.asked
-    known = 0.0
-    unheard = 0
-    for term, mask in zip(terms, masks, strict=True):
+def evidence(
+    state: State, turn: Placing, scene: Scene, common: int, apart: float
+) -> tuple[dict[str, Seen], dict[str, float]]:
+    """What is seen of each candidate, "" for a new effort; and the share of the turn's words that each effort has."""
+    index, session, cues = turn.index, turn.session, turn.text.cues
+    n = len(index.slots)
+    top = LOGS[n + 1] + 0.5
+    among, get, asked = scene.mask, index.terms.get, index.asked
+    words: dict[int, float] = {}
+    answers: dict[int, float] = {}
+    total, unheard = 0.5, 0
+    for term in turn.terms:
+        mask = get(term, 0)
+        tells = TELLS[CLASSES[term]]
         if not mask:
             unheard += 1
+            total += 0.5 * tells
             continue
-        weight = top - LOGS[mask.bit_count()]
-        known += weight
-        for slot in slots_of(mask):
-            by_words[slot] = by_words.get(slot, 0.0) + weight
+        df = mask.bit_count()
+        weight = tells * (1 - LOGS[df] / top)
+        total += weight
+        for slot in slots_of(mask if df <= common else mask & among):
+            words[slot] = words.get(slot, 0.0) + weight
             if term in asked[slot]:
-                by_asked[slot] = by_asked.get(slot, 0.0) + weight
-    found.total = known + unheard * 0.5 * (top + LOG2) or 1.0
-    for name in names:
-        mask = index.names.get(name, 0) & scene.mask
-        weight = top - LOGS[mask.bit_count()]
-        for slot in slots_of(mask):
-            found.names[slot] = found.names.get(slot, 0.0) + weight
-    return found
-
-
-def worths(
-    weights: Weights, index: Active, scene: Scene, session: Session, cut: bool,
-    terms: list[str], masks: list[int], names: list[str], cues: list[str],
-) -> tuple[dict[str, float], dict[str, float]]:  # fmt: skip
-    """worth(e) of each of the session's efforts, the last active one last; and the share of the turn's words it has."""
-    slots = scene.slots
-    shared = heard(index, scene, terms, masks, names)
-    resumes = weights.resumes if "resume" in cues else 0.0
-    words, by_names, asked = shared.words, shared.names, shared.asked
-    current, done = session.effort, index.done
-    strange = weights.strange * min(1.0, max(0.0, len(terms) - 2) / 4)
-    if not cut and MOVING.isdisjoint(cues):
-        strange /= 2
-    found: dict[str, float] = {}
-    for effort, slot in slots.items():
-        worth = staying(weights, session, cut) if effort == current else resumes
-        if slot in words:
-            worth += weights.words * min(words[slot], _WORDS) / 3
-            if slot in asked:
-                worth += weights.asked * asked[slot] / shared.total
+                answers[slot] = answers.get(slot, 0.0) + weight
+    names: dict[int, float] = {}
+    for name in turn.names:
+        if mask := index.names.get(name, 0):
+            df = mask.bit_count()
+            for slot in slots_of(mask if df <= common else mask & among):
+                names[slot] = names.get(slot, 0.0) + 1 - LOGS[df] / top
+    count = len(turn.terms)
+    length = LOGS[count + 1]
+    resume, shift, greeting = "resume" in cues, "shift" in cues, "greeting" in cues
+    at_first = not scene.slots
+    dense = log((session.tokens + 20) / (session.turns + 1)) - 3
+    others = n - len(scene.slots)
+    found: dict[str, Seen] = {}
+    for effort_id, slot in _candidates(index, scene, words, names):
+        effort = state.get(f"effort/{effort_id}", Effort)
+        if effort is None:
+            continue
+        shared = words.get(slot, 0.0)
+        size = LOGS[len(effort.terms) + 1] - _SIZE
+        heard = min(shared, _WORDS)
+        seen: tuple[float, ...] = (
+            heard, shared / total, min(names.get(slot, 0.0), _NAMES), not shared and slot not in names,
+            answers.get(slot, 0.0) / total, size, heard * size, bool(effort.users) and turn.me not in effort.users,
+            heard * dense, bool(effort.names) and bool(turn.names) and slot not in names,
+        )  # fmt: skip
+        done = index.done >> slot & 1
+        if effort_id == session.effort:
+            same = session.speaker == turn.event.agent
+            seen += (
+                1, session.asks and not same, same, session.by_user and not same, length, greeting, shift, resume,
+                effort.turns <= 2, done, turn.segment != session.segment,
+                log((session.stays + 4) / (session.switches + 1)), seen[3] * length, dense,
+            )  # fmt: skip
+            found[effort_id] = 0, seen
+        elif slot >= 0 and among >> slot & 1:
+            found[effort_id] = 1, (*seen, 1, -LOGS[len(scene.slots)], done, resume, dense)
         else:
-            worth -= strange
-        if slot in by_names:
-            worth += weights.names * min(by_names[slot], _NAMES)
-        if done >> slot & 1:
-            worth -= weights.done
-        found[effort] = worth
-    total = shared.total
-    return found, {effort: words[slot] / total for effort, slot in slots.items() if slot in words}
+            found[effort_id] = 2, (*seen, 1, at_first, -LOGS[others + 1], resume, done, seen[1], seen[2], dense)
+    found[""] = 3, (
+        1, at_first, unheard / (count or 1), length, count <= 2, LOGS[min(n, 60) + 1], greeting and not at_first,
+        "opening" in cues, shift, "also" in cues, resume, turn.event.role != "user",
+        turn.comes and not (at_first or ASKING.isdisjoint(cues)),
+        greeting and at_first,
+    )  # fmt: skip
+    ids = index.ids
+    beside = total if at_first else total / apart
+    return found, {ids[slot]: shared / (total if among >> slot & 1 else beside) for slot, shared in words.items()}
 
 
-def staying(weights: Weights, session: Session, cut: bool) -> float:
-    """What habit says of going on with the current effort."""
-    worth = weights.stay + log((session.stays + weights.prior) / (session.switches + 1))
-    return worth - weights.cut if cut else worth
+def _candidates(
+    index: Active, scene: Scene, words: Mapping[int, float], names: Mapping[int, float]
+) -> list[tuple[str, int]]:
+    """The session's efforts, the last active one last; before them the NEAR of other sessions that share most, and the
+    LAST that were active."""
+    slots, ids, among = index.slots, index.ids, scene.mask
+    if len(slots) == len(scene.slots):
+        return [*scene.slots.items()]
+    shared = {slot: words.get(slot, 0.0) + names.get(slot, 0.0) for slot in words.keys() | names.keys()}
+    best = sorted((slot for slot in shared if not among >> slot & 1), key=lambda slot: (-shared[slot], ids[slot]))
+    found = dict.fromkeys(best[:NEAR])
+    left = LAST
+    for slot in reversed(slots.values()):
+        if not among >> slot & 1:
+            found[slot] = None
+            left -= 1
+            if not left:
+                break
+    return [*((ids[slot], slot) for slot in found), *scene.slots.items()]
 
 
-def plainly(
-    weights: Weights, index: Active, scene: Scene, session: Session, cut: bool, masks: list[int], names: list[str]
-) -> float:
-    """By how much the current effort leads the others at least, and 0, by what `worths` would say; -9 for unknown.
-
-    Why: most turns simply go on. Here C counts the words that only the current effort has, and those of others are
-    taken to stand in one other effort that also asked for them.
-    """
-    slot = scene.slots.get(session.effort)
-    if slot is None or index.done >> slot & 1:
-        return -9.0
-    here, among = 1 << slot, scene.mask
-    for name in names:
-        mask = index.names.get(name, 0) & ~here
-        if mask and (mask & among or (cut and not name.isalpha())):
-            return -9.0
-    hits = masks.count(here)
-    if not hits:
-        return -9.0
-    unit = weights.words / 3
-    top = unit * LOGS[len(scene.slots) + 1]
-    lead = min(hits * top, unit * _WORDS) + staying(weights, session, cut)
-    others = len(masks) - hits - masks.count(0)
-    return lead - others * (top + weights.asked / len(masks)) if others else lead
-
-
-def beginning(weights: Weights, cues: list[str], middle: bool, comes: bool) -> float:
-    """worth(new). A greeting tells something only in the `middle` of a session, and not where the turn goes back; who
-    `comes` into it and asks begins something."""
-    worth = -weights.new
-    if "greeting" in cues and middle and "resume" not in cues:
-        worth += weights.greets
-    if "shift" in cues:
-        worth += weights.shifts
-    elif "also" in cues:
-        worth += weights.shifts / 2
-    if "opening" in cues:
-        worth += weights.opens
-        if comes and middle:
-            worth += weights.arrives
-    return worth
+def worths(weights: Weights, seen: Mapping[str, Seen]) -> dict[str, float]:
+    """The worth of each candidate."""
+    laid = weights.laid
+    return {effort: sum(map(mul, laid[kind], values)) for effort, (kind, values) in seen.items()}
 
 
 def shares(worth: dict[str, float]) -> dict[str, float]:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from math import exp
 
 from processors.open_efforts.crowd import answered, called, known_as
-from processors.open_efforts.dialogue import beginning, chat, plainly, shares, small_talk, worths
-from processors.open_efforts.elsewhere import carried, pointed
+from processors.open_efforts.dialogue import chat, evidence, shares, small_talk, worths
+from processors.open_efforts.elsewhere import pointed
 from processors.open_efforts.index import Active, Scene
 from processors.open_efforts.matching import alike
 from processors.open_efforts.params import OpenEffortsParams
@@ -121,7 +120,7 @@ def place(params: OpenEffortsParams, state: State, turn: Placing) -> str:
     if event.role == "system":
         turn.reason = "system"
         return ""
-    return _among_many(params, turn) if turn.crowd else _likeliest(params, turn)
+    return _among_many(params, turn) if turn.crowd else _likeliest(params, state, turn)
 
 
 def _among_many(params: OpenEffortsParams, turn: Placing) -> str:
@@ -135,75 +134,37 @@ def _among_many(params: OpenEffortsParams, turn: Placing) -> str:
     return effort_id
 
 
-def _likeliest(params: OpenEffortsParams, turn: Placing) -> str:
+def _likeliest(params: OpenEffortsParams, state: State, turn: Placing) -> str:
     """Staying, returning or beginning; what is likely at all is similar, too."""
-    event, session, index = turn.event, turn.session, turn.index
-    cues, current = turn.text.cues, session.effort
-    scene = index.scene(event.session, session)
+    session, index, current = turn.session, turn.index, turn.session.effort
+    scene = index.scene(turn.event.session, session)
     if turn.small and _only_talks(turn, scene):
         turn.reason = "small-talk"
         return ""
-    bare = not turn.terms and not turn.names
-    if bare and "resume" not in cues:
+    if not turn.terms and not turn.names and "resume" not in turn.text.cues:
         turn.reason = "stay"  # A few words without a matter of their own answer what was said last.
         return session.last or current
-    cut = turn.segment != session.segment
-    masks = index.speakers(turn.terms, scene.mask) if scene.slots else []
-    begins = beginning(params, cues, bool(scene.slots), turn.comes) if cues else -params.new
-    if (
-        "resume" not in cues
-        and (turn.speaker is None or len(session.users) < params.crowd)
-        and (not index.titles or index.titles.keys().isdisjoint(turn.terms))
-    ):
-        rest = max(begins, 0.0) if len(scene.slots) > 1 else begins
-        margin = plainly(params, index, scene, session, cut, masks, turn.names) - rest
-        if margin >= params.plain:
-            _habit(params, session, current)
-            turn.score, turn.reason = 1 - 1 / (1 + exp(margin)), "stay"
-            turn.similar = {current: turn.score}
-            return current
-    worth: dict[str, float] = {}
-    if scene.slots:
-        worth, turn.similar = worths(params, index, scene, session, cut, turn.terms, masks, turn.names, cues)
-        if turn.speaker is not None:
-            _called(params, turn.speaker, turn, worth)
-    if not turn.small and not bare:
-        worth[""] = begins
-    return _decide(params, turn, scene, worth)
-
-
-def _decide(params: OpenEffortsParams, turn: Placing, scene: Scene, worth: dict[str, float]) -> str:
-    """The likeliest by worth; where that is not sure, efforts of other sessions are asked as well."""
-    session, cues, similar = turn.session, turn.text.cues, turn.similar
+    seen, similar = evidence(state, turn, scene, params.common, params.apart)
+    worth = worths(params, seen)
+    if turn.speaker is not None:
+        _called(params, turn.speaker, turn, worth)
+    if (turn.names or index.titles) and (not scene.slots or turn.segment != session.segment):
+        for effort_id, said in pointed(params, index, turn.terms, turn.names, scene.mask).items():
+            if effort_id in worth:
+                worth[effort_id] += said
+    if turn.small or not (turn.terms or turn.names):
+        del worth[""]
     found = shares(worth) if worth else {"": 1.0}
-    chosen = _most(found, session.effort)
-    if not chosen or "resume" in cues or _known_elsewhere(turn.index, turn, scene):
-        only, cut = turn.small or not (turn.terms or turn.names), turn.segment != session.segment
-        told, further = carried(params, turn.index, turn.terms, turn.names, cues, only, scene, cut)
-        similar.update(told)
-        if further:
-            found = shares(worth | further)
-            chosen = _most(found, session.effort)
-    if not chosen and found[chosen] < params.begun and session.effort in found:
-        chosen = session.effort
+    chosen = _most(found, current)
     for effort_id, share in found.items():
-        if effort_id and share > similar.get(effort_id, 0.0):
+        if (effort_id in similar or effort_id in scene.slots) and share > similar.get(effort_id, 0.0):
             similar[effort_id] = share
     turn.similar = {effort_id: share for effort_id, share in similar.items() if share >= params.likely}
-    if session.effort:
+    if current:
         _habit(params, session, chosen)
     turn.score = found[chosen]
-    turn.reason = ("stay" if chosen == session.effort else "words") if chosen else ""
+    turn.reason = ("stay" if chosen == current else "words") if chosen else ""
     return chosen
-
-
-def _known_elsewhere(index: Active, turn: Placing, scene: Scene) -> bool:
-    """Whether a name of the turn, or a word of a title, stands for work of other sessions and not for the session's."""
-    for name in turn.names:
-        mask = index.names.get(name, 0)
-        if mask and not mask & scene.mask:
-            return True
-    return bool(index.titles) and not index.titles.keys().isdisjoint(turn.terms)
 
 
 def _only_talks(turn: Placing, scene: Scene) -> bool:

@@ -53,6 +53,8 @@ class Effort:
     """Terms of its last turn that was not the user's: what an answer would speak of."""
     asker: str = ""
     """That turn."""
+    users: dict[str, None] = field(default_factory=dict)
+    """Who worked on it; at most 8."""
     parted: bool = False
     """Whether its user said good-bye last."""
     summaries: dict[str, str] = field(default_factory=dict)
@@ -83,7 +85,13 @@ class Session:
     last: str = ""
     """Effort of the very last turn."""
     segment: str = ""
+    speaker: str = ""
+    by_user: bool = False
+    asks: bool = False
+    """Who spoke last, whether as a user, and whether with a question."""
     declared: str = ""
+    tokens: int = 0
+    """Of all turns so far."""
     stays: int = 0
     switches: int = 0
     """How often the user went on with the current effort, and how often not; fading."""

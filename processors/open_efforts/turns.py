@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from processors.manifest import TurnFiled
-from processors.open_efforts.crowd import spoke
+from processors.open_efforts.crowd import known_as, spoke
 from processors.open_efforts.dialogue import chat, parting, works
 from processors.open_efforts.events import EffortOpened, TurnRethreaded, TurnThreaded
 from processors.open_efforts.index import Active, active, add, names_of
@@ -19,6 +19,7 @@ from streams.core.text import Text
 from streams.core.text.telling import excerpt
 
 _NONE: list[str] = []
+ASKS = frozenset("?？")
 _NOTHING: dict[str, float] = {}
 """Shared, never mutated."""
 
@@ -70,7 +71,7 @@ def thread(params: OpenEffortsParams, state: State, filed: TurnFiled, raw: Raw[T
             _wait(state, turn, effort_id, effort, out)
         if turn.speaker is not None:
             _spoke(turn.speaker, state, turn, effort_id)
-    _leave(event, segment, index, session, effort_id)
+    _leave(event, text.tokens, segment, index, session, effort_id)
     state.put(key, session)
     return out
 
@@ -108,15 +109,18 @@ def _spoke(speaker: Speaker, state: State, turn: Placing, effort_id: str) -> Non
         state.put(f"speaker/{event.session}/{turn.name}", turn.other)
 
 
-def _leave(event: TurnRecorded, segment: str, index: Active, session: Session, effort_id: str) -> None:
+def _leave(event: TurnRecorded, tokens: int, segment: str, index: Active, session: Session, effort_id: str) -> None:
     """What the session remembers of the turn."""
     role = event.role
     session.turns += 1
+    session.tokens += tokens
     if role != "system":
         session.last = effort_id
         if role != "user":
             session.helped = effort_id
     session.segment = segment
+    session.speaker, session.by_user = event.agent, role == "user"
+    session.asks = not ASKS.isdisjoint(event.content[-30:])
     if effort_id and effort_id != session.effort:
         go_on(index, event.session, session, effort_id)
 
@@ -131,10 +135,14 @@ def _join(
     if len(effort.first) < FIRST and said.terms:
         effort.first[event.id] = excerpt(event.content, EXCERPT)
     effort.at = event.at
-    effort.session = event.session
+    if effort.session != event.session:
+        effort.session, effort.live = event.session, []  # Where it was left open in another session holds up no end.
     # Why here: nearly every turn goes on with the last active effort, and in its segment.
     slot = index.slots[effort_id] if effort_id == index.latest else activate(params, state, index, effort_id, effort)
     if event.role == "user":
+        me = known_as(event.agent)
+        if me not in effort.users and len(effort.users) < 8:
+            effort.users[me] = None
         parted = bool(text.cues) and parting(text.cues, len(text.terms))
         if parted != effort.parted:
             effort.parted = parted

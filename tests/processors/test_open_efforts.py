@@ -154,6 +154,8 @@ def test_a_reply_goes_where_the_turn_it_answers_went(talk: Talk) -> None:
 
 
 def test_where_many_speak_the_one_who_is_called_decides(talk: Talk) -> None:
+    for agent in ("cid", "dora"):
+        talk.say("hello", agent=agent)
     ann = talk.say("how do i mount a usb disk?", agent="ann")
     bob = talk.say("does anyone know why my sound is gone?", agent="bob")
     talk.say("my screen flickers since the update", agent="cid")
@@ -188,11 +190,17 @@ def test_a_concluded_segment_concludes_its_effort(talk: Talk) -> None:
     assert (concluded.effort, concluded.pattern, concluded.conclusion) == (effort, "resolution", "The cache was stale.")
 
 
-def test_an_effort_with_another_live_segment_is_not_concluded(talk: Talk) -> None:
+def test_an_effort_with_another_live_segment_in_its_session_is_not_concluded(talk: Talk) -> None:
+    effort = talk.say(PARSER)
+    assert talk.say("Back to parser.py: unicode escapes break the tokenizer here too.", segment="s-2") == effort
+    assert talk.conclude("s-2") == []
+    assert [event.effort for event in talk.conclude("s-1")] == [effort]
+
+
+def test_what_an_earlier_session_left_open_holds_up_no_end(talk: Talk) -> None:
     effort = talk.say(PARSER)
     assert talk.say("Back to parser.py: unicode escapes break the tokenizer here too.", session="x") == effort
-    assert talk.conclude("x-1") == []
-    assert [event.effort for event in talk.conclude("s-1")] == [effort]
+    assert [event.effort for event in talk.conclude("x-1")] == [effort]
 
 
 def test_thanks_do_not_reopen_a_concluded_effort_but_new_work_does(talk: Talk) -> None:
@@ -288,13 +296,13 @@ def test_a_retracted_turn_is_no_longer_matched(talk: Talk) -> None:
     assert effort not in talk.last(TurnThreaded).mentioned
 
 
-def test_the_same_kind_of_work_in_another_session_is_another_effort(talk: Talk) -> None:
-    one = talk.say("Hi! I want to cancel my flight to Lisbon and get a refund to the card.", session="one")
+def test_the_same_kind_of_work_of_another_user_in_another_session_is_another_effort(talk: Talk) -> None:
+    one = talk.say("Hi! I want to cancel my flight to Lisbon and get a refund to the card.", "ann", session="one")
     talk.answer("Which reservation is it? I can cancel the flight and refund the card.", session="one")
-    two = talk.say("Hi! I want to cancel my flight to Oslo, please, and get a refund.", session="two")
+    two = talk.say("Hi! My flight to Oslo was cancelled at night, who pays the hotel?", "ben", session="two")
     assert two != one
-    talk.answer("Which reservation is it? I can cancel the flight and refund the card.", session="two")
-    assert talk.say("It is my flight on friday, refund it to the card.", session="two") == two
+    talk.answer("Which flight is it? Send me what the hotel took.", session="two")
+    assert talk.say("It is my flight on friday, the hotel was at the station.", "ben", session="two") == two
 
 
 def test_a_few_rare_words_carry_work_into_a_later_session(talk: Talk) -> None:
@@ -329,10 +337,12 @@ def test_the_work_of_its_own_session_is_told_before_that_of_others(talk: Talk) -
     assert talk.last(TurnThreaded).mentioned == [own]
 
 
-def test_many_words_of_which_none_was_heard_begin_something(talk: Talk) -> None:
+def test_who_greets_in_mid_session_and_says_what_was_never_heard_begins_something(talk: Talk) -> None:
     parser = talk.say(PARSER)
     talk.answer("The tokenizer reads bytes; decode first.")
-    other = talk.say("also, my sourdough is flat as a ferry deck, same flour as always", segment="s-2")
+    other = talk.say(
+        "Hi, can you help with my sourdough? It is flat as a ferry deck, same flour as always", segment="s-2"
+    )
     assert other != parser
     assert talk.answer("Sourdough likes it warm.") == other
 
@@ -451,7 +461,7 @@ def test_only_the_last_active_efforts_are_matched_but_none_is_forgotten() -> Non
     talk = Talk(active=4)
     first = talk.say("Look after the zeppelin schedule for ZX-81", session="s0")
     for n in range(1, 6):
-        talk.say(f"Look after the number{n}a parcel for customer{n}b", session=f"s{n}")
+        talk.say(f"Paint{n}a the fence{n}b for customer{n}c", session=f"s{n}")
     assert first not in talk.state.index(active).slots
     assert talk.state.get(f"effort/{first}", Effort) is not None
     talk.say("Somebody asked for ZX-81", session="s9")

@@ -12,9 +12,10 @@ from operator import itemgetter
 from streams.core.events import TurnRecorded
 from streams.core.text.address import HEAD, TAIL, address
 from streams.core.text.claims import CALLING, claims
+from streams.core.text.ends import ending
 from streams.core.text.terms import WORDS, clip, count_terms, scale, second_look
 
-VERSION = 3
+VERSION = 4
 
 
 @dataclass(slots=True)
@@ -71,6 +72,10 @@ def read(turn: TurnRecorded) -> Text:
             patterns.append(claim.pattern)
             confidences.append(claim.confidence)
             spans += (claim.start, claim.end)
+    if not patterns and turn.role == "user" and (sure := ending(content)):
+        patterns.append("ends")
+        confidences.append(sure)
+        spans += (0, len(content))
     return Text(
         scale(sum(tokens), content),
         terms,

@@ -1,0 +1,192 @@
+"""Learns which effort a user's turn belongs to (the weights of processors/open_efforts/dialogue.py).
+
+    python -m tests.bench.learn_efforts [--rounds 1] [--all]
+
+Learns from the voices and, where the data is there, from interleaved task dialogues in spaces of eight sessions (other
+seeds than those that quality_efforts measures on). First each turn is threaded as its author did; then as the weights
+that came of it do, and what is right is the effort that has most turns of the author's: so weights mend their own
+errors. Prints how well turns are put together, one to one, in voices of authors that were left out; with --all the
+weights that all voices give, to be copied.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.optimize import minimize
+
+from processors import manifest, open_efforts
+from processors.open_efforts import OpenEffortsParams, TurnRethreaded, TurnThreaded, dialogue, placing
+from processors.open_efforts.dialogue import BEGINS, ELSEWHERE, LEARNED, RETURNS, SHARED, STAYS
+from processors.open_efforts.table import recently
+from streams.core.driver import fold
+from streams.core.events import DAY, TurnRecorded
+from tests.bench.interleave import sessions
+from tests.bench.voices import _matched, conversations
+
+NAMES = [*LEARNED]
+KINDS = [[NAMES.index(name) for name in (*SHARED, *kind)] for kind in (STAYS, RETURNS, ELSEWHERE)]
+KINDS.append([NAMES.index(name) for name in BEGINS])
+AUTHORS = ("a", "b", "c", "d")
+"""Whose voices are learned from; others only measure."""
+FIRM = 1.0
+"""How strongly weights are drawn to nothing."""
+PER = 8
+"""Sessions of task dialogues in a space."""
+
+
+class Talk(NamedTuple):
+    """A space, and the effort of each of its turns."""
+
+    author: str
+    turns: list[TurnRecorded]
+    true: dict[str, str]
+    annotated: list[dict[str, Any]]
+
+
+class Row(NamedTuple):
+    """What is seen of each candidate, and which is right."""
+
+    seen: list[dialogue.Seen]
+    right: int
+
+
+def talks() -> list[Talk]:
+    """All that there is to learn from."""
+    found = []
+    for one in conversations():
+        if one.efforts and one.author in AUTHORS:
+            true = {turn["id"]: turn["effort"] for turn in one.turns if turn.get("effort")}
+            found.append(Talk(one.author, one.events(), true, one.turns))
+    dealt = [*sessions(100 + 2 * PER)[100:], *sessions(100 + PER, block=(1, 3))[100:]]
+    for first in range(0, len(dealt), PER):
+        turns: list[TurnRecorded] = []
+        true = {}
+        for number, session in enumerate(dealt[first : first + PER]):
+            for turn, label in zip(session.turns, session.labels, strict=True):
+                turn.space, turn.session, turn.id = "space", f"{number}", f"{number}-{turn.id}"
+                turn.at += number * DAY
+                turns.append(turn)
+                true[turn.id] = f"{number}-{label}"
+        found.append(Talk("tasks", turns, true, [{"id": id, "effort": effort} for id, effort in true.items()]))
+    return found
+
+
+class Teacher:
+    """Stands in for the choice while a talk is folded: notes what is seen, and, where it leads, what is right."""
+
+    def __init__(self, talk: Talk, leads: bool) -> None:
+        self.talk = talk
+        self.leads = leads
+        self.rows: list[Row] = []
+        self.shared: dict[str, Counter[str]] = {}
+        self.next = 0
+        self.wanted = ""
+
+    def evidence(self, state: Any, turn: Any, scene: Any, *how: Any) -> Any:
+        """As dialogue.evidence; notes it."""
+        found = dialogue.evidence(state, turn, scene, *how)
+        turns = self.talk.turns
+        while turns[self.next].id != turn.event.id:
+            before = turns[self.next].id
+            said = recently(state, turn.index, before)
+            if said and said.effort and before in self.talk.true:
+                self.shared.setdefault(said.effort, Counter())[self.talk.true[before]] += 1
+            self.next += 1
+        true = self.talk.true.get(turn.event.id, "")
+        own = [effort for effort, turns_of in self.shared.items() if turns_of.most_common(1)[0][0] == true]
+        self.wanted = max(own, key=lambda effort: self.shared[effort][true], default="")
+        if true and self.wanted in found[0]:
+            self.rows.append(Row([*found[0].values()], [*found[0]].index(self.wanted)))
+        if not true:
+            self.wanted = turn.session.effort
+        return found
+
+    def worths(self, weights: Any, seen: Mapping[str, dialogue.Seen]) -> dict[str, float]:
+        """As dialogue.worths, or what is right where it leads."""
+        worth = dialogue.worths(weights, seen)
+        return {**dict.fromkeys(worth, 0.0), self.wanted: 99.0} if self.leads else worth
+
+
+def taught(talk: Talk, params: OpenEffortsParams, leads: bool) -> list[Row]:
+    """The choices of a talk."""
+    teacher = Teacher(talk, leads)
+    kept = placing.evidence, placing.worths
+    placing.evidence, placing.worths = teacher.evidence, teacher.worths  # type: ignore[assignment]
+    try:
+        threads(talk, params)
+    finally:
+        placing.evidence, placing.worths = kept
+    return teacher.rows
+
+
+def threads(talk: Talk, params: OpenEffortsParams) -> dict[str, str]:
+    """The effort of each turn."""
+    rows = fold((manifest.PROCESSOR, open_efforts.PROCESSOR), talk.turns, {"open_efforts": params})
+    return {row.event.turn: row.event.effort for row in rows if isinstance(row.event, TurnThreaded | TurnRethreaded)}
+
+
+def fit(rows: list[Row]) -> dict[str, float]:
+    """A multinomial logit."""
+    flat = [one for row in rows for one in row.seen]
+    matrix = np.zeros((len(flat), len(NAMES)))
+    for at, (kind, values) in enumerate(flat):
+        matrix[at, KINDS[kind]] = values
+    starts = np.cumsum([0, *(len(row.seen) for row in rows)])
+    right = starts[:-1] + [row.right for row in rows]
+    group = np.repeat(np.arange(len(rows)), np.diff(starts))
+
+    def loss(weights: Any) -> Any:
+        worth = matrix @ weights
+        most = np.maximum.reduceat(worth, starts[:-1])
+        each = np.exp(worth - most[group])
+        total = np.add.reduceat(each, starts[:-1])
+        value = np.sum(most + np.log(total) - worth[right]) + FIRM / 2 * weights @ weights
+        return value, matrix.T @ (each / total[group]) - matrix[right].sum(0) + FIRM * weights
+
+    found = minimize(loss, np.zeros(len(NAMES)), jac=True, method="L-BFGS-B", options={"maxiter": 400})
+    return {name: round(float(weight), 2) for name, weight in zip(NAMES, found.x, strict=True)}
+
+
+def learn(given: Iterable[Talk], rounds: int) -> dict[str, float]:
+    """Weights from talks."""
+    given = [*given]
+    rows = [row for talk in given for row in taught(talk, OpenEffortsParams(), True)]
+    weights = fit(rows)
+    for _ in range(rounds):
+        params = OpenEffortsParams(weights=weights)
+        rows += [row for talk in given for row in taught(talk, params, False)]
+        weights = fit(rows)
+    return weights
+
+
+def score(given: Iterable[Talk], weights: dict[str, float], counts: Counter[str]) -> None:
+    """Counts turns that are put together as the author did."""
+    for talk in given:
+        _matched(talk.annotated, threads(talk, OpenEffortsParams(weights=weights)), counts)
+
+
+def main() -> None:
+    """Prints what the weights are worth, and the weights."""
+    rounds = int(sys.argv[sys.argv.index("--rounds") + 1]) if "--rounds" in sys.argv else 1
+    every = talks()
+    if "--all" in sys.argv:
+        weights = learn(every, rounds)
+        print("\n".join(f'    "{name}": {weight},' for name, weight in weights.items()))
+        return
+    total: Counter[str] = Counter()
+    for author in sorted({talk.author for talk in every} - {"tasks"}):
+        weights = learn((talk for talk in every if talk.author != author), rounds)
+        counts: Counter[str] = Counter()
+        score((talk for talk in every if talk.author == author), weights, counts)
+        total += counts
+        print(f"without {author}: one to one {counts['one to one'] / counts['threaded']:.3f}", flush=True)
+    print(f"all left out once: one to one {total['one to one'] / total['threaded']:.3f}")
+
+
+if __name__ == "__main__":
+    main()
