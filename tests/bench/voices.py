@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import Any
 
 from processors import PROCESSORS
-from processors.contradictions import BeliefContradicted
+from processors.contradictions import BeliefContradicted, ContradictionSuspected
 from processors.manifest import ConclusionOffered
 from processors.open_efforts import EffortConcluded, TurnRethreaded, TurnThreaded
 from processors.ttl_escalations import NoteOpened, NoteSurfaced
@@ -35,7 +35,7 @@ from streams.core.driver import fold
 from streams.core.events import MINUTE, SECOND, TurnRecorded
 
 VOICES = Path(__file__).parents[1] / "voices"
-LEARNING = ("a", "b")
+LEARNING = ("a", "b", "c", "d")
 """Authors whose voices may be looked at."""
 TOLERANCE = 3
 """Turns after a true end within which it counts as seen."""
@@ -202,6 +202,9 @@ def _contradictions(turns: list[dict[str, Any]], rows: list[Any], counts: Counte
     alike = {(turn["id"], turn["looks_like"]) for turn in turns if isinstance(turn.get("looks_like"), str)}
     counts["replaced true"] += len(true)
     counts["replaced told"] += len(sure)
+    seen = sure | {(row.turn, row.older) for row in rows if isinstance(row, ContradictionSuspected)}
+    counts["replaced seen"] += len({newer for newer, _ in seen & true})
+    counts["look-alikes seen"] += len(seen & alike)
     counts["replaced right"] += len({newer for newer, _ in sure & true})
     counts["replaced near"] += len({newer for newer, _ in sure} & {newer for newer, _ in true})
     counts["look-alikes"] += len(alike)
@@ -239,6 +242,8 @@ def report(score: Score) -> dict[str, float]:
         "resumed in context": rate("returned", "returns"),
         "contradictions precision": rate("replaced right", "replaced told"),
         "contradictions recall": rate("replaced right", "replaced true"),
+        "contradictions seen, sure or suspected": rate("replaced seen", "replaced true"),
+        "look-alikes seen": rate("look-alikes seen", "look-alikes"),
         "look-alikes told": rate("look-alikes told", "look-alikes"),
         "notes: shown where due": rate("notes shown there", "notes due"),
     }
