@@ -37,6 +37,8 @@ from streams.core.events import (
     SessionEnded,
     SessionInherited,
     SummaryWritten,
+    TaskDeclared,
+    TaskUpdated,
     TitleWritten,
     TurnRecorded,
     TurnRetracted,
@@ -99,13 +101,16 @@ SAYINGS = {
     "states": "Actually my favourite colour is {colour}. I live in {city}.",
     "moved": "I moved to {city}; I no longer work at {1}.",
     "prefers": "I prefer {2}. My phone number is not 555-01{n} but 555-02{n}.",
+    "waits": "For {0} we are waiting for the answer of {who} about {1}.",
+    "moves": "{1} is half done; the next step is {2}. Please write it down.",
+    "came": "Good news: {who} sent us the answer about {1}, we have it now.",
     "tool": '{{"exit": {n}, "out": "{1}: {2}"}}',
     "system": "You help with {0}. Be brief.",
     "odd": "\u202e🤖 \x00 ## {1} ```\nis it done?\n``` 東京の天気",
 }
 FACTS = (
     *("retract", "declare", "close", "reopen", "decline", "flag", "note", "settle", "end", "summary", "tick"),
-    *("recall", "recall", "reward", "pin", "consolidate", "judge"),
+    *("recall", "recall", "reward", "pin", "consolidate", "judge", "task", "progress"),
 )
 
 
@@ -241,6 +246,15 @@ def _event(move: Move, n: int, at: int, before: list[TurnRecorded]) -> Outside:
             return MemoryRewarded(space, id_, at, shown, (move.back % 7 - 3) / 3, session)
         case "pin":
             return MemoryPinned(space, id_, at, turn, move.back % 4 > 0, session)
+        case "task":
+            needs = [name_of("task", number) for number in range(move.back % 3)]
+            name, priority = name_of("task", move.topic), move.back % 11 / 10
+            return TaskDeclared(space, id_, at, name, topic(move.topic)[2], session, priority, move.back % 5, needs)
+        case "progress":
+            status = ("", "executing", "blocked", "awaiting_input", "complete", "dropped", "planning")[move.back % 7]
+            name, share = name_of("task", move.topic) if move.back % 4 else "", move.back % 12 / 10 - 0.1
+            step, why = topic(move.topic)[2], topic(move.topic)[1]
+            return TaskUpdated(space, id_, at, name, session, turn, status, step, why, share, share)  # type: ignore[arg-type]
         case "consolidate":
             return ConsolidationRequested(space, id_, at, session)
         case "judge":
@@ -285,6 +299,7 @@ TALK = (
     *("open", "open", "open", "shift", "shift", "shift", "work", "work", "work", "detail", "detail", "tool", "tool"),
     *("answer", "answer", "fixed", "perfect", "done", "failed", "asked", "back", "small", "greet", "thanks", "lead"),
     *("remind", "soon", "name", "name", "name", "empty", "states", "moved", "moved", "prefers", "system", "odd"),
+    *("waits", "moves", "came"),
 )
 SAID = (*FACTS, "note", "note", "note", "note")
 SCENES = (

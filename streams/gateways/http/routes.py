@@ -35,6 +35,7 @@ LISTS = {
     "manifest": ("segments", "space, session, first_position"),
     "efforts": ("efforts", "last_at DESC, space, effort"),
     "notes": ("notes", "deadline, space, note"),
+    "tasks": ("tasks", "place, priority DESC, space, task"),
     "links": ("links", "strength DESC, first, second"),
     "offers": ("offers", ""),
 }
