@@ -27,6 +27,7 @@ NAMES = (
     "direct_access",
     "long_term",
     "tasks",
+    "objects",
 )
 
 PROCESSORS: tuple[Processor[Any], ...] = tuple(import_module(f"processors.{name}").PROCESSOR for name in NAMES)

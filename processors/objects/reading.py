@@ -1,0 +1,167 @@
+"""What a turn says of people and things: its statements, and whom its words show to be people."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterator, Sequence
+from importlib.resources import files
+from typing import Any, NamedTuple
+
+from processors.objects.events import Says
+from streams.core.text.commonness import CLASSES, LIGHT, RARE
+from streams.core.text.cues import COMMON, STOP
+from streams.core.text.telling import excerpt
+from streams.core.text.terms import WORDS, terms
+
+READ, TEXT, LEAST = 800, 200, 3
+"""Characters of a turn that are read, of a statement that are kept, and words that one has at least."""
+_TABLE: dict[str, Any] = tomllib.loads(files(__package__).joinpath("words.toml").read_text("utf-8"))
+
+
+def _any(*names: str, behind: str = r"(?!\w)") -> re.Pattern[str]:
+    fragments = [fragment for name in names for fragment in _TABLE["words"][name]]
+    return re.compile(f"(?<![\\w'’])(?:{'|'.join(fragments)}){behind}", re.IGNORECASE)
+
+
+_KINDS: tuple[tuple[Says, re.Pattern[str], float], ...] = (
+    *(("manner", _any("manner"), 0.95), ("role", _any("role"), 0.85), ("preference", _any("preference"), 0.8)),
+    *(("deadline", _any("deadline"), 0.75), ("goal", _any("goal"), 0.7), ("pattern", _any("pattern"), 0.65)),
+    ("belief", _any("belief"), 0.45),
+)
+"""What a statement tells, by the first that its words match, and how strong it is."""
+_CALLS = {name: frozenset(words.split()) for name, words in _TABLE["calls"].items()}
+_STOPS = {ord(mark): " " for mark in '.,;:!?()"“”…'} | {ord("’"): "'"}
+_MINE, _IDLE, _BARE = (
+    _any("mine"),
+    _any("idle"),
+    re.compile(rf"(?:{'|'.join(_TABLE['words']['bare'])})(?!\w)", re.IGNORECASE),
+)
+_ORDER = re.compile(r"(?<!\w)(?:keep|make|answer|reply|respond|explain|call me|no) ", re.IGNORECASE)
+_RULE_NAME, _RULE = _any("rule_name"), _any("rule")
+_BREAK = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])|\n+")
+_LEADING = re.compile(
+    r"^(?:(?:[A-Z][\w'’]+,|yeah|yep|yes|no|well|so|oh|wow|hey|hi|thanks|and|but|ok|okay|actually|also|aww)[,!]? )+",
+    re.IGNORECASE,
+)
+VALUES = {word: float(value) for value, words in _TABLE["close"].items() for word in words.split()}
+"""What a relationship is worth, by its word."""
+_NAME = r"(?P<{}>[A-Z][\w'’-]*[a-z][\w-]*)"
+_WHOSE, _ROLES = "(?i:my|our|his|her|their|the|meine?|unsere?|mi|ma|mon)", "|".join(VALUES)
+_RELATED = re.compile(
+    rf"(?<!\w){_WHOSE} (?:\w+ )?(?P<role>{_ROLES}),? {_NAME.format('name')}"
+    rf"|{_NAME.format('other')}(?:,| is| was) {_WHOSE} (?:\w+ )?(?P<is>{_ROLES})(?!\w)"
+)
+_BEFORE = re.compile(rf"(?<!\w)(?i:{_TABLE['people']['before']}) {_NAME.format('name')}")
+_BEHIND = re.compile(rf"{_NAME.format('name')} {_TABLE['people']['behind']}(?!\w)")
+LEADS = frozenset(_TABLE["people"]["leads"].split())
+"""Words that begin with a capital before a name and are no part of it."""
+_RUN = re.compile(r"[A-Z][\w'’&-]*(?: (?:of |de |van |von |the )?[A-Z][\w'’&-]*){1,3}")
+_SHE = re.compile(r"^(?:she|he)(?:['’]s|['’]d|['’]ll)? ", re.IGNORECASE)
+
+
+class Statement(NamedTuple):
+    """A sentence that states something."""
+
+    text: str
+    says: Says
+    strength: float
+    mine: bool
+    """Whether its speaker is spoken of."""
+    points: bool
+    """Whether it begins with "she" or "he"."""
+
+
+class Person(NamedTuple):
+    """A word that the turn shows to be somebody's name."""
+
+    word: str
+    role: str
+    """What that person is to who speaks; "" where the turn does not say."""
+
+
+def sentences(content: str) -> list[str]:
+    """The sentences of a turn that ask nothing."""
+    found = _BREAK.split(excerpt(content, READ))
+    return [text for text in found if text and text.rstrip()[-1:] not in "?？"]
+
+
+def statement(sentence: str) -> Statement | None:
+    """What a sentence states; None where it is too short, or only answers the other."""
+    words = sentence.lower().translate(_STOPS).split()
+    if len(words) < LEAST or (not manner(sentence, words) and _IDLE.search(sentence)):
+        return None
+    bare = sentence if (lead := _LEADING.match(sentence)) is None else sentence[lead.end() :]
+    mine = not _CALLS["mine"].isdisjoint(words) and bool(_MINE.search(sentence) or _BARE.match(bare))
+    if not _tells(sentence, 2 if mine else 1):
+        return None
+    told: tuple[Says, float] = ("fact", 0.5)
+    for says, pattern, strength in _KINDS:
+        if not _CALLS[says].isdisjoint(words) and pattern.search(sentence):
+            told = says, strength
+            break
+    mine = mine or (told[0] == "manner" and bool(_ORDER.search(sentence)))
+    return Statement(cut(sentence), *told, mine, bool(_SHE.match(bare)))
+
+
+def manner(sentence: str, words: Sequence[str]) -> bool:
+    """Whether a sentence tells how somebody likes to be answered: it may well say "your answers"."""
+    return not _CALLS["manner"].isdisjoint(words) and bool(_KINDS[0][1].search(sentence))
+
+
+def _tells(sentence: str, least: int) -> bool:
+    """Whether a sentence has words that tell something: a rare one, or `least` that are not light."""
+    classes = [CLASSES[stem] for stem in terms(sentence)[0]]
+    return RARE in classes or len(classes) - classes.count(LIGHT) >= least
+
+
+def speaks_of_self(content: str) -> bool:
+    """Whether a turn has a word by which its speaker may speak of herself."""
+    words = content[:READ].lower().translate(_STOPS).split()
+    return not _CALLS["mine"].isdisjoint(words) or not _CALLS["manner"].isdisjoint(words)
+
+
+def people(content: str) -> Iterator[Person]:
+    """Whom a turn's words show to be people, folded to lower case; those whose role is told first."""
+    for found in _RELATED.finditer(content):
+        yield Person((found["name"] or found["other"]).lower(), (found["role"] or found["is"]).lower())
+    for pattern in (_BEFORE, _BEHIND):
+        for found in pattern.finditer(content):
+            yield Person(found["name"].lower(), "")
+
+
+def runs(content: str) -> dict[str, str]:
+    """Names of several words that stand in a turn, by each of their words, folded to lower case."""
+    found: dict[str, str] = {}
+    for run in _RUN.findall(content):
+        words = run.split()
+        while words and (words[0].lower() in STOP or words[0].lower() in COMMON or words[0].lower() in LEADS):
+            words.pop(0)
+        if len(words) > 1:
+            for word in words:
+                found.setdefault(bare_name(word), bare_genitive(" ".join(words)))
+    return found
+
+
+def rule(sentence: str) -> str:
+    """What a sentence that demands something is about: "refund policy"; "" where it demands nothing."""
+    named = _RULE_NAME.search(sentence)
+    if named is None or not _RULE.match(sentence, named.end() + 1):
+        return ""
+    words = [word for word in named["name"].lower().split() if WORDS[word][1] or word.endswith("policies")]
+    return " ".join(words[-2:]) if len(words) > 1 else ""
+
+
+def bare_genitive(name: str) -> str:
+    """A name without its genitive."""
+    return name.removesuffix("'s").removesuffix("’s")
+
+
+def bare_name(word: str) -> str:
+    """A word of a name, folded, without its genitive."""
+    return word.lower().strip('.,;:!?"“”()').removesuffix("'s").removesuffix("’s")
+
+
+def cut(text: str) -> str:
+    """The beginning of a text, bounded in bytes."""
+    return " ".join(text.split())[: TEXT if text.isascii() else TEXT // 3]
