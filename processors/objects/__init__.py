@@ -100,13 +100,16 @@ class Scene:
     people: list[str] = field(default_factory=list)
 
 
-def _names(state: State) -> dict[str, list[str]]:
+class _Names:
     """The objects that a word may mean: an index of the records."""
-    found: dict[str, list[str]] = {}
-    for key, one in state.scan("object/", Object):
-        for alias in one.aliases:
-            found.setdefault(alias, []).append(key.removeprefix("object/"))
-    return found
+
+    __slots__ = ("meant",)
+
+    def __init__(self, state: State) -> None:
+        self.meant: dict[str, list[str]] = {}
+        for key, one in state.scan("object/", Object):
+            for alias in one.aliases:
+                self.meant.setdefault(alias, []).append(key.removeprefix("object/"))
 
 
 @dataclass(slots=True)
@@ -210,7 +213,7 @@ def _turn(params: ObjectsParams, state: State, turn: TurnRecorded, raw: Raw[Turn
     """Takes up whom and what a turn names, and what it states of them."""
     if turn.role not in ("user", "assistant"):
         return _NONE
-    names = state.index(_names)
+    names = state.index(_Names).meant
     user, text = turn.role == "user", raw.text
     known = [form for form in text.forms if form in names]
     fresh = [name for name in text.names if name not in names and name.isalpha() and len(name) > 2]

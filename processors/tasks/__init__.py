@@ -84,6 +84,8 @@ class Link:
 class _Live:
     """The tasks that have not ended, by their words: an index of the records."""
 
+    __slots__ = ("termed",)
+
     def __init__(self, state: State) -> None:
         self.termed: dict[str, list[str]] = {}
         for key, task in state.scan("task/", Task):
@@ -125,8 +127,9 @@ class _Desk:
 
     def begin(self, id: str, task: Task) -> None:
         """A task is one of those that have not ended."""
+        live = self.state.index(_Live)
         self.state.put(f"task/{id}", task)
-        self.state.index(_Live).add(id, task)
+        live.add(id, task)
 
     def tell(self, id: str, task: Task, change: str) -> None:
         """Keeps a task, and tells how it stands."""

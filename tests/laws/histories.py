@@ -110,7 +110,7 @@ SAYINGS = {
 }
 FACTS = (
     *("retract", "declare", "close", "reopen", "decline", "flag", "note", "settle", "end", "summary", "tick"),
-    *("recall", "recall", "reward", "pin", "consolidate", "judge", "task", "progress"),
+    *("recall", "recall", "reward", "pin", "consolidate", "judge", "task", "progress", "flag"),
 )
 
 
@@ -325,7 +325,7 @@ def wide(count: int, sessions: int = 24, backlog: int = 300) -> list[Move]:
     open_sessions = [_Session(number, draw) for number in range(sessions)]
     found = [Move(kind, n, gap=SECOND, back=SOMEDAY + 7 * n) for n in range(backlog) for kind in ("declare", "note")]
     while len(found) < count:
-        place = draw.randrange(sessions)
+        place = max(0, draw.randrange(-1, sessions))  # the one that goes on to the end is long, too
         topics = _visit(open_sessions[place], topics, found, draw)
         if place and draw.random() < 0.5:
             again = draw.random() < 0.2
