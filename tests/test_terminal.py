@@ -51,6 +51,7 @@ QUESTIONS = [
     ["notes", "take", "x", "--note", EVIL], ["notes", "settle", f"n{EVIL}"], ["notes", "settle", EVIL],
     ["tasks"], ["tasks", "list", "--place", EVIL], ["tasks", "declare", EVIL, "--after-task", EVIL],
     ["tasks", "update", f"k{EVIL}", "--reason", EVIL], ["tasks", "update", EVIL],
+    ["objects"], ["objects", EVIL, "--history"], ["objects", "--kind", EVIL],
     ["long-term"], ["long-term", "list", "--session", EVIL], ["long-term", "inherit", EVIL, "--session", f"x{EVIL}"],
     ["recall", "crane"], ["recall", EVIL], ["recall", "Porto", "--history", "--forgotten"],
     ["needs-recall", "crane", "--session", EVIL], ["memory", ID], ["memory", EVIL], ["reward", ID], ["pin", ID],

@@ -28,12 +28,14 @@ from processors.objects.reading import (
     VALUES,
     Statement,
     bare_name,
+    called,
     cut,
+    may_rule,
     people,
     rule,
     runs,
     sentences,
-    speaks_of_self,
+    shows_people,
 )
 from processors.objects.reading import statement as read_statement
 from processors.objects.section import SECTIONS
@@ -63,6 +65,7 @@ class ObjectsParams(Params):
 NAME, MOST_NAMES, NEAR, MEANT, TOLD = 48, 6, 6, 4, 24
 """Characters of a name, aliases, neighbours, objects that a name may mean, and statements of one turn that are kept."""
 _NONE: tuple[Derived, ...] = ()
+_NOBODY: tuple[str, ...] = ()
 
 
 @dataclass(slots=True)
@@ -70,6 +73,8 @@ class Object:
     """State, `object/<id>`."""
 
     name: str
+    first: str
+    """The name that it was first known by, folded to lower case."""
     kind: Kind
     aliases: list[str] = field(default_factory=list)
     role: str = ""
@@ -136,7 +141,7 @@ class _Reading:
         # Why another id: one of those that are meant may have been known by that name alone.
         id = derived_id("object", self.turn.space, f"{aliases[0]}?" if meant else aliases[0])
         if self.state.get(f"object/{id}", Object) is None:
-            self.state.put(f"object/{id}", Object(name, kind))
+            self.state.put(f"object/{id}", Object(name, aliases[0], kind))
         return self._called(id, name, aliases)
 
     def _called(self, id: str, name: str, aliases: Sequence[str]) -> str:
@@ -217,24 +222,22 @@ def _turn(params: ObjectsParams, state: State, turn: TurnRecorded, raw: Raw[Turn
     user, text = turn.role == "user", raw.text
     known = [form for form in text.forms if form in names]
     fresh = [name for name in text.names if name not in names and name.isalpha() and len(name) > 2]
-    mine = user and speaks_of_self(turn.content)
     scene = state.get(f"scene/{turn.session}", Scene)
     new_voice = user and bool(turn.agent) and (scene is None or turn.agent not in scene.voices)
-    if not (known or fresh or mine or new_voice or scene is not None):
+    if not (known or fresh or user or (scene is not None and scene.people)):
         return _NONE
     reading = _Reading(params, state, turn, names)
-    found = _found(reading, known, fresh) if known or fresh else {}
+    found = _found(reading, known, fresh, text.forms) if known or fresh else {}
     speaker = ""
-    if user and turn.agent and (mine or new_voice):
+    if user and turn.agent:
         speaker = reading.make(turn.agent, "person", [turn.agent.lower()[:NAME]])
-        scene = scene or Scene()
         if new_voice:
+            scene = scene or Scene()
             scene.voices = [*scene.voices, turn.agent][-MEANT:]
-            reading.mention(speaker, "speaks", [reading.object(id).aliases[0] for id in found])
+            reading.mention(speaker, "speaks", [reading.object(id).first for id in found])
             state.put(f"scene/{turn.session}", scene)
-    persons = [id for id in found if reading.object(id).kind == "person" and id != speaker]
-    if mine or found or (scene is not None and scene.people):
-        _state(reading, speaker if mine else "", found, persons or (scene.people if scene is not None else []))
+    persons = [id for id, own in found.items() if reading.object(id).kind == "person" and not called(turn.content, own)]
+    _state(reading, speaker, found, persons or (scene.people if scene is not None else _NOBODY))
     if persons:
         scene = scene or Scene()
         if scene.people != persons[:MEANT]:
@@ -243,20 +246,23 @@ def _turn(params: ObjectsParams, state: State, turn: TurnRecorded, raw: Raw[Turn
     return reading.out
 
 
-def _found(reading: _Reading, known: Sequence[str], fresh: Sequence[str]) -> dict[str, list[str]]:
+def _found(reading: _Reading, known: Sequence[str], fresh: Sequence[str], forms: Sequence[str]) -> dict[str, list[str]]:
     """The objects that a turn names, each with the words that name it; told of."""
     turn, params = reading.turn, reading.params
     told = dict[str, str]()
-    for shown in people(turn.content):
-        told.setdefault(shown.word, shown.role)
-    whole = runs(turn.content)
     found: dict[str, list[str]] = {}
+    unsure = bool(fresh) or any(len(reading.names[word]) > 1 for word in known)
+    # Why not always: most names that are said are those of people who are known, and looking costs.
+    if unsure or shows_people(forms) or any(reading.object(reading.names[w][0]).kind != "person" for w in known):
+        for shown in people(turn.content):
+            told.setdefault(shown.word, shown.role)
+    whole = runs(turn.content) if unsure else {}
     spoken = {word for words in whole.values() for word in map(bare_name, words.split())}
     for word in dict.fromkeys([*known, *fresh]):
         if word in whole:
             run = whole[word]
             parts = [part for part in map(bare_name, run.split()) if part]
-            person = not told.keys().isdisjoint(parts)
+            person = not told.keys().isdisjoint(parts) or _is_person(reading, parts[0])
             aliases = [parts[0], run.lower()[:NAME]] if person else [run.lower()[:NAME]]
             meant = reading.names.get(parts[0], []) if person else []
             if person and meant and not _same(reading, meant, run):
@@ -276,10 +282,15 @@ def _found(reading: _Reading, known: Sequence[str], fresh: Sequence[str]) -> dic
         one.role = role or one.role
         if len(found) >= params.turn:
             break
-    near = {id: reading.object(id).aliases[0] for id in found}
+    near = {id: reading.object(id).first for id in found}
     for id in found:
         reading.mention(id, "named", [name for other, name in near.items() if other != id])
     return found
+
+
+def _is_person(reading: _Reading, word: str) -> bool:
+    meant = reading.names.get(word, ())
+    return bool(meant) and all(reading.object(id).kind == "person" for id in meant)
 
 
 def _same(reading: _Reading, meant: Sequence[str], run: str) -> bool:
@@ -294,8 +305,9 @@ def _state(reading: _Reading, speaker: str, found: dict[str, list[str]], persons
     """Keeps what the sentences of a turn state."""
     turn, stated = reading.turn, Stated()
     own: list[Statement] = []
+    rules = may_rule(turn.content)
     for sentence in sentences(turn.content):
-        if named := rule(sentence):
+        if rules and (named := rule(sentence)):
             id = reading.make(named, "knowledge", [named])
             reading.mention(id, "named")
             reading.state_of(id, Statement(cut(sentence), "rule", 0.8, False, False), stated)

@@ -9,10 +9,10 @@ from importlib.resources import files
 from typing import Any, NamedTuple
 
 from processors.objects.events import Says
-from streams.core.text.commonness import CLASSES, LIGHT, RARE
+from streams.core.text.commonness import CLASSES
 from streams.core.text.cues import COMMON, STOP
 from streams.core.text.telling import excerpt
-from streams.core.text.terms import WORDS, terms
+from streams.core.text.terms import STEM, WORDS
 
 READ, TEXT, LEAST = 800, 200, 3
 """Characters of a turn that are read, of a statement that are kept, and words that one has at least."""
@@ -31,12 +31,10 @@ _KINDS: tuple[tuple[Says, re.Pattern[str], float], ...] = (
 )
 """What a statement tells, by the first that its words match, and how strong it is."""
 _CALLS = {name: frozenset(words.split()) for name, words in _TABLE["calls"].items()}
+_YOU = frozenset(("you", "your", "yours", "you're", "you've", "you'll", "you'd"))
+_BEGINS = frozenset(fragment.split(" ")[0] for fragment in _TABLE["words"]["bare"])
 _STOPS = {ord(mark): " " for mark in '.,;:!?()"“”…'} | {ord("’"): "'"}
-_MINE, _IDLE, _BARE = (
-    _any("mine"),
-    _any("idle"),
-    re.compile(rf"(?:{'|'.join(_TABLE['words']['bare'])})(?!\w)", re.IGNORECASE),
-)
+_IDLE, _BARE = _any("idle"), re.compile(rf"(?:{'|'.join(_TABLE['words']['bare'])})(?!\w)", re.IGNORECASE)
 _ORDER = re.compile(r"(?<!\w)(?:keep|make|answer|reply|respond|explain|call me|no) ", re.IGNORECASE)
 _RULE_NAME, _RULE = _any("rule_name"), _any("rule")
 _BREAK = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])|\n+")
@@ -56,8 +54,7 @@ _BEFORE = re.compile(rf"(?<!\w)(?i:{_TABLE['people']['before']}) {_NAME.format('
 _BEHIND = re.compile(rf"{_NAME.format('name')} {_TABLE['people']['behind']}(?!\w)")
 LEADS = frozenset(_TABLE["people"]["leads"].split())
 """Words that begin with a capital before a name and are no part of it."""
-_RUN = re.compile(r"[A-Z][\w'’&-]*(?: (?:of |de |van |von |the )?[A-Z][\w'’&-]*){1,3}")
-_SHE = re.compile(r"^(?:she|he)(?:['’]s|['’]d|['’]ll)? ", re.IGNORECASE)
+_RUN = re.compile(r"[A-Z][\w'’&-]*(?: (?:de |van |von |da )?[A-Z][\w'’&-]*){1,3}")
 
 
 class Statement(NamedTuple):
@@ -87,38 +84,37 @@ def sentences(content: str) -> list[str]:
 
 
 def statement(sentence: str) -> Statement | None:
-    """What a sentence states; None where it is too short, or only answers the other."""
-    words = sentence.lower().translate(_STOPS).split()
-    if len(words) < LEAST or (not manner(sentence, words) and _IDLE.search(sentence)):
+    """What a sentence states; None where it is too short, tells nothing, or only answers the other."""
+    plain = sentence.split()
+    if len(plain) < LEAST:
+        return None
+    words = {*sentence.lower().translate(_STOPS).split()}
+    manner = not _CALLS["manner"].isdisjoint(words) and bool(_KINDS[0][1].search(sentence))
+    if not manner and (not _YOU.isdisjoint(words) or (not _CALLS["idle"].isdisjoint(words) and _IDLE.search(sentence))):
         return None
     bare = sentence if (lead := _LEADING.match(sentence)) is None else sentence[lead.end() :]
-    mine = not _CALLS["mine"].isdisjoint(words) and bool(_MINE.search(sentence) or _BARE.match(bare))
-    if not _tells(sentence, 2 if mine else 1):
+    mine = not _CALLS["mine"].isdisjoint(words) or (
+        bare.split(" ", 1)[0].lower() in _BEGINS and bool(_BARE.match(bare))
+    )
+    if not _tells(plain, 2 if mine else 1):
         return None
-    told: tuple[Says, float] = ("fact", 0.5)
-    for says, pattern, strength in _KINDS:
+    told: tuple[Says, float] = ("manner", 0.95) if manner else ("fact", 0.5)
+    for says, pattern, strength in () if manner else _KINDS[1:]:
         if not _CALLS[says].isdisjoint(words) and pattern.search(sentence):
             told = says, strength
             break
-    mine = mine or (told[0] == "manner" and bool(_ORDER.search(sentence)))
-    return Statement(cut(sentence), *told, mine, bool(_SHE.match(bare)))
+    mine = mine or (manner and bool(_ORDER.search(sentence)))
+    return Statement(cut(sentence), *told, mine, bare[:3].lower().strip("'’ ") in ("she", "he"))
 
 
-def manner(sentence: str, words: Sequence[str]) -> bool:
-    """Whether a sentence tells how somebody likes to be answered: it may well say "your answers"."""
-    return not _CALLS["manner"].isdisjoint(words) and bool(_KINDS[0][1].search(sentence))
+def _tells(words: Sequence[str], least: int) -> bool:
+    """Whether words tell something: `least` of them are not light."""
+    return sum([1 for word in words if (stem := WORDS[word][STEM]) and CLASSES[stem]]) >= least
 
 
-def _tells(sentence: str, least: int) -> bool:
-    """Whether a sentence has words that tell something: a rare one, or `least` that are not light."""
-    classes = [CLASSES[stem] for stem in terms(sentence)[0]]
-    return RARE in classes or len(classes) - classes.count(LIGHT) >= least
-
-
-def speaks_of_self(content: str) -> bool:
-    """Whether a turn has a word by which its speaker may speak of herself."""
-    words = content[:READ].lower().translate(_STOPS).split()
-    return not _CALLS["mine"].isdisjoint(words) or not _CALLS["manner"].isdisjoint(words)
+def shows_people(forms: Sequence[str]) -> bool:
+    """Whether a turn has a word for who somebody is to its speaker."""
+    return not VALUES.keys().isdisjoint(forms)
 
 
 def people(content: str) -> Iterator[Person]:
@@ -143,6 +139,11 @@ def runs(content: str) -> dict[str, str]:
     return found
 
 
+def may_rule(content: str) -> bool:
+    """Whether a turn has a word for what demands something."""
+    return any(word in content for word in _CALLS["rule"])
+
+
 def rule(sentence: str) -> str:
     """What a sentence that demands something is about: "refund policy"; "" where it demands nothing."""
     named = _RULE_NAME.search(sentence)
@@ -150,6 +151,17 @@ def rule(sentence: str) -> str:
         return ""
     words = [word for word in named["name"].lower().split() if WORDS[word][1] or word.endswith("policies")]
     return " ".join(words[-2:]) if len(words) > 1 else ""
+
+
+def called(content: str, names: Sequence[str]) -> bool:
+    """Whether a turn only calls somebody by name ("Wow, Marta!"): who is called is not meant by "she"."""
+    words = content[:READ].split()
+    found = [place for place, word in enumerate(words) if bare_name(word) in names]
+    return bool(found) and all(
+        words[place][-1] in ",!.?"
+        and (not place or words[place - 1][-1] in ",!.?" or words[place - 1].lower() in LEADS)
+        for place in found
+    )
 
 
 def bare_genitive(name: str) -> str:

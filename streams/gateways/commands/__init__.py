@@ -17,7 +17,7 @@ _HERE = {
         "context": "ask", "layers": "ask", "show": "ask", "manifest": "ask", "links": "ask",
         "query": "queries", "sql": "queries",
         "efforts": "efforts:app", "offers": "offers:app", "notes": "notes:app",
-        "tasks": "tasks:app",
+        "tasks": "tasks:app", "objects": "objects",
         "long-term": "long_term:app",
         "recall": "recall", "needs-recall": "recall", "memory": "recall",
     },

@@ -36,6 +36,7 @@ LISTS = {
     "efforts": ("efforts", "last_at DESC, space, effort"),
     "notes": ("notes", "deadline, space, note"),
     "tasks": ("tasks", "place, priority DESC, space, task"),
+    "objects": ("objects", "mentions DESC, space, name, object"),
     "links": ("links", "strength DESC, first, second"),
     "offers": ("offers", ""),
 }
