@@ -12,7 +12,7 @@ from processors.objects.events import Says
 from streams.core.text.commonness import CLASSES
 from streams.core.text.cues import COMMON, STOP
 from streams.core.text.telling import excerpt
-from streams.core.text.terms import STEM, WORDS
+from streams.core.text.terms import WORDS
 
 READ, TEXT, LEAST = 800, 200, 3
 """Characters of a turn that are read, of a statement that are kept, and words that one has at least."""
@@ -108,8 +108,8 @@ def statement(sentence: str) -> Statement | None:
 
 
 def _tells(words: Sequence[str], least: int) -> bool:
-    """Whether words tell something: `least` of them are not light."""
-    return sum([1 for word in words if (stem := WORDS[word][STEM]) and CLASSES[stem]]) >= least
+    """Whether words tell something: the stems of `least` of them are not light."""
+    return sum([1 for word in words if (stem := WORDS[word][2]) and CLASSES[stem]]) >= least
 
 
 def shows_people(forms: Sequence[str]) -> bool:

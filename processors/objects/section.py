@@ -84,7 +84,7 @@ def spoken_of(params: Any, own: ObjectSectionParams, ask: Ask, read: Reader) -> 
     turns = [turn.id for turn in islice(read.session(), max(own.recent, own.said))]
     left = own.most
     for one in known(read, ids):
-        now = one.object.turn in turns[: own.recent]
+        now = one.object.how == "named" and one.object.turn in turns[: own.recent]
         shown = [s for s in one.said if s.turn not in turns[: own.said] and (s.says == "manner" or now)]
         if not (now or one.object.how == "speaks" or one.object.kind == "person"):
             continue

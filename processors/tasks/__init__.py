@@ -8,10 +8,10 @@ could go on holds its own less firmly with time:
 
     firmness = priority * 0.5 ** (hours since it was last spoken of / 24)
 
-A task is declared (`task-declared`, `task-updated`), and then ends only by such a fact; or it is made of talk: work
-that begins with a request (an effort's), done when the effort is concluded, open again when it is resumed. Talk is
-about the task of its effort, else about the one with whose words it shares enough. "Waiting for…", "half done", "the
-next step is…" move that task; what says that the thing waited for is there unblocks whichever waits for it.
+A task is declared (`task-declared`, `task-updated`), and then ends only by such a fact; or it is made of talk: what an
+effort first asks for, done when the effort is concluded, open again when it is resumed. Talk is about the task of its
+effort, else about the one with whose words it shares enough. "Waiting for…", "half done", "the next step is…" move that
+task; what says that the thing waited for is there unblocks whichever waits for it.
 
 Source: three-column working memory.
 """
@@ -39,6 +39,8 @@ STEMS, STEM, NEEDING = 8, 24, 16
 """Stems kept of a task and of what it waits for; characters of one; tasks that wait for one other."""
 OFTEN = 30 * MINUTE
 """How often it is written down that a task was spoken of."""
+_ASKING = frozenset(("opening", "asks"))
+"""Cues of a turn that may ask for work."""
 _NONE: tuple[Derived, ...] = ()
 
 
@@ -253,19 +255,25 @@ def _opened(params: TasksParams, state: State, effort: EffortOpened, raw: Raw[An
     if not isinstance(turn, TurnRecorded) or turn.role != "user" or turn.id != effort.turn:
         return _NONE
     desk = _Desk(params, state, turn, turn.id, raw.now)
+    _ask(desk, effort.effort, raw)
+    return desk.out
+
+
+def _ask(desk: _Desk, effort: str, raw: Raw[TurnRecorded]) -> None:
+    """What a turn asks for is the task of its effort, unless its words are those of a task that is known."""
+    params, state, turn = desk.params, desk.state, raw.event
     if known := desk.alike(raw.text.terms):
-        state.put(f"effort/{effort.effort}", Link(known))
-        return _NONE
+        state.put(f"effort/{effort}", Link(known))
+        return
     if not (asked := request(turn.content)):
-        return _NONE
+        return
     id, haste = derived_id("task", turn.space, turn.id), urgency(turn.content)
     priority = params.urgent if haste > 0 else params.someday if haste < 0 else params.asked
     task = Task(asked, "talk", turn.id, turn.at, priority, stems_of(asked), touched=raw.now)
-    state.put(f"effort/{effort.effort}", Link(id))
+    state.put(f"effort/{effort}", Link(id))
     state.put(f"turn/{turn.id}", Link(id))
     desk.begin(id, task)
     desk.enter(id, task, "")
-    return desk.out
 
 
 def _said(params: TasksParams, state: State, threaded: TurnThreaded, raw: Raw[Any]) -> Sequence[Derived]:
@@ -274,11 +282,15 @@ def _said(params: TasksParams, state: State, threaded: TurnThreaded, raw: Raw[An
     if not isinstance(turn, TurnRecorded) or turn.role not in ("user", "assistant"):
         return _NONE
     talk = state.get(f"talk/{turn.session}", Link)
+    desk = _Desk(params, state, turn, turn.id, raw.now)
+    effort = threaded.effort
+    asks = effort and turn.role == "user" and not _ASKING.isdisjoint(raw.text.cues)
+    if asks and state.get(f"effort/{effort}", Link) is None:
+        _ask(desk, effort, raw)
     if talk is None and not state.index(_Live).termed:
         return _NONE
-    desk = _Desk(params, state, turn, turn.id, raw.now)
     before = talk.task if talk is not None else ""
-    id = _about(desk, threaded.effort, before, raw)
+    id = _about(desk, effort, before, raw)
     if id != before:
         state.put(f"talk/{turn.session}", Link(id))
         desk.out.append(TaskTurnedTo(turn.space, turn.session, turn.at, id, turn.id))
