@@ -9,7 +9,7 @@ that of the strongest statement. Source: three-column working memory.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from itertools import islice
 from typing import Any, NamedTuple
 
@@ -44,7 +44,7 @@ class ObjectColumnParams(Params):
     most: int = param(20, "objects", "the most salient of the neighbourhood", PAPER, ge=0)
     each: int = param(3, "statements", "of one object", ge=0)
     least: float = param(0.45, "salience", "what is less has little to do with what is being done", ge=0)
-    turns: int = param(5, "turns", "what they name is recent", PAPER, ge=1)
+    turns: int = param(5, "turns", "what they name is recent, since the talk came to the task at hand", PAPER, ge=1)
     recency: float = param(0.3, "weight", "of being named by the last turn; less by those before", PAPER, ge=0)
     task: float = param(0.4, "weight", "of being named by the task at hand", PAPER, ge=0)
     note: float = param(0.2, "weight", "of being named by a note that surfaced", PAPER, ge=0)
@@ -105,8 +105,8 @@ def column(params: Any, own: ObjectColumnParams, ask: Ask, read: Reader) -> Iter
     """The most salient objects with what is known of them; first what time it is."""
     time, urgency = _season(own, ask.now)
     yield Piece("time", "what time it is", 0.2 * urgency, f"- now: {time}" + f" (urgency x{urgency:g})" * (urgency > 1))
-    turns = {turn.id: place for place, turn in enumerate(islice(read.session(), own.turns))}
-    task, notes = _words(read, ask, own.turns)
+    turns = {turn: place for place, turn in enumerate(_recent(read, ask, own.turns))}
+    task, notes = _words(read, ask, turns)
     found: dict[str, tuple[float, Known]] = {}
     front = list(read.members("objects", ask.session, READ).newest)
     front += [derived_id("object", ask.space, word) for word in dict.fromkeys([*task, *notes])][:READ]
@@ -129,6 +129,15 @@ def column(params: Any, own: ObjectColumnParams, ask: Ask, read: Reader) -> Iter
             yield _row(own, one, salience, {*task, *notes})
 
 
+def _recent(read: Reader, ask: Ask, most: int) -> Iterator[str]:
+    """The session's last turns, the newest first, since the talk came to the task at hand."""
+    turned = read.kept(TaskTurnedTo, [ask.session]).get(ask.session)
+    for turn in islice(read.session(), most):
+        yield turn.id
+        if turned is not None and turn.id == turned.turn:
+            return
+
+
 def _row(own: ObjectColumnParams, one: Known, salience: float, about: set[str]) -> Piece:
     """An object in a line: who it is, and its statements that share a word with what is being done, or serve always."""
     serving = [s for s in one.said if s.says in ("manner", "role") or not about.isdisjoint(terms(s.text)[0])]
@@ -146,13 +155,12 @@ def _named(one: ObjectMentioned, words: Sequence[str]) -> bool:
     return any(set(terms(name)[0]) <= set(words) and terms(name)[0] for name in names)
 
 
-def _words(read: Reader, ask: Ask, turns: int) -> tuple[list[str], list[str]]:
+def _words(read: Reader, ask: Ask, last: Collection[str]) -> tuple[list[str], list[str]]:
     """The stems of the task at hand (of all active ones where none is), and of the notes that just surfaced."""
     turned = read.kept(TaskTurnedTo, [ask.session]).get(ask.session)
     ids = [turned.task] if turned is not None and turned.task else read.members("tasks", "active", 8).newest
     tasks = [one for one in read.kept(TaskChanged, ids).values() if one.place != "ended"]
     said = [f"{one.description} {one.step} {one.reason}" for one in tasks]
-    last = {turn.id for turn in islice(read.session(), turns)}
     newest = read.members("surfaced", ask.session, READ).newest
     surfaced = [note for note, one in read.kept(NoteSurfaced, newest).items() if one.turn in last]
     noted = [f"{one.content} {one.context}" for one in read.kept(NoteOpened, surfaced).values()]

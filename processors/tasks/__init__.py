@@ -10,7 +10,7 @@ could go on holds its own less firmly with time:
 
 A task is declared (`task-declared`, `task-updated`), and then ends only by such a fact; or it is made of talk: what an
 effort first asks for, done when the effort is concluded, open again when it is resumed. Talk is about the task of its
-effort, else about the one with whose words it shares enough. "Waiting for…", "half done", "the next step is…" move that
+effort, or the one with whose words it shares enough. "Waiting for…", "half done", "the next step is…" move that
 task; what says that the thing waited for is there unblocks whichever waits for it.
 
 Source: three-column working memory.
@@ -37,6 +37,8 @@ __all__ = ["PROCESSOR", "TaskChanged", "TaskTurnedTo", "TasksParams"]
 
 STEMS, STEM, NEEDING = 8, 24, 16
 """Stems kept of a task and of what it waits for; characters of one; tasks that wait for one other."""
+ANOTHER = 3
+"""Telling stems of a request that is another task than the one its effort is about: fewer only add to that."""
 OFTEN = 30 * MINUTE
 """How often it is written down that a task was spoken of."""
 _ASKING = frozenset(("opening", "asks"))
@@ -228,8 +230,9 @@ class _Desk:
         """A task waits for something."""
         task.status, task.reason, task.waits = "blocked", cut(reason), stems_of(reason)
 
-    def alike(self, said: Sequence[str]) -> str:
-        """The task with whose words a turn's stems share enough, the most; "" for none."""
+    def alike(self, said: Sequence[str], known: str = "", share: float = 0.0) -> str:
+        """The task with whose words a turn's stems share enough, the most, `known` where it is one of those, and of
+        its own words at least a `share`; "" for none."""
         termed = self.state.index(_Live).termed
         if termed.keys().isdisjoint(said):
             return ""
@@ -240,8 +243,11 @@ class _Desk:
             if len(ids) <= params.alike:
                 for id in ids:
                     sums[id] = sums.get(id, 0.0) + weights[CLASSES[stem]]
-        best = max(sums, key=lambda id: (r6(sums[id]), id), default="")
-        return best if best and sums[best] + 1e-9 >= params.enough else ""
+        best = max(sums, key=lambda id: (r6(sums[id]), id == known, id), default="")
+        task = self.task(best)
+        if task is None or sums[best] + 1e-9 < params.enough:
+            return ""
+        return best if sums[best] >= share * sum(weights[CLASSES[stem]] for stem in task.stems) else ""
 
 
 def stems_of(text: str) -> list[str]:
@@ -259,13 +265,14 @@ def _opened(params: TasksParams, state: State, effort: EffortOpened, raw: Raw[An
     return desk.out
 
 
-def _ask(desk: _Desk, effort: str, raw: Raw[TurnRecorded]) -> None:
-    """What a turn asks for is the task of its effort, unless its words are those of a task that is known."""
+def _ask(desk: _Desk, effort: str, raw: Raw[TurnRecorded], least: int = 0) -> None:
+    """What a turn asks for, in `least` telling words, is a task, unless its words are those of one that is known."""
     params, state, turn = desk.params, desk.state, raw.event
-    if known := desk.alike(raw.text.terms):
+    if known := desk.alike(raw.text.terms, share=params.same):
         state.put(f"effort/{effort}", Link(known))
         return
-    if not (asked := request(turn.content)):
+    asked = request(turn.content)
+    if not asked or len(stems_of(asked)) < least:
         return
     id, haste = derived_id("task", turn.space, turn.id), urgency(turn.content)
     priority = params.urgent if haste > 0 else params.someday if haste < 0 else params.asked
@@ -284,9 +291,10 @@ def _said(params: TasksParams, state: State, threaded: TurnThreaded, raw: Raw[An
     talk = state.get(f"talk/{turn.session}", Link)
     desk = _Desk(params, state, turn, turn.id, raw.now)
     effort = threaded.effort
-    asks = effort and turn.role == "user" and not _ASKING.isdisjoint(raw.text.cues)
-    if asks and state.get(f"effort/{effort}", Link) is None:
-        _ask(desk, effort, raw)
+    if effort and turn.role == "user" and not _ASKING.isdisjoint(raw.text.cues):
+        link = state.get(f"effort/{effort}", Link)
+        if state.get(f"turn/{turn.id}", Link) is None:
+            _ask(desk, effort, raw, 0 if link is None else ANOTHER)
     if talk is None and not state.index(_Live).termed:
         return _NONE
     before = talk.task if talk is not None else ""
@@ -309,16 +317,17 @@ def _said(params: TasksParams, state: State, threaded: TurnThreaded, raw: Raw[An
 
 
 def _about(desk: _Desk, effort: str, before: str, raw: Raw[TurnRecorded]) -> str:
-    """The task that a turn is about: its effort's, else the one whose words it shares; a word aside changes nothing."""
+    """The task that a turn is about: the one whose words it shares, else the one its effort was last about. A word
+    aside changes nothing."""
     state = desk.state
     link = state.get(f"effort/{effort}", Link) if effort else None
-    if link is not None and desk.task(link.task) is not None:
-        return link.task
-    found = desk.alike(raw.text.terms)
-    if found and effort and link is None:
-        state.put(f"effort/{effort}", Link(found))
-    if found or effort:
+    known = link.task if link is not None and desk.task(link.task) is not None else ""
+    if found := desk.alike(raw.text.terms, known or before):
+        if effort and found != known:
+            state.put(f"effort/{effort}", Link(found))
         return found
+    if effort:
+        return known
     return before if desk.task(before) is not None else ""
 
 
@@ -332,6 +341,9 @@ def _move(desk: _Desk, id: str, task: Task, turn: TurnRecorded) -> None:
     told = said(turn.content, turn.role)
     if told.dropped:
         desk.end(id, task, "dropped", turn.content)
+        return
+    if told.done and task.source == "talk" and not set(task.stems).isdisjoint(stems_of(told.done)):
+        desk.end(id, task, "complete", told.done)
         return
     changed = ""
     if told.waits and told.waits != task.reason:

@@ -35,6 +35,7 @@ _SHARES = (
     *((_words("most"), 0.7), (_words("nearly"), 0.9)),
 )
 _REQUEST, _ORDERS, _URGENT, _SOMEDAY = _words("request"), _words("orders"), _words("urgent"), _words("someday")
+_DONE = _words("done")
 _NOT, _YET = _words("not"), _words("yet")
 
 
@@ -48,6 +49,8 @@ class Said(NamedTuple):
     step: str = ""
     begun: bool = False
     dropped: bool = False
+    done: str = ""
+    """The sentence that says that something is done."""
 
 
 NOTHING = Said()
@@ -74,6 +77,8 @@ def said(content: str, role: str) -> Said:
             found = found._replace(waits=cut(waits["tail"]))
         elif role == "user" and _DROPPED.search(text):
             found = found._replace(dropped=True)
+        elif _DONE.search(text) and not _NOT.search(text) and not _YET.search(text):
+            found = found._replace(done=cut(text))
         for pattern, share in _SHARES:
             if (moved := pattern.search(text)) and not _NOT.search(text, 0, moved.start()):
                 found = found._replace(share=min(1.0, int(moved["share"]) / 100) if share < 0 else share)

@@ -27,6 +27,9 @@ class TasksParams(Params):
     enough: float = param(
         1, "weight", "of shared words that tell which task is spoken of: a rare one, or two ordinary ones", gt=0
     )
+    same: float = param(
+        0.5, "share", "of a task's words in a request: it asks for that task, and for no other", ge=0, le=1
+    )
     rare: float = param(1, "weight", "as for notes", ge=0)
     ordinary: float = param(0.65, "weight", "as for notes", ge=0)
     common: float = param(0.4, "weight", "as for notes", ge=0)

@@ -25,7 +25,7 @@ class TaskColumnParams(TaskSectionParams):
     """How the column of tasks is shown."""
 
     brief: int = param(
-        10, "tokens", "of an active task that the talk is not about: enough to know that it is there", ge=4
+        4, "tokens", "of an active task that the talk is not about: enough to know that it is there", ge=3
     )
 
 
@@ -70,16 +70,20 @@ def at_hand(params: Any, own: TaskSectionParams, ask: Ask, read: Reader) -> Iter
 
 
 def column(params: Any, own: TaskColumnParams, ask: Ask, read: Reader) -> Iterator[Piece]:
-    """The task at hand in full, and that the other active ones are there."""
+    """The task at hand in full; of the other active ones the names of those that wait, and how many there are."""
     hand = _at_hand(ask, read)
     if hand is not None:
         yield _piece(hand, "the task at hand", 1.0, _told(hand, own.line))
     ids = read.members("tasks", "active", READ).newest
     active = sorted(read.kept(TaskChanged, ids).values(), key=lambda task: (-task.priority, task.task))
-    for task in active:
-        if task is not hand and (hand is None or task.task != hand.task):
-            words = f"{clip(task.description, own.brief)} ({task.status.replace('_', ' ')})"
-            yield _piece(task, "active", own.worth * task.priority, words)
+    others = [task for task in active if hand is None or task.task != hand.task]
+    named = [task for task in others if hand is None or task.status in ("blocked", "awaiting_input")]
+    words = [f"{clip(' '.join(task.description.split()), own.brief)} ({task.status.split('_')[0]})" for task in named]
+    if left := len(others) - len(named):
+        words.append(f"{left} more" if words else f"{left}")
+    if words:
+        told = {"tasks": [task.task for task in others]}
+        yield Piece("active", "active, too", own.worth, f"- also active: {', '.join(words)}", data=told)
 
 
 SECTIONS = (

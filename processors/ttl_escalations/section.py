@@ -60,7 +60,7 @@ def due(deadline: int, now: int) -> str:
 class SurfacedParams(Params):
     """Which notes the column of notes shows."""
 
-    turns: int = param(5, "turns", "the last ones, in which a note surfaced that is shown", PAPER, ge=1)
+    turns: int = param(3, "turns", "the last ones, in which a note surfaced that is shown: then the talk went on", ge=1)
     line: int = param(48, "tokens", "a note is a line", ge=8)
 
 

@@ -8,7 +8,7 @@ and notes in one space, so that whatever grows with how many there are is seen t
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from random import Random
 
 from hypothesis import strategies as st
@@ -101,16 +101,21 @@ SAYINGS = {
     "states": "Actually my favourite colour is {colour}. I live in {city}.",
     "moved": "I moved to {city}; I no longer work at {1}.",
     "prefers": "I prefer {2}. My phone number is not 555-01{n} but 555-02{n}.",
-    "waits": "For {0} we are waiting for the answer of {who} about {1}.",
-    "moves": "{1} is half done; the next step is {2}. Please write it down.",
-    "came": "Good news: {who} sent us the answer about {1}, we have it now.",
     "tool": '{{"exit": {n}, "out": "{1}: {2}"}}',
     "system": "You help with {0}. Be brief.",
     "odd": "\u202e🤖 \x00 ## {1} ```\nis it done?\n``` 東京の天気",
 }
+VARIED = {"recall": ("recall", "task", "progress"), "soon": ("soon", "waits"), "detail": ("detail", "detail", "moves"),
+          "asked": ("asked", "came")}  # fmt: skip
+"""Moves that are told in turns in one of several ways, so that what people set out to do is told, too."""
+MORE = {
+    "waits": "For {0} we are waiting for the answer of {who} about {1}.",
+    "moves": "{1} is half done; the next step is {2}. Please write it down.",
+    "came": "Good news: {who} sent us the answer about {1}, we have it now.",
+}
 FACTS = (
     *("retract", "declare", "close", "reopen", "decline", "flag", "note", "settle", "end", "summary", "tick"),
-    *("recall", "recall", "reward", "pin", "consolidate", "judge", "task", "progress", "flag"),
+    *("recall", "recall", "reward", "pin", "consolidate", "judge"),
 )
 
 
@@ -200,10 +205,12 @@ def recorded(events: Sequence[Outside]) -> list[Raw[Outside]]:
 def _event(move: Move, n: int, at: int, before: list[TurnRecorded]) -> Outside:
     space, id_, session = f"s{move.space}", f"e{n}", session_id(move.session)
     about = before[-min(move.back, len(before))] if before else None
-    if move.kind in SAYINGS:
+    ways = VARIED.get(move.kind, (move.kind,))
+    move = replace(move, kind=ways[n % len(ways)])
+    if move.kind in SAYINGS or move.kind in MORE:
         who = about.agent if about else "ann"
         taste = {"city": CITIES[n % 7], "colour": COLOURS[n % 5]}
-        text = SAYINGS[move.kind].format(*topic(move.topic), n=n % 7, who=who, **taste)
+        text = (SAYINGS | MORE)[move.kind].format(*topic(move.topic), n=n % 7, who=who, **taste)
         role = move.kind if move.kind in ("tool", "system") else "assistant" if move.agent % 3 == 1 else "user"
         reply_to = about.id if about and move.kind == "name" and len(before) >= move.back else ""
         return TurnRecorded(space, id_, at, session, person(move.agent), role, text, [], reply_to)  # type: ignore[arg-type]
@@ -299,7 +306,6 @@ TALK = (
     *("open", "open", "open", "shift", "shift", "shift", "work", "work", "work", "detail", "detail", "tool", "tool"),
     *("answer", "answer", "fixed", "perfect", "done", "failed", "asked", "back", "small", "greet", "thanks", "lead"),
     *("remind", "soon", "name", "name", "name", "empty", "states", "moved", "moved", "prefers", "system", "odd"),
-    *("waits", "moves", "came"),
 )
 SAID = (*FACTS, "note", "note", "note", "note")
 SCENES = (
@@ -325,7 +331,7 @@ def wide(count: int, sessions: int = 24, backlog: int = 300) -> list[Move]:
     open_sessions = [_Session(number, draw) for number in range(sessions)]
     found = [Move(kind, n, gap=SECOND, back=SOMEDAY + 7 * n) for n in range(backlog) for kind in ("declare", "note")]
     while len(found) < count:
-        place = max(0, draw.randrange(-1, sessions))  # the one that goes on to the end is long, too
+        place = draw.randrange(sessions)
         topics = _visit(open_sessions[place], topics, found, draw)
         if place and draw.random() < 0.5:
             again = draw.random() < 0.2
