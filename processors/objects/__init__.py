@@ -36,6 +36,7 @@ from processors.objects.reading import (
     runs,
     sentences,
     shows_people,
+    written,
 )
 from processors.objects.reading import statement as read_statement
 from processors.objects.section import SECTIONS
@@ -271,7 +272,7 @@ def _found(reading: _Reading, known: Sequence[str], fresh: Sequence[str], forms:
         elif word in fresh or len(reading.names.get(word, ())) != 1:
             if word in fresh and word in spoken:
                 continue
-            id = reading.make(word.title(), "person" if word in told else "entity", [word])
+            id = reading.make(written(turn.content, word), "person" if word in told else "entity", [word])
         else:
             id = reading.names[word][0]
         found.setdefault(id, []).append(word)

@@ -153,6 +153,12 @@ def rule(sentence: str) -> str:
     return " ".join(words[-2:]) if len(words) > 1 else ""
 
 
+def written(content: str, name: str) -> str:
+    """A name as it stands in a turn, given as it is folded."""
+    found = next((word for word in content.split() if bare_name(word) == name), name)
+    return bare_genitive(found.strip('.,;:!?"“”()'))
+
+
 def called(content: str, names: Sequence[str]) -> bool:
     """Whether a turn only calls somebody by name ("Wow, Marta!"): who is called is not meant by "she"."""
     words = content[:READ].split()
