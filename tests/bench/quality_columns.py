@@ -49,7 +49,7 @@ MANNERS = (
 BACK = ("Back to the {0} for {1}: where are we?", "What about the {0} for {1}?")
 WAITED = ("the signature", "the drawings", "the numbers", "the approval")
 NOTED = ("ask {who} about the deposit for the {matter}", "send the photographs of the {matter} to {firm}")
-EVERY = 4
+EVERY = 17
 """Of the turns on a task, one in so many is looked at: each costs a context as of its moment."""
 FACTS = (
     "{who} works at {firm} as the lead of {matter} matters.", "{who} usually signs on Mondays.",
