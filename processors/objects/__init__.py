@@ -265,9 +265,10 @@ def _found(reading: _Reading, known: Sequence[str], fresh: Sequence[str], forms:
             parts = [part for part in map(bare_name, run.split()) if part]
             person = not told.keys().isdisjoint(parts) or _is_person(reading, parts[0])
             aliases = [parts[0], run.lower()[:NAME]] if person else [run.lower()[:NAME]]
+            same = reading.names.get(run.lower()[:NAME], [])
             meant = reading.names.get(parts[0], []) if person else []
-            if person and meant and not _same(reading, meant, run):
-                aliases = [run.lower()[:NAME], parts[0]]
+            if len(same) == 1 or (person and meant and not _same(reading, meant, run)):
+                aliases = [run.lower()[:NAME], *aliases[:1]]
             id = reading.make(run, "person" if person else "entity", aliases)
         elif word in fresh or len(reading.names.get(word, ())) != 1:
             if word in fresh and word in spoken:
@@ -278,7 +279,7 @@ def _found(reading: _Reading, known: Sequence[str], fresh: Sequence[str], forms:
         found.setdefault(id, []).append(word)
         one = reading.object(id)
         role = next((told[w] for w in (word, *one.aliases) if told.get(w)), "")
-        if word in told and one.kind == "entity":
+        if one.kind == "entity" and (word in told or not told.keys().isdisjoint(one.name.lower().split())):
             one.kind = "person"
         one.role = role or one.role
         if len(found) >= params.turn:

@@ -99,6 +99,16 @@ def test_a_first_name_is_its_persons_where_only_one_has_it_and_stays_apart_where
     assert len({event.object for event in talk.all(ObjectMentioned) if "Marta" in event.name}) == 3
 
 
+def test_a_name_that_is_shown_to_be_a_persons_later_is_of_the_same_one() -> None:
+    talk = Talk()
+    talk.say("The drawings of the harbour are with Ada Castell.")
+    talk.say("I asked Ada Castell about the harbour. Ada Castell prefers short answers.")
+    talk.say("Ada signs on Mondays.")
+    assert {event.name for event in talk.all(ObjectMentioned)} == {"ann", "Ada Castell"}
+    assert talk.objects["Ada Castell"].kind == "person"
+    assert ("manner", "Ada Castell prefers short answers.") in talk.known("Ada Castell")
+
+
 def test_who_is_called_by_name_is_not_meant_by_she() -> None:
     talk = Talk()
     talk.say("I asked Marta about the lease.")
