@@ -363,13 +363,16 @@ def _retracted(params: ObjectsParams, state: State, fact: TurnRetracted, raw: Ra
 
 
 def _contradicted(params: ObjectsParams, state: State, belief: BeliefContradicted, raw: Raw[Any]) -> Sequence[Derived]:
-    """What a later statement takes the place of stands no longer: what was said with the value that changed."""
+    """What a later statement takes the place of stands no longer: what was said, of one that it names or that makes it,
+    with the value that changed."""
     out: list[Derived] = []
-    value = belief.older_value.casefold()
-    for id, says, one, said, row in _rows(state, belief.older):
-        if value and not row[4] and value in row[3].casefold():
+    value, newer = belief.older_value.casefold(), raw.event
+    said = f"{newer.agent} {newer.content}".lower() if isinstance(newer, TurnRecorded) else None
+    for id, says, one, kept, row in _rows(state, belief.older):
+        meant = said is None or any(alias in said for alias in one.aliases)
+        if value and meant and not row[4] and value in row[3].casefold():
             row[4] = belief.turn
-            state.put(f"said/{says}/{id}", said)
+            state.put(f"said/{says}/{id}", kept)
             out.append(_told(belief, id, one.name, says, row, "superseded"))
     return out
 
