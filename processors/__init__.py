@@ -28,6 +28,7 @@ NAMES = (
     "long_term",
     "tasks",
     "objects",
+    "network",
 )
 
 PROCESSORS: tuple[Processor[Any], ...] = tuple(import_module(f"processors.{name}").PROCESSOR for name in NAMES)

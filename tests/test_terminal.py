@@ -55,6 +55,8 @@ QUESTIONS = [
     ["tasks", "update", f"k{EVIL}", "--reason", EVIL], ["tasks", "update", EVIL],
     ["objects"], ["objects", EVIL, "--history"], ["objects", "--kind", EVIL],
     ["long-term"], ["long-term", "list", "--session", EVIL], ["long-term", "inherit", EVIL, "--session", f"x{EVIL}"],
+    ["network"], ["network", ID, "--status", "all"], ["network", EVIL], ["network", "--format", "dot"],
+    ["network", "--format", "jsonld"], ["share", "--out", f"OUT/{FILE}"],
     ["recall", "crane"], ["recall", EVIL], ["recall", "Porto", "--history", "--forgotten"],
     ["needs-recall", "crane", "--session", EVIL], ["memory", ID], ["memory", EVIL], ["reward", ID], ["pin", ID],
     ["consolidate"], ["memories"], ["replay", "--as", EVIL], ["replay", "--as", "other"], ["diff", "live", "kept"],

@@ -19,6 +19,7 @@ _HERE = {
         "efforts": "efforts:app", "offers": "offers:app", "doubts": "doubts:app", "notes": "notes:app",
         "tasks": "tasks:app", "objects": "objects",
         "long-term": "long_term:app",
+        "network": "network",
         "recall": "recall", "needs-recall": "recall", "memory": "recall",
     },
     AGENTS: {"hook": "agents", "install": "agents"},
@@ -26,9 +27,9 @@ _HERE = {
         "memories": "memories", "replay": "memories", "diff": "memories", "promote": "memories", "digest": "memories",
     },
     RUN: {
-        "serve": "keeping", "export": "keeping", "backup": "keeping", "archive": "keeping", "restore": "keeping",
-        "keys": "keys:app", "mcp": "mcp", "proxy": "proxy", "rescue": "keeping", "doctor": "keeping", "demo": "keeping",
-        "annotate": "annotate",
+        "serve": "keeping", "export": "keeping", "share": "network", "backup": "keeping", "archive": "keeping",
+        "restore": "keeping", "keys": "keys:app", "mcp": "mcp", "proxy": "proxy", "rescue": "keeping",
+        "doctor": "keeping", "demo": "keeping", "annotate": "annotate",
     },
     CODE: {"flow": "code", "params": "code", "presets": "code", "schema": "code"},
 }  # fmt: skip
