@@ -129,6 +129,16 @@ class Memory:
         self.tell({"type": "note-taken", "id": str(uuid.uuid4()), "note": note, "content": content} | more)
         return note
 
+    def task(self, content: str, task: str | None = None, **more: Any) -> str:
+        """Declares a task; its name. `more`: session, priority, estimate (hours), depends_on. Told anew by its name."""
+        task = task or str(uuid.uuid4())
+        self.tell({"type": "task-declared", "task": task, "content": content} | more)
+        return task
+
+    def update_task(self, task: str, **more: Any) -> str:
+        """Says how a task stands; its position. `more`: status, step, reason, progress (0 to 1), priority, session."""
+        return self.tell({"type": "task-updated", "task": task} | more)
+
     def tell(self, *events: dict[str, Any]) -> str:
         """Records events of any outside type, as `mnemolog feed` takes them; the position of the last, for `after`.
 
@@ -309,6 +319,14 @@ class AsyncMemory:
     async def note(self, content: str, note: str | None = None, **more: Any) -> str:
         """As `Memory.note`."""
         return await self._run(self.memory.note, content, note, **more)
+
+    async def task(self, content: str, task: str | None = None, **more: Any) -> str:
+        """As `Memory.task`."""
+        return await self._run(self.memory.task, content, task, **more)
+
+    async def update_task(self, task: str, **more: Any) -> str:
+        """As `Memory.update_task`."""
+        return await self._run(self.memory.update_task, task, **more)
 
     async def tell(self, *events: dict[str, Any]) -> str:
         """As `Memory.tell`."""

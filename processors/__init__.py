@@ -26,6 +26,8 @@ NAMES = (
     "compression",
     "direct_access",
     "long_term",
+    "tasks",
+    "objects",
     "network",
 )
 

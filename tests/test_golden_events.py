@@ -28,6 +28,8 @@ from streams.core.events import (
     SessionEnded,
     SessionInherited,
     SummaryWritten,
+    TaskDeclared,
+    TaskUpdated,
     TitleWritten,
     TurnRecorded,
     TurnRetracted,
@@ -69,6 +71,12 @@ EVENTS = {
         "harbour", "n-0001", AT + 7, "bolts", "order M12 bolts", "monday", 5400, 0.75, "system", "the crane report"
     ),
     "note-settled.v1": NoteSettled("harbour", "n-0002", AT + 8, "bolts", "monday", "ordered on Tuesday", "t-0001"),
+    "task-declared.v1": TaskDeclared(
+        "harbour", "k-0001", AT + 9, "crane", "Oil the crane", "monday", 0.7, 2.5, ["bolts"]
+    ),
+    "task-updated.v1": TaskUpdated(
+        "harbour", "k-0002", AT + 9, "crane", "monday", "", "blocked", "take off the hook", "the oil from Porto", 0.5
+    ),
     "session-ended.v1": SessionEnded("harbour", "s-0001", AT + 9, "monday"),
     "session-inherited.v1": SessionInherited("harbour", "s-0002", AT + 9, "tuesday", "monday"),
     "summary-written.v1": SummaryWritten(
@@ -183,6 +191,8 @@ def test_the_schema_of_a_line_knows_what_may_be_left_out():
         ({"type": "note-settled", "note": None, "turn": "t"}, True),
         ({"type": "note-settled", "resolution": "done"}, False),
         ({"type": "note-settled", "note": "", "turn": None}, False),
+        ({"type": "task-updated", "turn": "t", "progress": 0.5}, True),
+        ({"type": "task-updated", "progress": 0.5}, False),
         ({"session": "s", "role": "user", "content": None}, False),
         ({"session": "s", "role": "user"}, False),
         ({"role": "user", "content": "hello"}, False),

@@ -21,7 +21,17 @@ from streams.gateways.http.keys import Keys
 from tests.serving import PATIENCE, served
 
 READS = {"context", "recall", "session_recall", "expand", "stats"}
-WRITES = {"store", "note", "open_effort", "close_effort", "flag", "reward", "consolidate"}
+WRITES = {
+    "store",
+    "note",
+    "declare_task",
+    "update_task",
+    "open_effort",
+    "close_effort",
+    "flag",
+    "reward",
+    "consolidate",
+}
 
 Session = Callable[[Client], Awaitable[None]]
 

@@ -28,6 +28,7 @@ from processors.manifest import (
     TurnRefiled,
 )
 from processors.network import KnowledgeLinked, KnowledgeNoted
+from processors.objects import ObjectMentioned, ObjectStated
 from processors.open_efforts import (
     EffortConcluded,
     EffortOpened,
@@ -36,6 +37,7 @@ from processors.open_efforts import (
     TurnRethreaded,
     TurnThreaded,
 )
+from processors.tasks import TaskChanged
 from processors.ttl_escalations import NoteArchived, NoteClosed, NoteEscalated, NoteOpened, NoteSurfaced
 from processors.working_context import ContextChanged, ContextScored
 from processors.working_memory import WorkingMemoryChanged
@@ -49,6 +51,8 @@ from streams.core.events import (
     MemoryRecalled,
     MemoryRewarded,
     SummaryWritten,
+    TaskDeclared,
+    TaskUpdated,
     TitleWritten,
     TurnRetracted,
 )
@@ -204,6 +208,13 @@ def noted(note, hours, text, status="current", by=""):
     )
 
 
+def task(name, hours, change, place="active", status="executing", **more):
+    return make(
+        TaskChanged, task=name, change=change, place=place, status=status, source="declared", at=at(hours=hours),
+        started=at(hours=201) if place != "note" or change == "demoted" else 0, **more,
+    )  # fmt: skip
+
+
 def entry(name, hours, status="active", kind="fact"):
     return make(EntryDistilled, session="a", entry=name, kind=kind, turns=["a1"], status=status, at=at(hours=hours))
 
@@ -342,6 +353,21 @@ STEPS = [
             SummaryWritten, id="w2", session="b", first_turn="b1", last_turn="b2", text="x", model="tiny",
             at=at(hours=200),
         ),
+    ],
+    [
+        make(TaskDeclared, id="k0", task="mast", content="Oil the mast", at=at(hours=201)),
+        task("mast", 201, "admitted", estimate=2.0), task("sail", 201, "admitted"), task("flag", 201, "noted", "note"),
+    ],
+    [
+        make(TaskUpdated, id="k1", task="mast", status="blocked", at=at(hours=202)),
+        task("mast", 202, "blocked", status="blocked", estimate=2.0), task("sail", 202, "demoted", "note"),
+    ],
+    [
+        make(TaskUpdated, id="k2", task="mast", status="complete", at=at(hours=205)),
+        task("mast", 205, "complete", "ended", "complete", estimate=2.0),
+        make(ObjectMentioned, object="o1", name="Marta", kind="person", turn="a1", session="a", at=at(hours=205)),
+        make(ObjectStated, object="o1", name="Marta", statement="s1", says="role", turn="a1", at=at(hours=205)),
+        make(ObjectStated, object="o1", statement="s2", says="role", turn="a2", status="superseded", session="a"),
     ],
 ]  # fmt: skip
 
@@ -708,6 +734,21 @@ def test_entry_lifecycle(con):
     assert columns(found, "kind", "status", "entries", "loaded") == [
         ("fact", "active", 2, 3), ("solution", "contradicted", 1, 1),
     ]  # fmt: skip
+
+
+def test_tasks_done_and_tasks_set_aside(con):
+    assert columns(run(con, "tasks_done"), "tasks", "complete", "open", "completion_rate", "median_hours",
+                   "against_estimate", "hours_blocked") == [(3, 1, 2, 1.0, 4.0, 2.0, 3.0)]  # fmt: skip
+    assert columns(run(con, "tasks_set_aside"), "task", "place", "demoted") == [
+        ("flag", "note", 0),
+        ("sail", "note", 1),
+    ]
+
+
+def test_statements(con):
+    assert columns(run(con, "statements"), "kind", "says", "statements", "current", "superseded", "turns") == [
+        ("person", "role", 2, 1, 1, 2)
+    ]
 
 
 def test_rewards(con):

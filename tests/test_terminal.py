@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from processors import PROCESSORS
-from streams.core.events import MINUTE, NoteTaken, TurnRecorded
+from streams.core.events import MINUTE, NoteTaken, TaskDeclared, TurnRecorded
 from streams.gateways.cli import made, main
 from streams.gateways.commands import COMMANDS, KAFKA
 from streams.gateways.terminal import json_line, printable
@@ -51,6 +51,9 @@ QUESTIONS = [
     ["doubts", "dismiss", EVIL],
     ["notes"], ["notes", "list"], ["notes", "take", EVIL, "--note", "[/red]{x}\\", "--space", "[/red]"],
     ["notes", "take", "x", "--note", EVIL], ["notes", "settle", f"n{EVIL}"], ["notes", "settle", EVIL],
+    ["tasks"], ["tasks", "list", "--place", EVIL], ["tasks", "declare", EVIL, "--after-task", EVIL],
+    ["tasks", "update", f"k{EVIL}", "--reason", EVIL], ["tasks", "update", EVIL],
+    ["objects"], ["objects", EVIL, "--history"], ["objects", "--kind", EVIL],
     ["long-term"], ["long-term", "list", "--session", EVIL], ["long-term", "inherit", EVIL, "--session", f"x{EVIL}"],
     ["network"], ["network", ID, "--status", "all"], ["network", EVIL], ["network", "--format", "dot"],
     ["network", "--format", "jsonld"], ["share", "--out", f"OUT/{FILE}"],
@@ -82,6 +85,7 @@ def hostile(tmp_path_factory) -> Path:
         for n in range(24)
     ]
     home.log.append([*said, NoteTaken(EVIL, "n", START + 30 * MINUTE, f"n{EVIL}", EVIL, EVIL)])
+    home.log.append([TaskDeclared(EVIL, "k", START + 30 * MINUTE, f"k{EVIL}", EVIL, EVIL)])
     home.log.append(outside(long_talk(200)))
     home.ask("spaces")
     shutil.copy(path / "live.duckdb", path / "kept.duckdb")

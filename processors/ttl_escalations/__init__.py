@@ -29,7 +29,7 @@ from processors.ttl_escalations.events import NoteArchived, NoteClosed, NoteEsca
 from processors.ttl_escalations.notes import expire, infer, retract, settle, take
 from processors.ttl_escalations.params import TtlEscalationsParams
 from processors.ttl_escalations.record import FOREVER, Talk, Waiting, keep_talk, short, waiting_notes
-from processors.ttl_escalations.section import NOTES
+from processors.ttl_escalations.section import NOTES, SURFACED
 from processors.ttl_escalations.surfacing import surface
 from streams.core.clock import to_local
 from streams.core.events import NoteSettled, NoteTaken, Outside, SessionEnded, TurnRecorded, TurnRetracted
@@ -138,7 +138,7 @@ PROCESSOR = Processor(
     emits=(NoteOpened, NoteSurfaced, NoteEscalated, NoteArchived, NoteClosed),
     read_model=read_model(
         __package__,
-        keeps=(Keep(NoteOpened, ("note",)), Keep(NoteEscalated, ("note",))),
+        keeps=(Keep(NoteOpened, ("note",)), Keep(NoteEscalated, ("note",)), Keep(NoteSurfaced, ("note",))),
         groups=(
             Group(
                 "notes",
@@ -150,8 +150,13 @@ PROCESSOR = Processor(
                     NoteClosed: Joins(),
                 },
             ),
+            Group(
+                "surfaced",
+                "note",
+                {NoteSurfaced: Joins(by="session"), NoteArchived: Joins(), NoteClosed: Joins()},
+            ),
         ),
-        sections=(NOTES,),
+        sections=(NOTES, SURFACED),
         behind={
             "note": "(t.space, t.turn_id) IN (SELECT n.space, n.turn FROM notes n "
             "WHERE n.note = $id AND n.turn IS NOT NULL)"

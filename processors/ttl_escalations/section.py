@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import islice
 
-from processors.ttl_escalations.events import NoteEscalated, NoteOpened
+from processors.ttl_escalations.events import NoteEscalated, NoteOpened, NoteSurfaced
 from processors.ttl_escalations.params import TtlEscalationsParams, effective_priority
 from streams.core.events import HOUR, MINUTE, iso
 from streams.core.params import Params, param
@@ -14,6 +15,8 @@ from streams.core.text.within import clip
 PAPER = "three-column working memory"
 READ = 5_000
 """Notes that wait in a space and are looked at, the newest."""
+LOOKED = 24
+"""Notes that surfaced in a session and are looked at, the last."""
 
 
 class NotesParams(Params):
@@ -54,4 +57,25 @@ def due(deadline: int, now: int) -> str:
     return f"in {left // HOUR} h" if left < 48 * HOUR else f"in {left // (24 * HOUR)} days"
 
 
+class SurfacedParams(Params):
+    """Which notes the column of notes shows."""
+
+    turns: int = param(3, "turns", "the last ones, in which a note surfaced that is shown: then the talk went on", ge=1)
+    line: int = param(48, "tokens", "a note is a line", ge=8)
+
+
+def surfaced(params: TtlEscalationsParams, own: SurfacedParams, ask: Ask, read: Reader) -> Iterator[Piece]:
+    """The notes that the session's last turns brought back, the last first."""
+    last = {turn.id for turn in islice(read.session(), own.turns)}
+    newest = read.members("surfaced", ask.session, LOOKED).newest
+    shown = read.kept(NoteSurfaced, newest)
+    opened = read.kept(NoteOpened, newest)
+    for note in newest:
+        if note in shown and note in opened and shown[note].turn in last:
+            one, why = opened[note], shown[note]
+            line = f"- {due(one.deadline, ask.now)}: {clip(' '.join(one.content.split()), own.line)} [{note}]"
+            yield Piece(note, f"surfaced by {why.reason}", why.priority, line, data={"turn": why.turn})
+
+
 NOTES = Section("notes", 20, "To come back to", NotesParams, notes)
+SURFACED = Section("notes_column", 20, "Notes", SurfacedParams, surfaced, layer="columns", window="columns", apart=True)

@@ -40,7 +40,9 @@ def _composed(
     if ids:
         offers = [(details_of(source, ids), None)]
         params = {**params, "context.details": Params()}
-    elif alone:
+    elif not alone:
+        offers = [offer for offer in offers if not offer[0].apart]
+    else:
         room = cast(ContextParams, params["context"]).budget if budget is None else budget
         offers = window_of(alone, offers, source, room - frame_cost(source.ask))
     return compose(source, source.ask, offers, params, budget, without, frame_cost)

@@ -3,6 +3,7 @@
     truncation   the newest turns, as many as the budget holds
     sliding      the newest 12 turns
     compression  what the session's earlier part came to, and the newest 12 turns
+    columns      tasks, notes and objects alone, for who has the talk itself at hand
 
 and `details`: a second window, of the turns behind some ids, for a model that found the first one wanting.
 """
@@ -21,6 +22,7 @@ from streams.core.errors import UsageError
 from streams.core.params import Params
 from streams.core.section import Ask, Piece, Reader, Section
 
+COLUMNS = "columns"
 OVERHEAD = 8
 """Tokens of who speaks."""
 
@@ -28,13 +30,11 @@ OVERHEAD = 8
 def window(name: str, offers: Iterable[Offer], source: MemorySource, room: int) -> list[Offer]:
     """What the window of this name is made of, within `room` tokens. Raises UsageError where there is none."""
     offers = [offer for offer in offers if offer[0].window]
-    names = ["truncation", "sliding", *(section.window for section, _ in offers)]
+    names = list(dict.fromkeys(["truncation", "sliding", *(section.window for section, _ in offers)]))
     if name not in names:
         raise UsageError(f"there is no window {name!r}", f"windows are {', '.join(names)}")
-    return [
-        *(offer for offer in offers if offer[0].window == name),
-        (_newest(source, room, name != "truncation"), None),
-    ]
+    chosen = [offer for offer in offers if offer[0].window == name]
+    return chosen if name == COLUMNS else [*chosen, (_newest(source, room, name != "truncation"), None)]
 
 
 def _newest(source: MemorySource, room: int, few: bool) -> Section:

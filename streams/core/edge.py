@@ -21,10 +21,12 @@ from streams.core.errors import MnemologError
 from streams.core.events import (
     AT_APPEND,
     MAX_EVENT_BYTES,
+    MAX_HOURS,
     OUTSIDE,
     UPCASTS,
     NoteSettled,
     Outside,
+    TaskUpdated,
     TurnRecorded,
     encode,
     validator,
@@ -182,6 +184,8 @@ class Edge:
         event = _validated(said)
         if isinstance(event, NoteSettled) and not (event.note or event.turn):
             raise EdgeError([Fault("note", "is missing; name the note, or the turn it was inferred from")])
+        if isinstance(event, TaskUpdated) and not (event.task or event.turn):
+            raise EdgeError([Fault("task", "is missing; name the task, or the turn whose request it is")])
         if event.id == _PLACEHOLDER and given.get("id") is None:
             event.id = self._id(event)
         return event
@@ -371,6 +375,8 @@ def _faults(error: ValidationError) -> list[Fault]:
         reason = _reason(detail["type"], detail["input"], detail.get("ctx", {}), detail["msg"])
         if field == "ttl":
             reason = f"is {_quote(detail['input'])}; must be urgent, normal, low or whole seconds above 0"
+        if field == "estimate" and detail["type"] in ("greater_than_equal", "less_than_equal"):
+            reason = f"is {_quote(detail['input'])}; must be hours, 0 to {MAX_HOURS:,.0f}"
         found.setdefault(field, Fault(field, reason))
     return list(found.values())[:MAX_FAULTS]
 

@@ -81,6 +81,11 @@ Name = Annotated[str, Field(min_length=1, max_length=200), AfterValidator(_plain
 OptionalName = Annotated[str, Field(max_length=200), AfterValidator(_plain)]
 Role = Literal["user", "assistant", "system", "tool"]
 Priority = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
+UNSAID = -1.0
+"""A share of which nothing is said."""
+MAX_HOURS = 100_000.0
+MAX_DEPENDENCIES = 8
+"""Limits of what is said of a task: hours it may be thought to take, tasks it may wait for."""
 MAX_TURNS = 32
 """Turns that one fact names at most."""
 Turns = Annotated[list[Name], Field(min_length=1, max_length=MAX_TURNS)]
@@ -237,6 +242,50 @@ class NoteSettled:
     turn: OptionalName = ""
     """The turn that the settled notes were inferred from: their own ids differ between lineages."""
     type: Literal["note-settled.v1"] = "note-settled.v1"
+
+
+@dataclass(slots=True)
+class TaskDeclared:
+    """Somebody sets out to do something; it competes for one of a few slots. Said again, it is told anew."""
+
+    __pydantic_config__: ClassVar[ConfigDict] = _CONFIG
+    space: Name
+    id: Name
+    at: Micros
+    task: Name
+    """The producer's own name for it."""
+    content: Annotated[str, Field(min_length=1)]
+    """What is to be done, in words."""
+    session: OptionalName = ""
+    priority: Priority = 0.6
+    estimate: Annotated[float, Field(ge=0, le=MAX_HOURS, allow_inf_nan=False)] = 0.0
+    """How many hours it is thought to take; 0 where nobody knows."""
+    depends_on: Annotated[list[Name], Field(max_length=MAX_DEPENDENCIES)] = field(default_factory=list)
+    """Names of declared tasks that are to be done before."""
+    type: Literal["task-declared.v1"] = "task-declared.v1"
+
+
+@dataclass(slots=True)
+class TaskUpdated:
+    """How a task stands. What is left out stays as it is. It is named, or the turn that it was made of is."""
+
+    __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(**_CONFIG, json_schema_extra=_one_of("task", "turn"))
+    space: Name
+    id: Name
+    at: Micros
+    task: OptionalName = ""
+    session: OptionalName = ""
+    turn: OptionalName = ""
+    """The turn whose request it is: its own id differs between lineages."""
+    status: Literal["", "planning", "executing", "blocked", "awaiting_input", "complete", "dropped"] = ""
+    step: str = ""
+    """What is being done now."""
+    reason: str = ""
+    """What it waits for, where it does; what came of it, where it is complete or dropped."""
+    progress: Annotated[float, Field(ge=UNSAID, le=1, allow_inf_nan=False)] = UNSAID
+    """From 0 to 1; -1 where nothing is said of it."""
+    priority: Annotated[float, Field(ge=UNSAID, le=1, allow_inf_nan=False)] = UNSAID
+    type: Literal["task-updated.v1"] = "task-updated.v1"
 
 
 @dataclass(slots=True)
@@ -430,6 +479,8 @@ Fact = (
     | ImportanceFlagged
     | NoteTaken
     | NoteSettled
+    | TaskDeclared
+    | TaskUpdated
     | SessionEnded
     | SessionInherited
     | SummaryWritten

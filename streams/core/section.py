@@ -125,6 +125,8 @@ class Section:
     `--without LAYER` leaves one out as a whole. The session's last exchanges are in none ("")."""
     window: str = ""
     """The name under which it is shown alone with the session's newest turns (`context --window`), to be compared."""
+    apart: bool = False
+    """Whether it is shown in its window alone, and in no other context."""
 
 
 def offsets(pieces: Sequence[Piece]) -> list[int]:

@@ -136,6 +136,35 @@ def made(door_of: Callable[[Any], Door], space: str = "", session: str = "") -> 
         return await said(ctx, event, space)
 
     @tool(WRITES)
+    async def declare_task(
+        task: str, content: str, ctx: Context[Any, Any], priority: Annotated[float, Field(ge=0, le=1)] = 0.6,
+        estimate: Annotated[float, Field(ge=0)] = 0.0,
+        depends_on: Annotated[list[str] | None, Field(max_length=8)] = None, session: Session = "", space: Space = "",
+    ) -> Stored:  # fmt: skip
+        """Say what is to be done, under a name of your own. Four are active at a time: above priority .5 it takes a
+        free place, else it is set aside. `estimate` in hours; `depends_on` names tasks that are to be done before."""
+        event = {
+            "type": "task-declared", "task": task, "content": content, "priority": priority, "estimate": estimate,
+            "depends_on": depends_on or [], "session": session or usual,
+        }  # fmt: skip
+        return await said(ctx, event, space)
+
+    @tool(WRITES)
+    async def update_task(
+        task: str, ctx: Context[Any, Any],
+        status: Literal["", "planning", "executing", "blocked", "awaiting_input", "complete", "dropped"] = "",
+        step: str = "", reason: str = "", progress: Annotated[float, Field(ge=-1, le=1)] = -1, session: Session = "",
+        space: Space = "",
+    ) -> Stored:  # fmt: skip
+        """Say how a declared task stands: its step now, what it waits for, its progress from 0 to 1, or that it is
+        complete or dropped, with what came of it as the reason."""
+        event = {
+            "type": "task-updated", "task": task, "status": status, "step": step, "reason": reason,
+            "progress": progress, "session": session or usual,
+        }  # fmt: skip
+        return await said(ctx, event, space)
+
+    @tool(WRITES)
     async def open_effort(topic: str, ctx: Context[Any, Any], session: Session = "", space: Space = "") -> Stored:
         """Say that work on something begins, so that what follows is kept together under its topic."""
         event = {"type": "effort-declared", "name": f"effort-{uuid.uuid4().hex[:8]}", "topic": topic}

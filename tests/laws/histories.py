@@ -8,7 +8,7 @@ and notes in one space, so that whatever grows with how many there are is seen t
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from random import Random
 
 from hypothesis import strategies as st
@@ -37,6 +37,8 @@ from streams.core.events import (
     SessionEnded,
     SessionInherited,
     SummaryWritten,
+    TaskDeclared,
+    TaskUpdated,
     TitleWritten,
     TurnRecorded,
     TurnRetracted,
@@ -102,6 +104,14 @@ SAYINGS = {
     "tool": '{{"exit": {n}, "out": "{1}: {2}"}}',
     "system": "You help with {0}. Be brief.",
     "odd": "\u202e🤖 \x00 ## {1} ```\nis it done?\n``` 東京の天気",
+}
+VARIED = {"recall": ("recall", "task", "progress"), "soon": ("soon", "waits"), "detail": ("detail", "detail", "moves"),
+          "asked": ("asked", "came")}  # fmt: skip
+"""Moves that are told in turns in one of several ways, so that what people set out to do is told, too."""
+MORE = {
+    "waits": "For {0} we are waiting for the answer of {who} about {1}.",
+    "moves": "{1} is half done; the next step is {2}. Please write it down.",
+    "came": "Good news: {who} sent us the answer about {1}, we have it now.",
 }
 FACTS = (
     *("retract", "declare", "close", "reopen", "decline", "flag", "note", "settle", "end", "summary", "tick"),
@@ -195,10 +205,12 @@ def recorded(events: Sequence[Outside]) -> list[Raw[Outside]]:
 def _event(move: Move, n: int, at: int, before: list[TurnRecorded]) -> Outside:
     space, id_, session = f"s{move.space}", f"e{n}", session_id(move.session)
     about = before[-min(move.back, len(before))] if before else None
-    if move.kind in SAYINGS:
+    ways = VARIED.get(move.kind, (move.kind,))
+    move = replace(move, kind=ways[n % len(ways)])
+    if move.kind in SAYINGS or move.kind in MORE:
         who = about.agent if about else "ann"
         taste = {"city": CITIES[n % 7], "colour": COLOURS[n % 5]}
-        text = SAYINGS[move.kind].format(*topic(move.topic), n=n % 7, who=who, **taste)
+        text = (SAYINGS | MORE)[move.kind].format(*topic(move.topic), n=n % 7, who=who, **taste)
         role = move.kind if move.kind in ("tool", "system") else "assistant" if move.agent % 3 == 1 else "user"
         reply_to = about.id if about and move.kind == "name" and len(before) >= move.back else ""
         return TurnRecorded(space, id_, at, session, person(move.agent), role, text, [], reply_to)  # type: ignore[arg-type]
@@ -241,6 +253,15 @@ def _event(move: Move, n: int, at: int, before: list[TurnRecorded]) -> Outside:
             return MemoryRewarded(space, id_, at, shown, (move.back % 7 - 3) / 3, session)
         case "pin":
             return MemoryPinned(space, id_, at, turn, move.back % 4 > 0, session)
+        case "task":
+            needs = [name_of("task", number) for number in range(move.back % 3)]
+            name, priority = name_of("task", move.topic), move.back % 11 / 10
+            return TaskDeclared(space, id_, at, name, topic(move.topic)[2], session, priority, move.back % 5, needs)
+        case "progress":
+            status = ("", "executing", "blocked", "awaiting_input", "complete", "dropped", "planning")[move.back % 7]
+            name, share = name_of("task", move.topic) if move.back % 4 else "", move.back % 12 / 10 - 0.1
+            step, why = topic(move.topic)[2], topic(move.topic)[1]
+            return TaskUpdated(space, id_, at, name, session, turn, status, step, why, share, share)  # type: ignore[arg-type]
         case "consolidate":
             return ConsolidationRequested(space, id_, at, session)
         case "judge":

@@ -22,6 +22,7 @@ from streams.gateways.command import (
     hint,
     known_place,
     list_view,
+    one_of,
     one_or_all,
     opened,
     space_of,
@@ -51,6 +52,9 @@ def context(
             metavar="NAME", help="To compare: compression, truncation or sliding in place of what is chosen by worth."
         ),
     ] = "",
+    format: Annotated[
+        str, typer.Option(metavar="NAME", help="text, or columns: tasks, notes and objects alone, beside the talk.")
+    ] = "text",
     details: Annotated[
         Optional[list[str]],  # noqa: UP045
         typer.Option(metavar="TURN..TURN|ID,...", help="A second window: only the turns behind these ids."),
@@ -68,6 +72,7 @@ def context(
     space = space_of(space)
     how: dict[str, Any] = {"budget": budget, "question": question, "explain": explain, "as_of": as_of}
     with opened(home, json, after) as (house, terminal):
+        window = window or ("columns" if one_of(format, ("text", "columns"), "format") == "columns" else "")
         how |= {"without": _listed(without), "window": window, "details": _listed(details)}
         found = house.ask("context", memory, space=space, session=session, **how)
         if keep and found["recalled"]["turns"]:

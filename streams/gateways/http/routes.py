@@ -35,6 +35,8 @@ LISTS = {
     "manifest": ("segments", "space, session, first_position"),
     "efforts": ("efforts", "last_at DESC, space, effort"),
     "notes": ("notes", "deadline, space, note"),
+    "tasks": ("tasks", "place, priority DESC, space, task"),
+    "objects": ("objects", "mentions DESC, space, name, object"),
     "links": ("links", "strength DESC, first, second"),
     "offers": ("offers", ""),
 }
@@ -172,7 +174,7 @@ async def context(
     door: Asked,
     session: Session,
     space: Space = None,
-    format: Literal["json", "text", "messages"] = "json",
+    format: Literal["json", "text", "messages", "columns"] = "json",
     question: Annotated[str, Query(max_length=100_000, description="To be answered; not recorded yet.")] = "",
     budget: Annotated[int | None, Query(ge=1, le=1_000_000, description="Tokens.")] = None,
     without: Annotated[list[str] | None, Query(description="Sections or layers to leave out.")] = None,
@@ -184,12 +186,13 @@ async def context(
     after: After = "",
 ) -> Response:
     """What a model should be given now, in a session."""
+    window = "columns" if format == "columns" else window
     given: dict[str, Any] = {
         "question": question, "window": window, "explain": explain, "after": after, "without": without or [],
         "details": details or [], "budget": budget, "as_of": as_of, "space": space,
     }  # fmt: skip
     found = await door.context(session, record, **{name: one for name, one in given.items() if one not in (None, "")})
-    if format == "text":
+    if format in ("text", "columns"):
         return Response(found["text"], media_type="text/markdown; charset=utf-8")
     return _json(found["messages"] if format == "messages" else found)
 

@@ -1,0 +1,418 @@
+"""Objects: people and things that are spoken of, and what is said of them, each statement with its turn.
+
+    person     speaks, or is shown to be one: "ask Marta", "our client Marta", "Marta said"
+    entity     anything else with a name: a client, a vendor, a project, a system
+    knowledge  a policy, procedure or limit, by what it is called: "the refund policy requires…"
+
+A statement tells how somebody likes to be answered, a preference, role, goal, deadline, pattern (what recurs), belief,
+rule, or another fact. Speakers state of themselves ("I", "my", "we"); a sentence with the name of one object states of
+it, one that begins with "she" or "he" of the only person who was just spoken of. Names are those of the text features,
+resolved within the space: a first name is its person's where only one has it, "Marta Lopez" is the Marta that is known
+where she is the only one. What is unsure stays apart. Kept of an object are the newest and strongest 12 statements of a
+kind; where a belief contradicts an older one (see contradictions), the older statement stands no longer.
+
+Nothing here refers to a task or note by its id, and nothing there to an object: what they share is words.
+Source: three-column working memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from processors.contradictions import BeliefContradicted, BeliefRestored
+from processors.objects.events import Kind, ObjectMentioned, ObjectStated, Says
+from processors.objects.reading import (
+    LEADS,
+    VALUES,
+    Statement,
+    bare_name,
+    called,
+    cut,
+    may_rule,
+    people,
+    rule,
+    runs,
+    sentences,
+    shows_people,
+    written,
+)
+from processors.objects.reading import statement as read_statement
+from processors.objects.section import SECTIONS
+from streams.core.events import TurnRecorded, TurnRetracted
+from streams.core.params import Params, param
+from streams.core.processor import RAW, Derived, Processor, Raw, State, derived_id, on, r6
+from streams.core.read_model import Group, Joins, Keep, read_model
+
+__all__ = ["PROCESSOR", "ObjectMentioned", "ObjectStated", "ObjectsParams"]
+
+PAPER = "three-column working memory"
+
+
+class ObjectsParams(Params):
+    """What is kept of people and things."""
+
+    statements: int = param(
+        12, "statements", "of an object that tell the same kind of thing: its record stays small", ge=1, le=16
+    )
+    turn: int = param(4, "objects", "named by one turn that are taken up, the first", ge=0, le=8)
+    own: int = param(3, "statements", "of one turn by its speaker, the strongest", ge=0, le=6)
+    named: int = param(2, "times", "spoken of before a thing is told of; once is by the way", ge=1)
+    known: float = param(0.6, "value 0..1", "of a relationship by being spoken of often", PAPER, ge=0, le=1)
+    often: int = param(24, "mentions", "after which half of that is reached", ge=1)
+
+
+NAME, MOST_NAMES, NEAR, MEANT, TOLD = 48, 6, 6, 4, 24
+"""Characters of a name, aliases, neighbours, objects that a name may mean, and statements of one turn that are kept."""
+_NONE: tuple[Derived, ...] = ()
+_NOBODY: tuple[str, ...] = ()
+
+
+@dataclass(slots=True)
+class Object:
+    """State, `object/<id>`."""
+
+    name: str
+    first: str
+    """The name that it was first known by, folded to lower case."""
+    kind: Kind
+    aliases: list[str] = field(default_factory=list)
+    role: str = ""
+    mentions: int = 0
+    near: list[str] = field(default_factory=list)
+    told: bool = False
+
+
+@dataclass(slots=True)
+class Said:
+    """State, `said/<what it tells>/<object>`: its statements: id, turn, strength, words, what contradicts it."""
+
+    rows: list[list[Any]] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Stated:
+    """State, `turn/<id>`: where its statements are kept: object, what it tells."""
+
+    places: list[list[str]] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Scene:
+    """State, `scene/<session>`: who spoke in it, and the people that its last turns with any named."""
+
+    voices: list[str] = field(default_factory=list)
+    people: list[str] = field(default_factory=list)
+
+
+class _Names:
+    """The objects that a word may mean: an index of the records."""
+
+    __slots__ = ("meant",)
+
+    def __init__(self, state: State) -> None:
+        self.meant: dict[str, list[str]] = {}
+        for key, one in state.scan("object/", Object):
+            for alias in one.aliases:
+                self.meant.setdefault(alias, []).append(key.removeprefix("object/"))
+
+
+@dataclass(slots=True)
+class _Reading:
+    """One turn, as its objects are found and told of."""
+
+    params: ObjectsParams
+    state: State
+    turn: TurnRecorded
+    names: dict[str, list[str]]
+    out: list[Derived] = field(default_factory=list)
+
+    def object(self, id: str) -> Object:
+        found = self.state.get(f"object/{id}", Object)
+        assert found is not None
+        return found
+
+    def make(self, name: str, kind: Kind, aliases: Sequence[str]) -> str:
+        """The object that a name means, made where there is none; of several that it may mean, one of its own."""
+        name = " ".join(name.split())[:NAME]
+        meant = self.names.get(aliases[0], [])
+        if len(meant) == 1:
+            return self._called(meant[0], name, aliases)
+        # Why another id: one of those that are meant may have been known by that name alone.
+        id = derived_id("object", self.turn.space, f"{aliases[0]}?" if meant else aliases[0])
+        if self.state.get(f"object/{id}", Object) is None:
+            self.state.put(f"object/{id}", Object(name, aliases[0], kind))
+        return self._called(id, name, aliases)
+
+    def _called(self, id: str, name: str, aliases: Sequence[str]) -> str:
+        """An object goes by these names, too."""
+        found = self.object(id)
+        for alias in aliases:
+            meant = self.names.setdefault(alias, [])
+            if alias not in found.aliases and len(found.aliases) < MOST_NAMES and len(meant) < MEANT:
+                found.aliases.append(alias)
+                meant.append(id)
+                meant.sort()
+        if len(name) > len(found.name) and " " in name and " " not in found.name:
+            found.name = name
+        return id
+
+    def value(self, found: Object) -> float:
+        """Of the relationship: by the role, else by how often it is spoken of."""
+        often = self.params.known * found.mentions / (found.mentions + self.params.often)
+        return r6(max(often, VALUES.get(found.role, 0.0)))
+
+    def mention(self, id: str, how: Any, near: Sequence[str] = ()) -> None:
+        """Tells that the turn names an object."""
+        found = self.object(id)
+        found.mentions += 1
+        found.near = [*dict.fromkeys([*near, *found.near])][:NEAR]
+        if found.told or found.mentions >= self.params.named or found.kind != "entity":
+            self.tell_of(id, found, how)
+        self.state.put(f"object/{id}", found)
+
+    def tell_of(self, id: str, found: Object, how: Any) -> None:
+        """Tells all that is known of an object but its statements."""
+        turn, found.told = self.turn, True
+        self.out.append(
+            ObjectMentioned(
+                turn.space, turn.session, turn.at, id, found.name, found.kind, turn.id, how, list(found.aliases),
+                found.role, self.value(found), found.mentions, list(found.near),
+            )
+        )  # fmt: skip
+
+    def state_of(self, id: str, told: Statement, stated: Stated) -> None:
+        """Keeps a statement of an object, and lets go of the weakest where there are too many."""
+        turn, state = self.turn, self.state
+        key = f"said/{told.says}/{id}"
+        said = state.get(key, Said) or Said()
+        if any(row[3] == told.text for row in said.rows) or len(stated.places) >= TOLD:
+            return
+        statement = derived_id("said", turn.space, f"{turn.id}\0{id}\0{told.text}")
+        rows = [*said.rows, [statement, turn.id, told.strength, told.text, ""]]
+        if len(rows) > self.params.statements:
+            weakest = min(range(len(rows)), key=lambda place: (rows[place][2], place))
+            gone = rows.pop(weakest)
+            if gone[0] == statement:
+                return
+            self.tell(id, told.says, gone, "passed")
+        state.put(key, Said(rows))
+        if not (one := self.object(id)).told:
+            self.tell_of(id, one, "named")
+            state.put(f"object/{id}", one)
+        if [id, told.says] not in stated.places:
+            stated.places.append([id, told.says])
+        self.tell(id, told.says, rows[-1], "current")
+
+    def tell(self, id: str, says: Says, row: Sequence[Any], status: Any) -> None:
+        self.out.append(_told(self.turn, id, self.object(id).name, says, row, status))
+
+
+def _told(cause: Any, id: str, name: str, says: Says, row: Sequence[Any], status: Any) -> ObjectStated:
+    """A statement as it stands now."""
+    space, session, at = cause.space, cause.session, cause.at
+    return ObjectStated(space, session, at, row[0], id, name, says, row[3], row[1], r6(row[2]), status)
+
+
+def _turn(params: ObjectsParams, state: State, turn: TurnRecorded, raw: Raw[TurnRecorded]) -> Sequence[Derived]:
+    """Takes up whom and what a turn names, and what it states of them."""
+    if turn.role not in ("user", "assistant"):
+        return _NONE
+    names = state.index(_Names).meant
+    user, text = turn.role == "user", raw.text
+    known = [form for form in text.forms if form in names]
+    fresh = [name for name in text.names if name not in names and name.isalpha() and len(name) > 2]
+    scene = state.get(f"scene/{turn.session}", Scene)
+    new_voice = user and bool(turn.agent) and (scene is None or turn.agent not in scene.voices)
+    if not (known or fresh or user or (scene is not None and scene.people)):
+        return _NONE
+    reading = _Reading(params, state, turn, names)
+    found = _found(reading, known, fresh, text.forms) if known or fresh else {}
+    speaker = ""
+    if user and turn.agent:
+        speaker = reading.make(turn.agent, "person", [turn.agent.lower()[:NAME]])
+        if new_voice:
+            scene = scene or Scene()
+            scene.voices = [*scene.voices, turn.agent][-MEANT:]
+            reading.mention(speaker, "speaks", [reading.object(id).first for id in found])
+            state.put(f"scene/{turn.session}", scene)
+    persons = [id for id, own in found.items() if reading.object(id).kind == "person" and not called(turn.content, own)]
+    _state(reading, speaker, found, persons or (scene.people if scene is not None else _NOBODY))
+    if persons:
+        scene = scene or Scene()
+        if scene.people != persons[:MEANT]:
+            scene.people = persons[:MEANT]
+            state.put(f"scene/{turn.session}", scene)
+    return reading.out
+
+
+def _found(reading: _Reading, known: Sequence[str], fresh: Sequence[str], forms: Sequence[str]) -> dict[str, list[str]]:
+    """The objects that a turn names, each with the words that name it; told of."""
+    turn, params = reading.turn, reading.params
+    told = dict[str, str]()
+    found: dict[str, list[str]] = {}
+    unsure = bool(fresh) or any(len(reading.names[word]) > 1 for word in known)
+    # Why not always: most names that are said are those of people who are known, and looking costs.
+    if unsure or shows_people(forms) or any(reading.object(reading.names[w][0]).kind != "person" for w in known):
+        for shown in people(turn.content):
+            told.setdefault(shown.word, shown.role)
+    whole = runs(turn.content) if unsure else {}
+    spoken = {word for words in whole.values() for word in map(bare_name, words.split())}
+    for word in dict.fromkeys([*known, *fresh]):
+        if word in whole:
+            run = whole[word]
+            parts = [part for part in map(bare_name, run.split()) if part]
+            person = not told.keys().isdisjoint(parts) or _is_person(reading, parts[0])
+            aliases = [parts[0], run.lower()[:NAME]] if person else [run.lower()[:NAME]]
+            same = reading.names.get(run.lower()[:NAME], [])
+            meant = reading.names.get(parts[0], []) if person else []
+            if len(same) == 1 or (person and meant and not _same(reading, meant, run)):
+                aliases = [run.lower()[:NAME], *aliases[:1]]
+            id = reading.make(run, "person" if person else "entity", aliases)
+        elif word in fresh or len(reading.names.get(word, ())) != 1:
+            if word in fresh and word in spoken:
+                continue
+            id = reading.make(written(turn.content, word), "person" if word in told else "entity", [word])
+        else:
+            id = reading.names[word][0]
+        found.setdefault(id, []).append(word)
+        one = reading.object(id)
+        role = next((told[w] for w in (word, *one.aliases) if told.get(w)), "")
+        if one.kind == "entity" and (word in told or not told.keys().isdisjoint(one.name.lower().split())):
+            one.kind = "person"
+        one.role = role or one.role
+        if len(found) >= params.turn:
+            break
+    near = {id: reading.object(id).first for id in found}
+    for id in found:
+        reading.mention(id, "named", [name for other, name in near.items() if other != id])
+    return found
+
+
+def _is_person(reading: _Reading, word: str) -> bool:
+    meant = reading.names.get(word, ())
+    return bool(meant) and all(reading.object(id).kind == "person" for id in meant)
+
+
+def _same(reading: _Reading, meant: Sequence[str], run: str) -> bool:
+    """Whether a full name may be that of the one whose first name is known: where that is all that is known of it."""
+    if len(meant) != 1:
+        return False
+    name = reading.object(meant[0]).name
+    return " " not in name or name.lower() == run.lower()
+
+
+def _state(reading: _Reading, speaker: str, found: dict[str, list[str]], persons: Sequence[str]) -> None:
+    """Keeps what the sentences of a turn state."""
+    turn, stated = reading.turn, Stated()
+    own: list[Statement] = []
+    rules = may_rule(turn.content)
+    for sentence in sentences(turn.content):
+        if rules and (named := rule(sentence)):
+            id = reading.make(named, "knowledge", [named])
+            reading.mention(id, "named")
+            reading.state_of(id, Statement(cut(sentence), "rule", 0.8, False, False), stated)
+            continue
+        told = read_statement(sentence)
+        if told is None:
+            continue
+        about = [id for id, names in found.items() if id != speaker and _leads(sentence, names)]
+        if told.mine:
+            own.append(told)
+        elif len(about) == 1:
+            reading.state_of(about[0], told, stated)
+        elif told.points and len(persons) == 1:
+            reading.state_of(persons[0], told, stated)
+    if speaker:
+        own.sort(key=lambda told: -told.strength)
+        for told in own[: reading.params.own]:
+            reading.state_of(speaker, told, stated)
+    if stated.places:
+        reading.state.put(f"turn/{turn.id}", stated)
+
+
+def _leads(sentence: str, names: Sequence[str]) -> bool:
+    """Whether a sentence is about a name: it is its subject, and not only called by it ("Marta, look")."""
+    words = sentence.split()
+    for place, word in enumerate(words[:4]):
+        if bare_name(word) in names and place + 1 < len(words) and word[-1].isalpha():
+            return not place or words[place - 1].lower().strip(",!") not in LEADS
+    return False
+
+
+def _rows(state: State, turn: str) -> Iterator[tuple[str, Says, Object, Said, list[Any]]]:
+    """The statements of a turn that are kept: of which object, what they tell, and where they are kept."""
+    stated = state.get(f"turn/{turn}", Stated)
+    for id, says in stated.places if stated is not None else ():
+        said, one = state.get(f"said/{says}/{id}", Said), state.get(f"object/{id}", Object)
+        if said is not None and one is not None:
+            for row in [row for row in said.rows if row[1] == turn]:
+                yield id, says, one, said, row  # type: ignore[misc]
+
+
+def _retracted(params: ObjectsParams, state: State, fact: TurnRetracted, raw: Raw[TurnRetracted]) -> Sequence[Derived]:
+    """Nothing is known by a turn that was taken back."""
+    out: list[Derived] = []
+    for id, says, one, said, row in _rows(state, fact.turn):
+        said.rows.remove(row)
+        state.put(f"said/{says}/{id}", said)
+        out.append(_told(fact, id, one.name, says, row, "retracted"))
+    state.delete(f"turn/{fact.turn}")
+    return out
+
+
+def _contradicted(params: ObjectsParams, state: State, belief: BeliefContradicted, raw: Raw[Any]) -> Sequence[Derived]:
+    """What a later statement takes the place of stands no longer: what was said, of one that it names or that makes it,
+    with the value that changed."""
+    out: list[Derived] = []
+    value, newer = belief.older_value.casefold(), raw.event
+    said = f"{newer.agent} {newer.content}".lower() if isinstance(newer, TurnRecorded) else None
+    for id, says, one, kept, row in _rows(state, belief.older):
+        meant = said is None or any(alias in said for alias in one.aliases)
+        if value and meant and not row[4] and value in row[3].casefold():
+            row[4] = belief.turn
+            state.put(f"said/{says}/{id}", kept)
+            out.append(_told(belief, id, one.name, says, row, "superseded"))
+    return out
+
+
+def _restored(params: ObjectsParams, state: State, belief: BeliefRestored, raw: Raw[Any]) -> Sequence[Derived]:
+    """What was contradicted stands again."""
+    out: list[Derived] = []
+    for id, says, one, said, row in _rows(state, belief.turn):
+        if row[4] and row[4] == belief.newer:
+            row[4] = ""
+            state.put(f"said/{says}/{id}", said)
+            out.append(_told(belief, id, one.name, says, row, "current"))
+    return out
+
+
+PROCESSOR = Processor(
+    name="objects",
+    version=1,
+    reads=(RAW, "ttl_escalations", "contradictions", "tasks"),
+    params=ObjectsParams,
+    takes=(
+        on(BeliefContradicted, _contradicted),
+        on(BeliefRestored, _restored),
+        on(TurnRecorded, _turn),
+        on(TurnRetracted, _retracted),
+    ),
+    emits=(ObjectMentioned, ObjectStated),
+    read_model=read_model(
+        __package__,
+        keeps=(Keep(ObjectMentioned, ("object",)), Keep(ObjectStated, ("statement",))),
+        groups=(
+            Group("objects", "object", {ObjectMentioned: Joins(by="session")}),
+            Group("statements", "statement", {ObjectStated: Joins(by="object", only=("status", "current"))}),
+        ),
+        sections=SECTIONS,
+        behind={
+            "object": "(t.space, t.turn_id) IN (SELECT s.space, s.turn FROM object_statements s "
+            "WHERE s.object = $id AND s.status = 'current')",
+            "statement": "(t.space, t.turn_id) IN (SELECT s.space, s.turn FROM object_statements s "
+            "WHERE s.statement = $id)",
+        },
+    ),
+)

@@ -1,0 +1,499 @@
+"""Tasks: the few things that are being done, what each waits for, and what becomes of those for which there is no room.
+
+At most 4 are active. A new one takes a free slot where its priority is above .5; where all are taken, it must be above
+1.3 times that of the lowest active one, which is demoted to a note and keeps how it stood. Others become notes from .3
+on, and are deferred below. When a slot is free again, the best of those set aside above .5 takes it and goes on where
+it was; so does one that the talk comes to. What is blocked keeps its slot, however long nothing is said of it; one that
+could go on holds its own less firmly with time:
+
+    firmness = priority * 0.5 ** (hours since it was last spoken of / 24)
+
+A task is declared (`task-declared`, `task-updated`), and then ends only by such a fact; or it is made of talk: what an
+effort first asks for, done when the effort is concluded, open again when it is resumed. Talk is about the task of its
+effort, or the one with whose words it shares enough. "Waiting for…", "half done", "the next step is…" move that
+task; what says that the thing waited for is there unblocks whichever waits for it.
+
+Source: three-column working memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from processors.open_efforts import EffortConcluded, EffortOpened, EffortRated, EffortResumed, TurnThreaded
+from processors.tasks.cues import cut, frees, frees_by_name, request, said, urgency
+from processors.tasks.events import Place, Status, TaskChanged, TaskTurnedTo
+from processors.tasks.params import TasksParams
+from processors.tasks.section import SECTIONS
+from streams.core.events import HOUR, MINUTE, TaskDeclared, TaskUpdated, TurnRecorded, TurnRetracted
+from streams.core.processor import RAW, Derived, Processor, Raw, State, derived_id, on, r6
+from streams.core.read_model import Group, Joins, Keep, read_model
+from streams.core.text.commonness import CLASSES
+from streams.core.text.terms import terms
+
+__all__ = ["PROCESSOR", "TaskChanged", "TaskTurnedTo", "TasksParams"]
+
+STEMS, STEM, NEEDING = 8, 24, 16
+"""Stems kept of a task and of what it waits for; characters of one; tasks that wait for one other."""
+ANOTHER = 3
+"""Telling stems of a request that is another task than the one its effort is about: fewer only add to that."""
+OFTEN = 30 * MINUTE
+"""How often it is written down that a task was spoken of."""
+_ASKING = frozenset(("opening", "asks"))
+"""Cues of a turn that may ask for work."""
+_NONE: tuple[Derived, ...] = ()
+
+
+@dataclass(slots=True)
+class Task:
+    """State, `task/<id>`, and `ended/<id>` once it ended."""
+
+    content: str
+    source: Any
+    turn: str
+    at: int
+    priority: float
+    stems: list[str]
+    status: Status = "planning"
+    place: Place = "deferred"
+    progress: float = 0.0
+    step: str = ""
+    reason: str = ""
+    waits: list[str] = field(default_factory=list)
+    """Stems of what it waits for."""
+    needs: list[str] = field(default_factory=list)
+    """Tasks that are to be done before, by id."""
+    estimate: float = 0.0
+    started: int = 0
+    touched: int = 0
+    """When it was last spoken of."""
+
+
+@dataclass(slots=True)
+class Ids:
+    """State, `slots`: the active tasks; `needing/<id>`: those that wait for one."""
+
+    ids: list[str] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Link:
+    """State, `effort/<id>`, `turn/<id>`: the task it is about; `talk/<session>`: the one spoken of last."""
+
+    task: str
+
+
+class _Live:
+    """The tasks that have not ended, by their words: an index of the records."""
+
+    __slots__ = ("termed",)
+
+    def __init__(self, state: State) -> None:
+        self.termed: dict[str, list[str]] = {}
+        for key, task in state.scan("task/", Task):
+            self.add(key.removeprefix("task/"), task)
+
+    def add(self, id: str, task: Task) -> None:
+        for stem in task.stems:
+            of = self.termed.setdefault(stem, [])
+            of.append(id)
+            of.sort()
+
+    def drop(self, id: str, task: Task) -> None:
+        for stem in task.stems:
+            self.termed[stem].remove(id)
+            if not self.termed[stem]:
+                del self.termed[stem]
+
+
+@dataclass(slots=True)
+class _Desk:
+    """The tasks of a space, for what one event changes of them."""
+
+    params: TasksParams
+    state: State
+    cause: Any
+    by: str
+    now: int
+    out: list[Derived] = field(default_factory=list)
+
+    @property
+    def slots(self) -> list[str]:
+        """The active tasks."""
+        held = self.state.get("slots", Ids)
+        return held.ids if held is not None else []
+
+    def task(self, id: str) -> Task | None:
+        """A task that has not ended."""
+        return self.state.get(f"task/{id}", Task) if id else None
+
+    def begin(self, id: str, task: Task) -> None:
+        """A task is one of those that have not ended."""
+        live = self.state.index(_Live)
+        self.state.put(f"task/{id}", task)
+        live.add(id, task)
+
+    def tell(self, id: str, task: Task, change: str) -> None:
+        """Keeps a task, and tells how it stands."""
+        cause = self.cause
+        self.state.put(f"{'ended' if task.place == 'ended' else 'task'}/{id}", task)
+        needs = [(self.task(one) or self.state.get(f"ended/{one}", Task)) for one in task.needs]
+        named = [cut(one.content) if one else name for name, one in zip(task.needs, needs, strict=True)]
+        self.out.append(
+            TaskChanged(
+                cause.space, cause.session, cause.at, id, change, task.content, task.status, task.place,
+                r6(task.priority), r6(task.progress), task.step, task.reason, named, r6(task.estimate), task.started,
+                task.source, task.turn, self.by,
+            )
+        )  # fmt: skip
+
+    def firmness(self, task: Task) -> float:
+        """How firmly a task holds its slot."""
+        if task.status in ("blocked", "awaiting_input"):
+            return task.priority
+        hours = max(0, self.now - task.touched) / HOUR
+        return r6(task.priority * 0.5 ** (hours / self.params.idle))
+
+    def enter(self, id: str, task: Task, change: str, spoken: bool = False) -> None:
+        """A task without a slot asks for one; `spoken`: the talk is about it, and any free one will do."""
+        params, slots = self.params, self.slots
+        self._aside(id, task, False)
+        if len(slots) < params.active:
+            fits = spoken or task.priority > params.free
+        else:
+            firm = {one: self.firmness(held) for one in slots if (held := self.task(one)) is not None}
+            lowest = min(slots, key=lambda one: firm.get(one, 0.0))
+            fits = task.priority > params.beats * firm.get(lowest, 0.0)
+            if fits:
+                slots = [one for one in slots if one != lowest]
+                if (held := self.task(lowest)) is not None:
+                    held.place = "note"
+                    self._aside(lowest, held, True)
+                    self.tell(lowest, held, "demoted")
+        if fits:
+            change = change or ("resumed" if task.started else "admitted")
+            task.place, task.started, task.touched = "active", task.started or self.now, self.now
+            self.state.put("slots", Ids([*slots, id]))
+            self.tell(id, task, change)
+            return
+        before, task.place = task.place, "note" if task.priority >= params.moderate else "deferred"
+        self._aside(id, task, True)
+        if change or before != task.place:
+            self.tell(id, task, change or ("noted" if task.place == "note" else "deferred"))
+
+    def _aside(self, id: str, task: Task, kept: bool) -> None:
+        """Whether a task stands among those set aside, the most important first."""
+        key = f"aside/{round((1 - task.priority) * 1e6):07}/{task.at:020}/{id}"
+        if kept:
+            self.state.put(key, Link(id))
+        else:
+            self.state.delete(key)
+
+    def rate(self, id: str, task: Task, priority: float) -> None:
+        """A task has another priority; one that is set aside asks for a slot again."""
+        self._aside(id, task, False)
+        task.priority = priority
+        if task.place != "active":
+            self.enter(id, task, "")
+
+    def end(self, id: str, task: Task, status: Any, reason: str, change: str = "") -> None:
+        """A task is over: its slot is free, those that waited for it go on, and the best set aside takes the slot."""
+        self._aside(id, task, False)
+        self.state.index(_Live).drop(id, task)
+        self.state.delete(f"task/{id}")
+        task.status, task.place, task.reason, task.waits = status, "ended", cut(reason), []
+        task.progress = 1.0 if status == "complete" else task.progress
+        slots = self.slots
+        if id in slots:
+            self.state.put("slots", Ids([one for one in slots if one != id]))
+        self.tell(id, task, change or status)
+        needing = self.state.get(f"needing/{id}", Ids)
+        self.state.delete(f"needing/{id}")
+        for one in needing.ids if needing is not None else ():
+            other = self.task(one)
+            if other is not None and id in other.needs:
+                other.needs.remove(id)
+                if not other.needs and other.status == "blocked" and not other.waits:
+                    self.unblock(one, other)
+        best = self.state.scan("aside/", Link, 1)
+        if id in slots and best and (first := self.task(best[0][1].task)) and first.priority > self.params.free:
+            self.enter(best[0][1].task, first, "")
+
+    def unblock(self, id: str, task: Task, change: str = "unblocked") -> None:
+        """What a task waited for is there."""
+        task.status, task.reason, task.waits = "executing", "", []
+        self.tell(id, task, change)
+
+    def block(self, task: Task, reason: str) -> None:
+        """A task waits for something."""
+        task.status, task.reason, task.waits = "blocked", cut(reason), stems_of(reason)
+
+    def alike(self, said: Sequence[str], known: str = "", share: float = 0.0) -> str:
+        """The task with whose words a turn's stems share enough, the most, `known` where it is one of those, and of
+        its own words at least a `share`; "" for none."""
+        termed = self.state.index(_Live).termed
+        if termed.keys().isdisjoint(said):
+            return ""
+        params, sums = self.params, dict[str, float]()
+        weights = (0.0, params.common, params.ordinary, params.rare)
+        for stem in said:
+            ids = termed.get(stem[:STEM], ())
+            if len(ids) <= params.alike:
+                for id in ids:
+                    sums[id] = sums.get(id, 0.0) + weights[CLASSES[stem]]
+        best = max(sums, key=lambda id: (r6(sums[id]), id == known, id), default="")
+        task = self.task(best)
+        if task is None or sums[best] + 1e-9 < params.enough:
+            return ""
+        return best if sums[best] >= share * sum(weights[CLASSES[stem]] for stem in task.stems) else ""
+
+
+def stems_of(text: str) -> list[str]:
+    """The stems of a text that tell it apart."""
+    return [stem[:STEM] for stem in terms(text)[0] if CLASSES[stem]][:STEMS]
+
+
+def _opened(params: TasksParams, state: State, effort: EffortOpened, raw: Raw[Any]) -> Sequence[Derived]:
+    """Work that begins with a request is a task, unless a task speaks of it already."""
+    turn = raw.event
+    if not isinstance(turn, TurnRecorded) or turn.role != "user" or turn.id != effort.turn:
+        return _NONE
+    desk = _Desk(params, state, turn, turn.id, raw.now)
+    _ask(desk, effort.effort, raw)
+    return desk.out
+
+
+def _ask(desk: _Desk, effort: str, raw: Raw[TurnRecorded], least: int = 0) -> None:
+    """What a turn asks for, in `least` telling words, is a task, unless its words are those of one that is known."""
+    params, state, turn = desk.params, desk.state, raw.event
+    if known := desk.alike(raw.text.terms, share=params.same):
+        state.put(f"effort/{effort}", Link(known))
+        return
+    asked = request(turn.content)
+    if not asked or len(stems_of(asked)) < least:
+        return
+    id, haste = derived_id("task", turn.space, turn.id), urgency(turn.content)
+    priority = params.urgent if haste > 0 else params.someday if haste < 0 else params.asked
+    task = Task(asked, "talk", turn.id, turn.at, priority, stems_of(asked), touched=raw.now)
+    state.put(f"effort/{effort}", Link(id))
+    state.put(f"turn/{turn.id}", Link(id))
+    desk.begin(id, task)
+    desk.enter(id, task, "")
+
+
+def _said(params: TasksParams, state: State, threaded: TurnThreaded, raw: Raw[Any]) -> Sequence[Derived]:
+    """What a turn says of its task, and of what others wait for."""
+    turn = raw.event
+    if not isinstance(turn, TurnRecorded) or turn.role not in ("user", "assistant"):
+        return _NONE
+    talk = state.get(f"talk/{turn.session}", Link)
+    desk = _Desk(params, state, turn, turn.id, raw.now)
+    effort = threaded.effort
+    if effort and turn.role == "user" and not _ASKING.isdisjoint(raw.text.cues):
+        link = state.get(f"effort/{effort}", Link)
+        if state.get(f"turn/{turn.id}", Link) is None:
+            _ask(desk, effort, raw, 0 if link is None else ANOTHER)
+    if talk is None and not state.index(_Live).termed:
+        return _NONE
+    before = talk.task if talk is not None else ""
+    id = _about(desk, effort, before, raw)
+    if id != before:
+        state.put(f"talk/{turn.session}", Link(id))
+        desk.out.append(TaskTurnedTo(turn.space, turn.session, turn.at, id, turn.id))
+    for one in desk.slots:
+        waiting = desk.task(one)
+        if waiting is None or waiting.status != "blocked":
+            continue
+        if (not set(waiting.waits).isdisjoint(raw.text.terms) and frees(turn.content, waiting.waits)) or (
+            one == id and frees_by_name(turn.content)
+        ):
+            desk.unblock(one, waiting)
+            return desk.out
+    if (task := desk.task(id)) is not None:
+        _move(desk, id, task, turn)
+    return desk.out
+
+
+def _about(desk: _Desk, effort: str, before: str, raw: Raw[TurnRecorded]) -> str:
+    """The task that a turn is about: the one whose words it shares, else the one its effort was last about. A word
+    aside changes nothing."""
+    state = desk.state
+    link = state.get(f"effort/{effort}", Link) if effort else None
+    known = link.task if link is not None and desk.task(link.task) is not None else ""
+    if found := desk.alike(raw.text.terms, known or before):
+        if effort and found != known:
+            state.put(f"effort/{effort}", Link(found))
+        return found
+    if effort:
+        return known
+    return before if desk.task(before) is not None else ""
+
+
+def _move(desk: _Desk, id: str, task: Task, turn: TurnRecorded) -> None:
+    """The talk is about a task: it asks for a slot where it has none, and stands as the turn says."""
+    if desk.now - task.touched >= OFTEN:
+        task.touched = desk.now
+        desk.state.put(f"task/{id}", task)
+    if task.place != "active" and task.turn != turn.id:
+        desk.enter(id, task, "", spoken=True)
+    told = said(turn.content, turn.role)
+    if told.dropped:
+        desk.end(id, task, "dropped", turn.content)
+        return
+    if told.done and task.source == "talk" and not set(task.stems).isdisjoint(stems_of(told.done)):
+        desk.end(id, task, "complete", told.done)
+        return
+    changed = ""
+    if told.waits and told.waits != task.reason:
+        desk.block(task, told.waits)
+        changed = "blocked"
+    elif told.asks and task.status != "awaiting_input":
+        task.status, task.reason, task.waits = "awaiting_input", "an answer", []
+        changed = "asked"
+    elif turn.role == "user" and task.status == "awaiting_input":
+        task.status, task.reason, changed = "executing", "", "answered"
+    if told.share >= 0 and told.share != task.progress:
+        task.progress, changed = told.share, changed or "moved"
+    if told.step and told.step != task.step:
+        task.step, changed = told.step, changed or "moved"
+    if task.status == "planning" and (told.begun or told.step or told.share > 0):
+        task.status, changed = "executing", changed or "moved"
+    if changed:
+        desk.tell(id, task, changed)
+
+
+def _concluded(params: TasksParams, state: State, effort: EffortConcluded, raw: Raw[Any]) -> Sequence[Derived]:
+    """A task that was made of talk is done with its effort."""
+    desk = _Desk(params, state, effort, effort.turn, raw.now)
+    link = state.get(f"effort/{effort.effort}", Link)
+    task = desk.task(link.task) if link is not None else None
+    if link is not None and task is not None and task.source == "talk":
+        desk.end(link.task, task, "complete", effort.conclusion)
+    return desk.out
+
+
+def _resumed(params: TasksParams, state: State, effort: EffortResumed, raw: Raw[Any]) -> Sequence[Derived]:
+    """Work on it goes on."""
+    desk = _Desk(params, state, effort, effort.turn, raw.now)
+    link = state.get(f"effort/{effort.effort}", Link)
+    task = state.get(f"ended/{link.task}", Task) if link is not None else None
+    if link is not None and task is not None and task.source == "talk":
+        state.delete(f"ended/{link.task}")
+        task.status, task.reason, task.touched = "executing", "", raw.now
+        desk.begin(link.task, task)
+        desk.enter(link.task, task, "reopened")
+    return desk.out
+
+
+def _rated(params: TasksParams, state: State, effort: EffortRated, raw: Raw[Any]) -> Sequence[Derived]:
+    """What matters more asks for a slot."""
+    desk = _Desk(params, state, effort, raw.event.id, raw.now)
+    link = state.get(f"effort/{effort.effort}", Link)
+    task = desk.task(link.task) if link is not None else None
+    if link is not None and task is not None and task.source == "talk":
+        desk.rate(link.task, task, params.urgent if effort.importance == "high" else params.asked)
+    return desk.out
+
+
+def _declared(params: TasksParams, state: State, fact: TaskDeclared, raw: Raw[TaskDeclared]) -> Sequence[Derived]:
+    """An agent says what is to be done."""
+    desk = _Desk(params, state, fact, fact.id, raw.now)
+    id = fact.task
+    task, stems = desk.task(id), stems_of(fact.content)
+    if task is None:
+        state.delete(f"ended/{id}")
+        task = Task(cut(fact.content), "declared", "", fact.at, fact.priority, stems, touched=raw.now)
+        desk.begin(id, task)
+    else:
+        live = state.index(_Live)
+        live.drop(id, task)
+        task.content, task.source, task.stems = cut(fact.content), "declared", stems
+        live.add(id, task)
+    task.estimate = fact.estimate
+    task.needs = [one for one in dict.fromkeys(fact.depends_on) if one != id and _undone(state, one)]
+    for one in task.needs:
+        needing = state.get(f"needing/{one}", Ids) or Ids()
+        if id not in needing.ids:
+            state.put(f"needing/{one}", Ids([*needing.ids, id][-NEEDING:]))
+    if task.needs and task.status == "planning":
+        task.status, task.waits = "blocked", []
+    if task.place == "active":
+        task.priority = fact.priority
+        desk.tell(id, task, "told")
+    else:
+        desk.rate(id, task, fact.priority)
+        if not desk.out:
+            desk.tell(id, task, "told" if task.started else "noted" if task.place == "note" else "deferred")
+    return desk.out
+
+
+def _undone(state: State, id: str) -> bool:
+    return state.get(f"ended/{id}", Task) is None
+
+
+def _updated(params: TasksParams, state: State, fact: TaskUpdated, raw: Raw[TaskUpdated]) -> Sequence[Derived]:
+    """An agent or a person says how a task stands. To update one that ended or is unknown changes nothing."""
+    desk = _Desk(params, state, fact, fact.id, raw.now)
+    link = state.get(f"turn/{fact.turn}", Link) if fact.turn and not fact.task else None
+    id = fact.task or (link.task if link is not None else "")
+    task = desk.task(id)
+    if task is None:
+        return _NONE
+    if fact.status in ("complete", "dropped"):
+        desk.end(id, task, fact.status, fact.reason)
+        return desk.out
+    before, task.touched = task.status, raw.now
+    task.step = cut(fact.step) or task.step
+    task.progress = fact.progress if fact.progress >= 0 else task.progress
+    if fact.status == "blocked":
+        desk.block(task, fact.reason or task.reason)
+    elif fact.status:
+        task.status, task.reason, task.waits = fact.status, cut(fact.reason), []
+    elif fact.reason:
+        task.reason = cut(fact.reason)
+    if fact.priority >= 0 and fact.priority != task.priority:
+        desk.rate(id, task, fact.priority)
+    freed = before == "blocked" != task.status
+    desk.tell(id, task, "unblocked" if freed else "blocked" if fact.status == "blocked" else "told")
+    return desk.out
+
+
+def _retracted(params: TasksParams, state: State, fact: TurnRetracted, raw: Raw[TurnRetracted]) -> Sequence[Derived]:
+    """What was asked for in a turn that was taken back is no task."""
+    link = state.get(f"turn/{fact.turn}", Link)
+    desk = _Desk(params, state, fact, fact.turn, raw.now)
+    task = desk.task(link.task) if link is not None else None
+    if link is not None and task is not None and task.source == "talk":
+        desk.end(link.task, task, "dropped", "", "retracted")
+    return desk.out
+
+
+PROCESSOR = Processor(
+    name="tasks",
+    version=1,
+    reads=(RAW, "open_efforts"),
+    params=TasksParams,
+    takes=(
+        on(EffortOpened, _opened),
+        on(TurnThreaded, _said),
+        on(EffortConcluded, _concluded),
+        on(EffortResumed, _resumed),
+        on(EffortRated, _rated),
+        on(TaskDeclared, _declared),
+        on(TaskUpdated, _updated),
+        on(TurnRetracted, _retracted),
+    ),
+    emits=(TaskChanged, TaskTurnedTo),
+    read_model=read_model(
+        __package__,
+        keeps=(Keep(TaskChanged, ("task",)), Keep(TaskTurnedTo, ("session",))),
+        groups=(Group("tasks", "task", {TaskChanged: Joins(by="place")}),),
+        sections=SECTIONS,
+        behind={
+            "task": "(t.space, t.turn_id) IN (SELECT n.space, n.turn FROM tasks n "
+            "WHERE n.task = $id AND n.turn IS NOT NULL)"
+        },
+    ),
+)

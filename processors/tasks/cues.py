@@ -1,0 +1,124 @@
+"""What the words of a turn say of a task: that it is asked for, waits, moves, ends. The words are in cues.toml."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Sequence
+from importlib.resources import files
+from typing import NamedTuple
+
+from streams.core.text.telling import excerpt, sentences
+from streams.core.text.terms import terms
+
+READ, TEXT = 480, 160
+"""Characters of a turn that are read, and of what is kept of a sentence."""
+MARKS = (
+    *("waiting", "wait for", "wait on", "block", "stuck on", "on hold", "done", "finished", "complete", "half", "%"),
+    *("next", "progress", "started", "begun", "working on", "starting", "drop", "forget about", "abandon", "cancel"),
+    *("no longer", "continue", "proceed", "your input", "your approval", "your decision", "please confirm", "almost"),
+    *("warte", "hälfte", "nächste", "attente", "bloqu", "moitié", "prochaine", "esperando", "siguiente", "mitad"),
+)
+"""Parts of a turn that may say how a task stands: others are not read."""
+_TABLE = tomllib.loads(files(__package__).joinpath("cues.toml").read_text("utf-8"))
+
+
+def _words(name: str, behind: str = r"\b", before: str = r"(?<!\w)") -> re.Pattern[str]:
+    return re.compile(f"{before}(?:{'|'.join(_TABLE[name])}){behind}", re.IGNORECASE)
+
+
+_TAIL = r":?\s+(?P<tail>[^.!?;\n]{3,})"
+_WAITS, _STEP = _words("waits", _TAIL), _words("step", _TAIL)
+_ASKS, _FREED, _BEGUN, _DROPPED = _words("asks"), _words("freed"), _words("begun"), _words("dropped")
+_SHARES = (
+    *((_words("share"), -1.0), (_words("half"), 0.5), (_words("third"), 0.33)),
+    *((_words("most"), 0.7), (_words("nearly"), 0.9)),
+)
+_REQUEST, _ORDERS, _URGENT, _SOMEDAY = _words("request"), _words("orders"), _words("urgent"), _words("someday")
+_DONE = _words("done")
+_NOT, _YET = _words("not"), _words("yet")
+
+
+class Said(NamedTuple):
+    """What a turn says of its task; empty where it says nothing."""
+
+    waits: str = ""
+    asks: bool = False
+    """Whether it waits for the user's word."""
+    share: float = -1.0
+    step: str = ""
+    begun: bool = False
+    dropped: bool = False
+    done: str = ""
+    """The sentence that says that something is done."""
+
+
+NOTHING = Said()
+
+
+_BREAK = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])|\n+")
+
+
+def _told(content: str) -> list[str]:
+    """The sentences of a turn that ask nothing; also those of common words ("It is half done"), which none quotes."""
+    return [text for text in _BREAK.split(excerpt(content, READ)) if text and text.rstrip()[-1:] not in "?？"]
+
+
+def said(content: str, role: str) -> Said:
+    """What a turn says of the task that it is about."""
+    lowered = content[:READ].lower()
+    if not any(mark in lowered for mark in MARKS):
+        return NOTHING
+    found = NOTHING
+    for text in _told(content):
+        if role == "assistant" and _ASKS.search(text):
+            found = found._replace(asks=True)
+        elif (waits := _WAITS.search(text)) and not _NOT.search(text, 0, waits.start()):
+            found = found._replace(waits=cut(waits["tail"]))
+        elif role == "user" and _DROPPED.search(text):
+            found = found._replace(dropped=True)
+        elif _DONE.search(text) and not _NOT.search(text) and not _YET.search(text):
+            found = found._replace(done=cut(text))
+        for pattern, share in _SHARES:
+            if (moved := pattern.search(text)) and not _NOT.search(text, 0, moved.start()):
+                found = found._replace(share=min(1.0, int(moved["share"]) / 100) if share < 0 else share)
+        if step := _STEP.search(text):
+            found = found._replace(step=cut(step["tail"]))
+        elif _BEGUN.search(text) and not _NOT.search(text):
+            found = found._replace(begun=True)
+    return found
+
+
+def frees(content: str, stems: Sequence[str]) -> bool:
+    """Whether a turn says that what is waited for is there: in a sentence with at least half of its `stems`."""
+    for text in _told(content):
+        if _FREED.search(text) and not _YET.search(text):
+            shared = sum(map(terms(text)[0].__contains__, stems))
+            if shared and 2 * shared >= len(stems):
+                return True
+    return False
+
+
+def frees_by_name(content: str) -> bool:
+    """Whether a turn says of the task it is about that it waits no longer."""
+    lowered = content[:READ].lower()
+    return any(words in lowered for words in ("unblocked", "no longer blocked", "no longer waiting"))
+
+
+def request(content: str) -> str:
+    """The sentence by which a turn asks for work; "" where it asks for none."""
+    for told in sentences(excerpt(content, READ)):
+        if _ORDERS.match(told.text) or _REQUEST.search(told.text):
+            return cut(told.text)
+    return ""
+
+
+def urgency(content: str) -> int:
+    """1 where a request is urgent, -1 where it has time, else 0."""
+    content = content[:READ]
+    return 1 if _URGENT.search(content) else -1 if _SOMEDAY.search(content) else 0
+
+
+def cut(text: str) -> str:
+    """The beginning of a text, bounded in bytes."""
+    return " ".join(text.split())[: TEXT if text.isascii() else TEXT // 3]

@@ -1,0 +1,7 @@
+-- Tasks have the same ids in both memories.
+
+-- count: tasks
+SELECT
+    count(*) FILTER (place = 'active') AS "active", count(*) FILTER (status = 'complete') AS "complete",
+    count(*) FILTER (place IN ('note', 'deferred')) AS "set aside"
+FROM tasks

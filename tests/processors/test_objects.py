@@ -1,0 +1,148 @@
+"""Objects: who and what is spoken of, which name is whose, and what is known of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from processors.contradictions import BeliefContradicted, BeliefRestored
+from processors.objects import PROCESSOR, ObjectMentioned, ObjectStated
+from streams.core.events import MINUTE, TurnRecorded, TurnRetracted
+from tests.memories import make
+from tests.steps import Steps
+
+
+class Talk(Steps):
+    """A space in which people talk."""
+
+    def __init__(self, **params: Any) -> None:
+        super().__init__(PROCESSOR, **params)
+        self.turns = 0
+
+    def say(self, content: str, agent: str = "ann", session: str = "s", role: str = "user") -> str:
+        self.turns += 1
+        turn = TurnRecorded("space", f"t{self.turns}", self.turns * MINUTE, session, agent, role, content)  # type: ignore[arg-type]
+        self.give(turn)
+        return turn.id
+
+    def known(self, name: str) -> list[tuple[str, str]]:
+        """What stands of an object: what it tells, and the words."""
+        last = {event.statement: event for event in self.all(ObjectStated) if event.name == name}
+        return [(event.says, event.text) for event in last.values() if event.status == "current"]
+
+    @property
+    def objects(self) -> dict[str, ObjectMentioned]:
+        return {event.name: event for event in self.all(ObjectMentioned)}
+
+
+@pytest.mark.parametrize(
+    ("told", "says"),
+    [
+        ("Please keep your answers short and use bullet points.", "manner"),
+        ("I prefer detailed explanations of the invoices.", "manner"),
+        ("I love sailing on the lake near Porto.", "preference"),
+        ("I work as a nurse at the harbour clinic.", "role"),
+        ("I want to open a bakery in Lisbon.", "goal"),
+        ("Every Friday I visit the aquarium with my nephew.", "pattern"),
+        ("I planted three olive trees behind the greenhouse.", "fact"),
+    ],
+)
+def test_what_speakers_say_of_themselves_is_known_of_them(told: str, says: str) -> None:
+    talk = Talk()
+    talk.say(told)
+    assert talk.known("ann") == [(says, told)]
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        "Do I prefer tea or coffee?",
+        "I'm glad you like the greenhouse!",
+        "Thanks, that means a lot to me.",
+        "It rains in the harbour again.",
+        "I see.",
+    ],
+)
+def test_questions_and_answers_to_the_other_tell_nothing_of_who_speaks(told: str) -> None:
+    talk = Talk()
+    talk.say(told)
+    assert talk.known("ann") == []
+
+
+def test_people_are_told_from_things_with_what_they_are_to_who_speaks() -> None:
+    talk = Talk()
+    talk.say("I met our client Marta Lopez of Acme Corp. Acme Corp is moving to a new office in Turin.")
+    talk.say("Marta prefers detailed explanations.")
+    talk.say("She wants to renew the lease of the warehouse.")
+    talk.say("Our refund policy requires two signatures for every invoice.")
+    marta = talk.objects["Marta Lopez"]
+    assert (marta.kind, marta.role, marta.value) == ("person", "client", 0.8)
+    assert talk.known("Marta Lopez") == [
+        ("manner", "Marta prefers detailed explanations."),
+        ("goal", "She wants to renew the lease of the warehouse."),
+    ]
+    assert talk.objects["Acme Corp"].kind == "entity"
+    assert [says for says, _ in talk.known("refund policy")] == ["rule"]
+
+
+def test_a_first_name_is_its_persons_where_only_one_has_it_and_stays_apart_where_two_have() -> None:
+    talk = Talk()
+    talk.say("I asked Marta about the lease.")
+    talk.say("I talked to our client Marta Lopez again.")
+    assert "marta" in talk.objects["Marta Lopez"].aliases
+    assert talk.objects["Marta"].object == talk.objects["Marta Lopez"].object, "it was she all along"
+    talk.say("I met my colleague Marta Keller at the harbour.")
+    talk.say("Marta likes the plan for the warehouse.")
+    assert talk.known("Marta Lopez") == talk.known("Marta Keller") == []
+    assert talk.known("Marta") == [("preference", "Marta likes the plan for the warehouse.")]
+    assert len({event.object for event in talk.all(ObjectMentioned) if "Marta" in event.name}) == 3
+
+
+def test_a_name_that_is_shown_to_be_a_persons_later_is_of_the_same_one() -> None:
+    talk = Talk()
+    talk.say("The drawings of the harbour are with Ada Castell.")
+    talk.say("I asked Ada Castell about the harbour. Ada Castell prefers short answers.")
+    talk.say("Ada signs on Mondays.")
+    assert {event.name for event in talk.all(ObjectMentioned)} == {"ann", "Ada Castell"}
+    assert talk.objects["Ada Castell"].kind == "person"
+    assert ("manner", "Ada Castell prefers short answers.") in talk.known("Ada Castell")
+
+
+def test_who_is_called_by_name_is_not_meant_by_she() -> None:
+    talk = Talk()
+    talk.say("I asked Marta about the lease.")
+    talk.say("Hey Marta! She sold the warehouse to a museum.", session="other")
+    assert talk.known("Marta") == []
+    talk.say("I saw Petra with Marta Lopez and asked Petra about the museum.", session="two")
+    talk.say("She sold the warehouse to a museum.", session="two")
+    assert talk.known("Petra") == talk.known("Marta Lopez") == []
+
+
+def test_what_is_contradicted_stands_no_longer_until_the_later_word_is_taken_back() -> None:
+    talk = Talk()
+    older = talk.say("I live in a small flat in Lisbon.")
+    newer = talk.say("I moved to a house in Porto last week.")
+    link = {"space": "space", "session": "s", "turn": newer, "older": older, "older_value": "Lisbon"}
+    talk.give(make(BeliefContradicted, **link))
+    assert [text for _, text in talk.known("ann")] == ["I moved to a house in Porto last week."]
+    talk.give(TurnRetracted("space", "r", 9 * MINUTE, "s", newer))
+    talk.give(make(BeliefRestored, space="space", session="s", turn=older, newer=newer))
+    assert [text for _, text in talk.known("ann")] == ["I live in a small flat in Lisbon."]
+
+
+def test_of_many_statements_the_newest_and_strongest_are_kept() -> None:
+    talk = Talk(statements=3)
+    for place in ("Oslo", "Turin", "Vienna", "Krakow", "Madrid"):
+        talk.say(f"I visited the old museum of {place} by train.")
+    talk.say("I love the harbour of Porto.")
+    facts = [text for says, text in talk.known("ann") if says == "fact"]
+    assert [text.split()[-3] for text in facts] == ["Vienna", "Krakow", "Madrid"]
+    assert len(talk.known("ann")) == 4
+    assert {event.status for event in talk.all(ObjectStated)} == {"current", "passed"}
+
+
+def test_an_ordinary_turn_of_an_assistant_that_names_nobody_costs_nothing() -> None:
+    talk = Talk()
+    talk.say("The index is rebuilt at night, and nobody waits for it.", agent="bot", role="assistant")
+    assert (talk.derived, list(talk.state.changes())) == ([], [])

@@ -1,0 +1,184 @@
+"""Tasks: a few slots, who gets one, what waits, what is set aside, and what comes back."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from processors.open_efforts import EffortConcluded, EffortOpened, EffortRated, EffortResumed, TurnThreaded
+from processors.tasks import PROCESSOR, TaskChanged, TaskTurnedTo
+from processors.tasks.cues import request, said
+from streams.core.events import HOUR, MINUTE, TaskDeclared, TaskUpdated, TurnRecorded, TurnRetracted
+from tests.memories import make
+from tests.steps import Steps
+
+
+class Desk(Steps):
+    """A space with tasks. Every effort is named by a letter."""
+
+    def __init__(self, **params: Any) -> None:
+        super().__init__(PROCESSOR, **params)
+        self.turns, self.at = 0, 0
+
+    def say(self, content: str, effort: str = "", role: str = "user", opens: bool = False) -> str:
+        self.turns, self.at = self.turns + 1, self.at + MINUTE
+        turn = TurnRecorded("space", f"t{self.turns}", self.at, "s", role, role, content)  # type: ignore[arg-type]
+        if opens:
+            self.told(EffortOpened, turn, effort=effort, turn=turn.id)
+        self.told(TurnThreaded, turn, effort=effort, turn=turn.id)
+        return turn.id
+
+    def told(self, kind: type, cause: Any = None, **given: Any) -> None:
+        event = make(kind, space="space", session="s", at=self.at, **given)
+        self.give(event, cause)
+
+    def declare(self, task: str, content: str = "", priority: float = 0.6, **more: Any) -> None:
+        self.at += MINUTE
+        fact = f"d{len(self.derived)}{task}"
+        self.give(TaskDeclared("space", fact, self.at, task, content or f"do {task}", "s", priority, **more))
+
+    def update(self, task: str, **more: Any) -> None:
+        self.at += MINUTE
+        self.give(TaskUpdated("space", f"u{len(self.derived)}{task}", self.at, task, "s", **more))
+
+    @property
+    def now(self) -> dict[str, TaskChanged]:
+        return {event.task: event for event in self.all(TaskChanged)}
+
+    def places(self) -> dict[str, str]:
+        return {task: event.place for task, event in self.now.items()}
+
+    def changes(self, task: str) -> list[str]:
+        return [event.change for event in self.all(TaskChanged) if event.task == task]
+
+
+def test_a_free_slot_takes_what_matters_and_the_rest_is_noted_or_deferred() -> None:
+    desk = Desk()
+    for task, priority in (("a", 0.51), ("b", 0.5), ("c", 0.3), ("d", 0.1)):
+        desk.declare(task, priority=priority)
+    assert desk.places() == {"a": "active", "b": "note", "c": "note", "d": "deferred"}
+
+
+def test_where_all_slots_are_taken_only_what_is_clearly_above_the_lowest_takes_one() -> None:
+    desk = Desk()
+    for task in "abcd":
+        desk.declare(task, priority=0.6)
+    desk.update("d", progress=0.4, step="glue the keel", status="executing")
+    desk.update("d", priority=0.55)
+    desk.declare("e", priority=0.7)
+    assert desk.places()["e"] == "note", "0.7 is less than 1.3 times 0.55"
+    desk.declare("f", priority=0.9)
+    assert (desk.places()["f"], desk.places()["d"]) == ("active", "note")
+    assert desk.changes("d")[-1] == "demoted"
+    desk.update("a", status="complete", reason="sails")
+    assert desk.places()["e"] == "active", "the best of those set aside takes the slot"
+    desk.update("b", status="dropped")
+    back = desk.now["d"]
+    assert (back.place, back.change, back.status, back.progress, back.step) == (
+        "active", "resumed", "executing", 0.4, "glue the keel",
+    )  # fmt: skip
+
+
+def test_what_is_blocked_keeps_its_slot_and_what_lies_idle_gives_way() -> None:
+    desk = Desk(active=2)
+    desk.declare("blocked", "order the sails", priority=0.6)
+    desk.update("blocked", status="blocked", reason="the sailmaker")
+    desk.declare("idle", "paint the hull", priority=0.6)
+    desk.at += 48 * HOUR
+    desk.declare("new", "repair the rudder", priority=0.6)
+    assert desk.places() == {"blocked": "active", "idle": "note", "new": "active"}
+
+
+def test_a_task_waits_for_those_it_depends_on() -> None:
+    desk = Desk()
+    desk.declare("mast")
+    desk.declare("sails", depends_on=["mast", "nobody declared this"])
+    desk.declare("flag", depends_on=["mast"])
+    assert (desk.now["flag"].status, desk.now["flag"].depends_on) == ("blocked", ["do mast"])
+    desk.update("mast", status="complete")
+    assert (desk.now["flag"].status, desk.now["flag"].change) == ("executing", "unblocked")
+    assert desk.now["sails"].status == "blocked"
+
+
+def test_a_request_makes_a_task_that_the_talk_moves_blocks_frees_and_ends() -> None:
+    desk = Desk()
+    first = desk.say("Hello! Can you migrate the ledger to the new server?", "E", opens=True)
+    [task] = desk.now
+    assert (desk.now[task].turn, desk.now[task].place, desk.last(TaskTurnedTo).task) == (first, "active", task)
+    desk.say("We are waiting for the password from Marta.", "E", "assistant")
+    assert (desk.now[task].status, desk.now[task].reason) == ("blocked", "the password from Marta")
+    desk.say("Has Marta sent us the password?", "F", "user")
+    desk.say("Marta has not sent us the password yet.", "F", "assistant")
+    assert desk.now[task].status == "blocked"
+    desk.say("Marta sent us the password.", "F", "user")
+    assert (desk.now[task].status, desk.now[task].change) == ("executing", "unblocked")
+    desk.say("It is half done. The next step is to copy the receipts.", "E", "assistant")
+    assert (desk.now[task].progress, desk.now[task].step) == (0.5, "copy the receipts")
+    desk.say("I need your approval before the old server goes.", "E", "assistant")
+    assert desk.now[task].status == "awaiting_input"
+    desk.say("Go ahead with it.", "E")
+    assert (desk.now[task].status, desk.now[task].change) == ("executing", "answered")
+    desk.told(EffortConcluded, effort="E", conclusion="It runs on the new server.")
+    assert (desk.now[task].status, desk.now[task].reason) == ("complete", "It runs on the new server.")
+    desk.told(EffortResumed, effort="E")
+    assert (desk.now[task].place, desk.now[task].status) == ("active", "executing")
+    desk.give(TurnRetracted("space", "r", desk.at, "s", first))
+    assert (desk.now[task].place, desk.now[task].change) == ("ended", "retracted")
+
+
+def test_talk_finds_a_declared_task_by_its_words_and_does_not_end_it() -> None:
+    desk = Desk()
+    desk.declare("roof", "Repair the greenhouse roof")
+    desk.say("Let's look at the greenhouse roof again.", "E", opens=True)
+    assert (list(desk.now), desk.last(TaskTurnedTo).task) == (["roof"], "roof")
+    desk.say("We're waiting for the new glass.", "E", "assistant")
+    assert desk.now["roof"].reason == "the new glass"
+    desk.told(EffortConcluded, effort="E", conclusion="fixed")
+    assert desk.places() == {"roof": "active"}
+    desk.say("What is the capital of Portugal?", "G", opens=True)
+    assert desk.last(TaskTurnedTo).task == ""
+
+
+def test_a_task_that_is_set_aside_takes_a_free_slot_when_the_talk_comes_to_it() -> None:
+    desk = Desk()
+    desk.say("Please sort the photographs of the aquarium when you get a chance.", "E", opens=True)
+    [task] = desk.now
+    assert desk.now[task].place == "note"
+    desk.say("I have begun with the aquarium.", "E", "assistant")
+    assert (desk.now[task].place, desk.now[task].status) == ("active", "executing")
+
+
+def test_a_flag_makes_a_task_take_a_slot_and_a_word_drops_it() -> None:
+    desk = Desk(active=1)
+    desk.say("Please translate the museum's catalogue.", "E", opens=True)
+    desk.say("Please book the ferry to Porto.", "F", opens=True)
+    museum, ferry = desk.now
+    assert desk.places() == {museum: "active", ferry: "note"}
+    desk.told(EffortRated, effort="F", importance="high")
+    assert desk.places() == {museum: "note", ferry: "active"}
+    desk.say("Actually, let's drop it, I stay here.", "F")
+    assert (desk.now[ferry].status, desk.places()[museum]) == ("dropped", "active")
+
+
+@pytest.mark.parametrize(
+    "told",
+    ["Is it half done?", "We are not waiting for the glass.", "I can't wait for the weekend!", "It is not half done."],
+)
+def test_what_is_asked_or_denied_moves_nothing(told: str) -> None:
+    assert said(told, "user") == said("", "user")
+
+
+@pytest.mark.parametrize(
+    ("told", "asked"),
+    [
+        ("Good morning. Could you repaint the violin?", True),
+        ("Write a poem about the harbour", True),
+        ("Bitte repariere die Dachrinne.", True),
+        ("What is the capital of Portugal?", False),
+        ("Can you tell me the time?", False),
+        ("I saw a heron at the lake yesterday.", False),
+    ],
+)
+def test_a_request_is_told_from_a_question_and_from_news(told: str, asked: bool) -> None:
+    assert bool(request(told)) is asked
