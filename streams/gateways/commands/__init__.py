@@ -27,7 +27,7 @@ _HERE = {
     RUN: {
         "serve": "keeping", "export": "keeping", "backup": "keeping", "archive": "keeping", "restore": "keeping",
         "keys": "keys:app", "mcp": "mcp", "proxy": "proxy", "rescue": "keeping", "doctor": "keeping", "demo": "keeping",
-        "annotate": "annotate",
+        "annotate": "annotate", "erase": "erasing", "audit": "erasing",
     },
     CODE: {"flow": "code", "params": "code", "presets": "code", "schema": "code"},
 }  # fmt: skip

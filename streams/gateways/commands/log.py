@@ -179,7 +179,7 @@ def tail(
             time.sleep(POLL)
             for partition, start in enumerate(ends):
                 ends[partition] = log.end(partition)
-                for record in log.read(partition, start, ends[partition]):
+                for record in log.read(partition, min(start, ends[partition]), ends[partition]):
                     if wanted(record):
                         show_record(record, terminal, log.partitions)
     except KeyboardInterrupt:
