@@ -115,8 +115,11 @@ class Erasing:
 
     def _rows(self, receipt: str) -> Iterator[tuple[bytes, bytes, str]]:
         for (space, id_), offset in self.found.names.items():
-            (record,) = self._log.read(0, offset, offset + 1)
-            runs = runs_of(self.salt, decode(record.type, record.value))
+            runs: dict[bytes, int] = {}
+            if (space, id_) not in self.found.follow:
+                (record,) = self._log.read(0, offset, offset + 1)
+                found = runs_of(self.salt, decode(record.type, record.value))
+                runs = {run: length for run, length in found.items() if run not in self.found.quoted}
             yield name_of(self.salt, space, id_), kept(runs), receipt
 
     def _refolded(self, name: str, params: dict[str, Params] | None) -> Iterator[str]:
@@ -221,7 +224,7 @@ def _late(record: Record, receipt: str, salt: bytes, gone: set[bytes]) -> tuple[
     """What becomes of an event that came after the selection: it stays, unless it names what goes."""
     event = decode(record.type, record.value)
     if any(name_of(salt, event.space, turn) in gone for turn in named(event)):
-        return name_of(salt, event.space, event.id), kept(runs_of(salt, event)), receipt
+        return name_of(salt, event.space, event.id), b"", receipt
     if isinstance(event, TurnRecorded) and name_of(salt, event.space, event.reply_to) in gone:
         event = replace(event, reply_to="")
     return event, record.recorded_at

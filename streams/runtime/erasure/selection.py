@@ -17,7 +17,7 @@ from hashlib import blake2b
 import orjson
 import pyarrow as pa
 
-from projections.store import connect
+from projections.store import ALONE, READER_SETTINGS
 from streams.core.errors import UsageError, check_one_space
 from streams.core.events import (
     DistillationWritten,
@@ -33,12 +33,12 @@ from streams.core.events import (
     decode,
 )
 from streams.core.progress import Progress
-from streams.logs.erased import quoted, runs_of, texts
+from streams.logs.erased import quoted, runs, runs_of, texts
 from streams.logs.sqlite import SqliteLog
 
 MACHINE = (DistillationWritten, MemoryRecalled, SummaryWritten, TitleWritten)
 """Written by programs of what was said: they go where they hold words of it."""
-COLUMNS = "space, id, type, at, session, agent, role, content"
+COLUMNS = 'space, id, type, "at", session, agent, role, content'
 """What a condition may name."""
 PAGE = 10_000
 Name = tuple[str, str]
@@ -113,16 +113,29 @@ class Found:
     brief: set[Name] = field(default_factory=set)
     """Texts that go and are too short to be runs, by space."""
 
-    def take(self, offset: int, event: Outside, salt: bytes) -> None:
-        """Has an event go."""
+    quoted: set[bytes] = field(default_factory=set)
+    """Runs that stand in what stays."""
+    follow: set[Name] = field(default_factory=set)
+    """What goes and was not selected: its words are looked for nowhere, for many of them are not of what was."""
+
+    def select(self, offset: int, event: Outside, salt: bytes) -> None:
+        """Has an event go, and its words be looked for."""
+        found = runs_of(salt, event)
+        self.runs |= found
+        if isinstance(event, TurnRecorded) and not found:
+            self.brief.add((event.space, event.content.strip().casefold()))
+        self._take(offset, event)
+
+    def take_along(self, offset: int, event: Outside) -> None:
+        """Has an event go because others do."""
+        self.follow.add((event.space, event.id))
+        self._take(offset, event)
+
+    def _take(self, offset: int, event: Outside) -> None:
         self.names[event.space, event.id] = offset
-        runs = runs_of(salt, event)
-        self.runs |= runs
         if isinstance(event, TurnRecorded):
             self.turns[event.space, event.session] += 1
             self.said.setdefault((event.space, event.session), []).append(offset)
-            if not runs:
-                self.brief.add((event.space, event.content.strip().casefold()))
         else:
             self.facts[event.type.rpartition(".v")[0]] += 1
         if isinstance(event, NoteTaken):
@@ -150,7 +163,7 @@ def look(log: SqliteLog, selection: Selection, salt: bytes, progress: Progress) 
 
     for offset, event in events(0):
         if not isinstance(event, ErasureRecorded) and selected(event):
-            found.take(offset, event, salt)
+            found.select(offset, event, salt)
     if not found.names:
         raise UsageError("nothing is selected", "`mnemolog tail` and `mnemolog sql` show what there is")
     if selection.turns and (missing := {*selection.turns} - {id_ for _, id_ in found.names}):
@@ -160,13 +173,15 @@ def look(log: SqliteLog, selection: Selection, salt: bytes, progress: Progress) 
             check_one_space({space for space, _ in found.names}, f"{what} of that name")
     for offset, event in events(1):
         if (event.space, event.id) not in found.names and _refers(log, event, found):
-            found.take(offset, event, salt)
+            found.take_along(offset, event)
+    lengths = {*found.runs.values()}
     for offset, event in events(2):
         if (event.space, event.id) not in found.names and not isinstance(event, ErasureRecorded):
-            quote = _quote(event, found, salt)
+            quote = _quote(event, found, salt, lengths)
             if isinstance(event, MACHINE) and (quote or _is_brief(event, found)):
-                found.take(offset, event, salt)
+                found.take_along(offset, event)
             elif quote:
+                found.quoted.update(run for text in texts(event) for run in runs(salt, text, lengths))
                 found.quotes.append(quote)
     progress(passes, passes)
     return found
@@ -199,10 +214,9 @@ def _matching(log: SqliteLog, condition: str, end: int) -> set[Name]:
     """The events that a condition matches, asked of a table in memory: nothing of it comes to a disk."""
     import duckdb
 
-    with closing(connect(None)) as connection:
-        connection.execute("SET temp_directory = ''")
+    with closing(duckdb.connect(":memory:", config=READER_SETTINGS | ALONE | {"temp_directory": ""})) as connection:
         connection.execute(
-            "CREATE TABLE said (space VARCHAR, id VARCHAR, type VARCHAR, at TIMESTAMPTZ, session VARCHAR, "
+            'CREATE TABLE said (space VARCHAR, id VARCHAR, type VARCHAR, "at" TIMESTAMPTZ, session VARCHAR, '
             "agent VARCHAR, role VARCHAR, content VARCHAR)"
         )
         rows: list[tuple[object, ...]] = []
@@ -211,9 +225,9 @@ def _matching(log: SqliteLog, condition: str, end: int) -> set[Name]:
             about = (getattr(event, name, "") for name in ("session", "agent", "role"))
             rows.append((event.space, event.id, event.type, event.at, *about, "\n".join(texts(event))))
             if len(rows) == PAGE or record.offset == end - 1:
-                columns = pa.table(list(map(pa.array, zip(*rows, strict=True))), COLUMNS.split(", "))
+                columns = pa.table(list(map(pa.array, zip(*rows, strict=True))), COLUMNS.replace('"', "").split(", "))
                 connection.register("page", columns)
-                connection.execute("INSERT INTO said SELECT * REPLACE (make_timestamptz(at) AS at) FROM page")
+                connection.execute('INSERT INTO said SELECT * REPLACE (make_timestamptz("at") AS "at") FROM page')
                 connection.unregister("page")
                 rows = []
         try:
@@ -239,9 +253,8 @@ def _is_brief(event: Outside, found: Found) -> bool:
     return any((event.space, text.strip().casefold()) in found.brief for text in texts(event) if text)
 
 
-def _quote(event: Outside, found: Found, salt: bytes) -> Quote | None:
+def _quote(event: Outside, found: Found, salt: bytes, lengths: set[int]) -> Quote | None:
     """What an event that stays has of the words that go."""
-    lengths = {*found.runs.values()}
     parts = [part for text in texts(event) if (part := quoted(salt, text, found.runs, lengths))]
     if not parts:
         return None
