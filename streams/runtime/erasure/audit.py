@@ -28,6 +28,11 @@ from streams.runtime.erasure.selection import named
 if TYPE_CHECKING:
     from streams.runtime.home import Home
 
+TEXTS = (
+    "SELECT table_name, column_name, data_type FROM duckdb_columns() WHERE database_name = current_database() "
+    "AND NOT internal ORDER BY ALL"
+)
+PAGE = 10_000
 CHUNK, OVERLAP = 2**22, 2**12
 _PRINTED = re.compile(rb"[^\x00-\x08\x0b\x0c\x0e-\x1f\x7f]{8,}")
 """What `strings` would show of a file."""
@@ -129,20 +134,26 @@ class Audit:
             yield Check(f"memory {name}", "failed" if wrong else "well", wrong or "nothing of it is in any column")
 
     def _left(self, memory: Connection) -> Iterator[str]:
-        """The columns with a name or words of what was erased, and not quoted."""
-        tables = [table for (table,) in memory.execute(EVENT_TABLES).fetchall()]
-        columns = memory.execute(
-            "SELECT table_name, column_name, data_type FROM duckdb_columns() WHERE database_name = current_database() "
-            "AND NOT internal"
-        ).fetchall()
-        spaced = {table for table, column, _ in columns if column == "space"}
-        for table, column, kind in columns:
-            if kind in ("VARCHAR", "VARCHAR[]", "BLOB") and (table in tables or table == "state"):
-                value = f'unnest("{column}")' if kind.endswith("[]") else f'"{column}"'
-                space = "space" if table in spaced else "''"
-                found = memory.execute(f'SELECT DISTINCT {space}, {value} FROM "{table}"').fetchall()
-                if any(self._is_left(space, value) for space, value in found if value):
-                    yield f"{table}.{column}"
+        """The tables with a name or words of what was erased, and not quoted."""
+        tables = {*(table for (table,) in memory.execute(EVENT_TABLES).fetchall()), "state"}
+        columns: dict[str, list[str]] = {}
+        for table, column, kind in memory.execute(TEXTS).fetchall():
+            if table in tables and kind in ("VARCHAR", "VARCHAR[]", "BLOB"):
+                columns.setdefault(table, []).append(column)
+        for table, names in columns.items():
+            quoted = ", ".join(f'"{name}"' for name in names)
+            rows = memory.execute(f'SELECT {quoted} FROM "{table}"')
+            seen: set[object] = set()
+            while page := rows.fetchmany(PAGE):
+                for row in page:
+                    space = row[names.index("space")] if "space" in names else ""
+                    values = {value for cell in row for value in (cell if isinstance(cell, list) else (cell,)) if value}
+                    new = {(space, value) for value in values} - seen
+                    if any(self._is_left(*one) for one in new):
+                        yield table
+                    seen |= new
+                if len(seen) > 10 * PAGE:
+                    seen.clear()
 
     def _is_left(self, space: str, value: str | bytes) -> bool:
         text = value if isinstance(value, str) else value.decode(errors="ignore")
