@@ -329,8 +329,8 @@ def test_turns_that_quote_are_listed_and_stay(place: Place) -> None:
         ({}, "one thing"),
         ({"turns": ("a",), "agent": "b"}, "one thing"),
         ({"turns": ("nobody-said-this",)}, "nothing is selected"),
-        ({"matching": "content ="}, "cannot be asked"),
-        ({"matching": "1=1) UNION SELECT * FROM read_text('/etc/passwd'"}, "cannot be asked"),
+        ({"matching": "content ="}, "cannot be answered"),
+        ({"matching": "1=1) UNION SELECT * FROM read_text('/etc/passwd'"}, "cannot be answered"),
     ],
 )
 def test_a_selection_that_makes_no_sense_is_refused_in_words(
@@ -418,7 +418,8 @@ def test_a_process_that_is_killed_leaves_what_was_or_what_is_to_be(place: Place)
             if whole or not MANY:
                 assert not [c for c in Audit(home).checks() if c.status == "failed"], number
         home.log.close()
-    print(f"{KILLS} erasures: {dict(seen)}")
+        if number % 50 == 49:
+            print(f"{number + 1} erasures: {dict(seen)}", flush=True)
 
 
 def feeding(path: Path, told: Path, life: str) -> None:

@@ -17,7 +17,7 @@ from hashlib import blake2b
 import orjson
 import pyarrow as pa
 
-from projections.store import ALONE, READER_SETTINGS
+from projections.store import in_memory, refused
 from streams.core.errors import UsageError, check_one_space
 from streams.core.events import (
     DistillationWritten,
@@ -211,10 +211,8 @@ def _is_of(event: Outside, session: str | None) -> bool:
 
 
 def _matching(log: SqliteLog, condition: str, end: int) -> set[Name]:
-    """The events that a condition matches, asked of a table in memory: nothing of it comes to a disk."""
-    import duckdb
-
-    with closing(duckdb.connect(":memory:", config=READER_SETTINGS | ALONE | {"temp_directory": ""})) as connection:
+    """The events that a condition matches, asked of a table in memory. Raises UsageError for what is none."""
+    with closing(in_memory()) as connection:
         connection.execute(
             'CREATE TABLE said (space VARCHAR, id VARCHAR, type VARCHAR, "at" TIMESTAMPTZ, session VARCHAR, '
             "agent VARCHAR, role VARCHAR, content VARCHAR)"
@@ -230,12 +228,8 @@ def _matching(log: SqliteLog, condition: str, end: int) -> set[Name]:
                 connection.execute('INSERT INTO said SELECT * REPLACE (make_timestamptz("at") AS "at") FROM page')
                 connection.unregister("page")
                 rows = []
-        try:
+        with refused():
             return {*connection.execute(f"SELECT space, id FROM said WHERE ({condition}\n)").fetchall()}
-        except duckdb.Error as error:
-            raise UsageError(
-                f"the condition cannot be asked: {str(error).splitlines()[0]}", f"it is SQL, on the columns {COLUMNS}"
-            ) from error
 
 
 def _refers(log: SqliteLog, event: Outside, found: Found) -> bool:
