@@ -2,7 +2,7 @@
 FROM python:3.12-slim AS build
 WORKDIR /source
 COPY . .
-RUN pip install --no-cache-dir --prefix=/installed '.[kafka]'
+RUN pip install --no-cache-dir --prefix=/installed '.[kafka,http]'
 
 FROM python:3.12-slim
 COPY --from=build /installed /usr/local

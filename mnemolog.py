@@ -202,6 +202,14 @@ class Memory:
         """Says that recalled turns were of use (up to 1), or misled (down to -1). `more`: session, at."""
         self.tell({"type": "memory-rewarded", "turns": turns, "reward": reward} | more)
 
+    def judge(self, turn: str, older: str, contradicts: bool = True, confidence: float = 1.0, **more: Any) -> None:
+        """Says whether a turn takes the place of an older one, as `ask("view", name="doubts", status="open")` wonders.
+
+        `more`: session, at; model, prompt_hash and params_hash where a model judged.
+        """
+        judged = {"turn": turn, "older": older, "contradicts": contradicts, "confidence": confidence}
+        self.tell({"type": "contradiction-judged"} | judged | more)
+
     def ask(self, what: str, **arguments: Any) -> Any:
         """The answer to any question a home answers, such as ask("view", name="efforts", space="ann")."""
         return self._request({"ask": what, "arguments": arguments})

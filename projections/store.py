@@ -332,18 +332,19 @@ class Store:
         insert(self.connection, table_of(cls).name, columns, {"lineage": self._lineage_of[cls]})
 
     def states(self, spaces: Sequence[str]) -> Iterator[tuple[str, str, dict[str, bytes]]]:
-        """The saved state of spaces: (lineage, space, encoded records) for each pair that has any."""
-        found: dict[tuple[str, str], dict[str, bytes]] = {}
+        """The saved state of spaces, some records at a time: (lineage, space, encoded records), each pair any number
+        of times."""
         rows = self.connection.execute(
             "SELECT lineage, space, key, arg_max_null(value, seq) AS latest FROM state WHERE space IN "
             "(SELECT unnest(?)) GROUP BY ALL HAVING latest IS NOT NULL",
             [list(spaces)],
         )
         while page := rows.fetchmany(10_000):
+            found: dict[tuple[str, str], dict[str, bytes]] = {}
             for lineage, space, key, value in page:
                 found.setdefault((lineage, space), {})[key] = value
-        for (lineage, space), records in found.items():
-            yield lineage, space, records
+            for (lineage, space), records in found.items():
+                yield lineage, space, records
 
     def deadlines(self) -> dict[str, str]:
         """The first key with which each space asks for a tick (see `streams.core.processor.State`)."""

@@ -179,7 +179,7 @@ QUESTIONS = [
     "tail --all-spaces", "context --space harbor --session import-day", "show import-day-10..import-day-12",
     "manifest --space harbor", "efforts --all-spaces", "efforts list --space harbor",
     "efforts --status open --limit 2 --all-spaces", "links --space harbor", "offers --status all --space harbor",
-    "offers list --all-spaces", "notes --all-spaces", "notes list --space harbor",
+    "offers list --all-spaces", "doubts --status all --all-spaces", "notes --all-spaces", "notes list --space harbor",
     "query", "query sessions --all-spaces", "query tokens space=harbor every=40", "sql 'SELECT 1 AS one'",
     "memories", "digest", "doctor", "flow", "params", "params coactivation", "schema input-line",
     "context --space harbor --session import-day --as-of 2026-03-05T09:00:00Z", "efforts --as-of 50 --all-spaces",
@@ -330,6 +330,25 @@ def test_offers_are_accepted_and_declined(run, copy):
     assert run("offers", "accept", first["turn_id"], home=copy).code == MISUSED
 
 
+def test_doubts_are_confirmed_and_dismissed_by_their_turns(run, tmp_path):
+    said = ["Marta keeps the spare key.", "The office has the spare key."]
+    talk = tmp_path / "talk.jsonl"
+    turns = [{"id": f"t{n}", "session": "s", "role": "user", "content": text} for n, text in enumerate(said)]
+    talk.write_text("".join(json.dumps(turn) + "\n" for turn in turns), "utf-8")
+    assert run("feed", talk, home=tmp_path).code == OK
+
+    def replaced():
+        return run("sql", "SELECT replaced_by FROM beliefs WHERE NOT current", "--json", home=tmp_path).rows
+
+    assert run("doubts", "confirm", "t1", "--older", "t0", home=tmp_path).code == OK
+    assert replaced() == [{"replaced_by": "t1"}]
+    assert run("doubts", "dismiss", "t1", "--older", "t0", home=tmp_path).code == OK
+    assert replaced() == []
+    absent = run("doubts", "confirm", "t0", home=tmp_path)
+    assert (absent.code, "there is no open doubt at turn 't0'" in absent.err) == (MISUSED, True)
+    assert run("doubts", "confirm", "t0", "--older", "t9", home=tmp_path).code == MISUSED
+
+
 def test_efforts_are_closed_and_reopened_by_their_derived_id(run, copy):
     effort = run("efforts", "--status", "open", "--space", "harbor", "--json", home=copy).rows[0]["effort"]
 
@@ -412,6 +431,7 @@ MISTAKES = [
     ("efforts --status opne", MISUSED, "there is no status 'opne'"),
     ("notes --status opne", MISUSED, "there is no status 'opne'"),
     ("offers --status opne", MISUSED, "there is no status 'opne'"),
+    ("doubts --status opne", MISUSED, "there is no status 'opne'"),
     ("efforts close nope", MISUSED, "there is no effort or turn 'nope'"),
     ("promote live", MISUSED, "live is live already"),
     ("efforts", MISUSED, "there is no space 'default'"),

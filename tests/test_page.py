@@ -110,7 +110,9 @@ def folded(tmp_path_factory: pytest.TempPathFactory) -> Path:
     home = Home(tmp_path_factory.mktemp("samples") / "home", PROCESSORS)
     home.request({"feed": [json.loads(line) for path in SAMPLES for line in path.read_text().splitlines()]})
     note = {"type": "note-taken", "id": "q", "space": "harbor", "note": "quay", "content": "Call the harbour office."}
-    home.request({"feed": [note]})
+    judged = {"type": "contradiction-judged", "id": "j", "space": "harbor"}
+    judged |= {"turn": "midnight-return-17", "older": "midnight-return-01"}
+    home.request({"feed": [note, judged]})
     home.ask("spaces")
     home.log.close()
     shutil.copy(home.path / "live.duckdb", home.path / "kept.duckdb")
@@ -217,7 +219,14 @@ def test_links_and_beliefs_tell_what_the_views_hold(shown: TestClient) -> None:
     assert len([tag for tag, _ in found.tags if tag == "circle"]) == 2
     assert f"{link['strength']:.2f}" in found.words
     found = seen(shown, "/beliefs?space=harbor")
-    assert re.search(r"red on main\s*replaced.*green\s*believed now", found.words, re.DOTALL)
+    assert re.search(r"replaced.*judged, 100 % sure.*believed now", found.words, re.DOTALL)
+    doubts = shown.get("/v1/views/doubts?space=harbor&status=open").json()
+    assert doubts
+    for doubt in doubts:
+        assert doubt["older_text"][:100] in found.words
+        assert {"id": doubt["turn_id"], "older": doubt["older"], "so": "no"}.items() <= dict(
+            next(act for act in found.acts("judge") if act["id"] == doubt["turn_id"] and act["so"] == "no")
+        ).items()
 
 
 @pytest.mark.parametrize("path", PAGES)

@@ -57,7 +57,7 @@ ROOT = Path(__file__).parents[1]
 ANALYSES = analyses_of_memories.analyses(PROCESSORS)
 PARAMS = {
     "association": {"half_life": 30.0, "link_after": 2},
-    "confidence": {"user": 0.8, "contradicted": 0.3},
+    "confidence": {"user": 0.8, "contradicted": 0.3, "suspected": 0.7},
 }
 """Those that analyses read."""
 DAY_1, DAY_2, DAY_8 = datetime(2026, 1, 5), datetime(2026, 1, 6), datetime(2026, 1, 12)

@@ -280,13 +280,14 @@ def often(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_live_is_as_small_as_a_replay_however_small_its_commits_were(
     home: Home, talk: Talk, often: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("streams.runtime.home.folding.IDLE", 0.3)
+    monkeypatch.setattr("streams.runtime.home.folding.IDLE", 1e9)
     monkeypatch.setattr("streams.runtime.home.keeper.QUICK", 0)  # so that it is done while it serves, or not at all
     with serving(home):
         for start in range(0, 600, 4):
             home.log.append(talk(600)[start : start + 4])
             home.ask("spaces")
         largest, before = size(home, "live"), home.ask("digest")
+        monkeypatch.setattr("streams.runtime.home.folding.IDLE", 0.3)
         fold(home, "again", reuse=False)
         deadline = time.monotonic() + 300
         while (now := size(home, "live")) > 1.3 * size(home, "again") and time.monotonic() < deadline:

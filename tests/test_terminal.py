@@ -47,6 +47,8 @@ QUESTIONS = [
     ["efforts", "list", "--all-spaces"], ["efforts", "--memory", EVIL], ["efforts", "--as-of", EVIL],
     ["efforts", "--status", EVIL], ["efforts", "close", ID], ["efforts", "close", EVIL], ["efforts", "reopen", ID],
     ["offers", "--status", "all"], ["offers", "list"], ["offers", "accept", EVIL], ["offers", "decline", EVIL],
+    ["doubts", "--status", "all"], ["doubts", "list"], ["doubts", "confirm", ID, "--older", ID],
+    ["doubts", "dismiss", EVIL],
     ["notes"], ["notes", "list"], ["notes", "take", EVIL, "--note", "[/red]{x}\\", "--space", "[/red]"],
     ["notes", "take", "x", "--note", EVIL], ["notes", "settle", f"n{EVIL}"], ["notes", "settle", EVIL],
     ["long-term"], ["long-term", "list", "--session", EVIL], ["long-term", "inherit", EVIL, "--session", f"x{EVIL}"],

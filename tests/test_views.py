@@ -10,7 +10,7 @@ import pytest
 from processors import PROCESSORS
 from processors.association import MemoriesAssociated
 from processors.coactivation import LinkFormed, PairCoactivated
-from processors.contradictions import BeliefContradicted, BeliefRestored, BeliefStated
+from processors.contradictions import BeliefContradicted, BeliefRestored, BeliefStated, ContradictionSuspected
 from processors.forgetting import RetentionChanged
 from processors.manifest import (
     ArtifactMade,
@@ -549,6 +549,22 @@ def test_a_link_that_was_undone_and_made_again_holds(tmp_path):
         [restored("t1", "t2"), contradicted("t2", "t1", "c", rule="judged")],
     )
     assert rows(con, "SELECT replaced_by, rule FROM beliefs WHERE NOT current") == [("t2", "judged")]
+
+
+def test_a_doubt_is_open_until_it_is_judged_and_gone_with_its_turns(tmp_path):
+    def doubt(turn, older):
+        return make(ContradictionSuspected, session="s", turn=turn, older=older, confidence=0.4, **LIVES)
+
+    con = memory(
+        tmp_path / "m.duckdb", said("t1"), [*said("t2"), doubt("t2", "t1")], [*said("t3"), doubt("t3", "t1")],
+        [*said("t4"), doubt("t4", "t3")], [contradicted("t2", "t1", "c", rule="judged")], [restored("t1", "t3")],
+        [make(TurnRetracted, session="s", turn="t4", id="r")],
+    )  # fmt: skip
+    doubts = "SELECT turn_id, older, older_text IS NOT NULL, status FROM doubts ORDER BY turn_id"
+    assert rows(as_of(con, "3"), doubts) == [
+        ("t2", "t1", True, "open"), ("t3", "t1", True, "open"), ("t4", "t3", True, "open"),
+    ]  # fmt: skip
+    assert rows(con, doubts) == [("t2", "t1", True, "confirmed"), ("t3", "t1", True, "dismissed")]
 
 
 def test_turns_that_a_judge_set_against_each_other_are_statements_without_words(tmp_path):

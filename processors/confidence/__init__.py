@@ -1,7 +1,7 @@
 """Confidence: how far a memory can be relied on, and how much it stands out, told apart.
 
     reliability = trust(role) moved by what happened:  confirmed  r <- r + c (1 - r);   misled  r <- r (1 - m |reward|)
-                  x 0.3 while a newer statement contradicts it
+                  x 0.3 while a newer statement contradicts it, x 0.7 while one only may
     salience    = kept * 2^(-idle / half_life),  kept <- kept + raise * (1 - kept);     pinned: 1
     composite   = .6 reliability + .4 salience
 
@@ -18,7 +18,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from processors.contradictions import BeliefConfirmed, BeliefContradicted, BeliefRestored
+from processors.contradictions import (
+    BeliefConfirmed,
+    BeliefContradicted,
+    BeliefRestored,
+    ContradictionSuspected,
+)
 from streams.core.events import DAY, ImportanceFlagged, MemoryPinned, MemoryRecalled, MemoryRewarded
 from streams.core.params import Params, param
 from streams.core.processor import RAW, Derived, Processor, Raw, State, on, r6
@@ -38,13 +43,16 @@ class ConfidenceChanged:
     shift: float
     contradicted: bool
     """Whether a newer statement takes its place."""
+    suspected: bool
+    """Whether a newer one may take its place, which nobody judged yet."""
     salience: float
     """At `touched`; it halves with every half-life from there on."""
     touched: int
     """When the salience was last raised, UTC microseconds."""
     pinned: bool
     reason: str
-    """What happened: recalled, rewarded, misled, important, pinned, unpinned, confirmed, contradicted, restored."""
+    """What happened: recalled, rewarded, misled, important, pinned, unpinned, confirmed, contradicted, suspected,
+    restored."""
     type: Literal["confidence-changed.v1"] = "confidence-changed.v1"
 
 
@@ -57,6 +65,9 @@ class ConfidenceParams(Params):
     system: float = param(0.9, "reliability 0..1", "instructions are given on purpose", ge=0, le=1)
     contradicted: float = param(
         0.3, "factor", "a statement whose place a newer one takes is history", source="Engram", ge=0, le=1
+    )
+    suspected: float = param(
+        0.7, "factor", "a doubt that waits for a judge: it counts for less, and does not hide", ge=0, le=1
     )
     confirmed: float = param(
         0.3, "share of what is missing", "said again, it is surer: three times leave a third of the doubt", ge=0, le=1
@@ -90,11 +101,14 @@ class Confidence:
     touched: int = 0
     pinned: bool = False
     by: list[str] = field(default_factory=list)
-    """Contradictions that stand against it: newer turn and attribute."""
+    """Newer turns that take its place."""
+    may: list[str] = field(default_factory=list)
+    """Newer turns that may take its place."""
 
 
 _Said = MemoryRecalled | MemoryRewarded | MemoryPinned | ImportanceFlagged
-_Cause = BeliefConfirmed | BeliefContradicted | BeliefRestored | _Said
+_Against = BeliefContradicted | ContradictionSuspected | BeliefRestored
+_Cause = BeliefConfirmed | _Against | _Said
 Record = Confidence | ConfidenceChanged | None
 """What readers take: the state, the last event of a turn, or nothing where nothing happened."""
 
@@ -117,11 +131,10 @@ def reliability(params: ConfidenceParams, record: Record, role: str) -> float:
     if record is None:
         return trust(params, role)
     relied = record.scale * trust(params, role) + record.shift
-    return relied * params.contradicted if _is_contradicted(record) else relied
-
-
-def _is_contradicted(record: Confidence | ConfidenceChanged) -> bool:
-    return record.contradicted if isinstance(record, ConfidenceChanged) else bool(record.by)
+    by, may = (
+        (record.contradicted, record.suspected) if isinstance(record, ConfidenceChanged) else (record.by, record.may)
+    )
+    return relied * (params.contradicted if by else params.suspected if may else 1)
 
 
 def salience(params: ConfidenceParams, record: Record, created_at: int, now: int) -> float:
@@ -148,12 +161,17 @@ def _confirmed(params: ConfidenceParams, state: State, event: BeliefConfirmed, r
 
 def _contradicted(params: ConfidenceParams, state: State, event: BeliefContradicted, raw: Raw[Any]) -> list[Derived]:
     """A newer statement takes the older one's place."""
-    return _weigh(state, event, event.older, _link(event.turn, event.attribute), True)
+    return _weigh(state, event, event.older, event.turn, "contradicted")
+
+
+def _suspected(params: ConfidenceParams, state: State, event: ContradictionSuspected, raw: Raw[Any]) -> list[Derived]:
+    """A newer statement may take the older one's place."""
+    return _weigh(state, event, event.older, event.turn, "suspected")
 
 
 def _restored(params: ConfidenceParams, state: State, event: BeliefRestored, raw: Raw[Any]) -> list[Derived]:
     """A statement stands again, or one of several against it is gone."""
-    return _weigh(state, event, event.turn, _link(event.newer, event.attribute), False)
+    return _weigh(state, event, event.turn, event.newer, "restored")
 
 
 def _recalled(params: ConfidenceParams, state: State, fact: MemoryRecalled, raw: Raw[MemoryRecalled]) -> list[Derived]:
@@ -185,28 +203,25 @@ def _flagged(
     return [_told(state, fact, turn, record, "important")]
 
 
-def _link(newer: str, attribute: str) -> str:
-    return f"{newer} {attribute}"
-
-
 def _confirm(params: ConfidenceParams, state: State, event: BeliefConfirmed, turn: str) -> Derived:
     record = _record(state, turn)
     _raise_reliability(record, params.confirmed)
     return _told(state, event, turn, record, "confirmed")
 
 
-def _weigh(
-    state: State, event: BeliefContradicted | BeliefRestored, turn: str, link: str, stands: bool
-) -> list[Derived]:
+def _weigh(state: State, event: _Against, turn: str, newer: str, reason: str) -> list[Derived]:
     record = _record(state, turn)
-    was = bool(record.by)
-    record.by = [other for other in record.by if other != link]
-    if stands:
-        record.by = [*record.by, link][-MAX_LINKS:]
-    if was == bool(record.by):
+    was = bool(record.by), bool(record.may)
+    record.by = [other for other in record.by if other != newer]
+    record.may = [other for other in record.may if other != newer]
+    if reason == "contradicted":
+        record.by = [*record.by, newer][-MAX_LINKS:]
+    elif reason == "suspected":
+        record.may = [*record.may, newer][-MAX_LINKS:]
+    if was == (bool(record.by), bool(record.may)):
         state.put(f"turn/{turn}", record)
         return []
-    return [_told(state, event, turn, record, "contradicted" if stands else "restored")]
+    return [_told(state, event, turn, record, reason)]
 
 
 def _reward(params: ConfidenceParams, state: State, event: MemoryRewarded, turn: str) -> Derived:
@@ -241,19 +256,20 @@ def _record(state: State, turn: str) -> Confidence:
 def _told(state: State, event: _Cause, turn: str, record: Confidence, reason: str) -> Derived:
     state.put(f"turn/{turn}", record)
     return ConfidenceChanged(
-        event.space, event.session, event.at, turn, record.scale, record.shift, bool(record.by), record.salience,
-        record.touched, record.pinned, reason,
+        event.space, event.session, event.at, turn, record.scale, record.shift, bool(record.by), bool(record.may),
+        record.salience, record.touched, record.pinned, reason,
     )  # fmt: skip
 
 
 PROCESSOR = Processor(
     name="confidence",
-    version=1,
+    version=2,
     reads=(RAW, "contradictions"),
     params=ConfidenceParams,
     takes=(
         on(BeliefConfirmed, _confirmed),
         on(BeliefContradicted, _contradicted),
+        on(ContradictionSuspected, _suspected),
         on(BeliefRestored, _restored),
         on(MemoryRecalled, _recalled),
         on(MemoryRewarded, _rewarded),

@@ -1,10 +1,11 @@
-"""Contradictions: what a turn states of an attribute takes the place of what was stated before, and the chain is kept.
+"""Contradictions: what a turn states takes the place of what was stated before, or may do so; the chain is kept.
 
-Rules read plain statements: who or what, which attribute of it, what value, affirmed or denied (see reading). Two of
-the same attribute contradict where one denies what the other affirms, or where it has one value at a time and the
-values, of one sort, differ (see values and beliefs). "I" is whoever speaks. The newer statement is the one with the
-later `at`: one that comes in late is history at once. What is judged (`contradiction-judged`) outranks the rules; a
-statement that is taken back leaves what it took the place of standing again.
+Two steps. An index over the last statements of a space gives a few that a new one may be about: they share rare words,
+or what the speaker tells of himself, or were just said (see index). Of each, the clauses that are most alike are
+compared, and learned weights over what is seen of the two say how likely the newer takes the place of the older
+(see pairs). From `sure` on it does; from `suspected` on it is told as a doubt that a person, an agent or a model may
+judge (`contradiction-judged`). A judgment outranks the weights. The newer is the one with the later `at`: one that
+comes in late is history at once; one that is taken back leaves what it took the place of standing again.
 
 Sources: the contradiction chains of Engram (A -> B -> C, current belief by default, history on request); belief
 revision after Alchourrón, Gärdenfors and Makinson 1985, in its simplest form: the newest of two that cannot both hold.
@@ -14,361 +15,313 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any, NamedTuple
 
-from processors.contradictions.beliefs import (
-    LOOSE,
-    Belief,
-    Link,
-    Row,
-    current,
-    drop,
-    insert,
-    judge,
-    links,
-    relink,
-    rows,
-)
 from processors.contradictions.events import BeliefConfirmed as BeliefConfirmed
 from processors.contradictions.events import BeliefContradicted as BeliefContradicted
 from processors.contradictions.events import BeliefRestored as BeliefRestored
 from processors.contradictions.events import BeliefStated as BeliefStated
-from processors.contradictions.lexicon import SWAPPABLE, THEY, TRADED
-from processors.contradictions.phrases import Statement
-from processors.contradictions.reading import statements
-from processors.contradictions.values import TIMES, same
+from processors.contradictions.events import ContradictionSuspected as ContradictionSuspected
+from processors.contradictions.index import Index, Statement, index, keyed, words_of
+from processors.contradictions.pairs import Judged, Setting, judge, repeats, rule_of, tells, words_seen
+from processors.contradictions.reading import CHANGING, MAX_TEXT, Clause, Reading, attribute, is_plain, read, value
 from streams.core.events import ContradictionJudged, TurnRecorded, TurnRetracted
 from streams.core.params import Params, param
 from streams.core.processor import Derived, Processor, Raw, State, derived_id, on, r6
 from streams.core.read_model import Keep, read_model
+from streams.core.text.learned import likelihood
 
 
 class ContradictionsParams(Params):
-    """How statements are compared."""
+    """What becomes of a pair of statements, by how likely the newer takes the place of the older."""
 
     sure: float = param(
-        0.6, "confidence 0..1", "contradictions less sure than this are not told; rules reach .7 to .9", ge=0, le=1
+        0.65,
+        "likelihood 0..1",
+        "from here on it is taken as changed",
+        source="tuned on tests/voices and sequences",
+        ge=0,
+        le=1,
     )
-    recent: int = param(
-        8, "statements", "a session's last ones, which 'I meant Tuesday' may correct", source="tuned", ge=1, le=16
+    suspected: float = param(
+        0.32,
+        "likelihood 0..1",
+        "from here on it is told as a doubt",
+        source="tuned on LoCoMo: at most 3 in 1,000 turns",
+        ge=0,
+        le=1,
     )
+    heard: float = param(0.6, "confidence 0..1", "a judge who is less sure is not heard", ge=0, le=1)
 
 
 @dataclass(slots=True)
-class Stated:
-    """State, `turn/<id>`: what a turn said, or was judged to contradict."""
+class Told:
+    """State, `turn/<id>`: what a turn states, what took its place, and what it took the place of."""
 
     at: int
-    keys: list[str] = field(default_factory=list)
-    judged: dict[str, float] = field(default_factory=dict)
-    """Older turns of which no statement is known, and how surely this one takes their place."""
+    beliefs: dict[str, list[Any]] = field(default_factory=dict)
+    """By attribute: subject, value, whether affirmed, chain, place in it."""
+    older: dict[str, list[Any]] = field(default_factory=dict)
+    """By turn that this one took the place of: attribute, rule, confidence."""
+    newer: dict[str, int] = field(default_factory=dict)
+    """By turn that took this one's place: when it was said."""
+    doubts: list[str] = field(default_factory=list)
+    """Older turns whose place it may take."""
+    doubted: list[str] = field(default_factory=list)
+    """Newer turns that may take its place."""
     retracted: bool = False
 
 
-@dataclass(slots=True)
-class Recent:
-    """State, `recent/<session>`: where the session's last statements are kept, and who made them; the newest last."""
+class Found(NamedTuple):
+    """A pair of turns, and what the weights say of it."""
 
-    keys: list[list[str]] = field(default_factory=list)
+    newer: str
+    newer_at: int
+    older: str
+    older_at: int
+    judged: Judged
 
 
-MAX_ATTRIBUTE = 120
-MAX_JUDGED = 24
-SAID = 60
-"""Characters of a value that are kept."""
+MAX_LINKS = 6
+MAX_BELIEFS = 4
 _NONE: tuple[Derived, ...] = ()
 
 
 def _turn(params: ContradictionsParams, state: State, turn: TurnRecorded, raw: Raw[TurnRecorded]) -> Sequence[Derived]:
-    """Reads what a turn states."""
-    if turn.role == "tool" or turn.role == "system":
+    """Compares what a turn states with what was stated before, and remembers it."""
+    text = raw.text
+    if turn.role == "tool" or turn.role == "system" or not text.terms:
         return _NONE
-    pointing = state.get(f"recent/{turn.session}", Recent) is not None
-    found = statements(turn.content, raw.text.names, pointing)
-    return _state(params, state, turn, found) if found else _NONE
+    known = state.index(index)
+    who = turn.agent or turn.role
+    said = turn.content[:MAX_TEXT]
+    words = words_of(text.terms, text.names, said)
+    found: Sequence[Derived] = _NONE
+    if tells(said):
+        reading = read(said)
+        words += keyed(reading, who)
+        near = known.near(words, turn.session, who, bool(reading.acts & CHANGING))
+        found = _compared(params, state, known, turn, reading, near)
+    statement = Statement(turn.id, known.count, turn.at, turn.session, who, turn.role, said, words)
+    state.put(f"slot/{known.enter(statement)}", statement)
+    return found
 
 
-def _state(params: ContradictionsParams, state: State, turn: TurnRecorded, found: Sequence[Statement]) -> list[Derived]:
-    speaker = turn.agent or turn.role
-    recent = state.get(f"recent/{turn.session}", Recent) or Recent()
-    stated = Stated(turn.at)
-    out: list[Derived] = []
-    for statement in found:
-        for key, subject, meant in _placed(state, recent, speaker, statement):
-            belief = state.get(key, Belief) or Belief(subject, meant.attribute, meant.kind)
-            _add(params, state, turn, key, belief, meant, out)
-            if key not in stated.keys:
-                stated.keys.append(key)
-            recent.keys = [*(old for old in recent.keys if old[0] != key), [key, speaker]][-params.recent :]
-    if stated.keys:
-        state.put(f"turn/{turn.id}", stated)
-        state.put(f"recent/{turn.session}", recent)
-    return out
-
-
-def _placed(state: State, recent: Recent, speaker: str, statement: Statement) -> list[tuple[str, str, Statement]]:
-    """The record that a statement belongs to, whose it is, and the statement in full; none where it points nowhere."""
-    if statement.kind == "never":
-        return _gone(state, speaker, statement)
-    if statement.kind == "switch":
-        return _switched(state, recent, speaker, statement)
-    if not statement.attribute:
-        return _meant(state, recent, speaker, statement)
-    subject = speaker if statement.mine else ""
-    if not THEY.isdisjoint(statement.attribute.split()):
-        return _theirs(state, recent, speaker, statement)
-    key = _key(subject, statement.attribute)
-    if statement.changes and state.get(key, Belief) is None:
-        for other, _ in reversed(recent.keys):
-            if (belief := state.get(other, Belief)) and _underspecified(belief, subject, statement):
-                return [(other, belief.subject, statement._replace(attribute=belief.attribute, kind=belief.kind))]
-    return [(key, subject, statement)]
-
-
-def _key(subject: str, attribute: str) -> str:
-    return f"said/{attribute[:MAX_ATTRIBUTE]}/{subject}"
-
-
-def _underspecified(belief: Belief, subject: str, statement: Statement) -> bool:
-    """Whether a change of "the kickoff" may be one of "the project kickoff" that was just spoken of."""
-    if statement.kind == "many" or belief.kind == "many" or (subject and subject != belief.subject):
-        return False
-    one, other = frozenset(statement.attribute.split()), frozenset(belief.attribute.split())
-    if not (one < other or other < one):
-        return False
-    latest = current(belief)
-    shared = latest[-1].facets.keys() & statement.value.facets.keys() if latest else set()
-    return bool(shared) or bool(latest and TIMES & latest[-1].facets.keys() and TIMES & statement.value.facets.keys())
-
-
-def _meant(state: State, recent: Recent, speaker: str, statement: Statement) -> list[tuple[str, str, Statement]]:
-    """What "I meant Tuesday" corrects: the speaker's last statement with a value of the sort."""
-    for key, who in reversed(recent.keys):
-        belief = state.get(key, Belief)
-        latest = current(belief) if belief else []
-        if (
-            who != speaker
-            or belief is None
-            or not latest
-            or not latest[-1].affirmed
-            or belief.kind in ("many", "prefer")
-        ):
-            continue
-        row, facets = latest[-1], statement.value.facets
-        if statement.old is not None and not _names(row, statement.old.facets):
-            continue
-        if "thing" in facets and "place" in row.facets:
-            facets = {"place": facets["thing"]}
-        if "clock" in row.facets and facets.get("number", "").isdigit() and int(facets["number"]) <= 12:
-            facets = {"clock": f"~{facets['number']}:00"}
-        known = [sort for sort in facets if sort in row.facets]
-        loose = known and known[0] in ("thing", "place", "kind") and statement.old is None
-        if not known or (loose and (statement.kind != "one" or belief.kind != "one")):
-            continue
-        meant = statement._replace(
-            attribute=belief.attribute, kind=belief.kind, value=statement.value._replace(facets=facets, scope=row.scope)
-        )
-        return [(key, belief.subject, meant)]
-    return []
-
-
-def _theirs(state: State, recent: Recent, speaker: str, statement: Statement) -> list[tuple[str, str, Statement]]:
-    """Of whom "she" tells it: whoever the session's last statement of that was about; of nobody where there is none."""
-    told = frozenset(statement.attribute.split()) - THEY
-    for key, _ in reversed(recent.keys):
-        belief = state.get(key, Belief)
-        latest = current(belief) if belief else []
-        if belief is None or not latest or belief.kind != statement.kind:
-            continue
-        stems = frozenset(belief.attribute.split())
-        if not (told < stems and len(stems) == len(told) + 1 and "we" not in stems):
-            continue
-        if belief.kind == "many" or latest[-1].facets.keys() & statement.value.facets.keys():
-            return [(key, belief.subject, statement._replace(attribute=belief.attribute))]
-    if "their" not in statement.attribute.split():
-        return []
-    return [(_key(speaker, statement.attribute), speaker, statement._replace(kind="now"))]
-
-
-def _switched(state: State, recent: Recent, speaker: str, statement: Statement) -> list[tuple[str, str, Statement]]:
-    """What "we switched to Y" takes the place of: something of its sort, or what was last said."""
-    subject = speaker if statement.mine else ""
-    value = statement.value
-    last = next((key for key, who in reversed(recent.keys) if who == speaker), "")
-    for verb in SWAPPABLE:
-        key = _key(subject, f"{verb} {statement.attribute}".strip())
-        belief = state.get(key, Belief)
-        standing = [row for row in current(belief) if row.affirmed] if belief and verb != "use" else []
-        if belief is None or not standing or belief.kind not in ("one", "now", "prefer"):
-            continue
-        row = standing[-1]
-        alike = (row.facets.keys() & value.facets.keys()) - LOOSE
-        named = verb in TRADED and key == last and row.named and value.named
-        if alike or named or (value.scope and row.scope == value.scope):
-            return [(key, subject, statement._replace(attribute=belief.attribute, kind=belief.kind))]
-    return []
-
-
-def _names(row: Row, facets: dict[str, str]) -> bool:
-    """Whether a statement has the value that is named."""
-    told = {("place" if sort == "thing" and "place" in row.facets else sort): value for sort, value in facets.items()}
-    return any(sort in row.facets and same(sort, row.facets[sort], value) for sort, value in told.items())
-
-
-def _gone(state: State, speaker: str, statement: Statement) -> list[tuple[str, str, Statement]]:
-    """What was said to be, or be done, with a thing that is given up."""
-    subject = speaker if statement.mine else ""
-    thing = statement.value.facets["thing"]
-    for verb in SWAPPABLE:
-        key = _key(subject, " ".join(filter(None, (verb, thing, statement.attribute))))
-        belief = state.get(key, Belief)
-        if belief and belief.kind == "many" and any(row.affirmed for row in current(belief)):
-            value = statement.value._replace(facets={})
-            return [(key, subject, statement._replace(attribute=belief.attribute, kind="many", value=value))]
-        key = _key(subject, f"{verb} {statement.attribute}".strip())
-        belief = state.get(key, Belief)
-        if belief and belief.kind == "one" and any(_names(row, {"thing": thing}) for row in current(belief)):
-            return [(key, subject, statement._replace(attribute=belief.attribute, kind="one"))]
-    return []
-
-
-def _add(
+def _compared(
     params: ContradictionsParams,
     state: State,
+    known: Index,
     turn: TurnRecorded,
-    key: str,
-    belief: Belief,
-    statement: Statement,
-    out: list[Derived],
-) -> None:
-    before = links(belief)
-    value = statement.value
-    row = Row(
-        turn.id, turn.at, statement.said[:SAID], value.facets, value.scope, value.named,
-        statement.affirmed, statement.changes, statement.adds, "", 0,
-    )  # fmt: skip
-    insert(belief, row)
-    again = relink(belief, turn.space, params.sure)
-    state.put(key, belief)
-    row = next((one for one in rows(belief) if one.turn == turn.id), row)
-    out.append(
-        BeliefStated(
-            turn.space, turn.session, turn.at, turn.id, turn.role, belief.subject, belief.attribute, row.said,
-            row.affirmed, row.chain, row.place,
-        )
-    )  # fmt: skip
-    if again and belief.said[-1][0] == turn.id:
-        out.append(
-            BeliefConfirmed(
-                turn.space, turn.session, turn.at, turn.id, again[-1], belief.subject, belief.attribute, row.chain
+    reading: Reading,
+    near: Sequence[tuple[int, Setting]],
+) -> Sequence[Derived]:
+    """What a turn states, and what of the older it takes the place of, says again or puts in doubt."""
+    pairs: list[Found] = []
+    seen = words_seen(turn.content[:MAX_TEXT])
+    for slot, setting in near:
+        other = known.slots[slot]
+        late = other.at > turn.at
+        newer, older = (read(other.text), reading) if late else (reading, read(other.text))
+        judged = judge(newer, older, setting, words_seen(other.text) if late else seen)
+        if judged is not None:
+            ends = (
+                ((other.turn, other.at), (turn.id, turn.at)) if late else ((turn.id, turn.at), (other.turn, other.at))
             )
+            pairs.append(Found(*ends[0], *ends[1], judged))
+    pairs.sort(key=lambda pair: (pair.older_at, pair.newer_at))
+    told = _told(state, turn.id, turn.at)
+    out: list[Derived] = []
+    doubts: list[Found] = []
+    for pair in pairs:
+        sure = likelihood(pair.judged.score)
+        if sure >= params.suspected and _stands(state, pair):
+            if sure < params.sure:
+                doubts.append(pair)
+            else:
+                _replace(state, turn, pair, sure, out)
+    if doubts and not told.older and not told.newer:
+        _suspect(state, turn, max(doubts, key=lambda pair: pair.judged.score), out)
+    again = [pair for pair in pairs if repeats(pair.judged) and pair.newer == turn.id]
+    if again and not told.older:
+        out.insert(0, _confirm(state, turn, told, again[-1]))
+    for clause in reading.clauses:
+        if is_plain(clause) and len(told.beliefs) < MAX_BELIEFS:
+            _believe(told, turn.space, turn.id, turn.agent or turn.role, clause)
+    if told.beliefs or told.older or told.newer or told.doubts:
+        state.put(f"turn/{turn.id}", told)
+    return [*_stated(turn, turn.id, turn.role, told), *out]
+
+
+def _told(state: State, turn: str, at: int) -> Told:
+    found = state.get(f"turn/{turn}", Told)
+    if found is None:
+        found = Told(at)
+        state.put(f"turn/{turn}", found)
+    return found
+
+
+def _stands(state: State, pair: Found) -> bool:
+    """Whether nothing said before the newer took the older's place, and neither was taken back."""
+    older, newer = state.get(f"turn/{pair.older}", Told), state.get(f"turn/{pair.newer}", Told)
+    if newer is not None and (newer.retracted or len(newer.older) >= MAX_LINKS):
+        return False
+    return older is None or not (older.retracted or any(at <= pair.newer_at for at in older.newer.values()))
+
+
+def _believe(told: Told, space: str, turn: str, who: str, clause: Clause, of: str = "") -> str:
+    """Adds what a clause states to a turn; the attribute it states it of."""
+    of = of or attribute(clause)
+    if of not in told.beliefs:
+        chain = derived_id("chain", space, f"{turn}\0{of}")
+        whose = who if clause.mine or clause.who == "me" else ""
+        told.beliefs[of] = [whose, value(clause), not clause.negated, chain, 0]
+    return of
+
+
+def _stated(cause: TurnRecorded, turn: str, role: str, told: Told) -> list[Derived]:
+    return [
+        BeliefStated(cause.space, cause.session, cause.at, turn, role, whose, of, said, affirmed, chain, place)
+        for of, (whose, said, affirmed, chain, place) in told.beliefs.items()
+    ]
+
+
+def _replace(state: State, turn: TurnRecorded, pair: Found, sure: float, out: list[Derived]) -> None:
+    """The newer of a pair takes the older's place, in a chain of one attribute."""
+    known, (new, old) = state.index(index), pair.judged.clauses
+    newer, older = _told(state, pair.newer, pair.newer_at), _told(state, pair.older, pair.older_at)
+    for id, told, clause in ((pair.older, older, old), (pair.newer, newer, new)):
+        if id != turn.id and not told.beliefs and (slot := known.turns.get(id)) is not None:
+            statement = known.slots[slot]
+            _believe(told, turn.space, id, statement.who, clause)
+            out += _stated(turn, id, statement.role, told)
+    of = attribute(old)
+    if of not in older.beliefs:
+        of = (
+            _believe(older, turn.space, pair.older, turn.agent or turn.role, old)
+            if pair.older == turn.id
+            else next(iter(older.beliefs))
         )
-    _tell(turn, belief, before, out)
+    chain, place = older.beliefs[of][3:]
+    had = newer.beliefs.pop(attribute(new), None)
+    whose = older.beliefs[of][0]
+    newer.beliefs[of] = [whose, had[1] if had else value(new), not new.negated, chain, place + 1]
+    for between, at in [*older.newer.items()]:
+        if at > pair.newer_at:
+            _unlink(state, turn, between, pair.older, out, False)
+    _link(state, turn, pair.newer, pair.older, of, rule_of(pair.judged), sure, out)
 
 
-def _tell(
-    cause: TurnRecorded | TurnRetracted | ContradictionJudged,
-    belief: Belief,
-    before: Sequence[Link],
-    out: list[Derived],
-    taken_back: Row | None = None,
-) -> None:
-    """Links that are gone, then links that are new."""
-    said = {row.turn: row for row in rows(belief)} | ({taken_back.turn: taken_back} if taken_back else {})
-    now = links(belief)
-    stand = {row.turn for row in current(belief)}
-    space, session, at = cause.space, cause.session, cause.at
-    kept = {(link.older, link.newer) for link in now}
-    for link in before:
-        if (link.older, link.newer) not in kept and link.older in said:
-            older = said[link.older]
-            out.append(
-                BeliefRestored(
-                    space, session, at, older.turn, link.newer, belief.subject, belief.attribute, older.said,
-                    older.turn in stand, older.chain,
-                )
-            )  # fmt: skip
-    for link in now:
-        if link not in before:
-            newer, older = said[link.newer], said[link.older]
-            out.append(
-                BeliefContradicted(
-                    space, session, at, newer.turn, older.turn, belief.subject, belief.attribute, newer.said,
-                    older.said, link.rule, r6(link.confidence), newer.chain, newer.place,
-                )
-            )  # fmt: skip
+def _link(
+    state: State, cause: TurnRecorded | TurnRetracted | ContradictionJudged, newer_id: str, older_id: str, of: str,
+    rule: str, sure: float, out: list[Derived],
+) -> None:  # fmt: skip
+    newer, older = _told(state, newer_id, cause.at), _told(state, older_id, cause.at)
+    newer.older[older_id] = [of, rule, r6(sure)]
+    older.newer[newer_id] = newer.at
+    if older_id in newer.doubts:
+        newer.doubts.remove(older_id)
+        older.doubted.remove(newer_id)
+    none = ["", "", True, derived_id("chain", cause.space, older_id), 0]
+    held = older.beliefs.get(of, none)
+    out.append(
+        BeliefContradicted(
+            cause.space, cause.session, cause.at, newer_id, older_id, held[0], of, newer.beliefs.get(of, none)[1],
+            held[1], rule, r6(sure), held[3], held[4] + 1,
+        )
+    )  # fmt: skip
+    state.put(f"turn/{newer_id}", newer)
+    state.put(f"turn/{older_id}", older)
+
+
+def _unlink(
+    state: State, cause: TurnRecorded | TurnRetracted | ContradictionJudged, newer_id: str, older_id: str,
+    out: list[Derived], current: bool,
+) -> None:  # fmt: skip
+    """A link, or a suspicion, is gone."""
+    newer, older = _told(state, newer_id, cause.at), _told(state, older_id, cause.at)
+    of = newer.older.pop(older_id, [next(iter(older.beliefs), "")])[0]
+    older.newer.pop(newer_id, None)
+    if older_id in newer.doubts:
+        newer.doubts.remove(older_id)
+        older.doubted.remove(newer_id)
+    whose, said, _, chain, _ = older.beliefs.get(of, ["", "", True, derived_id("chain", cause.space, older_id), 0])
+    stands = current and not older.newer and not older.retracted
+    out.append(BeliefRestored(cause.space, cause.session, cause.at, older_id, newer_id, whose, of, said, stands, chain))
+    state.put(f"turn/{newer_id}", newer)
+    state.put(f"turn/{older_id}", older)
+
+
+def _suspect(state: State, turn: TurnRecorded, pair: Found, out: list[Derived]) -> None:
+    """The newer of a pair may take the older's place."""
+    newer, older = _told(state, pair.newer, pair.newer_at), _told(state, pair.older, pair.older_at)
+    if len(older.doubted) >= MAX_LINKS or len(newer.doubts) >= MAX_LINKS:
+        return
+    newer.doubts.append(pair.older)
+    older.doubted.append(pair.newer)
+    state.put(f"turn/{pair.newer}", newer)
+    state.put(f"turn/{pair.older}", older)
+    new, old = pair.judged.clauses
+    out.append(
+        ContradictionSuspected(
+            turn.space, turn.session, turn.at, pair.newer, pair.older, next(iter(older.beliefs.values()), [""])[0],
+            next(iter(older.beliefs), ""), value(new), value(old), likelihood(pair.judged.score), pair.judged.why(),
+        )
+    )  # fmt: skip
+
+
+def _confirm(state: State, turn: TurnRecorded, told: Told, pair: Found) -> BeliefConfirmed:
+    """A turn says again what was said."""
+    new, old = pair.judged.clauses
+    of = attribute(old)
+    whose, _, _, chain, place = (_told(state, pair.older, pair.older_at)).beliefs.get(of, ["", "", True, "", 0])
+    if chain:
+        told.beliefs[of] = [whose, value(new), True, chain, place]
+    return BeliefConfirmed(turn.space, turn.session, turn.at, turn.id, pair.older, whose, of, chain)
 
 
 def _retracted(
     params: ContradictionsParams, state: State, fact: TurnRetracted, raw: Raw[TurnRetracted]
 ) -> list[Derived]:
-    """What the turn took the place of stands again."""
-    stated = state.get(f"turn/{fact.turn}", Stated)
-    if stated is None or stated.retracted:
+    """What the turn took the place of stands again, unless what took the turn's place takes that, too."""
+    known = state.index(index)
+    if (slot := known.turns.get(fact.turn)) is not None and known.slots[slot].words:
+        state.put(f"slot/{slot}", known.silence(slot))
+    told = state.get(f"turn/{fact.turn}", Told)
+    if told is None or told.retracted:
         return []
+    told.retracted = True
     out: list[Derived] = []
-    for key in stated.keys:
-        belief = state.get(key, Belief)
-        gone = next((row for row in rows(belief) if row.turn == fact.turn), None) if belief else None
-        if belief is None or gone is None:
-            continue
-        before = links(belief)
-        drop(belief, fact.turn)
-        relink(belief, fact.space, params.sure)
-        _tell(fact, belief, before, out, gone)
-        if belief.said:
-            state.put(key, belief)
-        else:
-            state.delete(key)
-    for older, confidence in stated.judged.items():
-        if confidence:
-            out.append(_unlinked(fact, older, fact.turn))
-    stated.retracted = True
-    state.put(f"turn/{fact.turn}", stated)
+    joined = [(newer, older, *told.older[older]) for newer in told.newer for older in told.older]
+    for older in [*told.older, *told.doubts]:
+        _unlink(state, fact, fact.turn, older, out, not told.newer)
+    for newer in [*told.newer, *told.doubted]:
+        _unlink(state, fact, newer, fact.turn, out, False)
+    for newer, older, of, rule, sure in joined:
+        _link(state, fact, newer, older, of, rule, sure, out)
+    state.put(f"turn/{fact.turn}", told)
     return out
-
-
-def _unlinked(fact: TurnRetracted | ContradictionJudged, older: str, newer: str) -> BeliefRestored:
-    """A link between turns of which no statement is known is gone."""
-    chain = derived_id("chain", fact.space, older)
-    return BeliefRestored(fact.space, fact.session, fact.at, older, newer, "", "", "", True, chain)
 
 
 def _judged(
     params: ContradictionsParams, state: State, fact: ContradictionJudged, raw: Raw[ContradictionJudged]
 ) -> list[Derived]:
-    """A judgment confirms or dissolves a link, or makes one that no rule saw."""
-    if fact.turn == fact.older:
+    """A judgment makes a link, confirms one or dissolves it, and settles a doubt."""
+    if fact.turn == fact.older or fact.confidence < params.heard:
         return []
-    confidence = r6(fact.confidence) if fact.contradicts and fact.confidence >= params.sure else 0.0
-    stated = state.get(f"turn/{fact.turn}", Stated) or Stated(fact.at)
-    other = state.get(f"turn/{fact.older}", Stated)
-    if stated.retracted or (other is not None and other.retracted):
+    newer, older = state.get(f"turn/{fact.turn}", Told), state.get(f"turn/{fact.older}", Told)
+    if any(told is not None and told.retracted for told in (newer, older)):
         return []
-    shared = [key for key in stated.keys if other is not None and key in other.keys]
     out: list[Derived] = []
-    for key in shared:
-        if belief := state.get(key, Belief):
-            before = links(belief)
-            judge(belief, fact.older, fact.turn, confidence)
-            relink(belief, fact.space, params.sure)
-            state.put(key, belief)
-            _tell(fact, belief, before, out)
-    if not shared:
-        had = stated.judged.get(fact.older, 0.0)
-        if fact.older not in stated.judged and len(stated.judged) >= MAX_JUDGED:
-            return []
-        stated.judged[fact.older] = confidence
-        state.put(f"turn/{fact.turn}", stated)
-        if confidence and confidence != had:
-            chain = derived_id("chain", fact.space, fact.older)
-            out.append(
-                BeliefContradicted(
-                    fact.space, fact.session, fact.at, fact.turn, fact.older, "", "", "", "", "judged", confidence,
-                    chain, 1,
-                )
-            )  # fmt: skip
-        elif had and not confidence:
-            out.append(_unlinked(fact, fact.older, fact.turn))
+    link = newer.older.get(fact.older) if newer else None
+    doubted = newer is not None and fact.older in newer.doubts
+    if not fact.contradicts:
+        if link or doubted:
+            _unlink(state, fact, fact.turn, fact.older, out, True)
+        return out
+    of = link[0] if link else next(iter(older.beliefs), "") if older else ""
+    full = not link and newer is not None and len(newer.older) >= MAX_LINKS
+    if not full and link != [of, "judged", r6(fact.confidence)]:
+        _link(state, fact, fact.turn, fact.older, of, "judged", fact.confidence, out)
     return out
 
 
@@ -381,17 +334,17 @@ def holding(
     for link in records:
         if isinstance(link, BeliefContradicted):
             held[link.turn, link.older] = link
-        elif (gone := held.get((link.newer, link.turn))) is not None and gone.attribute == link.attribute:
-            del held[link.newer, link.turn]
+        else:
+            held.pop((link.newer, link.turn), None)
     return [(k.turn, k.older, k.value, k.older_value, k.rule, k.confidence) for k in held.values()]
 
 
 PROCESSOR = Processor(
     name="contradictions",
-    version=1,
+    version=2,
     params=ContradictionsParams,
     takes=(on(TurnRecorded, _turn), on(TurnRetracted, _retracted), on(ContradictionJudged, _judged)),
-    emits=(BeliefStated, BeliefConfirmed, BeliefContradicted, BeliefRestored),
+    emits=(BeliefStated, BeliefConfirmed, BeliefContradicted, ContradictionSuspected, BeliefRestored),
     read_model=read_model(
         __package__,
         keeps=(Keep(BeliefContradicted, ("turn", "older")), Keep(BeliefRestored, ("newer", "turn"))),

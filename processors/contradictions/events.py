@@ -60,7 +60,7 @@ class BeliefContradicted:
     value: str
     older_value: str
     rule: str
-    """What decided: negated, changed, corrected, or judged."""
+    """How it shows: negated, corrected, changed, differs; or who decided: judged."""
     confidence: float
     chain: str
     place: int
@@ -69,8 +69,29 @@ class BeliefContradicted:
 
 
 @dataclass(slots=True)
+class ContradictionSuspected:
+    """What `turn` says may take the place of what `older` said. It waits for a judgment (`contradiction-judged`):
+    a yes makes it a contradiction, a no is told as `belief-restored`."""
+
+    space: str
+    session: str
+    at: int
+    turn: str
+    older: str
+    subject: str
+    attribute: str
+    value: str
+    older_value: str
+    confidence: float
+    why: list[str]
+    """The signals that spoke for it most."""
+    type: Literal["contradiction-suspected.v1"] = "contradiction-suspected.v1"
+
+
+@dataclass(slots=True)
 class BeliefRestored:
-    """The link between `turn` and `newer` is gone: one was taken back, judged otherwise, or another came between."""
+    """The link or the suspicion between `turn` and `newer` is gone: one was taken back, judged otherwise, or another
+    came between."""
 
     space: str
     session: str

@@ -1,202 +1,388 @@
-"""What a turn states: who or what, which attribute of it, what value, affirmed or denied.
+"""What a turn's clauses say: of what, by which verb, what values, and how they stand to what was said before.
 
-A clause is read from left to right: its subject, the words about its verb, and what is said. Only plain statements
-count: nothing asked, supposed, quoted, reported of others, or told of another time.
+A clause is read by the words of its language alone (see words); nothing is parsed but where its verb stands. What is
+of a sort that can be compared (a quantity, a time, a day, a code, a colour) becomes a value; all other telling words
+are kept as stems, those before the verb apart from those behind it.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from itertools import pairwise
+from typing import NamedTuple
 
-from processors.contradictions.changes import is_change, read_change
-from processors.contradictions.clauses import bare_words, blocked, cut_clauses, cut_sentences, told_of
-from processors.contradictions.glance import ASIDE, NO_SUBJECT, promising
-from processors.contradictions.lexicon import CHANGE, CLASS, GROUP, GUARD, LEAD_ON, STATE, VERBS, WORDS, stem
-from processors.contradictions.phrases import (
-    Context,
-    Group,
-    Statement,
-    Subject,
-    read_flags,
-    read_group,
-    read_subject,
-    stated_as,
-    subject_end,
+from processors.contradictions.words import (
+    ACT,
+    BE,
+    BITS,
+    DENY,
+    DROP,
+    FUNCTION,
+    ME,
+    NOT,
+    SCOPE,
+    THEY,
+    VERB,
+    WE,
+    Language,
+    Word,
+    language,
 )
-from processors.contradictions.pointing import MAX_POINTED, may_point, read_pointer
-from processors.contradictions.rules import (
-    HIRED,
-    NEW_WORK,
-    read_ability,
-    read_copula,
-    read_employment,
-    read_existence,
-    read_state,
-    read_verb,
+
+MAX_TEXT = 500
+"""Characters of a turn that are read."""
+MAX_CLAUSES, MAX_WORDS, MAX_WORD = 8, 48, 40
+ASKS, MAYBE, PAST, SAYS = BITS["ask"], BITS["maybe"], BITS["past"], BITS["says"]
+CHANGING = BITS["change"] | BITS["correct"] | BITS["now"]
+_SKIP = re.compile(r"```.*?(?:```|$)|^[>\-*|+#].*$|[\"“„«][^\"”“»]{12,}[\"”“»]", re.DOTALL | re.MULTILINE)
+"""Code, quotes and lists state nothing."""
+_MARKS = frozenset('`\n>|"“„«')
+_TOKEN = re.compile(
+    r"[$€£]?\d[\w.,:/%€$£+-]*[\w%€$£+]|[$€£]?\d|[^\W\d_][\w.'’@/+&-]*[\w+]|[^\W\d_]|[.?!;,:–—()…\n]|\B-\B|-- "
 )
-from processors.contradictions.values import read_value
-from streams.core.text.sentences import lower
-
-MAX_READ = 1_000
-"""Characters read of a turn: what stands further down was seldom said, but pasted."""
-MAX_STATEMENTS = 4
-"""Statements taken from one turn, so that work per turn is bounded."""
-MAX_WORDS = 30
-"""Longer clauses are not plain."""
-MAX_WORD = 32
-"""Longer words are data."""
-_MARKS = WORDS["marks"]
-"""What lists and records of events begin with."""
-MAX_SETTING = 5
-_SETTING = re.compile(
-    r"\s*([a-z][\w-]{1,30}(?: [a-z][\w-]{1,30}){0,2})(?: ?= ?|: )(\d[\w.%]{0,20}|true|false|on|off)\s*"
+_END = frozenset(".?!;:\n–—()…-") | {"-- "}
+_CLOCK = re.compile(r"(\d{1,2})(?:[:.h](\d\d))?(am|pm|a\.m|p\.m|uhr|h)?")
+_NUMBER = re.compile(r"([$€£]?)(\d+(?:[.,]\d+)*)(k|%|€|£|\$|[a-zµ]{1,3})?")
+_SHORT = {"'m": "am", "'re": "are", "'ve": "have", "'ll": "will", "'d": "would"}
+_IS = frozenset(("it", "that", "he", "she", "there", "name", "what", "who", "here", "where"))
+_UNITS = {
+    "$": "dollar", "€": "euro", "£": "pound", "euros": "euro", "eur": "euro", "quid": "pound", "pounds": "pound",
+    "dollars": "dollar", "bucks": "dollar", "mins": "minut", "min": "minut", "minutes": "minut", "hrs": "hour",
+    "hours": "hour", "s": "second", "seconds": "second", "sec": "second", "kilos": "kg", "percent": "%",
+    "yrs": "year", "years": "year", "mgs": "mg",
+}  # fmt: skip
+_LEFT = frozenset(("from", "instead", "statt", "than", "von", "lugar", "vez", "lieu"))
+"""Words behind which stands what is no more."""
+_TAKEN = frozenset(("to", "nach", "auf", "à"))
+MAX_ATTRIBUTE, MAX_VALUE = 120, 60
+_NOT_PLAIN = BITS["ask"] | BITS["maybe"] | BITS["past"] | BITS["says"] | BITS["once"]
+_NO_NAMES = frozenset(("i", "i'm", "i've", "i'd", "i'll"))
+_JOINT = frozenset(
+    ("but", "because", "although", "though", "aber", "sondern", "denn", "pero", "sino", "porque", "mais", "car")
 )
-"""A name and its value, as in a file of settings."""
-_LIST_ITEM = re.compile(r"\s*(?:[-*•+]|\d+[.)]|[a-z]\))(?:\s|$)")
-_CARRYING = frozenset(("it's", "it", "is"))
-_CHANGED = frozenset(("now", "now.", "now,", "actually", "actually,", "instead"))
-_STARTING = WORDS["starting"]
-_PARTICIPLES = WORDS["participles"]
 
 
-def statements(content: str, names: Collection[str], pointing: bool = True) -> list[Statement]:
-    """The statements of a turn, in order; `names` are its words that are names, folded.
-
-    Where nothing was stated before, nothing can be pointed at: then `pointing` is False.
-    """
-    lowered = lower(content[:MAX_READ])
-    words = lowered.split()
-    if len(words) <= MAX_SETTING and (setting := _SETTING.fullmatch(lowered)):
-        return _set(setting[1], setting[2], names)
-    pointing = pointing and may_point(words)
-    if not (pointing or promising(words) or _carrying(words)):
-        return []
-    found: list[Statement] = []
-    for raw in cut_sentences(lowered, words):
-        points = pointing and may_point(raw)
-        if raw[-1][-1] != "?" and (points or promising(raw) or _carrying(raw)):
-            found += _sentence(" ".join(raw), raw, names, points)
-            if len(found) >= MAX_STATEMENTS:
-                break
-    return found[:MAX_STATEMENTS]
+_ABOUT = "a an the to in at on for with my our now is are of it as from ein eine der die das bei un une le la el en"
+_LITTLE = frozenset(_ABOUT.split())
+"""Words that a value is shown without, at its ends."""
 
 
-def _set(name: str, value: str, names: Collection[str]) -> list[Statement]:
-    """timeout = 30"""
-    said = read_value([value], names)
-    stems = tuple(sorted({stem(word) for word in name.replace("_", " ").split()}))
-    return [
-        stated_as(
-            Subject(False, stems, True, False, False), "", "one", [value], said, True, Context(names, False, False)
-        )
-    ]
+class Value(NamedTuple):
+    """Something that excludes others of its sort."""
+
+    sort: str
+    """clock, weekday, day (of a month), number, code, or a sort of words.toml."""
+    value: str
+    units: frozenset[str]
+    """What it is a number of: the stems beside it."""
 
 
-def _sentence(text: str, raw: list[str], names: Collection[str], pointing: bool) -> list[Statement]:
-    """The statements of a sentence. Why the guards come last: few sentences state anything."""
-    if raw[0] in _MARKS or _LIST_ITEM.match(text):
-        return []
-    context = Context(names, False, False)
-    clauses = cut_clauses(raw)
-    if len(clauses) > 1 and _carrying(raw):
-        carried = _carried(clauses)
-        pointing, clauses = pointing and carried == clauses, carried
-    if pointing and len(text) <= MAX_POINTED:
-        pointed = read_pointer(text, context)
-        if pointed:
-            return [pointed]
-    found: list[Statement] = []
-    for place, (joint, words) in enumerate(clauses):
-        if (words[0] in NO_SUBJECT and words[0] not in LEAD_ON) or joint in ASIDE or not promising(words):
+class Clause(NamedTuple):
+    """What one clause says."""
+
+    said: str
+    """The words behind its verb, or all."""
+    who: str
+    """me, we, they, or "" for what is named."""
+    mine: bool
+    left: frozenset[str]
+    """Stems of what is spoken of, before the verb."""
+    verb: str
+    """Its stem, "be", or "" where none is known: then all stems are `right`."""
+    right: frozenset[str]
+    scope: frozenset[str]
+    """For what, or when, it holds."""
+    values: tuple[Value, ...]
+    names: frozenset[str]
+    """Those of `right` that are names."""
+    denied: frozenset[str]
+    """Stems and values behind "not", "from", "instead of"."""
+    negated: bool
+    acts: int
+    """Bits of `ACTS` that its words tell."""
+    about: int
+    """Bits of what its words are told of."""
+
+    @property
+    def stems(self) -> frozenset[str]:
+        return self.left | self.right | self.scope
+
+
+class Reading(NamedTuple):
+    """What a turn says."""
+
+    language: str
+    clauses: tuple[Clause, ...]
+    acts: int
+    """Of all clauses, also of those that say nothing."""
+    words: frozenset[str]
+    """All its stems."""
+
+
+@lru_cache(maxsize=4096)
+def read(text: str) -> Reading:
+    """The clauses of a turn. Remembered: a pure function of the text."""
+    text = text[:MAX_TEXT]
+    if not _MARKS.isdisjoint(text):
+        text = _SKIP.sub("\n", text)
+    tokens = [token for token in _TOKEN.findall(text) if len(token) <= MAX_WORD]
+    folded = [token.casefold().replace("’", "'") for token in tokens]
+    spoken = language(folded)
+    clauses: list[Clause] = []
+    acts = 0
+    every: set[str] = set()
+    for words, names, asked in _parts(tokens, folded, spoken):
+        found = _clause(words, names, spoken)
+        if asked:
+            found = found._replace(acts=found.acts | ASKS)
+        acts |= found.acts
+        every |= found.stems
+        if found.stems or found.values:
+            clauses.append(found)
+    return Reading(spoken.name, tuple(clauses[:MAX_CLAUSES]), acts, frozenset(every))
+
+
+def _parts(
+    tokens: Sequence[str], folded: Sequence[str], spoken: Language
+) -> Iterator[tuple[list[str], set[int], bool]]:
+    """The words of each clause, which of them are names, and whether it is asked."""
+    waiting: list[list[str]] = [[]]
+    names: list[set[int]] = [set()]
+    fresh, capitals = True, spoken.name != "de"
+    for token, word in zip(tokens, folded, strict=True):
+        if word in _END:
+            if word == ":" and len(waiting) == 1 and len(waiting[0]) < 3:
+                continue
+            yield from _merged(waiting, names, word == "?", spoken)
+            waiting, names, fresh = [[]], [set()], True
+        elif word == "," or word in _JOINT:
+            waiting.append([])
+            names.append(set())
+        else:
+            if not fresh and capitals and token[0].isupper() and word not in _NO_NAMES and not spoken[word].sort:
+                names[-1].add(len(waiting[-1]))
+            if "'" in word:
+                waiting[-1].extend(_expanded(word))
+            else:
+                waiting[-1].append(word)
+            fresh = False
+    yield from _merged(waiting, names, False, spoken)
+
+
+def _merged(
+    parts: list[list[str]], names: list[set[int]], asked: bool, spoken: Language
+) -> Iterator[tuple[list[str], set[int], bool]]:
+    """Joins what commas part to what has a verb."""
+    found: list[tuple[list[str], set[int]]] = []
+    for words, named in zip(parts, names, strict=True):
+        if not words:
             continue
-        if words[0] in ("i", "we") and GROUP.get(words[1]) == "reject":
+        if found and not (_has_verb(words, spoken) and _has_verb(found[-1][0], spoken)):
+            found[-1][1].update(len(found[-1][0]) + at for at in named)
+            found[-1][0].extend(words)
+        else:
+            found.append((words, named))
+    for words, named in found:
+        yield words[:MAX_WORDS], named, asked
+
+
+def _has_verb(words: Sequence[str], spoken: Language) -> bool:
+    for word in words:  # noqa: SIM110  a loop costs half of any()
+        if spoken[word].bits & (BE | VERB):
+            return True
+    return False
+
+
+def _expanded(word: str) -> tuple[str, ...]:
+    """A word with an apostrophe, or the two that a contraction stands for."""
+    if word.endswith("n't"):
+        return (word[:-3], "not")
+    head, _, tail = word.rpartition("'")
+    if tail == "s":
+        return (head, "is") if head in _IS else (head,)
+    if short := _SHORT.get("'" + tail):
+        return (head, short)
+    return (word,)
+
+
+def _clause(words: Sequence[str], named: set[int], spoken: Language) -> Clause:
+    known = [spoken[word] for word in words]
+    acts = 0
+    for first, second in pairwise(words):
+        if first in spoken.pairs:
+            acts |= spoken[f"{first}_{second}"].bits
+    acts &= ACT
+    about = 0
+    verb = _verb(known)
+    sides: tuple[set[str], set[str], set[str]] = (set(), set(), set())
+    values: list[Value] = []
+    names: set[str] = set()
+    denied: set[str] = set()
+    who, mine, negated = "", False, False
+    side, denying, skip = (0 if verb >= 0 else 1), 0, 0
+    for at, word in enumerate(known):
+        acts |= word.bits & ACT
+        about |= word.about
+        if at == verb:
+            side = 1
+            negated ^= word.bits & DENY != 0
             continue
-        bare = bare_words(words)
-        if bare and bare[0] in _STARTING and not joint:
-            bare = ["i", *bare]
-        if bare[:2] == ["call", "me"]:
-            bare = ["my", "nickname", "is", *bare[2:]]
-        if len(bare) < 2 or bare[0] in NO_SUBJECT:
+        if word.bits & (ME | WE | THEY):
+            mine |= word.bits & (ME | WE) != 0 and side == 0
+            if side == 0 and not who and not sides[0]:
+                who = "me" if word.bits & ME else "we" if word.bits & WE else "they"
+        if word.bits & NOT:
+            denying = 4
+            negated |= at <= verb + 2 or verb < 0
             continue
-        if (read := _clause(bare, context)) and not blocked(clauses, place, text):
-            changes, adds = told_of(text)
-            found += [
-                one._replace(changes=one.changes or changes, adds=one.adds or (adds and one.affirmed)) for one in read
-            ]
-    return found
+        denying = 4 if words[at] in _LEFT else 0 if words[at] in _TAKEN else denying - 1
+        if skip > 0:
+            skip -= 1
+            continue
+        if word.odd or word.sort:
+            value, skip = _value(words, known, at)
+            if value:
+                values.append(value)
+                if denying > 0:
+                    denied.add(value.value)
+                continue
+        if word.bits & SCOPE and side == 1 and sides[1] | {*values}:
+            side = 2
+        if word.telling or at in named:
+            sides[side].add(word.stem)
+            if at in named:
+                names.add(word.stem)
+            if denying > 0:
+                denied.add(word.stem)
+    stem = "" if verb < 0 else "be" if known[verb].bits & BE else known[verb].stem
+    said = " ".join(words[verb + 1 :])
+    return Clause(
+        said, who, mine, frozenset(sides[0]), stem, frozenset(sides[1]), frozenset(sides[2]), _meant(values, denied),
+        frozenset(names), frozenset(denied), negated, acts, about,
+    )  # fmt: skip
 
 
-def _carrying(words: Sequence[str]) -> bool:
-    """Whether "it's Monday now" may stand among words."""
-    return not (_CARRYING.isdisjoint(words) or _CHANGED.isdisjoint(words))
+def _meant(values: Sequence[Value], denied: set[str]) -> tuple[Value, ...]:
+    """The values but those denied beside another of their sort: "6h, not 2"."""
+    told = {value.sort for value in values if value.value not in denied}
+    return tuple([value for value in values if value.value not in denied or value.sort not in told])
 
 
-def _carried(clauses: list[tuple[str, list[str]]]) -> list[tuple[str, list[str]]]:
-    """Clauses of which "but it's Monday now" has the subject of the one before."""
-    found = clauses[:1]
-    for (_, before), (joint, words) in pairwise(clauses):
-        bare = bare_words(words)
-        if bare[:1] == ["it"]:
-            bare = bare[1:]
-        if len(bare) > 1 and bare[0] in ("is", "are") and not _CHANGED.isdisjoint(words):
-            told = bare_words(before)
-            split = subject_end(told)
-            if split and told[0] not in ("i", "we", "it"):
-                words = [*told[:split], *bare]
-        found.append((joint, words))
-    return found
+def _verb(known: Sequence[Word]) -> int:
+    """Where the verb stands: the first after a word, a form of "be" only where no other follows at once."""
+    for at, word in enumerate(known):
+        if at and word.bits & (BE | VERB):
+            if word.bits & BE:
+                for after in range(at + 1, min(at + 4, len(known))):
+                    if known[after].bits & VERB and not known[after].bits & BE:
+                        return after
+                    if not known[after].bits & (DROP | NOT | ACT | BE):
+                        break
+            elif word.bits & DENY or at + 1 >= len(known) or not known[at + 1].bits & VERB:
+                return at
+            else:
+                return at + 1 if at + 1 < len(known) else at
+            return at
+    return -1
 
 
-def _clause(words: list[str], context: Context) -> list[Statement]:
-    if len(words) > MAX_WORDS or max(map(len, words)) > MAX_WORD:
-        return []
-    if words[0] == "there":
-        return read_existence(words, context)
-    split = subject_end(words)
-    group = read_group(words, split) if split else None
-    if group is None:
-        return []
-    main = words[group.at] if group.at < len(words) else ""
-    changing = is_change(main, group)
-    ended = main in CHANGE["cancel"] and group.copula and (main != "called" or words[group.at + 1 :][:1] == ["off"])
-    if ended:
-        return read_copula(words[:split], ["cancelled"], group.negated, context._replace(changes=True))
-    if group.past and not changing:
-        return []
-    if not (NEW_WORK.isdisjoint(words[2:8]) or HIRED.isdisjoint(words)):
-        return read_employment(words, context)
-    found = _read(words, split, main, changing, group, context._replace(changes=group.changes, adds=group.adds))
-    if found:
-        clause = " ".join(words)
-        guards = ("changed_past",) if changing else ("past", "passing", "future")
-        if any(GUARD[guard].search(clause) for guard in guards):
-            return []
-    return found
+def _value(words: Sequence[str], known: Sequence[Word], at: int) -> tuple[Value | None, int]:
+    """The value that stands at a place, if any, and how many words after it belong to it."""
+    word, told = words[at], known[at]
+    after = words[at + 1] if at + 1 < len(words) else ""
+    before = words[at - 1] if at else ""
+    if told.sort:
+        if told.sort == "month":
+            number = _day(after)
+            return (
+                (Value("day", number, frozenset((told.value,))), 1)
+                if number
+                else (None, 0)
+                if len(word) < 4
+                else (Value("month", told.value, frozenset()), 0)
+            )
+        if told.sort == "count":
+            return (
+                (Value("number", told.value, _units(at, at + 1, known, words)), 0) if told.value != "1" else (None, 0)
+            )
+        return Value(told.sort, told.value, frozenset()), 0
+    if not (word[0].isdigit() or word[0] in "$€£"):
+        return Value("code", word, frozenset()), 0
+    month = 2 if after in ("of", "de") else 1
+    if at + month < len(words) and known[at + month].sort == "month" and (number := _day(word)):
+        return Value("day", number, frozenset((known[at + month].value,))), month
+    if re.fullmatch(r"\d{1,2}(?:st|nd|rd|th|er)", word):
+        if after and known[at + 1].bits == 0 and before not in ("the",):
+            return Value("number", word[:-2], frozenset((known[at + 1].stem,))), 1
+        return Value("day", word[:-2], frozenset()), 0
+    if before in ("am", "den", "zum", "vom", "le", "el", "du") and _day(word) and (not after or known[at + 1].bits):
+        return Value("day", word, frozenset()), 0
+    if re.fullmatch(r"\d{4}-\d\d-\d\d", word):
+        return Value("day", str(int(word[8:])), frozenset((str(int(word[5:7])),))), 0
+    half = after if after in ("am", "pm", "uhr", "o'clock", "a.m", "p.m") else ""
+    clock = _CLOCK.fullmatch(word)
+    if clock and (half or clock[3] or ":" in word or "h" in word or before in ("at", "um")):
+        hour = int(clock[1])
+        pm = (half or clock[3] or "")[:1] == "p"
+        return Value(
+            "clock", f"{hour + 12 if pm and hour < 12 else hour}:{clock[2] or '00'}", frozenset()
+        ), 1 if half else 0
+    found = _NUMBER.fullmatch(word)
+    if found is None:
+        return Value("code", word, frozenset()), 0
+    sign, digits, tail = found.groups()
+    if digits.count(".") > 2:
+        return Value("code", word, frozenset()), 0
+    number = re.sub(r"[.,](?=\d{3}(?:\D|$))", "", digits).replace(",", ".")
+    if tail == "k":
+        number, tail = f"{float(number) * 1000:g}" if number.count(".") < 2 else number, ""
+    mark = sign or tail
+    units = frozenset((_UNITS.get(mark, mark),)) if mark else _units(at, at + 1, known, words)
+    return Value("number", number, units), 0
 
 
-def _read(
-    words: Sequence[str], split: int, main: str, changing: bool, group: Group, context: Context
-) -> list[Statement]:
-    subject, rest = words[:split], words[group.at + 1 :]
-    if changing:
-        return read_change(subject, main, rest, group, context)
-    if group.ability and main not in ("stand", "bear", "eat", "drink"):
-        return read_ability(read_subject(subject), words[group.at :], not group.negated, context)
-    if main in STATE and main not in VERBS and not group.copula:
-        return read_state(subject, main, read_flags(rest, context)[0], group.negated, context)
-    if main in VERBS and not _adjective(main, group):
-        return read_verb(subject, main, rest, group.negated, group, context)
-    if group.copula:
-        return read_copula(subject, words[group.at :], group.negated, context)
-    if group.perfect and main:
-        return read_verb(subject, "have", words[group.at :], group.negated, group, context)
-    if group.got and main in CLASS:
-        return read_copula(subject, words[group.at :], group.negated, context._replace(changes=True))
-    return []
+def _day(word: str) -> str:
+    digits = word.rstrip(".abcdefghijklmnopqrstuvwxyz")
+    return digits if digits.isdigit() and 1 <= int(digits) <= 31 else ""
 
 
-def _adjective(main: str, group: Group) -> bool:
-    """Whether a word that may be a verb is what a copula says."""
-    return group.copula and not (main.endswith(("ing", "ed")) or main in _PARTICIPLES)
+def _units(at: int, after: int, known: Sequence[Word], words: Sequence[str]) -> frozenset[str]:
+    """What a number counts: the telling word behind it, and the one before."""
+    found = set()
+    for place in (after, at - 1, at - 2):
+        if (
+            0 <= place < len(words)
+            and not known[place].bits & (SCOPE | FUNCTION | ACT | ME | WE | THEY | DROP | NOT)
+            and words[place].isalpha()
+        ):
+            found.add(_UNITS.get(words[place], known[place].stem))
+    return frozenset(found)
+
+
+def attribute(clause: Clause) -> str:
+    """What a clause states something of, as stems in order: "color favorit", "live"."""
+    verb = {clause.verb} - {"", "be"}
+    stems = clause.left | verb or {value.sort for value in clause.values} or clause.right
+    return " ".join(sorted(stems))[:MAX_ATTRIBUTE]
+
+
+def value(clause: Clause) -> str:
+    """What a clause states, in its words, without the little ones about it."""
+    words = clause.said.split()
+    while words and words[0] in _LITTLE:
+        words.pop(0)
+    while words and words[-1] in _LITTLE:
+        words.pop()
+    return " ".join(words)[:MAX_VALUE]
+
+
+def is_plain(clause: Clause) -> bool:
+    """Whether a clause states something of something, without doubt, of now and of what it names."""
+    told = clause.verb != "be" or bool(clause.right or clause.values)
+    named = (clause.who in ("me", "we") and told) or bool(clause.left)
+    return (
+        bool(clause.verb) and named and clause.who != "they" and not clause.acts & _NOT_PLAIN
+        and told and len(clause.left) <= 5 and len(clause.right) + len(clause.scope) <= 7
+    )  # fmt: skip

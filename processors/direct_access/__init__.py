@@ -29,6 +29,7 @@ from streams.core.processor import Derived, Processor, Raw, State, derived_id, o
 from streams.core.read_model import Group, Joins, Keep, read_model
 from streams.core.text.telling import excerpt, sentences
 from streams.core.text.terms import terms
+from streams.core.text.within import first_bytes
 
 COGMEM = "CogMem"
 
@@ -155,7 +156,7 @@ class _Book:
 
 def _cut(text: str) -> str:
     """The beginning of a text, bounded in bytes."""
-    return " ".join(text.split())[: TEXT if text.isascii() else TEXT // 3]
+    return first_bytes(" ".join(text.split()), TEXT)
 
 
 def _stems(text: str) -> list[str]:
@@ -309,7 +310,7 @@ def _retracted(
 
 PROCESSOR = Processor(
     name="direct_access",
-    version=1,
+    version=2,
     params=DirectAccessParams,
     takes=(
         on(SegmentConcluded, _concluded),

@@ -63,7 +63,7 @@ from streams.core.params import Params, param
 from streams.core.processor import Derived, Processor, Raw, State, derived_id, on, otherwise, r6
 from streams.core.read_model import Keep, read_model
 from streams.core.text.telling import Told, excerpt, sentences
-from streams.core.text.within import cost
+from streams.core.text.within import cost, first_bytes
 
 COGMEM = "CogMem"
 
@@ -93,7 +93,7 @@ _NONE: tuple[Derived, ...] = ()
 
 def _cut(text: str) -> str:
     """A sentence, bounded in bytes."""
-    return plain(text).encode()[:TEXT].decode(errors="ignore")
+    return first_bytes(plain(text), TEXT)
 
 
 # -- what waits in a session -------------------------------------------------------------------------------------------
@@ -545,7 +545,7 @@ class _Timed:
 
 PROCESSOR = Processor(
     name="long_term",
-    version=1,
+    version=2,
     params=LongTermParams,
     takes=(
         on(ArtifactMade, _Timed(_concluded)),

@@ -89,8 +89,7 @@ GIVEN, SOLVED, FAILED, WANTED, NAMED, SAID = 12, 10, 6, 5, 2, 1
 """What an entry is worth beside others of its session: one that an agent took down, a solution, ...; what has a name or
 a number is worth more."""
 LEAST_WORDS, CUT, ENDS = 4, 156, ".!?。！？"
-"""Words of a sentence that tells something; characters from which on one without an end was cut, in other scripts than
-ASCII a third of them."""
+"""Words of a sentence that tells something; bytes from which on one without an end was cut."""
 
 
 def plain(text: str) -> str:
@@ -105,9 +104,7 @@ def wanted(told: Told) -> bool:
 
 def _leans(text: str) -> bool:
     """Whether a sentence needs what was said around it, or lacks its end."""
-    return bool(POINTS.search(text) or LOOSE.search(text)) or (
-        len(text) >= CUT // (1 if text.isascii() else 3) and text[-1] not in ENDS
-    )
+    return bool(POINTS.search(text) or LOOSE.search(text)) or (len(text.encode()) >= CUT and text[-1] not in ENDS)
 
 
 def lasting(told: Told) -> tuple[Kind, int] | None:

@@ -397,7 +397,8 @@ def _ended(params: ManifestParams, state: State, fact: SessionEnded, raw: Raw[Se
 
 
 def _retracted(params: ManifestParams, state: State, fact: TurnRetracted, raw: Raw[TurnRetracted]) -> list[Derived]:
-    """A turn that was taken back is no evidence of what its segment is about."""
+    """A turn that was taken back is no evidence of what its segment is about: a summary of that is told anew."""
+    out: list[Derived] = []
     state.put(f"retracted/{fact.turn}", Retracted())
     session = state.get(f"session/{fact.session}", Session)
     evidence = state.get(f"open/{fact.session}", Evidence)
@@ -405,7 +406,9 @@ def _retracted(params: ManifestParams, state: State, fact: TurnRetracted, raw: R
         forget(evidence, fact.turn)
         take_back(state, fact.session, fact.turn)
         state.put(f"open/{fact.session}", evidence)
-    return settle(state, fact)
+        if evidence.closed or evidence.turns >= params.first:
+            out.append(_summarized(params, state, fact.space, fact.session, fact.at, evidence))
+    return out + settle(state, fact)
 
 
 def _settled(params: ManifestParams, state: State, fact: Settling, raw: Raw[Settling]) -> list[Derived]:
@@ -415,7 +418,7 @@ def _settled(params: ManifestParams, state: State, fact: Settling, raw: Raw[Sett
 
 PROCESSOR = Processor(
     name="manifest",
-    version=4,
+    version=5,
     params=ManifestParams,
     takes=(
         on(TurnRecorded, _turn),

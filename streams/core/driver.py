@@ -15,7 +15,7 @@ No I/O here. The embedded runtime, replays and Kafka workers make the same pass;
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import fields, replace
 from itertools import islice
 from time import perf_counter
@@ -25,7 +25,7 @@ from streams.core import repeats
 from streams.core.clock import DUE, Clock
 from streams.core.events import OUTSIDE, UPCASTS, Outside, TurnRecorded, decode
 from streams.core.params import Params
-from streams.core.processor import RAW, Derived, Processor, Raw, State, Step, lineages
+from streams.core.processor import RAW, Derived, Held, Processor, Raw, Records, State, Step, lineages
 from streams.core.repeats import news
 from streams.core.text import NO_TEXT, VERSION, Text, read
 from streams.core.text.echo import without_echo
@@ -125,7 +125,8 @@ class _Stage:
 class Driver:
     """Processors folded together: their states by space, and how far each partition of the raw log was folded.
 
-    `given` names processors that are not folded: what they made is handed in (from a memory that holds it).
+    `given` names processors that are not folded: what they made is handed in (from a memory that holds it). `records`
+    makes what holds the encoded records of a state.
     """
 
     def __init__(
@@ -133,8 +134,10 @@ class Driver:
         processors: Iterable[Processor[Any]],
         params: Mapping[str, Params],
         given: Collection[str] = (),
+        records: Callable[[], Records] = Held,
     ) -> None:
         """Raises RegistryError for processors that do not fit together."""
+        self._records = records
         self.processors = tuple(processors)
         emitted = _check(self.processors)
         self.lineages = lineages(self.processors, params, root_schema())
@@ -218,10 +221,17 @@ class Driver:
                 rows += [(partition, offset, ordinal, output) for ordinal, output in enumerate(outputs)]
         return True
 
-    def load(self, space: str, saved: Mapping[str, dict[str, bytes]]) -> list[State]:
+    def load(self, space: str, saved: Mapping[str, Mapping[str, bytes]]) -> list[State]:
         """Takes the saved state of a space, by stream, in the place of what there is; its states."""
-        states = self.spaces[space] = [State(saved.get(name)) for name in self.names]
+        states = self.spaces[space] = [State(self._records()) for _ in self.names]
+        self.take(space, saved)
         return states
+
+    def take(self, space: str, saved: Mapping[str, Mapping[str, bytes]]) -> None:
+        """Takes more of the saved state of a space that was just loaded."""
+        for name, state in zip(self.names, self.spaces[space], strict=True):
+            if records := saved.get(name):
+                state.take(records)
 
     def begin_again(self) -> None:
         """Takes any offset next: for who folds a log space by space, each of its offsets once."""
@@ -242,6 +252,16 @@ class Driver:
         if surplus > 0:
             for space in list(islice((space for space in self.spaces if space not in keep), surplus)):
                 del self.spaces[space]
+
+    def decoded(self) -> int:
+        """How many records the states in memory hold decoded."""
+        return sum(len(state) for states in self.spaces.values() for state in states)
+
+    def rest(self) -> None:
+        """Encodes all records, when their changes are taken (see `State.rest`)."""
+        for states in self.spaces.values():
+            for state in states:
+                state.rest()
 
     def seconds(self) -> dict[str, float]:
         """The time spent in each processor, about: that of the raw events that were timed, for all."""

@@ -26,12 +26,16 @@ from streams.logs.log import Log, Stored
 from streams.logs.sqlite import wall_clock
 from streams.runtime.fold import Collector
 from streams.runtime.memories import check_memory
+from streams.runtime.spool import Spool
 from streams.runtime.telemetry import traced
 
 FOLD = 5000
 """Records folded per commit at most: a commit costs about 20 ms whatever it holds."""
 RESIDENT = 256
 """Spaces whose state stays in memory between commits."""
+RECORDS = 250_000
+"""Decoded records of state that stay in memory between commits: some 700 bytes each. To decode them again costs
+about as much as to fold a tenth as many turns: they come to rest no sooner than so many later."""
 SOON = 1.0
 """Seconds within which what was folded is committed, though nobody asks the tables."""
 
@@ -48,17 +52,21 @@ class Runtime:
         self.store = store
         self.clock = clock
         self.params = check_memory(store, log, processors)
-        self.driver = Driver(processors, self.params)
+        self.spool = Spool(store.path.with_name(f".{store.path.stem}.state"))
+        self.driver = Driver(processors, self.params, records=self.spool.records)
         self._deadlines: Deadlines | None = None
         self._collector = Collector(self.driver)
         self._next = [store.mark(partition) + 1 for partition in range(log.partitions)]
         self._view = View(store.extent())
+        self._active = 0
+        """Records folded since states came to rest."""
         self._since = 0.0
         """The monotonic time since which something is folded and not committed."""
 
     def close(self) -> None:
         """Lets go of the memory. What is not committed is folded again by the next who opens it."""
         self.store.close()
+        self.spool.close()
 
     def view(self) -> View:
         """How far it goes: its tables, and what was folded beyond them."""
@@ -103,6 +111,9 @@ class Runtime:
             self.store.commit(self._collector.batch(folded))
         self._view = View(self.store.extent())
         self.driver.evict(RESIDENT, touched)
+        if self._active > RECORDS // 10 and self.driver.decoded() > RECORDS:
+            self.driver.rest()
+            self._active = 0
         return True
 
     def _fold(self, page: list[Record]) -> None:
@@ -110,6 +121,7 @@ class Runtime:
         self._load(spaces)
         for record in page:
             self._collector.fold(record)
+        self._active += len(page)
         last = page[-1]
         folded = self._collector.take_folded()
         folded.hashes[last.partition] = last.hash
@@ -127,12 +139,16 @@ class Runtime:
         if not absent:
             return
         names = {lineage: name for name, lineage in self.driver.lineages.items()}
-        saved: dict[str, dict[str, dict[str, bytes]]] = {space: {} for space in absent}
-        for lineage, space, records in self.store.states(absent):
-            if lineage in names:
-                saved[space][names[lineage]] = records
-        for space, streams in saved.items():
-            self.driver.load(space, streams)
+        try:
+            for space in absent:
+                self.driver.load(space, {})
+            for lineage, space, records in self.store.states(absent):
+                if lineage in names:
+                    self.driver.take(space, {names[lineage]: records})
+        except BaseException:
+            for space in absent:  # none is half loaded
+                self.driver.spaces.pop(space, None)
+            raise
 
     def tick(self) -> int:
         """Appends a `clock-ticked` for every live space whose deadline has passed; the number appended."""

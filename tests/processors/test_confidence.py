@@ -13,7 +13,12 @@ from processors.confidence import (
     reliability,
     salience,
 )
-from processors.contradictions import BeliefConfirmed, BeliefContradicted, BeliefRestored
+from processors.contradictions import (
+    BeliefConfirmed,
+    BeliefContradicted,
+    BeliefRestored,
+    ContradictionSuspected,
+)
 from streams.core.events import DAY, ImportanceFlagged, MemoryPinned, MemoryRecalled, MemoryRewarded
 from tests.steps import Steps
 
@@ -52,6 +57,9 @@ class Space(Steps):
             BeliefContradicted("space", "s", 0, turn, older, "u", attribute, "b", "a", "differs", 0.9, "c", 1)
         )
 
+    def suspect(self, turn: str, older: str) -> list[str]:
+        return self.add(ContradictionSuspected("space", "s", 0, turn, older, "u", "live", "b", "a", 0.4, []))
+
     def restore(self, turn: str, newer: str, attribute: str = "live") -> list[str]:
         return self.add(BeliefRestored("space", "s", 0, turn, newer, "u", attribute, "a", True, "c"))
 
@@ -70,6 +78,17 @@ def test_a_contradicted_statement_keeps_three_tenths_of_its_reliability() -> Non
     assert space.contradict("new", "old") == ["old"]
     assert round(space.relied("old"), 6) == 0.24
     assert space.relied("new") == 0.8
+
+
+def test_a_statement_that_may_be_contradicted_counts_for_less_until_that_is_judged() -> None:
+    space = Space()
+    assert space.suspect("new", "old") == ["old"]
+    assert round(space.relied("old"), 6) == 0.56
+    assert space.contradict("new", "old") == ["old"]
+    assert round(space.relied("old"), 6) == 0.24
+    assert space.suspect("newer", "older") == ["older"]
+    assert space.restore("older", "newer") == ["older"]
+    assert space.relied("older") == 0.8
 
 
 def test_contradicted_twice_it_is_no_less_sure_and_is_restored_when_nothing_contradicts_it() -> None:

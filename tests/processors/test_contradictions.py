@@ -14,6 +14,8 @@ from processors.contradictions import (
     BeliefContradicted,
     BeliefRestored,
     BeliefStated,
+    ContradictionsParams,
+    ContradictionSuspected,
 )
 from streams.core.driver import fold
 from streams.core.events import DAY, ContradictionJudged, MemoryRecalled, Outside, TurnRecorded, TurnRetracted
@@ -101,10 +103,10 @@ def test_a_statement_is_told_with_its_subject_attribute_and_value() -> None:
     assert (stated.affirmed, stated.place) == (True, 0)
 
 
-def test_a_turn_that_states_nothing_tells_nothing_and_writes_nothing() -> None:
+def test_a_turn_that_states_nothing_tells_nothing_and_is_remembered_by_its_words_alone() -> None:
     space = Space()
     assert space.say("Good morning! How was your weekend?") == []
-    assert space.state.keys("") == []
+    assert space.state.keys("") == ["slot/0"]
 
 
 def test_a_changed_value_is_told_with_both_values_and_the_place_in_the_chain() -> None:
@@ -112,7 +114,8 @@ def test_a_changed_value_is_told_with_both_values_and_the_place_in_the_chain() -
     space.say("I live in Boston.")
     [link] = [e for e in space.say("I moved to Denver.") if isinstance(e, BeliefContradicted)]
     assert (link.turn, link.older, link.value, link.older_value) == ("t1", "t0", "denver", "boston")
-    assert (link.rule, link.confidence, link.place) == ("changed", 0.9, 1)
+    assert (link.rule, link.place) == ("changed", 1)
+    assert ContradictionsParams().sure <= link.confidence <= 1
 
 
 def test_a_chain_keeps_its_name_from_first_to_last() -> None:
@@ -214,6 +217,39 @@ def test_a_judge_who_is_unsure_is_not_heard() -> None:
     assert space.judge("t1", "t0", confidence=0.2) == []
 
 
+def doubted(events: Iterable[Derived]) -> list[tuple[str, str]]:
+    return [(e.turn, e.older) for e in events if isinstance(e, ContradictionSuspected)]
+
+
+def doubtful() -> Space:
+    """A space in which nothing is sure: what would be is a doubt."""
+    space = Space(sure=1.0)
+    space.say("The deadline is Friday.")
+    assert doubted(space.say("The deadline is Monday.")) == [("t1", "t0")]
+    return space
+
+
+def test_what_is_not_sure_is_a_doubt_that_says_what_spoke_for_it() -> None:
+    [doubt] = doubtful().all(ContradictionSuspected)
+    assert ContradictionsParams().suspected <= doubt.confidence < 1
+    assert doubt.why
+
+
+def test_a_doubt_that_is_confirmed_is_a_contradiction_and_leaves_no_doubt() -> None:
+    space = doubtful()
+    [link] = [e for e in space.judge("t1", "t0", confidence=0.9) if isinstance(e, BeliefContradicted)]
+    assert (link.rule, link.confidence, link.attribute) == ("judged", 0.9, "deadlin")
+    assert restored(space.judge("t1", "t0", contradicts=False)) == [("t0", "t1", True)]
+
+
+def test_a_doubt_that_is_dismissed_or_taken_back_is_gone() -> None:
+    space = doubtful()
+    assert restored(space.judge("t1", "t0", contradicts=False)) == [("t0", "t1", True)]
+    assert space.judge("t1", "t0", contradicts=False) == []
+    assert restored(doubtful().retract("t1")) == [("t0", "t1", True)]
+    assert restored(doubtful().retract("t0")) == [("t0", "t1", False)]
+
+
 def test_a_correction_that_only_points_finds_the_last_statement_of_the_sort() -> None:
     space = Space()
     space.say("The demo is on Wednesday.")
@@ -229,9 +265,9 @@ def test_a_pointing_correction_in_another_session_points_at_nothing() -> None:
 
 
 def test_less_sure_contradictions_can_be_left_out() -> None:
-    space = Space(sure=0.95)
-    space.say("I live in Boston.")
-    assert links(space.say("I moved to Denver.")) == []
+    space = Space(sure=1.0, suspected=1.0)
+    space.say("The deadline is Friday.")
+    assert not {BeliefContradicted, ContradictionSuspected} & {*map(type, space.say("The deadline is Monday."))}
 
 
 def test_what_a_tool_returned_states_nothing() -> None:

@@ -177,3 +177,11 @@ def test_records_stay_small_whatever_is_noted() -> None:
             )
     assert max(len(value or b"") for _, value in session.state.changes()) <= MAX_RECORD
     assert len(session.now) == 24
+
+
+def test_what_is_noted_is_cut_by_its_bytes_whatever_its_script() -> None:
+    session = Session()
+    german = "Wir prüfen im März die Türen der größeren Häuser und öffnen danach die Schränke für Gäste."
+    session.take("n1", german, "plan")
+    session.take("n2", "東京" * 60, "fact")
+    assert [text for _, text in session.now] == [german, "東京" * 26 + "東"]

@@ -227,6 +227,13 @@ def test_given_a_retracted_turn_then_its_words_leave_the_summary():
         assert "giraffe" not in getattr(summaries[-1], field)
 
 
+def test_given_a_retracted_turn_then_its_segment_is_summarized_anew_at_once():
+    events = turns("the lamp over the bench flickers", "which giraffe ate the lamp bulb?")
+    (last,) = only(SegmentSummarized, derive([*events, TurnRetracted("s", "r", 2 * MINUTE, "x", "x1")]))[-1:]
+    assert "giraffe" not in last.summary
+    assert "lamp" in last.summary
+
+
 @pytest.mark.parametrize(
     "alphabet", ["abcdefghijklmnopqrstuvwxyz", "абвгдежзийклмнопрстуфхцчшщ", "漢字仮名交文章語彙辞典検索"]
 )

@@ -16,9 +16,13 @@ WITH folded AS (
     FROM beliefs b WHERE NOT b.current GROUP BY b.space, b.turn_id
 ), relied AS (
     SELECT
-        k.space, k.turn AS turn_id, t.position, t.at, t.role, t.content, k.contradicted,
+        k.space, k.turn AS turn_id, t.position, t.at, t.role, t.content, k.contradicted, k.suspected,
         ((f.given->>coalesce(t.role, 'user'))::DOUBLE * k.scale + k.shift)
-            * CASE WHEN k.contradicted THEN (f.given->>'contradicted')::DOUBLE ELSE 1 END AS reliability
+            * CASE
+                WHEN k.contradicted THEN (f.given->>'contradicted')::DOUBLE
+                WHEN k.suspected THEN (f.given->>'suspected')::DOUBLE
+                ELSE 1
+            END AS reliability
     FROM confidences k
     CROSS JOIN folded f
     LEFT JOIN recorded_turns t ON t.turn_id = k.turn AND t.space = k.space

@@ -19,6 +19,11 @@ def cost(text: str, more: int = 0, length: int = 0) -> int:
     return max(tokens(text) + more, ((length or len(text)) + 7) // 7)
 
 
+def first_bytes(text: str, most: int) -> str:
+    """The beginning of a text that takes `most` bytes of UTF-8 at most: for records, which are bounded."""
+    return text.encode()[:most].decode(errors="ignore")
+
+
 def _word_cost(word: str) -> int:
     return 1 + (len(word) - 1) // 7 if word.isascii() else tokens(word)
 

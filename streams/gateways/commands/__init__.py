@@ -16,7 +16,7 @@ _HERE = {
     ASK: {
         "context": "ask", "layers": "ask", "show": "ask", "manifest": "ask", "links": "ask",
         "query": "queries", "sql": "queries",
-        "efforts": "efforts:app", "offers": "offers:app", "notes": "notes:app",
+        "efforts": "efforts:app", "offers": "offers:app", "doubts": "doubts:app", "notes": "notes:app",
         "long-term": "long_term:app",
         "recall": "recall", "needs-recall": "recall", "memory": "recall",
     },

@@ -167,8 +167,11 @@ async def links(seen: Seen) -> Response:
 
 @pages.get("/beliefs")
 async def beliefs(seen: Seen) -> Response:
-    """What was stated and later changed: chains, the last changed first; and what stands unchanged."""
-    rows = await seen.rows("beliefs", order="position DESC", limit=BELIEFS)
+    """What was stated and later changed: chains, the last changed first; what may have been; what stands unchanged."""
+    rows, doubts = await asyncio.gather(
+        seen.rows("beliefs", order="position DESC", limit=BELIEFS),
+        seen.rows("doubts", status="open", order="position DESC", limit=CHAINS),
+    )
     chains: dict[tuple[str, str, str], list[Row]] = defaultdict(list)
     for row in rows:
         chains[row["chain"], row["subject"], row["attribute"]].append(row)
@@ -177,5 +180,5 @@ async def beliefs(seen: Seen) -> Response:
     standing = [chain[-1] for chain in found if chain[-1]["attribute"] and len(chain) == 1]
     return page(
         "beliefs.html", here=seen, chains=changed[:CHAINS], changed=len(changed), standing=standing[:CHAINS],
-        stands=len(standing), is_whole=len(rows) < BELIEFS,
+        stands=len(standing), is_whole=len(rows) < BELIEFS, doubts=doubts,
     )  # fmt: skip

@@ -1,0 +1,98 @@
+"""What a runtime holds in memory of state, and what lies in a file of its own meanwhile."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import streams.runtime.embedded as embedded
+import streams.runtime.spool as spooled
+from processors import PROCESSORS
+from projections.stored import digest
+from streams.core.processor import Held
+from streams.runtime.home import Home
+from streams.runtime.spool import Spool
+from tests.bench.generated import turns
+
+KEYS = st.sampled_from(["due/1", "due/2", "effort/é", "effort/", "turn/1", "turn/10", "turns", "turn/\U0010ffff"])
+CHANGES = st.lists(st.tuples(KEYS, st.none() | st.binary(max_size=3)))
+
+
+@pytest.fixture
+def spool(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Spool:
+    monkeypatch.setattr(spooled, "SMALL", 2)
+    return Spool(tmp_path / ".state")
+
+
+@given(CHANGES)
+def test_records_in_a_file_are_found_as_those_in_memory(changes: list[tuple[str, bytes | None]]) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(spooled, "SMALL", 2)
+        spool = Spool(Path(os.environ.get("TMPDIR", "/tmp")) / f".state-{os.getpid()}")
+        try:
+            mine, other, held = spool.records(), spool.records(), Held()
+            other.update({f"turn/{n}": b"other" for n in range(5)})
+            for key, value in changes:
+                for records in (mine, held):
+                    if value is None:
+                        records.discard(key)
+                    else:
+                        records.update({key: value})
+            for key in ("due/1", "due/2", "effort/é", "effort/", "turn/1", "turn/10", "turns", "none"):
+                assert mine.get(key) == held.get(key)
+            for prefix in ("", "due/", "effort/", "turn/", "turn/1"):
+                assert {*mine.begin(prefix)} == {*held.begin(prefix)}
+            assert other.get("turn/3") == b"other"
+        finally:
+            spool.close()
+
+
+def test_the_file_has_no_name_and_gives_back_the_room_of_what_is_let_go(spool: Spool, tmp_path: Path) -> None:
+    records = spool.records()
+    records.update({f"turn/{n}": b"x" for n in range(9)})
+    assert not [*tmp_path.iterdir()]
+    assert spool.read("SELECT count(*) FROM record") == [(9,)]
+    del records
+    assert spool.read("SELECT count(*) FROM record") == [(0,)]
+    spool.close()
+    spool.forget(0)
+
+
+def test_where_there_is_no_room_for_the_file_records_stay_in_memory(spool: Spool, tmp_path: Path) -> None:
+    records = spool.records()
+    tmp_path.rename(tmp_path.with_name("gone"))
+    records.update({f"turn/{n}": b"x" for n in range(9)})
+    assert records.get("turn/8") == b"x"
+    tmp_path.with_name("gone").rename(tmp_path)
+    records.update({"turn/8": b"y"})
+    assert records.get("turn/8") == b"y"
+    assert spool.read("SELECT count(*) FROM record") == [(9,)]
+    spool.close()
+
+
+def test_a_memory_folded_with_little_of_its_state_in_memory_is_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(embedded, "RECORDS", 500)
+    monkeypatch.setattr(spooled, "SMALL", 8)
+    home = Home(tmp_path / "home", PROCESSORS)
+    events = [*turns(600, 3)]
+    most = 0
+    with home.live() as runtime:
+        for start in range(0, len(events), 20):
+            home.log.append(events[start : start + 20])
+            runtime.catch_up()
+            most = max(most, sum(len(state) for states in runtime.driver.spaces.values() for state in states))
+        assert runtime.spool.read("SELECT count(*) FROM record")[0][0] > 1000
+        assert most < 3000
+        little = digest(runtime.store.connection)
+    other = Home(tmp_path / "other", PROCESSORS)
+    monkeypatch.setattr(embedded, "RECORDS", 10**9)
+    other.log.append(events)
+    with other.live() as runtime:
+        runtime.catch_up()
+        assert digest(runtime.store.connection) == little
