@@ -22,7 +22,7 @@ COPIES = "copies"
 """Under which a log notes where copies of it were written: paths, as JSON."""
 STALE = "copies.stale"
 """Noted while copies may be of a log that was destroyed."""
-ARCHIVE, EMPTY = "archive.json", "empty"
+EMPTY = "empty"
 MOST = 1000
 """Copies that are known; the oldest are forgotten."""
 
@@ -44,7 +44,7 @@ def id_of(copy: Path) -> str:
         if copy.is_dir():
             if not any(copy.iterdir()):
                 return EMPTY
-            return str(orjson.loads((copy / ARCHIVE).read_bytes())["log_id"])
+            return str(orjson.loads((copy / "archive.json").read_bytes())["log_id"])
         if not copy.exists():
             return ""
         with closing(looked_at(copy)) as log:
@@ -61,18 +61,18 @@ def receipts(log: Log) -> list[tuple[int, ErasureRecorded]]:
 
 def renew(log: SqliteLog) -> list[str]:
     """Writes the known copies of destroyed logs anew; what could not be, in words."""
-    from streams.logs.archive import archive
+    from streams.logs import archive as archives
 
     former = {receipt.log_before for _, receipt in receipts(log)}
     told: list[str] = []
     for copy in copies(log):
         id_ = id_of(copy)
         try:
-            if copy.is_dir() and id_ in {*former, EMPTY}:
-                for part in copy.glob("partition=*"):
-                    switch.remove(part)
-                (copy / ARCHIVE).unlink(missing_ok=True)
-                archive(log, copy)
+            switch.remove(copy.with_name(f"{copy.name}.partial"))  # a backup that was killed
+            if copy.is_dir() and id_ in {*former, log.id}:
+                archives.renew(log, copy)
+            elif id_ == EMPTY:
+                archives.archive(log, copy)
             elif id_ in former:
                 log.backup(copy)
             elif id_ != log.id:
