@@ -151,11 +151,10 @@ def _begin(log: Log, folder: Path) -> ArchiveLog:
 
 
 def renew(log: Log, folder: Path) -> None:
-    """Writes an archive of another log anew; begun again, it goes on. Raises what `archive` does."""
-    if ArchiveLog(folder).id != log.id:
-        for part in (*folder.glob("partition=*"), *folder.glob(".*.partial")):
-            remove(part)
-        _told(log, folder)
+    """Writes an archive of another log, or what was left of one, anew. Raises what `archive` does."""
+    for part in (*folder.glob("partition=*"), *folder.glob(".*.partial")):
+        remove(part)
+    _told(log, folder)
     archive(log, folder)
 
 
