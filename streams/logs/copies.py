@@ -71,7 +71,7 @@ def renew(log: SqliteLog) -> list[str]:
             switch.remove(copy.with_name(f"{copy.name}.partial"))  # a backup that was killed
             if copy.is_dir() and id_ in former:
                 archives.renew(log, copy)
-            elif id_ == EMPTY or copy.is_dir() and id_ == log.id:
+            elif id_ == EMPTY or (copy.is_dir() and id_ == log.id):
                 archives.archive(log, copy)  # goes on with what was begun
             elif id_ in former:
                 log.backup(copy)

@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any, cast
 import orjson
 
 from projections.lock import locked
+from projections.store import read_only
 from streams.core.driver import Record
 from streams.core.errors import BusyError, LogError, MnemologError, UsageError
 from streams.core.events import AT_APPEND, ERASURES, ErasureRecorded, Outside, TurnRecorded, decode
@@ -35,6 +36,7 @@ from streams.logs.erased import SALT, digest, kept, name_of, runs_of
 from streams.logs.log import Stored, hash_at
 from streams.logs.sqlite import BATCH, SqliteLog, checked, looked_at
 from streams.runtime import LIVE
+from streams.runtime.erasure.audit import derived
 from streams.runtime.erasure.selection import Found, Selection, look, named
 
 if TYPE_CHECKING:
@@ -91,9 +93,12 @@ class Erasing:
                     append(new, batch)
                     batch = []
                     progress(record.offset + 1, 2 * self.found.end)
+            fold(self._home, new, work, lambda done, total: progress(total + done, 2 * total))
+            with closing(read_only(work / f"{LIVE}.duckdb")) as memory:
+                said = self.found.quoted | derived(memory, self.salt, self.found.runs)
+            for run in said & self.found.runs.keys():
+                del self.found.runs[run]  # an audit would find it in what stays
             new.keep_erased([*self._log.erased(), *self._rows(receipt)])
-            if self._home.memory_path(LIVE).exists():
-                fold(self._home, new, work, lambda done, total: progress(total + done, 2 * total))
         about = {
             "id": receipt,
             "what": self._selection.words(),
@@ -119,7 +124,7 @@ class Erasing:
             if (space, id_) not in self.found.follow:
                 (record,) = self._log.read(0, offset, offset + 1)
                 found = runs_of(self.salt, decode(record.type, record.value))
-                runs = {run: length for run, length in found.items() if run not in self.found.quoted}
+                runs = {run: length for run, length in found.items() if run in self.found.runs}
             yield name_of(self.salt, space, id_), kept(runs), receipt
 
     def _refolded(self, name: str, params: dict[str, Params] | None) -> Iterator[str]:
@@ -214,7 +219,7 @@ def take_place(home: Home) -> None:
             receipt.facts += sum(isinstance(one[0], bytes) for one in late)
             if not isinstance(new.append([receipt])[0], Stored):
                 raise LogError("the receipt was not taken", "nothing was erased; try again")
-        moves = [f"{LIVE}.duckdb"] if (work / f"{LIVE}.duckdb").exists() else []
+        moves = [f"{LIVE}.duckdb"]
         derived = [str(path.relative_to(home.path)) for path in home.folder.derived()]
         switch.order(log.path, [name for name in derived if name not in moves], moves)
         switch.carry_out(log.path)
@@ -255,7 +260,7 @@ def fold(home: Home, log: SqliteLog, folder: Path, progress: Callable[[int, int]
 def _memories(home: Home) -> Iterator[tuple[str, dict[str, Params] | None]]:
     """What replays made, with the parameters to fold it anew; None where it was no fold of all of the log."""
     from projections.asking import all_params
-    from projections.store import read_meta, read_only
+    from projections.store import read_meta
 
     for name in home.memories():
         if name != LIVE:

@@ -38,6 +38,35 @@ _PRINTED = re.compile(rb"[^\x00-\x08\x0b\x0c\x0e-\x1f\x7f]{8,}")
 """What `strings` would show of a file."""
 
 
+def values(memory: Connection) -> Iterator[tuple[str, str, str]]:
+    """All that a memory says in words, with table and space."""
+    tables = {*(table for (table,) in memory.execute(EVENT_TABLES).fetchall()), "state"}
+    columns: dict[str, list[str]] = {}
+    for table, column, kind in memory.execute(TEXTS).fetchall():
+        if table in tables and kind in ("VARCHAR", "VARCHAR[]", "BLOB"):
+            columns.setdefault(table, []).append(column)
+    for table, names in columns.items():
+        quoted = ", ".join(f'"{name}"' for name in names)
+        rows = memory.execute(f'SELECT {quoted} FROM "{table}"')
+        seen: set[tuple[str, object]] = set()
+        while page := rows.fetchmany(PAGE):
+            for row in page:
+                space = row[names.index("space")] if "space" in names else ""
+                said = {value for cell in row for value in (cell if isinstance(cell, list) else (cell,)) if value}
+                new = {(space, value) for value in said} - seen
+                seen |= new
+                for _, value in new:
+                    yield table, space, value if isinstance(value, str) else value.decode(errors="ignore")
+            if len(seen) > 10 * PAGE:
+                seen.clear()
+
+
+def derived(memory: Connection, salt: bytes, wanted: dict[bytes, int]) -> set[bytes]:
+    """The wanted runs that a memory says: one that was folded from a log may join what stands apart there."""
+    lengths = {*wanted.values()}
+    return {run for _, _, text in values(memory) for run in runs(salt, text, lengths) if run in wanted}
+
+
 class Check(NamedTuple):
     """One thing that was looked at."""
 
@@ -135,28 +164,9 @@ class Audit:
 
     def _left(self, memory: Connection) -> Iterator[str]:
         """The tables with a name or words of what was erased, and not quoted."""
-        tables = {*(table for (table,) in memory.execute(EVENT_TABLES).fetchall()), "state"}
-        columns: dict[str, list[str]] = {}
-        for table, column, kind in memory.execute(TEXTS).fetchall():
-            if table in tables and kind in ("VARCHAR", "VARCHAR[]", "BLOB"):
-                columns.setdefault(table, []).append(column)
-        for table, names in columns.items():
-            quoted = ", ".join(f'"{name}"' for name in names)
-            rows = memory.execute(f'SELECT {quoted} FROM "{table}"')
-            seen: set[object] = set()
-            while page := rows.fetchmany(PAGE):
-                for row in page:
-                    space = row[names.index("space")] if "space" in names else ""
-                    values = {value for cell in row for value in (cell if isinstance(cell, list) else (cell,)) if value}
-                    new = {(space, value) for value in values} - seen
-                    if any(self._is_left(*one) for one in new):
-                        yield table
-                    seen |= new
-                if len(seen) > 10 * PAGE:
-                    seen.clear()
+        return (table for table, space, value in values(memory) if self._is_left(space, value))
 
-    def _is_left(self, space: str, value: str | bytes) -> bool:
-        text = value if isinstance(value, str) else value.decode(errors="ignore")
+    def _is_left(self, space: str, text: str) -> bool:
         return name_of(self._salt, space, text) in self._names or not self._quoted.issuperset(self._hits(text))
 
     def _files(self, progress: Progress) -> Iterator[Check]:
