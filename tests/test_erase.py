@@ -379,7 +379,7 @@ def serving(path: Path) -> None:
 
 
 def run(target: Callable[..., None], *given: object) -> multiprocessing.process.BaseProcess:
-    process = PROCESSES.Process(target=target, args=given)
+    process = PROCESSES.Process(target=target, args=given, daemon=True)
     process.start()
     return process
 
@@ -431,6 +431,7 @@ def feeding(path: Path, told: Path, life: str) -> None:
             if isinstance(home.log.append([turn])[0], Stored):
                 out.write(f"{turn.id}\n")
                 out.flush()
+            time.sleep(0.005)  # people talk slower than a log takes turns
 
 
 def test_turns_are_taken_while_it_erases_and_none_is_lost(place: Place) -> None:
