@@ -26,6 +26,7 @@ NAMES = (
     "compression",
     "direct_access",
     "long_term",
+    "network",
 )
 
 PROCESSORS: tuple[Processor[Any], ...] = tuple(import_module(f"processors.{name}").PROCESSOR for name in NAMES)

@@ -12,6 +12,7 @@ from typing import Any
 
 import orjson
 
+from projections.asking import known_params
 from projections.recall.liveliness import Remembered, is_forgotten, measures
 from projections.recall.readings import Readings
 from projections.store import Connection, read_meta
@@ -43,10 +44,11 @@ class Sampled:
 
 
 def readings_of(memory: Connection, processors: Iterable[Processor[Any]]) -> Readings:
-    """What processors offer to read of a memory, with the parameters that it was folded with."""
+    """What processors offer to read of a memory, with the parameters that it was folded with, as far as known."""
     given = orjson.loads(read_meta(memory, "params"))
     mine = [processor for processor in processors if processor.name in given]
-    return Readings(mine, {processor.name: processor.params(**given[processor.name]) for processor in mine})
+    known = known_params(mine, given)
+    return Readings(mine, {processor.name: known[processor.name] for processor in mine})
 
 
 def sampled(memory: Connection, places: Sequence[Place]) -> list[Sampled]:

@@ -41,3 +41,20 @@ def all_params(processors: Iterable[Processor[Any]], stored: Mapping[str, Any]) 
     processors = tuple(processors)
     own = {name: kind.model_validate(stored.get(name, {})) for name, kind in asking(processors).items()}
     return params_of(processors, stored) | own
+
+
+def known_params(processors: Iterable[Processor[Any]], stored: Mapping[str, Any]) -> dict[str, Params]:
+    """As `all_params`, of values that another version stored: what it knew and this one does not is left out, and where
+    a range is narrower now, all are defaults."""
+    processors = tuple(processors)
+    defaults = all_params(processors, {})
+    try:
+        return all_params(
+            processors,
+            {
+                name: {key: value for key, value in stored.get(name, {}).items() if key in type(params).model_fields}
+                for name, params in defaults.items()
+            },
+        )
+    except ValueError:
+        return defaults

@@ -22,9 +22,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
+
+import duckdb
 
 from projections.alive import LATER, Sampled, alive, clocks, readings_of, sampled
 from projections.analyses import Analysis, analyses
@@ -101,11 +104,14 @@ def compare(
     diff = Diff(*names)
     comparison = _Comparison(scratch, left, right, diff, examples, analyses(processors))
     try:
-        for text in (BASE.read_text("utf-8"), *(processor.read_model.differences for processor in processors)):
-            comparison.run(text)
-        remembered = _Alive(scratch, (left, right), processors)
-        diff.rows += remembered.rows()
-        diff.examples += remembered.examples(examples)
+        comparison.run(BASE.read_text("utf-8"))
+        for processor in processors:
+            with comparison.known(processor.name):
+                comparison.run(processor.read_model.differences)
+        with comparison.known("memories"):
+            remembered = _Alive(scratch, (left, right), processors)
+            diff.rows += remembered.rows()
+            diff.examples += remembered.examples(examples)
         order = list(dict.fromkeys(row.about for row in diff.rows))
         diff.rows.sort(key=lambda row: order.index(row.about))
         comparison.tables()
@@ -133,6 +139,14 @@ class _Comparison:
     diff: Diff
     examples: int
     analyses: dict[str, Analysis]
+
+    @contextmanager
+    def known(self, about: str) -> Iterator[None]:
+        """Where one memory was folded by a version that has not what is compared, that is all that is told of it."""
+        try:
+            yield
+        except (duckdb.CatalogException, duckdb.BinderException):
+            self.diff.rows.append(Measure(about, "is another version's", None, None, 1))
 
     def run(self, text: str) -> None:
         """Carries out a `differences.sql`."""
@@ -180,7 +194,12 @@ class _Comparison:
         """Finds the tables that differ, a line for each, with examples of the rows that one memory alone has."""
         one, other = ends(self.left), ends(self.right)
         scope = {space: min(end, other[space]) for space, end in one.items() if space in other}
-        for left, right in zip(table_rows(self.left, scope), table_rows(self.right, scope), strict=True):
+        lefts, rights = ({rows.name: rows for rows in table_rows(side, scope)} for side in (self.left, self.right))
+        for name in sorted(lefts.keys() ^ rights.keys()):
+            sides = int(name in lefts), int(name in rights)
+            self.diff.rows.append(Measure(name, "tables", *sides, 1))
+        for name in sorted(lefts.keys() & rights.keys()):
+            left, right = lefts[name], rights[name]
             only = (left.only(right), right.only(left))
             if any(only):
                 rows = [sum(found.values()) for found in only]

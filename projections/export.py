@@ -5,6 +5,7 @@
     chats/{session}/open.yaml       the efforts the session worked on: `segment_refs` are segments of the manifest
     chats/{session}/working.yaml    the context now: `expanded_lines` are the runs of raw lines that an entry shows
     artifacts/{type}/{name}.md      what conclusions left behind, with front matter
+    network/nodes.json, edges.json  what is known, and what speaks for and against it, over all chats
 
 Where the turns of a segment do not lie together (several people talk at once), `raw_runs` gives the runs of lines.
 """
@@ -172,6 +173,12 @@ def _export_space(connection: Cursor, root: Path, space: str, done: Exported) ->
         done.sessions += 1
         done.turns += len(lines.of_turn)
         done.files += 4 + len(about.artifacts.get(session, []))
+    for name, view, order in (("nodes", "knowledge", "node"), ("edges", "knowledge_edges", "source, target, kind")):
+        rows = _rows(connection, f"SELECT * EXCLUDE (space) FROM {view} WHERE space = ? ORDER BY {order}", [space])
+        path = root / "network" / f"{name}.json"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(orjson.dumps([*map(_plain_row, rows)], option=orjson.OPT_INDENT_2) + b"\n")
+        done.files += 1
 
 
 def _rows(connection: Cursor, sql: str, parameters: Sequence[object]) -> Iterator[Item]:
@@ -378,6 +385,10 @@ def _runs(numbers: Sequence[int]) -> list[list[int]]:
         else:
             runs.append([number, number])
     return runs
+
+
+def _plain_row(row: Item) -> Item:
+    return {name: _time(value) if isinstance(value, datetime) else value for name, value in row.items()}
 
 
 def _time(value: datetime | None) -> str | None:

@@ -218,19 +218,17 @@ class Store:
         check_format(connection, path)
         try:
             with intact(path):
-                store = cls(path, connection, processors)
-                store._renew_views()
+                return cls(path, connection, processors)
         except DamagedError:
             connection.close()
             raise
-        return store
 
     def check(self) -> None:
         """Reads everything. Raises DamagedError where something cannot be read."""
         read_all(self.connection, self.path)
 
-    def _renew_views(self) -> None:
-        """Replaces the views of another version of this program: they hold nothing."""
+    def renew_views(self) -> None:
+        """Replaces the views of another version of this program that derived the same: they hold nothing."""
         now, then = views_sql(self.processors), self.meta("views")
         if now == then:
             return

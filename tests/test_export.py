@@ -86,7 +86,7 @@ def test_every_turn_is_a_line_of_raw_jsonl_and_retracted_ones_are_marked(tmp_pat
     ]  # fmt: skip
     assert lines[2]["content"] == "line one\nline two — ünïcode"
     assert lines[1]["at"] == "2026-01-05T09:01:00Z"
-    assert (done.sessions, done.turns, done.artifacts, done.files) == (2, 7, 2, 10)
+    assert (done.sessions, done.turns, done.artifacts, done.files) == (2, 7, 2, 12)
     assert sum(1 for path in target.rglob("*") if path.is_file()) == done.files
 
 

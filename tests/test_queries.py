@@ -27,6 +27,7 @@ from processors.manifest import (
     TurnFiled,
     TurnRefiled,
 )
+from processors.network import KnowledgeLinked, KnowledgeNoted
 from processors.open_efforts import (
     EffortConcluded,
     EffortOpened,
@@ -207,6 +208,17 @@ def entry(name, hours, status="active", kind="fact"):
     return make(EntryDistilled, session="a", entry=name, kind=kind, turns=["a1"], status=status, at=at(hours=hours))
 
 
+def known(name, hours, confidence, status="current"):
+    return make(
+        KnowledgeNoted, session="a", node=name, turn="a2", kind="claim", text=name, turns=["a2"], sources=1, sessions=1,
+        status=status, layer=1, confidence=confidence, at=at(hours=hours),
+    )  # fmt: skip
+
+
+def linked(source, target, outcome="stands"):
+    return make(KnowledgeLinked, session="a", source=source, target=target, kind="support", rule="so", outcome=outcome)
+
+
 def loaded(session, hours, *entries):
     return make(EntriesLoaded, session=session, entries=[*entries], at=at(hours=hours))
 
@@ -224,6 +236,8 @@ STEPS = [
         noted("p1", 1, "seal the pump"), entry("l1", 1), entry("l2", 1), entry("l3", 1, kind="solution"),
         loaded("b", 1, "l1"), loaded("b", 1, "l1", "l2"), loaded("c", 1, "l2", "l3"), entry("l2", 1, "misled"),
         entry("l2", 1), entry("l3", 1, "contradicted", "solution"),
+        known("leak", 1, 0.5), known("seal", 1, 0.75), known("gone", 1, 0.1, "retracted"), known("leak", 1, 0.6),
+        linked("seal", "leak"), linked("leak", "seal"), linked("gone", "leak"), linked("leak", "seal", "gone"),
     ],
     [
         *said("a3", "a", 2, "g2", "e2"), segment("g2", "a", "a3"), opened("e2", "trip", "a", "a3", 2),
@@ -701,3 +715,12 @@ def test_rewards(con):
     assert columns(found, "cue", "recalls", "shown", "rewards", "rewarded", "misled", "mean_reward", "turns") == [
         ("pump", 2, 4, 2, 1, 1, 0.25, 2)
     ]
+
+
+def test_knowledge_tells_how_sure_each_node_is_and_what_stands_for_it(con):
+    rows = run(con, "knowledge")
+    assert [(row["node"], row["confidence"], row["supporters"]) for row in rows] == [
+        ("seal", 0.75, 0),
+        ("leak", 0.6, 1),
+    ]
+    assert [row["node"] for row in run(con, "knowledge", {"status": "retracted"})] == ["gone"]

@@ -716,6 +716,13 @@ def test_a_row_that_is_not_what_was_written_is_never_told(tmp_path: Path, physic
     with sqlite3.connect(path) as other:
         assert other.execute(harm).rowcount > 0
     other.close()
+    index = indexed(con, path)
+    assert asked(index) == right, "a file that is not what was closed is made anew"
+    index.close()
+    with sqlite3.connect(path) as other:
+        other.execute(harm)
+    other.close()
+    Path(f"{path}.sum").unlink()  # as when it happens while the file is in use
     told_ = ""
     try:
         index = indexed(con, path)

@@ -12,10 +12,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pydantic import create_model
 
 from processors import PROCESSORS
 from projections import ask as asks
 from projections import store
+from projections.diff import compare
 from projections.store import Store
 from streams.core.errors import BehindError, BusyError, MemoryFileError, UsageError
 from streams.core.events import DAY, HOUR, SECOND, ClockTicked, NoteTaken, Outside, TurnRecorded, decode
@@ -169,6 +171,29 @@ def test_a_memory_folded_by_another_version_is_refused_and_the_mending_replay_na
     assert updated.promote("next") == "live-1"
     assert updated.ask("digest") == before
     updated.log.close()
+
+
+def test_a_memory_of_a_version_with_fewer_tables_and_other_parameters_is_outdated_not_damaged(
+    home: Home, talk: Talk
+) -> None:
+    first, *others, _ = PROCESSORS
+    older = replace(first, params=create_model("Older", __base__=first.params, retired=(int, 8)))
+    before = Home(home.path, [older, *others])
+    before.log.append(talk(50))
+    before.ask("digest")
+    with pytest.raises(MemoryFileError, match="parameters this program does not know"):
+        home.ask("spaces")
+    fold(home, "next")
+    with home.reading() as outdated, home.reading("next") as following:
+        found = compare(outdated, following, ("live", "next"), 1, PROCESSORS)
+    told = {(row.about, row.what): (row.left, row.right) for row in found.rows}
+    assert told[PROCESSORS[-1].name, "is another version's"] == (None, None)
+    assert (0, 1) in [sides for (_, what), sides in told.items() if what == "tables"]
+    folded = home.ask("digest", "next")
+    assert home.promote("next") == "live-1"
+    assert home.ask("digest") == folded
+    assert not [*home.path.glob("*.damaged")]
+    before.log.close()
 
 
 def test_a_backup_of_the_log_alone_restores_live(home: Home, talk: Talk, tmp_path: Path) -> None:

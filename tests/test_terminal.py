@@ -52,6 +52,8 @@ QUESTIONS = [
     ["notes"], ["notes", "list"], ["notes", "take", EVIL, "--note", "[/red]{x}\\", "--space", "[/red]"],
     ["notes", "take", "x", "--note", EVIL], ["notes", "settle", f"n{EVIL}"], ["notes", "settle", EVIL],
     ["long-term"], ["long-term", "list", "--session", EVIL], ["long-term", "inherit", EVIL, "--session", f"x{EVIL}"],
+    ["network"], ["network", ID, "--status", "all"], ["network", EVIL], ["network", "--format", "dot"],
+    ["network", "--format", "jsonld"], ["share", "--out", f"OUT/{FILE}"],
     ["recall", "crane"], ["recall", EVIL], ["recall", "Porto", "--history", "--forgotten"],
     ["needs-recall", "crane", "--session", EVIL], ["memory", ID], ["memory", EVIL], ["reward", ID], ["pin", ID],
     ["consolidate"], ["memories"], ["replay", "--as", EVIL], ["replay", "--as", "other"], ["diff", "live", "kept"],

@@ -96,7 +96,14 @@ class Dynamics:
         """By turn: what the dynamics measure of it."""
         records = self.records(moment, [memory.turn for memory in memories])
         none: dict[str, Any] = {}
-        return {m.turn: measures(self.readings, m, records.get(m.turn, none), moment.now) for m in memories}
+        found = {m.turn: measures(self.readings, m, records.get(m.turn, none), moment.now) for m in memories}
+        if "known" in self.readings:
+            owner = self.readings.owner("known")
+            related = self.index.related(moment.name, owner, [*found], moment.until)
+            for turn, told in related.items():
+                if (known := self.readings["known"](told)) is not None:
+                    found[turn]["known"] = known
+        return found
 
     # -- of documents ------------------------------------------------------------------------------------------------
 

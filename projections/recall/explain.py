@@ -39,6 +39,7 @@ OF = {
     "fast": "the trace that fades within weeks",
     "slow": "the trace that consolidation leaves",
     "confidence": "of reliability and salience, 0 to 1",
+    "known": "of what speaks for what it was the first to say, 0 to 1",
     "liveliness": "all of it, -1 to 1: the order of what is equally relevant",
 }
 

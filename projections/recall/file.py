@@ -10,7 +10,9 @@
 
 It is a cache: whoever finds it missing, damaged or of another memory makes it again, nothing in it is worth an fsync.
 What is read is checked against sums of what was written, its keys and place included, so a bit that flipped gives no
-wrong answer. A sum is less by the `until` of its row: whoever ends a row need not know the rest of it.
+wrong answer; what SQLite does not find any more is missed by none of them, so a file that was closed has a sum as well,
+in a file beside it, by which it is checked when it is opened. The sum of a row is less by the `until` of it: whoever
+ends a row need not know the rest of it.
 A transaction adds documents with the mark of how far they go, so whatever kills a writer leaves an index of a prefix.
 """
 
@@ -69,10 +71,11 @@ def path_of(memory: Path) -> Path:
     return memory.with_suffix(".recall")
 
 
-def writing(path: Path) -> AbstractContextManager[object]:
-    """Holds the right to write the index at `path`: one process at a time makes it or adds to it."""
+def writing(path: Path, patience: float = PATIENCE) -> AbstractContextManager[object]:
+    """Holds the right to write the index at `path`: one process at a time makes it or adds to it. Raises BusyError
+    after `patience` seconds."""
     busy = BusyError(f"another process is indexing into {path}", "try again when it is done")
-    return locked(path.with_name(f".{path.name}.lock"), PATIENCE, lambda: busy)
+    return locked(path.with_name(f".{path.name}.lock"), patience, lambda: busy)
 
 
 @contextmanager
@@ -125,9 +128,43 @@ def connect(path: Path) -> sqlite3.Connection:
     return connection
 
 
+def _beside(path: Path) -> Path:
+    """The file beside a closed index: the sum of its bytes, 8 hexadecimal digits."""
+    return Path(f"{path}.sum")
+
+
+def _sum_of(path: Path) -> str:
+    found = 0
+    with path.open("rb") as data:
+        while chunk := data.read(2**20):
+            found = crc32(chunk, found)
+    return f"{found:08x}"
+
+
+def close(connection: sqlite3.Connection, path: Path) -> None:
+    """Closes the file, and says what it holds where nobody else has it open. The caller holds the right to write."""
+    connection.close()
+    beside = _beside(path)
+    if not beside.exists() and not Path(f"{path}-wal").exists():
+        with suppress(OSError):  # no room for it: the file is not checked then
+            beside.write_text(_sum_of(path))
+
+
+def check_closed(path: Path) -> None:
+    """Checks a file that was closed. The caller holds the right to write. Raises DamagedError."""
+    with suppress(FileNotFoundError):
+        if _beside(path).read_bytes() != _sum_of(path).encode():
+            raise DamagedError("it is not what was closed")
+
+
+def about_to_change(path: Path) -> None:
+    """What was said of a closed file does not hold from here. The caller holds the right to write."""
+    _beside(path).unlink(missing_ok=True)
+
+
 def remove(path: Path) -> None:
-    """Deletes an index file, with what SQLite keeps beside it."""
-    for suffix in ("", "-wal", "-shm"):
+    """Deletes an index file, with what is kept beside it."""
+    for suffix in ("", "-wal", "-shm", ".sum"):
         with suppress(FileNotFoundError):
             Path(f"{path}{suffix}").unlink()
 

@@ -41,7 +41,7 @@ from projections.recall.kinds import Kinds, Place, Row
 from projections.recall.records import Kept, Records
 from projections.store import EVENT_TABLES, Connection, Extent, Known, extent, read_meta
 from projections.tables import Folded
-from streams.core.errors import MemoryFileError
+from streams.core.errors import BusyError, MemoryFileError
 from streams.core.progress import Progress, no_progress
 from streams.core.read_model import Group
 from streams.core.section import Members
@@ -110,8 +110,12 @@ class Index:
         self._ahead.close()
         self._is_ahead = False
         if self._database is not None:
-            self._database.close()
-            self._database = None
+            database, self._database = self._database, None
+            try:
+                with file.writing(self.path, 0.0):
+                    file.close(database, self.path)
+            except (BusyError, OSError):
+                database.close()
         self._marks = {}
         self._forget()
 
@@ -149,6 +153,7 @@ class Index:
         with file.writing(self.path):
             try:
                 with file.mended(self.path):
+                    file.check_closed(self.path)
                     self._connect(connection)
             except file.DamagedError:
                 self._renew()
@@ -163,6 +168,7 @@ class Index:
                 return
         if found:
             raise file.DamagedError("it is of another memory")
+        file.about_to_change(self.path)
         file.create(self._database, self._identity)
         self._reload()
 
@@ -260,6 +266,7 @@ class Index:
             if not self._is_ahead:
                 self._ahead.enter_context(file.writing(self.path))
                 self._refresh()
+                file.about_to_change(self.path)
                 self.database.execute("BEGIN IMMEDIATE")
                 self._is_ahead = True
             for page in news:
@@ -276,6 +283,7 @@ class Index:
             return 0
         with file.writing(self.path), self._safely(), rare_collections():
             self._refresh()
+            file.about_to_change(self.path)
             held, taken = self._held_rows, self._taken_rows
             changed = frozenset(
                 table for table in self._tables if table not in taken or held.get(table) != taken[table]

@@ -4,6 +4,7 @@
 
     x_activation = 2 / (1 + e^(-(B - tau) / s)) - 1    ACT-R's probability of retrieval, as odds for and against
     x_retention  = 2 R - 1                             x_confidence = 2 C - 1
+    x_known      = 2 K - 1, K: how far what it was the first to say is relied on
     x_spreading  = what the session attends to spreads to it, of the most that can be spread
 
 What no processor offers a reading of has no part in it. Source of x_activation: Anderson & Lebiere 1998, equation of
@@ -28,6 +29,7 @@ class LivelinessParams(Params):
     activation: float = param(0.4, "weight", "use and age tell most of what will be needed", "Anderson & Schooler 1991")
     retention: float = param(0.2, "weight", "what lasts by its kind, and what was practised", ge=0)
     confidence: float = param(0.2, "weight", "what was contradicted or misled comes later", ge=0)
+    known: float = param(0.1, "weight", "what several say, and what speaks for it, comes first", ge=0)
     spreading: float = param(0.2, "weight", "what belongs to what is at hand comes first", "ACT-R", ge=0)
     threshold: float = param(-5.5, "log odds", "tau: the activation of a turn of 16 hours ago", "tuned")
     noise: float = param(1.0, "log odds", "s: how gently odds go over from for to against", "ACT-R", gt=0)
@@ -87,6 +89,8 @@ def liveliness(params: LivelinessParams, found: Mapping[str, float], spread: flo
         value, total = value + params.retention * (2 * kept - 1), total + params.retention
     if "confidence" in found:
         value, total = value + params.confidence * (2 * found["confidence"] - 1), total + params.confidence
+    if "known" in found:
+        value, total = value + params.known * (2 * found["known"] - 1), total + params.known
     value += params.spreading * min(max(spread / params.most, 0.0), 1.0)
     total += params.spreading
     return value / total if total else 0.0

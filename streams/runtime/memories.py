@@ -63,7 +63,7 @@ def unlike(log: Log, known: Known) -> str:
 
 
 def check_memory(store: Store, log: Log, processors: Sequence[Processor[Any]]) -> dict[str, Params]:
-    """The parameters a memory was folded with.
+    """The parameters a memory was folded with, which has this program's views then.
 
     Raises ForeignError where it is no fold of this log, MemoryFileError where it cannot be folded further.
     """
@@ -75,4 +75,5 @@ def check_memory(store: Store, log: Log, processors: Sequence[Processor[Any]]) -
         raise MemoryFileError(f"{store.path} was folded with parameters this program does not know", WAY_OUT) from error
     if changed:
         raise MemoryFileError(f"{store.path} was folded by another version of {', '.join(changed)}", WAY_OUT)
+    store.renew_views()
     return params_of(processors, orjson.loads(store.meta("params")))

@@ -17,7 +17,7 @@ _HERE = {
         "context": "ask", "layers": "ask", "show": "ask", "manifest": "ask", "links": "ask",
         "query": "queries", "sql": "queries",
         "efforts": "efforts:app", "offers": "offers:app", "doubts": "doubts:app", "notes": "notes:app",
-        "long-term": "long_term:app",
+        "long-term": "long_term:app", "network": "network",
         "recall": "recall", "needs-recall": "recall", "memory": "recall",
     },
     AGENTS: {"hook": "agents", "install": "agents"},
@@ -25,9 +25,10 @@ _HERE = {
         "memories": "memories", "replay": "memories", "diff": "memories", "promote": "memories", "digest": "memories",
     },
     RUN: {
-        "serve": "keeping", "export": "keeping", "backup": "keeping", "archive": "keeping", "restore": "keeping",
-        "keys": "keys:app", "mcp": "mcp", "proxy": "proxy", "rescue": "keeping", "doctor": "keeping", "demo": "keeping",
-        "annotate": "annotate", "erase": "erasing", "audit": "erasing",
+        "serve": "keeping", "export": "keeping", "share": "network", "backup": "keeping", "archive": "keeping",
+        "restore": "keeping", "keys": "keys:app", "mcp": "mcp", "proxy": "proxy", "rescue": "keeping",
+        "doctor": "keeping", "demo": "keeping", "annotate": "annotate",
+        "erase": "erasing", "audit": "erasing",
     },
     CODE: {"flow": "code", "params": "code", "presets": "code", "schema": "code"},
 }  # fmt: skip

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, cast
 
 import orjson
 
-from projections.asking import all_params
+from projections.asking import all_params, known_params
 from projections.store import Store, intact, journal, put_in_place, readable, rewrite
 from streams.core.errors import DamagedError, ForeignError, LogError, MnemologError
 from streams.core.params import Params
@@ -119,15 +119,7 @@ def put_away(home: Home, keeper: Keeper) -> None:
 
 def live_params(home: Home) -> dict[str, Params]:
     """The parameters of live; defaults for those it was not folded with."""
-    stored = orjson.loads(home.log.noted("params") or "{}")
-    try:
-        return all_params(home.processors, stored)
-    except ValueError:  # this version of the program took a parameter away or narrowed its range
-        known = {name: set(type(params).model_fields) for name, params in all_params(home.processors, {}).items()}
-        kept = {name: {k: v for k, v in stored.get(name, {}).items() if k in known[name]} for name in known}
-        with suppress(ValueError):
-            return all_params(home.processors, kept)
-        return all_params(home.processors, {})
+    return known_params(home.processors, orjson.loads(home.log.noted("params") or "{}"))
 
 
 def _make_live(home: Home, path: Path) -> None:

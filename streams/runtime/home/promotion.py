@@ -91,6 +91,6 @@ def _to_the_end(home: Home, store: Store) -> None:
 
 def _take_along(memory: Path, to: Path) -> None:
     """Moves the recall index of a memory to where the memory goes; left behind, it would be made again."""
-    for suffix in (".recall", ".recall-wal", ".recall-shm"):
+    for suffix in (".recall", ".recall.sum", ".recall-wal", ".recall-shm"):
         if (index := memory.with_suffix(suffix)).exists():
             index.replace(to.with_suffix(suffix))

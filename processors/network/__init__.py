@@ -1,0 +1,344 @@
+"""The knowledge network: what was concluded and what is believed, over all sessions of a space, and what speaks for it.
+
+    nodes   conclusions (see manifest), beliefs that somebody told of himself, that were said again or contradicted (see
+            contradictions), and claims that a turn gives a reason for, with the reason
+    edges   support         "the test fails because the cookie was renamed"; the same claim in other words
+            derivation      "the cookie was renamed, so the test fails"; "which means ..."
+            generalization  "for example ..."; a claim that has all the words of another, and more
+            contradiction   beliefs that exclude each other; "unlike ..."
+
+A claim that shares nearly all its words with a known one is the same node, said again. A new node is compared with the
+few newest nodes that share its words (record.Index). Confidence is of the network's shape alone (confidence.py); at a
+change it is moved for what is near, and a pass over the whole network, which a consolidation begins and which goes on
+in slices with whatever happens next, makes it exact (sleep.py). Which of two contradicting nodes holds: conflicts.py.
+
+Source: Cognitive Context Management, theses 2 to 5.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from processors.consolidation import ConsolidationRan
+from processors.contradictions import (
+    BeliefConfirmed,
+    BeliefContradicted,
+    BeliefRestored,
+    BeliefStated,
+    ContradictionSuspected,
+)
+from processors.manifest import ArtifactMade
+from processors.network.events import (
+    Kind,
+    KnowledgeCalled,
+    KnowledgeLinked,
+    KnowledgeNoted,
+    NetworkSlept,
+    QuestionRaised,
+    Relation,
+)
+from processors.network.net import NAME, SUSPECTED, Net, NetParams, cut, kind_of, saying
+from processors.network.reasons import READS, reasons, stems_of
+from processors.network.record import Asking, Index, Made, Saying, heft, weight
+from processors.network.section import KNOWN
+from processors.network.sleep import begin, go_on
+from processors.open_efforts.events import EffortConcluded
+from streams.core.events import Outside, TurnRecorded, TurnRetracted
+from streams.core.params import param
+from streams.core.processor import RAW, Derived, Processor, Raw, State, on, otherwise
+from streams.core.read_model import Keep, read_model
+from streams.core.text.commonness import CLASSES, ORDINARY
+from streams.core.text.telling import excerpt, sentences
+
+
+class NetworkParams(NetParams):
+    """What is known, what is linked, what holds, and what a turn calls for."""
+
+    called: int = param(3, "nodes", "of other sessions that a user's turn calls for: a few lines", ge=0, le=8)
+    fit: float = param(1.6, "rare words", "shared with the turn: one rare word and another", gt=0)
+    cover: float = param(0.34, "share of words", "of the node that the turn has, too", ge=0, le=1)
+    slice: int = param(16, "nodes", "that a pass looks at with one event: bounded work (law 4)", ge=1, le=64)
+    prune: float = param(90.0, "days", "what lost, or what nobody said again and nothing links, is dropped", gt=0)
+    brief: int = param(10, "tokens", "of a node that fits what is known; its turns have the rest", "thesis 5", ge=4)
+    agree: int = param(2, "sessions", "that say the same: it is a principle", ge=2, le=12)
+    universal: int = param(4, "sessions", "that say the same, without exception: it is universal", ge=2, le=12)
+
+
+_PASSING = frozenset(("want", "need", "can", "there", "take"))
+"""First stems of attributes that tell of a moment: they are known when they are said again."""
+_GONE = ("merged", "pruned", "retracted")
+CALLING, CALLED = 8, 4
+"""Stems of a turn that call for nodes, and how many of the newest nodes with each are looked at."""
+_Against = BeliefContradicted | ContradictionSuspected
+_NONE: tuple[Derived, ...] = ()
+_NO_STEMS: list[str] = []
+
+
+def _artifact(params: NetworkParams, state: State, made: ArtifactMade, raw: Raw[Any]) -> Sequence[Derived]:
+    """What work came to."""
+    text = made.body.partition("\n")[0]
+    return _concluded(params, state, made, raw, text, made.turns[-1] if made.turns else "", made.turns[:1])
+
+
+def _closed(params: NetworkParams, state: State, done: EffortConcluded, raw: Raw[Any]) -> Sequence[Derived]:
+    """What an agent says that work came to."""
+    if done.pattern != "closed" or not done.turn:
+        return _NONE
+    return _concluded(params, state, done, raw, done.conclusion, done.turn, [])
+
+
+def _concluded(
+    params: NetworkParams, state: State, cause: Any, raw: Raw[Any], text: str, turn: str, first: Sequence[str]
+) -> Sequence[Derived]:
+    if not turn or text.rstrip().endswith("?") or len(stems_of(text)) < 2:
+        return _NONE
+    net, said = Net(params, state, cause), saying(raw, turn, *first)
+    found = reasons(text)
+    for cue, target, source in found:
+        _reasoned(net, cue, target, source, said, "conclusion")
+    if not found and (number := net.know("conclusion", text, said)) >= 0:
+        net.relate(number)
+    return net.finish()
+
+
+def _stated(params: NetworkParams, state: State, belief: BeliefStated, raw: Raw[Any]) -> Sequence[Derived]:
+    """A belief: of somebody about himself, or one that is known already. Any other waits to be said again."""
+    text = _sentence(raw, belief.turn, belief.value)
+    own = text and belief.subject and belief.role == "user" and belief.attribute.split(" ", 1)[0] not in _PASSING
+    said = saying(raw, belief.turn)
+    if not text:  # a turn of long ago, of which no more is told than this
+        text = belief.value
+        said = Saying(belief.turn, belief.turn, belief.subject, belief.role, belief.session, belief.at)
+    if not own and (cut(belief.subject, NAME), cut(belief.attribute, NAME)) not in state.index(Index).about:
+        said.text, said.value = cut(text), cut(_value(belief), NAME)
+        state.put(_waiting(belief.turn, belief.attribute), said)
+        return _NONE
+    net = Net(params, state, belief)
+    kind = kind_of(belief.attribute, text)
+    net.know(kind, text, said, belief.subject, belief.attribute, _value(belief))
+    return net.finish()
+
+
+def _waiting(turn: str, attribute: str) -> str:
+    return f"stated/{turn} {cut(attribute, NAME)}"
+
+
+def _value_of(belief: BeliefConfirmed | _Against, turn: str) -> str:
+    if isinstance(belief, BeliefConfirmed):
+        return ""
+    return belief.older_value if turn == belief.older else belief.value
+
+
+def _said(net: Net, belief: BeliefConfirmed | _Against, turn: str, told: Saying | None) -> int:
+    """The node of a turn's belief, which is known from now on; -1 for none. `told`: what else it could be made of."""
+    for number in net.of_turn(turn, belief.attribute or None):
+        return number
+    waiting = _waiting(turn, belief.attribute)
+    value = _value_of(belief, turn).casefold()
+    for number in net.of_turn(turn) if value else ():
+        if value in net.node(number).text.casefold():
+            return number
+    said = net.state.get(waiting, Saying) or told
+    if said is None or not belief.attribute:
+        return -1
+    net.state.delete(waiting)
+    kind = kind_of(belief.attribute, said.text)
+    return net.know(kind, said.text, said, belief.subject, belief.attribute, said.value)
+
+
+def _value(belief: BeliefStated) -> str:
+    return belief.value if belief.affirmed else f"not {belief.value}"
+
+
+def _sentence(raw: Raw[Any], turn: str, value: str) -> str:
+    """The sentence of the turn that has most words of a value; "" where it is another turn, or asks."""
+    event = raw.event
+    if not isinstance(event, TurnRecorded) or event.id != turn:
+        return ""
+    wanted = {*value.casefold().split()}
+    said = [one for one in sentences(excerpt(event.content, READS)) if "asks" not in one.features]
+    shared = [len(wanted.intersection(one.text.casefold().strip(".!").split())) for one in said]
+    return said[shared.index(max(shared))].text if shared and max(shared) >= len(wanted) / 2 else ""
+
+
+def _confirmed(params: NetworkParams, state: State, belief: BeliefConfirmed, raw: Raw[Any]) -> Sequence[Derived]:
+    """Somebody says again what was said."""
+    net = Net(params, state, belief)
+    number = _said(net, belief, belief.older, None)
+    if number >= 0:
+        state.delete(_waiting(belief.turn, belief.attribute))
+        net.again(number, saying(raw, belief.turn))
+    return net.finish()
+
+
+def _contradicted(params: NetworkParams, state: State, belief: _Against, raw: Raw[Any]) -> Sequence[Derived]:
+    """Two beliefs exclude each other, or may do so."""
+    net = Net(params, state, belief)
+    sides = []
+    for turn in (belief.older, belief.turn):
+        told, value = saying(raw, turn), _value_of(belief, turn)
+        told.text, told.value = _sentence(raw, turn, value), cut(value, NAME)
+        sides.append(_said(net, belief, turn, told if told.text else None))
+    if min(sides) >= 0:
+        rule = belief.rule if isinstance(belief, BeliefContradicted) else SUSPECTED
+        net.clash(sides[1], sides[0], rule, belief.confidence)
+    return net.finish()
+
+
+def _restored(params: NetworkParams, state: State, belief: BeliefRestored, raw: Raw[Any]) -> Sequence[Derived]:
+    """Two beliefs exclude each other no longer."""
+    net = Net(params, state, belief)
+    for newer in net.of_turn(belief.newer, belief.attribute or None):
+        for older in net.of_turn(belief.turn, belief.attribute or None):
+            net.part(newer, older)
+    return net.finish()
+
+
+def _turn(params: NetworkParams, state: State, turn: TurnRecorded, raw: Raw[TurnRecorded]) -> Sequence[Derived]:
+    """What a turn reasons, what it calls for, and what its speaker is asked."""
+    index = state.index(Index)
+    if turn.role not in ("user", "assistant"):
+        return go_on(params, state, turn) if index.looking else _NONE
+    user = turn.role == "user"
+    out = go_on(params, state, turn) if index.looking else []
+    found = reasons(turn.content)
+    called = _calling(index, raw) if user else _NO_STEMS
+    asking = state.get(f"ask/{turn.agent}", Asking) if user else None
+    if not (found or called or asking):
+        return out
+    net = Net(params, state, turn)
+    if asking is not None:
+        net.question(turn, asking)
+    for cue, target, source in found:
+        _reasoned(net, cue, target, source, saying(raw, turn.id))
+    out += net.finish()
+    return [*out, *_called(params, net, turn, called)] if called else out
+
+
+_RELATIONS: dict[str, tuple[Relation, float]] = {
+    "because": ("support", 1.0), "so": ("derivation", 0.8), "means": ("derivation", 0.9),
+    "example": ("generalization", 0.8),
+}  # fmt: skip
+_BESIDE: dict[str, tuple[Relation, float]] = {"unlike": ("contradiction", 0.5), "again": ("support", 0.8)}
+
+
+def _reasoned(net: Net, cue: str, target: str, source: str, said: Saying, kind: Kind = "claim") -> None:
+    """A claim, and what it is reasoned from."""
+    claim = net.know(kind, target, said)
+    if claim < 0:
+        return
+    if cue in _RELATIONS:
+        reason = net.know("claim", source, said)
+        if reason >= 0:
+            relation, says = _RELATIONS[cue]
+            net.link(reason, claim, relation, cue, says, [said.turn])
+            net.relate(reason, 1)
+    else:
+        stems = stems_of(source) if cue == "unlike" else stems_of(target)
+        total = heft(stems)
+        for near, shared in net.index.like(stems):
+            if near != claim and total and shared >= 0.5 * total and said.turn not in net.node(near).turns:
+                relation, says = _BESIDE[cue]
+                net.link(claim, near, relation, cue, says, [said.turn, net.node(near).turn])
+                break
+    net.relate(claim, 1)
+
+
+def _calling(index: Index, raw: Raw[TurnRecorded]) -> Sequence[str]:
+    """The stems of a turn that something is known by; none where it is one alone."""
+    held = index.holding
+    known = [stem for stem in raw.text.terms if stem in held]
+    telling = [stem for stem in known if CLASSES[stem] >= ORDINARY][:CALLING] if len(known) > 1 else _NO_STEMS
+    return telling if len(telling) > 1 else _NO_STEMS
+
+
+def _called(params: NetworkParams, net: Net, turn: TurnRecorded, calling: Sequence[str]) -> Sequence[Derived]:
+    """What other sessions know of what a turn speaks of."""
+    shared: dict[int, list[float]] = {}
+    for stem in calling:
+        for number in net.index.holding.get(stem, ())[-CALLED:]:
+            shared.setdefault(number, []).append(weight(stem))
+    fits: list[tuple[float, int, str]] = []
+    for number, found in shared.items():
+        points = sum(found)
+        if len(found) < 2 or points < params.fit:
+            continue
+        node = net.node(number)
+        if node.session != turn.session and points >= params.cover * heft(node.stems):
+            fits.append((-points * node.confidence, number, node.id))
+    if not fits:
+        return _NONE
+    ids = [id for _, _, id in sorted(fits)[: params.called]]
+    return [KnowledgeCalled(turn.space, turn.session, turn.at, turn.id, ids)]
+
+
+def known(params: NetworkParams, records: Sequence[KnowledgeNoted | KnowledgeLinked]) -> float | None:
+    """How far what a turn was the first to say is relied on, 0 to 1; None where it says nothing that is known."""
+    said = [node.confidence for node in records if isinstance(node, KnowledgeNoted) and node.status not in _GONE]
+    return max(said, default=None)
+
+
+def _retracted(params: NetworkParams, state: State, fact: TurnRetracted, raw: Raw[Any]) -> Sequence[Derived]:
+    """A turn says nothing any more; what no other one says is gone."""
+    out = go_on(params, state, fact) if state.index(Index).looking else []
+    made = state.get(f"turn/{fact.turn}", Made)
+    if made is None:
+        return out
+    net = Net(params, state, fact)
+    for made_as, source in made.rows:
+        number = net.final(made_as)
+        node = net.node(number)
+        node.sources = [row for row in node.sources if row[0] != source]
+        node.turns = [turn for turn in node.turns if turn != fact.turn]
+        if node.sources or node.status not in ("current", "open"):
+            net.touch(number, "a turn of it was taken back")
+            continue
+        for clash in [*node.clashes]:
+            net.part(*((number, clash[0]) if clash[2] else (clash[0], number)))
+        net.end(number, "retracted", "its turn was taken back")
+    state.delete(f"turn/{fact.turn}")
+    return [*out, *net.finish()]
+
+
+def _slept(params: NetworkParams, state: State, ran: ConsolidationRan, raw: Raw[Any]) -> Sequence[Derived]:
+    """A consolidation begins a pass over the whole network."""
+    return begin(state, ran)
+
+
+def _passed(params: NetworkParams, state: State, fact: Outside, raw: Raw[Any]) -> Sequence[Derived]:
+    """A pass goes on with whatever happens."""
+    return go_on(params, state, fact) if state.index(Index).looking else _NONE
+
+
+PROCESSOR = Processor(
+    name="network",
+    version=1,
+    params=NetworkParams,
+    takes=(
+        on(ArtifactMade, _artifact),
+        on(EffortConcluded, _closed),
+        on(BeliefStated, _stated),
+        on(BeliefConfirmed, _confirmed),
+        on(BeliefContradicted, _contradicted),
+        on(ContradictionSuspected, _contradicted),
+        on(BeliefRestored, _restored),
+        on(ConsolidationRan, _slept),
+        on(TurnRecorded, _turn),
+        on(TurnRetracted, _retracted),
+        otherwise(_passed),
+    ),
+    emits=(KnowledgeNoted, KnowledgeLinked, QuestionRaised, KnowledgeCalled, NetworkSlept),
+    reads=(RAW, "manifest", "open_efforts", "consolidation", "contradictions"),
+    read_model=read_model(
+        __package__,
+        keeps=(
+            Keep(KnowledgeNoted, ("node", "turn"), "knowledge"),
+            Keep(KnowledgeLinked, ("source", "target", "kind"), "knowledge_links"),
+            Keep(QuestionRaised, ("session",)),
+            Keep(KnowledgeCalled, ("session",)),
+        ),
+        readings={"known": known},
+        sections=(KNOWN,),
+    ),
+)

@@ -1,0 +1,191 @@
+"""The pass over the network that a consolidation begins: what no single change can do.
+
+It looks at each node that a change since the last pass may have reached (`Stale`): all others are as they would be
+found. It goes on in slices of a few nodes with each event that follows, and asks for ticks of the clock where none
+does, all dated at the consolidation. Of each node it
+
+    merges    what says the same as an older node
+    links     what shares its words with nodes that were not at hand when it was made
+    promotes  what several sessions agree on, without what tells who, where and which: to a principle (layer 2), and
+              where it is a rule without exception to what is universal (3). What somebody says of himself stays private
+    compacts  what fits what is known to its first words (schema congruence); what contradicted something stays as
+              it is (prediction error). The turns have all words
+
+and makes its confidence exact. Of a few others in turn it prunes what lost long ago, and claims that nobody said again
+and nothing links.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from processors.consolidation import ConsolidationRan
+from processors.network.events import NetworkSlept
+from processors.network.net import FITTING, Net
+from processors.network.reasons import has
+from processors.network.record import EDGES, SERVES, SOURCES, STANDING, Count, Due, Index, Node, Stale, key
+from streams.core.events import DAY
+from streams.core.processor import Derived, State
+from streams.core.text.masking import generalised
+from streams.core.text.telling import within
+
+if TYPE_CHECKING:
+    from processors.network import NetworkParams
+
+WRITES, A_MERGE, PRUNED_AT_ONCE = 32, 24, 4
+"""Records that one slice changes before it ends; how many one merging counts for; nodes looked at to be pruned."""
+LOOKED, LINKED, MERGED, PRUNED, PROMOTED, MOVED = range(6)
+"""What `Count.done` counts."""
+
+
+@dataclass(slots=True)
+class _Pass:
+    """What a slice tells: it is dated at the consolidation that began the pass."""
+
+    space: str
+    session: str
+    at: int
+
+
+def begin(state: State, ran: ConsolidationRan) -> Sequence[Derived]:
+    """A pass begins, unless one is under way or there is nothing to look at."""
+    count = state.get("count", Count)
+    if count is None or not count.nodes or count.slices:
+        return ()
+    count.slices, count.run, count.due, count.done = 1, count.run + 1, ran.at, [0] * 6
+    state.put("count", count)
+    state.put(_due(count), Due())
+    state.index(Index).looking = True
+    return ()
+
+
+def _due(count: Count) -> str:
+    return f"due/{count.due:020d}/network/{count.slices:08d}"
+
+
+def go_on(params: NetworkParams, state: State, fact: Any) -> list[Derived]:
+    """A slice of the pass that is under way."""
+    count = state.get("count", Count)
+    if count is None or not count.slices:
+        return []
+    state.delete(_due(count))
+    net = Net(params, state, _Pass(fact.space, "", count.due))
+    for _ in range(min(PRUNED_AT_ONCE, count.nodes)):
+        count.cursor = count.cursor % count.nodes + 1
+        _prune(params, net, count.cursor, count)
+    writes = 0
+    for at in state.keys("stale/", params.slice):
+        number, stale = int(at[6:]), state.get(at, Stale)
+        if writes >= WRITES or stale is None:
+            break
+        state.delete(at)
+        writes += 2 + _look(params, net, number, count)
+        if stale.hops:
+            for further in net.node(number).serves:
+                net.stale(further, stale.hops - 1)
+                writes += 1
+    out = net.finish(slept=True)
+    if state.keys("stale/", 1):
+        count.slices += 1
+        state.put(_due(count), Due())
+    else:
+        out.append(NetworkSlept(fact.space, "", count.due, count.run, *_counted(count)))
+        count.slices = 0
+        state.index(Index).looking = False
+    state.put("count", count)
+    return out
+
+
+def _counted(count: Count) -> tuple[int, int, int, int, int, int]:
+    looked, linked, merged, pruned, promoted, moved = count.done
+    return looked, linked, merged, pruned, promoted, moved
+
+
+def _prune(params: NetworkParams, net: Net, number: int, count: Count) -> None:
+    """Drops a node that nothing supported for long."""
+    node = net.node(number)
+    if node.at < count.due - params.prune * DAY and node.status in (*STANDING, "history") and _idle(node):
+        net.end(number, "pruned", "nothing supported it for long")
+        count.done[PRUNED] += 1
+
+
+def _look(params: NetworkParams, net: Net, number: int, count: Count) -> int:
+    """Looks at one node; about how many records that changed."""
+    node, done = net.node(number), count.done
+    done[LOOKED] += 1
+    if node.status not in (*STANDING, "history"):
+        return 0
+    if node.status == "history":
+        return _move(params, net, number, node, done)
+    if (same := net.same_as(number)) >= 0:
+        merge(net, number, same)
+        done[MERGED] += 1
+        return A_MERGE
+    linked = net.relate(number)
+    done[LINKED] += linked
+    if (layer := _layer(params, net, node)) > node.layer and (general := generalised(node.text)):
+        node.layer, node.general = layer, general
+        net.touch(number, "several sessions agree on it")
+        done[PROMOTED] += 1
+    if (linked or number in net.touched) and not node.clashes and not FITTING.isdisjoint(r[2] for r in node.support):
+        node.text = within(node.text, params.brief)
+    return 3 * linked + _move(params, net, number, node, done)
+
+
+def _idle(node: Node) -> bool:
+    """Whether nothing hangs on a node: it is history, or nobody said it again, and nothing links it."""
+    alone = len(node.sources) < 2 and not (node.support or node.serves or node.clashes)
+    return node.status == "history" or (alone and node.kind == "claim")
+
+
+def _move(params: NetworkParams, net: Net, number: int, node: Node, done: list[int]) -> int:
+    """Makes a confidence exact."""
+    moved = abs(net.exact(number) - node.confidence) >= params.least
+    if moved and number not in net.touched:
+        done[MOVED] += 1
+        net.touch(number, "a pass over the whole network")
+    return int(number in net.touched)
+
+
+def _layer(params: NetworkParams, net: Net, node: Node) -> int:
+    """The layer of a node, by how many sessions agree on it."""
+    if node.attribute or node.status != "current":
+        return node.layer
+    sessions = {row[1] for row in node.sources}
+    for row in node.support:
+        if row[2] in FITTING:
+            sessions.update(source[1] for source in net.node(row[0]).sources)
+    if len(sessions) >= params.universal and has("always", node.text) and not node.clashes:
+        return 3
+    return 2 if len(sessions) >= params.agree else node.layer
+
+
+def merge(net: Net, number: int, same: int) -> None:
+    """A node gives all it has to another that says the same."""
+    node, other = net.node(number), net.node(same)
+    known = {row[0] for row in other.sources}
+    other.sources = [*other.sources, *[row for row in node.sources if row[0] not in known]][:SOURCES]
+    other.at = max(other.at, node.at)
+    other.turns = [*other.turns[:1], *dict.fromkeys([*other.turns[1:], *node.turns])][:4]
+    for row in node.support:
+        source = net.node(row[0])
+        source.serves = [one for one in source.serves if one != number]
+        if row[0] != same and all(old[0] != row[0] for old in other.support) and len(other.support) < EDGES:
+            other.support = [*other.support, row]
+            source.serves = [*source.serves, same]
+        net.state.put(key(row[0]), source)
+    for served in node.serves:
+        target = net.node(served)
+        rows = [row for row in target.support if row[0] != number]
+        if served != same and all(row[0] != same for row in rows) and len(other.serves) < SERVES:
+            rows += [[same, *row[1:5], other.id] for row in target.support if row[0] == number]
+            other.serves = [*other.serves, served]
+        target.support = rows
+        net.state.put(key(served), target)
+    for clash in [*node.clashes]:
+        net.part(*((number, clash[0]) if clash[2] else (clash[0], number)))
+    node.support, node.serves, node.into, node.merged = [], [], other.id, same
+    net.end(number, "merged", f"{other.id} says the same")
+    net.touch(same, f"{node.id} says the same")

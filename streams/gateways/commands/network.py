@@ -1,0 +1,224 @@
+"""`mnemolog network` and `mnemolog share`: what is known, what speaks for it, and what of it may leave its space."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Annotated, Any, Optional
+
+import typer
+
+from streams.core.errors import UsageError
+from streams.gateways.command import (
+    AsJson,
+    AsOf,
+    HomeDir,
+    InSpace,
+    Limit,
+    Memory,
+    known_place,
+    one_of,
+    opened,
+    space_of,
+)
+from streams.gateways.terminal import Row, Terminal
+
+STATUSES = ("current", "open", "history", "merged", "pruned", "retracted", "all")
+FORMATS = ("text", "dot", "jsonld")
+COLUMNS = "node kind confidence> status? layer>? sources> text~"
+NOTHING = "nothing is known yet: nodes are made of conclusions, of what somebody tells of himself, and of reasons"
+SHARED = (2, 3)
+"""Layers that may leave their space: principles, and what is universal."""
+
+
+def network(
+    node: Annotated[Optional[str], typer.Argument(help="A node, or a turn that says it: what hangs on it.")] = None,  # noqa: UP045
+    depth: Annotated[int, typer.Option(min=0, max=8, help="How many edges away from it.")] = 2,
+    format: Annotated[str, typer.Option("--format", "-f", help="text, dot (Graphviz) or jsonld (JSON-LD).")] = "text",
+    status: Annotated[str, typer.Option(help=f"{', '.join(STATUSES[:-1])}, or all; without a node.")] = "current",
+    limit: Limit = None,
+    space: InSpace = None,
+    as_of: AsOf = None,
+    memory: Memory = "live",
+    home: HomeDir = None,
+    json: AsJson = False,
+) -> None:
+    """What is known, the surest first; of one node, what speaks for it, what follows from it, what contradicts it."""
+    one_of(format, FORMATS, "format")
+    one_of(status, STATUSES, "status")
+    space = space_of(space)
+    with opened(home, json) as (house, terminal):
+        how: dict[str, Any] = {"as_of": as_of, "space": space}
+        nodes = house.ask("view", memory, name="knowledge", order="confidence DESC, node", **how)
+        if not nodes:
+            known_place(house.path, space, None)
+        needed = node is not None or format != "text"
+        edges = house.ask("view", memory, name="knowledge_edges", order="source, target", **how) if needed else []
+        if node is None:
+            shown = [row for row in nodes if status in ("all", row["status"])][:limit]
+        else:
+            near = around(node, nodes, edges, depth)
+            shown = [row for row in nodes if row["node"] in near]
+        ids = {row["node"] for row in shown}
+        edges = [edge for edge in edges if edge["source"] in ids and edge["target"] in ids]
+        if format != "text":
+            terminal.text(dot(shown, edges)) if format == "dot" else terminal.object(jsonld(shown, edges))
+        elif node is None:
+            terminal.rows(shown, COLUMNS, NOTHING)
+        elif json:
+            for row in [*({"row": "node"} | row for row in shown), *({"row": "edge"} | edge for edge in edges)]:
+                terminal.object(row)
+        else:
+            tell(terminal, around(node, nodes, edges, 0)[0], {row["node"]: row for row in shown}, edges, depth)
+
+
+def around(asked: str, nodes: Sequence[Row], edges: Sequence[Row], depth: int) -> list[str]:
+    """The nodes that are asked for and those at most so many edges away. Raises UsageError where there is none."""
+    found = [row["node"] for row in nodes if asked == row["node"]]
+    found = found or [row["node"] for row in nodes if asked in row["turns"]]
+    if not found:
+        raise UsageError(f"there is no node {asked!r}", "`mnemolog network --status all` lists them")
+    near = dict.fromkeys(found)
+    border = [*found]
+    for _ in range(depth):
+        touching = [edge for edge in edges if edge["source"] in border or edge["target"] in border]
+        border = [end for edge in touching for end in (edge["source"], edge["target"]) if end not in near]
+        near |= dict.fromkeys(border)
+    return [*near]
+
+
+def tell(terminal: Terminal, node: str, nodes: dict[str, Row], edges: Sequence[Row], depth: int) -> None:
+    """A node and what hangs on it, as a tree; each node stands once."""
+    row = nodes[node]
+    head = "[bold]{}[/] {}, confidence {:.2f}, {}, said in {} and {} sessions: {}"
+    first = f"{row['sources']} first turns" if row["sources"] != 1 else "one first turn"
+    terminal.say(head, node, row["kind"], row["confidence"], row["status"], first, row["sessions"], row["why"])
+    terminal.say('  "{}" {}', row["text"], f"{row['by']} [{', '.join(row['turns'])}]")
+    told = {node}
+
+    def branches(of: str, level: int) -> None:
+        if level > depth:
+            return
+        for other, sign in _hanging(of, edges):
+            if other in told or other not in nodes:
+                continue
+            told.add(other)
+            near = nodes[other]
+            line = "{}[dim]{}[/] {:.2f} {} [dim]{} {}[/]"
+            terminal.say(line, "  " * level, sign, near["confidence"], near["text"], other, f"[{near['turn']}]")
+            branches(other, level + 1)
+
+    branches(node, 1)
+
+
+_SIGNS = {"support": ("supported, {}:", "supports, {}:"), "derivation": ("derived, {}:", "from it follows, {}:"),
+          "generalization": ("for example, {}:", "is a case of, {}:"),
+          "contradiction": ("contradicted, {}:", "contradicts, {}:")}  # fmt: skip
+
+
+def _hanging(node: str, edges: Iterable[Row]) -> Iterator[tuple[str, str]]:
+    """What hangs on a node, and in words how."""
+    for edge in edges:
+        if node in (edge["source"], edge["target"]):
+            out = node == edge["source"]
+            rule = edge["rule"] if edge["kind"] != "contradiction" else f"{edge['rule']}, {edge['outcome']}"
+            yield edge["target" if out else "source"], _SIGNS[edge["kind"]][out].format(rule)
+
+
+def dot(nodes: Sequence[Row], edges: Sequence[Row]) -> str:
+    """The network for Graphviz."""
+    lines = ["digraph knowledge {", '  node [shape=box, fontname="sans-serif"];']
+    for row in nodes:
+        style = "" if row["status"] == "current" else ", style=dashed"
+        lines.append(f"  {_quoted(row['node'])} [label={_quoted(_label(row))}{style}];")
+    for edge in edges:
+        style = ", color=red, dir=both" if edge["kind"] == "contradiction" else ""
+        ends = f"{_quoted(edge['source'])} -> {_quoted(edge['target'])}"
+        lines.append(f"  {ends} [label={_quoted(edge['rule'])}, penwidth={0.5 + 2 * edge['weight']:.1f}{style}];")
+    return "\n".join([*lines, "}"])
+
+
+def _label(row: Row) -> str:
+    return f"{row['text']}\n{row['kind']} {row['confidence']:.2f}"
+
+
+def _quoted(text: str) -> str:
+    """A string of Graphviz."""
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+    return f'"{escaped}"'
+
+
+def jsonld(nodes: Sequence[Row], edges: Sequence[Row]) -> Row:
+    """The network as JSON-LD: an edge is a property of its source, named by its kind."""
+    kinds = sorted(_SIGNS)
+    context: Row = {"@vocab": "urn:mnemolog:", "id": "@id", "kind": "@type"}
+    context |= {kind: {"@id": f"urn:mnemolog:{kind}", "@type": "@id"} for kind in kinds}
+    graph = []
+    for row in nodes:
+        ends = {kind: _ends(row["node"], kind, edges) for kind in kinds}
+        own = {key: row[key] for key in ("kind", "text", "status", "confidence", "layer", "turns")}
+        graph.append(
+            {"id": f"urn:mnemolog:{row['node']}"} | own | {kind: found for kind, found in ends.items() if found}
+        )
+    return {"@context": context, "@graph": graph}
+
+
+def _ends(node: str, kind: str, edges: Iterable[Row]) -> list[str]:
+    return [f"urn:mnemolog:{edge['target']}" for edge in edges if edge["source"] == node and edge["kind"] == kind]
+
+
+def share(
+    out: Annotated[Path, typer.Option("--out", metavar="FILE", help="A file that is not there yet.")],
+    layer: Annotated[int, typer.Option(help="2: principles and above; 3: what is universal alone.")] = 2,
+    space: InSpace = None,
+    memory: Memory = "live",
+    home: HomeDir = None,
+    json: AsJson = False,
+) -> None:
+    """Write what several sessions agree on, without what tells who, where or which, to a file to look at first."""
+    import orjson
+
+    if layer not in SHARED:
+        raise UsageError(f"layer {layer} does not leave its space", "share 2 (principles) or 3 (what is universal)")
+    if out.exists():
+        raise UsageError(f"{out} exists already", "choose another file")
+    space = space_of(space)
+    with opened(home, json) as (house, terminal):
+        nodes = house.ask("view", memory, name="knowledge", status="current", space=space)
+        if not nodes:
+            known_place(house.path, space, None)
+        edges = house.ask("view", memory, name="knowledge_edges", space=space)
+        shared = shareable(nodes, edges, layer)
+        try:
+            out.write_bytes(orjson.dumps(shared, option=orjson.OPT_INDENT_2) + b"\n")
+        except OSError as error:
+            raise UsageError(f"{out} cannot be written: {error.strerror}", "choose another file") from error
+        count = len(shared["nodes"])
+        terminal.told({"file": str(out), "layer": layer, "nodes": count}, "[green]{:,} nodes[/] in {}", count, out)
+        terminal.say("[dim]look at it before you give it away: nothing else leaves the space[/]")
+
+
+def shareable(nodes: Sequence[Row], edges: Sequence[Row], layer: int) -> Row:
+    """Nodes of a layer and above by number, and the edges between them: no id, time, turn, person or session.
+
+    Why masked again: what was made by an older rule goes through today's as well.
+    """
+    from streams.core.text.masking import generalised
+
+    told = {row["node"]: (generalised(row["general"]), row) for row in nodes if row["layer"] >= layer}
+    ordered = sorted((text, id) for id, (text, _) in told.items() if text)
+    numbers = {id: number for number, (_, id) in enumerate(ordered, 1)}
+    return {
+        "layer": layer,
+        "nodes": [
+            {"node": numbers[id], "kind": told[id][1]["kind"], "layer": told[id][1]["layer"],
+             "confidence": round(told[id][1]["confidence"], 2), "text": text}
+            for text, id in ordered
+        ],
+        "edges": [
+            {"source": numbers[edge["source"]], "target": numbers[edge["target"]], "kind": edge["kind"],
+             "weight": round(edge["weight"], 2)}
+            for edge in edges
+            if edge["source"] in numbers and edge["target"] in numbers
+        ],
+    }  # fmt: skip
