@@ -135,6 +135,11 @@ def connect(path: Path | None, read_only: bool = False, files: bool = False) -> 
         raise DamagedError(f"{path} is damaged: {first_line(error)}", WAY_OUT) from error
 
 
+def in_memory() -> Connection:
+    """A database of its own that sees no file, and of which nothing ever comes to a disk."""
+    return duckdb.connect(":memory:", config=READER_SETTINGS | ALONE | {"temp_directory": ""})
+
+
 class Extent(NamedTuple):
     """How far a memory goes: known by its writer, or asked of its tables."""
 

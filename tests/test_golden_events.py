@@ -18,6 +18,7 @@ from streams.core.events import (
     EffortClosed,
     EffortDeclared,
     EffortReopened,
+    ErasureRecorded,
     ImportanceFlagged,
     MemoryPinned,
     MemoryRecalled,
@@ -127,6 +128,10 @@ EVENTS = {
     "consolidation-requested.v1": ConsolidationRequested("harbour", "m-0004", AT + 14, "monday"),
     "contradiction-judged.v1": ContradictionJudged(
         "harbour", "m-0005", AT + 15, "t-0001", "t-0000", False, 0.75, "monday", "some-model", "p-hash", "q-hash"
+    ),
+    "erasure-recorded.v1": ErasureRecorded(
+        *("mnemolog.erasures", "e-0001", AT + 16, "the turns of an agent", "5e1ec7", "ann", 3, 2, 1),
+        *("0a", 9, "bef0", "0b", 4, "af7e", "4a3e5"),
     ),
     "clock-ticked.v1": ClockTicked("harbour", "c-0001", 253_402_214_400_000_000),
 }

@@ -67,6 +67,8 @@ QUESTIONS = [
     ["flow"], ["schema", "input-line"], ["schema", EVIL], ["keys"], ["keys", "list"],
     ["keys", "add", EVIL, "--space", EVIL], ["keys", "remove", EVIL], [EVIL], ["tail", f"--{EVIL}"],
     ["tail", "--limit", EVIL],
+    ["erase", "--turn", ID, "--dry-run"], ["erase", "--agent", EVIL, "--dry-run"], ["erase", "--matching", EVIL],
+    ["erase", "--session", EVIL, "--space", EVIL, "--yes"], ["erase", "--space", f"no {EVIL}"], ["audit"],
     ["install", "codex", "--dry-run"], ["install", EVIL], ["hook"],
 ]  # fmt: skip
 UNASKED = {"serve", "mcp", "proxy", "demo"}

@@ -467,6 +467,42 @@ class ClockTicked:
     type: Literal["clock-ticked.v1"] = "clock-ticked.v1"
 
 
+ERASURES = "mnemolog.erasures"
+"""The space of receipts. Why one of its own: the time of an erasure is no time of what was said."""
+
+
+@dataclass(slots=True)
+class ErasureRecorded:
+    """The receipt of an erasure, the last event of the log that it made: what went, without any of what that said."""
+
+    __pydantic_config__: ClassVar[ConfigDict] = _CONFIG
+    space: Name
+    id: Name
+    at: Micros
+    what: str
+    """What was selected, in words, without a name or a word of it."""
+    selection: str
+    """A keyed hash of the selection: who knows it can show that this is its receipt."""
+    by: OptionalName
+    """The user of the machine."""
+    turns: Annotated[int, Field(ge=0)]
+    facts: Annotated[int, Field(ge=0)]
+    """Facts that were selected, named what was, or were a model's words for it."""
+    quotes: Annotated[int, Field(ge=0)]
+    """Events that stay, with words of what went."""
+    log_before: str
+    events_before: Annotated[int, Field(ge=0)]
+    hash_before: str
+    """The running hash of the log that was destroyed, at its end."""
+    log_after: str
+    events_after: Annotated[int, Field(ge=0)]
+    hash_after: str
+    """The running hash of the new log, before this."""
+    names: str
+    """A hash of what the new log keeps to know again what was erased; see `streams.logs.erased`."""
+    type: Literal["erasure-recorded.v1"] = "erasure-recorded.v1"
+
+
 Remembering = MemoryRecalled | MemoryRewarded | MemoryPinned | ConsolidationRequested | ContradictionJudged
 """What is said of memories themselves: what was shown, what helped, what to keep."""
 
@@ -487,6 +523,7 @@ Fact = (
     | TitleWritten
     | DistillationWritten
     | Remembering
+    | ErasureRecorded
     | ClockTicked
 )
 """Every outside event that is not a turn."""

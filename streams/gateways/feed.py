@@ -63,6 +63,8 @@ class Report:
     """The first `TOLD` of them."""
     after: dict[int, int] = field(default_factory=dict)
     """By partition of the log: the newest offset of what it has now."""
+    erased: int = 0
+    """Were erased from the log, and stay so."""
     rejects: list[str] = field(default_factory=list)
     """The rejects files written."""
 
@@ -192,6 +194,9 @@ def _append(
     for item, outcome in zip(batch, append([item.event for item in batch]), strict=True):
         if isinstance(outcome, Refused) and outcome.taken and item.is_named:
             report.known += 1
+            continue
+        if isinstance(outcome, Refused) and outcome.erased:  # what was erased comes into no other file either
+            report.erased += 1
             continue
         if isinstance(outcome, Refused):
             _reject(Reject(item.source, item.line, item.raw, [_fault(outcome.reason)]), report, rejects)

@@ -27,6 +27,7 @@ from streams.core.errors import LogError, UsageError
 from streams.core.events import OUTSIDE, Micros, Outside, decode, encode
 from streams.core.progress import Progress, no_progress
 from streams.logs.log import HASH_BYTES, Log, Outcome, hash_at
+from streams.logs.switch import remove
 
 RANGE = 65_536
 """Offsets per file, at most."""
@@ -146,6 +147,18 @@ def _begin(log: Log, folder: Path) -> ArchiveLog:
     if folder.exists() and any(folder.iterdir()):
         raise UsageError(f"{folder} is no archive, and not empty", "choose a folder that is empty or not there yet")
     folder.mkdir(parents=True, exist_ok=True)
+    return _told(log, folder)
+
+
+def renew(log: Log, folder: Path) -> None:
+    """Writes an archive of another log, or what was left of one, anew. Raises what `archive` does."""
+    for part in (*folder.glob("partition=*"), *folder.glob(".*.partial")):
+        remove(part)
+    _told(log, folder)
+    archive(log, folder)
+
+
+def _told(log: Log, folder: Path) -> ArchiveLog:
     about = {"format": FORMAT, "log_id": log.id, "partitions": log.partitions}
     _write_whole(folder / ABOUT, lambda path: path.write_bytes(orjson.dumps(about, option=orjson.OPT_INDENT_2)))
     return ArchiveLog(folder)

@@ -37,6 +37,8 @@ class Refused:
     reason: str
     taken: bool = False
     """Whether that is another event under the same id."""
+    erased: bool = False
+    """Whether that event was erased: it is not taken again."""
 
 
 Outcome = Stored | Duplicate | Refused

@@ -17,6 +17,7 @@ from typing import NamedTuple
 from streams.core.errors import LogError, UsageError
 from streams.core.events import Outside, decode
 from streams.core.progress import Progress, no_progress
+from streams.logs.erased import SALT
 from streams.logs.log import HASH_BYTES, Stored, hashed
 from streams.logs.sqlite import BATCH, FAILURES, SqliteLog, looked_at, noted
 
@@ -245,8 +246,10 @@ def rescue(path: Path, target: Path, progress: Progress = no_progress) -> Rescue
                     batch = []
             _append(log, batch)
             with suppress(*FAILURES), closing(looked_at(path)) as old:
-                if params := noted(old, "params"):
-                    log.note("params", params)
+                for key in ("params", SALT):
+                    if found := noted(old, key):
+                        log.note(key, found)
+                log.keep_erased(old.execute("SELECT name, runs, receipt FROM erased").fetchall())
         partial.replace(target)
     finally:
         for left in (partial, gate, *(partial.with_name(f"{partial.name}{end}") for end in ("-wal", "-shm"))):

@@ -15,15 +15,15 @@ import os
 import sqlite3
 import time
 import uuid
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import replace
-from functools import cached_property
 from pathlib import Path
 
 from streams.core.driver import Record
 from streams.core.errors import LogError
-from streams.core.events import AT_APPEND, Outside, decode
+from streams.core.events import AT_APPEND, Outside, TurnRecorded, decode
+from streams.logs import erased, switch
 from streams.logs.log import Duplicate, Outcome, Refused, Stored, hashed, stamped
 
 BATCH = 1000
@@ -75,6 +75,7 @@ class SqliteLog:
         self._clock = clock
         self._gate = path.with_name(path.name + ".gate")
         path.parent.mkdir(parents=True, exist_ok=True)
+        self._file: tuple[int, int] | None = None
         self._frozen = False
         """Whether there was no room for what SQLite needs beside the file, so that it can only be read."""
         with self._telling("cannot be opened as a log"), self._exclusive():
@@ -86,6 +87,7 @@ class SqliteLog:
                     raise
                 self._db = looked_at(path)
                 self._frozen = True
+            self._settle_in()
 
     def _opened(self) -> sqlite3.Connection:
         db = sqlite3.connect(self.path, isolation_level=None, timeout=60, check_same_thread=False)
@@ -94,7 +96,7 @@ class SqliteLog:
             db.execute("PRAGMA synchronous=FULL")
             if "hash" not in columns(db):
                 _hash_all(db)
-            db.executescript(SCHEMA)
+            db.executescript(SCHEMA + erased.TABLE)
             id_ = uuid.uuid4().hex[:12]
             db.execute("INSERT OR IGNORE INTO meta VALUES ('id', ?, ?)", (id_, _hash_of("id", id_)))
         except BaseException:
@@ -102,11 +104,30 @@ class SqliteLog:
             raise
         return db
 
+    def _settle_in(self) -> None:
+        """Looks at which file is open, and at what it knows to be erased."""
+        self._file = _file(self.path)
+        salt = noted(self._db, erased.SALT)
+        self._salt = salt and bytes.fromhex(salt)
+        self._id = ""
+
+    def _follow(self) -> None:
+        """Goes on with the log that took this one's place, where one did. The caller is within `_telling`, and has not
+        the gate."""
+        if self._is_replaced():
+            with self._exclusive():
+                pass
+
+    def _is_replaced(self) -> bool:
+        """Whether another log has taken the place of the one that is open."""
+        return _file(self.path) not in (None, self._file)
+
     def _thaw(self) -> None:
         """Opens a log for writing that there was no room for, where there is now. The caller is within `_telling`."""
         if self._frozen:
             with self._exclusive():
                 self._db = self._opened()
+                self._settle_in()
             self._frozen = False
 
     def _joined(self) -> int:
@@ -129,12 +150,13 @@ class SqliteLog:
         fcntl.flock(users, fcntl.LOCK_SH)
         return users
 
-    @cached_property
+    @property
     def id(self) -> str:
         """Which log this is."""
-        found = self.noted("id")
-        assert found is not None
-        return found
+        with self._telling("cannot be read"):
+            self._follow()
+            self._id = self._id or noted(self._db, "id") or ""
+            return self._id
 
     def append(self, events: Sequence[Outside]) -> list[Outcome]:
         """Records events; see `Log.append`."""
@@ -186,6 +208,10 @@ class SqliteLog:
         ).fetchone()
         if known is not None:
             return self._again(event, *known), before
+        if self._salt:
+            name = erased.name_of(self._salt, event.space, event.id)
+            if self._db.execute("SELECT 1 FROM erased WHERE name = ?", (name,)).fetchone():
+                return Refused(f"id: {event.id!r} in space {event.space!r} was erased", erased=True), before
         taken = stamped(event, now)
         if isinstance(taken, Refused):
             return taken, before
@@ -201,6 +227,8 @@ class SqliteLog:
         first = decode(type_, value)
         if event.at == AT_APPEND:
             event = replace(event, at=first.at)
+        if self._salt and isinstance(event, TurnRecorded) and event != first:  # what it answers may have been erased
+            event = replace(event, reply_to="")
         if event == first:
             return Duplicate(0, offset)
         return Refused(
@@ -220,6 +248,7 @@ class SqliteLog:
         with self._telling("cannot be read"):
             with suppress(sqlite3.OperationalError):
                 self._thaw()
+            self._follow()
             return int(self._db.execute("SELECT coalesce(max(offset) + 1, 0) FROM log").fetchone()[0])
 
     def note(self, key: str, value: str) -> None:
@@ -232,7 +261,38 @@ class SqliteLog:
     def noted(self, key: str) -> str | None:
         """What was noted under `key`."""
         with self._telling("cannot be read"):
+            self._follow()
             return noted(self._db, key)
+
+    def offset_of(self, space: str, id_: str) -> int | None:
+        """Where an event stands."""
+        with self._telling("cannot be read"):
+            row = self._db.execute("SELECT offset FROM log WHERE space = ? AND id = ?", (space, id_)).fetchone()
+            return None if row is None else int(row[0])
+
+    def notes(self) -> dict[str, str]:
+        """All that was noted, by key."""
+        with self._telling("cannot be read"):
+            return dict(self._db.execute("SELECT key, value FROM meta").fetchall())
+
+    def keep_erased(self, rows: Iterable[tuple[bytes, bytes, str]]) -> None:
+        """Keeps what is known of events that were erased: name, runs and receipt; see `streams.logs.erased`."""
+        with self._telling("cannot be written"), self._exclusive():
+            self._db.execute("BEGIN IMMEDIATE")
+            self._db.executemany("INSERT OR IGNORE INTO erased VALUES (?, ?, ?)", rows)
+            self._db.execute("COMMIT")
+
+    def erased(self) -> list[tuple[bytes, bytes, str]]:
+        """What is known of events that were erased, in the order of names."""
+        with self._telling("cannot be read"):
+            self._follow()
+            return self._db.execute("SELECT name, runs, receipt FROM erased ORDER BY name").fetchall()
+
+    @contextmanager
+    def halted(self) -> Iterator[None]:
+        """Nobody appends meanwhile, this one neither."""
+        with self._exclusive():
+            yield
 
     def backup(self, target: Path) -> int:
         """Writes a consistent copy to `target`, which appears whole or not at all; the number of events in it.
@@ -249,6 +309,8 @@ class SqliteLog:
                 with self._telling("cannot be read"):
                     for _ in checked(copy, 0, count):
                         pass
+            if self._is_replaced():
+                raise LogError("an erasure made a new log meanwhile", "back up again")
             with partial.open("rb+") as written:
                 os.fsync(written.fileno())
             partial.replace(target)
@@ -270,6 +332,12 @@ class SqliteLog:
     def _exclusive(self) -> Iterator[None]:
         with self._gate.open("wb") as gate:
             fcntl.flock(gate, fcntl.LOCK_EX)
+            switch.carry_out(self.path)
+            if self._file and self._is_replaced():
+                self._db.close()
+                self._db = self._opened()
+                self._frozen = False
+                self._settle_in()
             yield
 
     @contextmanager
@@ -409,3 +477,11 @@ def _known(path: Path, journal: bool = True, upto: int | None = None) -> tuple[s
 
 def _size(path: Path) -> int:
     return path.stat().st_size if path.exists() else 0
+
+
+def _file(path: Path) -> tuple[int, int] | None:
+    """Which file has that name."""
+    with suppress(OSError):
+        found = path.stat()
+        return found.st_dev, found.st_ino
+    return None

@@ -211,6 +211,7 @@ def _replayed(
     limits = {"until": until, "space": space, "without": ", ".join(without) or None}
     limited = "; ".join(f"{limit} {value}" for limit, value in limits.items() if value is not None)
     log: Log = home.log if archive is None else ArchiveLog(archive)
+    id_ = log.id
     with stores.readable(), _workshop(home.path) as folder:
         plan = _plan(home, log, name, params or home.live_params(), until, space, without, folder if reuse else None)
         plan = dataclasses.replace(plan, archive=archive, keep_state=home.log.is_local)
@@ -224,6 +225,8 @@ def _replayed(
             caught_up = runtime.catch_up()
             report.turns += caught_up
         store.close()
+        if log.id != id_:
+            raise LogError("an erasure made a new log meanwhile", "replay again")
         stores.put_in_place(fresh, target)
     return report
 

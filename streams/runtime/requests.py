@@ -190,13 +190,19 @@ class Promote(Call):
     promote: Name
 
 
+class Switch(Call):
+    """Has the log that an erasure made take the place of the log."""
+
+    switch: bool
+
+
 class Ping(Call):
     """Who serves, and how much waits in the log."""
 
     ping: bool
 
 
-CALLS: tuple[type[Call], ...] = (Ask, Feed, Snapshot, Promote, Ping)
+CALLS: tuple[type[Call], ...] = (Ask, Feed, Snapshot, Promote, Switch, Ping)
 
 
 def decode(line: bytes) -> Any:

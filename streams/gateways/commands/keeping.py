@@ -76,10 +76,13 @@ def backup(
     json: AsJson = False,
 ) -> None:
     """Copy the log, consistently, while it is written. From the log alone everything is made again."""
+    from streams.logs.copies import note_copy
+
     if target.exists():
         raise UsageError(f"{target} exists already", "choose another file")
     log = file_log_of(home)
     try:
+        note_copy(log, target)
         count = log.backup(target)
     finally:
         log.close()
@@ -98,10 +101,13 @@ def archive(
 ) -> None:
     """Write the log as sealed Parquet files, or what came since to an archive. From it everything is made again."""
     from streams.logs.archive import archive as archive_log
+    from streams.logs.copies import note_copy
 
     terminal = Terminal(json)
     log = log_of(home)
     try:
+        if log.is_local:
+            note_copy(log, target)
         with terminal.progress("archiving") as tick:
             added = archive_log(log, target, tick)
     finally:

@@ -122,11 +122,13 @@ def tell(report: Report, terminal: Terminal, early: int, verbose: bool) -> None:
         for fault in report.faults:
             terminal.object({"file": fault.file, "line": fault.line, "field": fault.field, "reason": fault.reason})
         done = {"added": report.added, "known": report.known, "rejected": report.rejected, "rejects": report.rejects}
+        done |= {"erased": report.erased} if report.erased else {}
         terminal.object(done | ({"after": after} if after else {}))
         return
     counts = (
         ("[green]{:,} added[/]", report.added),
         (", {:,} known already", report.known),
+        (", {:,} erased before", report.erased),
         (", [red]{:,} rejected[/]", report.rejected),
         ("; ask with --after {}", after),
     )
@@ -179,7 +181,7 @@ def tail(
             time.sleep(POLL)
             for partition, start in enumerate(ends):
                 ends[partition] = log.end(partition)
-                for record in log.read(partition, start, ends[partition]):
+                for record in log.read(partition, min(start, ends[partition]), ends[partition]):
                     if wanted(record):
                         show_record(record, terminal, log.partitions)
     except KeyboardInterrupt:
@@ -222,7 +224,8 @@ def show_record(record: Any, terminal: Terminal, partitions: int = 1) -> None:
     kind = record.type.rpartition(".v")[0]
     who = event.agent if kind == "turn-recorded" else kind
     said = next(
-        (s for n in ("content", "text", "topic", "conclusion", "turn", "note") if (s := getattr(event, n, ""))), ""
+        (s for n in ("content", "text", "topic", "conclusion", "turn", "note", "what") if (s := getattr(event, n, ""))),
+        "",
     )
     if not said:
         calls = [part.get("function") for part in getattr(event, "parts", ())]

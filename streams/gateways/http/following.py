@@ -54,6 +54,8 @@ class Following:
         self._thread = ThreadPoolExecutor(1, "following")
         self._log: HomeLog | None = None
         self._ends: list[int] = []
+        self._id = ""
+        """Of the log: an erasure makes another, with other positions."""
         self._ring: deque[News] = deque(maxlen=KEPT)
         self._news = asyncio.Event()
         self._listeners = 0
@@ -124,11 +126,12 @@ class Following:
             await asyncio.sleep(LOOK)
         self._ring.clear()
 
-    async def _page(self, nexts: Sequence[int]) -> list[News]:
+    async def _page(self, nexts: list[int]) -> list[News]:
         """The next records of a listener: from memory where it is near the end, else from the log."""
         found: list[News] = []
         for partition, start in enumerate(nexts):
             if start >= self._ends[partition]:
+                nexts[partition] = self._ends[partition]
                 continue
             kept = [news for news in self._ring if news.partition == partition and news.offset >= start]
             if not kept or kept[0].offset > start:
@@ -140,6 +143,9 @@ class Following:
         if self._log is None:
             self._log = open_log(self._home)
         ends = [self._log.end(partition) for partition in range(self._log.partitions)]
+        if self._id != self._log.id:
+            self._ring.clear()
+            self._id = self._log.id
         self._ends = self._ends or ends
         return ends
 

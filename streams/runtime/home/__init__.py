@@ -246,6 +246,16 @@ class Home:
             prepare(cast(KafkaLog, self.log), self.promotable(name), name, self.processors, self.progress, self.warn)
         return str(self._through_holder({"promote": name}, lambda: self._swap_alone(name)))
 
+    def take_place(self) -> None:
+        """Has the log that an erasure made take the place of the log; see `streams.runtime.erasure`."""
+        self._through_holder({"switch": True}, self._take_place_alone)
+
+    def _take_place_alone(self) -> None:
+        from streams.runtime import erasure
+
+        with self.folder.holding():
+            erasure.take_place(self)
+
     def _swap_alone(self, name: str) -> str:
         from streams.runtime.home import promotion
 

@@ -17,6 +17,11 @@ from streams.runtime import LIVE
 
 TAKEN = ("log", "cache", "snapshots")
 """Names that no memory has."""
+DERIVED = (
+    "*.duckdb*", ".*.duckdb*", "*.recall*", ".*.recall*", ".live.*", ".replay-*", "snapshots/*", "cache/*", "*.partial",
+    "log.sqlite-wal.*", "hooks/*", "hook.log*",
+)  # fmt: skip
+"""What lies in a home beside the log, its locks, and what people set there."""
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
 
 
@@ -54,6 +59,11 @@ class Folder:
         """The names of the memories there are, live first."""
         names = sorted(p.stem for p in self.path.glob("*.duckdb") if not p.stem.startswith("."))
         return sorted(names, key=lambda name: name != LIVE)
+
+    def derived(self) -> list[Path]:
+        """Whatever can be made again, and what was left half made or set aside; what hooks have read is read again."""
+        kept = {*self.path.glob("hooks/*.installed.json"), *self.path.glob(".*.lock")}
+        return sorted({path for pattern in DERIVED for path in self.path.glob(pattern)} - kept)
 
     def free_name(self) -> str:
         """A name under which an old live can be kept."""

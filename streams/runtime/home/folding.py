@@ -144,6 +144,10 @@ class Folding:
         """Makes a memory live, when nobody reads; see `Office.promote`."""
         return self.do(lambda: self._alone_with(lambda: self.office.promote(name)))
 
+    def switch(self) -> Any:
+        """Has an erasure take effect, when nobody reads; see `Office.switch`."""
+        return self.do(lambda: self._alone_with(lambda: self.office.switch()))
+
     def _alone_with(self, job: Callable[[], Any]) -> Any:
         with self._changed:
             self._alone = True
@@ -205,10 +209,11 @@ class Folding:
             self._tidying = threading.Thread(target=self._rewrite, args=(source, self._marks()), daemon=True)
             self._tidying.start()
 
-    def _marks(self) -> list[int]:
-        return [self.office.runtime.store.mark(partition) for partition in range(self._home.log.partitions)]
+    def _marks(self) -> list[Any]:
+        marks = [self.office.runtime.store.mark(partition) for partition in range(self._home.log.partitions)]
+        return [self._home.log.id, *marks]
 
-    def _rewrite(self, source: Path, marks: list[int]) -> None:
+    def _rewrite(self, source: Path, marks: list[Any]) -> None:
         """Writes a copy of live anew, beside it; then that takes its place, unless live has gone on."""
         dense = self._home.path / DENSE
 

@@ -15,6 +15,7 @@ from streams.core.errors import DamagedError, ForeignError, LogError, MnemologEr
 from streams.core.params import Params
 from streams.runtime import LIVE
 from streams.runtime.embedded import Runtime
+from streams.runtime.erasure import mend
 from streams.runtime.memories import memory_meta
 
 QUICK = 64 * 2**20
@@ -34,6 +35,7 @@ def open_live(home: Home, suspect: bool = False) -> Keeper:
 
     One that is damaged is set aside, and made anew from the log; with `suspect` all of it is read to find out.
     """
+    mend(home)
     path = home.folder.memory(LIVE)
     if not path.exists():
         _make_live(home, path)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import secrets
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from projections import ask as asks
 from streams.core.edge import Edge, EdgeError
@@ -15,15 +15,18 @@ from streams.logs.log import Duplicate, Log, Outcome, Refused, Stored
 from streams.logs.where import parse_places, told_place
 from streams.runtime import LIVE
 from streams.runtime.embedded import Runtime
+from streams.runtime.erasure import take_place
 from streams.runtime.home.keeper import open_live
 from streams.runtime.home.promotion import swap
 from streams.runtime.home.recalling import Recalling
 from streams.runtime.home.snapshots import Snapshots
-from streams.runtime.requests import Ask, Call, Feed, Ping, Promote, Snapshot, parse
+from streams.runtime.requests import Ask, Call, Feed, Ping, Promote, Snapshot, Switch, parse
 
 if TYPE_CHECKING:
     from streams.runtime.home import Home
     from streams.runtime.home.keeper import Keeper
+
+T = TypeVar("T")
 
 
 class Office:
@@ -55,6 +58,8 @@ class Office:
                 return self.snapshot(call.after)
             case Promote():
                 return self.promote(call.promote)
+            case Switch():
+                return self.switch()
             case Ping():
                 return {"pid": os.getpid(), "behind": self.runtime.behind()}
         raise UsageError("the request is not understood", "use the same version of mnemolog on both sides")
@@ -99,10 +104,18 @@ class Office:
 
     def promote(self, name: str) -> str:
         """Makes a memory live; the name under which the old live is kept. Nobody asks meanwhile."""
+        return self._closed(lambda: swap(self.home, name))
+
+    def switch(self) -> None:
+        """Has the log that an erasure made take the place of the log. Nobody asks meanwhile."""
+        self._closed(lambda: take_place(self.home))
+
+    def _closed(self, job: Callable[[], T]) -> T:
+        """Does something while live is closed, and opens it again."""
         self.close()
         self.runtime.close()
         try:
-            return swap(self.home, name)
+            return job()
         finally:
             self.runtime = open_live(self.home)
             self._snapshots = Snapshots(self.home.folder)

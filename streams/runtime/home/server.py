@@ -28,7 +28,7 @@ from streams.runtime.home.client import HolderLeftError, address, ask_holder, ch
 from streams.runtime.home.folding import Folding, StoppedError
 from streams.runtime.home.keeper import open_live
 from streams.runtime.home.office import Office
-from streams.runtime.requests import MAX_REQUEST, Ask, Call, Feed, Promote, Snapshot, decode, parse
+from streams.runtime.requests import MAX_REQUEST, Ask, Call, Feed, Promote, Snapshot, Switch, decode, parse
 from streams.runtime.telemetry import asked
 
 if TYPE_CHECKING:
@@ -259,6 +259,8 @@ class Server:
                     answer = self._folding.do(lambda: self._folding.office.snapshot(call.after))
                 case Promote():
                     answer = self._folding.promote(call.promote)
+                case Switch():
+                    answer = self._folding.switch()
                 case _:
                     answer = self._folding.office.answer(call)
             reply(answer)

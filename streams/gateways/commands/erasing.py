@@ -1,0 +1,140 @@
+"""The commands that erase, and show that it is gone."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any, Optional
+
+import typer
+
+from streams.core.errors import UsageError
+from streams.gateways.command import FAILED, AsJson, HomeDir, opened
+from streams.gateways.terminal import Terminal
+
+if TYPE_CHECKING:
+    from streams.runtime.erasure import Erasing
+    from streams.runtime.erasure.selection import Found
+    from streams.runtime.home import Home
+
+QUOTES = 20
+"""Quotes that a person is shown."""
+BEYOND = (
+    "not reached: files that were fed and their rejects, exports, copies that were moved, what other homes or models "
+    "were given, and what a file system keeps of files that are deleted"
+)
+
+
+def erase(
+    turn: Annotated[
+        Optional[list[str]],  # noqa: UP045
+        typer.Option("--turn", metavar="ID", help="This turn; may be repeated."),
+    ] = None,
+    agent: Annotated[Optional[str], typer.Option(metavar="A", help="All turns of this agent.")] = None,  # noqa: UP045
+    session: Annotated[Optional[str], typer.Option(metavar="X", help="All of this session.")] = None,  # noqa: UP045
+    space: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(metavar="S", help="Only in this space; alone: all of it."),
+    ] = None,
+    matching: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(metavar="SQL", help="Events for which this holds: \"content ILIKE '%blue house%'\"."),
+    ] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would go, and what would stay of it.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    home: HomeDir = None,
+    json: AsJson = False,
+) -> None:
+    """Erase turns for good: a new log without them, memories folded anew, the old ones destroyed. Leaves a receipt.
+
+    With them go the facts that name them, and models' words for them. Turns that quote them stay, and are listed.
+    """
+    from streams.runtime.erasure import erasing
+    from streams.runtime.erasure.selection import Selection
+
+    selection = Selection(tuple(turn or ()), agent, session, matching, space)
+    with opened(home, json) as (house, terminal), erasing(house) as erase_from:
+        with terminal.progress("looking") as tick:
+            erasure = erase_from(selection, tick)
+        show(house, erasure.found, terminal)
+        if dry_run:
+            return
+        if not yes:
+            _ask(terminal)
+        with terminal.progress("erasing") as tick:
+            told = erasure.carry_out(tick)
+        _finish(house, erasure, told, terminal)
+
+
+def show(home: Home, found: Found, terminal: Terminal) -> None:
+    """What goes, and what stays of it."""
+    if terminal.json:
+        quotes = [quote.__dict__ for quote in found.quotes]
+        sessions = [{"space": s, "session": x, "turns": n} for (s, x), n in found.turns.items()]
+        terminal.object({"turns": sessions, "facts": found.facts, "quotes": quotes, "copies": _copies(home)})
+        return
+    rows: list[dict[str, Any]] = [
+        {"what": "turns", "space": space, "session": session, "count": count}
+        for (space, session), count in found.turns.items()
+    ]
+    rows += [{"what": kind, "space": "", "session": "", "count": n} for kind, n in found.facts.most_common()]
+    terminal.say("[bold]to be erased[/]")
+    terminal.rows(rows, "what space? session? count>", "")
+    memories = len(home.memories())
+    terminal.say("and anew from what stays: {:,} memories, snapshots, indexes and caches", memories)
+    for copy in _copies(home):
+        terminal.say("and anew: {}", copy)
+    if found.quotes:
+        terminal.say("\n[bold]stays, though it says the same[/]: erase it by its id where it should go, too")
+        quotes_ = [quote.__dict__ | {"kind": quote.type.rpartition(".v")[0]} for quote in found.quotes[:QUOTES]]
+        terminal.rows(quotes_, "space session? id kind quoted~", "")
+        if len(found.quotes) > QUOTES:
+            terminal.say("... and {:,} more (--json lists all)", len(found.quotes) - QUOTES)
+
+
+def _copies(home: Home) -> list[str]:
+    from streams.logs.copies import copies
+
+    return [str(copy) for copy in copies(home.log)]
+
+
+def _ask(terminal: Terminal) -> None:
+    import sys
+
+    if terminal.json or not sys.stdin.isatty():
+        raise UsageError("nothing was erased: nobody said yes", "say --yes")
+    typer.confirm("Erase this for good?", abort=True)
+
+
+def _finish(home: Home, erasure: Erasing, told: list[str], terminal: Terminal) -> None:
+    """Looks for what was erased, and shows the receipt."""
+    from streams.logs.copies import receipts
+    from streams.runtime.erasure.audit import Audit
+
+    with terminal.progress("looking whether it is gone", "bytes") as tick:
+        checks = [check for check in Audit(home, erasure.found.runs).checks(tick) if check.status == "failed"]
+    receipt = receipts(home.log)[-1][1]
+    if terminal.json:
+        facts = {name: getattr(receipt, name) for name in ("id", "turns", "facts", "quotes", "events_after")}
+        terminal.object({"receipt": facts, "failed": [check._asdict() for check in checks], "told": told})
+    else:
+        terminal.say("[green]erased[/]: {:,} turns, {:,} facts; receipt {}", receipt.turns, receipt.facts, receipt.id)
+        for line in told:
+            terminal.tell("[yellow]note:[/] {}", line)
+        for check in checks:
+            terminal.tell("[red]{}[/]: {}", check.check, check.found)
+        terminal.say("[dim]{}[/]", BEYOND)
+    if checks:
+        raise typer.Exit(FAILED)
+
+
+def audit(home: HomeDir = None, json: AsJson = False) -> None:
+    """Check that what was erased is gone: receipts, the log, every memory, every file, the copies."""
+    from streams.runtime.erasure import check_local
+    from streams.runtime.erasure.audit import Audit
+
+    with opened(home, json) as (house, terminal):
+        check_local(house)
+        with terminal.progress("looking", "bytes") as tick:
+            rows = [check._asdict() for check in Audit(house).checks(tick)]
+        terminal.rows(rows, "check status found~", "")
+        if any(row["status"] == "failed" for row in rows):
+            raise typer.Exit(FAILED)

@@ -1,0 +1,83 @@
+"""The copies of the log that this home wrote: noted when they are written, and written anew after an erasure."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import orjson
+
+from streams.core.errors import MnemologError
+from streams.core.events import ERASURES, ErasureRecorded, decode
+from streams.logs import switch
+from streams.logs.log import Log
+from streams.logs.sqlite import FAILURES, looked_at, noted
+
+if TYPE_CHECKING:
+    from streams.logs.sqlite import SqliteLog
+    from streams.logs.where import HomeLog
+
+COPIES = "copies"
+"""Under which a log notes where copies of it were written: paths, as JSON."""
+STALE = "copies.stale"
+"""Noted while copies may be of a log that was destroyed."""
+EMPTY = "empty"
+MOST = 1000
+"""Copies that are known; the oldest are forgotten."""
+
+
+def note_copy(log: HomeLog, path: Path) -> None:
+    """Notes where a copy is about to be written."""
+    known = [one for one in copies(log) if one != path.absolute()]
+    log.note(COPIES, orjson.dumps([str(one) for one in [*known, path.absolute()][-MOST:]]).decode())
+
+
+def copies(log: HomeLog) -> list[Path]:
+    """Where copies were written."""
+    return [Path(one) for one in orjson.loads(log.noted(COPIES) or "[]")]
+
+
+def id_of(copy: Path) -> str:
+    """The log that a backup or archive is of; "" where nothing is, EMPTY for a folder, "?" for what is neither."""
+    try:
+        if copy.is_dir():
+            if not any(copy.iterdir()):
+                return EMPTY
+            return str(orjson.loads((copy / "archive.json").read_bytes())["log_id"])
+        if not copy.exists():
+            return ""
+        with closing(looked_at(copy)) as log:
+            return noted(log, "id") or "?"
+    except (OSError, ValueError, KeyError, TypeError, *FAILURES):
+        return "?"
+
+
+def receipts(log: Log) -> list[tuple[int, ErasureRecorded]]:
+    """What was erased from a log, in order, with offsets."""
+    found = ((r.offset, decode(r.type, r.value)) for r in log.read(0, 0) if r.space == ERASURES)
+    return [(offset, event) for offset, event in found if isinstance(event, ErasureRecorded)]
+
+
+def renew(log: SqliteLog) -> list[str]:
+    """Writes the known copies of destroyed logs anew; what could not be, in words."""
+    from streams.logs import archive as archives
+
+    former = {receipt.log_before for _, receipt in receipts(log)}
+    told: list[str] = []
+    for copy in copies(log):
+        id_ = id_of(copy)
+        try:
+            switch.remove(copy.with_name(f"{copy.name}.partial"))  # a backup that was killed
+            if copy.is_dir() and id_ in former:
+                archives.renew(log, copy)
+            elif id_ == EMPTY or (copy.is_dir() and id_ == log.id):
+                archives.archive(log, copy)  # goes on with what was begun
+            elif id_ in former:
+                log.backup(copy)
+            elif id_ != log.id:
+                told.append(f"{copy} was a copy of the log, and {'cannot be read as one' if id_ else 'is away'}")
+        except (MnemologError, OSError) as error:
+            told.append(f"{copy} is a copy of the log before the erasure: {error}")
+    log.note(STALE, "")
+    return told

@@ -1,0 +1,208 @@
+"""Whether what was erased is gone: looked for by what the log keeps to know it again, in every file of the home.
+
+The text is gone, so its hashes are looked for: the name of each event that was erased, and a few runs of its words (all
+of them, where an erasure looks itself). Each run of words in the log, in every column of every memory (DuckDB packs
+them, so the bytes alone do not tell), and in the bytes of every file is hashed and compared. Runs that an event of the
+log quotes are told, not held against the files that derive from it.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple, cast
+
+from projections.store import EVENT_TABLES, Connection, read_meta
+from streams.core.errors import MnemologError, listed
+from streams.core.events import TurnRecorded, decode
+from streams.core.progress import Progress, no_progress
+from streams.logs.copies import copies, id_of, receipts
+from streams.logs.erased import SALT, digest, name_of, runs, taken, texts
+from streams.logs.log import hash_at
+from streams.logs.sqlite import SqliteLog
+from streams.runtime.erasure.selection import named
+
+if TYPE_CHECKING:
+    from streams.runtime.home import Home
+
+TEXTS = (
+    "SELECT table_name, column_name, data_type FROM duckdb_columns() WHERE database_name = current_database() "
+    "AND NOT internal ORDER BY ALL"
+)
+PAGE = 10_000
+CHUNK, OVERLAP = 2**22, 2**12
+_PRINTED = re.compile(rb"[^\x00-\x08\x0b\x0c\x0e-\x1f\x7f]{8,}")
+"""What `strings` would show of a file."""
+
+
+def values(memory: Connection) -> Iterator[tuple[str, str, str]]:
+    """All that a memory says in words, with table and space."""
+    tables = {*(table for (table,) in memory.execute(EVENT_TABLES).fetchall()), "state"}
+    columns: dict[str, list[str]] = {}
+    for table, column, kind in memory.execute(TEXTS).fetchall():
+        if table in tables and kind in ("VARCHAR", "VARCHAR[]", "BLOB"):
+            columns.setdefault(table, []).append(column)
+    for table, names in columns.items():
+        quoted = ", ".join(f'"{name}"' for name in names)
+        rows = memory.execute(f'SELECT {quoted} FROM "{table}"')
+        seen: set[tuple[str, object]] = set()
+        while page := rows.fetchmany(PAGE):
+            for row in page:
+                space = row[names.index("space")] if "space" in names else ""
+                said = {value for cell in row for value in (cell if isinstance(cell, list) else (cell,)) if value}
+                new = {(space, value) for value in said} - seen
+                seen |= new
+                for _, value in new:
+                    yield table, space, value if isinstance(value, str) else value.decode(errors="ignore")
+            if len(seen) > 10 * PAGE:
+                seen.clear()
+
+
+def derived(memory: Connection, salt: bytes, wanted: dict[bytes, int]) -> set[bytes]:
+    """The wanted runs that a memory says: one that was folded from a log may join what stands apart there."""
+    lengths = {*wanted.values()}
+    return {run for _, _, text in values(memory) for run in runs(salt, text, lengths) if run in wanted}
+
+
+class Check(NamedTuple):
+    """One thing that was looked at."""
+
+    check: str
+    status: str
+    """well, look or failed"""
+    found: str
+
+
+class Audit:
+    """What was erased from the log of a home, and where it is looked for."""
+
+    def __init__(self, home: Home, wanted: dict[bytes, int] | None = None) -> None:
+        """Looks for the runs `wanted` besides those that the log keeps."""
+        self._home = home
+        self._log = cast(SqliteLog, home.log)
+        self._salt = bytes.fromhex(self._log.noted(SALT) or "")
+        self._rows = self._log.erased()
+        self._names = {name for name, _, _ in self._rows}
+        self._wanted = dict(wanted or {})
+        for _, kept, _ in self._rows:
+            self._wanted |= taken(kept)
+        self._quoted: set[bytes] = set()
+        """Runs that stand in events of the log."""
+
+    def checks(self, progress: Progress = no_progress) -> Iterator[Check]:
+        """Looks."""
+        yield from self._receipts()
+        if self._rows:
+            yield from self._events(progress)
+            yield from self._memories()
+            yield from self._files(progress)
+        yield from self._copies()
+
+    def _receipts(self) -> Iterator[Check]:
+        told = receipts(self._log)
+        if not told and not self._rows:
+            yield Check("receipts", "well", "nothing was erased")
+            return
+        wrong: list[str] = []
+        after = [receipt.log_before for _, receipt in told[1:]] + [self._log.id]
+        for (_, receipt), id_ in zip(told, after, strict=True):
+            mine = [(name, kept) for name, kept, whose in self._rows if whose == receipt.id]
+            if receipt.log_after != id_:
+                wrong.append(f"{receipt.id} leads to log {receipt.log_after}, and {id_} follows")
+            if digest(mine) != receipt.names:
+                wrong.append(f"{receipt.id} is of other events than the log knows to be erased")
+        if told and hash_at(self._log, 0, told[-1][0] - 1).hex() != told[-1][1].hash_after:
+            wrong.append(f"before {told[-1][1].id} stand other events than it says")
+        if unknown := {whose for _, _, whose in self._rows} - {receipt.id for _, receipt in told}:
+            wrong.append(f"there is no receipt {listed(sorted(unknown))}")
+        count = sum(receipt.turns for _, receipt in told)
+        found = "; ".join(wrong) or f"{len(told):,} of {count:,} turns, each of the log that the one before made"
+        yield Check("receipts", "failed" if wrong else "well", found)
+
+    def _events(self, progress: Progress) -> Iterator[Check]:
+        """Looks for names and words in the log."""
+        again: list[str] = []
+        quoting: list[str] = []
+        end = self._log.end(0)
+        for record in self._log.read(0, 0, end):
+            event = decode(record.type, record.value)
+            answered = [event.reply_to] if isinstance(event, TurnRecorded) and event.reply_to else []
+            if any(
+                name_of(self._salt, event.space, id_) in self._names for id_ in (event.id, *named(event), *answered)
+            ):
+                again.append(event.id)
+            hits = {run for text in texts(event) for run in self._hits(text)}
+            if hits:
+                self._quoted |= hits
+                quoting.append(event.id)
+            if record.offset % 10_000 == 0:
+                progress(record.offset, end)
+        said = f"{listed(again)}: are, or name, what was erased" if again else "of none of it the name is in the log"
+        yield Check("events", "failed" if again else "well", said)
+        if quoting:
+            yield Check("quotes", "look", f"{len(quoting):,} events that stay hold words of it: {listed(quoting)}")
+
+    def _hits(self, text: str) -> Iterator[bytes]:
+        lengths = {*self._wanted.values()}
+        return (run for run in runs(self._salt, text, lengths) if run in self._wanted)
+
+    def _memories(self) -> Iterator[Check]:
+        for name in self._home.memories():
+            wrong = ""
+            try:
+                with self._home.reading(name) as memory:
+                    if read_meta(memory, "log_id") != self._log.id:
+                        wrong = "is of another log: delete it, or replay it again"
+                    elif where := next(self._left(memory), ""):
+                        wrong = f"holds what was erased, in {where}: delete it, it is made again"
+            except MnemologError as error:
+                wrong = str(error)
+            yield Check(f"memory {name}", "failed" if wrong else "well", wrong or "nothing of it is in any column")
+
+    def _left(self, memory: Connection) -> Iterator[str]:
+        """The tables with a name or words of what was erased, and not quoted."""
+        return (table for table, space, value in values(memory) if self._is_left(space, value))
+
+    def _is_left(self, space: str, text: str) -> bool:
+        return name_of(self._salt, space, text) in self._names or not self._quoted.issuperset(self._hits(text))
+
+    def _files(self, progress: Progress) -> Iterator[Check]:
+        """Looks through the bytes of every file."""
+        paths = [Path(at) / name for at, _, names in os.walk(self._home.path) for name in names]
+        total = sum(path.stat().st_size for path in paths if path.is_file())
+        done, left = 0, list[str]()
+        for path in paths:
+            with suppress(FileNotFoundError):
+                if path.is_file() and self._is_in(path):
+                    left.append(str(path.relative_to(self._home.path)))
+                done += path.stat().st_size
+                progress(min(done, total), total)
+        features = [path.name for path in self._home.folder.cache.glob("*") if not path.name.endswith(self._log.id)]
+        if features:
+            left.append(f"cache/{features[0]}")
+        said = f"words of it are in {listed(left)}" if left else f"words of it are in none of {len(paths):,}"
+        yield Check("files", "failed" if left else "well", said)
+
+    def _is_in(self, path: Path) -> bool:
+        with path.open("rb") as file:
+            before = b""
+            while data := file.read(CHUNK):
+                for part in _PRINTED.findall(before + data):
+                    if not self._quoted.issuperset(self._hits(part.decode(errors="ignore"))):
+                        return True
+                before = data[-OVERLAP:]
+        return False
+
+    def _copies(self) -> Iterator[Check]:
+        """Looks at which log the copies are of that were written elsewhere."""
+        for copy in copies(self._log):
+            id_ = id_of(copy)
+            if id_ == self._log.id:
+                yield Check("copy", "well", f"{copy} is of this log")
+            elif id_:
+                yield Check("copy", "failed", f"{copy} is of a log before an erasure, or none: write it anew")
+            else:
+                yield Check("copy", "look", f"{copy} is away; if it was moved, it holds what was erased since")

@@ -1,0 +1,255 @@
+"""What an erasure takes with it: what was selected, and what would keep something of that.
+
+An event is taken whole or stays as it is. With what was selected go the facts that name a turn of it (marks,
+retractions, rewards, judgments), and what a program wrote of its words: models' summaries, titles, distillations, and
+questions that were asked of the memory with them. Words of it in what people and agents said stay, and are listed.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from dataclasses import astuple, dataclass, field
+from hashlib import blake2b
+
+import orjson
+import pyarrow as pa
+
+from projections.store import in_memory, refused
+from streams.core.errors import UsageError, check_one_space
+from streams.core.events import (
+    DistillationWritten,
+    ErasureRecorded,
+    MemoryRecalled,
+    NoteSettled,
+    NoteTaken,
+    Outside,
+    SessionInherited,
+    SummaryWritten,
+    TitleWritten,
+    TurnRecorded,
+    decode,
+)
+from streams.core.progress import Progress
+from streams.logs.erased import quoted, runs, runs_of, texts
+from streams.logs.sqlite import SqliteLog
+
+MACHINE = (DistillationWritten, MemoryRecalled, SummaryWritten, TitleWritten)
+"""Written by programs of what was said: they go where they hold words of it."""
+COLUMNS = 'space, id, type, "at", session, agent, role, content'
+"""What a condition may name."""
+PAGE = 10_000
+Name = tuple[str, str]
+"""Space and id of an event."""
+
+
+@dataclass(frozen=True)
+class Selection:
+    """What is to be erased: one of these, within a space where that is given too, or all of a space."""
+
+    turns: tuple[str, ...] = ()
+    agent: str | None = None
+    session: str | None = None
+    matching: str | None = None
+    """An SQL condition on COLUMNS of any event."""
+    space: str | None = None
+
+    def __post_init__(self) -> None:
+        """Raises UsageError unless it says one thing."""
+        given = [bool(self.turns), self.agent is not None, self.session is not None, self.matching is not None]
+        if sum(given) > 1 or not (any(given) or self.space):
+            raise UsageError("say one thing to erase", "--turn, --agent, --session or --matching; or all of a --space")
+
+    def words(self) -> str:
+        """It in words, without a name."""
+        what = "all of a space"
+        if self.turns:
+            what = "turns by their ids"
+        elif self.agent is not None:
+            what = "the turns of an agent"
+        elif self.session is not None:
+            what = "a session"
+        elif self.matching is not None:
+            what = "what a condition matched"
+        return what + (" in one space" if self.space and what != "all of a space" else "")
+
+    def hashed(self, salt: bytes) -> str:
+        """A keyed hash of it."""
+        return blake2b(orjson.dumps(astuple(self)), key=salt, digest_size=16).hexdigest()
+
+
+@dataclass(frozen=True)
+class Quote:
+    """An event that stays, with words of what goes."""
+
+    space: str
+    id: str
+    type: str
+    session: str
+    quoted: str
+
+
+@dataclass
+class Found:
+    """What an erasure takes."""
+
+    end: int
+    """The offset up to which the log was looked at."""
+    names: dict[Name, int] = field(default_factory=dict)
+    """All that goes, with its offset."""
+    turns: Counter[Name] = field(default_factory=Counter)
+    """How many turns go, by space and session."""
+    facts: Counter[str] = field(default_factory=Counter)
+    """How many of each other type."""
+    runs: dict[bytes, int] = field(default_factory=dict)
+    """The runs of their words; see `streams.logs.erased`."""
+    quotes: list[Quote] = field(default_factory=list)
+    said: dict[Name, list[int]] = field(default_factory=dict)
+    """Offsets of the turns that go, by space and session."""
+    notes: set[Name] = field(default_factory=set)
+    """Notes that go, by space and the producer's id."""
+    brief: set[Name] = field(default_factory=set)
+    """Texts that go and are too short to be runs, by space."""
+
+    quoted: set[bytes] = field(default_factory=set)
+    """Runs that stand in what stays."""
+    follow: set[Name] = field(default_factory=set)
+    """What goes and was not selected: its words are looked for nowhere, for many of them are not of what was."""
+
+    def select(self, offset: int, event: Outside, salt: bytes) -> None:
+        """Has an event go, and its words be looked for."""
+        found = runs_of(salt, event)
+        self.runs |= found
+        if isinstance(event, TurnRecorded) and not found:
+            self.brief.add((event.space, event.content.strip().casefold()))
+        self._take(offset, event)
+
+    def take_along(self, offset: int, event: Outside) -> None:
+        """Has an event go because others do."""
+        self.follow.add((event.space, event.id))
+        self._take(offset, event)
+
+    def _take(self, offset: int, event: Outside) -> None:
+        self.names[event.space, event.id] = offset
+        if isinstance(event, TurnRecorded):
+            self.turns[event.space, event.session] += 1
+            self.said.setdefault((event.space, event.session), []).append(offset)
+        else:
+            self.facts[event.type.rpartition(".v")[0]] += 1
+        if isinstance(event, NoteTaken):
+            self.notes.add((event.space, event.note))
+
+
+def named(event: Outside) -> list[str]:
+    """The turns that an event names, other than the one it is and the one it answers."""
+    found = [getattr(event, name, "") for name in ("turn", "older", "first_turn", "last_turn")]
+    turns = () if isinstance(event, ErasureRecorded) else getattr(event, "turns", ())
+    return [*turns, *(name for name in found if name)]
+
+
+def look(log: SqliteLog, selection: Selection, salt: bytes, progress: Progress) -> Found:
+    """What an erasure takes, and what stays of its words. Raises UsageError for a selection that finds nothing."""
+    found = Found(log.end(0))
+    selected = _selected(log, selection, found.end)
+    passes = 3 * found.end
+
+    def events(nth: int) -> Iterator[tuple[int, Outside]]:
+        for record in log.read(0, 0, found.end):
+            if record.offset % PAGE == 0:
+                progress(nth * found.end + record.offset, passes)
+            yield record.offset, decode(record.type, record.value)
+
+    for offset, event in events(0):
+        if not isinstance(event, ErasureRecorded) and selected(event):
+            found.select(offset, event, salt)
+    if not found.names:
+        raise UsageError("nothing is selected", "`mnemolog tail` and `mnemolog sql` show what there is")
+    if selection.turns and (missing := {*selection.turns} - {id_ for _, id_ in found.names}):
+        raise UsageError(f"there is no turn {sorted(missing)[0]!r}", "nothing was erased; `mnemolog show` knows turns")
+    for selects, what in ((selection.turns, "turn"), (selection.session, "session")):
+        if selects:
+            check_one_space({space for space, _ in found.names}, f"{what} of that name")
+    for offset, event in events(1):
+        if (event.space, event.id) not in found.names and _refers(log, event, found):
+            found.take_along(offset, event)
+    lengths = {*found.runs.values()}
+    for offset, event in events(2):
+        if (event.space, event.id) not in found.names and not isinstance(event, ErasureRecorded):
+            quote = _quote(event, found, salt, lengths)
+            if isinstance(event, MACHINE) and (quote or _is_brief(event, found)):
+                found.take_along(offset, event)
+            elif quote:
+                found.quoted.update(run for text in texts(event) for run in runs(salt, text, lengths))
+                found.quotes.append(quote)
+    progress(passes, passes)
+    return found
+
+
+def _selected(log: SqliteLog, selection: Selection, end: int) -> Callable[[Outside], bool]:
+    def within(event: Outside) -> bool:
+        return selection.space in (None, event.space)
+
+    if selection.turns:
+        wanted = {*selection.turns}
+        return lambda event: isinstance(event, TurnRecorded) and event.id in wanted and within(event)
+    if selection.agent is not None:
+        return lambda event: isinstance(event, TurnRecorded) and event.agent == selection.agent and within(event)
+    if selection.session is not None:
+        return lambda event: _is_of(event, selection.session) and within(event)
+    if selection.matching is not None:
+        names = _matching(log, selection.matching, end)
+        return lambda event: (event.space, event.id) in names and within(event)
+    return within
+
+
+def _is_of(event: Outside, session: str | None) -> bool:
+    return getattr(event, "session", None) == session or (
+        isinstance(event, SessionInherited) and event.older == session
+    )
+
+
+def _matching(log: SqliteLog, condition: str, end: int) -> set[Name]:
+    """The events that a condition matches, asked of a table in memory. Raises UsageError for what is none."""
+    with closing(in_memory()) as connection:
+        connection.execute(
+            'CREATE TABLE said (space VARCHAR, id VARCHAR, type VARCHAR, "at" TIMESTAMPTZ, session VARCHAR, '
+            "agent VARCHAR, role VARCHAR, content VARCHAR)"
+        )
+        rows: list[tuple[object, ...]] = []
+        for record in log.read(0, 0, end):
+            event = decode(record.type, record.value)
+            about = (getattr(event, name, "") for name in ("session", "agent", "role"))
+            rows.append((event.space, event.id, event.type, event.at, *about, "\n".join(texts(event))))
+            if len(rows) == PAGE or record.offset == end - 1:
+                columns = pa.table(list(map(pa.array, zip(*rows, strict=True))), COLUMNS.replace('"', "").split(", "))
+                connection.register("page", columns)
+                connection.execute('INSERT INTO said SELECT * REPLACE (make_timestamptz("at") AS "at") FROM page')
+                connection.unregister("page")
+                rows = []
+        with refused():
+            return {*connection.execute(f"SELECT space, id FROM said WHERE ({condition}\n)").fetchall()}
+
+
+def _refers(log: SqliteLog, event: Outside, found: Found) -> bool:
+    """Whether an event names a turn or note that goes, or sums up turns of which one goes."""
+    if any((event.space, turn) in found.names for turn in named(event)):
+        return True
+    if isinstance(event, SummaryWritten) and (gone := found.said.get((event.space, event.session))):
+        first, last = log.offset_of(event.space, event.first_turn), log.offset_of(event.space, event.last_turn)
+        at = bisect_left(gone, first or 0)
+        return at < len(gone) and (last is None or gone[at] <= last)
+    return isinstance(event, NoteSettled) and (event.space, event.note) in found.notes
+
+
+def _is_brief(event: Outside, found: Found) -> bool:
+    return any((event.space, text.strip().casefold()) in found.brief for text in texts(event) if text)
+
+
+def _quote(event: Outside, found: Found, salt: bytes, lengths: set[int]) -> Quote | None:
+    """What an event that stays has of the words that go."""
+    parts = [part for text in texts(event) if (part := quoted(salt, text, found.runs, lengths))]
+    if not parts:
+        return None
+    return Quote(event.space, event.id, event.type, getattr(event, "session", ""), max(parts, key=len))
