@@ -47,7 +47,7 @@ def test_what_real_workers_and_the_projector_made_is_what_a_replay_makes(
 ) -> None:
     with Crew(connection, tmp_path, 3) as crew:
         crew.start()
-        home.log.append(spread(talk(80)))
+        home.log.append(spread(talk(150)))
         crew.folded()
         live = home.ask("digest")
         assert live == folded(kafka_log(home), tmp_path)

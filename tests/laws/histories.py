@@ -256,7 +256,9 @@ def _event(move: Move, n: int, at: int, before: list[TurnRecorded]) -> Outside:
         case "task":
             needs = [name_of("task", number) for number in range(move.back % 3)]
             name, priority = name_of("task", move.topic), move.back % 11 / 10
-            return TaskDeclared(space, id_, at, name, topic(move.topic)[2], session, priority, float(move.back % 5), needs)
+            return TaskDeclared(
+                space, id_, at, name, topic(move.topic)[2], session, priority, float(move.back % 5), needs
+            )
         case "progress":
             status = ("", "executing", "blocked", "awaiting_input", "complete", "dropped", "planning")[move.back % 7]
             name, share = name_of("task", move.topic) if move.back % 4 else "", move.back % 12 / 10 - 0.1
