@@ -67,7 +67,7 @@ def test_workers_make_what_the_embedded_fold_makes_and_go_on_where_they_stopped(
     assert code == 0
     assert seconds < 10
     assert lagging(crew) == 0, "what was folded is committed when a worker stops"
-    crew.log.append(talk(900, first=100))
+    crew.log.append(talk(900, spaces=2, first=100))
     crew.start(store=store)
     found = crew.folded()
     assert not differences(found, crew.expected())
