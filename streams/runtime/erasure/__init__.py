@@ -244,17 +244,15 @@ def append(log: SqliteLog, events: Sequence[tuple[Outside, int]]) -> None:
 
 def fold(home: Home, log: SqliteLog, folder: Path, progress: Callable[[int, int], None]) -> None:
     """Folds a live from a log, with live's parameters."""
-    from projections.store import Store
     from streams.runtime.embedded import Runtime
-    from streams.runtime.memories import memory_meta
+    from streams.runtime.home.keeper import closing_on_error, empty_live
 
-    meta = memory_meta(log, LIVE, home.processors, home.live_params(), partial="")
-    store = Store.create(folder / f"{LIVE}.duckdb", home.processors, meta)
-    try:
-        Runtime(log, store, home.processors).catch_up(progress)
+    store = empty_live(home, log, folder / f"{LIVE}.duckdb")
+    with closing_on_error(store):
+        runtime = Runtime(log, store, home.processors)
+    with closing(runtime):
+        runtime.catch_up(progress)
         store.connection.execute("CHECKPOINT")
-    finally:
-        store.close()
 
 
 def _memories(home: Home) -> Iterator[tuple[str, dict[str, Params] | None]]:

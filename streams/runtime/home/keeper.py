@@ -24,6 +24,7 @@ DENSE = ".live.dense"
 """A live that is being written anew."""
 
 if TYPE_CHECKING:
+    from streams.logs.log import Log
     from streams.runtime.home import Home
     from streams.runtime.kafka.projector import Projector
 
@@ -123,14 +124,18 @@ def live_params(home: Home) -> dict[str, Params]:
 
 
 def _make_live(home: Home, path: Path) -> None:
-    params = live_params(home)
     fresh = home.path / ".live.fresh"
     for leftover in (fresh, journal(fresh)):
         leftover.unlink(missing_ok=True)
-    meta = memory_meta(home.log, LIVE, home.processors, params, partial="")
     with intact(fresh):
-        Store.create(fresh, home.processors, meta).close()
+        empty_live(home, home.log, fresh).close()
     put_in_place(fresh, path)
+
+
+def empty_live(home: Home, log: Log, path: Path) -> Store:
+    """A live of which nothing is folded yet, of a log, with the parameters of the home's."""
+    meta = memory_meta(log, LIVE, home.processors, live_params(home), partial="")
+    return Store.create(path, home.processors, meta)
 
 
 def _as_noted(home: Home, store: Store) -> Store:
