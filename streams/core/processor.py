@@ -105,8 +105,8 @@ class State:
 
     __slots__ = ("_changed", "_encoded", "_indexes", "_keys", "_live")
 
-    def __init__(self, encoded: Records | dict[str, bytes] | None = None) -> None:
-        self._encoded: Records = Held(encoded or {}) if encoded is None or isinstance(encoded, dict) else encoded
+    def __init__(self, encoded: Records | None = None) -> None:
+        self._encoded: Records = Held() if encoded is None else encoded
         """As they were saved or came to rest: outdated where there is one in `_live`."""
         self._live: dict[str, Any] = {}
         self._changed: dict[str, None] = {}

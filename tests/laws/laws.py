@@ -18,7 +18,7 @@ import orjson
 from streams.core.clock import Deadlines
 from streams.core.driver import Driver, Placed, Row, ancestors, as_raw, rows_of
 from streams.core.events import Outside
-from streams.core.processor import Derived, Processor, Raw, State
+from streams.core.processor import Derived, Held, Processor, Raw, State
 from tests.laws.histories import recorded
 
 MAX_WRITES = 64
@@ -170,7 +170,7 @@ def _indexes_equal(driver: Driver, saved: Saved) -> None:
     for space, states in driver.spaces.items():
         for name, state in zip(driver.names, states, strict=True):
             for build, index in state._indexes.items():
-                rebuilt = build(State(dict(saved[space][name])))  # type: ignore[operator]
+                rebuilt = build(State(Held(saved[space][name])))  # type: ignore[operator]
                 assert _parts(index) == _parts(rebuilt), f"{name}: a rebuilt index differs from the one kept up"
 
 

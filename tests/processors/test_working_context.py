@@ -26,7 +26,7 @@ from processors.working_context import (
 from processors.working_context.record import Context, known
 from processors.working_context.scoring import SIGNALS
 from streams.core.events import MINUTE, TurnRecorded
-from streams.core.processor import Derived, State
+from streams.core.processor import Derived, Held, State
 from tests.steps import Steps
 
 
@@ -348,7 +348,7 @@ def test_cut_anywhere_and_read_back_the_fold_goes_on_the_same(preset: str) -> No
         for at in range(80):
             if at == cut:
                 saved = {key: value for key, value in talk.state.changes() if value is not None}
-                talk.state = State(saved)
+                talk.state = State(Held(saved))
             talk.say("abcdefg"[at * 5 % 7], similar={"h": at % 10 / 10}, mentions=("b",) if at % 9 == 0 else ())
             if at % 11 == 0:
                 talk.conclude("abcdefg"[at % 7])
@@ -368,7 +368,7 @@ def test_an_index_kept_up_to_date_equals_one_rebuilt() -> None:
         talk.say("abcdefg"[at % 7], mentions=("b",))
         if at % 5 == 0:
             talk.conclude("abcdefg"[at % 7])
-    rebuilt = State({key: value for key, value in talk.state.changes() if value is not None})
+    rebuilt = State(Held((key, value) for key, value in talk.state.changes() if value is not None))
     assert rebuilt.index(known) == talk.state.index(known)
 
 
