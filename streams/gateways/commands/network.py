@@ -79,11 +79,12 @@ def around(asked: str, nodes: Sequence[Row], edges: Sequence[Row], depth: int) -
     if not found:
         raise UsageError(f"there is no node {asked!r}", "`mnemolog network --status all` lists them")
     near = dict.fromkeys(found)
-    border = [*found]
+    border = near
     for _ in range(depth):
         touching = [edge for edge in edges if edge["source"] in border or edge["target"] in border]
-        border = [end for edge in touching for end in (edge["source"], edge["target"]) if end not in near]
-        near |= dict.fromkeys(border)
+        ends = (end for edge in touching for end in (edge["source"], edge["target"]))
+        border = dict.fromkeys(end for end in ends if end not in near)
+        near |= border
     return [*near]
 
 
@@ -153,18 +154,13 @@ def jsonld(nodes: Sequence[Row], edges: Sequence[Row]) -> Row:
     kinds = sorted(_SIGNS)
     context: Row = {"@vocab": "urn:mnemolog:", "id": "@id", "kind": "@type"}
     context |= {kind: {"@id": f"urn:mnemolog:{kind}", "@type": "@id"} for kind in kinds}
-    graph = []
-    for row in nodes:
-        ends = {kind: _ends(row["node"], kind, edges) for kind in kinds}
-        own = {key: row[key] for key in ("kind", "text", "status", "confidence", "layer", "turns")}
-        graph.append(
-            {"id": f"urn:mnemolog:{row['node']}"} | own | {kind: found for kind, found in ends.items() if found}
-        )
-    return {"@context": context, "@graph": graph}
-
-
-def _ends(node: str, kind: str, edges: Iterable[Row]) -> list[str]:
-    return [f"urn:mnemolog:{edge['target']}" for edge in edges if edge["source"] == node and edge["kind"] == kind]
+    keys = ("kind", "text", "status", "confidence", "layer", "turns")
+    graph: dict[str, Row] = {
+        row["node"]: {"id": f"urn:mnemolog:{row['node']}"} | {key: row[key] for key in keys} for row in nodes
+    }
+    for edge in sorted(edges, key=lambda edge: str(edge["kind"])):
+        graph[edge["source"]].setdefault(edge["kind"], []).append(f"urn:mnemolog:{edge['target']}")
+    return {"@context": context, "@graph": [*graph.values()]}
 
 
 def share(
