@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -32,7 +33,7 @@ def spool(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Spool:
 def test_records_in_a_file_are_found_as_those_in_memory(changes: list[tuple[str, bytes | None]]) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(spooled, "SMALL", 2)
-        spool = Spool(Path(os.environ.get("TMPDIR", "/tmp")) / f".state-{os.getpid()}")
+        spool = Spool(Path(tempfile.gettempdir()) / f".state-{os.getpid()}")
         try:
             mine, other, held = spool.records(), spool.records(), Held()
             other.update({f"turn/{n}": b"other" for n in range(5)})

@@ -31,8 +31,6 @@ from tests.bench.voices import _matched, conversations
 NAMES = [*LEARNED]
 KINDS = [[NAMES.index(name) for name in (*SHARED, *kind)] for kind in (STAYS, RETURNS, ELSEWHERE)]
 KINDS.append([NAMES.index(name) for name in BEGINS])
-AUTHORS = ("a", "b", "c", "d")
-"""Whose voices are learned from; others only measure."""
 FIRM = 1.0
 """How strongly weights are drawn to nothing."""
 PER = 8
@@ -58,8 +56,8 @@ class Row(NamedTuple):
 def talks() -> list[Talk]:
     """All that there is to learn from."""
     found = []
-    for one in conversations():
-        if one.efforts and one.author in AUTHORS:
+    for one in conversations(learning=True):
+        if one.efforts:
             true = {turn["id"]: turn["effort"] for turn in one.turns if turn.get("effort")}
             found.append(Talk(one.author, one.events(), true, one.turns))
     dealt = [*sessions(100 + 2 * PER)[100:], *sessions(100 + PER, block=(1, 3))[100:]]

@@ -13,8 +13,7 @@ import sys
 from pathlib import Path
 
 import streams.core.text.ends as module
-from streams.core.text.ends import seen
-from tests.bench.learn_efforts import AUTHORS
+from streams.core.text.signals import signals
 from tests.bench.learning import Example, best, crossed, fit, reliability, write
 from tests.bench.voices import VOICES, conversations
 
@@ -28,15 +27,15 @@ STRENGTH = 0.2
 def examples() -> list[Example]:
     """Users' turns of conversations with efforts, and sentences."""
     found = [
-        Example(seen(turn["text"]), bool(turn.get("concluded")), one.author)
-        for one in conversations()
-        if one.efforts and one.author in AUTHORS
+        Example(signals(turn["text"]), bool(turn.get("concluded")), one.author)
+        for one in conversations(learning=True)
+        if one.efforts
         for turn in one.turns
         if turn["role"] == "user"
     ]
     for path in sorted((VOICES / "sentences").glob("ends.*.txt")):
         for number, line in enumerate(path.read_text("utf-8").splitlines()):
-            found.append(Example(seen(line[2:]), line[0] == "+", f"sentences {number % 3}", SENTENCE))
+            found.append(Example(signals(line[2:]), line[0] == "+", f"sentences {number % 3}", SENTENCE))
     return found
 
 

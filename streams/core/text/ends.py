@@ -24,10 +24,5 @@ def ending(content: str) -> float:
     """How sure a user's words end something: from 0.55 on it is offered, from 0.8 on sure; 0 for less."""
     if len(content) > MOST_READ:
         return 0.0
-    score = _WEIGHTS.scores(seen(content))[0]
+    score = _WEIGHTS.scores(signals(content))[0]
     return 0.0 if score < OFFERED else round(min(0.95, 0.55 + 0.25 * (score - OFFERED) / (SURE - OFFERED)), 3)
-
-
-def seen(content: str) -> list[str]:
-    """The signals of a user's words."""
-    return signals(content)
