@@ -33,7 +33,8 @@ faults: $(VENV)/installed-dev
 	@MNEMOLOG_REQUIRE_KAFKA=1 MNEMOLOG_FAULTS=$(ROUNDS) $(BIN)/pytest -s tests/kafka/test_faults.py
 
 accidents: $(VENV)/installed-dev
-	@MNEMOLOG_ACCIDENTS=1 $(BIN)/pytest -s tests/test_accidents.py tests/test_erase.py
+	@MNEMOLOG_ACCIDENTS=1 $(BIN)/pytest -s tests/test_accidents.py tests/test_runtime_killed.py tests/test_erase.py \
+		tests/kafka/test_erase_kafka.py
 
 lint: $(VENV)/installed-dev
 	@$(BIN)/ruff format --check .

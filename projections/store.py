@@ -249,7 +249,8 @@ class Store:
 
     def set_meta(self, key: str, value: object) -> None:
         """Says something else of the memory."""
-        self.connection.execute("UPDATE meta SET value = ? WHERE key = ?", [_text(value), key])
+        if not one(self.connection, "UPDATE meta SET value = ? WHERE key = ?", [_text(value), key]):
+            self.connection.execute("INSERT INTO meta VALUES (?, ?)", [key, _text(value)])
 
     def mark(self, partition: int) -> int:
         """The offset of the last raw event folded; -1 for none."""

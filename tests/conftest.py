@@ -9,6 +9,7 @@ from itertools import zip_longest
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from processors import PROCESSORS
 from streams.core.events import Outside
@@ -20,6 +21,9 @@ from tests.laws.histories import long_talk, outside
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
+# Why: no verdict hangs on how fast the machine is.
+settings.register_profile("any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("any machine")
 
 LONG = (
     "test_one_file.py", "test_accidents.py", "test_runtime_killed.py", "test_runtime.py", "test_docs.py",

@@ -19,7 +19,17 @@ from pydantic import Field
 
 from processors import PROCESSORS
 from streams.core.errors import UsageError
-from streams.core.events import ContradictionJudged, SessionEnded, SummaryWritten, TurnRecorded, TurnRetracted, micros
+from streams.core.events import (
+    ContradictionJudged,
+    EffortClosed,
+    EffortDeclared,
+    KnowledgeWritten,
+    SessionEnded,
+    SummaryWritten,
+    TurnRecorded,
+    TurnRetracted,
+    micros,
+)
 from streams.core.job import Answer, Job, Said, prompt, read
 from streams.gateways.annotate import Annotator, Report, due
 from streams.gateways.cli import main
@@ -39,7 +49,13 @@ SAID = (
     "The proxy is innocent: the login cookie was renamed in release 3.2. I changed the test to the new name.",
     "That fixed it, thanks!",
 )
+DOUBTED = (
+    "The deadline for the report is next week.",
+    "Shall I look at the draft?",
+    "Actually make that the week after, they moved the deadline.",
+)
 JOBS = [job for processor in PROCESSORS for job in processor.read_model.jobs]
+WORDS = [job for job in JOBS if job.event is not KnowledgeWritten]
 SUMMARIES = [job for job in JOBS if job.name == "summaries"]
 SUMMARY = {"summary": "The login cookie was renamed; the test has the new name.", "topics": ["login cookie"]}
 
@@ -67,7 +83,7 @@ def asking(model: Model, **more: Any) -> Endpoint:
 def annotate(home: Home, model: Model, jobs: list[Job[Any]] | None = None, **more: Any) -> Report:
     """One run; what became of it."""
     with asking(model, **more) as endpoint:
-        annotator = Annotator(home, jobs or JOBS, endpoint, lambda *told: None)
+        annotator = Annotator(home, jobs or WORDS, endpoint, lambda *told: None)
         annotator.once(lambda done, total: None)
         return annotator.report
 
@@ -195,6 +211,59 @@ def test_what_a_session_left_is_written_too_and_given_to_the_next_in_a_model_s_w
     assert "Ann prefers trains to planes on visits to Marta in Vienna. [login-0]" in shown
 
 
+LINKED = (
+    "The nightly export fails because the disk quota of the archive volume ran out.",
+    "The archive volume filled up because nobody prunes the nightly export.",
+)
+
+
+def network(home: Home, name: str) -> list[Job[Any]]:
+    """Talk of two sessions that knows something, and the job that asks about it."""
+    home.log.append([*talk("ops", LINKED[:1]), *talk("later", LINKED[1:])])
+    return [job for job in JOBS if job.name == name]
+
+
+def test_a_model_links_what_different_sessions_know(home: Home, model: Model) -> None:
+    jobs = network(home, "links")
+    model.answering = saying({"links": [{"source": 1, "target": 2, "kind": "support"}]})
+    assert annotate(home, model, jobs).written == 1
+    edge = only([e for e in home.ask("view", name="knowledge_edges") if e["rule"] == "written"])
+    assert (edge["kind"], edge["turns"]) == ("support", ["later-0", "ops-0"])
+    assert annotate(home, model, jobs).asked == 0
+    replay(home, "again")
+    assert home.ask("digest", memory="again") == home.ask("digest")
+
+
+def test_a_model_says_in_general_what_may_be_shared_and_what_tells_too_much_is_masked(home: Home, model: Model) -> None:
+    jobs = network(home, "principles")
+    closed = EffortDeclared("acme", "d", AT + 10**9, "ops", "export", "the nightly export", "ops-0")
+    done = EffortClosed("acme", "c", AT + 10**9, "ops", "export", "ops-0", "Prune the archive volume Atlas weekly.")
+    home.log.append([closed, done])
+    model.answering = saying({"general": "When old work is never taken away, new work for Atlas stops."})
+    assert annotate(home, model, jobs).written == 1
+    row = only([node for node in home.ask("view", name="knowledge") if node["layer"] == 2])
+    assert (row["kind"], row["general"]) == (
+        "conclusion", "When old work is never taken away, new work for [name] stops."
+    )  # fmt: skip
+
+
+def test_a_doubt_is_judged_by_a_model_once(home: Home, model: Model) -> None:
+    home.log.append(talk(said=DOUBTED))
+    doubt = only(home.ask("view", name="doubts", status="open"))
+    jobs = [job for job in JOBS if job.name == "doubts"]
+    model.answering = saying({"verdict": "perhaps"})
+    assert annotate(home, model, jobs).written == 0
+    model.answering = saying({"verdict": "changed"})
+    assert annotate(home, model, jobs).written == 1
+    assert all(json.dumps(text)[1:-1] in model.heard[-1].text for text in (doubt["older_text"], doubt["text"]))
+    assert only(home.ask("view", name="doubts"))["status"] == "confirmed"
+    fact = json.loads([*home.log.read(0, len(DOUBTED))][-1].value)
+    assert (fact["turn"], fact["older"], fact["model"]) == (doubt["turn_id"], doubt["older"], "tiny")
+    replay(home, "again")
+    assert only(home.ask("view", memory="again", name="doubts"))["status"] == "confirmed"
+    assert annotate(home, model, jobs).asked == 0
+
+
 # -- answers that are none ---------------------------------------------------------------------------------------------
 
 
@@ -237,6 +306,29 @@ BAD = {
     "endless": (endless, "the answer is too long"),
     "not understood": (sending(b'{"error": "context too long"}', 400), "127.0.0.1 answers 400"),
 }
+
+
+@pytest.mark.parametrize(
+    ("job", "answer", "reason"),
+    [
+        ("links", {"links": [{"source": 1, "target": 3, "kind": "support"}]}, "links: a number of no turn"),
+        ("links", {"links": [{"source": 2, "target": 2, "kind": "support"}]}, "links: a number of no turn"),
+        ("links", {"links": [{"source": 1, "target": 2, "kind": "hatred"}]}, "links: input should be"),
+        ("links", {"links": [{"source": 1, "target": 2, "kind": "support"}] * 5}, "links: list should have at most 4"),
+        ("principles", {"general": "Atlas of Zurich has 4711 rooms"}, "a number that the turns do not say"),
+        ("principles", {"general": "Ann Bolt, Atlas, Zurich"}, "general: too little is left"),
+    ],
+)
+def test_a_link_or_principle_that_is_none_is_refused(
+    home: Home, model: Model, job: str, answer: dict[str, Any], reason: str
+) -> None:
+    jobs = network(home, job)
+    home.log.append([TurnRecorded("acme", "x", AT + 10**9, "third", "bob", "user", LINKED[0])])
+    model.answering = saying(answer)
+    report = annotate(home, model, jobs)
+    assert report.asked
+    assert not report.written
+    assert only([*report.refused]).startswith(reason)
 
 
 @pytest.mark.parametrize("name", BAD)
@@ -525,10 +617,10 @@ def run(home: Home, model: Model, monkeypatch: Any, capsys: Any) -> Callable[...
 
 def test_a_dry_run_shows_what_would_be_asked_and_asks_nothing(home: Home, model: Model, run: Any) -> None:
     home.log.append(talk())
-    code, out, _ = run("--dry-run")
+    code, out, _ = run("summaries", "titles", "--dry-run")
     assert code == 0
     assert "2 questions: about" in out
-    rows = [json.loads(line) for line in run("--dry-run", "--json")[1].splitlines()]
+    rows = [json.loads(line) for line in run("summaries", "titles", "--dry-run", "--json")[1].splitlines()]
     assert [(row["job"], row["first_turn"], row["last_turn"]) for row in rows] == [
         ("summaries", "login-0", "login-4"), ("titles", "login-0", "login-4"),
     ]  # fmt: skip
@@ -539,12 +631,12 @@ def test_a_dry_run_shows_what_would_be_asked_and_asks_nothing(home: Home, model:
 def test_the_last_line_says_what_was_asked_written_and_refused_and_why(home: Home, model: Model, run: Any) -> None:
     home.log.append(talk())
     model.answering = lambda heard, handler: well(heard, handler) if heard.asks_title else handler.say("{}")
-    code, out, err = run()
+    code, out, err = run("summaries", "titles")
     assert code == 1
     assert out.splitlines()[-1] == ("2 asked, 1 written, 1 refused (1 summary: field required); 2 calls, 140 tokens")
     assert KEY not in out + err
     model.answering = well
-    code, out, _ = run("--json")
+    code, out, _ = run("summaries", "titles", "--json")
     first, last = map(json.loads, out.splitlines())
     assert (code, first["outcome"], first["said"]) == (0, "written", SUMMARY["summary"])
     assert (last["asked"], last["written"], last["calls"]) == (1, 1, 1)
@@ -569,7 +661,17 @@ def test_without_the_extra_it_says_what_to_install(run: Any, monkeypatch: Any) -
 def test_with_follow_it_goes_on_as_turns_come_until_stopped(home: Home, model: Model) -> None:
     given = {"URL": model.url, "MODEL": "tiny", "RATE": "60000"}
     environ = os.environ | {f"MNEMOLOG_ANNOTATE_{name}": value for name, value in given.items()}
-    command = [sys.executable, "-m", "streams.gateways.cli", "annotate", "--follow", "--home", str(home.path)]
+    command = [
+        sys.executable,
+        "-m",
+        "streams.gateways.cli",
+        "annotate",
+        "summaries",
+        "titles",
+        "--follow",
+        "--home",
+        str(home.path),
+    ]
     home.log.append(talk("first"))
     process = subprocess.Popen(command, env=environ, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     try:
@@ -596,11 +698,11 @@ def test_what_is_due_is_told_once_it_is_not_done_or_answered(home: Home, model: 
     home.log.append(talk())
     done: set[tuple[str, ...]] = set()
     with home.reading() as connection:
-        assert [question.job.name for question in due(connection, JOBS, done)] == ["summaries", "titles"]
+        assert [question.job.name for question in due(connection, WORDS, done)] == ["summaries", "titles"]
         assert not done
     annotate(home, model, SUMMARIES)
     with home.reading() as connection:
-        assert [question.job.name for question in due(connection, JOBS, done)] == ["titles"]
+        assert [question.job.name for question in due(connection, WORDS, done)] == ["titles"]
     assert done == {("summaries", "acme", *(turn.id for turn in talk()))}
 
 

@@ -111,3 +111,18 @@ def test_a_greeting_in_an_empty_space_is_small(tmp_path, window: str) -> None:
     assert shown["tokens"] < 120
     assert [section["name"] for section in shown["sections"]] in (["recent"], ["objects_column"])
     home.close()
+
+
+def test_a_deadline_ahead_is_told_with_the_time_and_makes_it_urgent(tmp_path) -> None:
+    home = Home(tmp_path / "home", PROCESSORS)
+    said = (
+        "I talked to our client Marta Lopez of Acme Corp about the warehouse lease.",
+        "Marta expects the lease no later than tomorrow.",
+        "Can you draft the lease of the warehouse for Marta Lopez?",
+    )
+    home.log.append([TurnRecorded("s", f"t{n}", START + n * MINUTE, "a", "ann", "user", w) for n, w in enumerate(said)])
+    shown = home.ask("context", space="s", session="a", window="columns")["text"]
+    home.close()
+    time = next(line for line in shown.splitlines() if line.startswith("- now: "))
+    assert "(urgency x1.5)" in time
+    assert "Marta expects the lease no later than tomorrow. [t1]" in time

@@ -172,7 +172,7 @@ def test_a_turn_that_the_memory_does_not_have_is_passed_over() -> None:
     st.lists(st.tuples(st.floats(0, 1), st.integers(1, 400), st.booleans(), st.booleans()), max_size=30),
     st.integers(0, 1500),
 )
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_the_budget_is_a_hard_cap_and_the_same_pieces_give_the_same_bytes(
     drawn: list[tuple[float, int, bool, bool]], budget: int
 ) -> None:

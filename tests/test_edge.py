@@ -4,7 +4,7 @@ import orjson
 import pytest
 
 from streams.core.edge import MAX_DEPTH, Accepted, Edge, EdgeError, Reject
-from streams.core.events import AT_APPEND, MAX_EVENT_BYTES, OUTSIDE, ClockTicked, NoteTaken, TurnRecorded
+from streams.core.events import AT_APPEND, GIVEN, MAX_EVENT_BYTES, ClockTicked, NoteTaken, TurnRecorded
 
 
 def taken(line: bytes | dict, edge: Edge | None = None):
@@ -80,7 +80,7 @@ def test_times_are_iso_8601_or_microseconds_and_absent_ones_are_left_to_the_log(
     assert taken(turn(at=at)).at == micros
 
 
-TYPES = ", ".join(sorted(name.removesuffix(".v1") for name in OUTSIDE))
+TYPES = ", ".join(sorted(name.removesuffix(".v1") for name in GIVEN))
 TIME = "a time is ISO 8601 text, such as 2026-01-05T09:00:00Z, or UTC microseconds"
 
 

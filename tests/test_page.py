@@ -19,7 +19,7 @@ from starlette.testclient import TestClient
 
 import streams
 from processors import PROCESSORS
-from streams.core.events import MINUTE, NoteTaken, TurnRecorded
+from streams.core.events import GIVEN, MINUTE, NoteTaken, TurnRecorded
 from streams.gateways.http import app as http_app
 from streams.gateways.http.keys import Keys
 from streams.gateways.http.limits import SIGNED
@@ -138,7 +138,15 @@ def mended(folded: Path, tmp_path: Path) -> Iterator[tuple[TestClient, Home]]:
 
 @pytest.mark.parametrize(
     "path",
-    [*PAGES, "/sign-in", "/compare?memory=kept", "/session?session=none", "/context?session=none", "/?space=none"],
+    [
+        *PAGES,
+        "/docs",
+        "/sign-in",
+        "/compare?memory=kept",
+        "/session?session=none",
+        "/context?session=none",
+        "/?space=none",
+    ],
 )
 def test_a_page_runs_nothing_but_its_own_script_and_asks_no_other_host(shown: TestClient, path: str) -> None:
     answer = shown.get(path, headers=HTML)
@@ -260,6 +268,30 @@ def test_two_memories_are_shown_side_by_side(mended: tuple[TestClient, Home]) ->
     found = seen(client, "/compare?space=harbor&memory=kept", 403)
     assert "memories are of all spaces" in found.words
     assert not [link for link in seen(client, "/?space=harbor").links if link.startswith("/compare")]
+
+
+def test_what_two_memories_would_give_a_model_is_shown_side_by_side(mended: tuple[TestClient, Home]) -> None:
+    client, home = mended
+    link = "/compare?space=harbor&memory=kept&session=import-day"
+    assert f"{link}#contexts" in seen(client, "/compare?space=harbor&memory=kept").links
+    alike = seen(client, link).words
+    assert "What a model is given in import-day" in alike
+    assert "only here" not in alike
+    home.log.append([TurnRecorded("harbor", "later", START, "import-day", "ann", "user", "The crane is out of order.")])
+    differ = " ".join(seen(client, link).words.split())
+    assert re.search("only here [^.]{0,40}The crane is out of order", differ)
+    assert "only here" not in seen(client, f"{link}&as_of=0:100").words
+
+
+def test_all_routes_and_all_events_are_told_on_a_page(shown: TestClient) -> None:
+    found = seen(shown, "/docs")
+    told = shown.get("/openapi.json").json()
+    for path, operations in told["paths"].items():
+        for method in operations:
+            assert f"{method.upper()} {path}" in found.words
+    for name in GIVEN:
+        assert name.rpartition(".v")[0] in found.words
+    assert "UTC microseconds since 1970" in found.words
 
 
 def test_what_is_no_moment_is_told_on_a_page(shown: TestClient) -> None:

@@ -364,7 +364,11 @@ STEPS = [
     ],
     [
         make(TaskUpdated, id="k2", task="mast", status="complete", at=at(hours=205)),
-        task("mast", 205, "complete", "ended", "complete", estimate=2.0),
+        task("mast", 205, "complete", "ended", "complete", estimate=2.0, description="Oil the mast"),
+        make(
+            TaskChanged, task="rope", change="admitted", place="active", status="executing", source="declared",
+            description="Coil rope 7", at=at(hours=207), started=at(hours=207),
+        ),
         make(ObjectMentioned, object="o1", name="Marta", kind="person", turn="a1", session="a", at=at(hours=205)),
         make(ObjectStated, object="o1", name="Marta", statement="s1", says="role", turn="a1", at=at(hours=205)),
         make(ObjectStated, object="o1", statement="s2", says="role", turn="a2", status="superseded", session="a"),
@@ -738,10 +742,16 @@ def test_entry_lifecycle(con):
 
 def test_tasks_done_and_tasks_set_aside(con):
     assert columns(run(con, "tasks_done"), "tasks", "complete", "open", "completion_rate", "median_hours",
-                   "against_estimate", "hours_blocked") == [(3, 1, 2, 1.0, 4.0, 2.0, 3.0)]  # fmt: skip
+                   "against_estimate", "hours_blocked") == [(4, 1, 3, 1.0, 4.0, 2.0, 3.0)]  # fmt: skip
     assert columns(run(con, "tasks_set_aside"), "task", "place", "demoted") == [
         ("flag", "note", 0),
         ("sail", "note", 1),
+    ]
+
+
+def test_routines(con):
+    assert columns(run(con, "routines"), "done", "then_comes", "times", "hours_later") == [
+        ("mast", "coil rope", 1, 2.0)
     ]
 
 

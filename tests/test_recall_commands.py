@@ -225,7 +225,7 @@ def test_a_served_home_recalls_for_other_processes(run, fed):
             assert process.stdout is not None
             assert b"serving" in process.stdout.readline()
             assert run("recall", "ferry", "--json", home=fed).out == alone
-            run("feed", "-", home=fed, stdin=line("s9", "The ferry was cancelled.", id="t9").encode())
+            run("feed", "-", home=fed, stdin=line("s9", "Ben likes the ferry.", id="t9").encode())
             (found,) = run("recall", "ferry", "-k", 5, "--session", "now", "--json", home=fed).rows
             assert {"t0", "t9"} <= {hit["turn_id"] for hit in found["hits"]}
             assert [event["session"] for event in recorded(run, fed)] == ["now"]

@@ -67,8 +67,8 @@ def test_a_command_that_finds_no_server_folds_to_the_end_of_the_log(home: Home, 
 
 def test_folding_in_pieces_gives_the_digest_of_folding_at_once(home: Home, talk: Talk, tmp_path: Path) -> None:
     events = talk(600)
-    for start in range(0, 600, 37):
-        home.log.append(events[start : start + 37])
+    for start in range(0, 600, 97):
+        home.log.append(events[start : start + 97])
         home.ask("spaces")
     whole = Home(tmp_path / "whole", PROCESSORS)
     whole.log.append(events)

@@ -1,7 +1,8 @@
-"""The embedded runtime, being killed. A file of its own: it takes long, and mostly waits."""
+"""The embedded runtime, being killed: a few times here, 50 times in `make accidents`."""
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import threading
@@ -14,6 +15,8 @@ from streams.runtime.home import Home
 from streams.runtime.replay import replay as fold
 
 ROOT = Path(__file__).parents[1]
+KILLS = 50 if os.environ.get("MNEMOLOG_ACCIDENTS") else 10
+PATIENCE = 300
 FEEDER = """
 import sys, time
 from pathlib import Path
@@ -59,7 +62,7 @@ class Crew:
 
     def kill(self, i: int, again: bool = True) -> None:
         """SIGKILL, once it has done some work in this life."""
-        process, deadline = self.processes[i], time.monotonic() + 300
+        process, deadline = self.processes[i], time.monotonic() + PATIENCE
         while not (self.acknowledged / f"{i}-{self.lives[i]}").stat().st_size:
             assert process.poll() is None, process.stderr.read().decode() if process.stderr else ""
             assert time.monotonic() < deadline, "the process does nothing"
@@ -93,7 +96,7 @@ HALF_APPLIED = """
 """
 
 
-def test_fifty_kills_lose_nothing_double_nothing_and_no_analyst_notices(home: Home, tmp_path: Path) -> None:
+def test_kills_lose_nothing_double_nothing_and_no_analyst_notices(home: Home, tmp_path: Path) -> None:
     (tmp_path / "acknowledged").mkdir()
     crew = Crew(home.path, tmp_path / "acknowledged")
     over = threading.Event()
@@ -114,11 +117,14 @@ def test_fifty_kills_lose_nothing_double_nothing_and_no_analyst_notices(home: Ho
     thread = threading.Thread(target=analyse, daemon=True)
     thread.start()
     try:
-        for kill in range(50):
+        for kill in range(KILLS):
             crew.kill((kill * 3) % 5)
             time.sleep(0.05 + 0.1 * (kill % 3))
         for i in range(5):
             crew.kill(i, again=False)
+        deadline = time.monotonic() + PATIENCE
+        while len(looks) <= 10 and not troubles and time.monotonic() < deadline:
+            time.sleep(0.05)
     finally:
         crew.end()
         over.set()
@@ -132,7 +138,7 @@ def test_fifty_kills_lose_nothing_double_nothing_and_no_analyst_notices(home: Ho
     recorded = [decode(r.type, r.value).id for r in home.log.read(0, 0)]
     assert len(recorded) == len(set(recorded))
     assert set(crew.acknowledged_ids()) <= set(recorded)
-    assert len(crew.acknowledged_ids()) > 1000
+    assert len(crew.acknowledged_ids()) >= 3 * (KILLS + 5) * 4 // 5
     live = home.ask("digest")
     fold(home, "again")
     assert home.ask("digest", memory="again") == live

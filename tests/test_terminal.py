@@ -69,6 +69,7 @@ QUESTIONS = [
     ["tail", "--limit", EVIL],
     ["erase", "--turn", ID, "--dry-run"], ["erase", "--agent", EVIL, "--dry-run"], ["erase", "--matching", EVIL],
     ["erase", "--session", EVIL, "--space", EVIL, "--yes"], ["erase", "--space", f"no {EVIL}"], ["audit"],
+    ["encryption"], ["encryption", "list"], ["encryption", "destroy", "--space", EVIL, "--yes"],
     ["install", "codex", "--dry-run"], ["install", EVIL], ["hook"],
 ]  # fmt: skip
 UNASKED = {"serve", "mcp", "proxy", "demo"}

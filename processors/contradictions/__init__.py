@@ -1,11 +1,13 @@
 """Contradictions: what a turn states takes the place of what was stated before, or may do so; the chain is kept.
 
-Two steps. An index over the last statements of a space gives a few that a new one may be about: they share rare words,
-or what the speaker tells of himself, or were just said (see index). Of each, the clauses that are most alike are
-compared, and learned weights over what is seen of the two say how likely the newer takes the place of the older
-(see pairs). From `sure` on it does; from `suspected` on it is told as a doubt that a person, an agent or a model may
-judge (`contradiction-judged`). A judgment outranks the weights. The newer is the one with the later `at`: one that
-comes in late is history at once; one that is taken back leaves what it took the place of standing again.
+Two readers. What states something plainly ("I live in Boston") is compared, clause by clause, with the few statements
+that share rare words with it, or what the speaker tells of himself, or were just said (see index, pairs); learned
+weights say how likely it takes the place of one. From `sure` on it does. But most changes are told in other words
+("she's off to Leeds after all"): there a glance at the turn says whether it may change anything, and only then the
+statements that it may mean are weighed against each other (see glance). What is likely from `suspected` on is a doubt,
+which a person, an agent or a model may judge (`contradiction-judged`); a judgment outranks the weights. People do not
+contradict each other but about one thing that both name. The newer is the one with the later `at`: one that comes in
+late is history at once; one that is taken back leaves what it took the place of standing again.
 
 Sources: the contradiction chains of Engram (A -> B -> C, current belief by default, history on request); belief
 revision after Alchourrón, Gärdenfors and Makinson 1985, in its simplest form: the newest of two that cannot both hold.
@@ -22,8 +24,10 @@ from processors.contradictions.events import BeliefContradicted as BeliefContrad
 from processors.contradictions.events import BeliefRestored as BeliefRestored
 from processors.contradictions.events import BeliefStated as BeliefStated
 from processors.contradictions.events import ContradictionSuspected as ContradictionSuspected
-from processors.contradictions.index import Index, Statement, index, keyed, words_of
-from processors.contradictions.pairs import Judged, Setting, judge, repeats, rule_of, tells, words_seen
+from processors.contradictions.glance import MAY_CHANGE, WEIGHTS, Glance, doubt, doubt_signals, glanced
+from processors.contradictions.index import Index, Meant, Statement, index, keyed, words_of
+from processors.contradictions.jobs import JOBS
+from processors.contradictions.pairs import Judged, Setting, judge, rule_of, said_again, words_seen
 from processors.contradictions.reading import CHANGING, MAX_TEXT, Clause, Reading, attribute, is_plain, read, value
 from streams.core.events import ContradictionJudged, TurnRecorded, TurnRetracted
 from streams.core.params import Params, param
@@ -36,21 +40,13 @@ class ContradictionsParams(Params):
     """What becomes of a pair of statements, by how likely the newer takes the place of the older."""
 
     sure: float = param(
-        0.65,
-        "likelihood 0..1",
-        "from here on it is taken as changed",
-        source="tuned on tests/voices and sequences",
-        ge=0,
-        le=1,
-    )
+        0.74, "likelihood 0..1", "from here on what is told plainly is taken as changed",
+        source="tuned on tests/voices and sequences", ge=0, le=1,
+    )  # fmt: skip
     suspected: float = param(
-        0.32,
-        "likelihood 0..1",
-        "from here on it is told as a doubt",
-        source="tuned on LoCoMo: at most 3 in 1,000 turns",
-        ge=0,
-        le=1,
-    )
+        0.3, "likelihood 0..1", "from here on it is told as a doubt",
+        source="LoCoMo: at most 3 in 1,000 turns", ge=0, le=1,
+    )  # fmt: skip
     heard: float = param(0.6, "confidence 0..1", "a judge who is less sure is not heard", ge=0, le=1)
 
 
@@ -93,18 +89,44 @@ def _turn(params: ContradictionsParams, state: State, turn: TurnRecorded, raw: R
     if turn.role == "tool" or turn.role == "system" or not text.terms:
         return _NONE
     known = state.index(index)
-    who = turn.agent or turn.role
-    said = turn.content[:MAX_TEXT]
+    who, said = turn.agent or turn.role, turn.content[:MAX_TEXT]
+    seen = glanced(said, turn.role)
     words = words_of(text.terms, text.names, said)
-    found: Sequence[Derived] = _NONE
-    if tells(said):
-        reading = read(said)
+    reading = read(said) if seen.tells else None
+    if reading:
         words += keyed(reading, who)
-        near = known.near(words, turn.session, who, bool(reading.acts & CHANGING))
-        found = _compared(params, state, known, turn, reading, near)
-    statement = Statement(turn.id, known.count, turn.at, turn.session, who, turn.role, said, words)
-    state.put(f"slot/{known.enter(statement)}", statement)
-    return found
+    new = Statement(turn.id, known.count, turn.at, turn.session, who, turn.role, said, words, seen.states, seen.kinds)
+    out: list[Derived] = []
+    if reading or seen.changes > MAY_CHANGE:
+        shared = known.shared(words)
+        if reading:
+            near = known.near(shared, turn.session, who, bool(reading.acts & CHANGING))
+            out = _compared(params, state, known, turn, reading, near)
+        if seen.changes > MAY_CHANGE:
+            _doubt(params, state, turn, seen, new, known.meant(shared, new, text.names), out)
+    state.put(f"slot/{known.enter(new)}", new)
+    return out
+
+
+def _doubt(
+    params: ContradictionsParams, state: State, turn: TurnRecorded, seen: Glance, new: Statement,
+    meant: Sequence[Meant], out: list[Derived],
+) -> None:  # fmt: skip
+    """Suspects a turn of taking the place of the statement that it most likely means, unless more is known of it, or it
+    says again what was said."""
+    is_said_again = any(one.rare and {*new.words} <= {*one.statement.words} for one in meant)
+    if is_said_again or any(isinstance(event, BeliefConfirmed) for event in out):
+        return
+    scored = [(doubt(doubt_signals(seen.changes, new, one)), one) for one in meant]
+    score, best = max(scored, key=lambda one: one[0], default=(0, None))
+    if best is None or (sure := likelihood(score)) < params.suspected:
+        return
+    told, older = state.get(f"turn/{turn.id}", Told), state.get(f"turn/{best.statement.turn}", Told)
+    if (told and (told.older or told.newer or told.doubts)) or (older and (older.retracted or older.newer)):
+        return
+    why = [*WEIGHTS.why(seen.signals, "changes"), *WEIGHTS.why(doubt_signals(seen.changes, new, best), "doubt")]
+    why.sort(key=lambda one: -one[1])
+    _suspect(state, turn, (turn.id, turn.at), (best.statement.turn, best.statement.at), sure, why, out)
 
 
 def _compared(
@@ -114,16 +136,20 @@ def _compared(
     turn: TurnRecorded,
     reading: Reading,
     near: Sequence[tuple[int, Setting]],
-) -> Sequence[Derived]:
-    """What a turn states, and what of the older it takes the place of, says again or puts in doubt."""
+) -> list[Derived]:
+    """What a turn states plainly, and what of the older it takes the place of, says again or puts in doubt."""
     pairs: list[Found] = []
-    seen = words_seen(turn.content[:MAX_TEXT])
+    again: tuple[Statement, tuple[Clause, Clause]] | None = None
+    words = words_seen(turn.content[:MAX_TEXT])
     for slot, setting in near:
         other = known.slots[slot]
         late = other.at > turn.at
         newer, older = (read(other.text), reading) if late else (reading, read(other.text))
-        judged = judge(newer, older, setting, words_seen(other.text) if late else seen)
-        if judged is not None:
+        same = said_again(newer, older, setting.same_speaker)
+        if same and not late:
+            again = other, same
+        judged = judge(newer, older, setting, words_seen(other.text) if late else words)
+        if judged is not None and judged.clauses != same:
             ends = (
                 ((other.turn, other.at), (turn.id, turn.at)) if late else ((turn.id, turn.at), (other.turn, other.at))
             )
@@ -140,10 +166,11 @@ def _compared(
             else:
                 _replace(state, turn, pair, sure, out)
     if doubts and not told.older and not told.newer:
-        _suspect(state, turn, max(doubts, key=lambda pair: pair.judged.score), out)
-    again = [pair for pair in pairs if repeats(pair.judged) and pair.newer == turn.id]
+        best = max(doubts, key=lambda pair: pair.judged.score)
+        ends = (best.newer, best.newer_at), (best.older, best.older_at)
+        _suspect(state, turn, *ends, likelihood(best.judged.score), best.judged.why(), out)
     if again and not told.older:
-        out.insert(0, _confirm(state, turn, told, again[-1]))
+        out.insert(0, _confirm(state, turn, told, *again))
     for clause in reading.clauses:
         if is_plain(clause) and len(told.beliefs) < MAX_BELIEFS:
             _believe(told, turn.space, turn.id, turn.agent or turn.role, clause)
@@ -251,32 +278,36 @@ def _unlink(
     state.put(f"turn/{older_id}", older)
 
 
-def _suspect(state: State, turn: TurnRecorded, pair: Found, out: list[Derived]) -> None:
-    """The newer of a pair may take the older's place."""
-    newer, older = _told(state, pair.newer, pair.newer_at), _told(state, pair.older, pair.older_at)
+def _suspect(
+    state: State, turn: TurnRecorded, new: tuple[str, int], old: tuple[str, int], sure: float,
+    why: Sequence[tuple[str, int]], out: list[Derived],
+) -> None:  # fmt: skip
+    """The newer of two turns, each with its time, may take the older's place."""
+    newer, older = _told(state, *new), _told(state, *old)
     if len(older.doubted) >= MAX_LINKS or len(newer.doubts) >= MAX_LINKS:
         return
-    newer.doubts.append(pair.older)
-    older.doubted.append(pair.newer)
-    state.put(f"turn/{pair.newer}", newer)
-    state.put(f"turn/{pair.older}", older)
-    new, old = pair.judged.clauses
+    newer.doubts.append(old[0])
+    older.doubted.append(new[0])
+    state.put(f"turn/{new[0]}", newer)
+    state.put(f"turn/{old[0]}", older)
+    of, (whose, was, *_) = next(iter(older.beliefs.items()), ("", ("", "")))
+    _, now, *_ = newer.beliefs.get(of) or next(iter(newer.beliefs.values()), ("", ""))
+    spoke = [signal for signal, weight in why if weight > 0][:5]
     out.append(
-        ContradictionSuspected(
-            turn.space, turn.session, turn.at, pair.newer, pair.older, next(iter(older.beliefs.values()), [""])[0],
-            next(iter(older.beliefs), ""), value(new), value(old), likelihood(pair.judged.score), pair.judged.why(),
-        )
-    )  # fmt: skip
+        ContradictionSuspected(turn.space, turn.session, turn.at, new[0], old[0], whose, of, now, was, sure, spoke)
+    )
 
 
-def _confirm(state: State, turn: TurnRecorded, told: Told, pair: Found) -> BeliefConfirmed:
+def _confirm(
+    state: State, turn: TurnRecorded, told: Told, older: Statement, same: tuple[Clause, Clause]
+) -> BeliefConfirmed:
     """A turn says again what was said."""
-    new, old = pair.judged.clauses
+    new, old = same
     of = attribute(old)
-    whose, _, _, chain, place = (_told(state, pair.older, pair.older_at)).beliefs.get(of, ["", "", True, "", 0])
+    whose, _, _, chain, place = _told(state, older.turn, older.at).beliefs.get(of, ["", "", True, "", 0])
     if chain:
         told.beliefs[of] = [whose, value(new), True, chain, place]
-    return BeliefConfirmed(turn.space, turn.session, turn.at, turn.id, pair.older, whose, of, chain)
+    return BeliefConfirmed(turn.space, turn.session, turn.at, turn.id, older.turn, whose, of, chain)
 
 
 def _retracted(
@@ -341,12 +372,13 @@ def holding(
 
 PROCESSOR = Processor(
     name="contradictions",
-    version=2,
+    version=3,
     params=ContradictionsParams,
     takes=(on(TurnRecorded, _turn), on(TurnRetracted, _retracted), on(ContradictionJudged, _judged)),
     emits=(BeliefStated, BeliefConfirmed, BeliefContradicted, ContradictionSuspected, BeliefRestored),
     read_model=read_model(
         __package__,
+        jobs=JOBS,
         keeps=(Keep(BeliefContradicted, ("turn", "older")), Keep(BeliefRestored, ("newer", "turn"))),
         readings={"contradicted": holding},
     ),

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from processors.contradictions.pairs import Setting
 from processors.contradictions.reading import Reading
@@ -21,6 +22,8 @@ RARE, FEW = 8, 2
 FOUND = 3
 """Statements compared with a new one: those that share most; where it changes something, the session's LAST, too."""
 LAST = 3
+MEANT = 6
+"""Statements that a turn may change without saying so: those that share most, and the speaker's last as many."""
 _COUNT = 63
 _WORTH = [0, *(((16 // (users + 3) + 1) << 6) + (users <= 6) for users in range(1, RARE + 2))]
 """What a shared word is worth, by how many use it; in the last six bits, whether it counts as rare."""
@@ -43,6 +46,22 @@ class Statement:
     text: str
     words: list[str]
     """By which it is found; none once it was taken back."""
+    states: int
+    """How likely a glance holds it to state something that may change, in hundredths of log odds."""
+    kinds: list[str]
+    """Of what kinds its words are: numbers, times, days of the week."""
+
+
+class Meant(NamedTuple):
+    """A statement that a new one may change."""
+
+    statement: Statement
+    worth: int
+    """Of the words that they share."""
+    behind: int
+    """How much less that is than another's."""
+    rare: int
+    """Rare words that they share."""
 
 
 @dataclass(slots=True)
@@ -55,6 +74,8 @@ class Index:
     words: dict[str, int] = field(default_factory=dict)
     sessions: dict[str, list[int]] = field(default_factory=dict)
     """The slots of a session's last statements, the newest last."""
+    speakers: dict[str, list[int]] = field(default_factory=dict)
+    """The same of what a person said last."""
 
     def enter(self, statement: Statement) -> int:
         """Adds a statement, in the place of the oldest where there is no room; its slot."""
@@ -67,10 +88,14 @@ class Index:
         bit = 1 << slot
         for word in statement.words:
             self.words[word] = self.words.get(word, 0) | bit
-        last = self.sessions.setdefault(statement.session, [])
-        last.append(slot)
-        del last[:-LAST]
+        for rings, whose, most in self._rings(statement):
+            last = rings.setdefault(whose, [])
+            last.append(slot)
+            del last[:-most]
         return slot
+
+    def _rings(self, statement: Statement) -> tuple[tuple[dict[str, list[int]], str, int], ...]:
+        return (self.sessions, statement.session, LAST), (self.speakers, statement.who, MEANT)
 
     def leave(self, slot: int) -> None:
         """Forgets a statement."""
@@ -78,11 +103,12 @@ class Index:
         self.turns.pop(gone.turn, None)
         for word in gone.words:
             self._drop(word, slot)
-        last = self.sessions.get(gone.session, [])
-        if slot in last:
-            last.remove(slot)
-            if not last:
-                del self.sessions[gone.session]
+        for rings, whose, _ in self._rings(gone):
+            last = rings.get(whose, [])
+            if slot in last:
+                last.remove(slot)
+                if not last:
+                    del rings[whose]
 
     def silence(self, slot: int) -> Statement:
         """A statement was taken back: it keeps its place and is found no more."""
@@ -99,9 +125,8 @@ class Index:
         else:
             self.words.pop(word, None)
 
-    def near(self, words: Iterable[str], session: str, who: str, last: bool) -> list[tuple[int, Setting]]:
-        """The slots of the statements that share the rarest words with a new one by `who` in a session, where `last`
-        also of those that were just said there; and how they stand to it."""
+    def shared(self, words: Iterable[str]) -> dict[int, int]:
+        """By slot, what the words that a statement shares are worth; in the last six bits how many are rare."""
         shared: dict[int, int] = {}
         for word in words:
             mask = self.words.get(word, 0)
@@ -110,6 +135,11 @@ class Index:
                 slot = mask.bit_length() - 1
                 mask ^= 1 << slot
                 shared[slot] = shared.get(slot, 0) + _WORTH[min(users, RARE + 1)]
+        return shared
+
+    def near(self, shared: dict[int, int], session: str, who: str, last: bool) -> list[tuple[int, Setting]]:
+        """The slots of the statements that share most with a new one by `who` in a session, where `last` also of those
+        that were just said there; and how they stand to it."""
         slots = self.slots
         best = sorted(shared, key=lambda slot: (-shared[slot], -slots[slot].number))[:FOUND]
         recent = self.sessions.get(session, [])
@@ -121,6 +151,28 @@ class Index:
             if other.words:
                 rare = min(shared.get(slot, 0) & _COUNT, 4)
                 found.append((slot, Setting(other.who == who, slot in recent, rare)))
+        return found
+
+    def meant(self, shared: dict[int, int], new: Statement, names: Sequence[str]) -> list[Meant]:
+        """What a new statement that names somebody or something may change: the speaker's own, and of others what they
+        said of the same."""
+        ranked = []
+        for slot, both in shared.items():
+            other = self.slots[slot]
+            if (
+                other.role == "user"
+                and other.at <= new.at
+                and (other.who == new.who or any(name in other.words for name in names))
+            ):
+                ranked.append((both >> 6, other.number, both & _COUNT, other))
+        ranked.sort(key=lambda one: (-one[0], -one[1]))
+        best = ranked[0][0] if ranked else 0
+        found = [Meant(other, worth, best - worth, rare) for worth, _, rare, other in ranked[:MEANT]]
+        taken = {one.statement.number for one in found}
+        for slot in self.speakers.get(new.who, ()):
+            other = self.slots[slot]
+            if other.number not in taken and other.role == "user" and other.at <= new.at and other.words:
+                found.append(Meant(other, 0, best, 0))
         return found
 
 

@@ -1,19 +1,19 @@
-"""What is seen of two statements: signals by which learned weights decide whether the newer takes the other's place.
+"""What is seen of two plain statements: signals by which learned weights decide whether one takes the other's place.
 
-Two steps (see __init__): an index gives a few older turns that may be meant; of each, the clauses that are most alike
-are compared here. `signals` tells how what is spoken of, the verb and what is said of it stand to each other, which
-values differ, which words of change or of doubt are there. What the weights are worth, learned and measured on what,
-is told by tests/bench/learn_contradictions.py.
+The clauses of the two most alike are compared. `signals` tells how what is spoken of, the verb and what is said
+of it stand to each other, which values differ, which words of change or of doubt are there. What the weights are worth,
+learned and measured on what, is told by tests/bench/learn_contradictions.py.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from operator import itemgetter
 from typing import NamedTuple
 
+from processors.contradictions.glance import WEIGHTS
 from processors.contradictions.reading import CHANGING, Clause, Reading, Value
 from processors.contradictions.words import ACTS, BITS, COMMON_WORDS
-from streams.core.text.learned import Learned
 from streams.core.text.signals import signals as word_signals
 
 MOST_PAIRS = 2
@@ -44,16 +44,28 @@ class Pair(NamedTuple):
     alike: int
 
 
-def pairs(newer: Reading, older: Reading) -> list[Pair]:
-    """The clauses of two turns that are most alike, best first."""
-    found = [Pair(new, old, _alike(new, old)) for new in newer.clauses for old in older.clauses if _differ(new, old)]
-    found.sort(key=lambda pair: -pair.alike)
-    return [pair for pair in found[:MOST_PAIRS] if 2 * pair.alike >= found[0].alike]
+def pairs(newer: Reading, older: Reading, same_speaker: bool) -> list[Pair]:
+    """The clauses of two turns that are most alike, best first. Of different people only what is said of one thing."""
+    found = [
+        (_alike(new, old), new, old)
+        for new in newer.clauses
+        for old in older.clauses
+        if (same_speaker or _of_one(new, old)) and _differ(new, old)
+    ]
+    found.sort(key=_likeness, reverse=True)
+    return [Pair(new, old, alike) for alike, new, old in found[:MOST_PAIRS] if 2 * alike >= found[0][0]]
+
+
+_likeness = itemgetter(0)
+
+
+def _of_one(new: Clause, old: Clause) -> bool:
+    return not (new.mine or old.mine) and not new.left.isdisjoint(old.left)
 
 
 def _differ(new: Clause, old: Clause) -> bool:
     """Whether a clause says anything that the older does not: what is only said again takes nobody's place."""
-    said = new.stems <= old.stems and {*new.values} <= {*old.values}
+    said = new.stems <= old.stems and (not new.values or {*new.values} <= {*old.values})
     return not said or new.negated != old.negated or bool(new.acts & CHANGING)
 
 
@@ -61,9 +73,11 @@ def _alike(new: Clause, old: Clause) -> int:
     alike = 2 * len(new.stems & old.stems) + (new.about & old.about).bit_count()
     if new.verb and new.verb == old.verb:
         alike += 1 if new.verb == "be" else 2
-    sorts = {value.sort for value in old.values}
-    alike += 2 * sum(value.sort in sorts for value in new.values)
-    alike += 3 * any(value.value in new.denied for value in old.values) + 2 * len(new.denied & old.stems)
+    if old.values and new.values:
+        sorts = {value.sort for value in old.values}
+        alike += 2 * sum([value.sort in sorts for value in new.values])
+    if new.denied:
+        alike += 3 * any(value.value in new.denied for value in old.values) + 2 * len(new.denied & old.stems)
     return alike
 
 
@@ -126,7 +140,9 @@ def signals(pair: Pair, newer: Reading, older: Reading, setting: Setting) -> lis
     right = _relation(new.right, old.right)
     scope = _relation(new.scope, old.scope)
     shared = min(len(new.stems & old.stems), 4)
-    denies = any(value.value in new.denied for value in old.values) or bool(new.denied & old.right)
+    denies = bool(new.denied) and (
+        any(value.value in new.denied for value in old.values) or bool(new.denied & old.right)
+    )
     negated = "differs" if new.negated != old.negated else "both" if new.negated else "no"
     acts = [act for bit, act in _ACTS if new.acts & bit]
     change = "correct" if "correct" in acts else "change" if "change" in acts else "now" if "now" in acts else "plain"
@@ -183,9 +199,7 @@ def _verb(new: Clause, old: Clause) -> str:
     return "about" if new.about & old.about else "other"
 
 
-WEIGHTS = Learned.load(__package__, "weights.json")
-"""`replaces` of a pair: whether the newer takes the place of the older. `tells` of a turn: whether to compare it."""
-REPLACES, TELLS = WEIGHTS.acts.index("replaces"), WEIGHTS.acts.index("tells")
+_replaces = WEIGHTS.only("replaces")
 
 
 class Judged(NamedTuple):
@@ -195,17 +209,17 @@ class Judged(NamedTuple):
     clauses: tuple[Clause, Clause]
     signals: list[str]
 
-    def why(self) -> list[str]:
-        """The signals that spoke for it most."""
-        return [signal for signal, weight in WEIGHTS.why(self.signals, "replaces") if weight > 0][:5]
+    def why(self) -> list[tuple[str, int]]:
+        """What the signals weigh, the strongest first."""
+        return WEIGHTS.why(self.signals, "replaces")
 
 
 def judge(newer: Reading, older: Reading, setting: Setting, words: Sequence[str]) -> Judged | None:
     """What the weights say of two turns, given the signals of the newer's words; None where one says nothing."""
     best: Judged | None = None
-    for pair in pairs(newer, older):
+    for pair in pairs(newer, older, setting.same_speaker):
         seen = [*signals(pair, newer, older, setting), *words]
-        score = WEIGHTS.scores(seen)[REPLACES]
+        score = _replaces(seen)
         if best is None or score > best.score:
             best = Judged(score, pair[:2], seen)
     return best
@@ -217,17 +231,6 @@ def words_seen(text: str) -> list[str]:
     return [f"w:{signal}" for signal in word_signals(text) if COMMON_WORDS.issuperset(signal.split())]
 
 
-def glanced(text: str) -> list[str]:
-    """What a glance sees of a turn: its words as they stand, and how many."""
-    words = text.lower().split()
-    return [f"#{min(len(words), 63).bit_length()}", *{*words}]
-
-
-def tells(text: str) -> bool:
-    """Whether a turn is worth comparing: most say nothing that could take another's place."""
-    return WEIGHTS.scores(glanced(text))[TELLS] > 0
-
-
 def rule_of(judged: Judged) -> str:
     """How it shows that a clause takes another's place."""
     new, old = judged.clauses
@@ -237,15 +240,20 @@ def rule_of(judged: Judged) -> str:
     return "corrected" if "correct" in acts else "changed" if acts & {"change", "now"} else "differs"
 
 
-def repeats(judged: Judged) -> bool:
-    """Whether a clause says plainly what another said."""
-    new, old = judged.clauses
+def said_again(newer: Reading, older: Reading, same_speaker: bool) -> tuple[Clause, Clause] | None:
+    """A clause that says plainly what one of the older says, and that one; None where there is none."""
+    for new in newer.clauses:
+        for old in older.clauses:
+            if (same_speaker or _of_one(new, old)) and _repeats(new, old):
+                return new, old
+    return None
+
+
+def _repeats(new: Clause, old: Clause) -> bool:
+    if not new.verb or new.verb != old.verb or new.negated != old.negated or (new.acts | old.acts) & _DOUBTFUL:
+        return False
     values = {*compared(new.values, old.values).values()}
     alike = values == {"same"} or (
         not new.values and not old.values and new.right and _relation(new.right, old.right) in ("same", "part")
     )
-    return bool(
-        alike and new.verb and new.verb == old.verb and new.negated == old.negated
-        and _relation(new.left, old.left) in ("same", "none") and (new.left or new.who in ("me", "we"))
-        and not (new.acts | old.acts) & _DOUBTFUL
-    )  # fmt: skip
+    return bool(alike and _relation(new.left, old.left) in ("same", "none") and (new.left or new.who in ("me", "we")))

@@ -104,10 +104,8 @@ class Clause(NamedTuple):
     """Bits of `ACTS` that its words tell."""
     about: int
     """Bits of what its words are told of."""
-
-    @property
-    def stems(self) -> frozenset[str]:
-        return self.left | self.right | self.scope
+    stems: frozenset[str]
+    """Those of `left`, `right` and `scope`."""
 
 
 class Reading(NamedTuple):
@@ -213,7 +211,6 @@ def _clause(words: Sequence[str], named: set[int], spoken: Language) -> Clause:
     for first, second in pairwise(words):
         if first in spoken.pairs:
             acts |= spoken[f"{first}_{second}"].bits
-    acts &= ACT
     about = 0
     verb = _verb(known)
     sides: tuple[set[str], set[str], set[str]] = (set(), set(), set())
@@ -223,17 +220,18 @@ def _clause(words: Sequence[str], named: set[int], spoken: Language) -> Clause:
     who, mine, negated = "", False, False
     side, denying, skip = (0 if verb >= 0 else 1), 0, 0
     for at, word in enumerate(known):
-        acts |= word.bits & ACT
+        bits = word.bits
+        acts |= bits
         about |= word.about
         if at == verb:
             side = 1
-            negated ^= word.bits & DENY != 0
+            negated ^= bits & DENY != 0
             continue
-        if word.bits & (ME | WE | THEY):
-            mine |= word.bits & (ME | WE) != 0 and side == 0
+        if bits & (ME | WE | THEY):
+            mine |= bits & (ME | WE) != 0 and side == 0
             if side == 0 and not who and not sides[0]:
-                who = "me" if word.bits & ME else "we" if word.bits & WE else "they"
-        if word.bits & NOT:
+                who = "me" if bits & ME else "we" if bits & WE else "they"
+        if bits & NOT:
             denying = 4
             negated |= at <= verb + 2 or verb < 0
             continue
@@ -248,7 +246,7 @@ def _clause(words: Sequence[str], named: set[int], spoken: Language) -> Clause:
                 if denying > 0:
                     denied.add(value.value)
                 continue
-        if word.bits & SCOPE and side == 1 and sides[1] | {*values}:
+        if bits & SCOPE and side == 1 and (sides[1] or values):
             side = 2
         if word.telling or at in named:
             sides[side].add(word.stem)
@@ -256,11 +254,13 @@ def _clause(words: Sequence[str], named: set[int], spoken: Language) -> Clause:
                 names.add(word.stem)
             if denying > 0:
                 denied.add(word.stem)
+    acts &= ACT
     stem = "" if verb < 0 else "be" if known[verb].bits & BE else known[verb].stem
     said = " ".join(words[verb + 1 :])
+    left, right, scope = frozenset(sides[0]), frozenset(sides[1]), frozenset(sides[2])
     return Clause(
-        said, who, mine, frozenset(sides[0]), stem, frozenset(sides[1]), frozenset(sides[2]), _meant(values, denied),
-        frozenset(names), frozenset(denied), negated, acts, about,
+        said, who, mine, left, stem, right, scope, _meant(values, denied) if values else (),
+        frozenset(names), frozenset(denied), negated, acts, about, left | right | scope,
     )  # fmt: skip
 
 

@@ -27,6 +27,7 @@ from streams.core.events import NoteSettled, NoteTaken, TurnRecorded, TurnRetrac
 from streams.core.params import Params, param
 from streams.core.processor import Derived, Processor, Raw, State, derived_id, on
 from streams.core.read_model import Group, Joins, Keep, read_model
+from streams.core.text.marks import Marks
 from streams.core.text.telling import excerpt, sentences
 from streams.core.text.terms import terms
 from streams.core.text.within import first_bytes
@@ -51,6 +52,7 @@ _MARKS = (
     *("werden wir", "wir werden", "on va ", "nous allons", "vamos a", "voy a"),
 )
 """Parts of a turn that may hold a plan or an assumption: others are not read."""
+_MAY_SAY = Marks(*_MARKS)
 _RULES = (
     (
         "assumption",
@@ -182,7 +184,7 @@ def _shared(one: list[str], other: list[str]) -> float:
 
 def _turn(params: DirectAccessParams, state: State, turn: TurnRecorded, raw: Raw[TurnRecorded]) -> Sequence[Derived]:
     """Takes down what a turn plans and assumes."""
-    if turn.role not in ("user", "assistant"):
+    if turn.role not in ("user", "assistant") or not _MAY_SAY.may_be_in(turn.content):
         return _NONE
     content = turn.content[:READS].lower()
     if not any(mark in content for mark in _MARKS):

@@ -29,7 +29,7 @@ from processors.contradictions import BeliefContradicted, BeliefRestored
 from processors.direct_access.events import SessionNoted
 from processors.long_term.events import EntriesLoaded, EntryDistilled
 from processors.long_term.jobs import JOBS
-from processors.long_term.lasting import FAILED, GIVEN, MARKS, SOLVED, lasting, plain, problem, solves, wanted
+from processors.long_term.lasting import FAILED, GIVEN, MARKS, MAY_WISH, SOLVED, lasting, plain, problem, solves, wanted
 from processors.long_term.record import (
     SOURCES,
     SPEAKER,
@@ -221,6 +221,8 @@ def _concluded(params: LongTermParams, state: State, made: ArtifactMade, raw: Ra
 
 def _wishes(params: LongTermParams, state: State, turn: TurnRecorded, raw: Raw[TurnRecorded]) -> None:
     """How the user says it is to be done, where no statement of somebody says it."""
+    if not MAY_WISH.may_be_in(turn.content):
+        return
     content = turn.content[:READS].lower()
     if not any(mark in content for mark in MARKS):
         return

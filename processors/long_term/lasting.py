@@ -11,6 +11,7 @@ import re
 
 from processors.long_term.events import Kind
 from streams.core.text.commonness import CLASSES, LIGHT
+from streams.core.text.marks import Marks
 from streams.core.text.telling import Told
 from streams.core.text.terms import terms
 
@@ -28,6 +29,7 @@ MARKS = (
     "siempre",
 )
 """Parts of a user's turn that may say how it is to be done: others are not read for it."""
+MAY_WISH = Marks(*MARKS)
 WANTS = re.compile(
     r"\b(?:I|we) (?:(?:really|also|just|always|absolutely|both|still|do|would|usually) )*"
     r"(?:prefer|love|like|enjoy|hate|dislike|can['’]t stand|avoid|never)\b(?! to (?:know|see|ask|book|change|cancel))"

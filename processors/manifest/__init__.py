@@ -12,19 +12,21 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import islice
-from typing import Literal
-
-from pydantic import field_validator
+from typing import Annotated
 
 from processors.manifest.boundary import LAST, NOW, OPENERS, SEEN, Judge, Trail
 from processors.manifest.boundary import keep as keep_trail
-from processors.manifest.conclusion import ArtifactMade as ArtifactMade
-from processors.manifest.conclusion import ConclusionDetected as ConclusionDetected
-from processors.manifest.conclusion import ConclusionOffered as ConclusionOffered
-from processors.manifest.conclusion import ConclusionParams, Settling, draw, settle
-from processors.manifest.conclusion import OfferSettled as OfferSettled
-from processors.manifest.conclusion import SegmentConcluded as SegmentConcluded
+from processors.manifest.conclusion import ConclusionParams, Settling, draw, settle, tool_spoke
 from processors.manifest.cue import Evidence, cue_of, forget, gather, joined
+from processors.manifest.events import ArtifactMade as ArtifactMade
+from processors.manifest.events import ConclusionDetected as ConclusionDetected
+from processors.manifest.events import ConclusionOffered as ConclusionOffered
+from processors.manifest.events import OfferSettled as OfferSettled
+from processors.manifest.events import SegmentConcluded as SegmentConcluded
+from processors.manifest.events import SegmentOpened as SegmentOpened
+from processors.manifest.events import SegmentSummarized as SegmentSummarized
+from processors.manifest.events import TurnFiled as TurnFiled
+from processors.manifest.events import TurnRefiled as TurnRefiled
 from processors.manifest.jobs import JOBS
 from processors.manifest.summary import Said, conclude, move, summarize, take_back
 from processors.manifest.summary import keep as keep_said
@@ -38,81 +40,11 @@ from streams.core.events import (
     TurnRecorded,
     TurnRetracted,
 )
-from streams.core.params import param
+from streams.core.params import completed, param
 from streams.core.processor import Derived, Processor, Raw, State, derived_id, on
 from streams.core.read_model import Documents, News, read_model
 from streams.core.text import Text
 from streams.core.text.telling import within
-
-
-@dataclass(slots=True)
-class SegmentOpened:
-    """A new segment begins with this turn."""
-
-    space: str
-    session: str
-    at: int
-    segment: str
-    turn: str
-    score: float
-    """How strongly the turn departs from what came before, 0 to 1."""
-    reason: str
-    """What decided: first, cue, shift, gap, ..."""
-    type: Literal["segment-opened.v1"] = "segment-opened.v1"
-
-
-@dataclass(slots=True)
-class TurnFiled:
-    """A turn belongs to a segment. One for each turn."""
-
-    space: str
-    session: str
-    at: int
-    turn: str
-    segment: str
-    repeated: int = 0
-    """Characters of it that repeat earlier turns; none of the mechanisms reads them."""
-    news: str = ""
-    """Where there are any: what it says beside them."""
-    type: Literal["turn-filed.v1"] = "turn-filed.v1"
-
-
-@dataclass(slots=True)
-class TurnRefiled:
-    """A revision: a recent turn belongs to another segment than first thought."""
-
-    space: str
-    session: str
-    at: int
-    turn: str
-    segment: str
-    type: Literal["turn-refiled.v1"] = "turn-refiled.v1"
-
-
-@dataclass(slots=True)
-class SegmentSummarized:
-    """What a segment is about so far. Written again as it grows, and last when it closes."""
-
-    space: str
-    session: str
-    at: int
-    segment: str
-    first_turn: str
-    last_turn: str
-    turns: int
-    tokens: int
-    """Of the raw turns."""
-    summary: str
-    """For readers: sentences of its turns, about 60 tokens at most: what was asked, found, decided."""
-    cue: str
-    """For indexes: the words to find it by, about 120 tokens at most."""
-    terms: list[str]
-    """The most telling terms, best first."""
-    closed: bool
-    """Whether no further turn will come to it."""
-    model: str = ""
-    """Who wrote the summary; "" for the rules."""
-    type: Literal["segment-summarized.v1"] = "segment-summarized.v1"
 
 
 class ManifestParams(ConclusionParams):
@@ -122,7 +54,7 @@ class ManifestParams(ConclusionParams):
         0.25, "score 0..1", "a turn whose departure scores above this opens a segment; best for chats and work alike",
         ge=0, le=1,
     )  # fmt: skip
-    weights: dict[str, float] = param(
+    weights: Annotated[dict[str, float], completed(SEEN, "weights")] = param(
         SEEN, "log odds", "what is seen in a turn besides its cues, and how much it speaks for a boundary",
         source="regression over chats, technical threads and task dialogues; see boundary",
     )  # fmt: skip
@@ -167,14 +99,6 @@ class ManifestParams(ConclusionParams):
     )
     words: int = param(96, "terms", "terms kept of an open segment", ge=16, le=160)
     terms: int = param(12, "terms", "the most telling terms of a segment", ge=1, le=32)
-
-    @field_validator("weights")
-    @classmethod
-    def _complete(cls, weights: dict[str, float]) -> dict[str, float]:
-        """A weight that is not given is the default one; an unknown one is an error."""
-        if unknown := sorted(weights.keys() - SEEN.keys()):
-            raise ValueError(f"unknown weights: {', '.join(unknown)}; known are {', '.join(SEEN)}")
-        return {**SEEN, **weights}
 
     @cached_property
     def judge(self) -> Judge:
@@ -254,14 +178,16 @@ def _turn(params: ManifestParams, state: State, turn: TurnRecorded, raw: Raw[Tur
         keep_said(state, evidence, turn, text)
     if turn.role in TALK:
         keep_trail(session, turn.at, turn.role, turn.agent, text, params.seen)
-        if drawn := draw(params, state, turn, text, segment):
+        if drawn := draw(params, state, turn, text, segment, bool(reason)):
             out += drawn
             for event in drawn:
                 if isinstance(event, SegmentConcluded):
-                    session.concluded = True
+                    session.concluded = session.concluded or turn.id == event.turn or segment == event.segment
                     conclude(state, key, event.segment, event.turn, event.conclusion)
     else:
         session.lead = 0
+        if turn.role == "tool":
+            tool_spoke(state, key)
     state.put(session_key, session)
     state.put(open_key, evidence)
     if evidence.turns >= evidence.due:
@@ -418,7 +344,7 @@ def _settled(params: ManifestParams, state: State, fact: Settling, raw: Raw[Sett
 
 PROCESSOR = Processor(
     name="manifest",
-    version=6,
+    version=7,
     params=ManifestParams,
     takes=(
         on(TurnRecorded, _turn),

@@ -28,96 +28,24 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from processors.manifest import ending
+from processors.manifest.ending import Ending
+from processors.manifest.events import (
+    ArtifactMade,
+    ConclusionDetected,
+    ConclusionOffered,
+    OfferSettled,
+    SegmentConcluded,
+)
 from processors.manifest.summary import Quoting, richest
 from streams.core.events import EffortClosed, EffortReopened, OfferDeclined, SessionEnded, TurnRecorded, TurnRetracted
 from streams.core.params import param
 from streams.core.processor import Derived, State, derived_id, r6
 from streams.core.text import Text
 from streams.core.text.commonness import CLASSES
+from streams.core.text.learned import likelihood
 from streams.core.text.telling import LONGEST, excerpt, sentences, within
 from streams.core.text.terms import scan
-
-
-@dataclass(slots=True)
-class ConclusionDetected:
-    """The words of a turn conclude something; whether the segment closes by it is told by the events that follow."""
-
-    space: str
-    session: str
-    at: int
-    turn: str
-    segment: str
-    pattern: str
-    """declaration, resolution, negation, confirmation, convergence or completion."""
-    confidence: float
-    text: str
-    """The sentence that says so."""
-    type: Literal["conclusion-detected.v1"] = "conclusion-detected.v1"
-
-
-@dataclass(slots=True)
-class SegmentConcluded:
-    """A segment's question is answered, its work done. Said again where a later turn concludes it again."""
-
-    space: str
-    session: str
-    at: int
-    segment: str
-    turn: str
-    pattern: str
-    confidence: float
-    conclusion: str
-    type: Literal["segment-concluded.v1"] = "segment-concluded.v1"
-
-
-@dataclass(slots=True)
-class ConclusionOffered:
-    """Not sure enough to conclude by itself: an agent accepts (effort-closed, this turn) or declines it."""
-
-    space: str
-    session: str
-    at: int
-    turn: str
-    segment: str
-    pattern: str
-    confidence: float
-    text: str
-    type: Literal["conclusion-offered.v1"] = "conclusion-offered.v1"
-
-
-@dataclass(slots=True)
-class OfferSettled:
-    """An offer was accepted, declined, or overtaken by a later offer or by a conclusion that came by itself."""
-
-    space: str
-    session: str
-    at: int
-    turn: str
-    """The turn of the offer."""
-    segment: str
-    outcome: Literal["accepted", "declined", "overtaken"]
-    type: Literal["offer-settled.v1"] = "offer-settled.v1"
-
-
-@dataclass(slots=True)
-class ArtifactMade:
-    """What a conclusion leaves behind."""
-
-    space: str
-    session: str
-    at: int
-    artifact: str
-    kind: str
-    """answer, decision, fix, negative-result, finding or deliverable."""
-    title: str
-    body: str
-    status: str
-    """final, or reported where nobody else has confirmed it."""
-    tags: list[str]
-    segment: str
-    turns: list[str]
-    """The turns it rests on."""
-    type: Literal["artifact-made.v1"] = "artifact-made.v1"
 
 
 class ConclusionParams(Quoting):
@@ -150,6 +78,13 @@ class ConclusionParams(Quoting):
     )
     converge: int = param(
         2, "declarations", "so many earlier ones of the same answer make a declaration a convergence", ge=1, le=6
+    )
+    passing_offer: float = param(
+        0.15, "likelihood 0..1", "an end said in passing is offered from here on: a miss stays open",
+        ge=0, le=1,
+    )  # fmt: skip
+    passing_sure: float = param(
+        0.7, "likelihood 0..1", "and concludes from here on: its work seldom goes on", ge=0, le=1
     )
     alike: float = param(0.5, "share 0..1", "two declared answers are the same from this share of words on", ge=0, le=1)
 
@@ -223,6 +158,12 @@ class Ground:
     """Open offers: turn, segment, pattern, what would be concluded."""
     last_turn: str = ""
     """The latest turn with content."""
+    ending: list[str] = field(default_factory=list)
+    """What the user said last, where it may end something: turn, segment, what it says, what would be concluded."""
+    seen: list[int] = field(default_factory=list)
+    """Of that: whether it was offered, then what is seen of it (see ending)."""
+    tooled: bool = False
+    """Whether a tool spoke since."""
 
 
 @dataclass(slots=True)
@@ -234,18 +175,112 @@ class Held:
     text: str
 
 
-def draw(params: ConclusionParams, state: State, turn: TurnRecorded, text: Text, segment: str) -> Sequence[Derived]:
-    """What a turn, filed into `segment`, concludes."""
+def draw(
+    params: ConclusionParams, state: State, turn: TurnRecorded, text: Text, segment: str, cut: bool
+) -> Sequence[Derived]:
+    """What a turn, filed into `segment`, which it opens where `cut`, concludes."""
     key = f"ground/{turn.session}"
     ground = state.get(key, Ground)
     if ground is None:
         ground = Ground()
     state.put(key, ground)
+    before = [] if not ground.ending else _look_again(params, ground, turn, text, cut)
     if turn.role == "user":
-        return _user(params, ground, turn, text, segment)
+        return before + _user(params, ground, turn, text, segment)
     if turn.role == "assistant":
-        return _assistant(params, ground, turn, text, segment)
+        return before + _assistant(params, ground, turn, text, segment)
     return ()
+
+
+def tool_spoke(state: State, session: str) -> None:
+    """A tool's output stands before what the user says next."""
+    ground = state.get(f"ground/{session}", Ground)
+    if ground is not None and not ground.tooled:
+        ground.tooled = True
+        state.put(f"ground/{session}", ground)
+
+
+def _first_look(
+    params: ConclusionParams, ground: Ground, turn: TurnRecorded, text: Text, segment: str
+) -> list[Derived]:
+    """Whether a user's words end something in passing."""
+    seen = ending.first(turn, text, ground.tooled, ground.pending)
+    if ending.score(seen) < ending.LOOK:
+        return []
+    said = within(_flat(turn.content[:MAX_TEXT]), LONGEST)
+    told = _concluded(params, ground, turn, text, Held("completion", 0.0, said))
+    offered = any(offer[0] == turn.id for offer in ground.offers)
+    end = Ending(turn.id, ground.concluded or segment, said, told, seen, offered)
+    _hold(ground, end)
+    return _weigh_end(params, ground, end, turn)
+
+
+def _hold(ground: Ground, end: Ending) -> None:
+    ground.ending, ground.seen = [end.turn, end.segment, end.said, end.conclusion], [int(end.offered), *end.seen]
+
+
+def _let_go(ground: Ground) -> None:
+    ground.ending, ground.seen = [], []
+
+
+def _look_again(params: ConclusionParams, ground: Ground, turn: TurnRecorded, text: Text, cut: bool) -> list[Derived]:
+    """What the answer to a possible end, or its user's next turn, says of it."""
+    if not turn.content:
+        return []
+    first, segment, said, conclusion = ground.ending
+    end = Ending(first, segment, said, conclusion, ground.seen[1:], bool(ground.seen[0]))
+    if turn.role == "user":
+        end.seen += [0] * (ending.ANSWERED - len(end.seen)) + ending.gone_on(text, cut)
+        _let_go(ground)
+    elif len(end.seen) < ending.ANSWERED:
+        end.seen += ending.answered(turn)
+        _hold(ground, end)
+    else:
+        return []
+    return _weigh_end(params, ground, end, turn)
+
+
+def _weigh_end(params: ConclusionParams, ground: Ground, end: Ending, turn: TurnRecorded) -> list[Derived]:
+    """Offers a possible end, or concludes by it, once that is likely enough."""
+    sure = likelihood(ending.score(end.seen))
+    if sure < params.passing_offer:
+        return []
+    events: list[Derived] = []
+    if not end.offered:
+        end.offered = True
+        if ground.ending:
+            _hold(ground, end)
+        events.append(
+            ConclusionDetected(turn.space, turn.session, turn.at, end.turn, end.segment, "completion", sure, end.said)
+        )
+        if sure < params.passing_sure:
+            held = Held("completion", sure, end.said)
+            events += _offer(ground, turn, end.turn, end.segment, held, end.conclusion)
+    if sure >= params.passing_sure:
+        _let_go(ground)
+        events += _overtake(ground, turn, end.segment)
+        events += _finished(ground, turn, end.turn, end.segment, "completion", sure, end.conclusion)
+    return events
+
+
+def _finished(
+    ground: Ground, fact: TurnRecorded | Settling, turn: str, segment: str, pattern: str, sure: float, conclusion: str
+) -> list[Derived]:
+    """A segment is concluded by a turn that was said before the fact by which that is known."""
+    again = ground.concluded == segment
+    ground.concluded = segment
+    ended = SegmentConcluded(fact.space, fact.session, fact.at, segment, turn, pattern, sure, conclusion)
+    if again:
+        return [ended]
+    rests = [id for id in dict.fromkeys([ground.request_turn, turn]) if id]
+    return [
+        ended,
+        ArtifactMade(
+            fact.space, fact.session, fact.at, derived_id("artifact", fact.space, turn), KINDS[pattern],
+            within(_title(ground.request) or conclusion, MAX_TITLE), conclusion, "final", list(ground.tags), segment,
+            rests,
+        ),
+    ]  # fmt: skip
 
 
 def _sentence(turn: TurnRecorded, text: Text, claim: int) -> str:
@@ -310,7 +345,10 @@ def _user(params: ConclusionParams, ground: Ground, turn: TurnRecorded, text: Te
         if "problem" in text.patterns and not ground.concluded:
             ground.problem_turn, ground.problem = turn.id, _sentence(turn, text, text.patterns.index("problem"))
         if any(claim.confidence >= params.conclude and claim.pattern != "negation" for claim in held):
+            ground.tooled = False
             return events
+    events += _first_look(params, ground, turn, text, segment)
+    ground.tooled = False
     if ground.asker and ground.asker != speaker:
         _answered(ground, turn, text, 0.0)
         ground.pending = "question" in text.cues
@@ -333,8 +371,6 @@ def _judge_user(params: ConclusionParams, ground: Ground, turn: TurnRecorded, te
                 sure = min(sure, params.assistant_cap) if _crowded(params, ground) else sure
             case "resolution":
                 sure *= 1.0 if ground.problem else 0.9 if ground.answered and not ground.pending else 0.8
-            case "ends":  # said in passing, by learned weights
-                pattern, sure = "completion", min(sure, params.assistant_cap) if ground.pending else sure
             case "completion":
                 if sure <= 0.6 and ground.pending:
                     sure = 0.4
@@ -494,7 +530,7 @@ def _emit(
     if best is not None and best.confidence >= params.conclude:
         events += _conclude(params, ground, turn, text, segment, best)
     elif best is not None:
-        events += _offer(ground, turn, segment, best, _concluded(params, ground, turn, text, best))
+        events += _offer(ground, turn, turn.id, segment, best, _concluded(params, ground, turn, text, best))
     return events
 
 
@@ -537,18 +573,17 @@ def _overtake(ground: Ground, turn: TurnRecorded, segment: str) -> list[Derived]
     return [OfferSettled(turn.space, turn.session, turn.at, offer[0], segment, "overtaken") for offer in over]
 
 
-def _offer(ground: Ground, turn: TurnRecorded, segment: str, claim: Held, conclusion: str) -> list[Derived]:
+def _offer(ground: Ground, turn: TurnRecorded, said: str, segment: str, claim: Held, conclusion: str) -> list[Derived]:
+    """Offers what the turn `said` may conclude."""
     if ground.concluded == segment:
         return []
     events = _overtake(ground, turn, segment)
     while len(ground.offers) >= MAX_OFFERS:
         oldest = ground.offers.pop(0)
         events.append(OfferSettled(turn.space, turn.session, turn.at, oldest[0], oldest[1], "overtaken"))
-    ground.offers.append([turn.id, segment, claim.pattern, conclusion])
+    ground.offers.append([said, segment, claim.pattern, conclusion])
     events.append(
-        ConclusionOffered(
-            turn.space, turn.session, turn.at, turn.id, segment, claim.pattern, claim.confidence, claim.text
-        )
+        ConclusionOffered(turn.space, turn.session, turn.at, said, segment, claim.pattern, claim.confidence, claim.text)
     )
     return events
 
@@ -586,9 +621,13 @@ def settle(state: State, fact: Settling) -> list[Derived]:
     ground = state.get(key, Ground)
     if ground is None:
         return []
+    if not isinstance(fact, SessionEnded) and ground.ending[:1] == [fact.turn]:
+        _let_go(ground)
+        state.put(key, ground)
     match fact:
         case EffortReopened():
             ground.concluded = ""
+            _let_go(ground)
             state.put(key, ground)
             return []
         case SessionEnded():
@@ -608,14 +647,7 @@ def settle(state: State, fact: Settling) -> list[Derived]:
     turn, segment, pattern, said = offer
     events: list[Derived] = [OfferSettled(fact.space, fact.session, fact.at, turn, segment, outcome)]
     if outcome == "accepted":
-        ground.concluded = segment
         conclusion = fact.conclusion[:MAX_TEXT] if isinstance(fact, EffortClosed) and fact.conclusion else said
-        events += [
-            SegmentConcluded(fact.space, fact.session, fact.at, segment, turn, pattern, 1.0, conclusion),
-            ArtifactMade(
-                fact.space, fact.session, fact.at, derived_id("artifact", fact.space, turn), KINDS[pattern],
-                within(_title(ground.request) or said, MAX_TITLE), conclusion, "final", list(ground.tags), segment,
-                [turn_id for turn_id in dict.fromkeys([ground.request_turn, turn]) if turn_id],
-            ),
-        ]  # fmt: skip
+        ground.concluded = ""
+        events += _finished(ground, fact, turn, segment, pattern, 1.0, conclusion)
     return events

@@ -15,17 +15,15 @@ summaries (tests/bench/learn_summaries.py learns them). Sources: extractive summ
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from operator import itemgetter
-from typing import Any
-
-from pydantic import field_validator
+from typing import Annotated, Any
 
 from processors.manifest.cue import Evidence
 from streams.core.events import TurnRecorded
-from streams.core.params import Params, param
+from streams.core.params import Params, completed, param
 from streams.core.processor import State
 from streams.core.text import Text
 from streams.core.text.telling import FEATURES, Told, excerpt, sentences
@@ -63,21 +61,13 @@ ASKS = 40
 class Quoting(Params):
     """How summaries are written."""
 
-    sentences: dict[str, int] = param(
+    sentences: Annotated[dict[str, int], completed(WORTH, "features", sorted(SEEN))] = param(
         WORTH, "points", "what is seen of a sentence, and how much it speaks for quoting it",
         source="ridge regression over dialogues with summaries; see summary",
     )  # fmt: skip
     share: float = param(0.3, "share 0..1", "of a segment's tokens are quoted; less leaves findings out", gt=0, le=1)
     least: int = param(12, "tokens", "a sentence", ge=1, le=60)
     most: int = param(60, "tokens", "question, finding and decision in a sentence or two each", ge=10, le=200)
-
-    @field_validator("sentences")
-    @classmethod
-    def _known(cls, given: dict[str, int]) -> dict[str, int]:
-        """Points that are not given are the default ones; unknown ones are an error."""
-        if unknown := sorted(given.keys() - SEEN):
-            raise ValueError(f"unknown features: {', '.join(unknown)}; known are {', '.join(sorted(SEEN))}")
-        return {**WORTH, **given}
 
     @cached_property
     def worth(self) -> dict[str, int]:
@@ -87,13 +77,11 @@ class Quoting(Params):
     @cached_property
     def scored(self) -> Callable[[str], list[tuple[int, Told]]]:
         """The sentences of an excerpt with the points of their features; a memo of a pure function."""
-        worth = self.worth
+        return lru_cache(maxsize=4096)(partial(_scored, self.worth))
 
-        @lru_cache(maxsize=4096)
-        def scored(text: str) -> list[tuple[int, Told]]:
-            return [(sum(map(worth.__getitem__, told.features)), told) for told in sentences(text)]
 
-        return scored
+def _scored(worth: Mapping[str, int], text: str) -> list[tuple[int, Told]]:
+    return [(sum(map(worth.__getitem__, told.features)), told) for told in sentences(text)]
 
 
 @dataclass(slots=True)

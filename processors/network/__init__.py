@@ -11,6 +11,7 @@ A claim that shares nearly all its words with a known one is the same node, said
 few newest nodes that share its words (record.Index). Confidence is of the network's shape alone (confidence.py); at a
 change it is moved for what is near, and a pass over the whole network, which a consolidation begins and which goes on
 in slices with whatever happens next, makes it exact (sleep.py). Which of two contradicting nodes holds: conflicts.py.
+A model may name links of what different turns say and generalise it (jobs): its links take the place of rules' ones.
 
 Source: Cognitive Context Management, theses 2 to 5.
 """
@@ -18,7 +19,7 @@ Source: Cognitive Context Management, theses 2 to 5.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
 from processors.consolidation import ConsolidationRan
 from processors.contradictions import (
@@ -38,17 +39,19 @@ from processors.network.events import (
     QuestionRaised,
     Relation,
 )
-from processors.network.net import NAME, SUSPECTED, Net, NetParams, cut, kind_of, saying
+from processors.network.jobs import JOBS
+from processors.network.net import NAME, SUSPECTED, WRITTEN, Net, NetParams, cut, kind_of, saying
 from processors.network.reasons import READS, reasons, stems_of
-from processors.network.record import Asking, Index, Made, Saying, heft, weight
+from processors.network.record import STANDING, Asking, Index, Made, Saying, heft, weight
 from processors.network.section import KNOWN
 from processors.network.sleep import begin, go_on
 from processors.open_efforts.events import EffortConcluded
-from streams.core.events import Outside, TurnRecorded, TurnRetracted
+from streams.core.events import KnowledgeWritten, Outside, TurnRecorded, TurnRetracted
 from streams.core.params import param
 from streams.core.processor import RAW, Derived, Processor, Raw, State, on, otherwise
 from streams.core.read_model import Keep, read_model
 from streams.core.text.commonness import CLASSES, ORDINARY
+from streams.core.text.masking import generalised
 from streams.core.text.telling import excerpt, sentences
 
 
@@ -58,7 +61,11 @@ class NetworkParams(NetParams):
     called: int = param(3, "nodes", "of other sessions that a user's turn calls for: a few lines", ge=0, le=8)
     fit: float = param(1.6, "rare words", "shared with the turn: one rare word and another", gt=0)
     cover: float = param(0.34, "share of words", "of the node that the turn has, too", ge=0, le=1)
+    written: float = param(0.8, "weight", "of an edge that a model names: as what somebody says follows", ge=0, le=1)
     slice: int = param(16, "nodes", "that a pass looks at with one event: bounded work (law 4)", ge=1, le=64)
+    ticks: int = param(
+        256, "ticks", "that a pass asks for in an idle space: 4,096 nodes", "each stays in the log", ge=1
+    )
     prune: float = param(90.0, "days", "what lost, or what nobody said again and nothing links, is dropped", gt=0)
     brief: int = param(10, "tokens", "of a node that fits what is known; its turns have the rest", "thesis 5", ge=4)
     agree: int = param(2, "sessions", "that say the same: it is a principle", ge=2, le=12)
@@ -301,6 +308,30 @@ def _retracted(params: NetworkParams, state: State, fact: TurnRetracted, raw: Ra
     return [*out, *net.finish()]
 
 
+def _written(
+    params: NetworkParams, state: State, fact: KnowledgeWritten, raw: Raw[KnowledgeWritten]
+) -> Sequence[Derived]:
+    """A model's links take the place of those that rules made; what it says in general may be shared."""
+    out = go_on(params, state, fact) if state.index(Index).looking else []
+    net = Net(params, state, fact)
+    for one, other, kind in fact.links:
+        source, target = net.pair(one, other) if {one, other} <= {*fact.turns} else (0, 0)
+        if source == target:
+            continue
+        if kind == "contradiction":
+            net.clash(max(source, target), min(source, target), WRITTEN, params.written)
+        else:
+            net.link(source, target, cast(Relation, kind), WRITTEN, params.written, [one, other])
+    general, said = generalised(fact.general), net.of_turn(fact.turns[0])
+    if general and said:
+        number = max(said, key=lambda n: (net.node(n).kind == "conclusion", len(net.node(n).sources), -n))
+        node = net.node(number)
+        if node.layer and node.status in STANDING:
+            node.layer, node.general = max(node.layer, 2), general
+            net.touch(number, "a model says it in general")
+    return [*out, *net.finish()]
+
+
 def _slept(params: NetworkParams, state: State, ran: ConsolidationRan, raw: Raw[Any]) -> Sequence[Derived]:
     """A consolidation begins a pass over the whole network."""
     return begin(state, ran)
@@ -313,7 +344,7 @@ def _passed(params: NetworkParams, state: State, fact: Outside, raw: Raw[Any]) -
 
 PROCESSOR = Processor(
     name="network",
-    version=1,
+    version=2,
     params=NetworkParams,
     takes=(
         on(ArtifactMade, _artifact),
@@ -324,6 +355,7 @@ PROCESSOR = Processor(
         on(ContradictionSuspected, _contradicted),
         on(BeliefRestored, _restored),
         on(ConsolidationRan, _slept),
+        on(KnowledgeWritten, _written),
         on(TurnRecorded, _turn),
         on(TurnRetracted, _retracted),
         otherwise(_passed),
@@ -340,5 +372,6 @@ PROCESSOR = Processor(
         ),
         readings={"known": known},
         sections=(KNOWN,),
+        jobs=JOBS,
     ),
 )

@@ -4,7 +4,7 @@ support(n)  sum over its first turns of how far who said it is relied on, + `edg
             x 2^(-age / half_life), age: how many whole days before the other it was last said
 facts       the newer one holds with `m` times the older one's support; m = 2, 3 where the older one is well
             supported, 5 where much rests on it; the older one holds with twice the newer one's; else it is open
-doubts      contradictions less likely than `heard` contest nothing until they are judged
+doubts      contradictions less likely than `heard`, and those of one sitting, contest nothing until they are judged
 own         what somebody says of himself changes when he says so, and a judgment decides
 preferences coexist: of two persons always, of one until he declares a change
 """
@@ -29,6 +29,9 @@ class ConflictParams(ConfidenceParams):
     assistant: float = param(0.6, "reliability 0..1", "of a model's", ge=0, le=1)
     tool: float = param(0.9, "reliability 0..1", "of what a program returned, and of instructions", ge=0, le=1)
     heard: float = param(0.8, "likelihood 0..1", "of a contradiction that contests what is known", "tuned", ge=0, le=1)
+    near: float = param(
+        4.0, "hours", "within a session, by when what differs is more likely the same in other words", ge=0
+    )
     edge: float = param(0.3, "statements", "a node that speaks for another counts so much of a statement", ge=0)
     half_life: float = param(180.0, "days", "a statement half a year older than the other counts half", gt=0)
     newcomer: float = param(2.0, "times", "the support that a newer statement needs", "thesis 3 of the paper", ge=1)

@@ -66,14 +66,14 @@ class KnowledgeLinked:
     target: str
     kind: Relation
     rule: str
-    """What made it: because, so, means, example, unlike, again, narrower, shared words; or of a contradiction how it
-    shows (see contradictions)."""
+    """What made it: because, so, means, example, unlike, again, narrower, shared words, written (by a model); or of a
+    contradiction how it shows (see contradictions)."""
     weight: float
     turns: list[str]
     """Where it was said."""
     outcome: str
     """stands, or gone. Of a contradiction: newer or older (which one holds), both (they do not exclude each other),
-    open, or gone."""
+    open, doubted (it contests nothing until it is judged), or gone."""
     type: Literal["knowledge-linked.v1"] = "knowledge-linked.v1"
 
 

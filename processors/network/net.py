@@ -14,6 +14,7 @@ from processors.network.reasons import denies, has, stems_of
 from processors.network.record import (
     CLASHES,
     EDGES,
+    KEPT,
     OF_TURN,
     SERVES,
     SOURCES,
@@ -31,7 +32,7 @@ from processors.network.record import (
     key,
     told,
 )
-from streams.core.events import TurnRecorded
+from streams.core.events import HOUR, TurnRecorded
 from streams.core.params import param
 from streams.core.processor import Derived, Raw, State, derived_id, r6
 
@@ -43,6 +44,8 @@ HOPS = 4
 """Edges that a change reaches at most: along more a path is below the floor of confidence."""
 SUSPECTED = "suspected"
 """The rule of a contradiction that is only suspected: it contests nothing until it is judged."""
+WRITTEN = "written"
+"""The rule of an edge that a model named."""
 FITTING = frozenset(("narrower", "shared words", "again"))
 """Rules of edges by which a node fits what is known: made once for a pair."""
 _NUMBERS = re.compile(r"\d+")
@@ -197,13 +200,13 @@ class Net:
             return False
         one, other = self.node(source), self.node(target)
         if kind != "contradiction":
-            linked = any(row[0] == target for row in one.support) or any(row[0] == source for row in other.support)
-            if linked and rule in FITTING:
+            linked = [*_rows(one, target), *_rows(other, source)]
+            if (linked and rule in FITTING) or (rule != WRITTEN and any(row[2] == WRITTEN for row in linked)):
                 return False
             if [source, kind, rule, r6(weight)] in [old[:4] for old in other.support]:
                 return False
             row = [source, kind, rule, r6(weight), one.sources[0][0] if one.sources else "", one.id]
-            kept = [old for old in other.support if old[0] != source]
+            kept, known = [old for old in other.support if old[0] != source], _rows(other, source)
             rows = sorted([*kept, row], key=lambda row: (-row[3], row[4], row[5]))
             kept_in = rows[:EDGES]
             if row not in kept_in or (target not in one.serves and len(one.serves) >= SERVES):
@@ -211,6 +214,13 @@ class Net:
             for lost in rows[EDGES:]:
                 self._unserve(lost[0], target)
             other.support = kept_in
+            for old in _rows(one, target) if rule == WRITTEN else ():  # the other way round
+                self._gone(other, one, old)
+                one.support = [row for row in one.support if row is not old]
+                other.serves = [number for number in other.serves if number != source]
+            for old in known:
+                if old[1] != kind:
+                    self._gone(one, other, old)
             if target not in one.serves:
                 one.serves = [*one.serves, target]
             self.touch(source, f"speaks for {other.id}")
@@ -218,6 +228,16 @@ class Net:
         outcome = "both" if kind == "contradiction" else "stands"
         self._told(one, other, kind, rule, weight, turns, outcome)
         return True
+
+    def _gone(self, one: Node, other: Node, row: Sequence[Any]) -> None:
+        """An edge stands no longer."""
+        self._told(one, other, row[1], row[2], 0.0, [], "gone")
+
+    def pair(self, source: str, target: str) -> tuple[int, int]:
+        """Of the nodes that two turns say those two that share most; twice 0 where one says none."""
+        pairs = [(one, other) for one in self.of_turn(source) for other in self.of_turn(target) if one != other]
+        shared = [heft([*{*self.node(one).stems} & {*self.node(other).stems}]) for one, other in pairs]
+        return pairs[shared.index(max(shared))] if pairs else (0, 0)
 
     def _unserve(self, number: int, target: int) -> None:
         node = self.node(number)
@@ -265,9 +285,9 @@ class Net:
     def clash(self, newer: int, older: int, rule: str, weight: float) -> None:
         """Two nodes contradict each other."""
         one, other = self.node(newer), self.node(older)
-        if newer == older or one.status not in (*STANDING, "history") or other.status not in (*STANDING, "history"):
+        if newer == older or one.status not in KEPT or other.status not in KEPT:
             return
-        declared = rule not in ("differs", SUSPECTED)
+        declared = rule not in ("differs", SUSPECTED, WRITTEN)
         for node, against, is_newer in ((one, older, True), (other, newer, False)):
             kept = [row for row in node.clashes if row[0] != against][-(CLASHES - 1) :]
             node.clashes = [*kept, [against, rule, is_newer, declared, "new"]]
@@ -279,8 +299,9 @@ class Net:
         rows = [row for row in one.clashes if row[0] == older], [row for row in other.clashes if row[0] == newer]
         if not (rows[0] and rows[1]):
             return
-        doubted = 0 < weight < self.params.heard and rule != "judged"
-        outcome = "both" if doubted else decide(self.params, one, other, rule, declared)
+        outcome = (
+            "doubted" if self._doubted(one, other, rule, weight) else decide(self.params, one, other, rule, declared)
+        )
         theirs, mine = {"newer": ("lost", "won"), "older": ("won", "lost")}.get(outcome, (outcome, outcome))
         was = rows[0][0][4]
         if was == mine:
@@ -291,6 +312,13 @@ class Net:
         self._stand(older, f"against {one.id}: {outcome}")
         if outcome == "open":
             self._ask(newer, older)
+
+    def _doubted(self, one: Node, other: Node, rule: str, weight: float) -> bool:
+        """Whether a contradiction is not likely enough to contest anything."""
+        if rule == "judged" or not weight:
+            return False
+        near = one.session == other.session and abs(one.at - other.at) < self.params.near * HOUR
+        return weight < self.params.heard or (near and rule != WRITTEN)
 
     def _stand(self, number: int, why: str) -> None:
         """Where a node stands, by its conflicts."""
@@ -313,7 +341,7 @@ class Net:
         other.clashes = [row for row in other.clashes if row[0] != newer]
         self._told(one, other, "contradiction", "judged", 0.0, [], "gone")
         for number in (newer, older):
-            if self.node(number).status in (*STANDING, "history"):
+            if self.node(number).status in KEPT:
                 self._stand(number, "no conflict any more")
 
     def _ask(self, newer: int, older: int) -> None:
@@ -380,9 +408,18 @@ class Net:
         return self.out
 
 
+def _rows(node: Node, number: int) -> list[list[Any]]:
+    """The edge by which a node with that number speaks for a node, if there is one."""
+    return [row for row in node.support if row[0] == number]
+
+
 def cut(text: str, most: int = TEXT) -> str:
-    """A text on one line, bounded in bytes."""
-    return " ".join(text.split()).encode()[:most].decode(errors="ignore")
+    """A text on one line, bounded in bytes; no word is broken."""
+    line = " ".join(text.split())
+    if len(line.encode()) <= most:
+        return line
+    whole, _, _ = (short := line.encode()[:most].decode(errors="ignore")).rpartition(" ")
+    return whole or short
 
 
 def agree(one: str, other: str, exactly: bool = True) -> bool:

@@ -21,6 +21,7 @@ from typing import NamedTuple
 from streams.core.text.commonness import CLASSES, LIGHT
 from streams.core.text.cues import FOLDED
 from streams.core.text.languages import language
+from streams.core.text.marks import Marks
 from streams.core.text.telling import excerpt, sentences
 from streams.core.text.terms import terms
 
@@ -28,11 +29,11 @@ READS, MOST, STEM, STEMS, LEAST = 480, 2, 24, 12, 3
 """Characters of a turn that are read, reasons of it, characters and number of stems, and how many telling stems a claim
 and its reason have together."""
 _TABLE: dict[str, dict[str, list[str]]] = {}
-_WORDS: dict[str, dict[str, frozenset[str]]] = {"no": {}, "taste": {}, "always": {}}
+_WORDS: dict[str, dict[str, frozenset[str]]] = {"no": {}, "taste": {}, "always": {}, "open": {}}
 for _code, _cues in tomllib.loads(files(__package__).joinpath("cues.toml").read_text("utf-8")).items():
     _TABLE[_code] = {name: cue for name, cue in _cues.items() if isinstance(cue, list)}
     for _name, _found in _WORDS.items():
-        _found[_code] = frozenset(_cues[_name].translate(FOLDED).split())
+        _found[_code] = frozenset(_cues.get(_name, "").translate(FOLDED).split())
 _UNSPACED = frozenset(("zh", "ja"))
 _JOINED = frozenset(("denn", "car"))
 """Words that give a reason behind a comma alone."""
@@ -47,10 +48,28 @@ _MARKS = (
 )
 _ALL_MARKS = (*_MARKS, "heißt", "así que", "因", "所以", "由于", "例", "なぜ", "だから", "つまり", "不像")
 """Parts of a turn that may reason, and those where it is not ASCII alone: others are not read."""
+_MAY_REASON = Marks(*_ALL_MARKS)
 _HEDGED = re.compile(
-    r"[,;:\s–—-]+(?:and|just|only|partly|mainly|mostly|simply|probably|maybe|perhaps|und|et|y)?$", re.I
+    r"[,;:\s–—-]+(?:(?:and|just|only|partly|mainly|mostly|simply|probably|maybe|perhaps|und|et|y)[,\s]*)*$", re.I
 )
-_NOT_SO = re.compile(r"(?:that|far|much|many|long|to speak|what|why|how|as|called|on\b|is|are|was|do|did)\b", re.I)
+_MARKED = re.compile(r"\{[a-z]+\}|^\S{2,24}:\s+")
+"""What a transcriber marked, and who is spoken to: neither is said."""
+_FILLER = r"(?:u+h+m*|u+m+|e+rm?|e+h+|h+m+|mm+|ä+h+m*|ö+h+m*|euh+)"
+_FILLERS = re.compile(rf"(?:,\s*)?\b{_FILLER}\b(?:\s*,)?", re.I)
+_LED = re.compile(
+    r"^(?:(?:so|and|but|well|yeah|yes|yep|ok|okay|right|oh|like|also|und|aber|ja|et|mais|oui|y|pero|sí|i mean|you know"
+    r"|for instance|for example|of course|zum beispiel|par exemple|por ejemplo)\b[\s,]*)+", re.I
+)  # fmt: skip
+_IF = re.compile(r"\b(?:if|whether|wenn|falls|ob|si)\b[^,]*$", re.I)
+"""A claim that ends in a condition: it is not said what the reason is of."""
+_ASKS = re.compile(
+    r"(?:is|are|was|were|can|could|do|does|did|will|would|should|has|have)(?:n't)? (?:i|you|we|they|he|she|it|there|the"
+    r"|this|that|any|some)", re.I
+)  # fmt: skip
+"""How a claim begins that is a question, with or without its mark."""
+_NOT_SO = re.compile(
+    r"(?:that|far|much|many|long|to speak|what|why|how|as|called|help me|on\b|is|are|was|do|did)\b", re.I
+)
 
 
 class Reason(NamedTuple):
@@ -132,6 +151,8 @@ def has(kind: str, text: str) -> bool:
 
 def reasons(content: str) -> Sequence[Reason]:
     """What a turn reasons, in its order, at most `MOST`."""
+    if not _MAY_REASON.may_be_in(content):
+        return ()
     lower = content[:READS].lower()
     for mark in _MARKS if lower.isascii() else _ALL_MARKS:
         if mark in lower:
@@ -156,6 +177,7 @@ def reasons(content: str) -> Sequence[Reason]:
 def _read(text: str, before: str, code: str) -> list[Reason]:
     """What one sentence reasons, with the one before it."""
     unlike, again = _beside(code)
+    text = _MARKED.sub("", text)
     if match := unlike.match(text):
         return [Reason("unlike", text, match[1])] if _says(match[2]) else []
     for cue, pattern in _leading(code):
@@ -164,12 +186,23 @@ def _read(text: str, before: str, code: str) -> list[Reason]:
     for cue, pattern, claims_first in _patterns(code):
         if match := pattern.match(text):
             one, other = _HEDGED.sub("", match[1]), match[2].strip(" ,;:–—-")
-            if (cue == "so" and _NOT_SO.match(other)) or _ends_in_no(one):
+            if (cue == "so" and _NOT_SO.match(other)) or _ends_in_no(one) or (cue == "because" and _IF.search(one)):
                 continue
+            one, other = _whole(one, code), _whole(other, code)
             target, source = (one, other) if claims_first else (other, one)
-            if _says(target, source) and _says(source, target):
+            if not _ASKS.match(target) and _says(target, source) and _says(source, target):
                 return [Reason(cue, target, source)]
     return [Reason("again", text, "")] if again.search(text) and _says(text) else []
+
+
+def _whole(clause: str, code: str) -> str:
+    """What a clause says, without what only fills it or leads into it; "" where it breaks off."""
+    said = " ".join(_FILLERS.sub(" ", clause).split())
+    if code in _UNSPACED:
+        return said
+    said = _LED.sub("", said).strip(" ,;:–—-") or said
+    words = _folded(said)
+    return "" if len(words) < LEAST or words[-1] in _WORDS["open"].get(code, ()) else said
 
 
 def _says(text: str, other: str = "") -> bool:

@@ -20,6 +20,7 @@ WEIGHTS, NUMBERED = (0.0, 0.35, 0.6, 1.0), 1.5
 """What a shared stem says, by its class (see commonness); one that is rare and has a digit."""
 STANDING = ("current", "open")
 """Nodes that are known; others are history."""
+KEPT = (*STANDING, "history")
 
 
 @dataclass(slots=True)
@@ -92,6 +93,8 @@ class Count:
     """Of the pass that is under way, 0 where none is."""
     due: int = 0
     """When it began: the time of the `due/` key that asks for a tick, so that it goes on where nobody speaks."""
+    asked: int = 0
+    """Ticks that it asked for since the last consolidation."""
     cursor: int = 0
     """The node that was last looked at to be pruned."""
     done: list[int] = field(default_factory=list)

@@ -1,8 +1,9 @@
 """The pass over the network that a consolidation begins: what no single change can do.
 
 It looks at each node that a change since the last pass may have reached (`Stale`): all others are as they would be
-found. It goes on in slices of a few nodes with each event that follows, and asks for ticks of the clock where none
-does, all dated at the consolidation. Of each node it
+found. It goes on in slices of a few nodes with each event that follows. Where none does it asks for ticks of the clock,
+all dated at the consolidation: at most `ticks`, for each is an event in the log; the rest waits for talk or for the
+next consolidation. Of each node it
 
     merges    what says the same as an older node
     links     what shares its words with nodes that were not at hand when it was made
@@ -25,7 +26,7 @@ from processors.consolidation import ConsolidationRan
 from processors.network.events import NetworkSlept
 from processors.network.net import FITTING, Net
 from processors.network.reasons import has
-from processors.network.record import EDGES, SERVES, SOURCES, STANDING, Count, Due, Index, Node, Stale, key
+from processors.network.record import EDGES, KEPT, SERVES, SOURCES, Count, Due, Index, Node, Stale, key
 from streams.core.events import DAY
 from streams.core.processor import Derived, State
 from streams.core.text.masking import generalised
@@ -50,11 +51,13 @@ class _Pass:
 
 
 def begin(state: State, ran: ConsolidationRan) -> Sequence[Derived]:
-    """A pass begins, unless one is under way or there is nothing to look at."""
+    """A pass begins where there is something to look at; one that is under way asks for ticks again."""
     count = state.get("count", Count)
-    if count is None or not count.nodes or count.slices:
+    if count is None or not count.nodes:
         return ()
-    count.slices, count.run, count.due, count.done = 1, count.run + 1, ran.at, [0] * 6
+    if not count.slices:
+        count.slices, count.run, count.due, count.done = 1, count.run + 1, ran.at, [0] * 6
+    count.asked = 0
     state.put("count", count)
     state.put(_due(count), Due())
     state.index(Index).looking = True
@@ -88,8 +91,9 @@ def go_on(params: NetworkParams, state: State, fact: Any) -> list[Derived]:
                 writes += 1
     out = net.finish(slept=True)
     if state.keys("stale/", 1):
-        count.slices += 1
-        state.put(_due(count), Due())
+        count.slices, count.asked = count.slices + 1, count.asked + 1
+        if count.asked < params.ticks:
+            state.put(_due(count), Due())
     else:
         out.append(NetworkSlept(fact.space, "", count.due, count.run, *_counted(count)))
         count.slices = 0
@@ -106,7 +110,7 @@ def _counted(count: Count) -> tuple[int, int, int, int, int, int]:
 def _prune(params: NetworkParams, net: Net, number: int, count: Count) -> None:
     """Drops a node that nothing supported for long."""
     node = net.node(number)
-    if node.at < count.due - params.prune * DAY and node.status in (*STANDING, "history") and _idle(node):
+    if node.at < count.due - params.prune * DAY and node.status in KEPT and _idle(node):
         net.end(number, "pruned", "nothing supported it for long")
         count.done[PRUNED] += 1
 
@@ -115,7 +119,7 @@ def _look(params: NetworkParams, net: Net, number: int, count: Count) -> int:
     """Looks at one node; about how many records that changed."""
     node, done = net.node(number), count.done
     done[LOOKED] += 1
-    if node.status not in (*STANDING, "history"):
+    if node.status not in KEPT:
         return 0
     if node.status == "history":
         return _move(params, net, number, node, done)

@@ -254,8 +254,9 @@ def _found(reading: _Reading, known: Sequence[str], fresh: Sequence[str], forms:
     found: dict[str, list[str]] = {}
     unsure = bool(fresh) or any(len(reading.names[word]) > 1 for word in known)
     # Why not always: most names that are said are those of people who are known, and looking costs.
-    if unsure or shows_people(forms) or any(reading.object(reading.names[w][0]).kind != "person" for w in known):
-        for shown in people(turn.content):
+    related = shows_people(forms)
+    if unsure or related or any(reading.object(reading.names[w][0]).kind != "person" for w in known):
+        for shown in people(turn.content, related):
             told.setdefault(shown.word, shown.role)
     whole = runs(turn.content) if unsure else {}
     spoken = {word for words in whole.values() for word in map(bare_name, words.split())}
@@ -314,7 +315,7 @@ def _state(reading: _Reading, speaker: str, found: dict[str, list[str]], persons
             reading.mention(id, "named")
             reading.state_of(id, Statement(cut(sentence), "rule", 0.8, False, False), stated)
             continue
-        told = read_statement(sentence)
+        told = read_statement(sentence, bool(found or persons))
         if told is None:
             continue
         about = [id for id, names in found.items() if id != speaker and _leads(sentence, names)]
@@ -390,7 +391,7 @@ def _restored(params: ObjectsParams, state: State, belief: BeliefRestored, raw: 
 
 PROCESSOR = Processor(
     name="objects",
-    version=1,
+    version=2,
     reads=(RAW, "ttl_escalations", "contradictions", "tasks"),
     params=ObjectsParams,
     takes=(

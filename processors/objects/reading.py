@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from processors.objects.events import Says
 from streams.core.text.commonness import CLASSES
 from streams.core.text.cues import COMMON, STOP
+from streams.core.text.marks import Marks
 from streams.core.text.telling import excerpt
 from streams.core.text.terms import WORDS
 
@@ -31,6 +32,9 @@ _KINDS: tuple[tuple[Says, re.Pattern[str], float], ...] = (
 )
 """What a statement tells, by the first that its words match, and how strong it is."""
 _CALLS = {name: frozenset(words.split()) for name, words in _TABLE["calls"].items()}
+_BROKEN = frozenset("}-–—…")
+"""What a sentence ends with that breaks off."""
+_MAY_RULE = Marks(*_CALLS["rule"])
 _YOU = frozenset(("you", "your", "yours", "you're", "you've", "you'll", "you'd"))
 _BEGINS = frozenset(fragment.split(" ")[0] for fragment in _TABLE["words"]["bare"])
 _STOPS = {ord(mark): " " for mark in '.,;:!?()"“”…'} | {ord("’"): "'"}
@@ -83,10 +87,11 @@ def sentences(content: str) -> list[str]:
     return [text for text in found if text and text.rstrip()[-1:] not in "?？"]
 
 
-def statement(sentence: str) -> Statement | None:
-    """What a sentence states; None where it is too short, tells nothing, or only answers the other."""
+def statement(sentence: str, named: bool = True) -> Statement | None:
+    """What a sentence states; None where it is too short, breaks off, is a line of a list, asks the other for
+    something, tells nothing, or only answers; where nobody is `named` also where it does not tell of its speaker."""
     plain = sentence.split()
-    if len(plain) < LEAST:
+    if len(plain) < LEAST or plain[0][0] in "-*#•|" or sentence.rstrip(" .")[-1:] in _BROKEN:
         return None
     words = {*sentence.lower().translate(_STOPS).split()}
     manner = not _CALLS["manner"].isdisjoint(words) and bool(_KINDS[0][1].search(sentence))
@@ -96,7 +101,9 @@ def statement(sentence: str) -> Statement | None:
     mine = not _CALLS["mine"].isdisjoint(words) or (
         bare.split(" ", 1)[0].lower() in _BEGINS and bool(_BARE.match(bare))
     )
-    if not _tells(plain, 2 if mine else 1):
+    if "please" in words and not manner:
+        return None
+    if not (mine or manner or named) or not _tells(plain, 2 if mine else 1):
         return None
     told: tuple[Says, float] = ("manner", 0.95) if manner else ("fact", 0.5)
     for says, pattern, strength in () if manner else _KINDS[1:]:
@@ -117,9 +124,10 @@ def shows_people(forms: Sequence[str]) -> bool:
     return not VALUES.keys().isdisjoint(forms)
 
 
-def people(content: str) -> Iterator[Person]:
-    """Whom a turn's words show to be people, folded to lower case; those whose role is told first."""
-    for found in _RELATED.finditer(content):
+def people(content: str, related: bool = True) -> Iterator[Person]:
+    """Whom a turn's words show to be people, folded to lower case; those whose role is told first. `related`: it has a
+    word for who somebody is to its speaker."""
+    for found in _RELATED.finditer(content) if related else ():
         yield Person((found["name"] or found["other"]).lower(), (found["role"] or found["is"]).lower())
     for pattern in (_BEFORE, _BEHIND):
         for found in pattern.finditer(content):
@@ -141,7 +149,7 @@ def runs(content: str) -> dict[str, str]:
 
 def may_rule(content: str) -> bool:
     """Whether a turn has a word for what demands something."""
-    return any(word in content for word in _CALLS["rule"])
+    return _MAY_RULE.may_be_in(content) and any(word in content for word in _CALLS["rule"])
 
 
 def rule(sentence: str) -> str:
@@ -155,7 +163,7 @@ def rule(sentence: str) -> str:
 
 def written(content: str, name: str) -> str:
     """A name as it stands in a turn, given as it is folded."""
-    found = next((word for word in content.split() if bare_name(word) == name), name)
+    found = next((word for word in content.split() if name in word.lower() and bare_name(word) == name), name)
     return bare_genitive(found.strip('.,;:!?"“”()'))
 
 

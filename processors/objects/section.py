@@ -10,6 +10,7 @@ that of the strongest statement. Source: three-column working memory.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
+from datetime import datetime, timedelta
 from itertools import islice
 from typing import Any, NamedTuple
 
@@ -20,11 +21,13 @@ from streams.core.clock import to_local
 from streams.core.params import Params, param
 from streams.core.processor import derived_id
 from streams.core.section import Ask, Piece, Reader, Section
+from streams.core.text.languages import language
 from streams.core.text.terms import terms
+from streams.core.text.times import named
 
 PAPER = "three-column working memory"
-READ, SAID = 24, 48
-"""Objects of a session and statements of an object that are read, the newest."""
+READ, SAID, DUE = 24, 48, 3
+"""Objects of a session and statements of an object that are read, the newest; deadlines that are told."""
 
 
 class ObjectSectionParams(Params):
@@ -53,6 +56,9 @@ class ObjectColumnParams(Params):
     steps: int = param(2, "steps", "from what is named to what it was mentioned with", PAPER, ge=0, le=3)
     quarter: float = param(1.5, "factor", "of urgency in the last two weeks of a quarter", PAPER, ge=1)
     year: float = param(2, "factor", "of urgency in the last two weeks of a year", PAPER, ge=1)
+    deadline: float = param(1.5, "factor", "of urgency where a deadline is near", PAPER, ge=1)
+    near: float = param(2, "days", "a deadline so far ahead is near", ge=0)
+    ahead: float = param(14, "days", "deadlines that are told: the next two weeks", ge=0)
     month: float = param(1.2, "factor", "of urgency in the last three days of a month", PAPER, ge=1)
 
 
@@ -102,9 +108,7 @@ def _piece(told: ObjectStated, reason: str, worth: float) -> Piece:
 
 
 def column(params: Any, own: ObjectColumnParams, ask: Ask, read: Reader) -> Iterator[Piece]:
-    """The most salient objects with what is known of them; first what time it is."""
-    time, urgency = _season(own, ask.now)
-    yield Piece("time", "what time it is", 0.2 * urgency, f"- now: {time}" + f" (urgency x{urgency:g})" * (urgency > 1))
+    """The most salient objects with what is known of them; first what time it is, and what of theirs is due."""
     turns = {turn: place for place, turn in enumerate(_recent(read, ask, own.turns))}
     task, notes = _words(read, ask, turns)
     found: dict[str, tuple[float, Known]] = {}
@@ -123,6 +127,7 @@ def column(params: Any, own: ObjectColumnParams, ask: Ask, read: Reader) -> Iter
             if salience and step < own.steps:
                 near += [derived_id("object", ask.space, name) for name in one.object.near]
         front = near
+    yield _time(own, ask.now, [told for _, one in found.values() for told in one.said if told.says == "deadline"])
     ranked = sorted(found.values(), key=lambda entry: (-entry[0], entry[1].object.object))
     for salience, one in ranked[: own.most]:
         if salience >= own.least:
@@ -165,6 +170,22 @@ def _words(read: Reader, ask: Ask, last: Collection[str]) -> tuple[list[str], li
     surfaced = [note for note, one in read.kept(NoteSurfaced, newest).items() if one.turn in last]
     noted = [f"{one.content} {one.context}" for one in read.kept(NoteOpened, surfaced).values()]
     return terms("\n".join(said))[0], terms("\n".join(noted))[0]
+
+
+def _time(own: ObjectColumnParams, now: int, deadlines: Sequence[ObjectStated]) -> Piece:
+    """What time it is, the next deadlines, and how much more pressing all that makes what is due."""
+    (time, urgency), moment = _season(own, now), to_local(now, "UTC")
+    due: list[tuple[datetime, str]] = []
+    for told in deadlines:
+        text = " ".join(told.text.split())
+        when = next(iter(named(text, language(text, text.lower().split()), to_local(told.at, "UTC"))), None)
+        if when is not None and moment <= when.moment <= moment + timedelta(days=own.ahead):
+            due.append((when.moment, f"; by {when.moment:%A %d %B}: {text} [{told.turn}]"))
+    due.sort()
+    if due and due[0][0] - moment <= timedelta(days=own.near):
+        urgency = max(urgency, own.deadline)
+    line = f"- now: {time}" + f" (urgency x{urgency:g})" * (urgency > 1) + "".join(said for _, said in due[:DUE])
+    return Piece("time", "what time it is", min(1.0, 0.2 * urgency), line, data={"urgency": urgency})
 
 
 def _season(own: ObjectColumnParams, now: int) -> tuple[str, float]:

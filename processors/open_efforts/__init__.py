@@ -44,6 +44,7 @@ from streams.core.events import (
     EffortReopened,
     ImportanceFlagged,
     TitleWritten,
+    TurnRecorded,
     TurnRetracted,
 )
 from streams.core.processor import RAW, Derived, Processor, Raw, State, on
@@ -65,6 +66,9 @@ __all__ = [
 ]
 
 
+_ANSWERS = frozenset(("declaration", "convergence"))
+HARDLY = -180
+"""Hundredths of log odds by which words speak of an end: below it thanks and a yes are courtesies."""
 SUMMARY = 72
 """Tokens kept of the summary of a segment."""
 
@@ -109,6 +113,30 @@ def _progressed(params: OpenEffortsParams, state: State, event: SegmentSummarize
     return out
 
 
+def _goes_on(params: OpenEffortsParams, state: State, event: SegmentConcluded, raw: Raw[Any], effort_id: str) -> bool:
+    """Whether a segment's conclusion leaves its effort open.
+
+    An answer that was found or declared does, words of which it is in doubt what work they are about, and a user's
+    words that hardly speak of an end, unless they part or trouble is over. So does work that goes on in the very turn
+    by which it is known that an earlier one may have ended it.
+    """
+    if event.pattern in _ANSWERS:
+        return True
+    if not isinstance(raw.event, TurnRecorded):
+        return False
+    index = state.index(active)
+    ended = recently(state, index, event.turn)
+    if ended is not None and ended.share < params.certain:
+        return True
+    if raw.event.role != "user":
+        return False
+    if raw.event.id != event.turn:
+        said = recently(state, index, raw.event.id)
+        return said is not None and said.effort == effort_id
+    mended = event.pattern == "resolution" or "closing" in raw.text.cues
+    return raw.text.acts[0] < HARDLY and not mended
+
+
 def _concluded(params: OpenEffortsParams, state: State, event: SegmentConcluded, raw: Raw[Any]) -> Sequence[Derived]:
     """An effort is done when all its live segments of the session where it was worked on last are concluded."""
     out: list[Derived] = []
@@ -116,7 +144,7 @@ def _concluded(params: OpenEffortsParams, state: State, event: SegmentConcluded,
     said = recently(state, index, event.turn)
     effort_id = (said.effort if said else "") or main_of(state, event.session, event.segment)
     effort = state.get(f"effort/{effort_id}", Effort) if effort_id else None
-    if effort is None or effort.status == "concluded":
+    if effort is None or effort.status == "concluded" or _goes_on(params, state, event, raw, effort_id):
         return out
     effort.live = [live for live in effort.live if live != event.segment]
     if not effort.live and not effort.declared:
@@ -133,7 +161,7 @@ def _concluded(params: OpenEffortsParams, state: State, event: SegmentConcluded,
 
 PROCESSOR = Processor(
     name="open_efforts",
-    version=4,
+    version=5,
     reads=(RAW, "manifest"),
     params=OpenEffortsParams,
     takes=(

@@ -18,15 +18,13 @@ from collections.abc import Mapping
 from functools import cached_property
 from math import exp, log
 from operator import mul
-from typing import TYPE_CHECKING
-
-from pydantic import field_validator
+from typing import TYPE_CHECKING, Annotated
 
 from processors.open_efforts.index import Active, Scene
 from processors.open_efforts.matching import LOGS, slots_of
 from processors.open_efforts.records import Effort
 from processors.open_efforts.topics import TELLS
-from streams.core.params import Params, param
+from streams.core.params import Params, completed, param
 from streams.core.processor import State
 from streams.core.text import Text
 from streams.core.text.commonness import CLASSES
@@ -54,19 +52,22 @@ SHARED = (
     "another's",
     "words, dense",
     "other names",
+    "turns",
+    "since",
 )
 """Of an effort: rarity of the shared words; their share of the turn's; of shared names; whether nothing is shared; the
-share that its last answer spoke of; how many words it has (log); rarity of
-shared words times that; whether only other users worked on it; rarity of shared words times how long turns of
-the session are (log); whether both have names and share none."""
+share that its last answer spoke of; how many words it has (log); rarity of shared words times that; whether only other
+users worked on it; rarity of shared words times how long turns of the session are (log); whether both have names and
+share none; how many turns it has, and how often another effort was gone on with since it was worked on last (log)."""
 STAYS = (
     "stays", "stays, asked", "stays, goes on", "stays, another user", "stays, length", "stays, greeting",
     "stays, shift", "stays, resume", "stays, young", "stays, done", "stays, cut", "stays, habit",
-    "stays, strange", "stays, dense",
+    "stays, strange", "stays, dense", "stays, said",
 )  # fmt: skip
 """Of the current effort: that it is; the turn before asked; was by the same; by another user; the turn's length (log);
 its cues; the effort has two turns at most; is concluded or was left with good-bye; a segment begins; how often the
-session's users stay (log odds); nothing is shared, times the length."""
+session's users stay (log odds); nothing is shared, times the length; what the
+turn's words say of staying (see streams/core/text/acts)."""
 RETURNS = ("returns", "returns, many", "returns, done", "returns, resume", "returns, dense")
 """Of the session's others: that it is one; how many there are (log); it is done; words of return."""
 ELSEWHERE = (
@@ -84,91 +85,108 @@ again."""
 BEGINS = (
     "new", "new, at first", "new, unheard", "new, length", "new, few", "new, many", "new, greeting", "new, opening",
     "new, shift", "new, also", "new, resume", "new, no user", "new, comes", "new, greets",
+    "new, said",
 )  # fmt: skip
 """Of a new one: the session has none yet; share of words that no effort has; the turn's length (log); two words at
 most; how many efforts there are (log); cues; no user has spoken; its speaker comes
-into a session under way and asks; who greets at first."""
+into a session under way and asks; who greets at first; what the turn's words say of opening."""
+ANSWERED = (
+    "answer, before", "answer, words", "answer, share", "answer, names", "answer, nothing", "answer, words of size",
+    "answer, new", "answer, unheard",
+)  # fmt: skip
+"""Of any, once an assistant has answered: its worth before, and what is seen of words that the answer adds (see
+second_look)."""
 NEAR, LAST = 4, 2
 """Efforts of other sessions that are weighed: by their words, and those last active."""
 _WORDS, _NAMES, _SIZE = 3.0, 2.0, 3.0
+_SILENT = [0, 0, 0]
 
 LEARNED: dict[str, float] = {
-    "words": 2.02,
-    "share": -0.89,
-    "names": -0.14,
-    "nothing": -0.56,
-    "asked": 1.19,
-    "size": -0.25,
-    "words of size": -0.56,
-    "another's": -1.06,
-    "words, dense": 0.03,
-    "other names": -0.64,
-    "stays": 3.0,
-    "stays, asked": 0.22,
-    "stays, goes on": -0.74,
-    "stays, another user": 0.0,
-    "stays, length": -0.43,
-    "stays, greeting": -0.22,
-    "stays, shift": -0.24,
-    "stays, resume": 0.43,
-    "stays, young": 0.83,
-    "stays, done": -0.36,
-    "stays, cut": -0.17,
-    "stays, habit": -0.76,
-    "stays, strange": 0.41,
-    "stays, dense": 0.55,
-    "returns": -1.73,
-    "returns, many": -0.68,
+    "words": 2.06,
+    "share": -0.76,
+    "names": 0.16,
+    "nothing": -0.77,
+    "asked": 0.91,
+    "size": 0.3,
+    "words of size": -0.68,
+    "another's": -0.94,
+    "words, dense": -0.07,
+    "other names": -0.41,
+    "stays": 1.83,
+    "stays, asked": 0.53,
+    "stays, goes on": -0.67,
+    "stays, another user": 0.02,
+    "stays, length": -0.33,
+    "stays, greeting": -0.15,
+    "stays, shift": -0.23,
+    "stays, resume": 0.13,
+    "stays, young": 0.98,
+    "stays, done": -0.27,
+    "stays, cut": -0.16,
+    "stays, habit": -0.46,
+    "stays, strange": 0.39,
+    "stays, dense": 0.67,
+    "returns": -2.04,
+    "returns, many": -0.95,
     "returns, done": -0.97,
-    "returns, resume": -0.39,
-    "returns, dense": 2.44,
-    "elsewhere": -1.37,
-    "elsewhere, at first": 0.55,
-    "elsewhere, many": 0.03,
-    "elsewhere, resume": 0.1,
-    "elsewhere, done": -1.93,
-    "elsewhere, share": 1.95,
-    "elsewhere, names": 0.33,
-    "elsewhere, dense": -1.16,
-    "new": 0.09,
-    "new, at first": -0.55,
-    "new, unheard": -1.01,
-    "new, length": 0.95,
-    "new, few": 0.37,
-    "new, many": -0.48,
-    "new, greeting": 2.95,
-    "new, opening": 0.98,
-    "new, shift": 0.19,
-    "new, also": 0.56,
-    "new, resume": -0.14,
-    "new, no user": -0.8,
-    "new, comes": 0.31,
-    "new, greets": 1.26,
+    "returns, resume": -0.5,
+    "returns, dense": 2.19,
+    "elsewhere": -0.56,
+    "elsewhere, at first": 0.43,
+    "elsewhere, many": 0.29,
+    "elsewhere, resume": 0.41,
+    "elsewhere, done": -1.2,
+    "elsewhere, share": 2.67,
+    "elsewhere, names": 0.16,
+    "elsewhere, dense": -0.7,
+    "new": 0.77,
+    "new, at first": -0.43,
+    "new, unheard": -1.27,
+    "new, length": 0.84,
+    "new, few": 0.28,
+    "new, many": -0.86,
+    "new, greeting": 2.84,
+    "new, opening": 0.58,
+    "new, shift": 0.29,
+    "new, also": 0.24,
+    "new, resume": -0.04,
+    "new, no user": -1.27,
+    "new, comes": -0.09,
+    "new, greets": 1.34,
+    "new, said": 0.31,
+    "turns": -0.54,
+    "since": -0.44,
+    "stays, said": 0.13,
+    "answer, before": 0.56,
+    "answer, words": 1.05,
+    "answer, share": 1.62,
+    "answer, names": 0.34,
+    "answer, nothing": -0.16,
+    "answer, words of size": -0.81,
+    "answer, new": 1.66,
+    "answer, unheard": -0.4,
 }
-"""Version 1: four authors' voices, twelve interleaved sessions."""
+"""Version 2: six authors' voices, 32 interleaved sessions."""
 
 
 class Weights(Params):
     """How much each kind of evidence counts, in log odds."""
 
-    weights: dict[str, float] = param(
+    weights: Annotated[dict[str, float], completed(LEARNED, "weights")] = param(
         LEARNED, "log odds", "how much each thing that is seen speaks for an effort; see dialogue",
         source="learned by tests/bench/learn_efforts.py",
     )  # fmt: skip
-
-    @field_validator("weights")
-    @classmethod
-    def _complete(cls, weights: dict[str, float]) -> dict[str, float]:
-        """A weight that is not given is the default one; an unknown one is an error."""
-        if unknown := sorted(weights.keys() - LEARNED.keys()):
-            raise ValueError(f"unknown weights: {', '.join(unknown)}; known are {', '.join(LEARNED)}")
-        return {**LEARNED, **weights}
 
     @cached_property
     def laid(self) -> tuple[tuple[float, ...], ...]:
         """The weights in the order of what is seen of each kind of candidate."""
         kinds = ((*SHARED, *STAYS), (*SHARED, *RETURNS), (*SHARED, *ELSEWHERE), BEGINS)
         return tuple(tuple(self.weights[name] for name in kind) for kind in kinds)
+
+    @cached_property
+    def answered(self) -> tuple[float, ...]:
+        """Those of the second look."""
+        return tuple(self.weights[name] for name in ANSWERED)
 
 
 Seen = tuple[int, tuple[float, ...]]
@@ -212,10 +230,11 @@ def evidence(
     at_first = not scene.slots
     dense = log((session.tokens + 20) / (session.turns + 1)) - 3
     others = n - len(scene.slots)
+    acts = turn.text.acts or _SILENT
     found: dict[str, Seen] = {}
     for effort_id, slot in _candidates(index, scene, words, names):
         effort = state.get(f"effort/{effort_id}", Effort)
-        if effort is None:
+        if effort is None or not (effort.turns or effort.declared):
             continue
         shared = words.get(slot, 0.0)
         size = LOGS[len(effort.terms) + 1] - _SIZE
@@ -224,6 +243,7 @@ def evidence(
             heard, shared / total, min(names.get(slot, 0.0), _NAMES), not shared and slot not in names,
             answers.get(slot, 0.0) / total, size, heard * size, bool(effort.users) and turn.me not in effort.users,
             heard * dense, bool(effort.names) and bool(turn.names) and slot not in names,
+            log(effort.turns + 1), log(index.touched - effort.seen + 1),
         )  # fmt: skip
         done = index.done >> slot & 1
         if effort_id == session.effort:
@@ -231,7 +251,7 @@ def evidence(
             seen += (
                 1, session.asks and not same, same, session.by_user and not same, length, greeting, shift, resume,
                 effort.turns <= 2, done, turn.segment != session.segment,
-                log((session.stays + 4) / (session.switches + 1)), seen[3] * length, dense,
+                log((session.stays + 4) / (session.switches + 1)), seen[3] * length, dense, acts[2] / 100,
             )  # fmt: skip
             found[effort_id] = 0, seen
         elif slot >= 0 and among >> slot & 1:
@@ -242,7 +262,7 @@ def evidence(
         1, at_first, unheard / (count or 1), length, count <= 2, LOGS[min(n, 60) + 1], greeting and not at_first,
         "opening" in cues, shift, "also" in cues, resume, turn.event.role != "user",
         turn.comes and not (at_first or ASKING.isdisjoint(cues)),
-        greeting and at_first,
+        greeting and at_first, acts[1] / 100,
     )  # fmt: skip
     ids = index.ids
     beside = total if at_first else total / apart

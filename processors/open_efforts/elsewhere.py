@@ -18,7 +18,7 @@ class Carried(Weights):
     apart: float = param(0.25, "factor", "what is told of other sessions beside a session's own work", gt=0, le=1)
     name_weight: float = param(3.0, "times", "a shared name tells more than a shared word", ge=0)
     common: int = param(8, "efforts", "a word that more efforts share tells none apart, and costs work", ge=1, le=64)
-    likely: float = param(0.07, "probability", "an effort this likely is told as similar", ge=0, le=1)
+    likely: float = param(0.025, "probability", "an effort this likely is told as similar", ge=0, le=1)
 
 
 def pointed(params: Carried, index: Active, terms: list[str], names: list[str], among: int) -> dict[str, float]:

@@ -39,6 +39,8 @@ class Placing:
     """Whom the turn calls by name, where many speak."""
     name: str = ""
     similar: dict[str, float] = field(default_factory=dict)
+    worth: dict[str, float] = field(default_factory=dict)
+    """Of each candidate, where words decide."""
     score: float = 1.0
     reason: str = ""
     """What decided; "" where nothing fits and the turn may open an effort."""
@@ -155,6 +157,7 @@ def _likeliest(params: OpenEffortsParams, state: State, turn: Placing) -> str:
     if turn.small or not (turn.terms or turn.names):
         del worth[""]
     found = shares(worth) if worth else {"": 1.0}
+    turn.worth = worth
     chosen = _most(found, current)
     for effort_id, share in found.items():
         if (effort_id in similar or effort_id in scene.slots) and share > similar.get(effort_id, 0.0):

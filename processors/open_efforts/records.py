@@ -99,6 +99,12 @@ class Session:
     """Its efforts, last active last; at most 8."""
     pending: list[str] = field(default_factory=list)
     """Turns of small talk just before, which belong to what follows; at most 4."""
+    weighed: dict[str, float] = field(default_factory=dict)
+    """What the efforts were worth that the last turn may belong to, if it was a user's and that is in doubt."""
+    doubted: list[str] = field(default_factory=list)
+    """That turn, after the small talk that joined its effort with it."""
+    worked: bool = False
+    """Whether it was new work."""
     segments: dict[str, dict[str, int]] = field(default_factory=dict)
     """The efforts that turns of its last 4 segments belong to, with their number; at most 8 each."""
 
@@ -136,6 +142,8 @@ class Said:
     number: int = 0
     """Of all turns of the space."""
     retracted: bool = False
+    share: float = 1.0
+    """How likely the effort was among all."""
 
 
 @dataclass(slots=True)

@@ -11,6 +11,7 @@ from processors.open_efforts.matching import best
 from processors.open_efforts.params import OpenEffortsParams
 from processors.open_efforts.placing import Placing, follow, look, place
 from processors.open_efforts.records import RECENT, Effort, Said, Session, Speaker
+from processors.open_efforts.second_look import doubtful, look_again
 from processors.open_efforts.table import activate, count, give_name, go_on, named_by, recently, reopen
 from processors.open_efforts.topics import EXCERPT, FIRST, opening
 from streams.core.events import TurnRecorded
@@ -41,14 +42,18 @@ def thread(params: OpenEffortsParams, state: State, filed: TurnFiled, raw: Raw[T
         effort_id = place(params, state, turn)
         score, reason, similar = turn.score, turn.reason, turn.similar
     else:
+        if session.weighed and role != "system":
+            out += look_again(params, state, event, text, index, session)
         effort_id, reason = follow(state, event, index, session)
+    if session.weighed:
+        session.weighed, session.doubted = {}, []
     effort = state.get(f"effort/{effort_id}", Effort) if effort_id else None
     if turn is not None and not reason and not turn.small and (terms or names or (turn.crowd and text.calls)):
         effort_id, reason, effort = _open(turn, out)
     named = [effort_id] if effort_id else []
     if names or index.titles:
         named = named_by(state, index, index.scene(event.session, session).mask, effort_id, names, terms)
-    said = Said(event.id, event.agent, effort_id, segment, terms, names, index.number)
+    said = Said(event.id, event.agent, effort_id, segment, terms, names, index.number, share=round(score, 3))
     if effort is not None:
         if effort.status == "concluded" and turn is not None and role == "user" and works(text, turn.small):
             reopen(effort, event, effort_id, event.id, "work", out)
@@ -67,6 +72,9 @@ def thread(params: OpenEffortsParams, state: State, filed: TurnFiled, raw: Raw[T
         )
     )  # fmt: skip
     if turn is not None:
+        if effort_id and role == "user" and turn.worth and (weighed := doubtful(turn.worth)):
+            session.weighed, session.worked = weighed, works(text, turn.small)
+            session.doubted = [*session.pending, event.id]
         if not effort_id or session.pending or (turn.speaker is not None and turn.speaker.pending):
             _wait(state, turn, effort_id, effort, out)
         if turn.speaker is not None:

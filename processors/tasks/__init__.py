@@ -8,10 +8,11 @@ could go on holds its own less firmly with time:
 
     firmness = priority * 0.5 ** (hours since it was last spoken of / 24)
 
-A task is declared (`task-declared`, `task-updated`), and then ends only by such a fact; or it is made of talk: what an
-effort first asks for, done when the effort is concluded, open again when it is resumed. Talk is about the task of its
-effort, or the one with whose words it shares enough. "Waiting for…", "half done", "the next step is…" move that
-task; what says that the thing waited for is there unblocks whichever waits for it.
+A task is declared (`task-declared`, `task-updated`), or it is made of talk: what an effort first asks for, done when
+the effort is concluded, open again when it is resumed. One that was declared ends by such a fact, or by talk that says
+in its own words that it is done; a later fact on how it stands opens it again. Talk is about the task of its effort,
+or the one with whose words it shares enough. "Waiting for…", "half done", "the next step is…", "it should take three
+hours" move that task; what says that the thing waited for is there unblocks whichever waits for it.
 
 Source: three-column working memory.
 """
@@ -43,6 +44,7 @@ OFTEN = 30 * MINUTE
 """How often it is written down that a task was spoken of."""
 _ASKING = frozenset(("opening", "asks"))
 """Cues of a turn that may ask for work."""
+_GOING_ON = ("planning", "executing", "blocked", "awaiting_input")
 _NONE: tuple[Derived, ...] = ()
 
 
@@ -69,6 +71,8 @@ class Task:
     started: int = 0
     touched: int = 0
     """When it was last spoken of."""
+    talked: bool = False
+    """Whether talk ended it, and no fact did."""
 
 
 @dataclass(slots=True)
@@ -205,6 +209,7 @@ class _Desk:
         self.state.delete(f"task/{id}")
         task.status, task.place, task.reason, task.waits = status, "ended", cut(reason), []
         task.progress = 1.0 if status == "complete" else task.progress
+        task.talked = not isinstance(self.cause, TaskUpdated | TurnRetracted)
         slots = self.slots
         if id in slots:
             self.state.put("slots", Ids([one for one in slots if one != id]))
@@ -226,9 +231,30 @@ class _Desk:
         task.status, task.reason, task.waits = "executing", "", []
         self.tell(id, task, change)
 
+    def reopen(self, id: str, task: Task) -> None:
+        """A task that ended goes on."""
+        self.state.delete(f"ended/{id}")
+        task.status, task.reason, task.touched, task.talked = "executing", "", self.now, False
+        self.begin(id, task)
+        self.enter(id, task, "reopened")
+
     def block(self, task: Task, reason: str) -> None:
         """A task waits for something."""
         task.status, task.reason, task.waits = "blocked", cut(reason), stems_of(reason)
+
+    def meant(self, task: Task, text: str) -> bool:
+        """Whether a text means a task: it shares a word with one that was made of talk, and with one that somebody
+        declared at least half of what its words say."""
+        said, weights = {*stems_of(text)}, self.weights
+        if task.source == "talk":
+            return not said.isdisjoint(task.stems)
+        shared = sum(weights[CLASSES[stem]] for stem in task.stems if stem in said)
+        return shared > 0 and shared + 1e-9 >= self.params.same * sum(weights[CLASSES[stem]] for stem in task.stems)
+
+    @property
+    def weights(self) -> tuple[float, float, float, float]:
+        """What a shared stem says, by its class."""
+        return (0.0, self.params.common, self.params.ordinary, self.params.rare)
 
     def alike(self, said: Sequence[str], known: str = "", share: float = 0.0) -> str:
         """The task with whose words a turn's stems share enough, the most, `known` where it is one of those, and of
@@ -237,7 +263,7 @@ class _Desk:
         if termed.keys().isdisjoint(said):
             return ""
         params, sums = self.params, dict[str, float]()
-        weights = (0.0, params.common, params.ordinary, params.rare)
+        weights = self.weights
         for stem in said:
             ids = termed.get(stem[:STEM], ())
             if len(ids) <= params.alike:
@@ -342,7 +368,7 @@ def _move(desk: _Desk, id: str, task: Task, turn: TurnRecorded) -> None:
     if told.dropped:
         desk.end(id, task, "dropped", turn.content)
         return
-    if told.done and task.source == "talk" and not set(task.stems).isdisjoint(stems_of(told.done)):
+    if told.done and desk.meant(task, told.done):
         desk.end(id, task, "complete", told.done)
         return
     changed = ""
@@ -356,6 +382,8 @@ def _move(desk: _Desk, id: str, task: Task, turn: TurnRecorded) -> None:
         task.status, task.reason, changed = "executing", "", "answered"
     if told.share >= 0 and told.share != task.progress:
         task.progress, changed = told.share, changed or "moved"
+    if told.hours and not task.estimate:
+        task.estimate, changed = told.hours, changed or "moved"
     if told.step and told.step != task.step:
         task.step, changed = told.step, changed or "moved"
     if task.status == "planning" and (told.begun or told.step or told.share > 0):
@@ -369,7 +397,7 @@ def _concluded(params: TasksParams, state: State, effort: EffortConcluded, raw: 
     desk = _Desk(params, state, effort, effort.turn, raw.now)
     link = state.get(f"effort/{effort.effort}", Link)
     task = desk.task(link.task) if link is not None else None
-    if link is not None and task is not None and task.source == "talk":
+    if link is not None and task is not None and (task.source == "talk" or desk.meant(task, effort.conclusion)):
         desk.end(link.task, task, "complete", effort.conclusion)
     return desk.out
 
@@ -380,10 +408,7 @@ def _resumed(params: TasksParams, state: State, effort: EffortResumed, raw: Raw[
     link = state.get(f"effort/{effort.effort}", Link)
     task = state.get(f"ended/{link.task}", Task) if link is not None else None
     if link is not None and task is not None and task.source == "talk":
-        state.delete(f"ended/{link.task}")
-        task.status, task.reason, task.touched = "executing", "", raw.now
-        desk.begin(link.task, task)
-        desk.enter(link.task, task, "reopened")
+        desk.reopen(link.task, task)
     return desk.out
 
 
@@ -434,11 +459,15 @@ def _undone(state: State, id: str) -> bool:
 
 
 def _updated(params: TasksParams, state: State, fact: TaskUpdated, raw: Raw[TaskUpdated]) -> Sequence[Derived]:
-    """An agent or a person says how a task stands. To update one that ended or is unknown changes nothing."""
+    """An agent or a person says how a task stands. One that a fact ended, or that nobody knows, stays so."""
     desk = _Desk(params, state, fact, fact.id, raw.now)
     link = state.get(f"turn/{fact.turn}", Link) if fact.turn and not fact.task else None
     id = fact.task or (link.task if link is not None else "")
     task = desk.task(id)
+    ended = state.get(f"ended/{id}", Task) if task is None and fact.status in _GOING_ON else None
+    if ended is not None and ended.talked:
+        task = ended
+        desk.reopen(id, task)
     if task is None:
         return _NONE
     if fact.status in ("complete", "dropped"):
@@ -472,7 +501,7 @@ def _retracted(params: TasksParams, state: State, fact: TurnRetracted, raw: Raw[
 
 PROCESSOR = Processor(
     name="tasks",
-    version=1,
+    version=2,
     reads=(RAW, "open_efforts"),
     params=TasksParams,
     takes=(

@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from importlib.resources import files
 from typing import NamedTuple
 
+from streams.core.events import MAX_HOURS
+from streams.core.text.marks import Marks
 from streams.core.text.telling import excerpt, sentences
 from streams.core.text.terms import terms
 
@@ -16,10 +18,22 @@ READ, TEXT = 480, 160
 MARKS = (
     *("waiting", "wait for", "wait on", "block", "stuck on", "on hold", "done", "finished", "complete", "half", "%"),
     *("next", "progress", "started", "begun", "working on", "starting", "drop", "forget about", "abandon", "cancel"),
-    *("no longer", "continue", "proceed", "your input", "your approval", "your decision", "please confirm", "almost"),
+    *(
+        " take",
+        "dauer",
+        "no longer",
+        "continue",
+        "proceed",
+        "your input",
+        "your approval",
+        "your decision",
+        "please confirm",
+        "almost",
+    ),
     *("warte", "hälfte", "nächste", "attente", "bloqu", "moitié", "prochaine", "esperando", "siguiente", "mitad"),
 )
 """Parts of a turn that may say how a task stands: others are not read."""
+_MAY_SAY = Marks(*MARKS)
 _TABLE = tomllib.loads(files(__package__).joinpath("cues.toml").read_text("utf-8"))
 
 
@@ -35,7 +49,11 @@ _SHARES = (
     *((_words("most"), 0.7), (_words("nearly"), 0.9)),
 )
 _REQUEST, _ORDERS, _URGENT, _SOMEDAY = _words("request"), _words("orders"), _words("urgent"), _words("someday")
-_DONE = _words("done")
+_DONE, _TAKES = _words("done"), _words("takes")
+_HOURS = {"m": 1 / 60, "s": 1.0, "h": 1.0, "d": 24.0, "t": 24.0, "j": 24.0, "w": 168.0}
+_NUMBERS = {
+    word: n for n, words in enumerate(("a an one", "two", "three", "four", "five", "six"), 1) for word in words.split()
+}
 _NOT, _YET = _words("not"), _words("yet")
 
 
@@ -49,6 +67,8 @@ class Said(NamedTuple):
     step: str = ""
     begun: bool = False
     dropped: bool = False
+    hours: float = 0.0
+    """How long it is thought to take."""
     done: str = ""
     """The sentence that says that something is done."""
 
@@ -66,6 +86,8 @@ def _told(content: str) -> list[str]:
 
 def said(content: str, role: str) -> Said:
     """What a turn says of the task that it is about."""
+    if not _MAY_SAY.may_be_in(content):
+        return NOTHING
     lowered = content[:READ].lower()
     if not any(mark in lowered for mark in MARKS):
         return NOTHING
@@ -82,6 +104,10 @@ def said(content: str, role: str) -> Said:
         for pattern, share in _SHARES:
             if (moved := pattern.search(text)) and not _NOT.search(text, 0, moved.start()):
                 found = found._replace(share=min(1.0, int(moved["share"]) / 100) if share < 0 else share)
+        if (takes := _TAKES.search(text)) and not _NOT.search(text):
+            number = takes["n"].lower()
+            n = 0.5 if number.startswith("half") else _NUMBERS.get(number) or float(number.replace(",", "."))
+            found = found._replace(hours=round(min(n * _HOURS[takes["unit"][0].lower()], MAX_HOURS), 3))
         if step := _STEP.search(text):
             found = found._replace(step=cut(step["tail"]))
         elif _BEGUN.search(text) and not _NOT.search(text):

@@ -6,6 +6,7 @@
 --   turn                        whose request it is, NULL where an agent declared it
 --   declared_at, started_at (its first slot), ended_at, changed_at: NULL where it did not come to that
 --   estimate, took, blocked     hours: as it was thought, from start to end or until now, and of these blocked; NULL for none
+--   against_estimate            of one that ended: how many times the estimate it took; NULL where nobody said
 --   demoted, changes            how often it lost its slot, and how often anything changed
 CREATE VIEW tasks AS
 WITH moved AS (
@@ -30,5 +31,7 @@ SELECT
     nullif((l.t).estimate, 0) AS estimate,
     CASE WHEN (l.t).started > TIMESTAMP '1970-01-01' THEN round(date_diff('millisecond', (l.t).started,
         CASE WHEN (l.t).place = 'ended' THEN l.changed_at ELSE l.now END) / 3.6e6, 3) END AS took,
+    CASE WHEN (l.t).place = 'ended' AND (l.t).estimate > 0 AND (l.t).started > TIMESTAMP '1970-01-01' THEN
+        round(date_diff('millisecond', (l.t).started, l.changed_at) / 3.6e6 / (l.t).estimate, 3) END AS against_estimate,
     round(l.blocked, 3) AS blocked, l.demoted, l.changes
 FROM last l;

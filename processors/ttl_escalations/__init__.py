@@ -1,21 +1,26 @@
 """Escalations: notes with a time to live, which surface, escalate or fade.
 
-A note is taken by an agent or inferred from what a user asks ("remind me to…"). It has a deadline and a base priority:
+A note is taken by an agent or inferred from what a user says ("remind me to…", "it is due on Friday"): at once where
+that is sure; else what it may be waits for an agent's reply, and is a note if that takes it up ("Friday, then."; see
+core/text/reminders). It has a deadline and a base priority:
 
     effective priority = min(1, priority * escalation)
     escalation         = 1; 1.5 below 20 % of the time to live left; 2 below 5 %
 
 It surfaces in a session, once a visit, when its effective priority exceeds 0.9 or when the talk comes to its matter:
-when what it shares with the session's last 5 turns weighs enough,
-
-    sum of weights of shared terms >= 1;  rare term or name: 1, ordinary word: .65, common word: .4, light word: 0
-
-so that one rare term, or a few ordinary ones, bring it back, and "budget" alone does not (see core/text/commonness);
-words that follow each other in both, and words that are most of the note, weigh more.
+by learned weights (surfacing.json) of what the turn and the note share: words, by how rare they are (see
+core/text/commonness), names, words side by side, the effort that the talk comes back to; how much of both that is; and
+how far off its time is. What was said right before a note was asked for belongs to it, too.
 When its time has run out by the space's now (the greatest `at` seen), it escalates to the user as a question, or is
 archived silently where its base priority is below .5; both are dated at the deadline, whatever event revealed it.
+One that escalated still comes back by its matter, till it is settled, for 30 days at most.
 A note whose deadline lay before it was recorded is historic: found by words while its time lasts, and never raised.
 A note taken again under the same id replaces the first. To settle what is settled, archived or unknown changes nothing.
+
+Measured on voices whose author was left out of learning (tests/bench/learn_surfacing.py): of the turns that come to a
+note's matter .37 show it; of those shown where the author marked whether the talk came to it .93 are right, of those
+shown there or in the talk of other efforts .61. On voices only measured .21 of the turns show it (before: .12). Of
+pairs of a note and a turn that were never learned from .81 of those shown are right, .87 of those due are shown.
 
 Source: three-column working memory.
 """
@@ -25,17 +30,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from processors.open_efforts import TurnRethreaded, TurnThreaded
 from processors.ttl_escalations.events import NoteArchived, NoteClosed, NoteEscalated, NoteOpened, NoteSurfaced
-from processors.ttl_escalations.notes import expire, infer, retract, settle, take
+from processors.ttl_escalations.notes import Asked, expire, infer, rethread, retract, settle, take
 from processors.ttl_escalations.params import TtlEscalationsParams
-from processors.ttl_escalations.record import FOREVER, Talk, Waiting, keep_talk, short, waiting_notes
+from processors.ttl_escalations.record import FOREVER, Last, Waiting, short, waiting_notes
 from processors.ttl_escalations.section import NOTES, SURFACED
 from processors.ttl_escalations.surfacing import surface
 from streams.core.clock import to_local
 from streams.core.events import NoteSettled, NoteTaken, Outside, SessionEnded, TurnRecorded, TurnRetracted
-from streams.core.processor import Derived, Processor, Raw, State, on, otherwise
+from streams.core.processor import RAW, Derived, Processor, Raw, State, on, otherwise
 from streams.core.read_model import Documents, Group, Joins, Keep, read_model
-from streams.core.text.reminders import reminders
+from streams.core.text.reminders import Doubt, reminders, replied
+from streams.core.text.telling import excerpt
 
 __all__ = [
     "PROCESSOR",
@@ -47,24 +54,63 @@ __all__ = [
     "TtlEscalationsParams",
 ]
 
+KEPT = 300
+"""Characters kept of what was said last."""
+_NONE: list[list[Any]] = []
+_SILENCE = Last("")
 _NOTHING: tuple[Derived, ...] = ()
 
 
 def _turn(params: TtlEscalationsParams, state: State, turn: TurnRecorded, raw: Raw[TurnRecorded]) -> Sequence[Derived]:
     """Brings notes back, and takes down what is asked for."""
     waiting = state.index(waiting_notes)
-    asks = turn.role == "user" and "when" in raw.text.cues
-    # Why: where no note waits and none is asked for, which is most of all talk, a turn costs nothing.
-    if waiting.first == FOREVER and not asks:
-        return _NOTHING
     out: list[Derived] = []
     if waiting.first <= raw.now:
         expire(params, state, waiting, turn.space, raw.now, params.expiries, out)
-    if waiting.first < FOREVER and (turn.role == "user" or turn.role == "assistant"):
-        surface(params, state, waiting, raw, out)
-    if asks and (found := reminders(turn.content, to_local(turn.at, params.zone), params.sure, params.asks)):
-        infer(params, state, waiting, raw, found, out)
+    if turn.role != "user" and turn.role != "assistant":
+        return out
+    key = f"last/{turn.session}"
+    last = state.get(key, Last) or _SILENCE
+    if waiting.first < FOREVER:
+        surface(params, state, waiting, raw, last, out)
+    content, doubts = turn.content, _NONE
+    text = content if len(content) <= KEPT else excerpt(content, KEPT)
+    if turn.role == "assistant":
+        if last.doubts:
+            local = to_local(turn.at, params.zone)
+            taken = replied([Doubt(*one) for one in last.doubts], content, local, params.taken_up)
+            if taken is not None:
+                asked = Asked(last.turn, last.text, f"{last.before}\n{text}", last.entered, last.turns, turn)
+                infer(params, state, waiting, asked, [taken], raw.recorded_at, out)
+    elif "when" in raw.text.cues:
+        found, maybe = reminders(content, to_local(turn.at, params.zone), params.sure, params.asks)
+        if found:
+            asked = Asked(turn.id, content, last.text, last.effort, last.turns, turn)
+            infer(params, state, waiting, asked, found, raw.recorded_at, out)
+        doubts = [[*one] for one in maybe]
+    before = last.text if doubts else ""
+    state.put(key, Last(last.effort, turn.id, last.effort, before, text, doubts, last.turns + 1, last.ended))
     return out
+
+
+def _threaded(params: TtlEscalationsParams, state: State, event: TurnThreaded, raw: Raw[Any]) -> Sequence[Derived]:
+    """Which effort the turn belongs to that is read next."""
+    if raw.event.role != "user" and raw.event.role != "assistant":
+        return _NOTHING
+    last = state.get(f"last/{event.session}", Last)
+    if last is None:
+        state.put(f"last/{event.session}", Last(event.effort))
+    elif last.effort != event.effort:
+        last.effort = event.effort  # saved with the turn itself
+    return _NOTHING
+
+
+def _rethreaded(params: TtlEscalationsParams, state: State, event: TurnRethreaded, raw: Raw[Any]) -> Sequence[Derived]:
+    """A recent turn belongs to another effort than first thought."""
+    waiting = state.index(waiting_notes)
+    if waiting.first < FOREVER:
+        rethread(state, waiting, event)
+    return _NOTHING
 
 
 def _time_passed(params: TtlEscalationsParams, state: State, fact: Outside, raw: Raw[Any]) -> list[Derived]:
@@ -117,17 +163,21 @@ def _ended(params: TtlEscalationsParams, state: State, fact: SessionEnded, raw: 
     """The next turn of the session is another visit, which may be shown what this one was."""
     out: list[Derived] = []
     waiting, _ = _expired(params, state, fact, raw, out)
-    if waiting.first < FOREVER or fact.session in waiting.talks:
-        keep_talk(state, waiting, fact.session, Talk(ended=raw.now))
+    key = f"last/{fact.session}"
+    if state.get(key, Last) is not None:
+        state.put(key, Last("", ended=raw.now))
         waiting.quiet.pop(short(fact.session), None)
     return out
 
 
 PROCESSOR = Processor(
     name="ttl_escalations",
-    version=4,
+    version=5,
     params=TtlEscalationsParams,
+    reads=(RAW, "open_efforts"),
     takes=(
+        on(TurnThreaded, _threaded),
+        on(TurnRethreaded, _rethreaded),
         on(TurnRecorded, _turn),
         on(NoteTaken, _taken),
         on(NoteSettled, _settled),

@@ -40,7 +40,7 @@ class NoteSurfaced:
     priority: float
     """Effective, 0 to 1."""
     reason: str
-    """priority, or the shared name or term."""
+    """priority, effort (the talk came back to its effort), or the shared name or term."""
     type: Literal["note-surfaced.v1"] = "note-surfaced.v1"
 
 

@@ -3,28 +3,27 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import Literal
+from typing import Literal, NamedTuple
 
+from processors.open_efforts import TurnRethreaded
 from processors.ttl_escalations.events import NoteArchived, NoteClosed, NoteEscalated, NoteOpened
 from processors.ttl_escalations.params import TtlEscalationsParams
 from processors.ttl_escalations.record import (
+    ASKED,
     DIGITS,
     FOREVER,
     QUEUES,
     Due,
+    Last,
     Note,
-    Talk,
     Waiting,
     cut,
     first_deadline,
-    keep_talk,
     queued,
-    short,
-    turn_on,
 )
 from streams.core.clock import to_micros
-from streams.core.events import HOUR, MINUTE, SECOND, NoteSettled, NoteTaken, TurnRecorded, TurnRetracted
-from streams.core.processor import Derived, Raw, State, derived_id, r6
+from streams.core.events import DAY, HOUR, MINUTE, SECOND, NoteSettled, NoteTaken, TurnRecorded, TurnRetracted
+from streams.core.processor import Derived, State, derived_id, r6
 from streams.core.text.commonness import LIGHT, ORDERS, rarity
 from streams.core.text.reminders import MAX_REMINDERS, Reminder
 from streams.core.text.telling import excerpt, sentences, within
@@ -38,6 +37,8 @@ MAX_TERMS, MAX_PHRASES, MAX_NAMES = 16, 6, 4
 """Terms, phrases and names of a note, in state: records stay below 8 KB."""
 POINTING = 3
 """Terms of a reminder up to which it may only point to what it is about."""
+MOST_WRITES = 3
+"""Writes that the end of one note takes."""
 MAX_TERM, MAX_NAME = 24, 48
 """Longer terms and names are not indexed."""
 
@@ -48,25 +49,29 @@ def expire(
     """Ends the notes whose time is out, in deadline order, with at most `writes` writes; returns what is left."""
     for queue in QUEUES:
         for key in state.keys(queue, writes):
-            deadline, note = int(key[len(queue) : len(queue) + DIGITS]), key[len(queue) + DIGITS + 1 :]
+            until, note = int(key[len(queue) : len(queue) + DIGITS]), key[len(queue) + DIGITS + 1 :]
             record = state.get(f"note/{note}", Note)
-            if deadline > now or writes < 2 or record is None:
+            if until > now or writes < MOST_WRITES or record is None:
                 break
             waiting.drop(note, record)
             state.delete(key)
             writes -= 1
-            raised = record.priority >= params.escalate_from
-            session, noted = record.session, record.excerpt
-            if not raised:
+            if queue == ASKED:
+                continue
+            if record.priority < params.escalate_from:
                 state.delete(f"note/{note}")
                 writes -= 1
-            if record.historic:
-                continue
-            if raised:
-                question = f"The time for this note is out: “{noted}” Is it done, or should it stay open?"
-                out.append(NoteEscalated(space, session, deadline, note, question))
-            else:
-                out.append(NoteArchived(space, session, deadline, note))
+                if not record.historic:
+                    out.append(NoteArchived(space, record.session, until, note))
+            elif not record.historic:
+                question = f"The time for this note is out: “{record.excerpt}” Is it done, or should it stay open?"
+                out.append(NoteEscalated(space, record.session, until, note, question))
+                record.presses, record.until, record.shown = FOREVER, until + int(params.raised * DAY), {}
+                if record.until > now:
+                    state.put(f"note/{note}", record)
+                    state.put(queued(note, record), Due(note))
+                    waiting.add(note, record)
+                    writes -= 2
     waiting.first = first_deadline(state)
     return writes
 
@@ -79,33 +84,47 @@ def take(
         _deadline(params, taken.at, taken.ttl), r6(taken.priority), taken.source, cut(taken.context, MAX_CONTEXT),
         "", False,
     )  # fmt: skip
-    _open(params, state, waiting, opened, recorded_at, out)
+    last = state.get(f"last/{taken.session}", Last)
+    _open(params, state, waiting, opened, recorded_at, out, last.effort if last else "")
+
+
+class Asked(NamedTuple):
+    """What asks for a note."""
+
+    turn: str
+    content: str
+    """What the user said."""
+    around: str
+    """What was said before it, and in reply."""
+    effort: str
+    """The effort that it belongs to."""
+    place: int
+    """How many turns its session had before."""
+    said: TurnRecorded
+    """The turn that decided: the user's, or the reply to it."""
 
 
 def infer(
     params: TtlEscalationsParams,
     state: State,
     waiting: Waiting,
-    raw: Raw[TurnRecorded],
+    asked: Asked,
     found: list[Reminder],
+    recorded_at: int,
     out: list[Derived],
 ) -> None:
     """Opens the notes that a user's words ask for."""
-    turn = raw.event
+    turn = asked.said
+    around = f"{asked.around}\n{excerpt(asked.content, MAX_CONTENT)}"
     for ordinal, reminder in enumerate(found):
         priority = params.asked if reminder.asked >= params.asks else params.mentioned
-        context = _meant(turn.content, reminder.content)
+        context = _meant(asked.content, reminder.content)
         opened = NoteOpened(
-            turn.space, turn.session, turn.at, derived_id("note", turn.space, turn.id, ordinal),
+            turn.space, turn.session, turn.at, derived_id("note", turn.space, asked.turn, ordinal),
             cut(reminder.content, MAX_CONTENT), _until(params, turn.at, reminder), r6(priority), "inferred",
-            cut(context, MAX_CONTEXT), turn.id, False,
+            cut(context, MAX_CONTEXT), asked.turn, False,
         )  # fmt: skip
-        _open(params, state, waiting, opened, raw.recorded_at, out)
-    # What was just said need not come back while it is among the last turns.
-    talk = state.get(f"talk/{turn.session}", Talk) or Talk()
-    if not talk.turns or talk.turns[-1] != short(turn.id):
-        turn_on(talk, params.window, short(turn.id), [])
-    keep_talk(state, waiting, turn.session, talk)
+        _open(params, state, waiting, opened, recorded_at, out, asked.effort, around, asked.place)
 
 
 def _meant(content: str, pointing: str) -> str:
@@ -148,16 +167,22 @@ def _open(
     opened: NoteOpened,
     recorded_at: int,
     out: list[Derived],
+    effort: str,
+    around: str = "",
+    place: int = -FOREVER,
 ) -> None:
     """A note begins to wait, in the place of one with the same id."""
     note = opened.note
     _remove(state, waiting, note)
     opened.historic = opened.deadline < recorded_at
     kept, phrases, named = _features(f"{opened.content}\n{opened.context}")
+    near = [stem for stem in scan(around).terms if stem not in kept and rarity(stem) != LIGHT and len(stem) <= MAX_TERM]
+    near.sort(key=rarity, reverse=True)
     ttl = opened.deadline - opened.at
     record = Note(
         opened.session, within(" ".join(opened.content[:MAX_CONTENT].split()), EXCERPT), opened.at, opened.deadline,
         opened.priority, opened.historic, opened.turn, _presses(params, opened, ttl), kept, phrases, named,
+        opened.deadline, place, effort, near[:MAX_TERMS],
     )  # fmt: skip
     state.put(f"note/{note}", record)
     state.put(queued(note, record), Due(note))
@@ -198,7 +223,7 @@ def _remove(state: State, waiting: Waiting, note: str) -> Note | None:
     if state.get(key, Due):
         state.delete(key)
         waiting.drop(note, record)
-        if waiting.first == record.deadline:
+        if waiting.first == record.until:
             waiting.first = first_deadline(state)
     state.delete(f"note/{note}")
     return record
@@ -234,11 +259,22 @@ def _close_inferred(
             _close(state, waiting, note, where, resolution, out)
 
 
+def rethread(state: State, waiting: Waiting, moved: TurnRethreaded) -> None:
+    """The notes inferred from a turn belong to another effort."""
+    for ordinal in range(MAX_REMINDERS):
+        note = derived_id("note", moved.space, moved.turn, ordinal)
+        record = state.get(f"note/{note}", Note)
+        if record is not None and record.turn == moved.turn:
+            if state.get(queued(note, record), Due) is not None:
+                waiting.move(note, record, moved.effort)
+            record.effort = moved.effort
+            state.put(f"note/{note}", record)
+
+
 def retract(state: State, waiting: Waiting, retracted: TurnRetracted, out: list[Derived]) -> None:
     """What a retracted turn asked for is withdrawn, and its words are matched no longer."""
     where = (retracted.space, retracted.session, retracted.at)
     _close_inferred(state, waiting, retracted.turn, where, "retracted", out)
-    talk = state.get(f"talk/{retracted.session}", Talk)
-    if talk is not None and (name := short(retracted.turn)) in talk.turns:
-        talk.hits[talk.turns.index(name)] = []
-        keep_talk(state, waiting, retracted.session, talk)
+    key = f"last/{retracted.session}"
+    if (last := state.get(key, Last)) is not None:
+        state.put(key, Last(last.effort, entered=last.entered, turns=last.turns, ended=last.ended))

@@ -30,13 +30,19 @@ class TtlEscalationsParams(Params):
         0.5, "base priority", "'it is due on Friday': presses before its time, and ends in a question", ge=0, le=1
     )
     sure: int = param(
-        40, "hundredths of log odds", "a time that words name makes a note from here on: four of five are wanted",
+        50, "hundredths of log odds", "a time that words name makes a note from here on: four of five are wanted",
         "tests/bench/learn_reminders.py",
     )  # fmt: skip
     asks: int = param(
-        0,
+        20,
         "hundredths of log odds",
         "a request for a reminder makes a note from here on",
+        "tests/bench/learn_reminders.py",
+    )
+    taken_up: int = param(
+        0,
+        "hundredths of log odds",
+        "what may be a reminder makes a note from here on by the reply",
         "tests/bench/learn_reminders.py",
     )
     zone: str = param(
@@ -45,19 +51,11 @@ class TtlEscalationsParams(Params):
         "by whose clocks 'at nine' is meant: a name such as Europe/Berlin, or hours as +02:00",
         "chosen",
     )
-    window: int = param(5, "turns", "what a session is about now", PAPER, ge=1, le=8)
-    enough: float = param(1, "weight", "one rare term or name; two ordinary words, or three common ones", gt=0)
-    rare: float = param(1, "weight", "words outside the table tell the matter alone ('variance')", ge=0)
-    ordinary: float = param(0.65, "weight", "everyday matters need a second word ('invoice')", ge=0)
-    common: float = param(0.4, "weight", "words of every office need two more ('budget', 'report')", ge=0)
-    phrase: float = param(
-        0.2, "weight", "two words that follow each other in both are a matter ('board meeting')", ge=0
-    )
-    most: float = param(0.65, "share of a note's weight", "said of a note, it is most of the matter", ge=0, le=1)
-    whole: float = param(0.35, "weight", "added where most of a note was said: all of 'buy milk' is 'milk'", ge=0)
-    capital: float = param(0.3, "weight", "added where a common word is used as a name in both ('Mark')", ge=0)
-    before: float = param(0.5, "factor", "for words of the window's earlier turns: talk drifts", ge=0, le=1)
-    long: int = param(20, "terms", "longer turns hold ordinary words by chance; these count less there", ge=1)
+    window: int = param(5, "turns", "what was just said need not come back", PAPER, ge=0)
+    likely: int = param(
+        -50, "hundredths of log odds", "a note comes back from here on", "tests/bench/learn_surfacing.py"
+    )  # fmt: skip
+    raised: float = param(30, "days", "after its question its matter brings a note back, till it is settled", ge=0)
     cooldown: float = param(
         4, "hours", "a session is shown a note once a visit: again only after this long, or once it ended", ge=0
     )

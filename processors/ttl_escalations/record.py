@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from bisect import bisect_left, insort
 from dataclasses import dataclass, field
+from typing import Any
 
 from streams.core.processor import State, derived_id
 
 FOREVER = 1 << 62
-MAX_SESSIONS, MAX_HITS = 8, 8
-"""Sessions that saw a note, hits of a turn, in state: records stay below 8 KB."""
+MAX_SESSIONS = 8
+"""Sessions that saw a note, in state: records stay below 8 KB."""
 
 
 @dataclass(slots=True)
@@ -30,73 +31,110 @@ class Note:
     phrases: list[str]
     """Pairs of stems that follow each other in it."""
     names: list[str]
+    until: int
+    """From when its matter brings it back no longer: its deadline, or some time after it was raised."""
+    place: int
+    """How many turns its session had when it was inferred."""
+    effort: str
+    """The effort that the turn belongs to which it was inferred from, or that was talked of when it was taken."""
+    near: list[str]
+    """Stems of what was said right before, and around it, that are not its own."""
     shown: dict[str, int] = field(default_factory=dict)
     """When it was shown last, by session, the longest ago first; the newest 8."""
 
 
 @dataclass(slots=True)
+class Last:
+    """State, `last/<session>`: what was said last."""
+
+    effort: str
+    """The effort of the turn that is being read, once that is known; else of the last."""
+    turn: str = ""
+    entered: str = ""
+    """The effort of the last turn."""
+    before: str = ""
+    """The end of what was said before it."""
+    text: str = ""
+    """Its beginning, and its end."""
+    doubts: list[list[Any]] = field(default_factory=list)
+    """What of it may be a reminder, if the reply takes it up; see Doubt."""
+    turns: int = 0
+    """How many turns there were."""
+    ended: int = -1
+    """When the session was last ended."""
+
+
+@dataclass(slots=True)
 class Due:
-    """State, `due/<deadline>/<note>` (`past/…` for historic ones): the queue of waiting notes, in deadline order."""
+    """State, `due/<deadline>/<note>`: the queue of waiting notes, in deadline order. `past/…` is that of historic ones,
+    `asked/<until>/…` that of those that were raised and may come back by their matter."""
 
     note: str
 
 
-@dataclass(slots=True)
-class Talk:
-    """State, `talk/<session>`: the session's last turns, as far as they concern open notes."""
-
-    turns: list[str] = field(default_factory=list)
-    """Ids of the last turns; "" for a turn that concerned none."""
-    hits: list[list[str]] = field(default_factory=list)
-    """Terms and names of open notes in each of them."""
-    ended: int = -1
-    """When the session was last ended."""
+def _unpost(posted: dict[str, dict[str, None]], feature: str, note: str) -> None:
+    notes = posted[feature]
+    del notes[note]
+    if not notes:
+        del posted[feature]
 
 
 class Waiting:
     """Index of the waiting notes, a function of their records."""
 
-    __slots__ = ("first", "named", "pressing", "quiet", "talks", "termed")
+    __slots__ = ("efforts", "first", "named", "pressing", "quiet", "termed")
 
     def __init__(self) -> None:
         self.termed: dict[str, dict[str, None]] = {}
         self.named: dict[str, dict[str, None]] = {}
-        """The notes of a term, of a name."""
+        self.efforts: dict[str, dict[str, None]] = {}
+        """The notes of a term, of a name, of an effort."""
         self.pressing: list[tuple[int, str]] = []
         """From when they press, in order."""
         self.quiet: dict[str, dict[str, int]] = {}
         """Notes a visit was shown, by session, and when: most of what a talk shares words with was just told there."""
         self.first = FOREVER
         """The first deadline."""
-        self.talks: set[str] = set()
-        """Sessions of which a talk is remembered."""
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Waiting) and all(getattr(self, a) == getattr(other, a) for a in self.__slots__)
 
     __hash__ = None  # type: ignore[assignment]
 
+    def _posted(self, record: Note) -> tuple[tuple[dict[str, dict[str, None]], list[str]], ...]:
+        efforts = [record.effort] if record.effort else []
+        return (
+            (self.termed, record.terms),
+            (self.termed, record.near),
+            (self.named, record.names),
+            (self.efforts, efforts),
+        )
+
     def add(self, note: str, record: Note) -> None:
         """A note begins to wait."""
-        for posted, features in ((self.termed, record.terms), (self.named, record.names)):
+        for posted, features in self._posted(record):
             for feature in features:
                 posted.setdefault(feature, {})[note] = None
         if record.presses < FOREVER:
             insort(self.pressing, (record.presses, note))
-        self.first = min(self.first, record.deadline)
+        self.first = min(self.first, record.until)
 
     def drop(self, note: str, record: Note) -> None:
         """A note waits no more; the caller sets `first` anew."""
-        for posted, features in ((self.termed, record.terms), (self.named, record.names)):
+        for posted, features in self._posted(record):
             for feature in features:
-                notes = posted[feature]
-                del notes[note]
-                if not notes:
-                    del posted[feature]
+                _unpost(posted, feature, note)
         if record.presses < FOREVER:
             del self.pressing[bisect_left(self.pressing, (record.presses, note))]
         for visitor in record.shown:
             self.stir(visitor, note)
+
+    def move(self, note: str, record: Note, effort: str) -> None:
+        """A note belongs to another effort."""
+        if record.effort:
+            _unpost(self.efforts, record.effort, note)
+        if effort:
+            self.efforts.setdefault(effort, {})[note] = None
 
     def hush(self, visitor: str, note: str, at: int) -> None:
         """A visit was shown a note."""
@@ -109,7 +147,8 @@ class Waiting:
             del self.quiet[visitor]
 
 
-QUEUES = ("due/", "past/")
+QUEUES = ("due/", "past/", "asked/")
+ASKED = QUEUES[2]
 DIGITS = 20
 
 
@@ -117,9 +156,8 @@ def waiting_notes(state: State) -> Waiting:
     """The index, built from the records."""
     waiting = Waiting()
     ended: dict[str, int] = {}
-    for key, talk in state.scan("talk/", Talk):
-        waiting.talks.add(key[5:])
-        ended[short(key[5:])] = talk.ended
+    for key, last in state.scan("last/", Last):
+        ended[short(key[5:])] = last.ended
     for queue in QUEUES:
         for key in state.keys(queue):
             note = key[len(queue) + DIGITS + 1 :]
@@ -132,27 +170,16 @@ def waiting_notes(state: State) -> Waiting:
     return waiting
 
 
-def keep_talk(state: State, waiting: Waiting, session: str, talk: Talk) -> None:
-    """Remembers a session's talk."""
-    waiting.talks.add(session)
-    state.put(f"talk/{session}", talk)
-
-
 def queued(note: str, record: Note) -> str:
     """Where a note stands in its queue."""
-    return f"{QUEUES[record.historic]}{record.deadline:0{DIGITS}}/{note}"
+    queue = ASKED if record.until > record.deadline else QUEUES[record.historic]
+    return f"{queue}{record.until:0{DIGITS}}/{note}"
 
 
 def first_deadline(state: State) -> int:
     """Of all notes that wait; FOREVER where none does."""
     heads = [state.keys(queue, 1) for queue in QUEUES]
     return min((int(head[0].split("/", 2)[1]) for head in heads if head), default=FOREVER)
-
-
-def turn_on(talk: Talk, window: int, turn: str, hits: list[str]) -> None:
-    """A session's window moves on by a turn."""
-    talk.turns = [*talk.turns, turn][-window:]
-    talk.hits = [*talk.hits, hits][-window:]
 
 
 def short(name: str) -> str:

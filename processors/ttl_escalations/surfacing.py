@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable
-from functools import lru_cache
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
 from processors.ttl_escalations.events import NoteSurfaced
 from processors.ttl_escalations.params import TtlEscalationsParams, effective_priority
-from processors.ttl_escalations.record import MAX_HITS, MAX_SESSIONS, Note, Talk, Waiting, keep_talk, short, turn_on
+from processors.ttl_escalations.record import MAX_SESSIONS, Last, Note, Waiting, short
 from streams.core.events import HOUR, TurnRecorded
 from streams.core.processor import Derived, Raw, State
 from streams.core.text.commonness import CLASSES, RARE, rarity
-from streams.core.text.terms import terms
+from streams.core.text.learned import Learned
 
-MAX_LIKELY = 64
-"""Notes weighed exactly for one turn, the best by the sum of their shared words."""
-EPSILON = 1e-9
-"""Sums of weights that are equal on paper are equal here."""
+MAX_LIKELY = 12
+"""Notes weighed for one turn, the best by the sum of their shared words."""
+NAME = 4
+"""Stands for rare words that the note has as names."""
+WORTH = (0, 2, 3, 5)
+"""What a word of each class says: LIGHT, COMMON, ORDINARY, RARE."""
+WEIGHTS = Learned.load("processors.ttl_escalations", "surfacing.json")
 
 
 class Visit(NamedTuple):
@@ -30,8 +32,10 @@ class Visit(NamedTuple):
     waiting: Waiting
     now: int
     turn: TurnRecorded
-    talk: Talk
+    last: Last
     visitor: str
+    entered: bool
+    """Whether the turn before it, in its session, belonged to another."""
     quiet: dict[str, int]
     """When this visit was shown what it was shown."""
 
@@ -40,7 +44,7 @@ _NOTHING: dict[str, int] = {}
 
 
 def surface(
-    params: TtlEscalationsParams, state: State, waiting: Waiting, raw: Raw[TurnRecorded], out: list[Derived]
+    params: TtlEscalationsParams, state: State, waiting: Waiting, raw: Raw[TurnRecorded], last: Last, out: list[Derived]
 ) -> None:
     """Shows the notes that press, and those whose matter the talk came to."""
     turn, text, now, termed = raw.event, raw.text, raw.now, waiting.termed
@@ -48,20 +52,18 @@ def surface(
     pressing = bool(waiting.pressing) and waiting.pressing[0][0] <= now
     hit = not termed.keys().isdisjoint(text.terms)
     # Why first: most turns are about other things than any note.
-    if not (hit or named or pressing or turn.session in waiting.talks):
+    entered = bool(last.effort) and last.effort != last.entered and last.effort in waiting.efforts
+    if not (hit or named or entered or pressing):
         return
-    talk = state.get(f"talk/{turn.session}", Talk)
     visitor = short(turn.session)
     quiet = waiting.quiet.get(visitor, _NOTHING)
-    visit = Visit(params, state, waiting, now, turn, talk or Talk(), visitor, quiet)
+    visit = Visit(params, state, waiting, now, turn, last, visitor, entered, quiet)
     hits = [stem for stem in text.terms if stem in termed] if hit else []
-    fresh = _shared(visit, hits, named) if hits or named else {}
+    fresh = _shared(visit, hits, named) if hits or named or entered else {}
     urgent = _newest(waiting.pressing, now, params.pressing) if pressing else []
     likely = fresh | {note: record for note in urgent if note not in fresh and (record := _fresh(visit, note))}
     if likely:
         _show(visit, likely, _reasons(visit, fresh, set(urgent), text.terms, hits, named), out)
-    if fresh or talk is not None:
-        _remember(visit, hits if fresh else [])
 
 
 def _newest(pressing: list[tuple[int, str]], now: int, count: int) -> list[str]:
@@ -80,31 +82,26 @@ def _fresh(visit: Visit, note: str) -> Note | None:
     if _told(visit, note):
         return None
     record = visit.state.get(f"note/{note}", Note)
-    if record is None or record.deadline <= visit.now:
+    if record is None or (record.historic and record.deadline <= visit.now):
         return None
-    return None if record.turn and short(record.turn) in visit.talk.turns else record
+    echo = record.session == visit.turn.session and visit.last.turns - record.place < visit.params.window
+    return None if echo else record
 
 
 def _shared(visit: Visit, hits: list[str], named: list[str]) -> dict[str, Note]:
     """The fresh ones of the notes that share the most with a turn, `MAX_LIKELY` at most."""
     params, waiting, quiet = visit.params, visit.waiting, visit.quiet
     alike, since = params.alike, visit.now - int(params.cooldown * HOUR)
-    levels = _levels(params)
-    sums: dict[str, float] = {}
-    for stem in hits:
-        notes = waiting.termed[stem]
+    sums: dict[str, int] = {}
+    posted = [(waiting.termed[stem], WORTH[CLASSES[stem]]) for stem in hits]
+    posted += [(waiting.named[name], WORTH[RARE]) for name in named]
+    if visit.entered:
+        posted.append((waiting.efforts[visit.last.effort], WORTH[RARE]))
+    for notes, worth in posted:
         if len(notes) <= alike:
-            worth = levels[CLASSES[stem]]
             for note in notes:
                 if note not in quiet or quiet[note] <= since:
-                    sums[note] = sums.get(note, 0.0) + worth
-    for name in named:
-        notes = waiting.named[name]
-        if len(notes) <= alike:
-            worth = _name_weight(params, name)
-            for note in notes:
-                if note not in quiet or quiet[note] <= since:
-                    sums[note] = sums.get(note, 0.0) + worth
+                    sums[note] = sums.get(note, 0) + worth
     if len(sums) > MAX_LIKELY:
         sums = dict(sorted(sums.items(), key=lambda entry: (-entry[1], entry[0]))[:MAX_LIKELY])
     return {note: record for note in sums if (record := _fresh(visit, note)) is not None}
@@ -115,74 +112,85 @@ def _reasons(
 ) -> Callable[[str], str]:
     """Tells why a note is to be shown: the word that says that the talk came to its matter, or "priority" where it
     presses; "" for one that is not to be shown."""
-    params, before, levels = visit.params, _before(visit.params, visit.talk), _levels(visit.params)
-    weight = {stem: levels[CLASSES[stem]] for stem in hits}
-    weight.update({f"@{name}": _name_weight(params, name) for name in named})
-    phrases = [f"{one} {two}" for one, two in pairwise(said) if one in weight and two in weight]
-    thin = 1 + max(0, len(said) - params.long) / (2 * params.long)
+    here = _Said(visit, said, hits, named)
 
     def reason(note: str) -> str:
-        word = _weigh(params, fresh[note], weight, phrases, before, thin) if note in fresh else ""
+        word = ""
+        if note in fresh:
+            seen, word = signals(visit, fresh[note], here)
+            word = word if WEIGHTS.scores(seen)[0] >= visit.params.likely else ""
         return word or ("priority" if note in urgent else "")
 
     return reason
 
 
-def _weigh(
-    params: TtlEscalationsParams,
-    record: Note,
-    weight: dict[str, float],
-    phrases: list[str],
-    before: dict[str, float],
-    thin: float,
-) -> str:
-    """The heaviest word a note shares with the talk, "" where all of them together do not weigh enough."""
-    enough = params.enough
-    shared = [stem for stem in record.terms if stem in weight]
-    if record.names:
-        shared += [f"@{name}" for name in record.names if f"@{name}" in weight]
-    sure = soft = 0.0
-    for word in shared:
-        if (weighs := weight[word]) >= enough:
-            sure += weighs
-        else:
-            soft += weighs
-    if phrases and record.phrases:
-        soft += params.phrase * len([phrase for phrase in phrases if phrase in record.phrases])
-    if before:
-        soft += sum(before[stem] for stem in record.terms if stem in before and stem not in weight)
-    if soft and sure < enough:
-        levels = _levels(params)
-        if soft >= params.most * sum(levels[CLASSES[stem]] for stem in record.terms):
-            soft += params.whole
-    if not shared or sure + soft / thin + EPSILON < enough:
-        return ""
-    return max(shared, key=weight.__getitem__).removeprefix("@")
+class _Said:
+    """What a turn says that notes may share."""
+
+    __slots__ = ("hits", "kind", "names", "pairs", "plain", "weight")
+
+    def __init__(self, visit: Visit, said: list[str], hits: list[str], named: list[str]) -> None:
+        telling = [stem for stem in said if CLASSES[stem]]
+        rare = len([stem for stem in said if CLASSES[stem] == RARE])
+        self.kind = "" if 2 * rare <= len(said) else "~"  # the table of words is of English: elsewhere all are rare
+        self.hits = frozenset(hits)
+        self.names = frozenset(named)
+        self.weight = sum([WORTH[CLASSES[stem]] for stem in telling])
+        self.pairs = frozenset(f"{one} {two}" for one, two in pairwise(said) if one in self.hits and two in self.hits)
+        self.plain = [f"by:{visit.turn.role}", f"says:{len(telling).bit_length()}"]
 
 
-def _before(params: TtlEscalationsParams, talk: Talk) -> dict[str, float]:
-    """What the words of the window's earlier turns weigh."""
-    if params.window < 2 or not any(talk.hits):
-        return {}
-    levels = _levels(params)
-    return {stem: params.before * levels[CLASSES[stem]] for hits in talk.hits[1 - params.window :] for stem in hits}
+def signals(visit: Visit, record: Note, here: _Said) -> tuple[list[str], str]:
+    """What is seen of a note and a turn that shares words with it, and the word that tells most of it.
+
+    rare:1  ordinary:0  common:2    words of these classes (see commonness) that both have, name: rare ones that are
+    name:1  near rare:1  ~rare:1    names of the note; near: of its surroundings; ~: the turn seems not to be English
+    note:3  turn:1                  quarters of what the words of the note, of the turn, weigh together
+    name  small  exact  phrase      a name in both, written small in one, a path or number; words side by side in both
+    alike:2                         notes that have the rarest one
+    ahead:3  over:1  kept:2         half days to its deadline, since then, since it was taken, by powers of two
+    effort  here                    it is of this effort, of this session
+    """
+    own = [stem for stem in record.terms if stem in here.hits]
+    near = [stem for stem in record.near if stem in here.hits]
+    seen = [*here.plain, *_counted(here.kind, own, record.names), *_counted(f"{here.kind}near ", near, ())]
+    best = max(own or near, key=rarity, default="")
+    whole = sum([WORTH[CLASSES[stem]] for stem in record.terms])
+    shared = sum([WORTH[CLASSES[stem]] for stem in own])
+    both = shared + sum([WORTH[CLASSES[stem]] for stem in near])
+    seen.append(f"note:{4 * shared // max(1, whole)}")
+    seen.append(f"turn:{4 * both // max(1, here.weight)}")
+    names = [name for name in record.names if name in here.names]
+    if names:
+        best = best if rarity(best) == RARE else names[0]
+        seen.append("name" if any(map(str.isalpha, names)) else "exact")
+    if any(name in here.hits for name in record.names if name not in here.names):
+        seen.append("small")
+    if here.pairs and not here.pairs.isdisjoint(record.phrases):
+        seen.append("phrase")
+    posted = visit.waiting.termed.get(best) or visit.waiting.named.get(best) or ()
+    seen.append(f"alike:{min(4, len(posted).bit_length())}")
+    left = record.deadline - visit.now
+    seen.append(f"{'over' if left < 0 else 'ahead'}:{(abs(left) // (12 * HOUR)).bit_length()}")
+    seen.append(f"kept:{((visit.now - record.opened) // (12 * HOUR)).bit_length()}")
+    if record.session == visit.turn.session:
+        seen.append("here")
+    if record.effort and record.effort == visit.last.effort:
+        seen += ("effort", "effort entered" if visit.entered else "effort goes on")
+        seen.append(f"effort {min(3, len(own))}{bool(near)}")
+    return seen, best or "effort"
 
 
-def _levels(params: TtlEscalationsParams) -> tuple[float, float, float, float]:
-    """What a word weighs, by its class: LIGHT, COMMON, ORDINARY, RARE."""
-    return 0.0, params.common, params.ordinary, params.rare
-
-
-def _name_weight(params: TtlEscalationsParams, name: str) -> float:
-    """What a name adds to the weight of its words: a path or number tells the matter, a plain name has told it."""
-    if name.isalnum() and (len(name) <= 3 or name.isalpha()):
-        return params.capital if name.isalpha() and _common_name(name) else 0.0
-    return params.rare
-
-
-@lru_cache(maxsize=4096)
-def _common_name(name: str) -> bool:
-    return any(rarity(stem) < RARE for stem in terms(name)[0])
+def _counted(kind: str, shared: list[str], names: Sequence[str]) -> list[str]:
+    """How many words of each class are shared, and which classes together."""
+    counts = [0, 0, 0, 0, 0]
+    for stem in shared:
+        counts[NAME if (level := CLASSES[stem]) == RARE and stem in names else level] += 1
+    name, rare, ordinary, common = (min(counts[level], 2) for level in (NAME, RARE, 2, 1))
+    return [
+        f"{kind}name:{name}", f"{kind}rare:{rare}", f"{kind}ordinary:{ordinary}", f"{kind}common:{common}",
+        f"{kind}{name + rare}{ordinary}{common}",
+    ]  # fmt: skip
 
 
 def _effective(visit: Visit, note: Note) -> float:
@@ -201,7 +209,7 @@ def _show(visit: Visit, likely: dict[str, Note], reason_of: Callable[[str], str]
         record = likely[note]
         record.shown.pop(visitor, None)
         record.shown[visitor] = now  # the last one now: they stand in the order in which they saw it
-        if visit.talk.ended < now:
+        if visit.last.ended < now:
             waiting.hush(visitor, note, now)
         while len(record.shown) > MAX_SESSIONS:
             longest = next(iter(record.shown))
@@ -212,17 +220,3 @@ def _show(visit: Visit, likely: dict[str, Note], reason_of: Callable[[str], str]
         left -= 1
         if not left:
             return
-
-
-def _remember(visit: Visit, hits: list[str]) -> None:
-    """The window moves on by a turn that hit fresh notes, or none; where it holds nothing, nothing is kept."""
-    turn, talk, waiting = visit.turn, visit.talk, visit.waiting
-    row = sorted(hits, key=rarity, reverse=True)[:MAX_HITS] if hits else hits
-    if not row and not any(talk.turns):
-        return
-    turn_on(talk, visit.params.window, short(turn.id) if row else "", row)
-    if any(talk.turns) or talk.ended >= 0:
-        keep_talk(visit.state, waiting, turn.session, talk)
-    else:
-        waiting.talks.discard(turn.session)
-        visit.state.delete(f"talk/{turn.session}")

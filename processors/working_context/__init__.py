@@ -39,7 +39,7 @@ __all__ = ["PRESETS", "PROCESSOR", "Change", "ContextChanged", "ContextScored", 
 
 PROCESSOR = Processor(
     name="working_context",
-    version=1,
+    version=2,
     reads=("open_efforts",),
     params=WorkingContextParams,
     takes=(

@@ -37,7 +37,11 @@ class WorkingContextParams(Params):
         0.1, "share of the score", "what being unconnected takes away; most efforts are, so it is small", ge=0, le=1
     )
     pull: float = param(
-        0.5, "similarity 0..1", "a turn this alike pulls an effort in; lower values pull in every neighbour", ge=0, le=1
+        0.15,
+        "similarity 0..1",
+        "a turn this alike pulls an effort in where there is room; .5 misses returns",
+        ge=0,
+        le=1,
     )
     pull_most: int = param(
         2, "efforts", "pulled in by one turn, the most alike: more would turn over the context at once", ge=0, le=8

@@ -60,6 +60,14 @@ class Record(NamedTuple):
     hash: bytes = b""
     """Of the log up to here, this record included: two logs that have the same one at an offset are the same so far."""
 
+    @property
+    def is_readable(self) -> bool:
+        """Whether it says anything; not where the key of its contents was destroyed."""
+        return self.value != b""
+
+
+Handed = tuple[Step[Any, Any], Derived]
+"""A derived event, and the step that takes it."""
 
 Placed = tuple[int, int, int, Derived]
 """A derived event after its position: (partition, offset, ordinal, event). A plain tuple: millions of them are made."""
@@ -106,9 +114,9 @@ def as_raw(event: Outside, recorded_at: int, text: Text | None = None) -> Raw[An
 
 
 class _Stage:
-    """One processor in the pass: its parameters, its steps by event type, whose events it is handed."""
+    """One processor in the pass: its parameters, its steps by event type, and who takes what it makes."""
 
-    __slots__ = ("index", "otherwise", "params", "parents", "processor", "seconds", "steps", "steps_made")
+    __slots__ = ("index", "otherwise", "params", "parents", "processor", "seconds", "steps", "steps_made", "takers")
 
     def __init__(self, processor: Processor[Any], params: Params, index: int) -> None:
         self.processor = processor
@@ -120,6 +128,18 @@ class _Stage:
         self.parents: tuple[int, ...] = ()
         self.steps: dict[type, Step[Any, Any]] = {on.kind: on.step for on in processor.takes if on.kind}
         self.otherwise = next((on.step for on in processor.takes if on.kind is None), None)
+        self.takers: dict[type, list[tuple[int, Step[Any, Any]]]] = {}
+        """By type of what it makes: the place of each later stage that takes it, and its step."""
+
+    def hand_on(self, made: Iterable[Derived], waiting: list[list[Handed] | None]) -> None:
+        """Adds what the processor made to what waits for those that take it; `waiting` by place of the stage."""
+        for output in made:
+            for place, follow in self.takers.get(type(output), ()):
+                handed = waiting[place]
+                if handed is None:
+                    waiting[place] = [(follow, output)]
+                else:
+                    handed.append((follow, output))
 
 
 class Driver:
@@ -148,8 +168,10 @@ class Driver:
         self._given = frozenset(given)
         self._stages = [_Stage(p, params[p.name], i) for i, p in enumerate(self.processors, 1)]
         for stage in self._stages:
-            taken = {emitted[kind] for kind in stage.steps if kind in emitted}
-            stage.parents = tuple(sorted(taken))
+            taken = {kind: step for kind, step in stage.steps.items() if kind in emitted}
+            stage.parents = tuple(sorted({emitted[kind] for kind in taken}))
+            for kind, step in taken.items():
+                self._stages[emitted[kind] - 1].takers.setdefault(kind, []).append((stage.index, step))
         self._routes = {cls: self._route(cls) for cls in OUTSIDE.values()}
 
     def _route(self, cls: type) -> list[tuple[_Stage, Step[Any, Any] | None]]:
@@ -196,28 +218,26 @@ class Driver:
         if isinstance(event, TurnRecorded) and (words := news(own, event)) is not event.content:
             event = replace(event, content=words)
             raw = replace(raw, event=event, text=read(event), repeated=len(raw.event.content) - len(words))
-        made: list[Sequence[Derived]] = [()] * len(states)
+        waiting: list[list[Handed] | None] = [None] * len(states)
         if given:
             for stage in self._stages:
-                made[stage.index] = given.get(stage.processor.name, ())
+                stage.hand_on(given.get(stage.processor.name, ()), waiting)
         watched = not (offset + 1) % WATCHED
         for stage, step in self._routes[type(event)]:
             began = perf_counter() if watched else 0.0
-            params, state = stage.params, states[stage.index]
             outputs: list[Derived] = []
-            for parent in stage.parents:
-                for output in made[parent]:
-                    follow = stage.steps.get(type(output))
-                    if follow is not None:
-                        outputs += follow(params, state, output, raw)
-                        stage.steps_made += 1
+            handed = waiting[stage.index]
+            if handed is not None:
+                for follow, output in handed:
+                    outputs += follow(stage.params, states[stage.index], output, raw)
+                stage.steps_made += len(handed)
             if step is not None:
-                outputs += step(params, state, event, raw)
+                outputs += step(stage.params, states[stage.index], event, raw)
                 stage.steps_made += 1
             if watched:
                 stage.seconds += perf_counter() - began
             if outputs:
-                made[stage.index] = outputs
+                stage.hand_on(outputs, waiting)
                 rows += [(partition, offset, ordinal, output) for ordinal, output in enumerate(outputs)]
         return True
 

@@ -20,9 +20,9 @@ from streams.core import DEFAULT_SPACE
 from streams.core.errors import MnemologError
 from streams.core.events import (
     AT_APPEND,
+    GIVEN,
     MAX_EVENT_BYTES,
     MAX_HOURS,
-    OUTSIDE,
     UPCASTS,
     NoteSettled,
     Outside,
@@ -114,8 +114,8 @@ def _kind_of(name: str, cls: type[Outside]) -> Kind:
     )
 
 
-_KINDS = {name: _kind_of(name, cls) for name, cls in OUTSIDE.items()}
-TURN = next(name for name, cls in OUTSIDE.items() if cls is TurnRecorded)
+_KINDS = {name: _kind_of(name, cls) for name, cls in GIVEN.items()}
+TURN = next(name for name, cls in GIVEN.items() if cls is TurnRecorded)
 
 
 def kind_of(name: str) -> Kind:
@@ -131,7 +131,7 @@ def _newest(names: list[str]) -> dict[str, str]:
     return found
 
 
-_NEWEST = _newest([*OUTSIDE, *UPCASTS])
+_NEWEST = _newest([*GIVEN, *UPCASTS])
 
 
 class Edge:
@@ -265,7 +265,7 @@ def _type(given: dict[str, Any]) -> str:
     name = given["type"]
     if isinstance(name, str):
         found = _NEWEST.get(name, name)
-        if found in OUTSIDE:
+        if found in GIVEN:
             return found
     raise EdgeError([Fault("type", f"is {_quote(name)}; must be one of {', '.join(sorted(_NEWEST))}")])
 

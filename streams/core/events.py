@@ -86,8 +86,8 @@ UNSAID = -1.0
 MAX_HOURS = 100_000.0
 MAX_DEPENDENCIES = 8
 """Limits of what is said of a task: hours it may be thought to take, tasks it may wait for."""
-MAX_TURNS = 32
-"""Turns that one fact names at most."""
+MAX_TURNS, MAX_LINKS = 32, 4
+"""Turns and links that one fact names at most."""
 Turns = Annotated[list[Name], Field(min_length=1, max_length=MAX_TURNS)]
 """Ids of turns; few enough that a fold may write to each of them."""
 
@@ -98,6 +98,18 @@ def _one_of(*names: str) -> dict[str, Any]:
     """What a JSON Schema says where at least one of these texts must be given (the edge refuses events without)."""
     given = {"type": "string", "minLength": 1}
     return {"anyOf": [{"required": [name], "properties": {name: given}} for name in names]}
+
+
+LINKS = ("support", "derivation", "generalization", "contradiction")
+
+
+def _link(value: list[str]) -> list[str]:
+    if value[2] not in LINKS:
+        raise ValueError(f"a link is a turn, another turn, and one of {', '.join(LINKS)}")
+    return value
+
+
+KnowledgeLink = Annotated[list[Name], Field(min_length=3, max_length=3), AfterValidator(_link)]
 
 
 @dataclass(slots=True)
@@ -377,6 +389,28 @@ class DistillationWritten:
 
 
 @dataclass(slots=True)
+class KnowledgeWritten:
+    """How what some turns say hangs together, or what it says in general, by a model. As with summaries, replays reuse
+    it."""
+
+    __pydantic_config__: ClassVar[ConfigDict] = _CONFIG
+    space: Name
+    id: Name
+    at: Micros
+    session: Name
+    turns: Turns
+    """What it was made of; `general` is of the first of them."""
+    links: Annotated[list[KnowledgeLink], Field(max_length=MAX_LINKS)] = field(default_factory=list)
+    """[turn, turn, kind]: what the one says is a reason, premise or instance of what the other says, or denies it."""
+    general: Annotated[str, Field(max_length=200)] = ""
+    """What holds elsewhere too, without who, where and which."""
+    model: str = ""
+    prompt_hash: str = ""
+    params_hash: str = ""
+    type: Literal["knowledge-written.v1"] = "knowledge-written.v1"
+
+
+@dataclass(slots=True)
 class MemoryRecalled:
     """What an agent was shown when it asked its memory. It names turns alone: derived ids differ between lineages."""
 
@@ -482,7 +516,7 @@ class ErasureRecorded:
     what: str
     """What was selected, in words, without a name or a word of it."""
     selection: str
-    """A keyed hash of the selection: who knows it can show that this is its receipt."""
+    """A keyed hash of the selection: who knows it can show that this is its receipt. Of keys that went, their ids."""
     by: OptionalName
     """The user of the machine."""
     turns: Annotated[int, Field(ge=0)]
@@ -522,6 +556,7 @@ Fact = (
     | SummaryWritten
     | TitleWritten
     | DistillationWritten
+    | KnowledgeWritten
     | Remembering
     | ErasureRecorded
     | ClockTicked
@@ -532,6 +567,8 @@ Outside = TurnRecorded | Fact
 """Every event that may stand in the raw log."""
 
 OUTSIDE: dict[str, type[Outside]] = {cls.__dataclass_fields__["type"].default: cls for cls in get_args(Outside)}
+GIVEN = {name: cls for name, cls in OUTSIDE.items() if cls is not ErasureRecorded}
+"""What comes in from outside: all but receipts, which an erasure writes into the log that it makes, and nobody else."""
 UPCASTS: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {}
 """From a retired type to the fields (and `type`) of its successor. Applied until the type is a current one."""
 

@@ -60,8 +60,10 @@ def news(state: State, turn: TurnRecorded) -> str:
     lines = [line for said in found.split("\n", KEPT)[:KEPT] if SHORT <= len(line := said.strip()) <= LONG]
     for line in lines:
         whole = _sum(line)
-        if _known(state, whole) is None:
-            free = next((key for key in _places(whole) if state.get(key, Said) is None), _places(whole)[0])
+        first, second = _places(whole)
+        said, other = state.get(first, Said), state.get(second, Said)
+        if (said is None or said.line != whole) and (other is None or other.line != whole):
+            free = second if said is not None and other is None else first
             state.put(free, Said(whole, _sum(turn.id), len(lines)))
     return found
 

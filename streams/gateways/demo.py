@@ -53,7 +53,7 @@ EXCERPT = 4
 """Lines shown of a rendered context."""
 BAR = 36
 """Columns of its longest bar."""
-SEGMENTS, EFFORTS, NOTES, MEASURES = 7, 8, 4, 7
+SEGMENTS, EFFORTS, NOTES, MEASURES = 6, 7, 4, 7
 """Rows of the other tables at most."""
 WINDOW, ALL = "▒", "░"
 RISE = 0.2

@@ -15,10 +15,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from streams.core.errors import MnemologError
+from streams.core.errors import MnemologError, listed
 from streams.logs import LOG_FILE
+from streams.logs.encryption import MISSING, Keys
 from streams.logs.rescue import look
-from streams.logs.sqlite import is_sound, is_strange, looked_at
+from streams.logs.sqlite import is_sound, is_strange, keys_in, looked_at
 from streams.logs.where import on_kafka, open_log
 
 if TYPE_CHECKING:
@@ -57,7 +58,7 @@ def examine(home: Path) -> list[Check]:
         brokers, ends = _brokers(home)
         return [_program(), *_place(home), brokers, *_memories(home, ends), *_stale(home)]
     log = home / LOG_FILE
-    return [_program(), *_place(home), *_log(log), *_memories(home, [_end(log)]), *_stale(home)]
+    return [_program(), *_place(home), *_log(log), *_keys(log), *_memories(home, [_end(log)]), *_stale(home)]
 
 
 def _program() -> Check:
@@ -121,6 +122,27 @@ def _log(path: Path) -> Iterator[Check]:
         yield Check("log", "look", "its guards against changes are gone: any command that opens it sets them again")
     else:
         yield Check("log", "well", f"{count:,} events, {_size(path.stat().st_size)}, each as it was recorded")
+
+
+def _keys(path: Path) -> Iterator[Check]:
+    """Whether the keys that contents are under are here and can be used; nothing where contents are in clear."""
+    keys = Keys(path.parent)
+    try:
+        with closing(looked_at(path)) as log:
+            known = [(id_, space) for id_, space, _, destroyed in keys_in(log) if not destroyed]
+            gone = len(keys_in(log)) - len(known)
+        for id_, _ in known:
+            keys.find(id_)
+    except MnemologError as error:
+        yield Check("keys", "failed", f"{error}: {error.way_out}")
+        return
+    except sqlite3.Error:  # there is no log, or what is wrong with it is told already
+        return
+    if lost := {space for id_, space in known if not keys.holds(id_)}:
+        yield Check("keys", "look", f"not here, so not read, are those of spaces {listed(sorted(lost))}: {MISSING}")
+    elif known or gone or keys.is_on():
+        said = f"; {gone:,} were destroyed, and what was under them is passed over" if gone else ""
+        yield Check("keys", "well", f"{len(known):,} spaces are under keys{said}")
 
 
 def _damaged(path: Path) -> str:

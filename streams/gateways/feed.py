@@ -221,7 +221,10 @@ def places(log: Path, session: str | None = None) -> list[tuple[str, bool]]:
             "SELECT (SELECT min(space) FROM log WHERE space > s.space) FROM s WHERE s.space IS NOT NULL) "
             "SELECT space FROM s WHERE space IS NOT NULL"
         ).fetchall()
-        has = "SELECT EXISTS (SELECT 1 FROM log WHERE space = ? AND CAST(value AS TEXT) ->> 'session' = ?)"
+        has = (  # what is under a key may be
+            "SELECT EXISTS (SELECT 1 FROM log WHERE space = ? AND "
+            "CASE WHEN substr(value, 1, 1) = x'01' THEN 1 ELSE CAST(value AS TEXT) ->> 'session' = ? END)"
+        )
         return [
             (space, session is None or bool(found.execute(has, (space, session)).fetchone()[0])) for (space,) in spaces
         ]

@@ -62,9 +62,11 @@ def connected() -> Connection:
     settings = Settings()
     if not settings.kafka:
         raise UsageError("this command needs a log on Kafka", "set MNEMOLOG_KAFKA=host:9092")
-    from streams.logs.kafka.connection import Connection
+    from streams.logs.kafka.connection import Connection, run
+    from streams.logs.kafka.moves import in_force
 
-    return Connection.of(settings)
+    connection = Connection.of(settings)
+    return run(connection, in_force(connection))[0]
 
 
 # -- topics ------------------------------------------------------------------------------------------------------------
@@ -141,7 +143,7 @@ def log(
     found = log_of(home)
     try:
         ends = {partition: found.end(partition) for partition in range(found.partitions)}
-        where = f"{settings.kafka}/{settings.kafka_prefix}" if settings.kafka else str(home or settings.home)
+        where = f"{settings.kafka}/{connected().prefix}" if settings.kafka else str(home or settings.home)
         row = {"log": found.id, "where": where, "partitions": found.partitions}
         row["ends"] = ends if json else " ".join(map(str, ends.values()))
     finally:

@@ -7,7 +7,7 @@ from typing import Any
 from pydantic import TypeAdapter
 
 from streams.core.edge import TURN, kind_of
-from streams.core.events import OUTSIDE
+from streams.core.events import GIVEN, OUTSIDE
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 LINE = "input-line"
@@ -33,7 +33,7 @@ def _line() -> Schema:
         "$schema": DIALECT,
         "title": "Input line",
         "description": "A turn, or with a `type` any other event. What has a default may be left out or null.",
-        "anyOf": [_as_line(name) for name in OUTSIDE],
+        "anyOf": [_as_line(name) for name in GIVEN],
     }
 
 

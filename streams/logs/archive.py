@@ -5,7 +5,8 @@
 
 A file appears whole, by a rename, and is never written again: archiving once more adds what came since. Columns are
 the fields of all outside events, by name, null where an event has no such field; `value` is the event as the log holds
-it where that is not the canonical JSON of the other columns. From an archive everything is made again, as from the log.
+it where that is not the canonical JSON of the other columns: under the key of its space, for example (see
+`streams.logs.encryption`). From an archive, and the keys of its home, everything is made again, as from the log.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from streams.core.driver import Record
 from streams.core.errors import LogError, UsageError
 from streams.core.events import OUTSIDE, Micros, Outside, decode, encode
 from streams.core.progress import Progress, no_progress
+from streams.logs.encryption import Keys, is_sealed, key_of, unsealed
 from streams.logs.log import HASH_BYTES, Log, Outcome, hash_at
 from streams.logs.switch import remove
 
@@ -85,6 +87,8 @@ _FIELDS = {cls: [field.name for field in fields(cls) if field.name != "type"] fo
 
 
 def _row(record: Record) -> dict[str, Any]:
+    if is_sealed(record.value):
+        return {name: getattr(record, name) for name in (*_PLACE, "space", _VALUE)}
     event = decode(record.type, record.value)
     row = {name: getattr(event, name) for name in _FIELDS[type(event)]}
     row |= {name: orjson.dumps(row[name]).decode() for name in _JSON & row.keys()}
@@ -165,7 +169,7 @@ def _told(log: Log, folder: Path) -> ArchiveLog:
 
 
 def _seal(log: Log, folder: Path, partition: int, start: int, stop: int) -> Sealed:
-    rows = [_row(record) for record in log.read(partition, start, stop)]
+    rows = [_row(record) for record in log.stored(partition, start, stop)]
     columns = [
         pa.array([row.get(name) for row in rows], kind) for name, kind in zip(SCHEMA.names, SCHEMA.types, strict=True)
     ]
@@ -195,9 +199,12 @@ def _write_whole(path: Path, write: Any) -> None:
 class ArchiveLog:
     """An archive, read as the log it was made from. Nothing is appended to it."""
 
-    def __init__(self, folder: Path) -> None:
-        """Raises UsageError where `folder` is no archive, LogError where a file of it is missing."""
+    def __init__(self, folder: Path, keys: Keys | None = None) -> None:
+        """`keys` are those of the home that reads it.
+
+        Raises UsageError where `folder` is no archive, LogError where a file of it is missing."""
         self.folder = folder
+        self.keys = keys or Keys(folder)
         try:
             about = orjson.loads((folder / ABOUT).read_bytes())
             if about["format"] != FORMAT:
@@ -241,6 +248,20 @@ class ArchiveLog:
 
     def read(self, partition: int, start: int, stop: int | None = None) -> Iterator[Record]:
         """The records from `start` up to `stop`; see `Log.read`. Raises LogError for a damaged file."""
+        return unsealed(self.stored(partition, start, stop), self.keys.find)
+
+    def unread(self) -> dict[str, str]:
+        """The spaces whose keys are not here, by key."""
+        records = (record for partition in range(self._partitions) for record in self.stored(partition, 0))
+        found = {key_of(record.value): record.space for record in records if is_sealed(record.value)}
+        return {key: space for key, space in found.items() if not self.keys.holds(key)}
+
+    def holds(self, key: str) -> bool:
+        """Whether what is under a key can be read."""
+        return self.keys.holds(key)
+
+    def stored(self, partition: int, start: int, stop: int | None = None) -> Iterator[Record]:
+        """The same as they are stored; see `Log.stored`."""
         end = self.end(partition) if stop is None else stop
         for sealed in self._files[partition]:
             if sealed.stop > start and sealed.start < end:

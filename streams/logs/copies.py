@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import orjson
 
@@ -55,15 +55,16 @@ def id_of(copy: Path) -> str:
 
 def receipts(log: Log) -> list[tuple[int, ErasureRecorded]]:
     """What was erased from a log, in order, with offsets."""
-    found = ((r.offset, decode(r.type, r.value)) for r in log.read(0, 0) if r.space == ERASURES)
+    records = (record for partition in range(log.partitions) for record in log.read(partition, 0))
+    found = ((r.offset, decode(r.type, r.value)) for r in records if r.space == ERASURES)
     return [(offset, event) for offset, event in found if isinstance(event, ErasureRecorded)]
 
 
-def renew(log: SqliteLog) -> list[str]:
+def renew(log: HomeLog) -> list[str]:
     """Writes the known copies of destroyed logs anew; what could not be, in words."""
     from streams.logs import archive as archives
 
-    former = {receipt.log_before for _, receipt in receipts(log)}
+    former = {receipt.log_before for _, receipt in receipts(log)} - {log.id}
     told: list[str] = []
     for copy in copies(log):
         id_ = id_of(copy)
@@ -73,8 +74,8 @@ def renew(log: SqliteLog) -> list[str]:
                 archives.renew(log, copy)
             elif id_ == EMPTY or (copy.is_dir() and id_ == log.id):
                 archives.archive(log, copy)  # goes on with what was begun
-            elif id_ in former:
-                log.backup(copy)
+            elif id_ in former and log.is_local:
+                cast("SqliteLog", log).backup(copy)
             elif id_ != log.id:
                 told.append(f"{copy} was a copy of the log, and {'cannot be read as one' if id_ else 'is away'}")
         except (MnemologError, OSError) as error:

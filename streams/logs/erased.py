@@ -29,6 +29,8 @@ STRICT, WITHOUT ROWID
 """
 SALT = "erased.salt"
 """Under which a log notes the salt."""
+ENDS = "erased.ends"
+"""Under which a log notes where its partitions ended before the newest receipt: what that tells the hash of."""
 
 _WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]|[^\W_\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+")
 """Letters and digits; each sign of scripts that put no spaces between words."""

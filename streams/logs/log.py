@@ -52,6 +52,26 @@ def hashed(before: bytes, space: str, id: str, recorded_at: int, type: str, valu
     return blake2b(before + said + value, digest_size=HASH_BYTES).digest()
 
 
+class Chain:
+    """The running hash of events, partition by partition: of a log of one partition that of the log itself."""
+
+    def __init__(self, hashes: Sequence[bytes]) -> None:
+        """The hashes of the partitions so far."""
+        self.hashes = [*hashes]
+
+    def add(self, record: Record, id_: str) -> None:
+        """Adds the next event of a partition."""
+        before = self.hashes[record.partition]
+        self.hashes[record.partition] = hashed(before, record.space, id_, record.recorded_at, record.type, record.value)
+
+    def digest(self) -> str:
+        """One hash of all."""
+        if len(self.hashes) == 1:
+            return self.hashes[0].hex()
+        said = b"".join(one.ljust(HASH_BYTES, b"\0") for one in self.hashes)
+        return blake2b(said, digest_size=HASH_BYTES).hexdigest()
+
+
 def stamped(event: Outside, now: int) -> tuple[Outside, bytes] | Refused:
     """An event as a log records it at `now` (UTC microseconds), and its bytes; Refused where no log takes it."""
     if event.at == AT_APPEND:
@@ -83,7 +103,20 @@ class Log(Protocol):
         """
 
     def read(self, partition: int, start: int, stop: int | None = None) -> Iterator[Record]:
-        """The records at offsets start <= offset < stop (the end as of now where None), in order."""
+        """The records at offsets start <= offset < stop (the end as of now where None), in order.
+
+        One that is under a key that is not here, or was destroyed, is not readable (see `Record.is_readable`): it is
+        as if it had never been there, but for its place and hash.
+        """
+
+    def stored(self, partition: int, start: int, stop: int | None = None) -> Iterator[Record]:
+        """The same records as they are stored, for copies: sealed where their space has a key."""
+
+    def unread(self) -> dict[str, str]:
+        """The spaces whose keys are not here, though nobody destroyed them, by key."""
+
+    def holds(self, key: str) -> bool:
+        """Whether what is under a key can be read."""
 
     def end(self, partition: int) -> int:
         """The offset that the next record of the partition will get."""
@@ -94,4 +127,4 @@ class Log(Protocol):
 
 def hash_at(log: Log, partition: int, offset: int) -> bytes:
     """The hash of a log up to the record at an offset; b"" where it holds none there."""
-    return next((record.hash for record in log.read(partition, offset, offset + 1)), b"")
+    return next((record.hash for record in log.stored(partition, offset, offset + 1)), b"")

@@ -15,11 +15,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 from streams.core.errors import LogError, UsageError
-from streams.core.events import Outside, decode
+from streams.core.events import decode
 from streams.core.progress import Progress, no_progress
+from streams.logs.encryption import StoredEvent, is_sealed
 from streams.logs.erased import SALT
 from streams.logs.log import HASH_BYTES, Stored, hashed
-from streams.logs.sqlite import BATCH, FAILURES, SqliteLog, looked_at, noted
+from streams.logs.sqlite import BATCH, FAILURES, SqliteLog, keys_in, looked_at, noted
 
 PAGE = 4096
 FRAME = 24
@@ -42,13 +43,16 @@ class Row(NamedTuple):
         """The hash of the log after it, where `before` is that before it."""
         return hashed(before, self.space, self.id, self.recorded_at, self.type, self.value)
 
-    def event(self) -> Outside | None:
-        """What it says; None where that cannot be decoded."""
+    def event(self) -> StoredEvent | None:
+        """It as a log stores it; None where that is neither under a key nor can be decoded."""
+        stored = StoredEvent(self.space, self.id, self.type, self.value)
+        if is_sealed(self.value):
+            return stored
         try:
             event = decode(self.type, self.value)
         except Exception:  # why any: its bytes may be anything
             return None
-        return event if (event.space, event.id) == (self.space, self.id) else None
+        return stored if (event.space, event.id) == (self.space, self.id) else None
 
 
 @dataclass(slots=True)
@@ -212,7 +216,7 @@ def look(path: Path) -> Rescued:
     return rescued
 
 
-def _told(path: Path, rescued: Rescued) -> Iterator[tuple[Outside, int]]:
+def _told(path: Path, rescued: Rescued) -> Iterator[tuple[StoredEvent, int]]:
     """The events of a log that can be read, with the times of their recording."""
     end = 0
     for offset, row in readable(path):
@@ -237,7 +241,7 @@ def rescue(path: Path, target: Path, progress: Progress = no_progress) -> Rescue
     log = SqliteLog(partial)
     try:
         with closing(log):
-            batch: list[tuple[Outside, int]] = []
+            batch: list[tuple[StoredEvent, int]] = []
             for one in _told(path, rescued):
                 batch.append(one)
                 if len(batch) >= BATCH:
@@ -249,6 +253,7 @@ def rescue(path: Path, target: Path, progress: Progress = no_progress) -> Rescue
                 for key in ("params", SALT):
                     if found := noted(old, key):
                         log.note(key, found)
+                log.keep_keys(keys_in(old))
                 log.keep_erased(old.execute("SELECT name, runs, receipt FROM erased").fetchall())
         partial.replace(target)
     finally:
@@ -257,6 +262,6 @@ def rescue(path: Path, target: Path, progress: Progress = no_progress) -> Rescue
     return rescued
 
 
-def _append(log: SqliteLog, events: list[tuple[Outside, int]]) -> None:
+def _append(log: SqliteLog, events: list[tuple[StoredEvent, int]]) -> None:
     if strange := [one for one in log.append_recorded(events) if not isinstance(one, Stored)]:
         raise LogError(f"the log says two things of one event: {strange[0]}", "restore the newest backup")

@@ -35,6 +35,12 @@ class Settings(BaseSettings):
     """The space of turns that name none, and of questions that ask for none."""
     log: Literal["", "json", "text"] = ""
     """How workers and the projector log; text on a terminal, else JSON, where it is not said."""
+    encryption: bool = False
+    """Whether what is recorded is under keys, one for each space; a home in which it once is stays so."""
+    encryption_passphrase: SecretStr = SecretStr("")
+    """What the keys in the home are encrypted with, where it is said."""
+    encryption_passphrase_file: Path | None = None
+    """File that holds it, where it is to stand in no environment; nobody but its owner may read it."""
     kafka: str = ""
     """`host:port`, several with commas between: the log is on these brokers. Empty: it is a file in the home."""
     kafka_prefix: str = "mnemolog"

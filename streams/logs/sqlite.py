@@ -20,10 +20,13 @@ from contextlib import closing, contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 
+import orjson
+
 from streams.core.driver import Record
 from streams.core.errors import LogError
-from streams.core.events import AT_APPEND, Outside, TurnRecorded, decode
-from streams.logs import erased, switch
+from streams.core.events import AT_APPEND, ERASURES, ErasureRecorded, Outside, TurnRecorded, decode
+from streams.logs import encryption, erased, switch
+from streams.logs.encryption import Cipher, Keys, StoredEvent, is_sealed, key_of, unsealed
 from streams.logs.log import Duplicate, Outcome, Refused, Stored, hashed, stamped
 
 BATCH = 1000
@@ -43,6 +46,10 @@ CREATE TABLE IF NOT EXISTS log (
     UNIQUE (space, id)
 ) STRICT;
 CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT NOT NULL, hash BLOB) STRICT;
+CREATE TABLE IF NOT EXISTS keys (
+    id TEXT PRIMARY KEY, space TEXT NOT NULL, made INTEGER NOT NULL, destroyed INTEGER
+) STRICT, WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS keys_by_space ON keys (space);
 CREATE TRIGGER IF NOT EXISTS append_only_update BEFORE UPDATE ON log
 BEGIN SELECT RAISE(ABORT, 'the log is append-only'); END;
 CREATE TRIGGER IF NOT EXISTS append_only_delete BEFORE DELETE ON log
@@ -69,9 +76,12 @@ class SqliteLog:
 
     partitions = 1
 
-    def __init__(self, path: Path, clock: Callable[[], int] = wall_clock) -> None:
-        """Opens the log at `path`, making it where there is none. Raises LogError for a file that is no log."""
+    def __init__(self, path: Path, clock: Callable[[], int] = wall_clock, keys: Keys | None = None) -> None:
+        """Opens the log at `path`, making it where there is none; `keys` are those beside it where none are given.
+
+        Raises LogError for a file that is no log."""
         self.path = path
+        self.keys = keys or Keys(path.parent)
         self._clock = clock
         self._gate = path.with_name(path.name + ".gate")
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -88,6 +98,8 @@ class SqliteLog:
                 self._db = looked_at(path)
                 self._frozen = True
             self._settle_in()
+            if not self._frozen:
+                self.settle_keys()
 
     def _opened(self) -> sqlite3.Connection:
         db = sqlite3.connect(self.path, isolation_level=None, timeout=60, check_same_thread=False)
@@ -162,38 +174,33 @@ class SqliteLog:
         """Records events; see `Log.append`."""
         return self._append([(event, None) for event in events])
 
-    def append_recorded(self, recorded: Sequence[tuple[Outside, int]]) -> list[Outcome]:
+    def append_recorded(self, recorded: Sequence[tuple[Outside | StoredEvent, int]]) -> list[Outcome]:
         """Records events of another log, each with the time (UTC microseconds) when it was first recorded."""
         return self._append(recorded)
 
-    def _append(self, events: Sequence[tuple[Outside, int | None]]) -> list[Outcome]:
+    def _append(self, events: Sequence[tuple[Outside | StoredEvent, int | None]]) -> list[Outcome]:
         outcomes: list[Outcome] = []
         for start in range(0, len(events), BATCH):
             outcomes += self._append_batch(events[start : start + BATCH])
         return outcomes
 
-    def _append_batch(self, events: Sequence[tuple[Outside, int | None]]) -> list[Outcome]:
+    def _append_batch(self, events: Sequence[tuple[Outside | StoredEvent, int | None]]) -> list[Outcome]:
+        made: list[str] = []
         try:
             self._thaw()
-            with self._exclusive():
-                self._db.execute("BEGIN IMMEDIATE")
-                try:
-                    last, before = self._db.execute(
-                        "SELECT offset, hash FROM log ORDER BY offset DESC LIMIT 1"
-                    ).fetchone() or (-1, b"")
-                    now = self._clock()
-                    outcomes: list[Outcome] = []
-                    for event, recorded_at in events:
-                        outcome, before = self._record(
-                            event, last + 1, now if recorded_at is None else recorded_at, before
-                        )
-                        outcomes.append(outcome)
-                        last += isinstance(outcome, Stored)
-                    self._db.execute("COMMIT")
-                except BaseException:
-                    if self._db.in_transaction:
-                        self._db.execute("ROLLBACK")
-                    raise
+            with self._exclusive(), self._transaction():
+                last, before = self._last()
+                now = self._clock()
+                outcomes: list[Outcome] = []
+                ciphers = self._ciphers(now, made)
+                for event, recorded_at in events:
+                    outcome, before = self._record(
+                        event, last + 1, now if recorded_at is None else recorded_at, before, ciphers
+                    )
+                    outcomes.append(outcome)
+                    last += isinstance(outcome, Stored)
+            for space in made:
+                self.keys.taken(space)
         except (sqlite3.Error, OSError) as error:
             raise LogError(
                 f"the log {self.path} did not take the turns: {error}",
@@ -201,13 +208,44 @@ class SqliteLog:
             ) from error
         return outcomes
 
-    def _record(self, event: Outside, offset: int, now: int, before: bytes) -> tuple[Outcome, bytes]:
+    def _ciphers(self, now: int, made: list[str]) -> Callable[[str], Cipher | Refused | None] | None:
+        """What tells the key of a space, Refused where it is not here, None where the space is in clear; None where all
+        are. The caller is in a transaction that writes; a space that has no key gets one, and is named in `made`."""
+        if not self.keys.is_on() and not self._db.execute("SELECT EXISTS (SELECT 1 FROM keys)").fetchone()[0]:
+            return None
+        found: dict[str, Cipher | Refused | None] = {ERASURES: None}
+
+        def cipher(space: str) -> Cipher | Refused | None:
+            if space not in found:
+                key = self._db.execute("SELECT id FROM keys WHERE space = ? AND destroyed IS NULL", (space,)).fetchone()
+                if key is not None:
+                    lost = Refused(f"the key of space {space!r} is not in {self.keys.folder}: {encryption.MISSING}")
+                    found[space] = self.keys.find(key[0]) or lost
+                else:
+                    new = found[space] = self.keys.make(space)
+                    made.append(space)
+                    self._db.execute("INSERT INTO keys VALUES (?, ?, ?, NULL)", (new.id, space, now))
+            return found[space]
+
+        return cipher
+
+    def _record(
+        self, event: Outside | StoredEvent, offset: int, now: int, before: bytes,
+        ciphers: Callable[[str], Cipher | Refused | None] | None,
+    ) -> tuple[Outcome, bytes]:  # fmt: skip
         """What becomes of an event after a record with the hash `before`, and the hash after it."""
-        known = self._db.execute(
-            "SELECT offset, type, value FROM log WHERE space = ? AND id = ?", (event.space, event.id)
-        ).fetchone()
+        if isinstance(event, StoredEvent):
+            return self._insert(offset, event, now, before)
+        cipher = ciphers and ciphers(event.space)
+        if isinstance(cipher, Refused):
+            return cipher, before
+        named = cipher.name(event.id) if cipher else event.id
+        known = self._known(event.space, event.id, named)
         if known is not None:
-            return self._again(event, *known), before
+            at, type_, first = known
+            if cipher and is_sealed(first):
+                first = cipher.unseal(event.space, type_, first)
+            return self._again(event, at, type_, first), before
         if self._salt:
             name = erased.name_of(self._salt, event.space, event.id)
             if self._db.execute("SELECT 1 FROM erased WHERE name = ?", (name,)).fetchone():
@@ -216,11 +254,23 @@ class SqliteLog:
         if isinstance(taken, Refused):
             return taken, before
         event, value = taken
-        after = hashed(before, event.space, event.id, now, event.type, value)
-        self._db.execute(
-            "INSERT INTO log VALUES (?, ?, ?, ?, ?, ?, ?)",
-            (offset, event.space, event.id, event.type, now, value, after),
-        )
+        stored = StoredEvent(event.space, event.id, event.type, value)
+        if cipher:
+            sealed = cipher.seal(event.space, event.type, value)
+            stored = StoredEvent(event.space, named, event.type, sealed)
+        return self._insert(offset, stored, now, before)
+
+    def _known(self, space: str, id_: str, name: str) -> tuple[int, str, bytes] | None:
+        """What is stored under an id, or the name that it has by a key: offset, type and value."""
+        where, names = ("id = ?", (id_,)) if name == id_ else ("id IN (?, ?)", (id_, name))
+        query = f"SELECT offset, type, value FROM log WHERE space = ? AND {where}"
+        found: tuple[int, str, bytes] | None = self._db.execute(query, (space, *names)).fetchone()
+        return found
+
+    def _insert(self, offset: int, event: StoredEvent, now: int, before: bytes) -> tuple[Outcome, bytes]:
+        space, id_, type_, value = event
+        after = hashed(before, space, id_, now, type_, value)
+        self._db.execute("INSERT INTO log VALUES (?, ?, ?, ?, ?, ?, ?)", (offset, space, id_, type_, now, value, after))
         return Stored(0, offset), after
 
     def _again(self, event: Outside, offset: int, type_: str, value: bytes) -> Outcome:
@@ -238,10 +288,81 @@ class SqliteLog:
 
     def read(self, partition: int, start: int, stop: int | None = None) -> Iterator[Record]:
         """The records from `start` up to `stop`; see `Log.read`. Raises LogError at one that is damaged."""
+        return unsealed(self.stored(partition, start, stop), self.key)
+
+    def stored(self, partition: int, start: int, stop: int | None = None) -> Iterator[Record]:
+        """The same as they are stored; see `Log.stored`."""
         end = self.end(partition)
         end = end if stop is None else min(stop, end)
         with self._telling("cannot be read"):
             yield from checked(self._db, start, end)
+
+    def key(self, id_: str) -> Cipher | None:
+        """A key at work; None where it is not here, or was destroyed."""
+        return self.keys.find(id_) if self.holds(id_) else None
+
+    def holds(self, key: str) -> bool:
+        """Whether what is under a key can be read."""
+        with self._telling("cannot be read"):
+            gone = self._db.execute("SELECT 1 FROM keys WHERE id = ? AND destroyed IS NOT NULL", (key,)).fetchone()
+        return gone is None and self.keys.holds(key)
+
+    def unread(self) -> dict[str, str]:
+        """The spaces whose keys are not here, though nobody destroyed them, by key."""
+        return {id_: space for id_, space, _, destroyed in self.known_keys() if not (destroyed or self.keys.holds(id_))}
+
+    def known_keys(self) -> list[tuple[str, str, int, int | None]]:
+        """The keys that events were recorded under: id, space, made and destroyed (UTC microseconds), oldest first."""
+        with self._telling("cannot be read"):
+            self._follow()
+            return keys_in(self._db)
+
+    def make_keys(self) -> None:
+        """Has each space have a key, where new ones get one: what copies the log then seals all of it."""
+        made: list[str] = []
+        with self._telling("cannot be written"), self._exclusive(), self._transaction():
+            if cipher := self._ciphers(self._clock(), made):
+                for (space,) in self._db.execute("SELECT DISTINCT space FROM log").fetchall():
+                    cipher(space)
+        for space in made:
+            self.keys.taken(space)
+
+    def keep_keys(self, rows: Iterable[tuple[str, str, int, int | None]]) -> None:
+        """Keeps what another log knows of keys."""
+        with self._telling("cannot be written"), self._exclusive(), self._transaction():
+            self._db.executemany("INSERT OR IGNORE INTO keys VALUES (?, ?, ?, ?)", rows)
+
+    def under(self, space: str) -> dict[tuple[str, str], int]:
+        """How many events of a space are under which key ("" for those in clear), by type."""
+        with self._telling("cannot be read"):
+            rows = self._db.execute(
+                "SELECT substr(value, 1, ?), type, count(*) FROM log WHERE space = ? GROUP BY 1, 2",
+                (encryption.HEAD, space),
+            ).fetchall()
+        found: dict[tuple[str, str], int] = {}
+        for head, type_, count in rows:
+            name = key_of(head) if is_sealed(head) else "", type_
+            found[name] = found.get(name, 0) + count
+        return found
+
+    def settle_keys(self) -> None:
+        """Has the log know of keys that were destroyed; see `streams.runtime.erasure.keys`. The caller has the gate."""
+        place = self.path.with_name(switch.DESTROYED)
+        if not place.exists():
+            return
+        told = orjson.loads(place.read_bytes())
+        with self._transaction():
+            now = self._clock()
+            last, before = self._last()
+            id_, end, hash_ = noted(self._db, "id") or "", last + 1, before.hex()
+            receipt = ErasureRecorded(
+                space=ERASURES, at=AT_APPEND, quotes=0, log_before=id_, events_before=end, hash_before=hash_,
+                log_after=id_, events_after=end, hash_after=hash_, names=erased.digest(()), **told["receipt"],
+            )  # fmt: skip
+            self._record(receipt, end, now, before, None)
+            gone = "UPDATE keys SET destroyed = ? WHERE id = ? AND destroyed IS NULL"
+            self._db.executemany(gone, [(now, key) for key in told["keys"]])
+        place.unlink()
 
     def end(self, partition: int) -> int:
         """The offset that the next record will get."""
@@ -267,20 +388,20 @@ class SqliteLog:
     def offset_of(self, space: str, id_: str) -> int | None:
         """Where an event stands."""
         with self._telling("cannot be read"):
-            row = self._db.execute("SELECT offset FROM log WHERE space = ? AND id = ?", (space, id_)).fetchone()
-            return None if row is None else int(row[0])
+            key = self._db.execute("SELECT id FROM keys WHERE space = ? AND destroyed IS NULL", (space,)).fetchone()
+            cipher = key and self.keys.find(key[0])
+            known = self._known(space, id_, cipher.name(id_) if cipher else id_)
+            return None if known is None else known[0]
 
     def notes(self) -> dict[str, str]:
-        """All that was noted, by key."""
+        """All that was noted but the id, by key."""
         with self._telling("cannot be read"):
-            return dict(self._db.execute("SELECT key, value FROM meta").fetchall())
+            return dict(self._db.execute("SELECT key, value FROM meta WHERE key != 'id'").fetchall())
 
     def keep_erased(self, rows: Iterable[tuple[bytes, bytes, str]]) -> None:
         """Keeps what is known of events that were erased: name, runs and receipt; see `streams.logs.erased`."""
-        with self._telling("cannot be written"), self._exclusive():
-            self._db.execute("BEGIN IMMEDIATE")
+        with self._telling("cannot be written"), self._exclusive(), self._transaction():
             self._db.executemany("INSERT OR IGNORE INTO erased VALUES (?, ?, ?)", rows)
-            self._db.execute("COMMIT")
 
     def erased(self) -> list[tuple[bytes, bytes, str]]:
         """What is known of events that were erased, in the order of names."""
@@ -293,6 +414,41 @@ class SqliteLog:
         """Nobody appends meanwhile, this one neither."""
         with self._exclusive():
             yield
+
+    def succeed(self, folder: Path) -> SqliteLog:
+        """A new, empty log in `folder`, which may take this one's place."""
+        self.make_keys()
+        return self.successor(folder)
+
+    def successor(self, folder: Path) -> SqliteLog:
+        """The log that `succeed` made."""
+        new = SqliteLog(folder / self.path.name, self._clock, keys=self.keys)
+        new.keep_keys(self.known_keys())
+        return new
+
+    def give_way(self, folder: Path, gone: Sequence[str], moves: Sequence[str]) -> None:
+        """The successor in `folder` takes this one's place; see `switch`. The caller has this one halted."""
+        switch.order(self.path, gone, moves)
+        switch.carry_out(self.path)
+
+    def discard(self, folder: Path) -> None:
+        """Throws away a successor that did not take this one's place."""
+        with self._exclusive():
+            switch.remove(folder)
+
+    def resume(self, folder: Path, gone: Callable[[], Sequence[str]]) -> None:
+        """Nothing: whoever comes to the gate has done it."""
+
+    def bury(self) -> None:
+        """Nothing: whoever comes to the gate has done it."""
+
+    def strays(self) -> list[str]:
+        """Nothing: all of it is in the home."""
+        return []
+
+    def elsewhere(self) -> Iterator[tuple[str, bytes]]:
+        """Nothing: all of it is in the home."""
+        return iter(())
 
     def backup(self, target: Path) -> int:
         """Writes a consistent copy to `target`, which appears whole or not at all; the number of events in it.
@@ -328,6 +484,21 @@ class SqliteLog:
             os.close(self._users)
         self._users = -1
 
+    def _last(self) -> tuple[int, bytes]:
+        """Offset and hash of the last record; before the first, -1 and nothing."""
+        return self._db.execute("SELECT offset, hash FROM log ORDER BY offset DESC LIMIT 1").fetchone() or (-1, b"")
+
+    @contextmanager
+    def _transaction(self) -> Iterator[None]:
+        self._db.execute("BEGIN IMMEDIATE")
+        try:
+            yield
+            self._db.execute("COMMIT")
+        except BaseException:
+            if self._db.in_transaction:
+                self._db.execute("ROLLBACK")
+            raise
+
     @contextmanager
     def _exclusive(self) -> Iterator[None]:
         with self._gate.open("wb") as gate:
@@ -338,6 +509,8 @@ class SqliteLog:
                 self._db = self._opened()
                 self._frozen = False
                 self._settle_in()
+            if self._file and not self._frozen:
+                self.settle_keys()
             yield
 
     @contextmanager
@@ -412,6 +585,13 @@ def noted(db: sqlite3.Connection, key: str) -> str | None:
     if row is not None and row[1] not in (None, _hash_of(key, row[0])):  # None: noted by an earlier version
         raise DamageError(f"what it notes as {key!r} is not what was noted")
     return None if row is None else str(row[0])
+
+
+def keys_in(db: sqlite3.Connection) -> list[tuple[str, str, int, int | None]]:
+    """What a log's database knows of keys; see `SqliteLog.known_keys`."""
+    if not db.execute("SELECT 1 FROM sqlite_schema WHERE name = 'keys'").fetchone():  # of an earlier version
+        return []
+    return db.execute("SELECT id, space, made, destroyed FROM keys ORDER BY made, space").fetchall()
 
 
 def _hash_of(key: str, value: str) -> bytes:

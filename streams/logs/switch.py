@@ -17,18 +17,23 @@ import shutil
 from collections.abc import Iterable
 from pathlib import Path
 
+from streams.logs.encryption import shred
+
 WORK = ".erase"
 """The folder in a home where a new log is made."""
 ORDER = "erase.order"
 """Beside the log: what is to be done, as JSON."""
+DESTROYED = "destroyed.json"
+"""Beside the log: keys that were destroyed and the receipt of it, until the log has them."""
 
 
-def order(log: Path, gone: Iterable[str], moves: Iterable[str]) -> None:
+def order(log: Path, gone: Iterable[str], moves: Iterable[str], keys: Iterable[str] | None = None) -> None:
     """Writes down that the log in WORK takes the log's place, that the entries `gone` of its folder go, and that
-    `moves` come from WORK. From here on it will be so. The caller holds the log's gate."""
+    `moves` come from WORK; with `keys`, that these files are overwritten and go, and the log stays as it is. From here
+    on it will be so. The caller holds the log's gate."""
     partial = log.with_name(f"{ORDER}.partial")
     with partial.open("w") as written:
-        json.dump({"gone": [*gone], "moves": [*moves]}, written)
+        json.dump({"gone": [*gone], "moves": [*moves]} | ({} if keys is None else {"keys": [*keys]}), written)
         written.flush()
         os.fsync(written.fileno())
     partial.replace(log.with_name(ORDER))
@@ -46,7 +51,10 @@ def carry_out(log: Path) -> None:
     folder, work = log.parent, log.parent / WORK
     if (work / log.name).exists():
         (work / log.name).replace(log)
-    for name in (f"{log.name}-wal", f"{log.name}-shm", *todo["gone"]):
+    for name in todo.get("keys", ()):
+        shred(folder / name)
+    journal = () if "keys" in todo else (f"{log.name}-wal", f"{log.name}-shm")
+    for name in (*journal, *todo["gone"]):
         remove(folder / name)
     for name in todo["moves"]:
         if (work / name).exists():

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Protocol
 
 from streams.core.errors import UsageError
+from streams.core.events import Outside
 from streams.logs import LOG_FILE
-from streams.logs.log import Log
+from streams.logs.encryption import SETTING, Keys
+from streams.logs.log import Log, Outcome
 from streams.logs.sqlite import SqliteLog
 
 
-class HomeLog(Log, Protocol):
-    """A log with notes about itself, which stay with it."""
+class Copied(Log, Protocol):
+    """A log with notes about itself, which stay with it, and with what is known of events that were erased."""
 
     @property
     def is_local(self) -> bool:
@@ -26,6 +29,54 @@ class HomeLog(Log, Protocol):
     def noted(self, key: str) -> str | None:
         """What was noted under `key`."""
 
+    def notes(self) -> dict[str, str]:
+        """What was noted and concerns a copy of the log, too."""
+
+    def offset_of(self, space: str, id_: str) -> int | None:
+        """Where an event stands in its partition."""
+
+    def append_recorded(self, recorded: Sequence[tuple[Outside, int]]) -> list[Outcome]:
+        """Records events of another log, each with the time (UTC microseconds) when it was first recorded."""
+
+    def erased(self) -> list[tuple[bytes, bytes, str]]:
+        """What is known of events that were erased, in the order of names."""
+
+    def keep_erased(self, rows: Iterable[tuple[bytes, bytes, str]]) -> None:
+        """Keeps what is known of events that were erased: name, runs and receipt; see `streams.logs.erased`."""
+
+
+class HomeLog(Copied, Protocol):
+    """The log of a home: one that an erasure can have another take the place of; see `streams.runtime.erasure`."""
+
+    def succeed(self, folder: Path) -> Copied:
+        """A new, empty log, which may take this one's place; what that needs of this machine lies in `folder`, which
+        is in the home."""
+
+    def successor(self, folder: Path) -> Copied:
+        """The log that `succeed` made."""
+
+    def halted(self) -> AbstractContextManager[None]:
+        """Nobody appends meanwhile, until the log gives way or this is over."""
+
+    def give_way(self, folder: Path, gone: Sequence[str], moves: Sequence[str]) -> None:
+        """The successor takes this one's place: the moment of an erasure. Of the home go `gone`, and `moves` come from
+        `folder`. The caller has this one halted."""
+
+    def discard(self, folder: Path) -> None:
+        """Throws away a successor that did not take this one's place."""
+
+    def resume(self, folder: Path, gone: Callable[[], Sequence[str]]) -> None:
+        """Finishes what has to be done once the log gave way, where that is not done by whoever comes to the log."""
+
+    def bury(self) -> None:
+        """Of `resume`, what has to be done beyond this machine."""
+
+    def strays(self) -> list[str]:
+        """What there still is of former logs, or of copies that were never finished, beyond this machine."""
+
+    def elsewhere(self) -> Iterator[tuple[str, bytes]]:
+        """All that is held for this log beyond this machine, with the name of where it is."""
+
 
 def on_kafka() -> bool:
     """Whether the environment names brokers. Why not Settings: to read all of them takes a tenth of a second."""
@@ -35,13 +86,28 @@ def on_kafka() -> bool:
 def open_log(home: Path) -> HomeLog:
     """The log of a home. Raises LogError for brokers that cannot be reached, UsageError where what talks to them is
     not installed."""
+    if os.environ.get(SETTING):
+        _encrypt(home)
     if not on_kafka():
         return SqliteLog(home / LOG_FILE)
     from streams.logs.kafka.connection import Connection
-    from streams.logs.kafka.log import KafkaLog
+    from streams.logs.kafka.erasable import ErasableKafkaLog
     from streams.logs.settings import Settings
 
-    return KafkaLog(Connection.of(Settings()), home)
+    return ErasableKafkaLog(Connection.of(Settings()), home)
+
+
+def _encrypt(home: Path) -> None:
+    """Has new events of a home be under keys, where the environment says so. Raises UsageError on brokers."""
+    from streams.logs.settings import Settings
+
+    if Settings().encryption and on_kafka():
+        raise UsageError(
+            "contents on Kafka are not encrypted by mnemolog",
+            f"unset {SETTING}, and encrypt the brokers' disks; or unset MNEMOLOG_KAFKA: the log is in the home then",
+        )
+    if Settings().encryption:
+        Keys(home).switch_on()
 
 
 Places = Mapping[int, int]

@@ -69,7 +69,7 @@ class FeatureCache:
         texts: list[Text] = []
         with rare_collections():
             for record in self._log.read(partition, chunk * CHUNK, (chunk + 1) * CHUNK):
-                event = decode(record.type, record.value)
+                event = decode(record.type, record.value) if record.is_readable else None
                 if isinstance(event, TurnRecorded):
                     offsets.append(record.offset)
                     texts.append(as_raw(event, record.recorded_at).text)

@@ -33,7 +33,7 @@ FOLD = 5000
 """Records folded per commit at most: a commit costs about 20 ms whatever it holds."""
 RESIDENT = 256
 """Spaces whose state stays in memory between commits."""
-RECORDS = 250_000
+RECORDS = 100_000
 """Decoded records of state that stay in memory between commits: some 700 bytes each. To decode them again costs
 about as much as to fold a tenth as many turns: they come to rest no sooner than so many later."""
 SOON = 1.0

@@ -29,7 +29,10 @@ class Collector:
 
     def fold(self, record: Record, text: Text | None = None) -> None:
         """Folds one record of the log and keeps what comes of it."""
-        self.add(record.space, record.partition, record.offset, raw_of(record, text))
+        if record.is_readable:
+            self.add(record.space, record.partition, record.offset, raw_of(record, text))
+        else:
+            self.driver.marks[record.partition] = self.folded.marks[record.partition] = record.offset
 
     def add(
         self,

@@ -10,7 +10,7 @@ import orjson
 from projections.asking import asking
 from projections.store import Connection, Known, Store, known_by, read_meta
 from streams.core.driver import root_schema
-from streams.core.errors import ForeignError, MemoryFileError
+from streams.core.errors import ForeignError, MemoryFileError, listed
 from streams.core.params import Params
 from streams.core.processor import RAW, Processor, lineages, params_of
 from streams.logs.log import Log, hash_at
@@ -27,6 +27,7 @@ def memory_meta(
         "name": name,
         "log_id": log.id,
         "partitions": log.partitions,
+        "unread": sorted(log.unread()),
         "params": {name: one.model_dump(mode="json") for name, one in params.items() if name in mine},
         "lineages": lineages(processors, params, root_schema()),
     } | more
@@ -46,9 +47,17 @@ def differs(connection: Connection, log: Log) -> str:
     """Why a memory is no fold of a beginning of the log, in words; "" where it is one."""
     if read_meta(connection, "log_id") != log.id or int(read_meta(connection, "partitions")) != log.partitions:
         return "was folded from another log"
+    if back := [key for key in _unread(connection) if log.holds(key)]:
+        return f"was folded without what is under keys that are here now ({listed(back)})"
     if strangers := unlike(log, known_by(connection)):
         return f"was folded from what the log held before an older one was restored ({strangers})"
     return ""
+
+
+def _unread(connection: Connection) -> list[str]:
+    """The keys that were not there when a memory was folded."""
+    known = read_meta(connection, "unread")
+    return [] if known == "None" else list(orjson.loads(known))  # None: of an earlier version
 
 
 def unlike(log: Log, known: Known) -> str:
@@ -75,5 +84,7 @@ def check_memory(store: Store, log: Log, processors: Sequence[Processor[Any]]) -
         raise MemoryFileError(f"{store.path} was folded with parameters this program does not know", WAY_OUT) from error
     if changed:
         raise MemoryFileError(f"{store.path} was folded by another version of {', '.join(changed)}", WAY_OUT)
+    if (known := {*_unread(store.connection)}) != (all_ := known | {*log.unread()}):
+        store.set_meta("unread", sorted(all_))
     store.renew_views()
     return params_of(processors, orjson.loads(store.meta("params")))

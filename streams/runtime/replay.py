@@ -43,6 +43,7 @@ from streams.core.processor import RAW, Processor, Raw, lineages
 from streams.core.progress import Progress, no_progress
 from streams.core.text import NO_TEXT, Text
 from streams.logs.archive import ArchiveLog
+from streams.logs.encryption import Keys
 from streams.logs.log import Log, hash_at
 from streams.logs.where import open_log, told_place
 from streams.runtime import LIVE
@@ -210,7 +211,7 @@ def _replayed(
     name = target.stem
     limits = {"until": until, "space": space, "without": ", ".join(without) or None}
     limited = "; ".join(f"{limit} {value}" for limit, value in limits.items() if value is not None)
-    log: Log = home.log if archive is None else ArchiveLog(archive)
+    log: Log = home.log if archive is None else _open(home.path, archive)
     id_ = log.id
     with stores.readable(), _workshop(home.path) as folder:
         plan = _plan(home, log, name, params or home.live_params(), until, space, without, folder if reuse else None)
@@ -421,7 +422,7 @@ def _fill(home: Path, archive: Path | None, partition: int, chunk: int) -> None:
 
 def _open(home: Path, archive: Path | None) -> Log:
     """What a replay reads, opened by a process for itself."""
-    return open_log(home) if archive is None else ArchiveLog(archive)
+    return open_log(home) if archive is None else ArchiveLog(archive, Keys(home))
 
 
 def _by_partition(plan: Plan, shards: int) -> bool:
@@ -504,7 +505,7 @@ def pages(home: Path, log: Log, plan: Plan, shard: int, shards: int) -> Iterator
             continue
         for first in range(0, end, CHUNK):
             stop = min(first + CHUNK, end)
-            records = [record for record in log.read(partition, first, stop) if is_mine(record.space)]
+            records = [r for r in log.read(partition, first, stop) if is_mine(r.space) and r.is_readable]
             texts = cache.load(partition, first // CHUNK, [record.offset for record in records])
             records.sort(key=attrgetter("space"))
             yield partition, first, stop, [(record, texts.get(record.offset)) for record in records]

@@ -2,11 +2,13 @@
 
     python -m tests.bench.learn_contradictions [--write]
 
-`replaces` is learned of pairs of turns, as the index finds them while a conversation is folded: from the voices that
-may be looked at, where the author said which turn takes whose place; from the sequences of the tests that may be
-learned from; and from friends' chats (LoCoMo), where next to nothing is taken back: there each pair is a negative.
-`tells` is learned of turns: whether one takes part in such a pair. What is printed is crossed: of each voice and set by
-weights that never saw it. HELD_OUT and FRESH_HELD are never learned from.
+Of turns, by what a glance sees of them: `changes` whether one takes another's place, `states` whether its own place is
+taken, `tells` whether it takes part in a sequence of the tests, where things are told plainly. Of pairs, as the index
+finds them while a conversation is folded: `doubt` of a turn that may change something and a statement that it may mean;
+`replaces` of two that tell something plainly. Learned from the voices that may be looked at, whose authors said which
+turn takes whose place; from the sequences of the tests that may be learned from; and from friends' chats (LoCoMo),
+where next to nothing is taken back. What pairs are learned from is what weights of turns say that did not see them.
+What is printed is crossed: of each author, set and chat by weights that never saw it. HELD is never learned from.
 """
 
 from __future__ import annotations
@@ -14,136 +16,160 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
 from processors.contradictions import pairs
+from processors.contradictions.glance import MAY_CHANGE, Glance, doubt_signals
 from processors.contradictions.index import Index, Statement, keyed, words_of
 from processors.contradictions.reading import CHANGING, MAX_TEXT, read
 from streams.core.events import DAY, MINUTE, SECOND, TurnRecorded
 from streams.core.text import read as text_of
 from streams.core.text.learned import likelihood
+from streams.core.text.signals import glance
 from tests.bench import learning
 from tests.bench.data import DATA
 from tests.bench.learning import Example, Weights
-from tests.bench.voices import conversations
+from tests.bench.voices import conversations, marked
 from tests.processors import contradiction_sequences as sets
 
 WEIGHTS = Path(pairs.__file__).with_name("weights.json")
 LEARNED, HELD = ("FIRST", "MORE", "VARIED", "FRESH", "PLAIN"), ("HELD_OUT", "FRESH_HELD")
-FOLDS = 6
 BEFORE = 150
 """Turns of a chat that stand before each sequence a second time, told in as many sessions: so that what is rare in an
 empty space and what was said just before are no sign."""
 USERS = 3
-"""Voices, sets and chats that must have a signal for it to be learned: what fewer have tells of their authors."""
+"""Authors, sets and chats that must have a signal for it to be learned: what fewer have tells of themselves."""
 ROUNDS = 2
 """How often the clauses that are meant are chosen anew by what was learned."""
-STRENGTH, GLANCE = 0.2, 0.3
+TURNS, DOUBTS, STRENGTH = 0.1, 0.1, 0.2
 WORTH = {"voice": 3.0, "set": 10.0, "other": 2.0, "alike": 4.0}
-"""What an example counts: true ones and look-alikes are few; sets are told plainly, as most people tell an agent."""
-LOOKED = 50
-"""How much less likely than not, in hundredths of log odds, a turn may tell something and is still read."""
+"""What a pair counts: true ones and look-alikes are few; sets are told plainly, as most people tell an agent."""
+MEANT, ALIKE = 3.0, 1.5
+"""What a true pair and a look-alike count among doubts."""
+PLAIN = {"set": 8.0, "voice": 1.0, "chat": 1.0}
+"""What a turn counts of which is asked whether it tells something plainly."""
+LOOKED = 30
+"""How much less likely than not, in hundredths of log odds, a turn may tell something plainly and is still read."""
+Marked = set[tuple[str, str]]
+Scores = dict[str, list[int]]
+"""By turn: what weights that did not see it say of it, an act of TOLD each."""
+TOLD = ("changes", "states", "tells")
+
+
+class Talk(NamedTuple):
+    """A conversation, and the pairs of its turns that are marked."""
+
+    events: Sequence[TurnRecorded]
+    true: Marked
+    alike: Marked
+    before: Sequence[Statement] = ()
+
+
+class Source(NamedTuple):
+    """Conversations of one author, or of one set."""
+
+    name: str
+    kind: str
+    talks: list[Talk]
+
+    @property
+    def turns(self) -> int:
+        return sum(len(talk.events) for talk in self.talks)
 
 
 class Compared(NamedTuple):
-    """Two turns that the index brought together: the signals of their pairs of clauses."""
+    """Two turns that the index brought together: the signals of their pairs of clauses, or those of a doubt."""
 
     signals: list[list[str]]
     replaces: bool
     alike: bool
     """Annotated to look like it and not to be it."""
-    newer: str
+    newer: tuple[int, str]
+    is_doubt: bool
 
 
-class Source(NamedTuple):
-    """Conversations of one author and voice, or of one set."""
-
-    name: str
-    kind: str
-    compared: list[Compared]
-    turns: list[tuple[list[str], bool, bool]]
-    """What a glance sees, and whether it takes part in a contradiction, as the newer or as either."""
-    true: int
-    alike: int
-
-
-Marked = set[tuple[str, str]]
-
-
-def walk(
-    events: Sequence[TurnRecorded], true: Marked, alike: Marked, before: Sequence[Statement] = ()
-) -> Iterator[Compared]:
+def walk(number: int, talk: Talk, scores: Scores) -> Iterator[Compared]:
     """What the index brings together while turns come in, in a space in which something was said before."""
     known = Index()
-    for statement in before:
+    for statement in talk.before:
         known.enter(statement)
-    for turn in events:
+    for turn in talk.events:
         text = text_of(turn)
         if turn.role in ("tool", "system") or not text.terms:
             continue
         said, who = turn.content[:MAX_TEXT], turn.agent or turn.role
+        changes, states, tells = scores[turn.id]
         reading = read(said)
-        words = words_of(text.terms, text.names, said) + keyed(reading, who)
-        of_words = pairs.words_seen(said)
-        for slot, setting in known.near(words, turn.session, who, bool(reading.acts & CHANGING)):
-            other = known.slots[slot]
-            older = read(other.text)
-            seen = [pairs.signals(pair, reading, older, setting) + of_words for pair in pairs.pairs(reading, older)]
-            if seen and other not in before:
-                ends = (turn.id, other.turn)
-                yield Compared(seen, ends in true, ends in alike, turn.id)
-        known.enter(Statement(turn.id, known.count, turn.at, turn.session, who, turn.role, said, words))
-
-
-def _source(name: str, kind: str, told: Sequence[tuple[Sequence[TurnRecorded], Marked, Marked]]) -> Source:
-    compared: list[Compared] = []
-    turns: list[tuple[list[str], bool, bool]] = []
-    for events, true, alike in told:
-        newer, either = {a for a, _ in true}, {id for pair in true for id in pair}
-        compared += walk(events, true, alike)
-        people = [event for event in events if event.role in ("user", "assistant")]
-        turns += [(pairs.glanced(e.content[:MAX_TEXT]), e.id in newer, e.id in either) for e in people]
-    return Source(name, kind, compared, turns, sum(len(t) for _, t, _ in told), sum(len(a) for _, _, a in told))
+        words = words_of(text.terms, text.names, said) + (keyed(reading, who) if tells > 0 else [])
+        seen = Glance(glance(said, turn.role), changes, states, tells > 0)
+        new = Statement(turn.id, known.count, turn.at, turn.session, who, turn.role, said, words, states, seen.kinds)
+        shared = known.shared(words)
+        found: list[tuple[Statement, list[list[str]], bool]] = []
+        if changes > MAY_CHANGE and not talk.before:
+            for one in known.meant(shared, new, text.names):
+                found.append((one.statement, [doubt_signals(changes, new, one)], True))
+        if tells > 0:
+            of_words = pairs.words_seen(said)
+            for slot, setting in known.near(shared, turn.session, who, bool(reading.acts & CHANGING)):
+                older = read(known.slots[slot].text)
+                closely = [
+                    [*pairs.signals(one, reading, older, setting), *of_words]
+                    for one in pairs.pairs(reading, older, setting.same_speaker)
+                ]
+                if closely and known.slots[slot] not in talk.before:
+                    found.append((known.slots[slot], closely, False))
+        for other, signals, is_doubt in found:
+            ends = (turn.id, other.turn)
+            yield Compared(signals, ends in talk.true, ends in talk.alike, (number, turn.id), is_doubt)
+        known.enter(new)
 
 
 def sources() -> list[Source]:
-    """All that is learned from and that is measured on here."""
-    voices: dict[str, list[tuple[list[TurnRecorded], Marked, Marked]]] = {}
-    for one in conversations(True):
-        marked = [
-            {(turn["id"], turn[key]) for turn in one.turns if isinstance(turn.get(key), str)}
-            for key in ("replaces", "looks_like")
-        ]
-        voices.setdefault(f"{one.author}/{one.voice}", []).append((one.events(), marked[0], marked[1]))
-    found = [_source(name, "voice", told) for name, told in sorted(voices.items())]
-    talk = [*chats()]
-    before = [_statement(number, turn) for number, turn in enumerate(talk[0][:BEFORE] if talk else ())]
+    """All that is learned from and that is measured on here. Turns are named apart."""
+    voices: dict[str, list[Talk]] = {}
+    for number, one in enumerate(conversations(True)):
+        talk = Talk(one.events(), marked(one.turns, "replaces"), marked(one.turns, "looks_like"))
+        voices.setdefault(one.author, []).append(_named(f"voice {number}", talk))
+    found = [Source(name, "voice", told) for name, told in sorted(voices.items())]
+    chatted = [*chats()]
+    before = [_statement(number, turn) for number, turn in enumerate(chatted[0][:BEFORE] if chatted else ())]
     for name in (*LEARNED, *HELD):
-        told = [_sequence(one, at) for at, one in enumerate(getattr(sets, name))]
-        source = _source(name, "set", told)
+        told = [_sequence(one, name, at) for at, one in enumerate(getattr(sets, name))]
         if name in LEARNED:
-            for events, true, alike in told:
-                for turn in events:
-                    turn.session = turn.id
-                source.compared.extend(walk(events, true, alike, before))
-        found.append(source)
-    found += [_source(f"chat {at}", "chat", [(events, set(), set())]) for at, events in enumerate(talk)]
+            told += [
+                Talk([replace(turn, session=turn.id) for turn in one.events], one.true, one.alike, before)
+                for one in told
+            ]
+        found.append(Source(name, "set", told))
+    for at, events in enumerate(chatted):
+        found.append(Source(f"chat {at}", "chat", [_named(f"chat {at}", Talk(events, set(), set()))]))
     return found
+
+
+def _named(name: str, talk: Talk) -> Talk:
+    """A talk whose turns have names that no other's have."""
+    true, alike = ({(f"{name} {a}", f"{name} {b}") for a, b in pairs} for pairs in (talk.true, talk.alike))
+    return Talk([replace(turn, id=f"{name} {turn.id}") for turn in talk.events], true, alike)
 
 
 def _statement(number: int, turn: TurnRecorded) -> Statement:
     text = text_of(turn)
     words = words_of(text.terms, text.names, turn.content)
-    return Statement(f"before {number}", number, turn.at, turn.session, turn.agent, "user", turn.content, words)
+    return Statement(
+        f"before {number}", number, turn.at, turn.session, turn.agent, "user", turn.content, words, 0, []
+    )  # fmt: skip
 
 
-def _sequence(sequence: sets.Sequence, number: int) -> tuple[list[TurnRecorded], Marked, Marked]:
+def _sequence(sequence: sets.Sequence, name: str, number: int) -> Talk:
     at, events = DAY, []
     for place, said in enumerate(sequence.said):
         at += int(abs(said.days) * DAY)
-        events.append(TurnRecorded("s", f"{number}-{place}", at, "s", said.agent, said.role, said.content))  # type: ignore[arg-type]
-    return events, {(f"{number}-{max(a, b)}", f"{number}-{min(a, b)}") for a, b in sequence.contradicts}, set()
+        id = f"{name} {number}-{place}"
+        events.append(TurnRecorded("s", id, at, "s", said.agent, said.role, said.content))  # type: ignore[arg-type]
+    true = {(events[max(a, b)].id, events[min(a, b)].id) for a, b in sequence.contradicts}
+    return Talk(events, true, set())
 
 
 def chats() -> Iterator[list[TurnRecorded]]:
@@ -164,17 +190,33 @@ def chats() -> Iterator[list[TurnRecorded]]:
             yield events
 
 
-def fitted(given: Sequence[Source]) -> Weights:
-    """Weights of pairs; of each pair of turns the clauses that score best count."""
+def of_turns(given: Sequence[Source], act: str) -> Weights:
+    """Weights of turns, by what a glance sees."""
+    examples = []
+    for source in given:
+        for talk in source.talks:
+            newer, older = {a for a, _ in talk.true}, {b for _, b in talk.true}
+            for turn in talk.events:
+                is_so = {"changes": turn.id in newer, "states": turn.id in older, "tells": source.kind == "set"}[act]
+                if act != "tells" or source.kind != "set" or turn.id in newer | older:
+                    seen = glance(turn.content[:MAX_TEXT], turn.role)
+                    examples.append(Example(seen, is_so, source.name, PLAIN[source.kind] if act == "tells" else 1.0))
+    bias, weights = learning.fit(examples, TURNS, USERS)
+    return bias + LOOKED * (act == "tells"), weights
+
+
+def of_pairs(compared: dict[str, list[Compared]], kinds: dict[str, str]) -> Weights:
+    """Weights of pairs that tell plainly; of each pair of turns the clauses that score best count."""
     weights: Weights | None = None
     for _ in range(ROUNDS):
         examples = []
-        for source in given:
-            for pair in source.compared:
-                seen = _best(weights, pair.signals) if weights else pair.signals[0]
-                kind = "alike" if pair.alike else source.kind if pair.replaces or source.kind == "set" else "other"
-                examples.append(Example(seen, pair.replaces, source.name, WORTH[kind]))
-        weights = learning.fit(examples, STRENGTH, USERS)
+        for name, mine in compared.items():
+            for pair in mine:
+                if not pair.is_doubt:
+                    seen = _best(weights, pair.signals) if weights else pair.signals[0]
+                    kind = kinds[name] if pair.replaces or kinds[name] == "set" else "other"
+                    examples.append(Example(seen, pair.replaces, name, WORTH["alike" if pair.alike else kind]))
+        weights = learning.fit(examples, STRENGTH)
     assert weights is not None
     return weights
 
@@ -183,81 +225,106 @@ def _best(weights: Weights, signals: list[list[str]]) -> list[str]:
     return max(signals, key=lambda one: learning.score(weights, one))
 
 
-def glance(given: Sequence[Source]) -> Weights:
-    """Weights of turns, moved so that a turn is looked at where it is at least somewhat likely to tell."""
-    examples = []
-    for source in given:
-        for seen, newer, either in source.turns:
-            told = newer or (either and source.kind == "set")
-            examples.append(Example(seen, told, source.name, 8.0 if told else 1.0))
-    bias, weights = learning.fit(examples, GLANCE)
-    return bias + LOOKED, weights
+def of_doubts(compared: dict[str, list[Compared]]) -> Weights:
+    """Weights of pairs of which the newer may change something."""
+    return learning.fit(
+        [
+            Example(pair.signals[0], pair.replaces, name, MEANT if pair.replaces else ALIKE if pair.alike else 1.0)
+            for name, mine in compared.items()
+            for pair in mine
+            if pair.is_doubt
+        ],
+        DOUBTS,
+        USERS,
+    )
 
 
-def crossed(given: Sequence[Source]) -> tuple[list[list[int]], list[list[int]]]:
-    """Of each source the scores of its pairs and of its turns, by weights that were fitted without it."""
-    groups: list[list[int]] = [[] for _ in range(FOLDS)]
-    for kind in ("voice", "set", "chat"):
-        for at, place in enumerate(
-            p for p, source in enumerate(given) if source.kind == kind and source.name not in HELD
-        ):
-            groups[at % FOLDS].append(place)
-    found: list[list[int]] = [[] for _ in given]
-    turns: list[list[int]] = [[] for _ in given]
-    everything = [source for source in given if source.name not in HELD]
-    for group in [*groups, [p for p, source in enumerate(given) if source.name in HELD]]:
-        rest = [source for place, source in enumerate(given) if place not in group and source in everything]
-        weights, look = fitted(rest), glance(rest)
-        for place in group:
-            found[place] = [max(learning.score(weights, one) for one in pair.signals) for pair in given[place].compared]
-            turns[place] = [learning.score(look, seen) for seen, _, _ in given[place].turns]
-    return found, turns
+def apart(given: Sequence[Source]) -> list[tuple[list[Source], list[Source]]]:
+    """Each author with some of the sets and chats, and all the others; what is held out with no one."""
+    authors = [source for source in given if source.kind == "voice"]
+    others = [source for source in given if source.kind != "voice" and source.name not in HELD]
+    groups = [[author, *others[at :: len(authors)]] for at, author in enumerate(authors)]
+    groups.append([source for source in given if source.name in HELD])
+    return [(group, [s for s in given if s not in group and s.name not in HELD]) for group in groups]
 
 
-def report(given: Sequence[Source], scores: Sequence[Sequence[int]], turns: Sequence[Sequence[int]]) -> None:
-    """What thresholds are worth, over all voices, sets and chats; of each newer turn the best pair counts."""
-    for kind in ("voice", "set", "chat"):
-        looked = [
-            (s, newer)
-            for source, mine in zip(given, turns, strict=True)
-            if source.kind == kind
-            for s, (_, newer, _) in zip(mine, source.turns, strict=True)
-        ]
-        for least in (-100, -50, 0, 50):
-            passed = sum(s > least for s, _ in looked) / len(looked)
-            kept = sum(s > least for s, newer in looked if newer) / max(1, sum(newer for _, newer in looked))
-            print(f"glance {kind} {least}: {passed:.2f} of turns, {kept:.2f} of true")
-    for least in (-250, -200, -150, -100, -50, 0, 50, 100, 150, 200):
-        line = f"{least:5} {likelihood(least):.2f} "
-        for kind in ("voice", "chat", *LEARNED, *HELD):
-            mine = [(source, s) for source, s in zip(given, scores, strict=True) if kind in (source.kind, source.name)]
-            right = told = alike = 0
-            for source, found in mine:
-                best: dict[str, tuple[int, Compared]] = {}
-                for score, pair in zip(found, source.compared, strict=True):
-                    if score >= least and score > best.get(pair.newer, (least - 1, pair))[0]:
-                        best[pair.newer] = (score, pair)
-                told += len(best)
-                right += sum(pair.replaces for _, pair in best.values())
-                alike += sum(pair.alike for _, pair in best.values())
-            true, look = sum(s.true for s, _ in mine), sum(s.alike for s, _ in mine)
-            if kind == "chat":
-                line += f" | chat {1000 * told / max(1, sum(len(s.turns) for s, _ in mine)):.1f}/1000"
-            else:
-                line += f" | {kind} P {right / max(1, told):.2f} R {right / max(1, true):.2f}" + (
-                    f" alike {alike / look:.2f}" if look else ""
-                )
-        print(line)
+def crossed(given: Sequence[Source]) -> tuple[dict[str, list[Compared]], dict[str, list[int]]]:
+    """Of each source the pairs, and what weights that never saw it say of them."""
+    scores: Scores = {}
+    for group, rest in apart(given):
+        told = [of_turns(rest, act) for act in TOLD]
+        for turn in (turn for source in group for talk in source.talks for turn in talk.events):
+            seen = glance(turn.content[:MAX_TEXT], turn.role)
+            scores[turn.id] = [learning.score(weights, seen) for weights in told]
+    compared = {s.name: [one for n, talk in enumerate(s.talks) for one in walk(n, talk, scores)] for s in given}
+    kinds = {source.name: source.kind for source in given}
+    found: dict[str, list[int]] = {}
+    for group, rest in apart(given):
+        mine = {source.name: compared[source.name] for source in rest}
+        plain, doubt = of_pairs(mine, kinds), of_doubts(mine)
+        for source in group:
+            found[source.name] = [
+                max(learning.score(doubt if pair.is_doubt else plain, one) for one in pair.signals)
+                for pair in compared[source.name]
+            ]
+    for kind in PLAIN:
+        turns = [scores[t.id] for s in given if s.kind == kind for talk in s.talks for t in talk.events]
+        may, tells = (
+            sum(one) / len(turns) for one in ([c > MAY_CHANGE for c, _, _ in turns], [t > 0 for *_, t in turns])
+        )
+        print(f"{kind}: of turns {may:.2f} may change something, {tells:.2f} tell something plainly")
+    return compared, found
+
+
+def report(given: Sequence[Source], compared: dict[str, list[Compared]], scores: dict[str, list[int]]) -> None:
+    """What thresholds are worth; of each newer turn the best pair counts."""
+    for is_doubt, steps in ((False, range(-100, 151, 25)), (True, range(-300, -49, 25))):
+        print("doubts" if is_doubt else "told plainly")
+        for least in steps:
+            print(f"{least:5} {likelihood(least):.2f} ", " | ".join(_line(given, compared, scores, is_doubt, least)))
+
+
+def _line(
+    given: Sequence[Source], compared: dict[str, list[Compared]], scores: dict[str, list[int]], is_doubt: bool,
+    least: int,
+) -> Iterator[str]:  # fmt: skip
+    for kind in ("voice", "chat", *(() if is_doubt else (*LEARNED, *HELD))):
+        right = told = alike = true = look = turns = newer = 0
+        for source in given:
+            if kind not in (source.kind, source.name):
+                continue
+            best: dict[tuple[int, str], tuple[int, Compared]] = {}
+            for score, pair in zip(scores[source.name], compared[source.name], strict=True):
+                if pair.is_doubt is is_doubt and score >= least and score > best.get(pair.newer, (least - 1, pair))[0]:
+                    best[pair.newer] = (score, pair)
+            told += len(best)
+            right += sum(pair.replaces for _, pair in best.values())
+            alike += sum(pair.alike for _, pair in best.values())
+            changing = {a for talk in source.talks for a, _ in talk.true}
+            newer += sum(id in changing for _, id in best)
+            true += sum(len(talk.true) for talk in source.talks)
+            look += sum(len(talk.alike) for talk in source.talks)
+            turns += source.turns
+        if kind == "chat":
+            yield f"chat {1000 * told / max(1, turns):.1f}/1000"
+        else:
+            yield f"{kind} {told} P {right / max(1, told):.2f} R {right / max(1, true):.2f}" + (
+                f" newer P {newer / max(1, told):.2f} alike {alike / look:.2f}" if look else ""
+            )
 
 
 def main() -> None:
     """Prints what was learned is worth; with --write, writes the weights learned of all."""
     given = sources()
+    compared, scores = crossed(given)
+    report(given, compared, scores)
     if "--write" in sys.argv:
         rest = [source for source in given if source.name not in HELD]
-        learning.write(WEIGHTS, 1, {"replaces": fitted(rest), "tells": glance(rest)})
-    else:
-        report(given, *crossed(given))
+        mine = {source.name: compared[source.name] for source in rest}
+        found = {act: of_turns(rest, act) for act in TOLD}
+        found["doubt"] = of_doubts(mine)
+        found["replaces"] = of_pairs(mine, {source.name: source.kind for source in rest})
+        learning.write(WEIGHTS, 3, found)
 
 
 if __name__ == "__main__":

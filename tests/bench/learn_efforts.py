@@ -1,12 +1,13 @@
-"""Learns which effort a user's turn belongs to (the weights of processors/open_efforts/dialogue.py).
+"""Learns which effort a user's turn belongs to (the weights of processors/open_efforts/dialogue.py, second_look.py).
 
     python -m tests.bench.learn_efforts [--rounds 1] [--all]
 
 Learns from the voices and, where the data is there, from interleaved task dialogues in spaces of eight sessions (other
 seeds than those that quality_efforts measures on). First each turn is threaded as its author did; then as the weights
 that came of it do, and what is right is the effort that has most turns of the author's: so weights mend their own
-errors. Prints how well turns are put together, one to one, in voices of authors that were left out; with --all the
-weights that all voices give, to be copied.
+errors. What a turn's words say of opening and staying (streams/core/text/acts.py) is told by weights that were learned
+without its author. Prints how well turns are put together, one to one, in voices of authors that were left out; with
+--all the weights that all voices give, to be copied.
 """
 
 from __future__ import annotations
@@ -20,17 +21,21 @@ import numpy as np
 from scipy.optimize import minimize
 
 from processors import manifest, open_efforts
-from processors.open_efforts import OpenEffortsParams, TurnRethreaded, TurnThreaded, dialogue, placing
-from processors.open_efforts.dialogue import BEGINS, ELSEWHERE, LEARNED, RETURNS, SHARED, STAYS
+from processors.open_efforts import OpenEffortsParams, TurnRethreaded, TurnThreaded, dialogue, placing, second_look
+from processors.open_efforts.dialogue import ANSWERED, BEGINS, ELSEWHERE, LEARNED, RETURNS, SHARED, STAYS
 from processors.open_efforts.table import recently
 from streams.core.driver import fold
 from streams.core.events import DAY, TurnRecorded
 from tests.bench.interleave import sessions
+from tests.bench.learn_acts import others
 from tests.bench.voices import _matched, conversations
 
 NAMES = [*LEARNED]
 KINDS = [[NAMES.index(name) for name in (*SHARED, *kind)] for kind in (STAYS, RETURNS, ELSEWHERE)]
-KINDS.append([NAMES.index(name) for name in BEGINS])
+KINDS += [[NAMES.index(name) for name in BEGINS], [NAMES.index(name) for name in ANSWERED]]
+AGAIN = 4
+"""The kind of what is seen at a second look."""
+WEIGH = second_look.weigh
 FIRM = 1.0
 """How strongly weights are drawn to nothing."""
 PER = 8
@@ -109,22 +114,32 @@ class Teacher:
         worth = dialogue.worths(weights, seen)
         return {**dict.fromkeys(worth, 0.0), self.wanted: 99.0} if self.leads else worth
 
+    def weigh(self, state: Any, index: Any, worth: Any, turn: Any, *how: Any) -> Any:
+        """As second_look.weigh; notes it."""
+        found = WEIGH(state, index, worth, turn, *how)
+        if turn.turn in self.talk.true and self.wanted in found:
+            seen = [(AGAIN, values) for values in found.values()]
+            self.rows.append(Row(seen, [*found].index(self.wanted)))
+        return found
+
 
 def taught(talk: Talk, params: OpenEffortsParams, leads: bool) -> list[Row]:
     """The choices of a talk."""
     teacher = Teacher(talk, leads)
-    kept = placing.evidence, placing.worths
+    kept = placing.evidence, placing.worths, second_look.weigh
     placing.evidence, placing.worths = teacher.evidence, teacher.worths  # type: ignore[assignment]
+    second_look.weigh = teacher.weigh  # type: ignore[assignment]
     try:
         threads(talk, params)
     finally:
-        placing.evidence, placing.worths = kept
+        placing.evidence, placing.worths, second_look.weigh = kept
     return teacher.rows
 
 
 def threads(talk: Talk, params: OpenEffortsParams) -> dict[str, str]:
     """The effort of each turn."""
-    rows = fold((manifest.PROCESSOR, open_efforts.PROCESSOR), talk.turns, {"open_efforts": params})
+    with others(talk.author):
+        rows = [*fold((manifest.PROCESSOR, open_efforts.PROCESSOR), talk.turns, {"open_efforts": params})]
     return {row.event.turn: row.event.effort for row in rows if isinstance(row.event, TurnThreaded | TurnRethreaded)}
 
 
@@ -153,12 +168,15 @@ def fit(rows: list[Row]) -> dict[str, float]:
 def learn(given: Iterable[Talk], rounds: int) -> dict[str, float]:
     """Weights from talks."""
     given = [*given]
-    rows = [row for talk in given for row in taught(talk, OpenEffortsParams(), True)]
+    rows = [row for talk in given for row in taught(talk, OpenEffortsParams(), True) if row.seen[0][0] != AGAIN]
     weights = fit(rows)
+    again: list[Row] = []
     for _ in range(rounds):
         params = OpenEffortsParams(weights=weights)
-        rows += [row for talk in given for row in taught(talk, params, False)]
-        weights = fit(rows)
+        for talk in given:
+            for row in taught(talk, params, False):
+                (again if row.seen[0][0] == AGAIN else rows).append(row)
+        weights = fit(rows + again)
     return weights
 
 

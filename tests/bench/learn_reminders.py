@@ -11,14 +11,14 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import datetime
 from pathlib import Path
 from typing import NamedTuple
 
 import streams.core.text.reminders as module
 from streams.core.text.cues import STOP
-from streams.core.text.reminders import Candidate, candidates
+from streams.core.text.reminders import DOUBTED, Candidate, Doubt, candidates, reply_signals
 from streams.core.text.signals import folded
 from tests.bench.learning import Example, Weights, best, fit, reliability, score, write
 from tests.bench.voices import VOICES, agrees, conversations, local
@@ -29,6 +29,9 @@ NOW = datetime(2026, 5, 6, 10, 5)
 """When the sentences are said: a Wednesday."""
 GROUP = 25
 """Sentences that count as a voice."""
+STRENGTH, ASKED = 0.2, 1.0
+SURE = (0, 50, 100, 150)
+ENOUGH = (-50, 0, 50, 100)
 TELLING = 0.4
 """A turn is read for requests where it has a word that belongs to one in so many of its uses."""
 BRACKETS = re.compile(r"\[([^\]]*)\]")
@@ -46,18 +49,28 @@ class Row(NamedTuple):
     asked: bool
     note: bool
     """Its turn is to leave a note, at this time or another."""
+    now: datetime = NOW
+    reply: str = ""
+    """What an agent said to it."""
+
+    @property
+    def author(self) -> str:
+        """Who wrote it."""
+        return self.group.split("/")[0]
 
 
 def voices(learning: bool) -> Iterator[Row]:
     """The candidates of a side of the split."""
     for conversation in conversations(learning):
         group = f"{conversation.author}/{conversation.voice}"
-        for turn in conversation.turns:
+        for turn, behind in zip(conversation.turns, [*conversation.turns[1:], {}], strict=True):
             if turn["role"] != "user":
                 continue
             note = turn.get("reminder")
             asked = "reminds" in (turn.get("acts") or ())
-            found = candidates(turn["text"], local(turn["at"]), True)
+            answered = behind.get("role") == "assistant" and behind["session"] == turn["session"]
+            now = local(turn["at"])
+            found = candidates(turn["text"], now, True)
             for one in found:
                 right = bool(note) and (
                     not note.get("due") or (one.time is not None and agrees(note["due"], one.time.moment))
@@ -65,14 +78,9 @@ def voices(learning: bool) -> Iterator[Row]:
                 if one.time is None and note and len(found) == 1:
                     right = True
                 yield Row(
-                    f"{group}/{conversation.name}/{turn['id']}",
-                    group,
-                    conversation.language,
-                    one,
-                    right,
-                    asked,
-                    bool(note),
-                )
+                    f"{group}/{conversation.name}/{turn['id']}", group, conversation.language, one, right, asked,
+                    bool(note), now, behind["text"] if answered else "",
+                )  # fmt: skip
 
 
 def sentences() -> Iterator[Row]:
@@ -106,15 +114,18 @@ def told(name: str, rows: list[Row], scores: list[int]) -> None:
     """Prints what scores are worth."""
     values, notes, right = turns(rows, scores)
     print(f"{name}: {len(values)} turns with a candidate, {sum(notes)} of them to leave a note")
-    for precision in (0.9, 0.8, 0.7, 0.6):
+    for precision in (0.9, 0.85, 0.8, 0.7):
         threshold, p, recall = best(values, notes, precision)
         timed = [r for v, n, r in zip(values, notes, right, strict=True) if n and v >= threshold]
         share = sum(timed) / max(1, len(timed))
         print(f"  from {threshold:>5} on: P {p:.2f} R {recall:.2f}, of these with the right time {share:.2f}")
 
 
-def learn(rows: list[Row]) -> dict[str, Weights]:
-    """Weights for what decides where a time is named, and for requests, which decide where none is."""
+def learn(rows: list[Row], crossed: Mapping[str, Mapping[str, Weights]] | None = None) -> dict[str, Weights]:
+    """Weights for what decides where a time is named, for requests, which decide where none is, and for replies.
+
+    What a reply adds is learned of scores by weights that were learned without the author, as they are where it counts.
+    """
     timed = [Example(row.candidate.signals, row.right, row.group) for row in rows if row.candidate.time]
     asked = [Example(row.candidate.signals, row.asked and row.right, row.group) for row in rows]
     used: dict[str, list[bool]] = {}
@@ -122,36 +133,82 @@ def learn(rows: list[Row]) -> dict[str, Weights]:
         for word in {*row.candidate.signals} & {*folded(row.candidate.sentence)} - STOP:
             used.setdefault(word, []).append(row.asked and row.right)
     telling = {word: 100 for word, asks in used.items() if len(asks) >= 2 and sum(asks) >= TELLING * len(asks)}
-    return {"reminder": fit(timed), "asked": fit(asked), "read": (0, telling)}
+    found = {"reminder": fit(timed, STRENGTH), "asked": fit(asked, ASKED), "read": (0, telling)}
+    if crossed is not None:
+        taken = [
+            Example(reply_signals(doubt, row.reply, row.now)[0], row.right, row.group)
+            for row in rows
+            if row.reply and (doubt := doubted(crossed[row.author], row)).score >= DOUBTED
+        ]
+        found["replied"] = fit(taken, STRENGTH)
+    return found
 
 
-def decide(weights: dict[str, Weights], row: Row) -> int:
+def doubted(weights: Mapping[str, Weights], row: Row) -> Doubt:
+    """A candidate as it waits for the reply."""
+    time = row.candidate.time
+    moment = time.moment.isoformat() if time else ""
+    return Doubt(row.candidate.sentence, moment, "low", decide(weights, row), 0)
+
+
+def decide(weights: Mapping[str, Weights], row: Row) -> int:
     """The score of a candidate."""
     return score(weights["reminder" if row.candidate.time else "asked"], row.candidate.signals)
+
+
+def policy(rows: list[Row], first: list[int], then: list[int], sure: int, asks: int, enough: int) -> str:
+    """What turns become notes by the three thresholds."""
+    opened: dict[str, tuple[int, bool, bool]] = {}
+    notes = {row.turn for row in rows if row.note}
+    for at_once in (True, False):
+        seen = {*opened} if not at_once else set()
+        for row, a, b in zip(rows, first, then, strict=True):
+            value = a if at_once else b
+            if row.turn in seen or value < ((sure if row.candidate.time else asks) if at_once else enough):
+                continue
+            if row.turn not in opened or value > opened[row.turn][0]:
+                opened[row.turn] = (value, row.note, row.right)
+    right, timed = sum(n for _, n, _ in opened.values()), sum(n and r for _, n, r in opened.values())
+    return f"P {right / max(1, len(opened)):.2f} R {right / len(notes):.2f} right {timed / max(1, right):.2f}"
+
+
+def without(rows: list[Row], author: str) -> list[Row]:
+    """All but what an author wrote."""
+    return [row for row in rows if row.author != author]
 
 
 def main() -> None:
     """Prints what the weights are worth; writes them with --write."""
     rows = [*voices(True), *sentences()]
-    scores: list[int] = [0] * len(rows)
-    for group in sorted({row.group for row in rows}):
-        weights = learn([row for row in rows if row.group != group])
+    authors = sorted({row.author for row in rows})
+    crossed = {author: learn(without(rows, author)) for author in authors}
+    first = [decide(crossed[row.author], row) for row in rows]
+    then = [-10_000] * len(rows)
+    for author in authors:
+        weights = learn(without(rows, author), crossed)["replied"]
         for at, row in enumerate(rows):
-            if row.group == group:
-                scores[at] = decide(weights, row)
-    for name, side in (("voices, each left out of learning", False), ("sentences", True)):
-        mine = [(row, at) for row, at in zip(rows, scores, strict=True) if row.group.startswith("sentences/") is side]
-        told(name, [row for row, _ in mine], [at for _, at in mine])
-    print(
-        "  reliability", [(f"{a:.2f}", f"{b:.2f}", n) for a, b, n in reliability(scores, [row.right for row in rows])]
-    )
-    weights = learn(rows)
-    for language in ("", "en", "de", "es", "fr", "ja", "zh"):
-        others = [row for row in voices(False) if language in ("", row.language)]
-        if others:
-            told(f"measuring {language}", others, [decide(weights, row) for row in others])
+            if row.author == author and row.reply and first[at] >= DOUBTED:
+                then[at] = score(weights, reply_signals(doubted(crossed[author], row), row.reply, row.now)[0])
+    for name in ("", "en", "sentences"):
+        mine = [
+            at for at, row in enumerate(rows)
+            if (row.author == "sentences") == (name == "sentences") and name in ("", row.language, "sentences")
+        ]  # fmt: skip
+        some = [rows[at] for at in mine]
+        told(f"{name or 'all'}, each author left out", some, [first[at] for at in mine])
+        if name != "sentences":
+            told("  with the reply", some, [max(then[at], -9_999) if rows[at].reply else first[at] for at in mine])
+            for sure in SURE:
+                for enough in ENOUGH:
+                    print(
+                        "  ",
+                        sure,
+                        enough,
+                        policy(some, [first[at] for at in mine], [then[at] for at in mine], sure, sure + 0, enough),
+                    )
+    print("reliability", [(f"{a:.2f}", f"{b:.2f}", n) for a, b, n in reliability(first, [row.right for row in rows])])
     if "--write" in sys.argv:
-        write(PATH, VERSION, weights)
+        write(PATH, VERSION, learn(rows, crossed))
 
 
 if __name__ == "__main__":

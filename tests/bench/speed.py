@@ -26,6 +26,8 @@ from projections.store import Store
 from streams.core.driver import Driver, Placed, as_raw, raw_of
 from streams.core.events import Outside, encode
 from streams.core.text import read
+from streams.logs import LOG_FILE
+from streams.logs.encryption import Keys
 from streams.logs.log import Log
 from streams.logs.sqlite import SqliteLog
 from streams.runtime.cache import CHUNK, FeatureCache
@@ -228,10 +230,44 @@ def appends(folder: Path) -> Iterator[Row]:
     bare.close()
 
 
+def sealed(folder: Path) -> Iterator[Row]:
+    """What it costs that contents are under keys: appends of 100, reading, the whole pass, beside the same in clear."""
+    events = list(turns(20_000, 60))
+    spent: dict[tuple[str, bool], list[float]] = {}
+    with rare_collections():
+        for number in range(6):
+            under_keys = bool(number % 2)
+            if under_keys:
+                Keys(folder / str(number)).switch_on()
+            log = SqliteLog(folder / str(number) / LOG_FILE)
+
+            def append(log: SqliteLog = log) -> None:
+                for start in range(0, len(events), 100):
+                    log.append(events[start : start + 100])
+
+            def fold(log: SqliteLog = log) -> None:
+                folding, rows = fresh(), list[Placed]()
+                for record in log.read(0, 0):
+                    folding.fold(record.space, 0, record.offset, raw_of(record), rows)
+                    rows.clear()
+
+            def read(log: SqliteLog = log) -> None:
+                for _ in log.read(0, 0):
+                    pass
+
+            for what, work in (("append", append), ("read", read), ("fold", fold)):
+                spent.setdefault((what, under_keys), []).append(cpu(work) / len(events) * 1e6)
+            log.close()
+    for what in ("append", "read", "fold"):
+        clear, ours = min(spent[what, False]), min(spent[what, True])
+        yield row(f"{what} under keys, us CPU a turn more than in clear", ours - clear, floor=f"in clear {clear:,.1f}")
+        yield row(f"{what} under keys / in clear", ours / clear, floor="1.00")
+
+
 def run() -> list[Row]:
     """All rows."""
     found: list[Row] = []
-    for part in (one_core, appends, growth, million):
+    for part in (one_core, appends, sealed, growth, million):
         with tempfile.TemporaryDirectory() as folder:
             found += part(Path(folder))
     return found

@@ -56,7 +56,7 @@ def load(home: Path, pid: int) -> tuple[list[float], list[Look], int]:
 
     def client() -> None:
         while turn := due.get():
-            memory, began = Memory(home, space=turn.space), time.perf_counter()
+            memory, began = Memory(turn.space, home=home), time.perf_counter()
             memory.record(turn.session, turn.role, turn.content, agent=turn.agent, id=turn.id)
             took.append(time.perf_counter() - began)
 
@@ -70,7 +70,7 @@ def load(home: Path, pid: int) -> tuple[list[float], list[Look], int]:
         due.put(turn)
         if count % max(1, int(RATE)) == 0:
             looks.append(Look.at(pid))
-            Memory(home, space=turn.space).context(turn.session, record=False)
+            Memory(turn.space, home=home).context(turn.session, record=False)
     for _ in threads:
         due.put(None)
     for thread in threads:

@@ -35,7 +35,7 @@ from streams.core.driver import fold
 from streams.core.events import MINUTE, SECOND, TurnRecorded
 
 VOICES = Path(__file__).parents[1] / "voices"
-LEARNING = ("a", "b", "c", "d")
+LEARNING = ("a", "b", "c", "d", "g", "h")
 """Authors whose voices may be looked at."""
 TOLERANCE = 3
 """Turns after a true end within which it counts as seen."""
@@ -77,6 +77,12 @@ def conversations(learning: bool | None = None) -> Iterator[Conversation]:
                     last = max(at, last + SECOND)
                     found.turns.append(turn | {"session": f"{session['session']}", "at": last})
             yield found
+
+
+def marked(turns: list[dict[str, Any]], key: str) -> set[tuple[str, str]]:
+    """Pairs of turns that the author marked, the newer first: one `replaces` the other, or `looks_like` it."""
+    given = [(turn["id"], turn.get(key) or ()) for turn in turns]
+    return {(id, old) for id, olds in given for old in ((olds,) if isinstance(olds, str) else olds)}
 
 
 @dataclass
@@ -198,9 +204,8 @@ def _returns(turns: list[dict[str, Any]], rows: list[Any], match: dict[str, str]
 
 def _contradictions(turns: list[dict[str, Any]], rows: list[Any], counts: Counter[str]) -> None:
     sure = {(row.turn, row.older) for row in rows if isinstance(row, BeliefContradicted)}
-    true = {(turn["id"], turn["replaces"]) for turn in turns if isinstance(turn.get("replaces"), str)}
-    alike = {(turn["id"], turn["looks_like"]) for turn in turns if isinstance(turn.get("looks_like"), str)}
-    counts["replaced true"] += len(true)
+    true, alike = marked(turns, "replaces"), marked(turns, "looks_like")
+    counts["replaced true"] += len({newer for newer, _ in true})
     counts["replaced told"] += len(sure)
     seen = sure | {(row.turn, row.older) for row in rows if isinstance(row, ContradictionSuspected)}
     counts["replaced seen"] += len({newer for newer, _ in seen & true})

@@ -15,6 +15,7 @@ import pytest
 from streams.core.driver import Record
 from streams.core.errors import LogError
 from streams.core.events import decode
+from streams.logs.encryption import Keys
 from streams.logs.log import Log, Stored
 from streams.logs.sqlite import SqliteLog
 from tests.contracts.log_contract import NOW, LogContract, turn
@@ -25,6 +26,13 @@ ROOT = Path(__file__).parents[2]
 class TestSqliteLog(LogContract):
     @pytest.fixture
     def open_log(self, tmp_path: Path) -> Callable[[], Log]:
+        return lambda: SqliteLog(tmp_path / "log.sqlite", clock=lambda: NOW)
+
+
+class TestEncryptedSqliteLog(LogContract):
+    @pytest.fixture
+    def open_log(self, tmp_path: Path) -> Callable[[], Log]:
+        Keys(tmp_path).switch_on()
         return lambda: SqliteLog(tmp_path / "log.sqlite", clock=lambda: NOW)
 
 

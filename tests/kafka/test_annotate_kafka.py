@@ -6,7 +6,7 @@ from pathlib import Path
 
 from processors import PROCESSORS
 from streams.logs.kafka.connection import Connection
-from streams.logs.kafka.log import KafkaLog
+from streams.logs.kafka.erasable import ErasableKafkaLog
 from streams.logs.kafka.topics import create
 from streams.runtime.home import Home
 from tests.endpoint import speaking
@@ -16,7 +16,7 @@ from tests.test_annotate import SUMMARY, annotate, only, talk
 
 def test_a_model_writes_to_a_log_on_brokers(connection: Connection, tmp_path: Path) -> None:
     create(connection, (), 3)
-    log = KafkaLog(connection, tmp_path)
+    log = ErasableKafkaLog(connection, tmp_path)
     home = Home(tmp_path / "home", PROCESSORS)
     home.log = log
     hands = Hands(log)

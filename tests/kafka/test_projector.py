@@ -16,7 +16,7 @@ from projections.stored import digest
 from streams.core.errors import BehindError, LogError, UsageError
 from streams.core.events import Outside
 from streams.logs.kafka.connection import Connection
-from streams.logs.kafka.log import KafkaLog
+from streams.logs.kafka.erasable import ErasableKafkaLog
 from streams.logs.kafka.topics import create
 from streams.runtime.home import Home
 from streams.runtime.home.keeper import open_live
@@ -29,16 +29,16 @@ Talk = Callable[[int], list[Outside]]
 
 
 @pytest.fixture
-def log(connection: Connection, tmp_path: Path) -> Iterator[KafkaLog]:
+def log(connection: Connection, tmp_path: Path) -> Iterator[ErasableKafkaLog]:
     """An empty log of 3 partitions."""
     create(connection, (), 3)
-    found = KafkaLog(connection, tmp_path)
+    found = ErasableKafkaLog(connection, tmp_path)
     yield found
     found.close()
 
 
 @pytest.fixture
-def home(log: KafkaLog, tmp_path: Path) -> Home:
+def home(log: ErasableKafkaLog, tmp_path: Path) -> Home:
     """A home on that log."""
     found = Home(tmp_path / "home", PROCESSORS)
     found.log = log
@@ -58,7 +58,9 @@ def drained(projector: Projector) -> dict[str, str]:
     return digest(projector.store.connection)
 
 
-def test_what_workers_derived_has_the_digest_of_a_fold(home: Home, log: KafkaLog, talk: Talk, tmp_path: Path) -> None:
+def test_what_workers_derived_has_the_digest_of_a_fold(
+    home: Home, log: ErasableKafkaLog, talk: Talk, tmp_path: Path
+) -> None:
     log.append(spread(talk(80)))
     Hands(log).make()
     projector = opened(home)
@@ -75,7 +77,7 @@ def all_but(*names: str) -> list[str]:
 
 
 def test_nothing_of_an_event_is_seen_before_every_processor_is_done_with_it(
-    home: Home, log: KafkaLog, talk: Talk, tmp_path: Path
+    home: Home, log: ErasableKafkaLog, talk: Talk, tmp_path: Path
 ) -> None:
     log.append(spread(talk(60)))
     hands = Hands(log)
@@ -97,7 +99,7 @@ def test_nothing_of_an_event_is_seen_before_every_processor_is_done_with_it(
 
 
 def test_what_two_sets_of_workers_tell_of_one_processor_is_taken_once(
-    home: Home, log: KafkaLog, talk: Talk, tmp_path: Path
+    home: Home, log: ErasableKafkaLog, talk: Talk, tmp_path: Path
 ) -> None:
     log.append(spread(talk(60)))
     apart, together = Hands(log), Hands(log, together=True)
@@ -115,7 +117,7 @@ def test_what_two_sets_of_workers_tell_of_one_processor_is_taken_once(
 
 
 def test_a_projector_that_stopped_anywhere_goes_on_where_it_was(
-    home: Home, log: KafkaLog, talk: Talk, tmp_path: Path
+    home: Home, log: ErasableKafkaLog, talk: Talk, tmp_path: Path
 ) -> None:
     hands = Hands(log)
     for start in range(0, 400, 100):
@@ -135,7 +137,7 @@ def test_a_projector_that_stopped_anywhere_goes_on_where_it_was(
 
 
 def test_a_full_stream_waits_until_the_others_come(
-    home: Home, log: KafkaLog, talk: Talk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    home: Home, log: ErasableKafkaLog, talk: Talk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     log.append(spread(talk(60)))
     hands = Hands(log)
@@ -154,7 +156,9 @@ def test_a_full_stream_waits_until_the_others_come(
         projector.close()
 
 
-def test_a_question_after_a_position_is_answered_once_it_is_there(home: Home, log: KafkaLog, talk: Talk) -> None:
+def test_a_question_after_a_position_is_answered_once_it_is_there(
+    home: Home, log: ErasableKafkaLog, talk: Talk
+) -> None:
     outcomes = log.append(spread(talk(6)))
     after = f"{outcomes[-1].partition}:{outcomes[-1].offset}"
     hands = Hands(log)
@@ -172,7 +176,7 @@ def test_a_question_after_a_position_is_answered_once_it_is_there(home: Home, lo
         office.runtime.close()
 
 
-def test_a_stream_that_lost_records_stops_the_projector_loudly(home: Home, log: KafkaLog, talk: Talk) -> None:
+def test_a_stream_that_lost_records_stops_the_projector_loudly(home: Home, log: ErasableKafkaLog, talk: Talk) -> None:
     log.append(spread(talk(20)))
     hands = Hands(log)
     hands.make()
@@ -194,7 +198,7 @@ def test_a_stream_that_lost_records_stops_the_projector_loudly(home: Home, log: 
 
 
 def test_rows_of_workers_that_started_later_are_found(
-    home: Home, log: KafkaLog, talk: Talk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    home: Home, log: ErasableKafkaLog, talk: Talk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(projector_module, "LOOK", 0.2)
     log.append(spread(talk(20)))
@@ -207,7 +211,9 @@ def test_rows_of_workers_that_started_later_are_found(
         projector.close()
 
 
-def test_as_of_a_position_ends_the_other_partitions_at_the_same_time(home: Home, log: KafkaLog, talk: Talk) -> None:
+def test_as_of_a_position_ends_the_other_partitions_at_the_same_time(
+    home: Home, log: ErasableKafkaLog, talk: Talk
+) -> None:
     events = spread(talk(30))
     for start in range(0, len(events), 25):
         log.append(events[start : start + 25])

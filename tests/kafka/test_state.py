@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from streams.runtime.kafka.state import MARK, Change, Kept, state_key
@@ -16,7 +16,6 @@ changes = st.lists(
 
 
 @given(changes, st.lists(st.integers(0, 12), max_size=4))
-@settings(deadline=None)
 def test_the_last_word_on_a_key_counts_wherever_a_page_of_the_topic_ends(said, ends):
     topic: list[Change] = [(state_key("s", "notes", key), value) for key, value in said]
     kept = Kept(None)

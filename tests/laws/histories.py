@@ -17,6 +17,7 @@ from streams.core.driver import as_raw
 from streams.core.events import (
     DAY,
     HOUR,
+    LINKS,
     MINUTE,
     SECOND,
     ClockTicked,
@@ -27,6 +28,7 @@ from streams.core.events import (
     EffortDeclared,
     EffortReopened,
     ImportanceFlagged,
+    KnowledgeWritten,
     MemoryPinned,
     MemoryRecalled,
     MemoryRewarded,
@@ -106,12 +108,13 @@ SAYINGS = {
     "odd": "\u202e🤖 \x00 ## {1} ```\nis it done?\n``` 東京の天気",
 }
 VARIED = {"recall": ("recall", "task", "progress"), "soon": ("soon", "waits"), "detail": ("detail", "detail", "moves"),
-          "asked": ("asked", "came")}  # fmt: skip
+          "asked": ("asked", "came"), "states": ("states", "again"), "prefers": ("prefers", "again")}  # fmt: skip
 """Moves that are told in turns in one of several ways, so that what people set out to do is told, too."""
 MORE = {
     "waits": "For {0} we are waiting for the answer of {who} about {1}.",
     "moves": "{1} is half done; the next step is {2}. Please write it down.",
     "came": "Good news: {who} sent us the answer about {1}, we have it now.",
+    "again": "I live in {city}. My phone number is 555-01{n}.",
 }
 FACTS = (
     *("retract", "declare", "close", "reopen", "decline", "flag", "note", "settle", "end", "summary", "tick"),
@@ -209,11 +212,15 @@ def _event(move: Move, n: int, at: int, before: list[TurnRecorded]) -> Outside:
     move = replace(move, kind=ways[n % len(ways)])
     if move.kind in SAYINGS or move.kind in MORE:
         who = about.agent if about else "ann"
-        taste = {"city": CITIES[n % 7], "colour": COLOURS[n % 5]}
+        said, agent = n, person(move.agent)
+        if move.kind == "again" and (same := [turn for turn in before[-400:] if "favourite" in turn.content]):
+            # Who told it tells it once more, as it was or changed.
+            agent, said = same[-1].agent, int(same[-1].id[1:]) if move.back % 2 else n
+        taste = {"city": CITIES[said % 7], "colour": COLOURS[said % 5]}
         text = (SAYINGS | MORE)[move.kind].format(*topic(move.topic), n=n % 7, who=who, **taste)
         role = move.kind if move.kind in ("tool", "system") else "assistant" if move.agent % 3 == 1 else "user"
         reply_to = about.id if about and move.kind == "name" and len(before) >= move.back else ""
-        return TurnRecorded(space, id_, at, session, person(move.agent), role, text, [], reply_to)  # type: ignore[arg-type]
+        return TurnRecorded(space, id_, at, session, agent, role, text, [], reply_to)  # type: ignore[arg-type]
     many = 32 if move.back % 5 == 0 else 9
     shown = [turn.id for turn in before[-many :: max(1, move.back % 3)]] or ["nobody-said-it"]
     turn, session = (about.id, about.session) if about else ("nobody-said-it", session)
@@ -245,6 +252,12 @@ def _event(move: Move, n: int, at: int, before: list[TurnRecorded]) -> Outside:
             return SummaryWritten(space, id_, at, session, own[0], own[-1], said, [topic(move.topic)[1]], model="m")
         case "summary" if move.back % 4 == 0:
             return DistillationWritten(space, id_, at, session, [turn], f"{topic(move.topic)[2]} helped", model="m")
+        case "summary" if move.back % 8 == 6:
+            pairs = zip(before[-8:], before[-7:], LINKS, strict=False)
+            links = [[one.id, other.id, kind] for one, other, kind in pairs]
+            return KnowledgeWritten(
+                space, id_, at, session, shown[:16] or [turn], links, "long waits stop good work", "m"
+            )
         case "summary":
             return TitleWritten(space, id_, at, session, [turn, *shown[: move.back % 2]], topic(move.topic)[0], "m")
         case "recall":

@@ -156,7 +156,7 @@ def many_names(turn: TurnRecorded, n: int) -> TurnRecorded:
 
 SHAPES: dict[str, Callable[[TurnRecorded, int], Outside]] = {
     "ordinary talk": lambda turn, n: turn,
-    "replies to one turn": lambda turn, n: replace(turn, reply_to="0" if n else ""),
+    "replies to one turn": lambda turn, n: replace(turn, reply_to=str(n // 2500 * 2500) if n % 2500 else ""),
     "a clock that runs backwards": lambda turn, n: replace(turn, at=turn.at + 400 * DAY - 3 * n * MINUTE),
     "one session without end": lambda turn, n: replace(turn, session="one"),
     "one sentence again and again": lambda turn, n: replace(

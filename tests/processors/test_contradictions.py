@@ -137,6 +137,22 @@ def test_a_chain_goes_on_when_its_beginning_is_no_longer_kept() -> None:
     assert [e.place for e in stated] == [*range(20)]
 
 
+@pytest.mark.parametrize(
+    ("said", "again"),
+    [
+        ("My favourite colour is green.", "My favourite colour is green."),
+        ("The meeting is on Friday at 10.", "The meeting is on Friday at 10."),
+        ("The budget is 400 dollars.", "The budget is 400 dollars, as agreed."),
+    ],
+)
+def test_what_is_said_again_in_the_same_words_confirms_what_was_said_and_doubts_nothing(said: str, again: str) -> None:
+    space = Space()
+    space.say(said)
+    found = space.say(again)
+    assert [e.older for e in found if isinstance(e, BeliefConfirmed)] == ["t0"]
+    assert not [e for e in found if isinstance(e, BeliefContradicted | ContradictionSuspected)]
+
+
 def test_what_is_said_again_confirms() -> None:
     space = Space()
     space.say("I live in Lisbon.")
@@ -235,6 +251,26 @@ def test_what_is_not_sure_is_a_doubt_that_says_what_spoke_for_it() -> None:
     assert doubt.why
 
 
+def test_a_change_told_in_other_words_is_a_doubt_about_what_was_said_of_it() -> None:
+    space = Space()
+    for said in (
+        "The van is at Pickering's till Thursday, gearbox again.",
+        "I could do with a sandwich, honestly.",
+        "Ring Maureen about the Hendry booking, six people for two nights.",
+    ):
+        space.say(said, session="monday", agent="ann")
+    said = "Mrs Hendry rang, they're only four now so make it the small room instead."
+    assert doubted(space.say(said, session="tuesday", agent="ann")) == [("t3", "t2")]
+    assert doubted(space.say(said, session="tuesday", agent="ann")) == []  # only said again
+
+
+def test_another_who_names_nothing_of_it_puts_nothing_in_doubt() -> None:
+    space = Space()
+    space.say("I'm on nights this week, ten till six.", agent="ann")
+    assert not doubted(space.say("Actually I'm on days now, eight till four.", agent="ben"))
+    assert doubted(space.say("Actually I'm on days now, eight till four.", agent="ann"))
+
+
 def test_a_doubt_that_is_confirmed_is_a_contradiction_and_leaves_no_doubt() -> None:
     space = doubtful()
     [link] = [e for e in space.judge("t1", "t0", confidence=0.9) if isinstance(e, BeliefContradicted)]
@@ -255,7 +291,8 @@ def test_a_correction_that_only_points_finds_the_last_statement_of_the_sort() ->
     space.say("The demo is on Wednesday.")
     space.say("The budget is 300 dollars.")
     assert links(space.say("Sorry, I meant Thursday.")) == [("t2", "t0")]
-    assert links(space.say("Scratch that, make it 450 dollars.")) == [("t3", "t1")]
+    found = space.say("Scratch that, make it 450 dollars.")
+    assert links(found) + doubted(found) == [("t3", "t1")]
 
 
 def test_a_pointing_correction_in_another_session_points_at_nothing() -> None:

@@ -8,6 +8,7 @@ import pytest
 
 from processors.contradictions import BeliefContradicted, BeliefRestored
 from processors.objects import PROCESSOR, ObjectMentioned, ObjectStated
+from processors.objects.reading import statement
 from streams.core.events import MINUTE, TurnRecorded, TurnRetracted
 from tests.memories import make
 from tests.steps import Steps
@@ -34,6 +35,17 @@ class Talk(Steps):
     @property
     def objects(self) -> dict[str, ObjectMentioned]:
         return {event.name: event for event in self.all(ObjectMentioned)}
+
+
+def test_lines_of_lists_orders_and_what_breaks_off_state_nothing() -> None:
+    for said in (
+        "- Marta Lopez: economy class",
+        "I wanted to tell {disfmarker}",
+        "I am the one who -",
+        "Marta, please cancel my flight to Oslo.",
+    ):
+        assert statement(said) is None
+    assert statement("I cancelled my flight to Oslo.") is not None
 
 
 @pytest.mark.parametrize(

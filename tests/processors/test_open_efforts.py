@@ -325,7 +325,7 @@ def test_a_word_of_a_declared_title_means_the_declared_work(talk: Talk) -> None:
     offsite = talk.last(EffortOpened).effort
     assert talk.say("About the offsite: the railway announced a strike", session="later") == offsite
     parser = talk.say(PARSER, session="other")
-    talk.say("The tokenizer must be done before the offsite", session="other")
+    talk.say("The tokenizer in parser.py must read escapes before the offsite", session="other")
     assert talk.last(TurnThreaded).mentioned == [parser, offsite]
 
 

@@ -127,7 +127,24 @@ def test_a_request_makes_a_task_that_the_talk_moves_blocks_frees_and_ends() -> N
     assert (desk.now[task].place, desk.now[task].change) == ("ended", "retracted")
 
 
-def test_talk_finds_a_declared_task_by_its_words_and_does_not_end_it() -> None:
+def test_talk_ends_a_declared_task_that_it_names_and_a_fact_opens_it_again() -> None:
+    desk = Desk()
+    desk.declare("roof", "Repair the greenhouse roof")
+    desk.say("The greenhouse roof should take about 3 hours.", "E", "assistant")
+    assert desk.now["roof"].estimate == 3
+    desk.say("The greenhouse is done.", "E")
+    desk.say("The greenhouse roof is not done yet.", "E")
+    assert desk.places() == {"roof": "active"}
+    desk.say("The greenhouse roof is done, they repaired it this morning.", "E")
+    assert (desk.now["roof"].place, desk.now["roof"].status) == ("ended", "complete")
+    desk.update("roof", status="executing")
+    assert desk.places() == {"roof": "active"}
+    desk.update("roof", status="complete")
+    desk.update("roof", status="executing")
+    assert desk.places() == {"roof": "ended"}, "what a fact ended stays so"
+
+
+def test_talk_finds_a_declared_task_by_its_words_and_does_not_end_it_by_other_words() -> None:
     desk = Desk()
     desk.declare("roof", "Repair the greenhouse roof")
     desk.say("Let's look at the greenhouse roof again.", "E", opens=True)

@@ -10,12 +10,12 @@ from dataclasses import dataclass, field
 from operator import itemgetter
 
 from streams.core.events import TurnRecorded
+from streams.core.text.acts import acting
 from streams.core.text.address import HEAD, TAIL, address
 from streams.core.text.claims import CALLING, claims
-from streams.core.text.ends import ending
 from streams.core.text.terms import WORDS, clip, count_terms, scale, second_look
 
-VERSION = 4
+VERSION = 5
 
 
 @dataclass(slots=True)
@@ -44,6 +44,8 @@ class Text:
     """Words at its beginning and end by which it may call a speaker, folded to lower case; see address. At most 6."""
     forms: list[str] = field(default_factory=list)
     """How each of `terms` is first written, folded to lower case; same length. Summaries are made of whole words."""
+    acts: list[int] = field(default_factory=list)
+    """Of a user's turn: how much its words speak for ending work, opening it, staying with it; see acts."""
 
 
 NO_TEXT = Text(0, [], [], [], [], "", [], [], [])
@@ -59,7 +61,7 @@ def read(turn: TurnRecorded) -> Text:
     content = turn.content
     words = clip(content).split()
     if not words:
-        return Text(0, [], [], [], [], "", [], [], [], [], [])
+        return Text(0, [], [], [], [], "", [], [], [], [], [], [])
     tokens, spelled, stems, flags, leads, more = zip(*map(WORDS.__getitem__, words), strict=True)
     names, cues, rest, claimed = second_look(spelled, flags, leads, more)
     terms, counts, forms = count_terms(stems, spelled, rest)
@@ -72,10 +74,6 @@ def read(turn: TurnRecorded) -> Text:
             patterns.append(claim.pattern)
             confidences.append(claim.confidence)
             spans += (claim.start, claim.end)
-    if not patterns and turn.role == "user" and (sure := ending(content)):
-        patterns.append("ends")
-        confidences.append(sure)
-        spans += (0, len(content))
     return Text(
         scale(sum(tokens), content),
         terms,
@@ -88,4 +86,5 @@ def read(turn: TurnRecorded) -> Text:
         spans,
         [*filter(None, dict.fromkeys(map(CALL, ends)))],
         forms,
+        acting(content) if turn.role == "user" else [],
     )

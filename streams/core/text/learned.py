@@ -16,7 +16,8 @@ score with thresholds of its own: sure ones act, doubtful ones are offered. `why
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
+from functools import partial
 from importlib.resources import files
 
 import orjson
@@ -32,11 +33,12 @@ class Learned:
     Why packed: the weights of a signal for all acts are added at once, as one whole number with a lane for each.
     """
 
-    __slots__ = ("_none", "_packed", "_weights", "acts", "version")
+    __slots__ = ("_bias", "_none", "_packed", "_weights", "acts", "version")
 
     def __init__(self, version: int, bias: Mapping[str, int], weights: Mapping[str, Mapping[str, int]]) -> None:
         self.version = version
         self.acts = tuple(bias)
+        self._bias = bias
         self._weights = weights
         self._packed = {signal: self._pack(given) for signal, given in weights.items()}
         self._none = self._pack(bias) + sum(_HALF << (LANE * at) for at in range(len(self.acts)))
@@ -56,6 +58,11 @@ class Learned:
         total = sum([packed[signal] for signal in signals if signal in packed], self._none)
         return [((total >> (LANE * at)) & (2 * _HALF - 1)) - _HALF for at in range(len(self.acts))]
 
+    def only(self, act: str) -> Callable[[Iterable[str]], int]:
+        """The scores of one act alone, as `scores` has them; in half the time."""
+        own = {signal: weight for signal, given in self._weights.items() if (weight := given.get(act, 0))}
+        return partial(_score, own, self._bias[act])
+
     def words(self, act: str) -> list[str]:
         """The signals that speak for an act."""
         return [signal for signal, given in self._weights.items() if given.get(act, 0) > 0]
@@ -64,6 +71,10 @@ class Learned:
         """What the signals that are there weigh for an act, the strongest first."""
         found = [(signal, self._weights.get(signal, {}).get(act, 0)) for signal in signals]
         return sorted(filter(lambda one: one[1], found), key=lambda one: (-abs(one[1]), one[0]))
+
+
+def _score(weights: Mapping[str, int], bias: int, signals: Iterable[str]) -> int:
+    return sum([weights[signal] for signal in signals if signal in weights], bias)
 
 
 def likelihood(score: int) -> float:

@@ -38,6 +38,8 @@ _KINDS: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("secret", re.compile(r"(?=\S*\d)(?=\S*[A-Za-z])[\w+=./-]{12,}|[A-Za-z0-9+/_=-]{24,}")),
     ("number", re.compile(r"\S*\d\S*")),
 )
+_MASK = re.compile(rf"(\[(?:name|term|{'|'.join({kind: 0 for kind, _ in _KINDS})})\])([.,;:!?…]*)")
+"""A mask: what was masked before stays as it is."""
 _ENDINGS = ("", "s", "es", "ed", "d", "ing", "ly", "er", "ers")
 _HALVES = re.compile(r"[-'’/]")
 
@@ -72,6 +74,10 @@ def masked(text: str) -> str:
     out: list[str] = []
     begins = True
     for raw in _WORD.findall(text):
+        if mask := _MASK.fullmatch(raw):
+            if out[-1:] != [mask[1]]:
+                out.append(mask[1] + mask[2])
+            continue
         bare = raw.strip(_EDGES)
         if not bare:
             begins = begins or raw[-1] in ".!?"

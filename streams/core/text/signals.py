@@ -92,6 +92,20 @@ def folded(content: str) -> list[str]:
     return [word for raw in content.split() for word in _WORDS[raw][0]]
 
 
+def glance(content: str, role: str = "user") -> list[str]:
+    """The words of a text, the kinds that they are of, its marks and its length, each once: half of what `signals`
+    sees, at a third of its cost."""
+    found: list[str] = []
+    for words, kinds, end in map(_WORDS.__getitem__, content.split()):
+        found += words
+        found += kinds
+        if end:
+            found.append(end)
+    once = dict.fromkeys(found)
+    once.pop("", None)
+    return [*once, f"words:{len(found).bit_length()}", f"by:{role}"]
+
+
 def signals(content: str, role: str = "user") -> list[str]:
     """The signals of a text, each once, in order of appearance."""
     raw = (content.replace("\n", " . ") if "\n" in content else content).split()

@@ -32,6 +32,8 @@ class Time(NamedTuple):
     """When it is over; local."""
     exact: bool
     """Whether an hour is named."""
+    day: bool = True
+    """Whether its day is named; else it is the hour's next."""
 
 
 class _Token(NamedTuple):
@@ -43,8 +45,8 @@ class _Token(NamedTuple):
 
 _KINDS = {
     "leads": "l", "before": "b", "article": "a", "within": "i", "next": "N", "overnext": "O", "this": "T", "last": "B",
-    "end": "E", "middle": "m", "of": "f", "numbers": "n", "more": "n", "ordinals": "o", "units": "U", "parts": "P",
-    "weekend": "K", "close": "P", "oclock": "c", "past": "p", "to": "t", "quarter": "q", "half": "h",
+    "end": "E", "middle": "m", "begin": "S", "of": "f", "numbers": "n", "more": "n", "ordinals": "o", "units": "U",
+    "parts": "P", "weekend": "K", "close": "P", "oclock": "c", "past": "p", "to": "t", "quarter": "q", "half": "h",
     "weekdays": "W", "months": "M", "days": "D",
 }  # fmt: skip
 """What words are, by their name in the table, as a letter; of a word that is several the last counts."""
@@ -58,7 +60,8 @@ SURE = 10_000
 TENS = 20
 CLOSE = 17
 """The hour when offices close."""
-LATE = timedelta(hours=1)
+TONIGHT = 23.0
+"""The hour by which tonight is over: half a day from today."""
 _DAY = timedelta(days=1)
 
 
@@ -104,6 +107,13 @@ KINDS = {
     if kind in "WMDUPK" and word not in _WEAK
 }
 """Words of time in any language, by kind: what they stand for in signals."""
+COUNTS = {
+    word: value
+    for words in _WORDS.values()
+    for word, (kind, value) in words.items()
+    if (kind == "o" and value > MANY) or (kind == "n" and 2 <= value <= 12)
+} | {word: float(MANY) for words in _WORDS.values() for word, (kind, _) in words.items() if kind == "h"}
+"""Spelled numbers that may be a day of a month or an hour, and halves."""
 _TOKEN = re.compile(
     r"(?P<word>[^\W\d_]+(?:-[^\W\d_]+)*)|(?P<date>\d{4}-\d\d-\d\d)"
     r"|(?P<slash>\d{1,2}[/.]\d{1,2}(?:[/.](?:20)?\d\d)?\b(?![:.]\d))"
@@ -225,7 +235,7 @@ Day = Callable[[datetime, list[float]], datetime | None]
 
 
 def _since(now: datetime, n: float, unit: float, day: float) -> datetime:
-    return _after(now + day * _DAY, n, int(unit))
+    return _after(now + int(day) * _DAY, n, int(unit))
 
 
 def _monthly(now: datetime, month: float, day: int) -> datetime | None:
@@ -255,6 +265,7 @@ def _last_of(now: datetime, month: float) -> datetime | None:
 _PATTERNS: tuple[tuple[str, Day | None], ...] = (
     (r"BDP?|DB|fB(?=,)", None),
     (r"B[lfia]*(?:[no]?U|[WMPC]|oU?|n(?![UM]))|Bf?nU|nUB|U?B[WU]|WB(?=$|[.,x])", None),
+    (r"S[fa]*(M)", lambda now, v: _of_month(now, 1, int(v[0]))),
     (r"E[fa]*(M)", lambda now, v: _last_of(now, v[0])),
     (r"m[fa]*(M)", lambda now, v: _of_month(now, 15, int(v[0]))),
     (r"(I)", lambda now, v: datetime(int(v[0]) // 10_000, int(v[0]) // 100 % 100, int(v[0]) % 100)),
@@ -264,6 +275,7 @@ _PATTERNS: tuple[tuple[str, Day | None], ...] = (
     (r"W?,?(M)a?([nos])", lambda now, v: _of_month(now, int(v[1]), int(v[0]))),
     (r"E[faT]*(U)(?!n)", lambda now, v: _out(now, v[0])),
     (r"E[fa]*N(U)|EfaUN", lambda now, v: _out(now, v[0], 1)),
+    (r"(W)(?=l?[nC][lfai]*(?:NU|UN))", lambda now, v: _in_week(now, v[0], 1)),
     (r"(W)[lfai]*N(U)|(W)[lfai]*UN", lambda now, v: _in_week(now, v[0], 1)),
     (r"N(U)[lfaix,]{0,2}(W)|UN[lfaix,]{0,2}(W)", lambda now, v: _in_week(now, v[-1], 1)),
     (r"i(n)(U),?a?(W)", lambda now, v: _in_week(_after(now, v[0], int(v[1])), v[2], 0)),
@@ -272,7 +284,7 @@ _PATTERNS: tuple[tuple[str, Day | None], ...] = (
     (r"(n)(U)[lxf](W)", lambda now, v: _after(_weekday(now, v[2]), v[0], int(v[1]))),
     (r"(n)(U)[lxf](D)", lambda now, v: _since(now, *v)),
     (r"i(n)(U)D", lambda now, v: _after(now, v[0], int(v[1]))),
-    (r"(?:W,?|[la]+)*(?<![qn])(o)(?![UoW])", lambda now, v: _of_month(now, int(v[0]))),
+    (r"(?:W,?|[la]+)*(?<![qn])(o)(?:,n?W|(?![UoW]))", lambda now, v: _of_month(now, int(v[0]))),
     (r"l(?:a|W)+(s)(?=$|[.,])", lambda now, v: _of_month(now, int(v[0]))),
     (r"W,?a?(n)(?=$|[.,lP])(?!,n)", lambda now, v: _of_month(now, int(v[0])) if v[0] > _NOON else None),
     (r"O(W)|(W)O", lambda now, v: _weekday(now, v[0]) + 7 * _DAY),
@@ -281,17 +293,19 @@ _PATTERNS: tuple[tuple[str, Day | None], ...] = (
     (r"(W)", lambda now, v: _weekday(now, v[0])),
     (r"N(U)|(?:a|^)(U)N", lambda now, v: None if v[0] < UNITS["w"] else _out(now, v[0], 1)),
     (
-        r"i[aT]?(n?)(U)",
+        r"i[afT]?(n?)(U)",
         lambda now, v: _after(now, v[0] if len(v) > 1 else 1, int(v[-1])) if len(v) > 1 or v[0] > 2 else None,
     ),
     (r"(?:^|(?<=[.,]))(n)(U)(?=[,.]|$)", lambda now, v: _after(now, v[0], int(v[1])) if v[0] > 1 else None),
     (r"T(U)", lambda now, v: _out(now, v[0]) if v[0] > 2 else None),
-    (r"(D)", lambda now, v: now + v[0] * _DAY),
+    (r"(D)", lambda now, v: now + int(v[0]) * _DAY),
     (r"a(n)(?=$|[.,alP])", lambda now, v: _of_month(now, int(v[0]))),
     (r"T?K", lambda now, v: now + _DAY * ((5 - now.weekday()) % 7)),
 )
 """What names a day, as a pattern of kinds, and which one: of the values of its groups. What is past is none."""
-_DAYS = [(re.compile(pattern), day) for pattern, day in _PATTERNS]
+_GROUP = re.compile(r"\(\[?([A-Zos]+)\]?\)")
+_DAYS = [(re.compile(pattern), day, frozenset((["", *_GROUP.findall(pattern)])[-1])) for pattern, day in _PATTERNS]
+"""Each with the kinds of which a text must have one for it to be looked for; none where any text may."""
 _CLOCKS: tuple[tuple[str, Callable[[list[float]], float]], ...] = (
     (r"(n)[pt]?(?<=p)q(?!n)|qp(n)", lambda v: v[0] * 60 + 15),
     (r"(n)tq(?!n)|q[t](n)", lambda v: v[0] * 60 - 15),
@@ -303,8 +317,9 @@ _CLOCKS: tuple[tuple[str, Callable[[list[float]], float]], ...] = (
     (r"(n)c(n)(?![UM])", lambda v: v[0] * 60 + v[1]),
     (r"(n)c", lambda v: v[0] * 60),
     (r"(C)", lambda v: v[0]),
-    (r"[lptb]a?(n)(?=$|[.,lafixyPDWKT])(?!f?M)", lambda v: v[0] * 60),
+    (r"[lptb]a?(n)(?=$|[.,lafixyPDWKT]|t(?!a?n))(?!f?M)", lambda v: v[0] * 60),
     (r"(n)(?=[il]a?P)", lambda v: v[0] * 60),
+    (r"(?:^|(?<=[.,]))(n)(?=D)", lambda v: v[0] * 60),
     (r"(?<=[yP]),?(n)(?=$|[.,])", lambda v: v[0] * 60),
 )
 """What names an hour, and the minutes of the day it says."""
@@ -371,20 +386,17 @@ def _sentence(tokens: list[_Token], kinds: str, language: str, now: datetime, to
     days, covered = _find_days(tokens, kinds, now, today)
     clocks = _find_clocks(tokens, kinds, language, covered)
     parts = [(at, tokens[at].value) for at, kind in enumerate(kinds) if kind == "P" and not covered[at]]
-    used: set[int] = set()
+    nearest = {clock: min(days, key=lambda d: abs(clock[0] - d[1]))[0] for clock in clocks if days}
     for start, end, day, spans in days:
         if spans:
             yield Time(tokens[start].start, tokens[end - 1].end, day, True)
             continue
-        clock = min(clocks, key=lambda c: abs(c[0] - end), default=None)
-        if clock is not None and (clock[0] in used or abs(clock[0] - end) > 24):
-            clock = None
-        if clock is not None:
-            used.add(clock[0])
+        mine = [clock for clock in clocks if nearest[clock] == start and abs(clock[0] - end) <= 24]
+        clock = min(mine, key=lambda c: abs(c[0] - end), default=None)
         part = min(parts, key=lambda p: abs(p[0] - end), default=None)
         if (
             clock is None
-            and "b" in kinds[start - 1 : start] + kinds[start - 2 : start].removesuffix("a")
+            and kinds[max(0, start - 2) : start].removesuffix("a").endswith("b")
             and kinds[start:end] != "D"
         ):
             yield Time(tokens[start].start, tokens[end - 1].end, day, False)  # "before Sunday": not on it
@@ -394,13 +406,11 @@ def _sentence(tokens: list[_Token], kinds: str, language: str, now: datetime, to
     if not days:
         for at, minutes, sure in clocks[:1]:
             moment, _ = _moment(today, (at, minutes, sure), 0, now)
-            yield Time(tokens[at].start, tokens[at].end, moment, True)
+            yield Time(tokens[at].start, tokens[at].end, moment, True, False)
         if not clocks and parts and re.search(r"[Tlpa]P", kinds):
             at, hour = parts[0]
-            moment = today + hour * timedelta(hours=1)
-            yield Time(
-                tokens[at].start, tokens[at].end, moment if moment > now else moment + _DAY, hour in (12.0, 13.0, 17.0)
-            )
+            moment, exact = _moment(today, None, hour, now)
+            yield Time(tokens[at].start, tokens[at].end, moment, exact)
 
 
 def _moment(day: datetime, clock: tuple[int, int, bool] | None, part: float, now: datetime) -> tuple[datetime, bool]:
@@ -413,7 +423,10 @@ def _moment(day: datetime, clock: tuple[int, int, bool] | None, part: float, now
             moment += _DAY
         return moment, True
     if part:
-        return day + part * timedelta(hours=1), part in (12.0, 13.0, 17.0)
+        moment = day + part * timedelta(hours=1)
+        if moment <= now:
+            moment = max(moment, day + timedelta(hours=_NOON))  # this morning, at ten
+        return moment if moment > now else moment + _DAY, part in (12.0, 13.0, 17.0)
     return day + _DAY, False
 
 
@@ -423,7 +436,9 @@ def _find_days(
     """The days that are named: where, which, and whether it is a moment already; and which words are spent on them."""
     covered = [False] * len(tokens)
     found: list[tuple[int, int, datetime, bool]] = []
-    for pattern, day in _DAYS:
+    for pattern, day, needed in _DAYS:
+        if needed and needed.isdisjoint(kinds):
+            continue
         for match in pattern.finditer(kinds):
             start, end = match.span()
             if any(covered[start:end]) or start == end:
@@ -448,6 +463,7 @@ def _find_clocks(tokens: list[_Token], kinds: str, language: str, covered: list[
     found: list[tuple[int, int, bool]] = []
     masked = "".join("y" if done else kind for kind, done in zip(kinds, covered, strict=True))
     parts = [(at, tokens[at].value) for at, kind in enumerate(kinds) if kind == "P"]
+    parts += [(at, TONIGHT) for at, kind in enumerate(kinds) if kind == "D" and tokens[at].value % 1]
     for number, (pattern, rule) in enumerate(_CLOCK_RULES):
         for match in pattern.finditer(masked):
             start, end = match.span()
@@ -455,7 +471,7 @@ def _find_clocks(tokens: list[_Token], kinds: str, language: str, covered: list[
                 continue
             values = [tokens[match.start(at)].value for at in range(1, pattern.groups + 1) if match[at]]
             part = min(parts, key=lambda p: abs(p[0] - end), default=(0, 0.0))
-            near = part[1] if abs(part[0] - end) <= 5 else 0
+            near = part[1] if abs(part[0] - end) <= 7 and "," not in kinds[end : part[0]] else 0
             if minutes := _clock(rule, values, number == 6 and language == "de", near):
                 spent[start:end] = [True] * (end - start)
                 found.append((start, *minutes))

@@ -30,7 +30,7 @@ _HERE = {
         "serve": "keeping", "export": "keeping", "share": "network", "backup": "keeping", "archive": "keeping",
         "restore": "keeping", "keys": "keys:app", "mcp": "mcp", "proxy": "proxy", "rescue": "keeping",
         "doctor": "keeping", "demo": "keeping", "annotate": "annotate",
-        "erase": "erasing", "audit": "erasing",
+        "erase": "erasing", "audit": "erasing", "encryption": "encryption:app",
     },
     CODE: {"flow": "code", "params": "code", "presets": "code", "schema": "code"},
 }  # fmt: skip

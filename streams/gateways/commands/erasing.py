@@ -22,6 +22,8 @@ BEYOND = (
     "were given, and what a file system keeps of files that are deleted"
 )
 
+BROKERS = "what brokers delete later, mirror or back up; on other machines, homes until they are next used"
+
 
 def erase(
     turn: Annotated[
@@ -58,7 +60,7 @@ def erase(
         if dry_run:
             return
         if not yes:
-            _ask(terminal)
+            ask(terminal, "erased", "Erase this for good?")
         with terminal.progress("erasing") as tick:
             told = erasure.carry_out(tick)
         _finish(house, erasure, told, terminal)
@@ -82,6 +84,8 @@ def show(home: Home, found: Found, terminal: Terminal) -> None:
     terminal.say("and anew from what stays: {:,} memories, snapshots, indexes and caches", memories)
     for copy in _copies(home):
         terminal.say("and anew: {}", copy)
+    if not home.log.is_local:
+        terminal.say("and gone: the topics of the log and of its workers, with what waits in the dead letters")
     if found.quotes:
         terminal.say("\n[bold]stays, though it says the same[/]: erase it by its id where it should go, too")
         quotes_ = [quote.__dict__ | {"kind": quote.type.rpartition(".v")[0]} for quote in found.quotes[:QUOTES]]
@@ -96,12 +100,13 @@ def _copies(home: Home) -> list[str]:
     return [str(copy) for copy in copies(home.log)]
 
 
-def _ask(terminal: Terminal) -> None:
+def ask(terminal: Terminal, done: str, question: str) -> None:
+    """Goes on where somebody says yes. Raises UsageError where nobody can."""
     import sys
 
     if terminal.json or not sys.stdin.isatty():
-        raise UsageError("nothing was erased: nobody said yes", "say --yes")
-    typer.confirm("Erase this for good?", abort=True)
+        raise UsageError(f"nothing was {done}: nobody said yes", "say --yes")
+    typer.confirm(question, abort=True)
 
 
 def _finish(home: Home, erasure: Erasing, told: list[str], terminal: Terminal) -> None:
@@ -121,18 +126,16 @@ def _finish(home: Home, erasure: Erasing, told: list[str], terminal: Terminal) -
             terminal.tell("[yellow]note:[/] {}", line)
         for check in checks:
             terminal.tell("[red]{}[/]: {}", check.check, check.found)
-        terminal.say("[dim]{}[/]", BEYOND)
+        terminal.say("[dim]{}[/]", BEYOND if home.log.is_local else f"{BEYOND}; {BROKERS}")
     if checks:
         raise typer.Exit(FAILED)
 
 
 def audit(home: HomeDir = None, json: AsJson = False) -> None:
     """Check that what was erased is gone: receipts, the log, every memory, every file, the copies."""
-    from streams.runtime.erasure import check_local
     from streams.runtime.erasure.audit import Audit
 
     with opened(home, json) as (house, terminal):
-        check_local(house)
         with terminal.progress("looking", "bytes") as tick:
             rows = [check._asdict() for check in Audit(house).checks(tick)]
         terminal.rows(rows, "check status found~", "")

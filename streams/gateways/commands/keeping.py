@@ -127,6 +127,7 @@ def restore(
     import shutil
 
     from streams.logs import LOG_FILE
+    from streams.logs.encryption import FOLDER
     from streams.logs.sqlite import SqliteLog
 
     path = home_path(home)
@@ -148,13 +149,16 @@ def restore(
     log = SqliteLog(log_path)
     try:
         count = log.end(0)
+        lost = len(log.unread())
     finally:
         log.close()
     terminal = Terminal(json)
     if json:
-        terminal.object({"home": str(path), "events": count})
-    else:
-        terminal.say("[green]{:,} events[/] in {}", count, path)
+        terminal.object({"home": str(path), "events": count, "keys_missing": lost})
+        return
+    terminal.say("[green]{:,} events[/] in {}", count, path)
+    if lost:
+        terminal.say("[yellow]{:,} keys are not there[/]: copy {} of the home that it is of to {}", lost, FOLDER, path)
 
 
 def check_backup(source: Path) -> None:

@@ -162,8 +162,10 @@ def tail(
     space = one_or_all(space, all_spaces)
 
     def wanted(record: Record) -> bool:
-        return (space is None or record.space == space) and (
-            session is None or getattr(decode(record.type, record.value), "session", "") == session
+        return (
+            record.is_readable
+            and (space is None or record.space == space)
+            and (session is None or getattr(decode(record.type, record.value), "session", "") == session)
         )
 
     terminal = Terminal(json)

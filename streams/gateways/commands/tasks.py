@@ -49,7 +49,8 @@ def tasks(
     """What is being done, then what is set aside, then what ended; the most important first."""
     one_of(place, PLACES, "place")
     list_view(
-        "tasks", "task space? place status priority> progress> step? reason? depends_on? estimate>? took> description",
+        "tasks", "task space? place status priority> progress> step? reason? depends_on? estimate>? took> "
+        "against_estimate>? description",
         "no tasks: `mnemolog tasks declare`, or feed turns that ask for something", home, json, memory, as_of, after,
         space=one_or_all(space, all_spaces), limit=limit, place=None if place == "all" else place,
         order="place, priority DESC, changed_at DESC, space, task",

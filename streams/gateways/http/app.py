@@ -22,6 +22,7 @@ from streams.gateways.http.holder import Holder
 from streams.gateways.http.keys import Keys
 from streams.gateways.http.limits import Gate, problem
 from streams.gateways.http.page.acts import acts
+from streams.gateways.http.page.api import api
 from streams.gateways.http.page.beside import beside
 from streams.gateways.http.page.entry import entry
 from streams.gateways.http.page.pages import pages
@@ -70,6 +71,7 @@ def made(home: Path, is_local: bool = True, rate: float = 1000.0) -> FastAPI:
         version="1",
         description="Memory for AI agents: record turns, and ask what a model should be given.",
         lifespan=lifespan,
+        docs_url=None,  # theirs loads scripts from other hosts; see page/api.py
         redoc_url=None,
         dependencies=[Depends(HTTPBearer(auto_error=False, description="A key; none is needed on loopback."))],
     )
@@ -77,7 +79,7 @@ def made(home: Path, is_local: bool = True, rate: float = 1000.0) -> FastAPI:
     app.state.home = home
     app.state.keys = Keys(home)
     app.add_middleware(Gate, keys=app.state.keys, is_local=is_local, rate=rate, observe=app.state.meters.observe)
-    for router in (routes, pages, beside, acts, entry):
+    for router in (routes, pages, beside, acts, api, entry):
         app.include_router(router)
     app.router.routes.extend(tools_app.routes)  # /mcp
     _tell_errors(app)

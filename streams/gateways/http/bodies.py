@@ -15,7 +15,7 @@ from typing import Any
 from urllib.parse import unquote
 
 from streams.core.errors import UsageError
-from streams.core.events import OUTSIDE
+from streams.core.events import GIVEN
 from streams.runtime.requests import MAX_EVENTS, decode
 
 JSON = "application/json"
@@ -24,7 +24,7 @@ CLOUD = "application/cloudevents+json"
 CLOUDS = "application/cloudevents-batch+json"
 TAKEN = (JSON, *LINES, CLOUD, CLOUDS)
 """Content types. Why no other: what a page of another site may send without asking is none of them."""
-OURS = {*OUTSIDE, *(name.rpartition(".v")[0] for name in OUTSIDE)}
+OURS = {*GIVEN, *(name.rpartition(".v")[0] for name in GIVEN)}
 
 
 def events_of(body: bytes, kind: str, headers: Mapping[str, str]) -> list[Any]:

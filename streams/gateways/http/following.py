@@ -119,6 +119,8 @@ class Following:
             ends = await self._run(self._look)
             if ends != before:
                 found = [news for p, end in enumerate(ends) for news in await self._run(self._read, p, before[p], end)]
+                if any(news.type == "erasure-recorded" for news in found):
+                    self._ring.clear()  # what it holds may be what a key was destroyed of
                 self._ring.extend(found)
                 self._ends = ends
                 self._news.set()
@@ -135,7 +137,10 @@ class Following:
                 continue
             kept = [news for news in self._ring if news.partition == partition and news.offset >= start]
             if not kept or kept[0].offset > start:
-                kept = await self._run(self._read, partition, start, min(start + PAGE, self._ends[partition]))
+                kept = []
+            while not kept and (start := nexts[partition]) < self._ends[partition]:
+                nexts[partition] = min(start + PAGE, self._ends[partition])
+                kept = await self._run(self._read, partition, start, nexts[partition])
             found += kept[:PAGE]
         return found
 
@@ -151,4 +156,4 @@ class Following:
 
     def _read(self, partition: int, start: int, stop: int) -> list[News]:
         assert self._log is not None
-        return [news_of(record) for record in self._log.read(partition, start, stop)]
+        return [news_of(record) for record in self._log.read(partition, start, stop) if record.is_readable]

@@ -12,7 +12,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import StreamingResponse
 
 from streams.core.errors import BusyError, MnemologError, UsageError
-from streams.core.events import OUTSIDE
+from streams.core.events import GIVEN
 from streams.gateways.http.bodies import CLOUD, CLOUDS, JSON, LINES, TAKEN, events_of
 from streams.gateways.http.door import Door, told
 from streams.gateways.http.following import Following
@@ -114,11 +114,11 @@ def of_type(name: str) -> Callable[..., Any]:
             raise UsageError("the body is not one JSON object", "POST /v1/turns takes several events")
         return await take(request, door, [found[0] | {"type": name}], idempotency_key)
 
-    fact.__doc__ = " ".join((OUTSIDE[name].__doc__ or "").split())
+    fact.__doc__ = " ".join((GIVEN[name].__doc__ or "").split())
     return fact
 
 
-for name in OUTSIDE:
+for name in GIVEN:
     short = name.rpartition(".v")[0]
     routes.post(
         f"/v1/facts/{short}", status_code=202, tags=["events"], name=short,

@@ -80,7 +80,11 @@ def _opened(connection: Connection, source: Path | str) -> Source:
         return KafkaLog(replace(connection, prefix=source))
     if not source.exists():
         raise UsageError(f"there is no log {source}", "name its home with --home, or a log on the brokers with --from")
-    return SqliteLog(source)
+    log = SqliteLog(source)
+    if log.known_keys():
+        log.close()
+        raise UsageError(f"contents of {source} are encrypted, and would not be on brokers", "keep the log in its home")
+    return log
 
 
 def copy(source: Source, target: KafkaLog, progress: Progress, begins: Sequence[int]) -> Copied:

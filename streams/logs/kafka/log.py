@@ -7,23 +7,29 @@ Where nobody else writes and nothing is broken, offsets are dense.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
+import time
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Sequence
+from contextlib import AsyncExitStack, contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
+from threading import RLock
 from typing import Any, NamedTuple, TypeVar
 
+import orjson
 from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, TopicPartition
 from aiokafka import errors as kafka_errors
+from aiokafka.structs import ConsumerRecord
 
 from streams.core.driver import Record
 from streams.core.errors import LogError
-from streams.core.events import Outside
+from streams.core.events import Outside, TurnRecorded
+from streams.logs.erased import SALT, name_of
 from streams.logs.kafka.connection import Connection, Portal, heard
 from streams.logs.kafka.index import Index, same
+from streams.logs.kafka.moves import FORMER, Moving, in_force, moving
 from streams.logs.kafka.records import Broken, Headers, Read, headers_of, partition_of
 from streams.logs.kafka.records import read as read_message
-from streams.logs.kafka.topics import PRODUCER, READER, Names, read_notes, read_notes_to
+from streams.logs.kafka.topics import PRODUCER, READER, Names, read_notes, read_notes_to, whole
 from streams.logs.log import Duplicate, Outcome, Refused, Stored, stamped
 from streams.logs.sqlite import wall_clock
 
@@ -40,6 +46,12 @@ CONSUMER: dict[str, Any] = READER | {"max_partition_fetch_bytes": FETCH_BYTES}
 """The arguments of a consumer that reads a log."""
 STALLED = 60.0
 """Seconds without a record before reading on is given up."""
+LOOK = 1.0
+"""Seconds between looks where the log is, while nothing else tells: it costs a question to the brokers."""
+HALTED = 20.0
+"""Seconds that a log may be sealed before who must write undoes the erasure: it takes about one."""
+CARRIED = ("params", "copies", "erased.")
+"""What notes begin with that concern a copy of the log, too."""
 
 
 @dataclass(slots=True)
@@ -71,13 +83,20 @@ class KafkaLog:
     is_local = False
 
     def __init__(
-        self, connection: Connection, index: Path | None = None, clock: Callable[[], int] | None = None
-    ) -> None:
-        """Raises LogError where there is no such log, or no broker."""
-        self.connection = connection
-        self.names = Names(connection.prefix)
+        self, connection: Connection, index: Path | None = None, clock: Callable[[], int] | None = None,
+        here: bool = False,
+    ) -> None:  # fmt: skip
+        """The log wherever it was moved to; with `here`, what lies under this very prefix. Raises LogError where there
+        is no such log, or no broker."""
         self._clock = clock
+        self._folder = index
+        self._here = here
         self._portal = Portal()
+        self._looked = time.monotonic()
+        """When it was last asked where the log is."""
+        self._moves = 0
+        """The end of the root's control topic then."""
+        self._following = RLock()
         self._idle: dict[int, list[AIOKafkaConsumer]] = {}
         self._at: dict[AIOKafkaConsumer, int] = {}
         self._all: list[Any] = []
@@ -85,20 +104,53 @@ class KafkaLog:
         self._producer: AIOKafkaProducer | None = None
         self._looker: AIOKafkaConsumer | None = None
         self._control: AIOKafkaConsumer | None = None
-        self._notes: dict[str, str] = {}
+        self._gone: dict[bytes, tuple[bytes, str]] | None = None
+        self.connection = connection
         try:
-            self._notes = self._call(read_notes(connection))
-            if "id" not in self._notes:
-                raise LogError(
-                    f"there is no log {connection.prefix!r} on {connection.servers}",
-                    "`mnemolog topics create` makes it",
-                )
-            self._places = [TopicPartition(self.names.turns, partition) for partition in range(self.partitions)]
-            path = None if index is None else index / f"kafka-index-{self.id}.sqlite"
-            self._index = Index(path, self.id)
+            if here:
+                self._settle_in(connection, self._call(read_notes(connection)))
+            else:
+                self._settle_in(*self._call(in_force(connection)))
         except BaseException:
             self._portal.close()
             raise
+
+    def _settle_in(self, connection: Connection, notes: dict[str, str]) -> None:
+        """Takes the log to be under the prefix of `connection`."""
+        if "id" not in notes:
+            raise LogError(
+                f"there is no log {connection.prefix!r} on {connection.servers}", "`mnemolog topics create` makes it"
+            )
+        self.connection, self._notes = connection, notes
+        self.names = Names(connection.prefix)
+        self._places = [TopicPartition(self.names.turns, partition) for partition in range(self.partitions)]
+        self._index = Index(None if self._folder is None else self._folder / index_name(self.id), self.id)
+        self._salt = bytes.fromhex(notes.get(SALT, ""))
+
+    def follow(self, at_once: bool = True) -> None:
+        """Goes on where the log was moved to, if it was; else looks only now and then. Raises LogError."""
+        if self._here or not (at_once or time.monotonic() - self._looked > LOOK):
+            return
+        with self._following:
+            self._looked = time.monotonic()
+            moves = self._call(self._control_end())
+            if moves == self._moves:
+                return
+            connection, notes = self._call(in_force(self.connection))
+            if connection.prefix == self.connection.prefix:
+                self._notes |= notes
+            else:
+                former = self._index
+                self._call(self._stop())
+                self._idle, self._at, self._all, self._retiring, self._gone = {}, {}, [], [], None
+                self._producer = self._looker = self._control = None
+                self._settle_in(connection, notes)
+                former.close()
+            self._moves = moves
+
+    async def _control_end(self) -> int:
+        place = TopicPartition(Names(self.names.root).control, 0)
+        return int((await (await self._look()).end_offsets([place]))[place])
 
     @property
     def id(self) -> str:
@@ -129,6 +181,25 @@ class KafkaLog:
         return [outcome for page in pages for outcome in self._append(page)]
 
     def _append(self, events: Sequence[tuple[Outside, int | None]]) -> list[Outcome]:
+        """Appends where the log is. What is refused because it is being moved is written where it is then."""
+        deadline = time.monotonic() + HALTED
+        while True:
+            where = self.connection.prefix
+            try:
+                return self._append_here(events)
+            except LogError as error:
+                self.follow()
+                if self.connection.prefix != where:
+                    continue
+                if not isinstance(error.__cause__, kafka_errors.MessageSizeTooLargeError):
+                    raise
+                if time.monotonic() > deadline:  # who sealed it died, or is too slow
+                    with self._moving() as mover:
+                        self._call(mover.undo())
+                    deadline += HALTED
+                time.sleep(0.1)
+
+    def _append_here(self, events: Sequence[tuple[Outside, int | None]]) -> list[Outcome]:
         for partition in {partition_of(event.space, self.partitions) for event, _ in events}:
             self._sync(partition, self._trusted_end(partition))
         found: list[Outcome | None] = []
@@ -147,6 +218,8 @@ class KafkaLog:
         return [self._outcome(event, written) if o is None else o for (event, _), o in zip(events, found, strict=True)]
 
     def _prepare(self, event: Outside, recorded_at: int | None) -> Sent | Refused:
+        if self._is_erased(event.space, event.id):
+            return Refused(f"id: {event.id!r} in space {event.space!r} was erased", erased=True)
         now = (self._clock or wall_clock)() if recorded_at is None else recorded_at
         taken = stamped(event, now)
         if isinstance(taken, Refused):
@@ -189,6 +262,8 @@ class KafkaLog:
         partition = partition_of(event.space, self.partitions)
         if first is None or (own is not None and first.offset == own.offset):
             return None
+        if self._salt and isinstance(event, TurnRecorded) and self._is_erased(event.space, event.reply_to):
+            event = replace(event, reply_to="")
         if same(event, first):
             return Duplicate(partition, first.offset)
         return Refused(
@@ -241,14 +316,29 @@ class KafkaLog:
         for found in self._pages(partition, start, stop):
             yield from (record.record() for record in found)
 
+    def stored(self, partition: int, start: int, stop: int | None = None) -> Iterator[Record]:
+        """The same: nothing is sealed on brokers."""
+        return self.read(partition, start, stop)
+
+    def unread(self) -> dict[str, str]:
+        """Nothing is."""
+        return {}
+
+    def holds(self, key: str) -> bool:
+        """Nothing is under a key."""
+        return False
+
     def _pages(self, partition: int, start: int, stop: int | None) -> Iterator[list[Read]]:
         """What is in the log from `start` up to `stop`, page by page."""
         end = self.end(partition)
         end = end if stop is None else min(stop, end)
         if start < end:
             self._sync(partition, start)
+        id_ = self.id
         with self._reader(partition) as reader:
             while start < end:
+                if self.id != id_:
+                    raise LogError("an erasure made a new log meanwhile", "do it again")
                 found, upto = self._call(self._page(reader, partition, start, end))
                 yield self.admit(partition, start, upto, found)
                 start = upto
@@ -311,6 +401,7 @@ class KafkaLog:
 
     def ends(self) -> dict[int, int]:
         """The offset that the next record will get, by partition: one question for all."""
+        self.follow(at_once=False)
         return self._call(self._ends())
 
     async def _ends(self) -> dict[int, int]:
@@ -336,6 +427,75 @@ class KafkaLog:
         if self._looker is None:
             self._looker = await self._start(AIOKafkaConsumer(**self.connection.client(), **CONSUMER))
         return self._looker
+
+    def offset_of(self, space: str, id_: str) -> int | None:
+        """Where an event stands in its partition."""
+        partition = partition_of(space, self.partitions)
+        self._sync(partition, self.end(partition))
+        first = self._index.first(space, id_)
+        return None if first is None else first.offset
+
+    # -- what was erased; see `erasable` for more ----------------------------------------------------------------------
+
+    def _is_erased(self, space: str, id_: str) -> bool:
+        return bool(self._salt) and name_of(self._salt, space, id_) in self._known_erased()
+
+    def _known_erased(self) -> dict[bytes, tuple[bytes, str]]:
+        """What was erased before the log came here: runs and receipt, by name. It does not change any more."""
+        if self._gone is None:
+            gone: dict[bytes, tuple[bytes, str]] = {}
+            for message in self._whole(TopicPartition(self.names.erased, 0)):
+                gone.setdefault(message.key or b"", (message.value or b"", dict(message.headers)["receipt"].decode()))
+            self._gone = gone
+        return self._gone
+
+    def erased(self) -> list[tuple[bytes, bytes, str]]:
+        """What is known of events that were erased, in the order of names."""
+        if SALT not in self._notes:
+            return []
+        return [(name, *told) for name, told in sorted(self._known_erased().items())]
+
+    def keep_erased(self, rows: Iterable[tuple[bytes, bytes, str]]) -> None:
+        """Keeps what is known of events that were erased: name, runs and receipt; see `streams.logs.erased`."""
+
+        async def send() -> None:
+            producer = await self._producing()
+            sent = [
+                await producer.send(self.names.erased, runs, name, 0, headers=[("receipt", receipt.encode())])
+                for name, runs, receipt in rows
+            ]
+            await asyncio.gather(*sent)
+
+        self._call(send())
+        self._gone = None
+
+    def notes(self) -> dict[str, str]:
+        """What was noted and concerns a copy of the log, too."""
+        self._call(self._catch_up_notes())
+        return {key: said for key, said in self._notes.items() if key.startswith(CARRIED)}
+
+    def former(self) -> list[str]:
+        """The ids of the logs that this one took the place of."""
+        return [str(one) for one in orjson.loads(self._notes.get(FORMER, "[]"))]
+
+    @contextmanager
+    def _moving(self) -> Iterator[Moving]:
+        """Whoever may move the log: this one alone."""
+        stack = AsyncExitStack()
+        mover = self._call(stack.enter_async_context(moving(self.connection)))
+        try:
+            yield mover
+        finally:
+            self._call(stack.aclose())
+
+    def _whole(self, place: TopicPartition) -> Iterator[ConsumerRecord[bytes, bytes]]:
+        pages = whole(self.connection, place)
+
+        async def next_page() -> list[ConsumerRecord[bytes, bytes]] | None:
+            return await anext(pages, None)
+
+        while (page := self._call(next_page())) is not None:
+            yield from page
 
     # -- notes ---------------------------------------------------------------------------------------------------------
 
@@ -428,3 +588,8 @@ def lost(topic: str, partition: int, start: int, begin: int) -> LogError:
         "set retention.ms=-1 and retention.bytes=-1 on the topic; then make another log (MNEMOLOG_KAFKA_PREFIX) of "
         "another copy or an archive, or of what is left (`mnemolog log copy --from PREFIX --what-is-left`)",
     )
+
+
+def index_name(log_id: str) -> str:
+    """What the index of a log's ids is called, in a home."""
+    return f"kafka-index-{log_id}.sqlite"

@@ -14,9 +14,10 @@ from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, TopicPartition
 from aiokafka import errors as kafka_errors
 from aiokafka.admin import AIOKafkaAdminClient, NewTopic
 from aiokafka.admin.config_resource import ConfigResource, ConfigResourceType
+from aiokafka.protocol.admin import DeleteGroupsRequest
 from aiokafka.structs import ConsumerRecord
 
-from streams.core.errors import LogError, UsageError
+from streams.core.errors import BusyError, LogError, UsageError
 from streams.core.events import MAX_EVENT_BYTES
 from streams.logs.kafka.connection import Connection, admin, once_coordinated, run, started
 
@@ -33,6 +34,8 @@ READER: dict[str, Any] = {
     "fetch_max_wait_ms": 100,  # a reader that goes elsewhere waits for the fetch that waits at the end
 }
 """The arguments of every reader: what a transaction did not complete does not count."""
+SEALED = "100"
+"""`max.message.bytes` of a log that takes nothing more: no event is so small, but the end of a transaction is."""
 GATHER = 4096
 """Bytes for which brokers hold the fetches of those who follow a log, a tenth of a second at most: record by record,
 fetching alone would keep them and the brokers busy."""
@@ -45,7 +48,8 @@ TIDY = {
 }
 """Of new compacted topics: brokers compact all but the last segment, and a worker that recovers reads what is left. For
 90 days deletions stay to be read: a worker's folder that was idle for less learns of all of them."""
-_PREFIX = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
+_PREFIX = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}(\.[0-9a-f]{8})?")
+"""What is said, and, where an erasure moved the log, to which topics; see `moves`."""
 _SET = re.compile(r"[0-9a-f]{16}")
 
 
@@ -62,6 +66,10 @@ class Names:
         """Notes about the log: its id, its partitions, the parameters of live."""
         self.dead_letters = f"{prefix}.dead-letters"
         """What could not be read, with the reason."""
+        self.erased = f"{prefix}.erased"
+        """What is known of events that were erased; only where some were."""
+        self.root = prefix.partition(".")[0]
+        """The prefix that people say; its control topic tells where the log is."""
 
     def derived(self, set_id: str) -> str:
         """The rows that the workers of a set derive."""
@@ -79,6 +87,12 @@ class Names:
         """The set that a group or a topic of derived rows belongs to; None for others."""
         found = name[-16:]
         return found if _SET.fullmatch(found) and name in (self.derived(found), self.group(found)) else None
+
+    def owns(self, topic: str) -> bool:
+        """Whether a topic is one of these: those of the same prefix that an erasure made are not."""
+        found = topic[-16:]
+        of_sets = (self.derived(found), self.state(found)) if _SET.fullmatch(found) else ()
+        return topic in (self.turns, self.control, self.dead_letters, self.erased, *of_sets)
 
 
 class Spec(NamedTuple):
@@ -177,14 +191,14 @@ async def _create(
         existing = [spec for spec in specs if spec.name in described]
         await _check(client, described, existing)
         missing = [spec for spec in specs if spec.name not in described]
-        created = await _make(client, missing, replication or (len(there[0]["replicas"]) if there else 1))
+        created = await make(client, missing, replication or (len(there[0]["replicas"]) if there else 1))
         if len(created) < len(missing):  # another process made some meanwhile
             await _check(client, await _described(client), [spec for spec in missing if spec.name not in created])
     log_id = await _identify(connection, names, count, first=names.control in created)
     return Made(log_id, count, created, [spec.name for spec in existing])
 
 
-async def _make(client: AIOKafkaAdminClient, specs: list[Spec], replication: int) -> list[str]:
+async def make(client: AIOKafkaAdminClient, specs: list[Spec], replication: int) -> list[str]:
     """Makes topics; the names of those that were not there. Raises LogError where the brokers refuse."""
     safe = {"min.insync.replicas": "2" if replication > 2 else "1", "max.message.bytes": str(MAX_RECORD_BYTES)}
     wanted = [
@@ -228,6 +242,8 @@ async def _check(client: AIOKafkaAdminClient, described: Mapping[str, Any], spec
             for name, value in spec.config.items()
             if found.get(name) != value
         ]
+        if found.get("max.message.bytes") == SEALED:
+            raise BusyError(f"an erasure is about to move {spec.name}", "try again; `mnemolog erase` ends it")
         if int(found.get("max.message.bytes", 0)) < MAX_RECORD_BYTES:
             faults.append(f"{spec.name} has max.message.bytes={found.get('max.message.bytes')}, not {MAX_RECORD_BYTES}")
     if faults:
@@ -363,7 +379,7 @@ async def _listing(connection: Connection) -> tuple[list[Ends], list[Lag]]:
     names = Names(connection.prefix)
     async with admin(connection) as client:
         described = await _described(client)
-        mine = {t: len(d["partitions"]) for t, d in sorted(described.items()) if t.startswith(f"{names.prefix}.")}
+        mine = {t: len(d["partitions"]) for t, d in sorted(described.items()) if names.owns(t)}
         groups = {names.group(found) for topic in mine if (found := names.set_of(topic))}
         groups |= {group for group, *_ in await client.list_consumer_groups() if names.set_of(group)}
         committed = {
@@ -400,3 +416,22 @@ def _lags(names: Names, groups: Mapping[str, Mapping[Any, int]], ends: Mapping[s
             lag = {p: end - offsets.get(p, turns.begins[p]) for p, end in turns.ends.items()}
             found.append(Lag(group, names.turns, offsets, lag))
     return found
+
+
+# -- groups ------------------------------------------------------------------------------------------------------------
+
+
+async def members(client: AIOKafkaAdminClient, group: str) -> int:
+    """How many workers a consumer group has."""
+    answers = await once_coordinated(lambda: client.describe_consumer_groups([group]))
+    return sum(len(one[5]) for answer in answers for one in answer.groups)
+
+
+async def delete_group(client: AIOKafkaAdminClient, group: str) -> None:
+    """Has the brokers forget a consumer group without members. Raises KafkaError."""
+    coordinator = await client.find_coordinator(group)
+    answer: Any = await client._send_request_to_node(coordinator, DeleteGroupsRequest([group]))
+    for name, code in answer.results:
+        error = kafka_errors.for_code(code)
+        if error not in (kafka_errors.NoError, kafka_errors.GroupIdNotFound):
+            raise error(name)

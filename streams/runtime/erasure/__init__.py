@@ -15,9 +15,8 @@ from __future__ import annotations
 import getpass
 import os
 import uuid
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, contextmanager, suppress
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -26,30 +25,33 @@ import orjson
 
 from projections.lock import locked
 from projections.store import read_only
-from streams.core.driver import Record
-from streams.core.errors import BusyError, LogError, MnemologError, UsageError
-from streams.core.events import AT_APPEND, ERASURES, ErasureRecorded, Outside, TurnRecorded, decode
+from streams.core.errors import BusyError, LogError, MnemologError, UsageError, listed
+from streams.core.events import AT_APPEND, ERASURES, ErasureRecorded, decode
 from streams.core.progress import Progress, no_progress
-from streams.logs import LOG_FILE, switch
-from streams.logs.copies import STALE, renew
-from streams.logs.erased import SALT, digest, kept, name_of, runs_of
-from streams.logs.log import Stored, hash_at
-from streams.logs.sqlite import BATCH, SqliteLog, checked, looked_at
+from streams.logs import switch
+from streams.logs.copies import STALE, receipts, renew
+from streams.logs.encryption import FOLDER, MISSING
+from streams.logs.erased import ENDS, SALT, digest, kept, name_of, runs_of
+from streams.logs.log import Chain, Stored, hash_at
+from streams.logs.sqlite import SqliteLog
+from streams.logs.where import Copied
 from streams.runtime import LIVE
 from streams.runtime.erasure.audit import derived
-from streams.runtime.erasure.selection import Found, Selection, look, named
+from streams.runtime.erasure.copying import Copying
+from streams.runtime.erasure.selection import Found, Selection, look
 
 if TYPE_CHECKING:
     from streams.core.params import Params
     from streams.runtime.home import Home
 
+    Memories = Iterable[tuple[str, dict[str, Params] | None]]
+
+MOVES = [f"{LIVE}.duckdb"]
 READY = "receipt.json"
 """In the folder of a new log: what its receipt will say. Written last, so that the log is whole where this is."""
-KAFKA = (
-    "copy what is to stay with a program of yours to topics of another MNEMOLOG_KAFKA_PREFIX (event ids and the header "
-    "recordedtime kept), start workers and a projector for that prefix in a new home, point clients there, then delete "
-    "all topics and groups of the old prefix on the brokers (log, derived, changelogs, dead letters) and the old home"
-)
+ENOUGH = 200
+"""Events that may be left to copy when the log is halted; more are copied before."""
+ROUNDS = 20
 
 
 class Erasing:
@@ -59,103 +61,116 @@ class Erasing:
         """Raises UsageError for a selection that finds nothing."""
         self._home = home
         self._selection = selection
-        self._log = cast(SqliteLog, home.log)
+        self._log = home.log
+        if lost := self._log.unread():
+            raise UsageError(
+                f"what space {listed(sorted({*lost.values()}))} said cannot be looked at: its key is not in the home",
+                MISSING,
+            )
         self.salt = bytes.fromhex(self._log.noted(SALT) or "") or os.urandom(16)
         self.found: Found = look(self._log, selection, self.salt, progress)
         """What goes, and what stays of its words."""
+        self._receipt = uuid.uuid4().hex[:24]
 
     def carry_out(self, progress: Progress = no_progress) -> list[str]:
-        """Does it: afterwards nothing of it is in the home. What was not reached, in words."""
+        """Does it: afterwards nothing of it is in the home, nor on brokers. What was not reached, in words."""
         check_still(self._home)
         work = self._home.path / switch.WORK
         work.mkdir(0o700)
-        memories = list(_memories(self._home))
+        memories = list(memories_of(self._home))
         self._make(work, progress)
-        self._home.take_place()
+        try:
+            self._home.take_place()
+        except MnemologError:  # whoever was to do it may have died when it was done
+            if self._receipt not in {receipt.id for _, receipt in receipts(self._log)}:
+                raise
+            with self._home.folder.holding():
+                self._log.resume(work, lambda: _derived(self._home))
+        self._log.bury()
         told = renew(self._log)
-        return told + [line for name, params in memories for line in self._refolded(name, params)]
+        return told + refolded(self._home, memories)
 
     def _make(self, work: Path, progress: Progress) -> None:
         """Makes the new log, and live folded from it."""
-        receipt = uuid.uuid4().hex[:24]
-        with closing(SqliteLog(work / LOG_FILE)) as new:
+        receipt, ends = self._receipt, self.found.ends
+        total = 2 * sum(ends)
+        with closing(self._log.succeed(work)) as new:
             for key, value in self._log.notes().items():
-                if key != "id":
-                    new.note(key, value)
-            new.note(SALT, self.salt.hex())
+                new.note(key, value)
             new.note(STALE, "yes")
-            batch: list[tuple[Outside, int]] = []
-            for record in self._log.read(0, 0, self.found.end):
-                event = decode(record.type, record.value)
-                if (event.space, event.id) not in self.found.names:
-                    batch.append((self._without_ids(event), record.recorded_at))
-                if len(batch) >= BATCH or record.offset == self.found.end - 1:
-                    append(new, batch)
-                    batch = []
-                    progress(record.offset + 1, 2 * self.found.end)
-            fold(self._home, new, work, lambda done, total: progress(total + done, 2 * total))
+            gone = {name_of(self.salt, space, id_) for space, id_ in self.found.names}
+            copying = Copying(self._log, new, self.salt, gone)
+            copying.up_to(ends, lambda done: progress(done, total))
+            fold(self._home, new, work, lambda done, all_: progress(sum(ends) + done, sum(ends) + all_))
             with closing(read_only(work / f"{LIVE}.duckdb")) as memory:
                 said = self.found.quoted | derived(memory, self.salt, self.found.runs)
             for run in said & self.found.runs.keys():
                 del self.found.runs[run]  # an audit would find it in what stays
-            new.keep_erased([*self._log.erased(), *self._rows(receipt)])
-        about = {
-            "id": receipt,
-            "what": self._selection.words(),
-            "selection": self._selection.hashed(self.salt),
-            "by": _user(),
-            "turns": self.found.turns.total(),
-            "facts": self.found.facts.total(),
-            "quotes": len(self.found.quotes),
-            "end": self.found.end,
-        }
+            new.keep_erased([*self._log.erased(), *((*row, receipt) for row in self._rows())])
+            new.note(SALT, self.salt.hex())
+            for _ in range(ROUNDS):
+                if copying.left() <= ENOUGH:
+                    break
+                copying.up_to()
+            new.keep_erased((name, b"", receipt) for name in copying.also)
+            about = {
+                "id": receipt,
+                "what": self._selection.words(),
+                "selection": self._selection.hashed(self.salt),
+                "by": user(),
+                "turns": self.found.turns.total(),
+                "facts": self.found.facts.total() + len(copying.also),
+                "quotes": len(self.found.quotes),
+                "copied": copying.state(),
+            }
         (work / f"{READY}.partial").write_bytes(orjson.dumps(about))
         (work / f"{READY}.partial").replace(work / READY)
 
-    def _without_ids(self, event: Outside) -> Outside:
-        """An event without the id of a turn that goes, which it answers."""
-        if isinstance(event, TurnRecorded) and (event.space, event.reply_to) in self.found.names:
-            return replace(event, reply_to="")
-        return event
+    def _rows(self) -> Iterator[tuple[bytes, bytes]]:
+        """What is kept of what goes: names, and runs of words."""
+        for partition in range(self._log.partitions):
+            offsets = {offset for p, offset in self.found.names.values() if p == partition}
+            for record in self._log.read(partition, min(offsets), max(offsets) + 1) if offsets else ():
+                if record.offset in offsets:
+                    event, runs = decode(record.type, record.value), dict[bytes, int]()
+                    if (event.space, event.id) not in self.found.follow:
+                        found = runs_of(self.salt, event)
+                        runs = {run: length for run, length in found.items() if run in self.found.runs}
+                    yield name_of(self.salt, event.space, event.id), kept(runs)
 
-    def _rows(self, receipt: str) -> Iterator[tuple[bytes, bytes, str]]:
-        for (space, id_), offset in self.found.names.items():
-            runs: dict[bytes, int] = {}
-            if (space, id_) not in self.found.follow:
-                (record,) = self._log.read(0, offset, offset + 1)
-                found = runs_of(self.salt, decode(record.type, record.value))
-                runs = {run: length for run, length in found.items() if run in self.found.runs}
-            yield name_of(self.salt, space, id_), kept(runs), receipt
 
-    def _refolded(self, name: str, params: dict[str, Params] | None) -> Iterator[str]:
-        """Makes a memory of a replay again."""
-        from streams.runtime.replay import replay
+def refolded(home: Home, memories: Memories) -> list[str]:
+    """Makes memories of replays again; in words what could not be."""
+    from streams.runtime.replay import replay
 
+    told: list[str] = []
+    for name, params in memories:
         if params is None:
-            yield f"the memory {name} is gone, and was no fold of the whole log: replay it again where it is needed"
-            return
+            told.append(f"the memory {name} is gone, and was no fold of the whole log: replay it where it is needed")
+            continue
         try:
-            replay(self._home, name, params, replace=True)
+            replay(home, name, params, replace=True)
         except MnemologError as error:
-            yield f"the memory {name} is gone and could not be folded anew: {error}"
+            told.append(f"the memory {name} is gone and could not be folded anew: {error}")
+    return told
 
 
 @contextmanager
 def erasing(home: Home) -> Iterator[Callable[..., Erasing]]:
-    """What looks at an erasure, while nobody else erases. Raises UsageError on Kafka, BusyError where somebody does."""
-    check_local(home)
+    """What looks at an erasure, while nobody else erases. Raises BusyError where somebody does."""
+    with alone(home):
+        yield partial(Erasing, home)
+
+
+@contextmanager
+def alone(home: Home) -> Iterator[None]:
+    """Nobody else erases meanwhile; nothing half made is left. Raises BusyError where somebody does."""
     with _alone(home):
         clear(home)
         try:
-            yield partial(Erasing, home)
+            yield
         finally:
             clear(home)
-
-
-def check_local(home: Home) -> None:
-    """Raises UsageError for a log on Kafka, with what an operator does there."""
-    if not home.log.is_local:
-        raise UsageError("a log on Kafka is not erased from by a command", KAFKA)
 
 
 def _alone(home: Home) -> Any:
@@ -166,18 +181,22 @@ def _alone(home: Home) -> Any:
 def clear(home: Home) -> None:
     """Throws away a new log that did not take the old one's place. (One whose moment had come takes it before that.)"""
     if (home.path / switch.WORK).exists():
-        with cast(SqliteLog, home.log).halted():
-            switch.remove(home.path / switch.WORK)
+        home.log.discard(home.path / switch.WORK)
 
 
 def mend(home: Home) -> None:
     """Finishes or undoes an erasure that was killed. The caller holds the writer lock."""
-    if home.log.is_local:
-        with suppress(BusyError), _alone(home):
-            clear(home)
-            if home.log.noted(STALE):
-                for line in renew(cast(SqliteLog, home.log)):
-                    home.warn(line)
+    with suppress(BusyError), _alone(home):
+        home.log.resume(home.path / switch.WORK, lambda: _derived(home))
+        clear(home)
+        if home.log.is_local and home.log.noted(STALE):  # copies of a log elsewhere may be on another machine
+            for line in renew(home.log):
+                home.warn(line)
+
+
+def _derived(home: Home) -> list[str]:
+    """What a home made of its log."""
+    return [str(path.relative_to(home.path)) for path in home.folder.derived()]
 
 
 def check_still(home: Home) -> None:
@@ -193,56 +212,59 @@ def check_still(home: Home) -> None:
 
 def take_place(home: Home) -> None:
     """Has the log that was made take the place of the log. The caller holds the writer lock and has live closed."""
-    work, log = home.path / switch.WORK, cast(SqliteLog, home.log)
+    work, log = home.path / switch.WORK, home.log
     if not (work / READY).exists():
         raise UsageError("no erasure is prepared", "`mnemolog erase` prepares one")
     check_still(home)
     about = orjson.loads((work / READY).read_bytes())
-    with log.halted(), closing(looked_at(log.path)) as old:
-        with closing(SqliteLog(work / LOG_FILE)) as new:
+    if "keys" in about:
+        _destroy(home, cast(SqliteLog, log), about)
+        return
+    with log.halted():
+        with closing(log.successor(work)) as new:
             salt = bytes.fromhex(new.noted(SALT) or "")
             gone = {name for name, _, _ in new.erased()}
-            (end,) = old.execute("SELECT coalesce(max(offset) + 1, 0) FROM log").fetchone()
-            last = old.execute("SELECT hash FROM log WHERE offset = ?", (end - 1,)).fetchone() or (b"",)
-            late = [_late(record, about["id"], salt, gone) for record in checked(old, about["end"], end)]
-            append(new, [one for one in late if not isinstance(one[0], bytes)])
-            new.keep_erased([one for one in late if isinstance(one[0], bytes)])
+            copying = Copying(log, new, salt, gone, about["copied"])
+            copying.up_to()
+            new.keep_erased((name, b"", about["id"]) for name in copying.also)
             rows = [(name, runs) for name, runs, receipt in new.erased() if receipt == about["id"]]
-            after = new.end(0)
             told = {key: about[key] for key in ("id", "what", "selection", "by", "turns", "facts", "quotes")}
             receipt = ErasureRecorded(
                 space=ERASURES, at=AT_APPEND, **told,
-                log_before=str(old.execute("SELECT value FROM meta WHERE key = 'id'").fetchone()[0]),
-                events_before=end, hash_before=last[0].hex(), log_after=new.id, events_after=after,
-                hash_after=hash_at(new, 0, after - 1).hex(), names=digest(rows),
+                log_before=log.id, events_before=copying.events_before, hash_before=_hash(log, copying.before),
+                log_after=new.id, events_after=copying.events_after, hash_after=_hash(new, copying.after),
+                names=digest(rows),
             )  # fmt: skip
-            receipt.facts += sum(isinstance(one[0], bytes) for one in late)
+            receipt.facts += len(copying.also)
+            new.note(ENDS, orjson.dumps([new.end(partition) for partition in range(new.partitions)]).decode())
             if not isinstance(new.append([receipt])[0], Stored):
                 raise LogError("the receipt was not taken", "nothing was erased; try again")
-        moves = [f"{LIVE}.duckdb"]
-        derived = [str(path.relative_to(home.path)) for path in home.folder.derived()]
-        switch.order(log.path, [name for name in derived if name not in moves], moves)
+        log.give_way(work, [name for name in _derived(home) if name not in MOVES], MOVES)
+
+
+def _hash(log: Copied, chain: Chain) -> str:
+    """Of all that a log holds, in hex. Why not always of the chain: a file keeps its own, of what is under keys too."""
+    return hash_at(log, 0, log.end(0) - 1).hex() if log.is_local else chain.digest()
+
+
+def _destroy(home: Home, log: SqliteLog, about: dict[str, Any]) -> None:
+    """Has a key be nowhere in the home, nor what was derived from what is under it; see `streams.logs.encryption`."""
+    with log.halted():
+        under = [(type_, n) for (key, type_), n in log.under(about["space"]).items() if key in about["keys"]]
+        turns = sum(n for type_, n in under if type_.startswith("turn-recorded."))
+        facts = sum(n for _, n in under) - turns
+        what = "the key of a space, and with it all that was under it"
+        receipt = {"id": about["id"], "what": what, "selection": " ".join(about["keys"]), "by": about["by"]}
+        told = {"receipt": receipt | {"turns": turns, "facts": facts}, "keys": about["keys"]}
+        (log.path.parent / switch.WORK / switch.DESTROYED).write_bytes(orjson.dumps(told))
+        keys = [f"{FOLDER}/{key}" for key in about["keys"]]
+        gone = [name for name in _derived(home) if name not in MOVES]
+        switch.order(log.path, gone, [*MOVES, switch.DESTROYED], keys)
         switch.carry_out(log.path)
+        log.settle_keys()
 
 
-def _late(record: Record, receipt: str, salt: bytes, gone: set[bytes]) -> tuple[Any, ...]:
-    """What becomes of an event that came after the selection: it stays, unless it names what goes."""
-    event = decode(record.type, record.value)
-    if any(name_of(salt, event.space, turn) in gone for turn in named(event)):
-        return name_of(salt, event.space, event.id), b"", receipt
-    if isinstance(event, TurnRecorded) and name_of(salt, event.space, event.reply_to) in gone:
-        event = replace(event, reply_to="")
-    return event, record.recorded_at
-
-
-def append(log: SqliteLog, events: Sequence[tuple[Outside, int]]) -> None:
-    """Appends events of another log. Raises LogError where one is not taken."""
-    for outcome in log.append_recorded(events):
-        if not isinstance(outcome, Stored):
-            raise LogError(f"the new log does not take what the old one has: {outcome}", "nothing was erased")
-
-
-def fold(home: Home, log: SqliteLog, folder: Path, progress: Callable[[int, int], None]) -> None:
+def fold(home: Home, log: Copied, folder: Path, progress: Callable[[int, int], None]) -> None:
     """Folds a live from a log, with live's parameters."""
     from streams.runtime.embedded import Runtime
     from streams.runtime.home.keeper import closing_on_error, empty_live
@@ -252,10 +274,12 @@ def fold(home: Home, log: SqliteLog, folder: Path, progress: Callable[[int, int]
         runtime = Runtime(log, store, home.processors)
     with closing(runtime):
         runtime.catch_up(progress)
+        if not log.is_local:  # workers have states of their own
+            store.connection.execute("DELETE FROM state")
         store.connection.execute("CHECKPOINT")
 
 
-def _memories(home: Home) -> Iterator[tuple[str, dict[str, Params] | None]]:
+def memories_of(home: Home) -> Memories:
     """What replays made, with the parameters to fold it anew; None where it was no fold of all of the log."""
     from projections.asking import all_params
     from projections.store import read_meta
@@ -269,7 +293,7 @@ def _memories(home: Home) -> Iterator[tuple[str, dict[str, Params] | None]]:
             yield name, params
 
 
-def _user() -> str:
+def user() -> str:
     with suppress(Exception):  # a user without a name
         return getpass.getuser()[:200]
     return str(os.getuid())

@@ -15,15 +15,18 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, cast
 
+import orjson
+
 from projections.store import EVENT_TABLES, Connection, read_meta
 from streams.core.errors import MnemologError, listed
-from streams.core.events import TurnRecorded, decode
+from streams.core.events import TurnRecorded
 from streams.core.progress import Progress, no_progress
 from streams.logs.copies import copies, id_of, receipts
-from streams.logs.erased import SALT, digest, name_of, runs, taken, texts
-from streams.logs.log import hash_at
+from streams.logs.encryption import MISSING
+from streams.logs.erased import ENDS, SALT, digest, name_of, runs, taken, texts
+from streams.logs.log import Chain, hash_at
 from streams.logs.sqlite import SqliteLog
-from streams.runtime.erasure.selection import named
+from streams.runtime.erasure.selection import events, named
 
 if TYPE_CHECKING:
     from streams.runtime.home import Home
@@ -36,6 +39,8 @@ PAGE = 10_000
 CHUNK, OVERLAP = 2**22, 2**12
 _PRINTED = re.compile(rb"[^\x00-\x08\x0b\x0c\x0e-\x1f\x7f]{8,}")
 """What `strings` would show of a file."""
+_ESCAPED = re.compile(rb"\\\\[ntr\"/]")
+"""What stands between words in JSON."""
 
 
 def values(memory: Connection) -> Iterator[tuple[str, str, str]]:
@@ -76,13 +81,29 @@ class Check(NamedTuple):
     found: str
 
 
+def keys(log: SqliteLog) -> Iterator[Check]:
+    """Whether the keys that events were recorded under are here, and those that were destroyed are not."""
+    known, lost = log.known_keys(), log.unread()
+    gone = [id_ for id_, _, _, destroyed in known if destroyed]
+    if left := [id_ for id_ in gone if log.keys.holds(id_)]:
+        yield Check(
+            "keys", "failed", f"{listed(left)} of {log.keys.folder} were destroyed and are here again: delete them"
+        )
+    if lost:
+        names = listed(sorted({*lost.values()}))
+        yield Check("keys", "look", f"what spaces {names} said is not read: their keys are not here; {MISSING}")
+    if known and not left and not lost:
+        said = f"; {len(gone):,} were destroyed, and what was under them is passed over" if gone else ""
+        yield Check("keys", "well", f"{len(known) - len(gone):,} spaces are under keys{said}")
+
+
 class Audit:
     """What was erased from the log of a home, and where it is looked for."""
 
     def __init__(self, home: Home, wanted: dict[bytes, int] | None = None) -> None:
         """Looks for the runs `wanted` besides those that the log keeps."""
         self._home = home
-        self._log = cast(SqliteLog, home.log)
+        self._log = home.log
         self._salt = bytes.fromhex(self._log.noted(SALT) or "")
         self._rows = self._log.erased()
         self._names = {name for name, _, _ in self._rows}
@@ -99,7 +120,10 @@ class Audit:
             yield from self._events(progress)
             yield from self._memories()
             yield from self._files(progress)
+            yield from self._brokers(progress)
         yield from self._copies()
+        if self._log.is_local:
+            yield from keys(cast(SqliteLog, self._log))
 
     def _receipts(self) -> Iterator[Check]:
         told = receipts(self._log)
@@ -114,7 +138,7 @@ class Audit:
                 wrong.append(f"{receipt.id} leads to log {receipt.log_after}, and {id_} follows")
             if digest(mine) != receipt.names:
                 wrong.append(f"{receipt.id} is of other events than the log knows to be erased")
-        if told and hash_at(self._log, 0, told[-1][0] - 1).hex() != told[-1][1].hash_after:
+        if told and self._hash_before(told[-1][0]) != told[-1][1].hash_after:
             wrong.append(f"before {told[-1][1].id} stand other events than it says")
         if unknown := {whose for _, _, whose in self._rows} - {receipt.id for _, receipt in told}:
             wrong.append(f"there is no receipt {listed(sorted(unknown))}")
@@ -122,13 +146,22 @@ class Audit:
         found = "; ".join(wrong) or f"{len(told):,} of {count:,} turns, each of the log that the one before made"
         yield Check("receipts", "failed" if wrong else "well", found)
 
+    def _hash_before(self, receipt: int) -> str:
+        """The hash of all that stands before the newest receipt, which is at that offset of its partition."""
+        noted = self._log.noted(ENDS)
+        if noted is None or self._log.is_local:
+            return hash_at(self._log, 0, receipt - 1).hex()
+        chain = Chain([b""] * self._log.partitions)
+        for record, event in events(self._log, orjson.loads(noted)):
+            chain.add(record, event.id)
+        return chain.digest()
+
     def _events(self, progress: Progress) -> Iterator[Check]:
         """Looks for names and words in the log."""
         again: list[str] = []
         quoting: list[str] = []
-        end = self._log.end(0)
-        for record in self._log.read(0, 0, end):
-            event = decode(record.type, record.value)
+        ends = [self._log.end(partition) for partition in range(self._log.partitions)]
+        for _, event in events(self._log, ends, progress):
             answered = [event.reply_to] if isinstance(event, TurnRecorded) and event.reply_to else []
             if any(
                 name_of(self._salt, event.space, id_) in self._names for id_ in (event.id, *named(event), *answered)
@@ -138,8 +171,6 @@ class Audit:
             if hits:
                 self._quoted |= hits
                 quoting.append(event.id)
-            if record.offset % 10_000 == 0:
-                progress(record.offset, end)
         said = f"{listed(again)}: are, or name, what was erased" if again else "of none of it the name is in the log"
         yield Check("events", "failed" if again else "well", said)
         if quoting:
@@ -185,6 +216,23 @@ class Audit:
             left.append(f"cache/{features[0]}")
         said = f"words of it are in {listed(left)}" if left else f"words of it are in none of {len(paths):,}"
         yield Check("files", "failed" if left else "well", said)
+
+    def _brokers(self, progress: Progress) -> Iterator[Check]:
+        """Looks through all that brokers hold for the log, and for what they should not hold any more."""
+        if self._log.is_local:
+            return
+        left: dict[str, None] = {}
+        count = 0
+        for topic, said in self._log.elsewhere():
+            count += 1
+            if not self._quoted.issuperset(self._hits(_ESCAPED.sub(b" ", said).decode(errors="ignore"))):
+                left[topic] = None
+        told = f"words of it are in {listed(left)}" if left else f"words of it are in none of {count:,} values"
+        yield Check("topics", "failed" if left else "well", told)
+        if strays := self._log.strays():
+            yield Check("old topics", "failed", f"{listed(strays)}: still there; `mnemolog erase` finishes what died")
+        else:
+            yield Check("old topics", "well", "no topic of a log before this one is there")
 
     def _is_in(self, path: Path) -> bool:
         with path.open("rb") as file:

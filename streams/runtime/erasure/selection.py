@@ -9,19 +9,22 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import astuple, dataclass, field
 from hashlib import blake2b
+from itertools import islice
 
 import orjson
 import pyarrow as pa
 
 from projections.store import in_memory, refused
+from streams.core.driver import Record
 from streams.core.errors import UsageError, check_one_space
 from streams.core.events import (
     DistillationWritten,
     ErasureRecorded,
+    KnowledgeWritten,
     MemoryRecalled,
     NoteSettled,
     NoteTaken,
@@ -32,11 +35,12 @@ from streams.core.events import (
     TurnRecorded,
     decode,
 )
-from streams.core.progress import Progress
+from streams.core.progress import Progress, no_progress
 from streams.logs.erased import quoted, runs, runs_of, texts
-from streams.logs.sqlite import SqliteLog
+from streams.logs.log import Log
+from streams.logs.where import HomeLog
 
-MACHINE = (DistillationWritten, MemoryRecalled, SummaryWritten, TitleWritten)
+MACHINE = (DistillationWritten, KnowledgeWritten, MemoryRecalled, SummaryWritten, TitleWritten)
 """Written by programs of what was said: they go where they hold words of it."""
 COLUMNS = 'space, id, type, "at", session, agent, role, content'
 """What a condition may name."""
@@ -95,10 +99,10 @@ class Quote:
 class Found:
     """What an erasure takes."""
 
-    end: int
-    """The offset up to which the log was looked at."""
-    names: dict[Name, int] = field(default_factory=dict)
-    """All that goes, with its offset."""
+    ends: list[int]
+    """The offset up to which each partition of the log was looked at."""
+    names: dict[Name, tuple[int, int]] = field(default_factory=dict)
+    """All that goes, with its partition and offset."""
     turns: Counter[Name] = field(default_factory=Counter)
     """How many turns go, by space and session."""
     facts: Counter[str] = field(default_factory=Counter)
@@ -118,24 +122,24 @@ class Found:
     follow: set[Name] = field(default_factory=set)
     """What goes and was not selected: its words are looked for nowhere, for many of them are not of what was."""
 
-    def select(self, offset: int, event: Outside, salt: bytes) -> None:
+    def select(self, record: Record, event: Outside, salt: bytes) -> None:
         """Has an event go, and its words be looked for."""
         found = runs_of(salt, event)
         self.runs |= found
         if isinstance(event, TurnRecorded) and not found:
             self.brief.add((event.space, event.content.strip().casefold()))
-        self._take(offset, event)
+        self._take(record, event)
 
-    def take_along(self, offset: int, event: Outside) -> None:
+    def take_along(self, record: Record, event: Outside) -> None:
         """Has an event go because others do."""
         self.follow.add((event.space, event.id))
-        self._take(offset, event)
+        self._take(record, event)
 
-    def _take(self, offset: int, event: Outside) -> None:
-        self.names[event.space, event.id] = offset
+    def _take(self, record: Record, event: Outside) -> None:
+        self.names[event.space, event.id] = record.partition, record.offset
         if isinstance(event, TurnRecorded):
             self.turns[event.space, event.session] += 1
-            self.said.setdefault((event.space, event.session), []).append(offset)
+            self.said.setdefault((event.space, event.session), []).append(record.offset)
         else:
             self.facts[event.type.rpartition(".v")[0]] += 1
         if isinstance(event, NoteTaken):
@@ -149,21 +153,28 @@ def named(event: Outside) -> list[str]:
     return [*turns, *(name for name in found if name)]
 
 
-def look(log: SqliteLog, selection: Selection, salt: bytes, progress: Progress) -> Found:
-    """What an erasure takes, and what stays of its words. Raises UsageError for a selection that finds nothing."""
-    found = Found(log.end(0))
-    selected = _selected(log, selection, found.end)
-    passes = 3 * found.end
-
-    def events(nth: int) -> Iterator[tuple[int, Outside]]:
-        for record in log.read(0, 0, found.end):
+def events(log: Log, ends: Sequence[int], progress: Progress = no_progress) -> Iterator[tuple[Record, Outside]]:
+    """What a log holds up to these offsets of its partitions."""
+    for partition, end in enumerate(ends):
+        for record in log.read(partition, 0, end):
             if record.offset % PAGE == 0:
-                progress(nth * found.end + record.offset, passes)
-            yield record.offset, decode(record.type, record.value)
+                progress(sum(ends[:partition]) + record.offset, sum(ends))
+            if record.is_readable:
+                yield record, decode(record.type, record.value)
 
-    for offset, event in events(0):
+
+def look(log: HomeLog, selection: Selection, salt: bytes, progress: Progress) -> Found:
+    """What an erasure takes, and what stays of its words. Raises UsageError for a selection that finds nothing."""
+    found = Found([log.end(partition) for partition in range(log.partitions)])
+    selected = _selected(log, selection, found.ends)
+    passes = 3 * sum(found.ends)
+
+    def nth(pass_: int) -> Iterator[tuple[Record, Outside]]:
+        return events(log, found.ends, lambda done, total: progress(pass_ * total + done, passes))
+
+    for record, event in nth(0):
         if not isinstance(event, ErasureRecorded) and selected(event):
-            found.select(offset, event, salt)
+            found.select(record, event, salt)
     if not found.names:
         raise UsageError("nothing is selected", "`mnemolog tail` and `mnemolog sql` show what there is")
     if selection.turns and (missing := {*selection.turns} - {id_ for _, id_ in found.names}):
@@ -171,15 +182,15 @@ def look(log: SqliteLog, selection: Selection, salt: bytes, progress: Progress) 
     for selects, what in ((selection.turns, "turn"), (selection.session, "session")):
         if selects:
             check_one_space({space for space, _ in found.names}, f"{what} of that name")
-    for offset, event in events(1):
+    for record, event in nth(1):
         if (event.space, event.id) not in found.names and _refers(log, event, found):
-            found.take_along(offset, event)
+            found.take_along(record, event)
     lengths = {*found.runs.values()}
-    for offset, event in events(2):
+    for record, event in nth(2):
         if (event.space, event.id) not in found.names and not isinstance(event, ErasureRecorded):
             quote = _quote(event, found, salt, lengths)
             if isinstance(event, MACHINE) and (quote or _is_brief(event, found)):
-                found.take_along(offset, event)
+                found.take_along(record, event)
             elif quote:
                 found.quoted.update(run for text in texts(event) for run in runs(salt, text, lengths))
                 found.quotes.append(quote)
@@ -187,7 +198,7 @@ def look(log: SqliteLog, selection: Selection, salt: bytes, progress: Progress) 
     return found
 
 
-def _selected(log: SqliteLog, selection: Selection, end: int) -> Callable[[Outside], bool]:
+def _selected(log: HomeLog, selection: Selection, ends: Sequence[int]) -> Callable[[Outside], bool]:
     def within(event: Outside) -> bool:
         return selection.space in (None, event.space)
 
@@ -199,7 +210,7 @@ def _selected(log: SqliteLog, selection: Selection, end: int) -> Callable[[Outsi
     if selection.session is not None:
         return lambda event: _is_of(event, selection.session) and within(event)
     if selection.matching is not None:
-        names = _matching(log, selection.matching, end)
+        names = _matching(log, selection.matching, ends)
         return lambda event: (event.space, event.id) in names and within(event)
     return within
 
@@ -210,29 +221,31 @@ def _is_of(event: Outside, session: str | None) -> bool:
     )
 
 
-def _matching(log: SqliteLog, condition: str, end: int) -> set[Name]:
+def _matching(log: HomeLog, condition: str, ends: Sequence[int]) -> set[Name]:
     """The events that a condition matches, asked of a table in memory. Raises UsageError for what is none."""
     with closing(in_memory()) as connection:
         connection.execute(
             'CREATE TABLE said (space VARCHAR, id VARCHAR, type VARCHAR, "at" TIMESTAMPTZ, session VARCHAR, '
             "agent VARCHAR, role VARCHAR, content VARCHAR)"
         )
-        rows: list[tuple[object, ...]] = []
-        for record in log.read(0, 0, end):
-            event = decode(record.type, record.value)
-            about = (getattr(event, name, "") for name in ("session", "agent", "role"))
-            rows.append((event.space, event.id, event.type, event.at, *about, "\n".join(texts(event))))
-            if len(rows) == PAGE or record.offset == end - 1:
-                columns = pa.table(list(map(pa.array, zip(*rows, strict=True))), COLUMNS.replace('"', "").split(", "))
-                connection.register("page", columns)
-                connection.execute('INSERT INTO said SELECT * REPLACE (make_timestamptz("at") AS "at") FROM page')
-                connection.unregister("page")
-                rows = []
+        found = (event for _, event in events(log, ends))
+        while page := list(islice(found, PAGE)):
+            rows = [
+                (
+                    event.space, event.id, event.type, event.at,
+                    *(getattr(event, name, "") for name in ("session", "agent", "role")), "\n".join(texts(event)),
+                )
+                for event in page
+            ]  # fmt: skip
+            columns = pa.table(list(map(pa.array, zip(*rows, strict=True))), COLUMNS.replace('"', "").split(", "))
+            connection.register("page", columns)
+            connection.execute('INSERT INTO said SELECT * REPLACE (make_timestamptz("at") AS "at") FROM page')
+            connection.unregister("page")
         with refused():
             return {*connection.execute(f"SELECT space, id FROM said WHERE ({condition}\n)").fetchall()}
 
 
-def _refers(log: SqliteLog, event: Outside, found: Found) -> bool:
+def _refers(log: HomeLog, event: Outside, found: Found) -> bool:
     """Whether an event names a turn or note that goes, or sums up turns of which one goes."""
     if any((event.space, turn) in found.names for turn in named(event)):
         return True

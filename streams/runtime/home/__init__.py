@@ -117,14 +117,24 @@ class Home:
         A JSON value. Raises what the question raises, and BusyError when nobody can answer.
         """
         if memory != LIVE:
-            from projections import ask as asks
-            from streams.runtime.home.recalling import Recalling
-            from streams.runtime.requests import Ask
-
-            question = Ask(ask=what, arguments=arguments).question
-            with self.reading(memory) as connection, closing(Recalling(self, memory)) as recalling:
-                return asks.answer(connection, what, question.given(), recalling, question.seconds)
+            with self.asking(memory) as ask:
+                return ask(what, **arguments)
         return self.request({"ask": what, "arguments": arguments})
+
+    @contextmanager
+    def asking(self, memory: str) -> Iterator[Callable[..., Any]]:
+        """What answers several questions over one memory beside live, which is opened once; see `ask`."""
+        from projections import ask as asks
+        from streams.runtime.home.recalling import Recalling
+        from streams.runtime.requests import Ask
+
+        with self.reading(memory) as connection, closing(Recalling(self, memory)) as recalling:
+
+            def ask(what: str, **arguments: Any) -> Any:
+                question = Ask(ask=what, arguments=arguments).question
+                return asks.answer(connection, what, question.given(), recalling, question.seconds)
+
+            yield ask
 
     def request(self, message: dict[str, Any], patience: float = AFTER_PATIENCE) -> Any:
         """Has the holder of live carry out a request, or becomes the holder for it.

@@ -11,8 +11,9 @@ import orjson
 
 from projections.asking import all_params, known_params
 from projections.store import Store, intact, journal, put_in_place, readable, rewrite
-from streams.core.errors import DamagedError, ForeignError, LogError, MnemologError
+from streams.core.errors import DamagedError, ForeignError, LogError, MnemologError, listed
 from streams.core.params import Params
+from streams.logs.encryption import MISSING
 from streams.runtime import LIVE
 from streams.runtime.embedded import Runtime
 from streams.runtime.erasure import mend
@@ -50,6 +51,10 @@ def open_live(home: Home, suspect: bool = False) -> Keeper:
         set_aside(home, path, error)
         _make_live(home, path)
         keeper = _opened(home, path)
+    if lost := home.log.unread():
+        home.warn(
+            f"not read is what spaces said whose keys are not here ({listed(sorted({*lost.values()}))}); {MISSING}"
+        )
     params = keeper.store.meta("params")
     if home.log.noted("params") != params:
         with suppress(LogError):  # no room: the next who opens it does

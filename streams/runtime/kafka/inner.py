@@ -1,4 +1,5 @@
-"""Faust, given whole runs of records. All that leans on inner parts of Faust and aiokafka is in this file.
+"""Faust, given whole runs of records. All that leans on inner parts of Faust and aiokafka is in this file,
+the last of the list in `streams.logs.kafka.topics`.
 
 Faust's way of one record costs 100 us (a message, a task, an event, a queue), a third of what the whole pass costs.
 Here the event that an agent takes is all that one fetch brought of a partition; groups, assignment and the life of the
@@ -30,9 +31,6 @@ from typing import Any
 
 import aiokafka
 import faust
-from aiokafka import errors as kafka_errors
-from aiokafka.admin import AIOKafkaAdminClient
-from aiokafka.protocol.admin import DeleteGroupsRequest
 from faust.transport.drivers import aiokafka as driver
 from faust.types import TP
 
@@ -119,13 +117,3 @@ async def let_go(producer: aiokafka.AIOKafkaProducer[bytes, bytes]) -> None:
     for waiter in (producer._txn_manager.wait_for_transaction_end(), *(batch._drain_waiter for batch in unsent)):
         if waiter is not None and waiter.done():
             heard(waiter)
-
-
-async def delete_group(client: AIOKafkaAdminClient, group: str) -> None:
-    """Has the brokers forget a consumer group without members. Raises KafkaError."""
-    coordinator = await client.find_coordinator(group)
-    answer: Any = await client._send_request_to_node(coordinator, DeleteGroupsRequest([group]))
-    for name, code in answer.results:
-        error = kafka_errors.for_code(code)
-        if error not in (kafka_errors.NoError, kafka_errors.GroupIdNotFound):
-            raise error(name)

@@ -23,6 +23,7 @@ from projections.garbage import rare_collections
 from projections.store import Batch, Store, View
 from projections.tables import derived_batch, raw_batch
 from streams.core.driver import Placed
+from streams.core.errors import ForeignError
 from streams.core.events import TurnRecorded
 from streams.core.processor import Derived, Processor, Raw
 from streams.core.progress import Progress, no_progress
@@ -126,6 +127,7 @@ class Projector:
         self._told: dict[TopicPartition, Told] = {}
         self._sets: dict[str, tuple[str, list[str]]] = {}
         """By topic of derived rows: its set, and the processors whose rows, of our lineages, stand there."""
+        self._log_id, self._turns = log.id, log.names.turns
         self._feed = Feed(log.connection)
         self._looked = 0.0
         self._news = True
@@ -195,6 +197,9 @@ class Projector:
         After a commit it rests, unless somebody was told that it lags. Raises LogError when a topic cannot be read any
         more.
         """
+        self.log.follow(at_once=False)
+        if self.log.id != self._log_id:
+            raise ForeignError("an erasure made a new log", "ask again: live is gathered anew")
         done = 0
         with rare_collections():
             while found := self._feed.take():
@@ -265,6 +270,8 @@ class Projector:
     def stop_reading(self) -> None:
         """Lets go of the brokers; the memory stays open."""
         self._feed.close()
+        for lane in self._lanes:
+            self._meters.released(PART, self._turns, lane.partition)
 
     def close(self) -> None:
         """Lets go of the brokers and of the memory."""

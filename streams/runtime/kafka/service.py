@@ -7,8 +7,9 @@ import fcntl
 import logging
 import os
 import signal
+import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -16,11 +17,13 @@ import orjson
 from aiokafka.errors import KafkaError
 
 from streams.core.driver import ancestors
-from streams.core.errors import LogError, MnemologError, UsageError
+from streams.core.errors import BusyError, LogError, MnemologError, UsageError
 from streams.core.processor import Processor
 from streams.logs.kafka.connection import Connection, run
+from streams.logs.kafka.moves import FORMER, in_force
 from streams.logs.kafka.topics import ensure_sets, write_notes
 from streams.logs.sqlite import wall_clock
+from streams.logs.switch import remove
 from streams.runtime import LIVE
 from streams.runtime.kafka.metrics import Meters
 from streams.runtime.kafka.part import PART, Job
@@ -46,9 +49,29 @@ def work(
 
     Raises UsageError for an unknown name, LogError and other MnemologErrors for what stops it.
     """
-    job = prepared(connection, processors, names, memory)
     with slot(folder) as own:
-        asyncio.run(serve(job, processors, connection, own, store, meters))
+        while True:
+            here, notes = run(connection, in_force(connection))
+            for former in orjson.loads(notes.get(FORMER, "[]")):
+                remove(own / former)
+            try:
+                job = prepared(here, processors, names, memory)
+                asyncio.run(serve(job, processors, here, own, store, meters))
+                return
+            except BusyError as error:
+                log.warning("%s", error)
+                time.sleep(PAUSE)
+            except MnemologError as error:
+                if not _has_moved(here):
+                    raise
+                log.warning("%s; the worker begins anew, with that", error)
+
+
+def _has_moved(connection: Connection) -> bool:
+    """Whether the log is elsewhere by now; False where nobody can tell."""
+    with suppress(LogError):
+        return run(connection, in_force(connection))[0] != connection
+    return False
 
 
 def prepared(

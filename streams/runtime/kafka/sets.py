@@ -18,8 +18,8 @@ from streams.core.driver import root_schema
 from streams.core.errors import BusyError, LogError, UsageError
 from streams.core.params import Params
 from streams.core.processor import RAW, Processor, lineages, params_of
-from streams.logs.kafka.connection import Connection, admin, once_coordinated, run
-from streams.logs.kafka.topics import Names, listing, read_notes, write_notes
+from streams.logs.kafka.connection import Connection, admin, run
+from streams.logs.kafka.topics import Names, delete_group, listing, members, read_notes, write_notes
 from streams.runtime import LIVE
 
 KEY = "params"
@@ -160,21 +160,13 @@ def drop_set(connection: Connection, processors: Sequence[Processor[Any]], name:
 
 
 async def _drop(connection: Connection, chosen: Listed) -> None:
-    from streams.runtime.kafka.inner import delete_group
-
     group = Names(connection.prefix).group(chosen.set)
     async with admin(connection) as client:
-        if members := await _members(client, group):
-            raise BusyError(f"{members} workers still fold {group}", "stop the workers of the old parameters first")
+        if count := await members(client, group):
+            raise BusyError(f"{count} workers still fold {group}", "stop the workers of the old parameters first")
         await write_notes(connection, {SET + chosen.set: None})  # first: readers look for no topic that is gone
         await client.delete_topics(chosen.topics)
         await delete_group(client, group)
-
-
-async def _members(client: Any, group: str) -> int:
-    """How many workers a consumer group has."""
-    answers = await once_coordinated(lambda: client.describe_consumer_groups([group]))
-    return sum(len(one[5]) for answer in answers for one in answer.groups)
 
 
 def forget_candidate(connection: Connection, name: str) -> None:

@@ -16,13 +16,14 @@ from pathlib import Path
 from typing import Any, Literal
 
 from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, TopicPartition
-from aiokafka.errors import KafkaError
+from aiokafka.errors import KafkaError, MessageSizeTooLargeError
 from faust.types import TP
 
 from streams.core.errors import LogError
 from streams.core.events import ClockTicked, encode
 from streams.core.processor import Processor
 from streams.logs.kafka.connection import Connection, started
+from streams.logs.kafka.moves import MOVED, in_force
 from streams.logs.kafka.records import headers_of
 from streams.logs.kafka.topics import PRODUCER, READER, Names, take_note
 from streams.logs.sqlite import wall_clock
@@ -185,25 +186,42 @@ class Worker:
 
     async def _append(self, partition: int, ticks: Sequence[ClockTicked]) -> None:
         """Appends ticks to the raw log. Not in a part's transaction: there its marks would make gaps."""
+        for tick in ticks:
+            while not await self._tick(partition, tick):
+                await asyncio.sleep(AWAY)
+
+    async def _tick(self, partition: int, tick: ClockTicked) -> bool:
+        """Appends a tick; whether it was taken. An erasure that is about to move the log is over soon, or we are."""
         if self._ticker is None:
             self._ticker = AIOKafkaProducer(**self.connection.client(), **PRODUCER)
             await self._ticker.start()
-        for tick in ticks:
+        try:
             await self._ticker.send_and_wait(
                 self.names.turns, encode(tick), tick.space.encode(), partition, None, headers_of(tick)
             )
+        except MessageSizeTooLargeError:
+            refused, self._ticker = self._ticker, None
+            await refused.stop()
+            return False
+        return True
 
     async def _follow_notes(self) -> None:
-        """Keeps up with what is live: its workers look after the clock, also those that it gets by a promotion."""
+        """Keeps up with what is live: its workers look after the clock, also those that it gets by a promotion. And
+        with where the log is: where an erasure moves it, this worker is over."""
         place, notes = TopicPartition(self.names.control, 0), dict[str, str]()
+        root = TopicPartition(Names(self.names.root).control, 0)
         how = self.connection.client() | READER | {"fetch_max_wait_ms": NOTES_WAIT}
         while True:
             try:
                 async with started(AIOKafkaConsumer(**how)) as consumer:
-                    consumer.assign([place])
-                    consumer.seek(place, 0)
+                    consumer.assign([*{place, root}])
+                    await consumer.seek_to_beginning()
                     while True:
                         found = await consumer.getmany(timeout_ms=NOTES_WAIT)
+                        if any(message.key == MOVED.encode() for message in found.get(root, ())):
+                            here, _ = await in_force(self.connection)
+                            if here != self.connection:
+                                self._fail(LogError("an erasure made a new log", "start the worker again"))
                         for message in found.get(place, ()):
                             take_note(notes, message.key, message.value)
                         if found:

@@ -8,6 +8,7 @@ routes do, so a key shows its own spaces alone; what it mends are facts, recorde
     pages.py     the pages
     beside.py    two memories side by side
     acts.py      what is mended from here
+    api.py       what the routes take
     entry.py     signing in with a key, and the files that pages need
     templates/   HTML, in which all that comes from outside is escaped; page.css, page.js and page.svg beside it
 """

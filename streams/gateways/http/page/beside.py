@@ -1,24 +1,21 @@
-"""Two memories side by side: live, and one that a replay made, read from its file, which nobody writes any more."""
+"""Two memories side by side: live, and one that a replay made, which nobody writes any more."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from contextlib import closing, nullcontext
 from pathlib import Path
-from typing import Annotated, cast
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request, Response
 
-from projections.ask import Recaller, answer
-from projections.store import intact, read_only
 from streams.core.errors import DeniedError, UsageError
 from streams.gateways.http.page.drawing import by_session
-from streams.gateways.http.page.pages import SESSIONS, WAITING, Seen, cursor
+from streams.gateways.http.page.pages import SESSIONS, WAITING, Name, Seen, cursor
 from streams.gateways.http.page.scene import COLOURS, PageRoute, Row, page
 from streams.runtime import LIVE
+from streams.runtime.home import Home
 from streams.runtime.home.folder import Folder
-from streams.runtime.requests import SECONDS
 
 beside = APIRouter(route_class=PageRoute, include_in_schema=False)
 
@@ -26,21 +23,22 @@ DIFFERENCES = 60
 """Efforts that a page shows at most."""
 VIEWS: tuple[Row, ...] = (
     {"name": "threads"},
-    {"name": "effort_facts", "order": "opened_at, effort"},
+    {"name": "efforts", "order": "opened_at, effort"},
     {"name": "notes"},
     {"name": "links"},
     {"name": "recorded_turns", "order": "position DESC", "limit": 1},
 )
 
 
-def rows_of(path: Path, asked: Sequence[Row]) -> list[list[Row]]:
-    """What views of a memory hold. Raises MemoryFileError, and UsageError for a view it was folded without."""
-    with closing(read_only(path)) as connection, intact(path):
-        unasked = cast(Recaller, nullcontext())  # views need no index
-        try:
-            return [answer(connection, "view", one, unasked, SECONDS) for one in asked]
-        except UsageError as error:
-            raise UsageError(f"{path.stem} cannot be compared: {error}", "replay it again with this version") from error
+def asked(path: Path, memory: str, questions: Sequence[tuple[str, Row]]) -> list[Any]:
+    """What a memory answers to questions and their arguments. Raises UsageError for a view it was folded without."""
+    from processors import PROCESSORS  # why here: no other page needs them, and they take half a second to import
+
+    try:
+        with Home(path, PROCESSORS).asking(memory) as ask:
+            return [ask(what, **given) for what, given in questions]
+    except UsageError as error:
+        raise UsageError(f"{memory} cannot be compared: {error}", "replay it again with this version") from error
 
 
 def measured(threads: Sequence[Row], efforts: Sequence[Row], notes: Sequence[Row], links: Sequence[Row]) -> list[int]:
@@ -71,21 +69,36 @@ def compared(left: tuple[list[Row], list[Row]], right: tuple[list[Row], list[Row
 NONE: Row = {"turns": 0}
 
 
+def told(found: Row, other: Row) -> list[Row]:
+    """The pieces of a context, in order, each with its section, and whether the other one lacks it."""
+    there = {(one["section"], one["text"]) for one in other["considered"] if one["taken"]}
+    taken = (one for one in found["considered"] if one["taken"])
+    return [one | {"alone": (one["section"], one["text"]) not in there} for one in taken]
+
+
 @beside.get("/compare")
-async def compare(request: Request, seen: Seen, memory: Annotated[str, Query(max_length=100)] = "") -> Response:
-    """Live and another memory: what each made of the same talk. Raises DeniedError for a key for some spaces."""
+async def compare(
+    request: Request, seen: Seen, memory: Annotated[str, Query(max_length=100)] = "", session: Name = ""
+) -> Response:
+    """Live and another memory: what each made of the same talk, and what it would give a model in `session`.
+
+    Raises DeniedError for a key for some spaces.
+    """
     if seen.door.caller.spaces is not None:
         raise DeniedError("memories are of all spaces, and this key is for some", "use another key")
-    folder = Folder(request.app.state.home)
-    names = [name for name in folder.memories() if name != LIVE]
+    path = request.app.state.home
+    names = [name for name in Folder(path).memories() if name != LIVE]
     if not memory:
         return page("compare.html", here=seen, names=names, memory="")
     if memory not in names:
         raise UsageError(f"there is no memory {memory!r}", "`mnemolog memories` lists those there are")
+    questions = [("view", one) for one in VIEWS]
+    if session:
+        questions.append(("context", {"session": session, "explain": True}))
     bound = {"space": seen.space} | ({"as_of": seen.as_of} if seen.as_of else {})
     own, other = await asyncio.gather(
-        asyncio.gather(*(seen.ask("view", **one) for one in VIEWS)),
-        asyncio.to_thread(rows_of, folder.memory(memory), [one | bound for one in VIEWS]),
+        asyncio.gather(*(seen.ask(what, **given) for what, given in questions)),
+        asyncio.to_thread(asked, path, memory, [(what, given | bound) for what, given in questions]),
     )
     colours: dict[str, Row] = {}
     for row in (*own[1], *other[1]):
@@ -93,10 +106,14 @@ async def compare(request: Request, seen: Seen, memory: Annotated[str, Query(max
     left, right = (by_session(side[0], seen.first, seen.last) for side in (own, other))
     both = list(dict.fromkeys([*left, *right]))
     differences = compared((own[0], own[1]), (other[0], other[1]))
+    contexts: list[tuple[str, Row, list[Row]]] = []
+    if session:
+        contexts = [(LIVE, own[-1], told(own[-1], other[-1])), (memory, other[-1], told(other[-1], own[-1]))]
     return page(
         "compare.html", here=seen, names=names, memory=memory, colours=colours, left=left, right=right,
         sessions=both[-SESSIONS:][::-1], many=len(both), cursor=cursor(seen, seen.first, seen.last),
         figures=list(zip(FIGURES, measured(*own[:4]), measured(*other[:4]), strict=True)),
         differences=differences[:DIFFERENCES], differ=len(differences), alike=len(colours) - len(differences),
         until=other[4][0]["at"] if other[4] else None, is_behind=bool(other[4]) and other[4][0] != own[4][0],
+        session=session, contexts=contexts,
     )  # fmt: skip

@@ -1,0 +1,70 @@
+"""What a glance at a turn tells: whether it states something plainly, changes something, and of which statement.
+
+Most changes are announced by the new turn alone ("make that 15", "she is off to Leeds after all"), in more ways than
+anybody lists; so learned weights of its words decide, on every turn, whether it may change anything: a few
+microseconds. Only of one that may, the statements that may be meant are weighed against each other: by what they share
+with it, by how likely they state something that changes, by what stands between. What is likely enough is a doubt.
+Weights: weights.json, by tests/bench/learn_contradictions.py, which tells what they are worth.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from streams.core.text.learned import Learned
+from streams.core.text.signals import glance
+
+if TYPE_CHECKING:
+    from processors.contradictions.index import Meant, Statement
+
+WEIGHTS = Learned.load(__package__, "weights.json")
+"""Of a turn: `changes`, whether it takes an older one's place; `states`, whether its own is taken; `tells`,
+whether it states something plainly, so that its clauses can be compared. Of two: `replaces` where both tell plainly
+(see pairs), `doubt` of any, whether the newer takes the place of the older."""
+CHANGES, STATES, TELLS = map(WEIGHTS.acts.index, ("changes", "states", "tells"))
+doubt = WEIGHTS.only("doubt")
+"""The score of a pair of turns for `doubt`."""
+MAY_CHANGE = -200
+"""The score of `changes` from which on it is asked what a turn changes: about 90 % of those that do."""
+
+
+class Glance(NamedTuple):
+    """What is seen of a turn at once."""
+
+    signals: Sequence[str]
+    changes: int
+    states: int
+    tells: bool
+
+    @property
+    def kinds(self) -> list[str]:
+        """What its words are of, besides words: numbers, times, days of the week."""
+        return [signal for signal in self.signals if signal[0] in "<#"]
+
+
+def glanced(text: str, role: str) -> Glance:
+    """A glance at a turn."""
+    seen = glance(text, role)
+    scores = WEIGHTS.scores(seen)
+    return Glance(seen, scores[CHANGES], scores[STATES], scores[TELLS] > 0)
+
+
+def _step(value: int, step: int, least: int, most: int) -> int:
+    return max(least, min(most, value // step))
+
+
+def doubt_signals(changes: int, new: Statement, meant: Meant) -> list[str]:
+    """What is seen of a turn and a statement that it may change."""
+    old, worth, behind, rare = meant
+    apart = min(new.number - old.number, 255).bit_length()
+    kinds = [kind for kind in new.kinds if kind in old.kinds]
+    change, near = _step(changes, 60, -5, 2), _step(worth, 4, 0, 9)
+    return [
+        f"changes:{_step(changes, 40, -8, 3)}", f"near:{near}", f"near:{min(near, 5)} changes:{change}",
+        f"behind:{_step(behind, 3, 0, 6)}", f"best:{_step(worth + behind, 4, 0, 6)}", f"rare:{min(rare, 4)}",
+        f"apart:{apart} {new.session == old.session}", f"apart:{apart} changes:{change}",
+        f"states:{_step(old.states, 50, -10, 0)}", f"one:{new.who == old.who}", f"asked:{'?' in old.text}",
+        f"words:{len(old.words).bit_length()}", *[f"both:{kind}" for kind in kinds],
+        f"kinds:{min(len(kinds), 2)} {bool(new.kinds)} {bool(old.kinds)} {min(rare, 2)}",
+    ]  # fmt: skip

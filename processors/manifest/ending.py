@@ -1,0 +1,70 @@
+"""Ends said in passing: "so that's the flights done", "off my list". Decided late, by evidence that adds up.
+
+    score = sum of weight * what is seen     (hundredths of log odds)     likelihood = 1 / (1 + e^(-score / 100))
+
+First the user's words and what stood before them; then the assistant's answer: whether it accepts the end, or asks and
+promises; then the user's next turn: whether it opens something else, or stays. At each look what is likely enough is
+offered, and what is sure concludes. Weights: tests/bench/learn_acts.py, each author's by the words of the others.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from streams.core.events import TurnRecorded
+from streams.core.text import Text
+from streams.core.text.acts import accepting
+
+WEIGHTS: dict[str, int] = {
+    "bias": 55, "ends": 134, "opens": 1, "stays": -21, "asks": -182, "after a tool": 118, "after a question": -27,
+    "courtesy": -45, "claimed": 70, "answered": 236, "accepted": 102, "asks back": -19, "goes on": -27,
+    "goes on, opens": -18, "goes on, stays": -35, "goes on, cut": 36,
+}  # fmt: skip
+"""Version 1: six authors' voices."""
+ANSWERED = 12
+"""How much is seen once a turn is answered."""
+LOOK = -350
+"""Scores from which on it is looked again."""
+_COURTESY = frozenset(("thanks", "closing", "greeting"))
+_WORTH = [*WEIGHTS.values()]
+
+
+@dataclass(slots=True)
+class Ending:
+    """What may have been the end of a piece of work, kept with the ground of its session."""
+
+    turn: str
+    segment: str
+    said: str
+    """What it says."""
+    conclusion: str
+    """What would be concluded."""
+    seen: list[int] = field(default_factory=list)
+    """In hundredths, in the order of WEIGHTS."""
+    offered: bool = False
+
+
+def first(turn: TurnRecorded, text: Text, tooled: bool, pending: bool) -> list[int]:
+    """What is seen in a user's turn, and before it."""
+    ends, opens, stays = text.acts
+    cues = text.cues
+    return [
+        100, ends, opens, stays, 100 * ("?" in turn.content[-30:]), 100 * tooled, 100 * pending,
+        100 * (not _COURTESY.isdisjoint(cues)), 100 * bool(text.patterns),
+    ]  # fmt: skip
+
+
+def answered(turn: TurnRecorded) -> list[int]:
+    """What is seen in the answer to it."""
+    return [100, accepting(turn.content), 100 * turn.content.rstrip().endswith("?")]
+
+
+def gone_on(text: Text, cut: bool) -> list[int]:
+    """What is seen in its user's next turn; `cut`: it opens a segment."""
+    _, opens, stays = text.acts
+    return [100, opens, stays, 100 * cut]
+
+
+def score(seen: list[int]) -> int:
+    """How much speaks for an end."""
+    return sum([weight * value for weight, value in zip(_WORTH, seen, strict=False)]) // 100

@@ -1,0 +1,158 @@
+"""What is told of segments: that they open, what belongs to them, what they came to."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+
+@dataclass(slots=True)
+class SegmentOpened:
+    """A new segment begins with this turn."""
+
+    space: str
+    session: str
+    at: int
+    segment: str
+    turn: str
+    score: float
+    """How strongly the turn departs from what came before, 0 to 1."""
+    reason: str
+    """What decided: first, cue, shift, gap, ..."""
+    type: Literal["segment-opened.v1"] = "segment-opened.v1"
+
+
+@dataclass(slots=True)
+class TurnFiled:
+    """A turn belongs to a segment. One for each turn."""
+
+    space: str
+    session: str
+    at: int
+    turn: str
+    segment: str
+    repeated: int = 0
+    """Characters of it that repeat earlier turns; none of the mechanisms reads them."""
+    news: str = ""
+    """Where there are any: what it says beside them."""
+    type: Literal["turn-filed.v1"] = "turn-filed.v1"
+
+
+@dataclass(slots=True)
+class TurnRefiled:
+    """A revision: a recent turn belongs to another segment than first thought."""
+
+    space: str
+    session: str
+    at: int
+    turn: str
+    segment: str
+    type: Literal["turn-refiled.v1"] = "turn-refiled.v1"
+
+
+@dataclass(slots=True)
+class SegmentSummarized:
+    """What a segment is about so far. Written again as it grows, and last when it closes."""
+
+    space: str
+    session: str
+    at: int
+    segment: str
+    first_turn: str
+    last_turn: str
+    turns: int
+    tokens: int
+    """Of the raw turns."""
+    summary: str
+    """For readers: sentences of its turns, about 60 tokens at most: what was asked, found, decided."""
+    cue: str
+    """For indexes: the words to find it by, about 120 tokens at most."""
+    terms: list[str]
+    """The most telling terms, best first."""
+    closed: bool
+    """Whether no further turn will come to it."""
+    model: str = ""
+    """Who wrote the summary; "" for the rules."""
+    type: Literal["segment-summarized.v1"] = "segment-summarized.v1"
+
+
+@dataclass(slots=True)
+class ConclusionDetected:
+    """The words of a turn conclude something; whether the segment closes by it is told by the events that follow."""
+
+    space: str
+    session: str
+    at: int
+    turn: str
+    segment: str
+    pattern: str
+    """declaration, resolution, negation, confirmation, convergence or completion."""
+    confidence: float
+    text: str
+    """The sentence that says so."""
+    type: Literal["conclusion-detected.v1"] = "conclusion-detected.v1"
+
+
+@dataclass(slots=True)
+class SegmentConcluded:
+    """A segment's question is answered, its work done. Said again where a later turn concludes it again."""
+
+    space: str
+    session: str
+    at: int
+    segment: str
+    turn: str
+    pattern: str
+    confidence: float
+    conclusion: str
+    type: Literal["segment-concluded.v1"] = "segment-concluded.v1"
+
+
+@dataclass(slots=True)
+class ConclusionOffered:
+    """Not sure enough to conclude by itself: an agent accepts (effort-closed, this turn) or declines it."""
+
+    space: str
+    session: str
+    at: int
+    turn: str
+    segment: str
+    pattern: str
+    confidence: float
+    text: str
+    type: Literal["conclusion-offered.v1"] = "conclusion-offered.v1"
+
+
+@dataclass(slots=True)
+class OfferSettled:
+    """An offer was accepted, declined, or overtaken by a later offer or by a conclusion that came by itself."""
+
+    space: str
+    session: str
+    at: int
+    turn: str
+    """The turn of the offer."""
+    segment: str
+    outcome: Literal["accepted", "declined", "overtaken"]
+    type: Literal["offer-settled.v1"] = "offer-settled.v1"
+
+
+@dataclass(slots=True)
+class ArtifactMade:
+    """What a conclusion leaves behind."""
+
+    space: str
+    session: str
+    at: int
+    artifact: str
+    kind: str
+    """answer, decision, fix, negative-result, finding or deliverable."""
+    title: str
+    body: str
+    status: str
+    """final, or reported where nobody else has confirmed it."""
+    tags: list[str]
+    segment: str
+    turns: list[str]
+    """The turns it rests on."""
+    type: Literal["artifact-made.v1"] = "artifact-made.v1"

@@ -1,0 +1,53 @@
+"""Marks: parts of a turn without which a mechanism has nothing to do there, looked for once for all mechanisms.
+
+Many read a turn closely only where it has one of some words ("because", "on hold"). To look for each by itself took a
+tenth of a fold. Each distinct word of a talk is asked once which marks may be in it, and the answer is remembered.
+
+    WAITING = Marks("waiting", "on hold")
+    if WAITING.may_be_in(turn.content): ...     True wherever one is, and seldom where none is: look closely then
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+MAX_CACHE, MAX_WORD = 1 << 16, 64
+"""Distinct words remembered, and characters of the longest: a memo of a pure function."""
+_SETS: list[tuple[int, tuple[str, ...]]] = []
+
+
+class _Words(dict[str, int]):
+    """By word: a bit for each set of marks of which one may be in it."""
+
+    def __missing__(self, word: str) -> int:
+        found = sum([bit for bit, marks in _SETS if [mark for mark in marks if mark in f" {word} "]])
+        if len(word) <= MAX_WORD:
+            if len(self) >= MAX_CACHE:
+                self.clear()
+            self[word] = found
+        return found
+
+
+_WORDS = _Words()
+
+
+@lru_cache(maxsize=2)
+def _seen(content: str) -> int:
+    """The sets of marks that may be in a turn. Why so few are remembered: all mechanisms ask of one turn in turn."""
+    found = 0
+    for word in content.lower().split():
+        found |= _WORDS[word]
+    return found
+
+
+class Marks:
+    """Parts of a turn, in lower case; a space is any white space. Of several words the longest is looked for."""
+
+    def __init__(self, *marks: str) -> None:
+        self._bit = 1 << len(_SETS)
+        _SETS.append((self._bit, tuple([max(mark.replace(" ", " \0 ").split("\0"), key=len) for mark in marks])))
+        _WORDS.clear()
+
+    def may_be_in(self, content: str) -> bool:
+        """False where none of them is in the words of a turn, in whatever case."""
+        return _seen(content) & self._bit != 0

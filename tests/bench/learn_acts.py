@@ -1,0 +1,179 @@
+"""Learns by which words people end, open or stay with a piece of work (streams/core/text/acts.json).
+
+    python -m tests.bench.learn_acts [--write] [--endings]
+
+Learns from turns of all voices and, for ends, from the sentences beside them (tests/voices/sentences/ends.*: "+" ends
+something, "-" does not), each language's sentences together a group. Prints how well acts are told apart, and precision
+and recall of ends, by weights that were learned without the author of a turn.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import roc_auc_score
+
+import streams.core.text.acts as module
+from processors import manifest
+from processors.manifest import conclusion, ending
+from streams.core import text
+from streams.core.driver import fold
+from streams.core.text.acts import edges
+from streams.core.text.signals import signals
+from tests.bench.learning import Example, best, crossed, fit, reliability, score, write
+from tests.bench.voices import VOICES, Conversation, conversations
+
+PATH = Path(module.__file__).with_name("acts.json")
+VERSION = 2
+WEIGH = conclusion._weigh_end
+SENTENCE = 1.0
+"""What a sentence counts beside a turn."""
+STRENGTH = {"ends": 0.2, "opens": 0.3, "stays": 0.3, "accepts": 0.2}
+
+
+def turns() -> Iterator[tuple[Conversation, dict[str, Any], list[str]]]:
+    """Turns of conversations with efforts, and which acts they are."""
+    for one in conversations(learning=True):
+        known: set[str] = set()
+        current: dict[str, str] = {}
+        ends = False
+        for turn in one.turns if one.efforts else ():
+            effort, session = turn.get("effort"), turn["session"]
+            if turn["role"] == "user":
+                ends = bool(turn.get("concluded"))
+                found = ["ends"] if ends else []
+                if effort:
+                    found += ["opens"] if effort not in known else ["stays"] if current.get(session) == effort else []
+                yield one, turn, found
+            elif turn["role"] == "assistant":
+                yield one, turn, ["accepts"] if ends else []
+                ends = False
+            if effort:
+                known.add(effort)
+                current[session] = effort
+
+
+def examples(act: str) -> list[Example]:
+    """All that an act is learned from."""
+    role = "assistant" if act == "accepts" else "user"
+    found = [
+        Example(signals(edges(turn["text"]), role), act in acts, one.author)
+        for one, turn, acts in turns()
+        if turn["role"] == role and (turn.get("effort") or act in ("ends", "accepts"))
+    ]
+    for path in sorted((VOICES / "sentences").glob("ends.*.txt")) if act == "ends" else ():
+        for number, line in enumerate(path.read_text("utf-8").splitlines()):
+            found.append(Example(signals(line[2:]), line[0] == "+", f"sentences {number % 3}", SENTENCE))
+    return found
+
+
+@cache
+def without(author: str) -> dict[str, tuple[int, dict[str, int]]]:
+    """The weights of each act that are learned without an author."""
+    return {
+        act: fit([one for one in examples(act) if one.group != author], strength) for act, strength in STRENGTH.items()
+    }
+
+
+@contextmanager
+def others(author: str) -> Iterator[None]:
+    """What words say is told by weights without an author's."""
+
+    def say(content: str, role: str, act: str) -> int:
+        return max(-module.MOST, min(module.MOST, score(without(author)[act], signals(edges(content), role))))
+
+    kept = text.acting, ending.accepting
+    text.acting = lambda content: [say(content, "user", act) for act in ("ends", "opens", "stays")]
+    ending.accepting = lambda content: say(content, "assistant", "accepts")
+    try:
+        yield
+    finally:
+        text.acting, ending.accepting = kept
+
+
+def endings() -> list[tuple[str, bool, list[int]]]:
+    """What is seen at each look at a turn that may end something: author, whether it does, and the evidence."""
+    found: list[tuple[str, bool, list[int]]] = []
+    for one in conversations(learning=True):
+        if not one.efforts:
+            continue
+        ends = {turn["id"]: bool(turn.get("concluded")) for turn in one.turns}
+        looks: dict[tuple[str, int], list[int]] = {}
+
+        def weigh(params: Any, ground: Any, end: Any, turn: Any, looks: dict[Any, Any] = looks) -> list[Any]:
+            looks[end.turn, len(end.seen)] = [*end.seen]
+            return WEIGH(params, ground, end, turn)
+
+        kept, conclusion._weigh_end = conclusion._weigh_end, weigh
+        looked, ending.LOOK = ending.LOOK, -(10**6)
+        try:
+            with others(one.author):
+                for _ in fold((manifest.PROCESSOR,), one.events()):
+                    pass
+        finally:
+            conclusion._weigh_end, ending.LOOK = kept, looked
+        found += [(one.author, ends[turn], seen) for (turn, _), seen in looks.items()]
+    return found
+
+
+def fit_endings(given: list[tuple[str, bool, list[int]]]) -> dict[str, int]:
+    """The weights of processors/manifest/ending.py, in hundredths."""
+    model = LogisticRegression(C=1.0, max_iter=1000, fit_intercept=False)
+    model.fit(_rows(given), [label for _, label, _ in given])
+    return {name: round(100 * float(w)) for name, w in zip(ending.WEIGHTS, model.coef_[0], strict=True)}
+
+
+def _rows(given: list[tuple[str, bool, list[int]]]) -> Any:
+    width = len(ending.WEIGHTS)
+    return np.array([seen + [0] * (width - len(seen)) for _, _, seen in given]) / 100
+
+
+def tell_endings() -> None:
+    """Prints what the weights of ending.py are worth on authors that were left out, at each look; and the weights."""
+    given = endings()
+    scores: dict[int, list[tuple[int, bool]]] = {}
+    for author in sorted({author for author, _, _ in given}):
+        weights = fit_endings([one for one in given if one[0] != author])
+        for _, label, seen in (one for one in given if one[0] == author):
+            worth = sum(w * value for w, value in zip(weights.values(), seen, strict=False)) // 100
+            scores.setdefault(len(seen), []).append((worth, label))
+    for looked, rows in sorted(scores.items()):
+        values, labels = [value for value, _ in rows], [label for _, label in rows]
+        area = roc_auc_score(labels, values)
+        print(f"endings, {looked} seen: area under the curve {area:.3f}, {sum(labels)} of {len(rows)}")
+        for precision in (0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2):
+            threshold, p, recall = best(values, labels, precision)
+            print(f"  from {threshold:>5} on: P {p:.2f} R {recall:.2f}")
+        print("  reliability", [(f"{a:.2f}", f"{b:.2f}", n) for a, b, n in reliability(values, labels)])
+    print(fit_endings(given))
+
+
+def main() -> None:
+    """Prints what the weights are worth; writes them with --write, and prints those of ending.py with --endings."""
+    if "--endings" in sys.argv:
+        tell_endings()
+        return
+    for act, strength in STRENGTH.items():
+        given = examples(act)
+        scores = crossed(given, strength)
+        rows = [(s, e.label) for s, e in zip(scores, given, strict=True) if not e.group.startswith("sentences")]
+        values, labels = [s for s, _ in rows], [label for _, label in rows]
+        print(f"{act}: area under the curve {roc_auc_score(labels, values):.3f}, {sum(labels)} of {len(labels)}")
+        if act == "ends":
+            for precision in (0.7, 0.6, 0.5, 0.4, 0.3, 0.2):
+                threshold, p, recall = best(values, labels, precision)
+                print(f"  from {threshold:>5} on: P {p:.2f} R {recall:.2f}")
+        print("  reliability", [(f"{a:.2f}", f"{b:.2f}", n) for a, b, n in reliability(values, labels)])
+    if "--write" in sys.argv:
+        write(PATH, VERSION, {act: fit(examples(act), strength) for act, strength in STRENGTH.items()})
+
+
+if __name__ == "__main__":
+    main()

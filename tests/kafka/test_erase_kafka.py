@@ -1,0 +1,296 @@
+"""Erasure from a log on Kafka: what is erased is on no topic and in no byte of a home, turns are taken meanwhile and
+none is lost, and a process that is killed at any step leaves the old log or the new one."""
+
+from __future__ import annotations
+
+import asyncio
+import multiprocessing
+import os
+import random
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+from threading import Event, Thread
+from typing import Any
+
+import pytest
+from aiokafka import AIOKafkaConsumer, TopicPartition
+from aiokafka.admin import NewTopic
+
+from processors import PROCESSORS
+from streams.core.events import ErasureRecorded, Outside, TurnRecorded, decode
+from streams.logs.copies import receipts
+from streams.logs.kafka import log as kafka_log
+from streams.logs.kafka.connection import Connection, admin, run, started
+from streams.logs.kafka.erasable import ErasableKafkaLog
+from streams.logs.kafka.log import KafkaLog
+from streams.logs.kafka.moves import Moving
+from streams.logs.kafka.topics import READER
+from streams.logs.log import Duplicate, Refused, Stored
+from streams.runtime.erasure import erasing
+from streams.runtime.erasure.audit import Audit
+from streams.runtime.erasure.copying import Copying
+from streams.runtime.erasure.selection import Selection
+from streams.runtime.home import Home
+from streams.runtime.home.server import serve
+from tests.kafka.crew import Crew
+from tests.kafka.hands import Hands, folded
+from tests.kafka.messages import Message, produce
+from tests.test_erase import MANY, expected, found_in, mark, marked
+
+Talk = Callable[[int], list[Outside]]
+
+
+@pytest.fixture
+def crew(connection: Connection, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Crew]:
+    """A log of two partitions, and workers that are started later; the environment names it."""
+    monkeypatch.setenv("MNEMOLOG_KAFKA", connection.servers)
+    monkeypatch.setenv("MNEMOLOG_KAFKA_PREFIX", connection.prefix)
+    monkeypatch.setenv("MNEMOLOG_HOME", str(tmp_path / "home"))
+    with Crew(connection, tmp_path) as made:
+        yield made
+
+
+def said(talk: Talk, count: int) -> list[Outside]:
+    """Talk with words and ids that are nowhere else, in two spaces that lie in different partitions."""
+    rng = random.Random(7)
+    return [replace(e, space=space) for space in ("team-0", "team-2") for e in marked(talk(count), rng)]
+
+
+def on_brokers(connection: Connection, needles: set[str]) -> set[str]:
+    """The topics, of any log of this test, in which ids or words stand."""
+
+    async def look() -> set[str]:
+        found: set[str] = set()
+        async with admin(connection) as client:
+            mine = [t for t in await client.describe_topics() if t["topic"].startswith(f"{connection.prefix}.")]
+        how = connection.client() | READER | {"isolation_level": "read_uncommitted"}
+        async with started(AIOKafkaConsumer(**how)) as consumer:
+            for topic in mine:
+                places = [TopicPartition(topic["topic"], p) for p in range(len(topic["partitions"]))]
+                ends = await consumer.end_offsets(places)
+                consumer.assign(places)
+                await consumer.seek_to_beginning()
+                while any([await consumer.position(place) < end for place, end in ends.items()]):
+                    for messages in (await consumer.getmany(timeout_ms=200)).values():
+                        for m in messages:
+                            bytes_ = b"\n".join([m.key or b"", m.value or b"", *(v for _, v in m.headers if v)])
+                            if any(needle.encode() in bytes_ for needle in needles):
+                                found.add(topic["topic"])
+        return found
+
+    return run(connection, look())
+
+
+def ids_in(log: KafkaLog) -> set[str]:
+    found = (decode(r.type, r.value) for p in range(log.partitions) for r in log.read(p, 0))
+    return {event.id for event in found if not isinstance(event, ErasureRecorded)}
+
+
+def needles(events: list[Outside], gone: set[str]) -> set[str]:
+    """Words that only what goes said."""
+    kept = b"\n".join(repr(event).encode() for event in events if event.id not in gone)
+    return {word for id_ in gone for word in mark(id_).split() if word.encode() not in kept}
+
+
+def chosen(events: list[Outside]) -> tuple[Selection, set[str]]:
+    """What is erased: the turns of an agent, over all spaces."""
+    turns = [event for event in events if isinstance(event, TurnRecorded)]
+    return Selection(agent="agent1"), expected(events, {turn.id for turn in turns if turn.agent == "agent1"})
+
+
+def is_erased(home: Home, events: list[Outside], gone: set[str]) -> None:
+    """Whether nothing is left of what went, wherever it was."""
+    log = home.log
+    assert isinstance(log, ErasableKafkaLog)
+    assert "." in log.connection.prefix
+    assert {event.id for event in events} - ids_in(log) == gone
+    assert len(receipts(log)) == 1
+    assert log.strays() == []
+    root = replace(log.connection, prefix=log.names.root)
+    assert needles(events, gone)
+    assert on_brokers(root, needles(events, gone)) == set()
+    assert found_in(home.path, needles(events, gone)) == []
+    assert [check for check in Audit(home).checks() if check.status == "failed"] == []
+
+
+def test_what_is_erased_is_on_no_topic_while_turns_are_taken_and_none_is_lost(crew: Crew, talk: Talk) -> None:
+    events = said(talk, 60)
+    selection, gone = chosen(events)
+    assert all(isinstance(one, Stored) for one in crew.log.append(events))
+    crew.start(store="disk")
+    crew.folded()
+    home, other = Home(crew.folder / "home", PROCESSORS), Home(crew.folder / "other", PROCESSORS)
+    other.ask("digest")
+    assert on_brokers(crew.connection, needles(events, gone)), "it would be found"
+    with (crew.folder / "projector.log").open("ab") as told:
+        command = [sys.executable, "-m", "streams.gateways.cli", "project"]
+        projector = subprocess.Popen(command, stderr=told, stdout=told)
+    acknowledged: list[str] = []
+    over = Event()
+
+    def feed() -> None:
+        while not over.is_set():
+            turn = TurnRecorded("team-1", f"fed-{len(acknowledged)}", -1, "fed", "feeder", "user", "one more turn")
+            (outcome,) = crew.log.append([turn])
+            assert isinstance(outcome, (Stored, Duplicate)), outcome
+            acknowledged.append(turn.id)
+
+    feeder = Thread(target=feed)
+    feeder.start()
+    try:
+        while not (home.folder.socket.exists() and len(acknowledged) > 5):
+            assert projector.poll() is None
+        with erasing(home) as erase_from:
+            assert erase_from(selection).carry_out() == []
+        counted = len(acknowledged)
+        while len(acknowledged) < counted + 5:
+            assert feeder.is_alive()
+        over.set()
+        feeder.join()
+        assert set(acknowledged) <= ids_in(crew.log), "no acknowledged turn is lost"
+        home.after = ",".join(f"{p}:{end - 1}" for p, end in crew.log.ends().items() if end)
+        with closing(KafkaLog(crew.connection)) as log:
+            assert home.ask("digest") == other.ask("digest") == folded(log, crew.folder)
+        assert projector.poll() is None
+        assert [worker.poll() for worker in crew.workers] == [None]
+        turn = next(event for event in events if event.id in gone and isinstance(event, TurnRecorded))
+        (outcome,) = crew.log.append([turn])
+        assert isinstance(outcome, Refused)
+        assert outcome.erased, "what is fed again does not come back"
+    finally:
+        over.set()
+        projector.terminate()
+        projector.wait(30)
+    for worker in [*crew.workers]:
+        crew.stop(worker)
+    is_erased(home, events, gone)
+    assert found_in(other.path, needles(events, gone)) == [], "another home of the log follows"
+    home.close()
+    other.close()
+
+
+# -- accidents ---------------------------------------------------------------------------------------------------------
+
+STEPS: list[tuple[type, str, str]] = [
+    (Moving, "order", "the copy's topics are made"),
+    (Copying, "state", "live is folded from the copy"),
+    (Moving, "seal", "the log takes nothing more"),
+    (KafkaLog, "append", "the receipt stands in the copy"),
+    (Moving, "move", "the log is moved"),
+    (ErasableKafkaLog, "_renew", "the home is of the new log"),
+    (Moving, "_delete", "the old topics are deleted"),
+]
+"""A method, and what is so when it returned: there the process is killed."""
+MOVED = 4
+"""The step from which on the erasure stands."""
+FEW = (0, 3, 4, 6)
+"""Tried always; `make accidents` tries all."""
+PROCESSES = multiprocessing.get_context("forkserver")
+PROCESSES.set_forkserver_preload(["tests.kafka.test_erase_kafka"])
+
+
+def dying(step: int, environment: dict[str, str]) -> None:
+    """Has this process be killed at a step."""
+    os.environ.update(environment)
+    owner, name, _ = STEPS[step]
+    method: Any = getattr(owner, name)
+
+    def die(*given: Any, **more: Any) -> Any:
+        method(*given, **more)
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    async def die_async(*given: Any) -> Any:
+        await method(*given)
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    setattr(owner, name, die_async if asyncio.iscoroutinefunction(method) else die)
+
+
+def erase_until(path: Path, selection: Selection, step: int, environment: dict[str, str]) -> None:
+    """Erases, and is killed at a step."""
+    dying(step, environment)
+    with erasing(Home(path, PROCESSORS)) as erase_from:
+        erase_from(selection).carry_out()
+
+
+def serve_until(path: Path, step: int, environment: dict[str, str]) -> None:
+    """Holds a home's live, and is killed at a step of what it is asked to do."""
+    dying(step, environment)
+    serve(Home(path, PROCESSORS), lambda: False)
+
+
+def begun(target: Callable[..., None], *given: object) -> multiprocessing.process.BaseProcess:
+    environment = {key: said for key, said in os.environ.items() if key.startswith("MNEMOLOG_")}
+    process = PROCESSES.Process(target=target, args=(*given, environment), daemon=True)
+    process.start()
+    return process
+
+
+async def made(topic: str) -> None:
+    async with admin(Connection(os.environ["MNEMOLOG_KAFKA"])) as client:
+        await client.create_topics([NewTopic(topic, 1, 1)])
+
+
+def test_a_holder_of_live_that_dies_when_the_log_is_moved_leaves_an_erasure(crew: Crew, talk: Talk) -> None:
+    events = said(talk, 40)
+    selection, gone = chosen(events)
+    crew.log.append(events)
+    Hands(crew.log, together=True).make()
+    home = Home(crew.folder / "home", PROCESSORS)
+    server = begun(serve_until, home.path, MOVED)
+    while not home.folder.socket.exists():
+        assert server.is_alive()
+    with erasing(home) as erase_from:
+        assert erase_from(selection).carry_out() == []
+    server.join(60)
+    assert server.exitcode == -signal.SIGKILL
+    is_erased(home, events, gone)
+    alone = needles(events, gone)
+    said_by = [event for event in events if isinstance(event, TurnRecorded) and event.agent == "agent1"]
+    turn = next(event for event in said_by if alone.issuperset(mark(event.id).split()))
+    crew.log.follow()
+    produce(crew.log.connection, [Message(b"team-0", turn.content.encode())])
+    run(crew.connection, made(crew.names.turns))
+    failed = {check.check for check in Audit(home).checks() if check.status == "failed"}
+    assert failed == {"topics", "old topics"}, "an audit finds what was put back"
+    home.close()
+
+
+@pytest.mark.parametrize("step", range(len(STEPS)) if MANY else FEW, ids=lambda step: STEPS[step][2].replace(" ", "-"))
+def test_a_process_that_is_killed_leaves_the_old_log_or_the_new_one(
+    crew: Crew, talk: Talk, step: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(kafka_log, "HALTED", 0.5)
+    events = said(talk, 40)
+    selection, gone = chosen(events)
+    crew.log.append(events)
+    Hands(crew.log, together=True).make()
+    home = Home(crew.folder / "home", PROCESSORS)
+    before = home.ask("digest")
+    home.close()
+    process = begun(erase_until, home.path, selection, step)
+    process.join(120)
+    assert process.exitcode == -signal.SIGKILL
+    late = TurnRecorded("team-1", "late", -1, "late", "feeder", "user", "one more turn")
+    assert isinstance(crew.log.append([late])[0], Stored), "turns are taken, whatever died"
+    events.append(late)
+    with closing(KafkaLog(crew.connection, home.path)) as log:
+        Hands(log, together=True).make()
+    home = Home(home.path, PROCESSORS)
+    if step < MOVED:
+        assert receipts(home.log) == []
+        assert home.ask("digest") != before, "it goes on"
+        assert ids_in(crew.log) == {event.id for event in events}
+        with erasing(home) as erase_from:
+            assert erase_from(selection).carry_out() == []
+        with closing(KafkaLog(crew.connection, home.path)) as log:
+            Hands(log, together=True).make()
+    with closing(KafkaLog(crew.connection)) as log:
+        assert home.ask("digest") == folded(log, crew.folder)
+    is_erased(home, events, gone)
+    home.close()
