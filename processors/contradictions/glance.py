@@ -25,6 +25,9 @@ whether it states something plainly, so that its clauses can be compared. Of two
 CHANGES, STATES, TELLS = map(WEIGHTS.acts.index, ("changes", "states", "tells"))
 doubt = WEIGHTS.only("doubt")
 """The score of a pair of turns for `doubt`."""
+ALIKE = Learned.load(__package__, "alike.json")
+"""The same of `doubt` where alike words count: what that tells is one signal more, and other weights go with it."""
+doubt_alike = ALIKE.only("doubt")
 MAY_CHANGE = -200
 """The score of `changes` from which on it is asked what a turn changes: about 90 % of those that do."""
 
@@ -56,7 +59,7 @@ def _step(value: int, step: int, least: int, most: int) -> int:
 
 def doubt_signals(changes: int, new: Statement, meant: Meant) -> list[str]:
     """What is seen of a turn and a statement that it may change."""
-    old, worth, behind, rare = meant
+    old, worth, behind, rare, alike = meant
     apart = min(new.number - old.number, 255).bit_length()
     kinds = [kind for kind in new.kinds if kind in old.kinds]
     change, near = _step(changes, 60, -5, 2), _step(worth, 4, 0, 9)
@@ -66,5 +69,5 @@ def doubt_signals(changes: int, new: Statement, meant: Meant) -> list[str]:
         f"apart:{apart} {new.session == old.session}", f"apart:{apart} changes:{change}",
         f"states:{_step(old.states, 50, -10, 0)}", f"one:{new.who == old.who}", f"asked:{'?' in old.text}",
         f"words:{len(old.words).bit_length()}", *[f"both:{kind}" for kind in kinds],
-        f"kinds:{min(len(kinds), 2)} {bool(new.kinds)} {bool(old.kinds)} {min(rare, 2)}",
+        f"kinds:{min(len(kinds), 2)} {bool(new.kinds)} {bool(old.kinds)} {min(rare, 2)}", *alike,
     ]  # fmt: skip

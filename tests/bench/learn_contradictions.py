@@ -1,6 +1,6 @@
 """Learns the weights by which contradictions decide (processors/contradictions/weights.json).
 
-    python -m tests.bench.learn_contradictions [--write]
+    python -m tests.bench.learn_contradictions [--alike] [--write]
 
 Of turns, by what a glance sees of them: `changes` whether one takes another's place, `states` whether its own place is
 taken, `tells` whether it takes part in a sequence of the tests, where things are told plainly. Of pairs, as the index
@@ -9,6 +9,7 @@ finds them while a conversation is folded: `doubt` of a turn that may change som
 turn takes whose place; from the sequences of the tests that may be learned from; and from friends' chats (LoCoMo),
 where next to nothing is taken back. What pairs are learned from is what weights of turns say that did not see them.
 What is printed is crossed: of each author, set and chat by weights that never saw it. HELD is never learned from.
+With --alike, alike words count for doubts, too, whose weights are then those of alike.json.
 """
 
 from __future__ import annotations
@@ -35,6 +36,7 @@ from tests.bench.voices import conversations, marked
 from tests.processors import contradiction_sequences as sets
 
 WEIGHTS = Path(pairs.__file__).with_name("weights.json")
+WITH_ALIKE = WEIGHTS.with_name("alike.json")
 LEARNED, HELD = ("FIRST", "MORE", "VARIED", "FRESH", "PLAIN"), ("HELD_OUT", "FRESH_HELD")
 BEFORE = 150
 """Turns of a chat that stand before each sequence a second time, told in as many sessions: so that what is rare in an
@@ -90,7 +92,7 @@ class Compared(NamedTuple):
     is_doubt: bool
 
 
-def walk(number: int, talk: Talk, scores: Scores) -> Iterator[Compared]:
+def walk(number: int, talk: Talk, scores: Scores, alike: bool) -> Iterator[Compared]:
     """What the index brings together while turns come in, in a space in which something was said before."""
     known = Index()
     for statement in talk.before:
@@ -108,7 +110,8 @@ def walk(number: int, talk: Talk, scores: Scores) -> Iterator[Compared]:
         shared = known.shared(words)
         found: list[tuple[Statement, list[list[str]], bool]] = []
         if changes > MAY_CHANGE and not talk.before:
-            for one in known.meant(shared, new, text.names):
+            meant = known.meant(shared, new, text.names)
+            for one in known.alike(new, meant) if alike else meant:
                 found.append((one.statement, [doubt_signals(changes, new, one)], True))
         if tells > 0:
             of_words = pairs.words_seen(said)
@@ -248,7 +251,7 @@ def apart(given: Sequence[Source]) -> list[tuple[list[Source], list[Source]]]:
     return [(group, [s for s in given if s not in group and s.name not in HELD]) for group in groups]
 
 
-def crossed(given: Sequence[Source]) -> tuple[dict[str, list[Compared]], dict[str, list[int]]]:
+def crossed(given: Sequence[Source], alike: bool = False) -> tuple[dict[str, list[Compared]], dict[str, list[int]]]:
     """Of each source the pairs, and what weights that never saw it say of them."""
     scores: Scores = {}
     for group, rest in apart(given):
@@ -256,7 +259,7 @@ def crossed(given: Sequence[Source]) -> tuple[dict[str, list[Compared]], dict[st
         for turn in (turn for source in group for talk in source.talks for turn in talk.events):
             seen = glance(turn.content[:MAX_TEXT], turn.role)
             scores[turn.id] = [learning.score(weights, seen) for weights in told]
-    compared = {s.name: [one for n, talk in enumerate(s.talks) for one in walk(n, talk, scores)] for s in given}
+    compared = {s.name: [one for n, talk in enumerate(s.talks) for one in walk(n, talk, scores, alike)] for s in given}
     kinds = {source.name: source.kind for source in given}
     found: dict[str, list[int]] = {}
     for group, rest in apart(given):
@@ -316,11 +319,15 @@ def _line(
 def main() -> None:
     """Prints what was learned is worth; with --write, writes the weights learned of all."""
     given = sources()
-    compared, scores = crossed(given)
+    alike = "--alike" in sys.argv
+    compared, scores = crossed(given, alike)
     report(given, compared, scores)
     if "--write" in sys.argv:
         rest = [source for source in given if source.name not in HELD]
         mine = {source.name: compared[source.name] for source in rest}
+        if alike:
+            learning.write(WITH_ALIKE, 1, {"doubt": of_doubts(mine)})
+            return
         found = {act: of_turns(rest, act) for act in TOLD}
         found["doubt"] = of_doubts(mine)
         found["replaces"] = of_pairs(mine, {source.name: source.kind for source in rest})
