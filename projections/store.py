@@ -56,7 +56,7 @@ SETTINGS: dict[str, Any] = {
 }
 
 WRITER_SETTINGS: dict[str, Any] = SETTINGS | {
-    "memory_limit": "1GB",  # a fold of any length; left alone, DuckDB keeps up to 80 % of the machine's memory
+    "memory_limit": "256MB",  # most of it holds blocks of the file, as many as there is room for
 }
 
 READER_SETTINGS: dict[str, Any] = SETTINGS | {"memory_limit": "2GB"}
