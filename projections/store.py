@@ -418,7 +418,7 @@ class Store:
             "SELECT block_size, total_blocks, free_blocks FROM pragma_database_size()"
         ).fetchall()
         block, total, free = sizes[0]
-        return total > SMALL and block * free + self._added_bytes > SPARSE * block * total
+        return bool(total > SMALL and block * free + self._added_bytes > SPARSE * block * total)
 
     def close(self) -> None:
         """Closes the file."""
