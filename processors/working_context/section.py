@@ -27,6 +27,15 @@ class EntriesParams(Params):
     fade: float = param(0.95, "factor per turn", "older turns serve less: the 14th half as much", gt=0, le=1)
 
 
+class FiguresParams(Params):
+    """Of which turns ids, dates and amounts are told."""
+
+    topic: int = param(12, "tokens", "enough to tell efforts apart", ge=3)
+    turns: int = param(
+        40, "turns", "of an effort, the newest: what is older was told again where it still counts", ge=1
+    )
+
+
 class ConcludedParams(Params):
     """How conclusions are shown."""
 
@@ -101,6 +110,17 @@ def entries(params: WorkingContextParams, own: EntriesParams, ask: Ask, read: Re
             yield Piece("", "a turn of it", worth, turn=turn.position, under=one.effort)
 
 
+def figures(params: WorkingContextParams, own: FiguresParams, ask: Ask, read: Reader) -> Iterator[Piece]:
+    """The ids, dates and amounts that were told of each open effort, for the next call or answer."""
+    for one in _read(ask, read, True):
+        newest = read.turns(read.members("efforts", one.effort, own.turns).newest)
+        told = sorted((turn.position for turn in newest.values()), reverse=True)
+        yield Piece(
+            f"{one.effort} figures", "said of an effort in context", one.score,
+            f"- {_topic(one, own.topic)} [{one.effort}]:", figures=told, needed=True,
+        )  # fmt: skip
+
+
 def _heading(own: EntriesParams, one: _Effort, count: int, last_at: int) -> str:
     facts = [f"{count} turn{'s' * (count != 1)}"]
     if last_at:
@@ -149,4 +169,5 @@ def concluded(params: WorkingContextParams, own: ConcludedParams, ask: Ask, read
 SECTIONS = (
     Section("concluded", 30, "Concluded, and referred to lately", ConcludedParams, concluded),
     Section("entries", 40, "What is being worked on, most relevant first", EntriesParams, entries),
+    Section("figures", 42, "Ids, dates and amounts said of it", FiguresParams, figures),
 )

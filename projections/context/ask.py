@@ -31,11 +31,12 @@ def _composed(
     without: Collection[str],
     alone: str,
     ids: Sequence[str],
+    explain: bool,
 ) -> Composed:
     """What is shown; of a window where one is to be shown `alone`, only what is behind `ids` where there are any."""
     recall = source.sight.recall
     params = recall.params
-    offers: list[Offer] = [(RECENT, None), (recalled(source.sight, cue), None)]
+    offers: list[Offer] = [(RECENT, None), (recalled(source.sight, cue, explain), None)]
     offers += [(section, params[p.name]) for p in recall.processors for section in p.read_model.sections]
     if ids:
         offers = [(details_of(source, ids), None)]
@@ -80,7 +81,7 @@ def context(
     newest = [turn.position for turn in islice(source.reader(RECENT).session(), AHEAD)]
     said = source.words(newest)
     cue = cue_of(cast(RecalledParams, params["context.recalled"]), [said[at] for at in newest if at in said], question)
-    composed = _composed(source, cue, budget, without, window, details)
+    composed = _composed(source, cue, budget, without, window, details, explain)
     rendered = render(composed)
     found = rendered.data | {"text": rendered.text, "messages": rendered.messages}
     shown = _best(composed.shown("details" if details else "recalled"))

@@ -11,6 +11,7 @@ The result is a pure function of the memory, the position, the session, the budg
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
@@ -20,6 +21,7 @@ from projections.context.turns import Turn, words
 from streams.core.events import iso
 from streams.core.params import Params
 from streams.core.section import Ask, Piece, Reader, Section, offsets, quoted
+from streams.core.text.terms import tokens
 from streams.core.text.within import cost
 
 
@@ -110,13 +112,37 @@ def _written(
 ) -> Choice | None:
     """A piece as it is written; None for a turn that is not in the memory."""
     if piece.turn < 0:
-        return Choice(section, piece, piece.text, cost(piece.text))
+        text = piece.text
+        if piece.figures:
+            limit = min(params.figures, int(budget * params.tight))
+            told = _figures([turns[at] for at in piece.figures if at in turns], limit - cost(text))
+            if not told:
+                return None
+            text = f"{text} {told}"
+        return Choice(section, piece, text, cost(text))
     turn = turns.get(piece.turn)
     if turn is None:
         return None
     share = params.newest if piece.needed and piece.worth >= 1 else params.turn
     line, said, price = _shown(turn, max(int(budget * share), 8), section.place >= OWN, params)
     return Choice(section, piece, line, price, said)
+
+
+def _figures(turns: Sequence[Turn], room: int) -> str:
+    """The ids, dates and amounts that some turns tell, the newest turn first: those that most of them tell, within
+    `room` tokens, in the order in which they were told last."""
+    told = Counter(figure for turn in turns for figure in turn.figures)
+    chosen = set[str]()
+    for figure in sorted(told, key=lambda figure: -told[figure] * min(len(figure), LONG)):
+        room -= tokens(figure)
+        if room < 0:
+            break
+        chosen.add(figure)
+    return ", ".join(figure for figure in told if figure in chosen)
+
+
+LONG = 8
+"""Characters of an id or a date; a shorter one is as likely a mere number."""
 
 
 def _shown(turn: Turn, limit: int, own: bool, params: ContextParams, whole: bool = False) -> tuple[str, str, int]:
@@ -164,9 +190,8 @@ class _Packing:
         """Takes what is needed, then what is worth most per token."""
         params = self.composed.params
         needed = sorted((c for c in self.composed.choices if c.piece.needed), key=lambda c: -c.piece.worth)
-        spare = self.room - int(self.room * params.needed)
-        for first, choice in enumerate(needed):
-            self._take(choice, "needed", 0 if first == 0 else spare)
+        for choice in needed:
+            self._take(choice, "needed")
         rest = [c for c in self.composed.choices if not c.taken]
         # Why by place last: among equals what stands later in time serves more; sections are in order already.
         rest.sort(key=lambda c: -c.piece.worth / (c.cost + params.overhead))
@@ -174,7 +199,7 @@ class _Packing:
             if choice.piece.worth < params.least:
                 choice.why = "serves too little"
             else:
-                self._take(choice, "worth it", 0)
+                self._take(choice, "worth it")
         self._widen()
         self.composed.left = self.room
 
@@ -191,8 +216,8 @@ class _Packing:
                     self.room -= price - choice.cost
                     choice.line, choice.words, choice.cost = line, said, price
 
-    def _take(self, choice: Choice, why: str, spare: int) -> None:
-        """Takes a piece, and what it stands below, where they fit and leave `spare` tokens."""
+    def _take(self, choice: Choice, why: str) -> None:
+        """Takes a piece, and what it stands below, where they fit."""
         piece, composed = choice.piece, self.composed
         if {piece.turn, piece.says} & self._turns.keys() or (piece.id and piece.id in self._ids):
             choice.why = "shown already"
@@ -208,7 +233,7 @@ class _Packing:
         price = sum(one.cost for one in group)
         if choice.section.name not in composed.headings:
             price += cost(f"## {choice.section.heading}")
-        if price > self.room - spare:
+        if price > self.room:
             choice.why = "no room"
             return
         self.room -= price

@@ -12,22 +12,31 @@ class ContextParams(Params):
 
     budget: int = param(4000, "tokens", "quality holds at about this size whatever the length", CCM, ge=0)
     least: float = param(0.05, "worth", "what serves less is left out though there is room", ge=0, le=1)
-    overhead: int = param(16, "tokens", "added to a cost where worth is weighed by it: short is not yet good", ge=0)
-    needed: float = param(0.6, "share", "of what comes first whatever else there is, the turn itself apart", ge=0, le=1)
+    overhead: int = param(60, "tokens", "added to a cost where worth is weighed by it: short is not yet good", ge=0)
     turn: float = param(0.125, "share", "a longer turn shows its head and tail: eight turns at least fit", gt=0, le=1)
     newest: float = param(0.25, "share", "the same for the turn that is to be answered", gt=0, le=1)
     tool: int = param(48, "tokens", "a tool's output is condensed: its beginning and its end tell how it went", ge=8)
     whole: float = param(0.2, "worth", "a tool's output is shown beyond its ends where it serves this and fits", ge=0)
+    figures: int = param(160, "tokens", "ids, dates and amounts of an effort: what the next call needs", ge=0)
+    tight: float = param(0.18, "share", "the same where the budget is small: those of four efforts fit", ge=0, le=1)
     head: float = param(0.67, "share of what is shown", "how much of an oversize turn is its beginning", ge=0, le=1)
 
 
 class RecalledParams(Params):
-    """How much of what recall finds for the turn to be answered is shown."""
+    """How much of what recall finds for the turn to be answered is shown, and what speaks for its asking at all.
+
+    Weights are in log odds, learned by tests/bench/learn_calls.py.
+    """
 
     most: int = param(60, "turns", "looked at; more would not fit", ge=0, le=200)
-    least: float = param(0.3, "share of the best score", "what answers much less lies only near", ge=0, le=1)
-    sure: float = param(0.25, "share", "of a full answer's score: from here on a best hit is worth all", gt=0, le=1)
-    faint: float = param(0.1, "share", "of it: a best hit below has met by chance; nothing is shown", ge=0, le=1)
+    least: float = param(0.3, "worth", "what answers much less than the best, or a turn that hardly asks", ge=0, le=1)
+    even: float = param(0.5, "likelihood", "a turn as likely to call for memory as not is given all", gt=0, le=1)
+    held: float = param(3.9, "log odds", "of the rarest word, where a hit holds it; less as it is less rare", ge=0)
+    unheard: float = param(1.5, "log odds", "against, for each word that tells and that nobody said", ge=0)
+    match: float = param(1.5, "log odds", "of a best hit that scores as one holding the rarest word alone", ge=0)
+    named: float = param(4.8, "log odds", "where one who spoke is named", ge=0)
+    talk: float = param(2.9, "log odds", "where it asks for what was said or decided", ge=0)
+    doubt: float = param(4.3, "log odds", "against, to begin with: most that is said calls for nothing", ge=0)
     short: int = param(3, "terms", "a turn with fewer is read with what was said before it", ge=0)
     beside: float = param(0.5, "factor", "the turn before one that answers makes it understandable", ge=0, le=1)
 
@@ -36,6 +45,6 @@ class RecentParams(Params):
     """How much of the session's own talk is shown as it was said."""
 
     exchanges: int = param(10, "user turns", "the ambient window", CCM, ge=0)
-    first: int = param(2, "user turns", "come first: no answer fits the talk without them", ge=0)
+    first: int = param(1, "user turns", "come first: the exchange in hand", ge=0)
     fade: float = param(0.9, "factor per exchange", "what was said seven exchanges ago serves half as much", gt=0, le=1)
     last: int = param(12, "turns", "shown as they were said where a window of a fixed length is asked for", ge=1)

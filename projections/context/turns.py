@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import orjson
@@ -22,7 +24,12 @@ WHERE t.space = $space
 """
 
 
-@dataclass(slots=True)
+READ = 8_000
+"""Characters of a turn in which figures are looked for."""
+_FIGURE = re.compile(r"[^\W\d]*\d(?:[\w.:,/@#+-]{0,60}\w)?")
+
+
+@dataclass
 class Turn:
     """A turn that may be shown."""
 
@@ -39,6 +46,12 @@ class Turn:
     """The tools it calls: name, and arguments as JSON."""
     written: dict[tuple[Any, ...], tuple[str, str, int]] = field(default_factory=dict)
     """What was worked out of how it is shown."""
+
+    @cached_property
+    def figures(self) -> list[str]:
+        """Ids, dates and amounts that it says, or calls a tool with: words with digits, once each, in their order."""
+        said = " ".join((self.content, *(given for _, given in self.calls)))
+        return list(dict.fromkeys(found for found in _FIGURE.findall(said[:READ]) if len(found) > 2))
 
     @property
     def speaker(self) -> str:

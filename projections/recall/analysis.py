@@ -200,5 +200,7 @@ def _alike() -> dict[str, tuple[str, ...]]:
     return {term: tuple(other for other in group if other != term) for term, group in found.items()}
 
 
+TALK = frozenset(term for word in _TABLE["talk"].split() if (term := _term(word)))
+"""Terms that ask for what was said or decided."""
 ALIKE = _alike()
 """By term, the terms that may stand for it."""

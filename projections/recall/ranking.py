@@ -178,7 +178,7 @@ def _ranked(
     k, spare = count
     if space.seen <= 0 or k <= 0:
         return []
-    named = _named(space, query)
+    named = speakers_in(space, query)
     terms = _terms(space, query, params, named)
     told = _told(space, query, params, now)
     view = _view(space, params, terms, told, among)
@@ -193,7 +193,7 @@ def _ranked(
     return _hits(scores, relevance, best, count, params.share, liveliness)
 
 
-def _named(space: Space, query: Query) -> dict[str, list[int]]:
+def speakers_in(space: Space, query: Query) -> dict[str, list[int]]:
     """The speakers whom a question names, by word, in order. Who is named for a role is not meant by its name."""
     found: dict[str, list[int]] = {}
     for word in query.words:
@@ -202,7 +202,8 @@ def _named(space: Space, query: Query) -> dict[str, list[int]]:
     return found
 
 
-def _idf(documents: int, holding: int) -> float:
+def rareness(documents: int, holding: int) -> float:
+    """The idf of a term that so many documents of so many hold."""
     return log(1 + max(0.0, documents - holding + 0.5) / (holding + 0.5))
 
 
@@ -213,7 +214,7 @@ def _terms(space: Space, query: Query, params: RecallParams, named: dict[str, li
     for term in query.terms:
         documents, times = space.postings(term)
         counts = times.astype(np.float32)
-        idf = _idf(space.seen, len(documents))
+        idf = rareness(space.seen, len(documents))
         if params.alike and (space.seen <= params.dense or not len(documents)):
             documents, counts, idf = _with_alike(space, query, params, term, documents, counts, idf)
         if len(documents):
@@ -233,7 +234,7 @@ def _with_alike(
     order = np.argsort(held, kind="stable")
     times = np.concatenate([counts, *(np.float32(params.alike) * times for _, times in others)])[order]
     united, starts = _distinct(held[order])
-    return united, np.add.reduceat(times, starts), idf if len(documents) else _idf(space.seen, len(united))
+    return united, np.add.reduceat(times, starts), idf if len(documents) else rareness(space.seen, len(united))
 
 
 def _distinct(ascending: Ints) -> tuple[Ints, NDArray[np.intp]]:
@@ -255,7 +256,7 @@ def _told(space: Space, query: Query, params: RecallParams, now: int | None) -> 
         held[(at >= end + DAY) & (at < end + DAY + params.aftermath * DAY) & (held < 0.5)] = 0.5
         held[(at >= start) & (at < end + DAY)] = 1
     documents = np.flatnonzero(held).astype(np.int32)
-    return documents, held[documents], params.time * _idf(space.seen, len(documents))
+    return documents, held[documents], params.time * rareness(space.seen, len(documents))
 
 
 def _shown(space: Space, view: _View, kinds: Collection[int] | None) -> NDArray[np.bool_]:
@@ -438,7 +439,7 @@ def _sessions(space: Space, params: RecallParams, terms: list[_Term]) -> Floats:
     sums = sums.astype(np.float32)
     held = np.count_nonzero(sums, axis=1).tolist()
     worth = [
-        params.session * term.weight * (params.k1 + 1) * _idf(space.sessions, number)
+        params.session * term.weight * (params.k1 + 1) * rareness(space.sessions, number)
         for term, number in zip(terms, held, strict=True)
     ]
     found[:-1] = (np.array(worth, np.float32)[:, np.newaxis] * sums / (sums + norm)).sum(axis=0)
@@ -492,5 +493,5 @@ def _hits(
 def full_score(params: RecallParams, space: Space, terms: Sequence[str]) -> float:
     """What a turn that holds all terms of a message that the space knows scores by them at most, and one term more."""
     held = [len(space.postings(term)[0]) for term in terms]
-    idf = sum(_idf(space.seen, n) for n in held if n)
+    idf = sum(rareness(space.seen, n) for n in held if n)
     return (params.k1 + 1) * (idf + log(1 + space.seen))

@@ -1,9 +1,9 @@
 """What recall puts into a context: turns that answer the one to be answered, each with what makes it understandable.
 
-    worth = (score / best score) * (best score / (sure * score of a full answer)), the second factor at most 1
+    worth = (score / best score) * min(1, likelihood that the turn calls for memory / even)
 
-A full answer holds every word of the question that the space knows. Where even the best hit is faint beside that, what
-matched are words by chance, and nothing is shown. Source: cue-based retrieval, Cognitive Context Management 4.4.
+What is worth less than `least` is left out. So of what was found for a turn that hardly calls for it (see calls) only
+the very best is shown, or nothing. Source: cue-based retrieval, Cognitive Context Management 4.4.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from projections.context.params import RecalledParams
 from projections.context.turns import Turn
 from projections.recall.analysis import ask as read_question
 from projections.recall.answers import Sight
+from projections.recall.calls import likelihood, signs
 from projections.recall.held import Seen
 from projections.recall.kinds import TURN
 from projections.recall.question import Question
-from projections.recall.ranking import full_score
 from streams.core.section import Ask, Piece, Reader, Section
 
 NEWEST = 6
@@ -41,12 +41,12 @@ def cue_of(own: RecalledParams, newest: Sequence[Turn], question: str = "") -> C
     return Cue(text[-LONGEST:], frozenset(turn.position for turn in newest))
 
 
-def recalled(sight: Sight, cue: Cue) -> Section:
-    """The section over a memory."""
+def recalled(sight: Sight, cue: Cue, explain: bool = False) -> Section:
+    """The section over a memory; with `explain`, what it leaves out is offered, too, as worth nothing."""
 
     def pieces(_: None, own: RecalledParams, ask: Ask, read: Reader) -> Iterator[Piece]:
         if cue.text.strip() and own.most:
-            yield from _found(sight, own, ask, cue.text, cue.said)
+            yield from _found(sight, own, ask, cue.text, cue.said, explain)
 
     return Section("recalled", 50, "From earlier talk, what may answer this", RecalledParams, pieces)
 
@@ -62,7 +62,9 @@ def _words(own: RecalledParams, newest: Sequence[Turn]) -> str:
     return "\n".join(reversed(words[:2]))
 
 
-def _found(sight: Sight, own: RecalledParams, ask: Ask, cue: str, said: Collection[int]) -> Iterator[Piece]:
+def _found(
+    sight: Sight, own: RecalledParams, ask: Ask, cue: str, said: Collection[int], explain: bool
+) -> Iterator[Piece]:
     """What answers `cue`; turns at the offsets `said` are before the model's eyes anyway."""
     until = sight.until(ask.space)
     asked = Question(ask.space, cue, own.most, ["turn"], ask.session)
@@ -71,19 +73,23 @@ def _found(sight: Sight, own: RecalledParams, ask: Ask, cue: str, said: Collecti
     hits = [hit for hit in found if space.position(hit.document) not in said]
     if not hits:
         return
-    best = hits[0].score
-    strength = best / full_score(sight.recall.ranking, space, read_question(cue).terms)
-    if strength < own.faint:
-        return
-    worth = {
-        hit.document: hit.score / best * min(1.0, strength / own.sure) for hit in hits if hit.score >= own.least * best
-    }
-    pieces = {document: f"answers, {value:.2f}" for document, value in worth.items()}
-    for document, value in [*worth.items()]:
+    likely = likelihood(own, signs(sight.recall.ranking, space, read_question(cue), hits))
+    share = min(1.0, likely / own.even) / hits[0].score
+    worth = {hit.document: share * hit.score for hit in hits}
+    left = [document for document, value in worth.items() if value < own.least]
+    pieces = {document: f"answers, {value:.2f}" for document, value in worth.items() if value >= own.least}
+    for document in [*pieces]:
         before = _before(space, document)
-        if before >= 0 and before not in worth:
-            worth[before] = value * own.beside
+        value = worth[document] * own.beside
+        if before >= 0 and before not in pieces and value >= own.least:
+            worth[before] = value
             pieces[before] = "said before what answers"
+    if explain:
+        told = f"the turn calls for memory with a likelihood of {likely:.2f}"
+        for document in left:
+            if document not in pieces:
+                pieces[document] = f"answers too little, {worth[document]:.2f}; {told}"
+                worth[document] = 0.0
     for document in sorted(pieces):
         yield Piece("", pieces[document], worth[document], turn=space.position(document))
 

@@ -45,6 +45,8 @@ class Piece:
     """The id of the piece of its section below which it stands: it is shown only with that."""
     says: int = -1
     """Of a text: the offset of a turn that says it; where that is shown, the text is not. -1 for none."""
+    figures: Sequence[int] = ()
+    """Of a text: the offsets of turns whose ids, dates and amounts stand after it; not shown where there are none."""
     needed: bool = False
     """Whether it comes first, whatever it costs (within the section's share)."""
     data: Mapping[str, Any] = field(default_factory=dict)
@@ -130,8 +132,8 @@ class Section:
 
 
 def offsets(pieces: Sequence[Piece]) -> list[int]:
-    """The offsets of the turns that pieces show in their own words."""
-    return sorted({piece.turn for piece in pieces if piece.turn >= 0})
+    """The offsets of the turns that pieces show in their own words, or tell something of."""
+    return sorted({piece.turn for piece in pieces if piece.turn >= 0}.union(*(piece.figures for piece in pieces)))
 
 
 QUOTE = "\n  | "

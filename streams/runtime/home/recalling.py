@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from projections.asking import all_params
+from projections.asking import known_params
 from projections.recall.file import path_of
 from projections.store import Connection, View, known_by, read_meta, roomy
 from streams.core.errors import NoRoomError
@@ -63,7 +63,7 @@ class Recalling:
 
             stored = orjson.loads(read_meta(connection, "params"))
             processors = [p for p in self._home.processors if p.name in stored]
-            self._open = Recall.of(self._path, connection, processors, all_params(processors, stored))
+            self._open = Recall.of(self._path, connection, processors, known_params(processors, stored))
             self._check(self._open.index, connection)
         if self._view is None:
             self._open.index.catch_up(connection, self._home.progress)

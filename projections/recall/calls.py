@@ -1,0 +1,63 @@
+"""Does a turn call for memory? A judgement of its words and of what was found for them, as a likelihood.
+
+    log odds = held * (rarity of its telling words that one of the best hits holds, added up)
+             - unheard * (its telling words that nobody said)
+             + match * (best score / score of the rarest word)
+             + named, where it names one who spoke + talk, where it asks for what was said or decided
+             - doubt
+
+A word tells where it says something alone (see streams/core/text/commonness.py): a greeting and a word of thanks have
+none, whatever talk shares their words; a question about another world has some that nobody said. Rarity is the word's
+idf by that of a word nobody said, so that it is worth the same in a small space and in a great one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import exp
+from typing import NamedTuple
+
+import numpy as np
+
+from projections.context.params import RecalledParams
+from projections.recall.analysis import ALIKE, TALK, Query
+from projections.recall.ranking import Hit, RecallParams, rareness, speakers_in
+from projections.recall.space import Space
+from streams.core.text.commonness import LIGHT, rarity
+
+LOOKED = 5
+"""Hits that are looked at, the best."""
+
+
+class Signs(NamedTuple):
+    """What speaks for a turn's calling for memory, and against it."""
+
+    held: float
+    unheard: float
+    match: float
+    named: float
+    talk: float
+
+
+def signs(ranking: RecallParams, space: Space, query: Query, hits: Sequence[Hit]) -> Signs:
+    """What is seen of a turn and its hits, the best first, of which there are some."""
+    rarest = rareness(space.seen, 0)
+    names = {query.named_by[word] for word in speakers_in(space, query)}
+    best = np.array([hit.document for hit in hits[:LOOKED]])
+    held, unheard = np.zeros(len(best)), 0
+    for term in query.terms:
+        if term in names or term in TALK or rarity(term) == LIGHT:
+            continue
+        documents, _ = space.postings(term)
+        if len(documents):
+            held += np.isin(best, documents) * (rareness(space.seen, len(documents)) / rarest)
+        elif not any(len(space.postings(other)[0]) for other in ALIKE.get(term, ())):
+            unheard += 1
+    match = hits[0].score / ((ranking.k1 + 1) * rarest)
+    return Signs(float(held.max()), unheard, match, bool(names), not TALK.isdisjoint(query.terms))
+
+
+def likelihood(own: RecalledParams, seen: Signs) -> float:
+    """How likely it is that a turn calls for what was found for it."""
+    odds = own.held * seen.held - own.unheard * seen.unheard + own.match * seen.match
+    return 1 / (1 + exp(own.doubt - odds - own.named * seen.named - own.talk * seen.talk))
