@@ -53,7 +53,7 @@ def signs(ranking: RecallParams, space: Space, query: Query, hits: Sequence[Hit]
         if term in names or term in TALK or rarity(term) == LIGHT:
             continue
         documents, _ = space.postings(term)
-        count = len(documents) - np.count_nonzero(np.isin(documents, apart))
+        count = len(documents) - int(np.isin(documents, apart).sum())
         if count:
             held += np.isin(best, documents) * (rareness(seen, count) / rarest)
         elif not any(len(space.postings(other)[0]) for other in ALIKE.get(term, ())):
