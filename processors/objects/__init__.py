@@ -6,7 +6,8 @@
 
 A statement tells how somebody likes to be answered, a preference, role, goal, deadline, pattern (what recurs), belief,
 rule, or another fact. Speakers state of themselves ("I", "my", "we"); a sentence with the name of one object states of
-it, one that begins with "she" or "he" of the only person who was just spoken of. Names are those of the text features,
+it, one that begins with "she" or "he" of the only person who was just spoken of. Kept are those that a reader would
+understand without their turn and find worth keeping (see passages). Names are those of the text features,
 resolved within the space: a first name is its person's where only one has it, "Marta Lopez" is the Marta that is known
 where she is the only one. What is unsure stays apart. Kept of an object are the newest and strongest 12 statements of a
 kind; where a belief contradicts an older one (see contradictions), the older statement stands no longer.
@@ -19,29 +20,29 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from functools import cached_property
+from typing import Annotated, Any
 
 from processors.contradictions import BeliefContradicted, BeliefRestored
 from processors.objects.events import Kind, ObjectMentioned, ObjectStated, Says
+from processors.objects.passages import WORTH, Passage, Worth, cut, passages
 from processors.objects.reading import (
     LEADS,
     VALUES,
     Statement,
     bare_name,
     called,
-    cut,
     may_rule,
     people,
     rule,
     runs,
-    sentences,
     shows_people,
     written,
 )
 from processors.objects.reading import statement as read_statement
 from processors.objects.section import SECTIONS
 from streams.core.events import TurnRecorded, TurnRetracted
-from streams.core.params import Params, param
+from streams.core.params import Params, completed, param
 from streams.core.processor import RAW, Derived, Processor, Raw, State, derived_id, on, r6
 from streams.core.read_model import Group, Joins, Keep, read_model
 
@@ -57,10 +58,21 @@ class ObjectsParams(Params):
         12, "statements", "of an object that tell the same kind of thing: its record stays small", ge=1, le=16
     )
     turn: int = param(4, "objects", "named by one turn that are taken up, the first", ge=0, le=8)
-    own: int = param(3, "statements", "of one turn by its speaker, the strongest", ge=0, le=6)
+    own: int = param(3, "statements", "of one turn by its speaker, those worth most", ge=0, le=6)
     named: int = param(2, "times", "spoken of before a thing is told of; once is by the way", ge=1)
+    worth: Annotated[dict[str, int], completed(WORTH, "features")] = param(
+        WORTH, "points", "what is seen of a passage, and how much it speaks for keeping it",
+        source="logistic regression over sentences that were judged; see passages",
+    )  # fmt: skip
+    least: int = param(30, "points", "of a passage that is kept: less is often not understood, or tells nothing")
+    further: int = param(100, "points", "more, of each beyond the first that a turn tells of its speaker")
     known: float = param(0.6, "value 0..1", "of a relationship by being spoken of often", PAPER, ge=0, le=1)
     often: int = param(24, "mentions", "after which half of that is reached", ge=1)
+
+    @cached_property
+    def weighed(self) -> Worth:
+        """The points, of all that may be seen together."""
+        return Worth(self.worth)
 
 
 NAME, MOST_NAMES, NEAR, MEANT, TOLD = 48, 6, 6, 4, 24
@@ -306,29 +318,30 @@ def _same(reading: _Reading, meant: Sequence[str], run: str) -> bool:
 
 def _state(reading: _Reading, speaker: str, found: dict[str, list[str]], persons: Sequence[str]) -> None:
     """Keeps what the sentences of a turn state."""
-    turn, stated = reading.turn, Stated()
-    own: list[Statement] = []
+    turn, params, stated = reading.turn, reading.params, Stated()
     rules = may_rule(turn.content)
-    for sentence in sentences(turn.content):
-        if rules and (named := rule(sentence)):
+    if not (speaker or found or persons or rules):
+        return
+    own: list[tuple[int, Passage]] = []
+    for passage in passages(turn.content, params.weighed, len(persons) == 1):
+        if rules and (named := rule(passage.text)):
             id = reading.make(named, "knowledge", [named])
             reading.mention(id, "named")
-            reading.state_of(id, Statement(cut(sentence), "rule", 0.8, False, False), stated)
+            reading.state_of(id, Statement(cut(passage.text), "rule", 0.8), stated)
             continue
-        told = read_statement(sentence, bool(found or persons))
-        if told is None:
+        # Of whom it is: of one who was just spoken of, of who speaks, or of what is its subject.
+        about = [*persons] if passage.points and len(persons) == 1 else []
+        if not about and passage.mine:
+            own.append((passage.worth(params.weighed), passage))
             continue
-        about = [id for id, names in found.items() if id != speaker and _leads(sentence, names)]
-        if told.mine:
-            own.append(told)
-        elif len(about) == 1:
-            reading.state_of(about[0], told, stated)
-        elif told.points and len(persons) == 1:
-            reading.state_of(persons[0], told, stated)
+        about = about or [id for id, names in found.items() if id != speaker and _leads(passage.text, names)]
+        if len(about) == 1 and passage.worth(params.weighed, named=True) >= params.least:
+            reading.state_of(about[0], read_statement(passage), stated)
     if speaker:
-        own.sort(key=lambda told: -told.strength)
-        for told in own[: reading.params.own]:
-            reading.state_of(speaker, told, stated)
+        own.sort(key=lambda worth: -worth[0])
+        for place, (worth, passage) in enumerate(own[: params.own]):
+            if worth >= params.least + params.further * (place > 0):
+                reading.state_of(speaker, read_statement(passage), stated)
     if stated.places:
         reading.state.put(f"turn/{turn.id}", stated)
 
@@ -391,7 +404,7 @@ def _restored(params: ObjectsParams, state: State, belief: BeliefRestored, raw: 
 
 PROCESSOR = Processor(
     name="objects",
-    version=2,
+    version=3,
     reads=(RAW, "ttl_escalations", "contradictions", "tasks"),
     params=ObjectsParams,
     takes=(

@@ -8,8 +8,6 @@ import multiprocessing
 import os
 import random
 import signal
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import replace
@@ -40,6 +38,7 @@ from streams.runtime.home.server import serve
 from tests.kafka.crew import Crew
 from tests.kafka.hands import Hands, folded
 from tests.kafka.messages import Message, produce
+from tests.processes import Program
 from tests.test_erase import MANY, expected, found_in, mark, marked
 
 Talk = Callable[[int], list[Outside]]
@@ -128,8 +127,7 @@ def test_what_is_erased_is_on_no_topic_while_turns_are_taken_and_none_is_lost(cr
     other.ask("digest")
     assert on_brokers(crew.connection, needles(events, gone)), "it would be found"
     with (crew.folder / "projector.log").open("ab") as told:
-        command = [sys.executable, "-m", "streams.gateways.cli", "project"]
-        projector = subprocess.Popen(command, stderr=told, stdout=told)
+        projector = Program("project", stderr=told, stdout=told)
     acknowledged: list[str] = []
     over = Event()
 

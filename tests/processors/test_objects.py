@@ -8,7 +8,6 @@ import pytest
 
 from processors.contradictions import BeliefContradicted, BeliefRestored
 from processors.objects import PROCESSOR, ObjectMentioned, ObjectStated
-from processors.objects.reading import statement
 from streams.core.events import MINUTE, TurnRecorded, TurnRetracted
 from tests.memories import make
 from tests.steps import Steps
@@ -38,14 +37,45 @@ class Talk(Steps):
 
 
 def test_lines_of_lists_orders_and_what_breaks_off_state_nothing() -> None:
+    talk = Talk()
     for said in (
-        "- Marta Lopez: economy class",
-        "I wanted to tell {disfmarker}",
-        "I am the one who -",
+        "- My flight to Oslo: economy class",
+        "I wanted to tell of my flight to Oslo {disfmarker}",
+        "I am the one who booked the flight to Oslo -",
         "Marta, please cancel my flight to Oslo.",
+        "Remind me of my flight to Oslo.",
     ):
-        assert statement(said) is None
-    assert statement("I cancelled my flight to Oslo.") is not None
+        talk.say(said)
+    assert talk.known("ann") == []
+    talk.say("I cancelled my flight to Oslo.")
+    assert talk.known("ann") == [("fact", "I cancelled my flight to Oslo.")]
+
+
+def test_a_sentence_that_points_back_is_kept_with_the_one_that_it_points_at_and_never_alone() -> None:
+    talk = Talk()
+    talk.say("I moved to a house in Porto last week. It made my children happy.")
+    talk.say("What a view! It reminds me of my childhood.")
+    talk.say("They gave me a medal.")
+    assert talk.known("ann") == [("fact", "I moved to a house in Porto last week. It made my children happy.")]
+
+
+def test_of_what_a_turn_tells_of_its_speaker_the_passage_worth_most_is_kept_first() -> None:
+    said = "I am glad. I sold my bakery in Lisbon to my sister last year. I painted the old greenhouse."
+    for further, kept in ((0, 2), (10_000, 1)):
+        talk = Talk(further=further)
+        talk.say(said)
+        assert next(text for _, text in talk.known("ann")) == "I sold my bakery in Lisbon to my sister last year."
+        assert len(talk.known("ann")) == kept
+
+
+def test_a_long_passage_is_cut_between_words_whatever_its_script() -> None:
+    talk = Talk()
+    talk.say("I planted olive trees – three of them – behind the old greenhouse near the harbour of Porto last week.")
+    talk.say(f"My garden in Lisbon has {'olives – ' * 40}and a greenhouse.")
+    short, long = (text for _, text in talk.known("ann"))
+    assert short.endswith("last week.")
+    assert len(long.encode()) <= 200
+    assert long.split()[-1] in ("olives", "–")
 
 
 @pytest.mark.parametrize(
@@ -74,6 +104,7 @@ def test_what_speakers_say_of_themselves_is_known_of_them(told: str, says: str) 
         "Thanks, that means a lot to me.",
         "It rains in the harbour again.",
         "I see.",
+        "I would love to hear what you think of the greenhouse.",
     ],
 )
 def test_questions_and_answers_to_the_other_tell_nothing_of_who_speaks(told: str) -> None:

@@ -1,0 +1,212 @@
+"""Passages: a sentence of a turn with those behind it that point back at it, and what speaks for keeping it.
+
+    "I moved to Porto last week. It was a great relief."          one passage: "It was" alone tells a reader nothing
+    worth = the points of what is seen of it, see WORTH           hundredths of log odds that a reader would keep it
+
+What is kept must be understood without its turn, be about who says it, and tell something. So what speaks for a passage
+is who its subject is, how many of its words tell something, and a time; what speaks against it is pointing at what is
+not there, addressing the other, what only may be, and kind words.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import reduce
+from importlib.resources import files
+from operator import or_
+from typing import Any
+
+from streams.core.patterns import lazily
+from streams.core.text.commonness import CLASSES
+from streams.core.text.telling import excerpt
+from streams.core.text.terms import WORDS
+
+READ, TEXT, LEAST, MOST = 800, 200, 3, 6
+"""Characters of a turn that are read, bytes of a passage, words that a sentence has at least, and words that tell
+something beyond which more do not speak for a passage."""
+MAX_RAW, MAX_CACHE = 64, 1 << 16
+"""Characters of a word that is remembered, and distinct words: a memo of a pure function."""
+TABLE: dict[str, Any] = tomllib.loads(files(__package__).joinpath("words.toml").read_text("utf-8"))
+WORTH = {
+    "any": -280, "subject": 120, "points": -145, "loose": -105, "I": 95, "my": 120, "we": -35, "nobody": -175,
+    "you": -170, "may": -110, "glad": -40, "when": 70, "tells": 80, "asks": -600, "manner": 1500,
+}  # fmt: skip
+"""Points for what is seen of a passage. `any`: for every one; `subject`: who speaks is its subject; `points`: something
+that is not named is; `loose`: it points before it names anything; `I`, `my`, `we`, `you`, `may`, `glad`, `when`: it has
+such words; `nobody`: it has none for who speaks; `tells`: for each word that tells something. The last two are set, not
+learned: who asks for something tells nothing, unless it is how to be answered."""
+
+
+def compiled(*names: str, behind: str = r"(?!\w)") -> re.Pattern[str]:
+    """What any of the fragments of words.toml matches."""
+    fragments = [fragment for name in names for fragment in TABLE["words"][name]]
+    return lazily(f"(?<![\\w'’])(?:{'|'.join(fragments)}){behind}", re.IGNORECASE)
+
+
+CALLS = {name: frozenset(words.split()) for name, words in TABLE["calls"].items()}
+_SETS = {name: frozenset(words.split()) for name, words in TABLE["seen"].items()}
+_SETS |= {f"{says}?": words for says, words in CALLS.items()}
+BITS = {name: 1 << place for place, name in enumerate((*_SETS, "subject", "loose", "nobody", "manner"))}
+"""What may be seen of a passage, each a bit."""
+_KNOWN = {
+    word: sum(BITS[name] for name, words in _SETS.items() if word in words)
+    for word in frozenset().union(*_SETS.values())
+}
+OWN = BITS["I"] | BITS["my"] | BITS["we"]
+"""Words for who speaks."""
+_POINTS, _INNER, _PERSON, _ORDERS = BITS["points"], BITS["inner"], BITS["person"], BITS["orders"]
+_SUBJECT, _LOOSE, _NOBODY, _I = BITS["subject"], BITS["loose"], BITS["nobody"], BITS["I"]
+MANNER = BITS["manner"]
+"""It tells how somebody likes to be answered."""
+_BEGINNING = _POINTS | _PERSON | _ORDERS
+"""What only the first word of a sentence tells of it."""
+_HEAD = _POINTS | _PERSON | _SUBJECT | _LOOSE | _NOBODY
+"""What only the first sentence of a passage tells of it."""
+_WEIGHED = [(BITS[name], name) for name in WORTH if name in BITS]
+_MASK = sum(bit for bit, _ in _WEIGHED)
+_MANNER = compiled("manner")
+_ORDER = lazily(r"(?<!\w)(?:keep|make|answer|reply|respond|explain|call me|no) ", re.IGNORECASE)
+_BROKEN = frozenset("}-–—…")
+"""What a sentence ends with that breaks off."""
+_BREAK = lazily(r"(?<=[.!?])\s+|(?<=[。！？])|\n+")
+_LEADING = lazily(
+    r"^(?:(?:[A-Z][\w'’]+,|yeah|yep|yes|no|well|so|oh|wow|hey|hi|thanks|and|but|ok|okay|actually|also|aww)[,!]? )+",
+    re.IGNORECASE,
+)
+_BARE = lazily(rf"(?:{'|'.join(TABLE['words']['bare'])})(?!\w)", re.IGNORECASE)
+_BEGINS = frozenset(fragment.split(" ")[0] for fragment in TABLE["words"]["bare"])
+_EDGE = '.,;:!?()"“”…*-–—'
+
+
+class _Words(dict[str, tuple[int, str]]):
+    """By word as it stands in a text: what it is, in bits, and its stem where that tells something."""
+
+    def __missing__(self, raw: str) -> tuple[int, str]:
+        word = raw.lower().strip(_EDGE).replace("’", "'")
+        stem = WORDS[raw][2]
+        found = _KNOWN.get(word, 0), stem if CLASSES[stem] else ""
+        if len(raw) <= MAX_RAW:
+            if len(self) >= MAX_CACHE:
+                self.clear()
+            self[raw] = found
+        return found
+
+
+_SEEN = _Words()
+
+
+class Worth(dict[int, int]):
+    """What is seen of a passage, in bits, weighed by points like WORTH: each once. Made of them when it is met."""
+
+    def __init__(self, points: Mapping[str, int]) -> None:
+        super().__init__()
+        self.points, self.tells = points, points["tells"]
+
+    def __missing__(self, seen: int) -> int:
+        found = self.points["any"] + sum(self.points[name] for bit, name in _WEIGHED if seen & bit)
+        self[seen] = found
+        return found
+
+
+@dataclass(slots=True)
+class Passage:
+    """Words of a turn that belong together, and what is seen of them."""
+
+    text: str
+    seen: int
+    """Bits, see BITS."""
+    tells: int
+    """How many of its words tell something."""
+
+    @property
+    def mine(self) -> bool:
+        """Whether it has words for who speaks."""
+        return self.seen & OWN != 0 or (self.seen & MANNER != 0 and _ORDER.search(self.text) is not None)
+
+    @property
+    def points(self) -> bool:
+        """Whether it begins with "she" or "he"."""
+        return self.seen & _PERSON != 0
+
+    def worth(self, worth: Worth, named: bool = False) -> int:
+        """The points of what is seen. `named`: of something that is its subject, as it would be of who speaks."""
+        seen = (self.seen | _SUBJECT | _I) & ~(_POINTS | _NOBODY) if named else self.seen
+        return worth[seen & _MASK] + self.tells * worth.tells
+
+    def joined(self, other: Passage) -> Passage:
+        """It and what points back at it, as one."""
+        seen = self.seen | (other.seen & ~_HEAD)
+        seen = seen & ~_NOBODY if seen & OWN else seen
+        return Passage(f"{self.text} {other.text}", seen, min(MOST, self.tells + other.tells))
+
+
+def passages(content: str, worth: Worth, person: bool) -> Iterator[Passage]:
+    """The passages of a turn that ask nothing. `person`: "she" or "he" is somebody who was spoken of before."""
+    last: Passage | None = None
+    for sentence in _BREAK.split(excerpt(content, READ if content.isascii() else 3 * READ)):
+        if sentence.rstrip()[-1:] in "?？":
+            if last is not None:
+                yield last
+                last = None
+            continue
+        if (found := _look(sentence)) is None:
+            continue
+        if found.seen & (_POINTS | _LOOSE) and not (found.seen & MANNER or (person and found.points)):
+            if not found.tells:
+                continue
+            if last is not None and len(last.text) + len(found.text) < TEXT:
+                joined = last.joined(found)
+                if joined.worth(worth) >= last.worth(worth):
+                    last = joined
+                    continue
+        if last is not None:
+            yield last
+        last = found
+    if last is not None:
+        yield last
+
+
+def _look(sentence: str) -> Passage | None:
+    """What is seen of a sentence; None where it is too short, breaks off or is a line of a list."""
+    plain = sentence.split()
+    if len(plain) < LEAST or plain[0][0] in "-*#•|" or sentence.rstrip(" .")[-1:] in _BROKEN:
+        return None
+    lead = _LEADING.match(sentence)
+    bare = sentence if lead is None else sentence[lead.end() :]
+    plain = plain if lead is None else bare.split() or plain
+    bits, stems = zip(*map(_SEEN.__getitem__, plain), strict=True)
+    first, seen = bits[0], reduce(or_, bits) & ~_BEGINNING
+    if seen & _INNER and _loose(bits, stems):
+        seen |= _LOOSE
+    if first & OWN:
+        seen |= _SUBJECT
+    elif plain[0].lower() in _BEGINS and _BARE.match(bare):
+        seen |= _SUBJECT | _I
+    else:
+        seen |= first & _BEGINNING
+    seen |= 0 if seen & OWN else _NOBODY
+    seen |= BITS["asks"] if seen & _ORDERS else 0
+    if seen & BITS["manner?"] and _MANNER.search(sentence):
+        seen |= MANNER
+    return Passage(sentence, seen, min(MOST, len({*filter(None, stems)})))
+
+
+def _loose(bits: Sequence[int], stems: Sequence[str]) -> bool:
+    """Whether words behind the first point at something before any of them tells what."""
+    for place, bit in enumerate(bits):
+        if place and bit & _INNER:
+            return True
+        if stems[place]:
+            return False
+    return False
+
+
+def cut(text: str) -> str:
+    """The beginning of a text, whole words, bounded in bytes."""
+    text = " ".join(text.split())
+    if len(text.encode()) <= TEXT:
+        return text
+    return text.encode()[:TEXT].decode(errors="ignore").rpartition(" ")[0] or text[: TEXT // 4]
