@@ -117,7 +117,7 @@ def figures(params: WorkingContextParams, own: FiguresParams, ask: Ask, read: Re
         told = sorted((turn.position for turn in newest.values()), reverse=True)
         yield Piece(
             f"{one.effort} figures", "said of an effort in context", one.score,
-            f"- {_topic(one, own.topic)} [{one.effort}]:", figures=told, needed=True,
+            f"- {_topic(one, own.topic)}:", figures=told, needed=True,
         )  # fmt: skip
 
 
@@ -169,5 +169,5 @@ def concluded(params: WorkingContextParams, own: ConcludedParams, ask: Ask, read
 SECTIONS = (
     Section("concluded", 30, "Concluded, and referred to lately", ConcludedParams, concluded),
     Section("entries", 40, "What is being worked on, most relevant first", EntriesParams, entries),
-    Section("figures", 42, "Ids, dates and amounts said of it", FiguresParams, figures),
+    Section("figures", 42, "Ids and numbers", FiguresParams, figures),
 )

@@ -27,6 +27,8 @@ from streams.core.text.commonness import LIGHT, rarity
 
 LOOKED = 5
 """Hits that are looked at, the best."""
+FEW = 200
+"""Documents of a space in which what is rare cannot be told yet: its words are as rare as in a space of so many."""
 
 
 class Signs(NamedTuple):
@@ -39,9 +41,11 @@ class Signs(NamedTuple):
     talk: float
 
 
-def signs(ranking: RecallParams, space: Space, query: Query, hits: Sequence[Hit]) -> Signs:
-    """What is seen of a turn and its hits, the best first, of which there are some."""
-    rarest = rareness(space.seen, 0)
+def signs(ranking: RecallParams, space: Space, query: Query, hits: Sequence[Hit], apart: Sequence[int] = ()) -> Signs:
+    """What is seen of a turn and its hits, the best first, of which there are some; documents that stand `apart`, such
+    as the turn itself where it is recorded, are not what somebody said before."""
+    seen = max(space.seen, FEW)
+    rarest = rareness(seen, 0)
     names = {query.named_by[word] for word in speakers_in(space, query)}
     best = np.array([hit.document for hit in hits[:LOOKED]])
     held, unheard = np.zeros(len(best)), 0
@@ -49,8 +53,9 @@ def signs(ranking: RecallParams, space: Space, query: Query, hits: Sequence[Hit]
         if term in names or term in TALK or rarity(term) == LIGHT:
             continue
         documents, _ = space.postings(term)
-        if len(documents):
-            held += np.isin(best, documents) * (rareness(space.seen, len(documents)) / rarest)
+        count = len(documents) - int(np.isin(documents, apart).sum())
+        if count:
+            held += np.isin(best, documents) * (rareness(seen, count) / rarest)
         elif not any(len(space.postings(other)[0]) for other in ALIKE.get(term, ())):
             unheard += 1
     match = hits[0].score / ((ranking.k1 + 1) * rarest)

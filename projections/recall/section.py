@@ -73,7 +73,8 @@ def _found(
     hits = [hit for hit in found if space.position(hit.document) not in said]
     if not hits:
         return
-    likely = likelihood(own, signs(sight.recall.ranking, space, read_question(cue), hits))
+    apart = [hit.document for hit in found if space.position(hit.document) in said]
+    likely = likelihood(own, signs(sight.recall.ranking, space, read_question(cue), hits, apart))
     share = min(1.0, likely / own.even) / hits[0].score
     worth = {hit.document: share * hit.score for hit in hits}
     left = [document for document, value in worth.items() if value < own.least]
