@@ -39,7 +39,7 @@ FORMAT = "5"
 COMPACT = 5_000
 """Rows added to the journal of state, and no fewer than it had, after which it is rewritten."""
 SPARSE = 0.2
-"""Share of a file that holds nothing, or is outdated, from which on it is worth writing anew."""
+"""Share of a file that holds nothing, or may be outdated, from which on it is worth writing anew."""
 SMALL = 8
 """Blocks (of 256 KB) of a file that is never worth it."""
 
@@ -56,7 +56,7 @@ SETTINGS: dict[str, Any] = {
 }
 
 WRITER_SETTINGS: dict[str, Any] = SETTINGS | {
-    "memory_limit": "1GB",  # a fold of any length; left alone, DuckDB keeps up to 80 % of the machine's memory
+    "memory_limit": "256MB",  # most of it holds blocks of the file, as many as there is room for
 }
 
 READER_SETTINGS: dict[str, Any] = SETTINGS | {"memory_limit": "2GB"}
@@ -330,6 +330,7 @@ class Store:
         insert(self.connection, "state", changed)
         self._seq += len(changes)
         self.saved_bytes += changed.nbytes
+        self._added_bytes += changed.nbytes
 
     def _insert(self, cls: type, columns: pa.Table) -> None:
         insert(self.connection, table_of(cls).name, columns, {"lineage": self._lineage_of[cls]})
@@ -372,7 +373,7 @@ class Store:
         """What the journal of state holds: rows, and the number that the next one gets."""
         counted = self.connection.execute("SELECT count(*), coalesce(max(seq) + 1, 0) FROM state").fetchall()
         self._live, self._seq = map(int, counted[0])
-        self._rows = 0
+        self._rows = self._added_bytes = 0
 
     def copy_from(self, source: Path, names: Sequence[str], lineages: Sequence[str], space: str | None = None) -> None:
         """Copies tables, and the latest state of `lineages`, from another memory (of one space only, where given)."""
@@ -413,9 +414,11 @@ class Store:
     def is_sparse(self) -> bool:
         """Whether much of the file holds nothing, as many small commits leave it; see `rewrite`."""
         self.connection.execute("CHECKPOINT")
-        sizes = self.connection.execute("SELECT total_blocks, free_blocks FROM pragma_database_size()").fetchall()
-        total, free = sizes[0]
-        return total > SMALL and (free > SPARSE * total or self._rows > SPARSE * (self._live + self._rows))
+        sizes = self.connection.execute(
+            "SELECT block_size, total_blocks, free_blocks FROM pragma_database_size()"
+        ).fetchall()
+        block, total, free = sizes[0]
+        return total > SMALL and block * free + self._added_bytes > SPARSE * block * total
 
     def close(self) -> None:
         """Closes the file."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 from collections.abc import Callable, Iterator
 from itertools import zip_longest
 from pathlib import Path
@@ -20,6 +21,11 @@ from tests.laws.histories import long_talk, outside
 # the tests start inherit that: those that are to be stopped by an interrupt would run for ever.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+# Why: images often tell Python to keep no bytecode; every process that tests start would then compile all modules anew,
+# which takes longer than what most of them are started for.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 
 # Why: no verdict hangs on how fast the machine is.
 settings.register_profile("any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])

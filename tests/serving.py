@@ -4,25 +4,23 @@ from __future__ import annotations
 
 import os
 import re
-import subprocess
-import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from subprocess import STDOUT
+
+from tests.processes import PIPE, Program
 
 PATIENCE = 120.0
 """Seconds for what takes three on an idle machine."""
 
 
 @contextmanager
-def served(
-    home: Path, *options: str, environment: Mapping[str, str] | None = None
-) -> Iterator[tuple[str, subprocess.Popen[str]]]:
+def served(home: Path, *options: str, environment: Mapping[str, str] | None = None) -> Iterator[tuple[str, Program]]:
     """The URL at which a home is served, and the process that folds."""
-    command = [sys.executable, "-m", "streams.gateways.cli", "serve", "--http", "127.0.0.1:0", "--home", str(home)]
     inherited = {name: value for name, value in os.environ.items() if not name.startswith("MNEMOLOG_")}
-    process = subprocess.Popen(
-        [*command, *options], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+    process = Program(
+        "serve", "--http", "127.0.0.1:0", "--home", home, *options, stdout=PIPE, stderr=STDOUT, text=True,
         env=inherited | dict(environment or {}),
     )  # fmt: skip
     try:

@@ -6,7 +6,6 @@ import json
 import os
 import re
 import signal
-import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -38,6 +37,7 @@ from streams.logs.settings import Settings
 from streams.runtime.home import Home
 from streams.runtime.replay import replay
 from tests.endpoint import Answering, Handler, Heard, Model, speaking, well
+from tests.processes import PIPE, Program
 from tests.test_runtime import serving
 
 AT = micros("2026-03-02T09:00:00Z")
@@ -661,19 +661,9 @@ def test_without_the_extra_it_says_what_to_install(run: Any, monkeypatch: Any) -
 def test_with_follow_it_goes_on_as_turns_come_until_stopped(home: Home, model: Model) -> None:
     given = {"URL": model.url, "MODEL": "tiny", "RATE": "60000"}
     environ = os.environ | {f"MNEMOLOG_ANNOTATE_{name}": value for name, value in given.items()}
-    command = [
-        sys.executable,
-        "-m",
-        "streams.gateways.cli",
-        "annotate",
-        "summaries",
-        "titles",
-        "--follow",
-        "--home",
-        str(home.path),
-    ]
     home.log.append(talk("first"))
-    process = subprocess.Popen(command, env=environ, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    command = ("annotate", "summaries", "titles", "--follow", "--home", home.path)
+    process = Program(*command, env=environ, stdout=PIPE, stderr=PIPE, text=True)
     try:
         _until(lambda: home.log.end(0) == len(SAID) + 2)
         home.log.append(talk("second", space="other"))

@@ -21,8 +21,9 @@ from streams.gateways.command import FAILED, MISUSED, OK
 from streams.gateways.commands import log
 from streams.runtime.home import Home
 from streams.runtime.home.server import serve
+from tests import processes
+from tests.processes import PIPE, ROOT, Program
 
-ROOT = Path(__file__).parent.parent
 SAMPLES = ROOT / "streams" / "gateways" / "samples"
 COMMAND = [sys.executable, "-m", "streams.gateways.cli"]
 
@@ -575,8 +576,8 @@ def test_a_server_told_to_stop_does_so_in_the_midst_of_folding(tmp_path):
 
 
 def test_a_reader_that_stops_early_gets_no_complaint(home):
-    command = [*COMMAND, "sql", "SELECT range AS n FROM range(200000)", "--json", "--home", str(home)]
-    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+    asked = ("sql", "SELECT range AS n FROM range(200000)", "--json", "--home", home)
+    with Program(*asked, stdout=PIPE, stderr=PIPE) as process:
         assert process.stdout is not None
         assert process.stderr is not None
         assert process.stdout.readline() == b'{"n":0}\n'
@@ -586,20 +587,19 @@ def test_a_reader_that_stops_early_gets_no_complaint(home):
 
 
 def test_tail_follows_what_is_fed(tmp_path):
-    feed = [*COMMAND, "feed", "-", "--home", str(tmp_path)]
-    subprocess.run(feed, input=line("s", "one").encode(), cwd=ROOT, check=True, capture_output=True)
-    command = [*COMMAND, "tail", "--follow", "--json", "--home", str(tmp_path)]
-    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+    feed = ("feed", "-", "--home", tmp_path)
+    processes.run(*feed, input=line("s", "one").encode(), check=True, capture_output=True)
+    with Program("tail", "--follow", "--json", "--home", tmp_path, stdout=PIPE, stderr=PIPE) as process:
         assert process.stdout is not None
         assert json.loads(process.stdout.readline())["content"] == "one"
-        subprocess.run(feed, input=line("s", "two").encode(), cwd=ROOT, check=True, capture_output=True)
+        processes.run(*feed, input=line("s", "two").encode(), check=True, capture_output=True)
         assert json.loads(process.stdout.readline())["content"] == "two"
         process.send_signal(signal.SIGINT)
         assert process.wait(30) == OK
 
 
 def test_a_served_home_answers_and_stops_when_told(run, tmp_path):
-    with subprocess.Popen([*COMMAND, "serve", "--home", str(tmp_path)], cwd=ROOT, stdout=subprocess.PIPE) as process:
+    with Program("serve", "--home", tmp_path, stdout=PIPE) as process:
         assert process.stdout is not None
         assert b"serving" in process.stdout.readline()
         run("feed", "-", home=tmp_path, stdin=line("s", "Who has the key of the boat house?").encode())

@@ -6,12 +6,13 @@ import random
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from processors import PROCESSORS
 from projections import store
 from streams.core.errors import MnemologError
 from streams.runtime import cache
@@ -55,13 +56,29 @@ def older(path: Path) -> None:
 HARMS: list[Harm] = [flipped, cut, emptied, another]
 
 
-@pytest.fixture
-def said(home: Home, talk: Any) -> list[str]:
-    """A folded home; what it tells a person."""
-    lines: list[str] = []
-    home.warn = lines.append
+@pytest.fixture(scope="module")
+def folded(tmp_path_factory: pytest.TempPathFactory, talk: Any) -> Path:
+    """A folded home, to be copied."""
+    home = Home(tmp_path_factory.mktemp("folded") / "home", PROCESSORS)
     home.log.append(talk(300))
     home.ask("recall", space="s0", query="checkout payment")
+    home.log.close()
+    return home.path
+
+
+@pytest.fixture
+def home(folded: Path, tmp_path: Path) -> Iterator[Home]:
+    """A folded home."""
+    found = Home(Path(shutil.copytree(folded, tmp_path / "home")), PROCESSORS)
+    yield found
+    found.log.close()
+
+
+@pytest.fixture
+def said(home: Home) -> list[str]:
+    """What it tells a person."""
+    lines: list[str] = []
+    home.warn = lines.append
     return lines
 
 

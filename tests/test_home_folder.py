@@ -6,7 +6,6 @@ import json
 import os
 import stat
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -15,16 +14,11 @@ from processors import PROCESSORS
 from streams.core.errors import UsageError
 from streams.runtime.home import Home
 from streams.runtime.replay import replay
-
-ROOT = Path(__file__).parents[1]
-PROGRAM = [sys.executable, "-m", "streams.gateways.cli"]
+from tests.processes import PIPE, Program, run
 
 
 def mnemolog(*words: object, umask: int = 0o077, stdin: str = "") -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [*PROGRAM, *map(str, words)], cwd=ROOT, umask=umask, input=stdin, capture_output=True, text=True, check=False,
-        timeout=300,
-    )  # fmt: skip
+    return run(*words, umask=umask, input=stdin, capture_output=True, text=True, timeout=300)
 
 
 def said(n: int, **more: object) -> str:
@@ -38,7 +32,7 @@ def rights(path: Path) -> str:
 def test_nothing_in_a_home_is_for_others_whatever_the_umask(tmp_path: Path) -> None:
     home = tmp_path / "home"
     assert mnemolog("feed", "-", "--home", home, umask=0, stdin=said(1)).returncode == 0
-    with subprocess.Popen([*PROGRAM, "serve", "--home", home], cwd=ROOT, umask=0, stdout=subprocess.PIPE) as server:
+    with Program("serve", "--home", home, umask=0, stdout=PIPE) as server:
         try:
             assert server.stdout is not None
             assert b"serving" in server.stdout.readline()
@@ -123,10 +117,8 @@ def test_four_feeds_of_one_file_keep_every_rejected_line(tmp_path: Path) -> None
     broken = [f"broken {n} {'x' * 200}\n" for n in range(2000)]
     path.write_text("".join(said(n) + line for n, line in enumerate(broken)))
     feeds = [
-        subprocess.Popen([*PROGRAM, "feed", path, "--home", tmp_path / "home"], cwd=ROOT, stderr=subprocess.DEVNULL,
-                         stdout=subprocess.PIPE)
-        for _ in range(4)
-    ]  # fmt: skip
+        Program("feed", path, "--home", tmp_path / "home", stderr=subprocess.DEVNULL, stdout=PIPE) for _ in range(4)
+    ]
     for feed in feeds:
         feed.communicate(timeout=300)
     assert [feed.returncode for feed in feeds] == [1, 1, 1, 1]

@@ -18,10 +18,10 @@ from processors import PROCESSORS
 from streams.core.text.echo import CLOSE, FRAME
 from streams.logs.sqlite import SqliteLog
 from streams.runtime.home import Home
+from tests.processes import PIPE, Program, run
 
 SAMPLES = Path(__file__).parent / "importers"
 SHOP = "/home/ann/shop"
-PROGRAM = [sys.executable, "-m", "streams.gateways.cli"]
 
 
 @pytest.fixture
@@ -36,7 +36,7 @@ def environ(tmp_path, monkeypatch) -> dict[str, str]:
 @contextmanager
 def served(environ: dict[str, str]) -> Iterator[None]:
     """Somebody serves the home."""
-    with subprocess.Popen([*PROGRAM, "serve"], env=environ, stdout=subprocess.PIPE, text=True) as server:
+    with Program("serve", env=environ, stdout=PIPE, text=True) as server:
         try:
             assert server.stdout is not None
             assert "serving" in server.stdout.readline()
@@ -48,7 +48,7 @@ def served(environ: dict[str, str]) -> Iterator[None]:
 def hooked(environ: dict[str, str], event: object, *words: str) -> str:
     """What the hook prints; it must do well, and say nothing else."""
     given = event if isinstance(event, bytes) else json.dumps(event).encode()
-    done = subprocess.run([*PROGRAM, "hook", *words], input=given, env=environ, capture_output=True, timeout=60)
+    done = run("hook", *words, input=given, env=environ, capture_output=True, timeout=60)
     assert (done.returncode, done.stderr) == (0, b"")
     return done.stdout.decode()
 

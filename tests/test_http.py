@@ -32,6 +32,7 @@ from streams.gateways.http.keys import Keys
 from streams.gateways.http.recording import Recording
 from streams.runtime.home import Home, appending
 from streams.runtime.requests import MAX_REQUEST, QUESTIONS
+from tests.processes import run
 from tests.serving import PATIENCE, served
 from tests.test_runtime import serving
 
@@ -401,9 +402,9 @@ def test_where_others_reach_the_server_a_key_is_needed(home: Home) -> None:
     with asking(home, is_local=False) as client:
         answer = client.get("/v1/spaces")
         assert (answer.status_code, answer.headers["www-authenticate"]) == (401, "Bearer")
-    command = [sys.executable, "-m", "streams.gateways.cli", "serve", "--home", str(home.path), "--http"]
     for address, said in (("0.0.0.0:0", "has no keys"), ("nonsense", "no address"), ("127.0.0.1:99999", "no address")):
-        done = subprocess.run([*command, address], capture_output=True, text=True, timeout=PATIENCE)
+        serve = ("serve", "--home", home.path, "--http", address)
+        done = run(*serve, capture_output=True, text=True, timeout=PATIENCE)
         assert (done.returncode, said in done.stderr) == (2, True), done.stderr
 
 

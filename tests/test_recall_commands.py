@@ -2,12 +2,12 @@
 
 import json
 import re
-import subprocess
 
 import pytest
 
 from streams.gateways.command import FAILED, MISUSED, OK
-from tests.test_cli import COMMAND, ROOT, line, run, words
+from tests.processes import PIPE, Program
+from tests.test_cli import line, run, words
 
 __all__ = ["run"]  # a fixture
 
@@ -219,8 +219,7 @@ def test_presets_are_listed_and_replayed_under(run, fed):
 
 def test_a_served_home_recalls_for_other_processes(run, fed):
     alone = run("recall", "ferry", "--json", home=fed).out
-    command = [*COMMAND, "serve", "--home", str(fed)]
-    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE) as process:
+    with Program("serve", "--home", fed, stdout=PIPE) as process:
         try:
             assert process.stdout is not None
             assert b"serving" in process.stdout.readline()

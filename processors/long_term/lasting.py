@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 
 from processors.long_term.events import Kind
+from streams.core.patterns import lazily
 from streams.core.text.commonness import CLASSES, LIGHT
 from streams.core.text.marks import Marks
 from streams.core.text.telling import Told
@@ -30,7 +31,7 @@ MARKS = (
 )
 """Parts of a user's turn that may say how it is to be done: others are not read for it."""
 MAY_WISH = Marks(*MARKS)
-WANTS = re.compile(
+WANTS = lazily(
     r"\b(?:I|we) (?:(?:really|also|just|always|absolutely|both|still|do|would|usually) )*"
     r"(?:prefer|love|like|enjoy|hate|dislike|can['’]t stand|avoid|never)\b(?! to (?:know|see|ask|book|change|cancel))"
     r"|\b(?:my|our) (?:\w+ )?(?:favou?rite|fave|top pick|go-to)\b"
@@ -43,7 +44,7 @@ WANTS = re.compile(
     r"|\bje (?:préfère|déteste|n['’]aime)\b|\bj['’](?:aime|adore)\b|\b(?:prefiero|me gusta\w?|odio)\b",
     re.IGNORECASE,
 )
-PASSES = re.compile(
+PASSES = lazily(
     r"\b(?:right now|at the moment|currently|today|tonight|tomorrow|yesterday|this (?:morning|week|afternoon|evening)"
     r"|last (?:week|night)|just|so far|these days|lately|recently|soon|in a few|a while|again|anymore|any more)\b"
     r"|\b(?:I|we)(?: really| also| just| still)?(?:['’]d like| need| want| would (?:like|love)| hope| guess| think)\b"
@@ -56,28 +57,28 @@ PASSES = re.compile(
     r"|\b(?:heute|morgen|gerade|jetzt|aujourd|demain|hoy|mañana)\b",
     re.IGNORECASE,
 )
-LOOSE = re.compile(
+LOOSE = lazily(
     r"\b(?:love|like|enjoy|hate|prefer)\w*(?: \w+ing)? (?:this|that|these|those|them|it|how|when|the way|being|more)\b"
     r"|\b(?:you|your|u)\b|\b(?:stuff|few (?:plans|things)|gonna|memor(?:y|ies))\b",
     re.IGNORECASE,
 )
 """What speaks of the talk, or of what was said before, does not stand alone."""
-COURTESY = re.compile(
+COURTESY = lazily(
     r"\b(?:feel free|reach out|let me know|take care|you['’]re welcome|safe travels|have a (?:great|nice|good)|thank"
     r"|any(?:thing)? (?:else|other questions)|further (?:help|assistance)|glad|happy to|hope you|good luck|congrat"
     r"|weekend|see you|cheers|good (?:night|morning|evening)"
     r"|empathi|apolog|understand (?:your|how|the|that)|let['’]s|proceed\b)",
     re.IGNORECASE,
 )
-OWN = re.compile(r"\b(?:I|I['’]m|I['’]ve|my|we|we['’]ve|our|ich|mein\w*|wir|je|j['’]\w+|mon|ma|mi|yo)\b", re.IGNORECASE)
-POINTS = re.compile(
+OWN = lazily(r"\b(?:I|I['’]m|I['’]ve|my|we|we['’]ve|our|ich|mein\w*|wir|je|j['’]\w+|mon|ma|mi|yo)\b", re.IGNORECASE)
+POINTS = lazily(
     r"^(?:it|that|this|there|they|these|those|he|she|and|but|so|here|which|then|you|as for|\d+(?:st|nd|rd|th),)"
     r"(?!\w)|:$|…$",
     re.IGNORECASE,
 )
 """Sentences that stand on what was said before them, or are cut."""
-MARKUP = re.compile(r"\*\*|__|`{1,3}|^\s*(?:[-*#>]+|\d+[.)])\s+")
-STATES = re.compile(
+MARKUP = lazily(r"\*\*|__|`{1,3}|^\s*(?:[-*#>]+|\d+[.)])\s+")
+STATES = lazily(
     r"\b(?:is|are|am|has|['’]ve got|(?:I|we|they)['’]re|I['’]m|have (?!to\b|the\b|\w+(?:ed|en|ne)\b)|lives?|works?"
     r"|plays?|uses?|needs?|costs?|speaks?|stud(?:y|ies)|runs?|belongs?|means|fails?|cannot|can['’]t|must|born|grew)\b"
     r"|\b(?:ist|sind|hat|habe|haben|heiße|wohne|arbeite|est|sont|habite|travaille|es|son|vivo|trabajo|tengo|tiene)\b"
@@ -85,7 +86,7 @@ STATES = re.compile(
     re.IGNORECASE,
 )
 """What says how something is, rather than what was done; other scripts are not read for it."""
-LABEL = re.compile(r"^[\w'’() -]{2,30}: ")
+LABEL = lazily(r"^[\w'’() -]{2,30}: ")
 """A line of a list, such as "Payment: $172", is no sentence."""
 GIVEN, SOLVED, FAILED, WANTED, NAMED, SAID = 12, 10, 6, 5, 2, 1
 """What an entry is worth beside others of its session: one that an agent took down, a solution, ...; what has a name or

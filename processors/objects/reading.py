@@ -9,6 +9,7 @@ from importlib.resources import files
 from typing import Any, NamedTuple
 
 from processors.objects.events import Says
+from streams.core.patterns import lazily
 from streams.core.text.commonness import CLASSES
 from streams.core.text.cues import COMMON, STOP
 from streams.core.text.marks import Marks
@@ -22,7 +23,7 @@ _TABLE: dict[str, Any] = tomllib.loads(files(__package__).joinpath("words.toml")
 
 def _any(*names: str, behind: str = r"(?!\w)") -> re.Pattern[str]:
     fragments = [fragment for name in names for fragment in _TABLE["words"][name]]
-    return re.compile(f"(?<![\\w'’])(?:{'|'.join(fragments)}){behind}", re.IGNORECASE)
+    return lazily(f"(?<![\\w'’])(?:{'|'.join(fragments)}){behind}", re.IGNORECASE)
 
 
 _KINDS: tuple[tuple[Says, re.Pattern[str], float], ...] = (
@@ -38,11 +39,11 @@ _MAY_RULE = Marks(*_CALLS["rule"])
 _YOU = frozenset(("you", "your", "yours", "you're", "you've", "you'll", "you'd"))
 _BEGINS = frozenset(fragment.split(" ")[0] for fragment in _TABLE["words"]["bare"])
 _STOPS = {ord(mark): " " for mark in '.,;:!?()"“”…'} | {ord("’"): "'"}
-_IDLE, _BARE = _any("idle"), re.compile(rf"(?:{'|'.join(_TABLE['words']['bare'])})(?!\w)", re.IGNORECASE)
-_ORDER = re.compile(r"(?<!\w)(?:keep|make|answer|reply|respond|explain|call me|no) ", re.IGNORECASE)
+_IDLE, _BARE = _any("idle"), lazily(rf"(?:{'|'.join(_TABLE['words']['bare'])})(?!\w)", re.IGNORECASE)
+_ORDER = lazily(r"(?<!\w)(?:keep|make|answer|reply|respond|explain|call me|no) ", re.IGNORECASE)
 _RULE_NAME, _RULE = _any("rule_name"), _any("rule")
-_BREAK = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])|\n+")
-_LEADING = re.compile(
+_BREAK = lazily(r"(?<=[.!?])\s+|(?<=[。！？])|\n+")
+_LEADING = lazily(
     r"^(?:(?:[A-Z][\w'’]+,|yeah|yep|yes|no|well|so|oh|wow|hey|hi|thanks|and|but|ok|okay|actually|also|aww)[,!]? )+",
     re.IGNORECASE,
 )
@@ -50,15 +51,15 @@ VALUES = {word: float(value) for value, words in _TABLE["close"].items() for wor
 """What a relationship is worth, by its word."""
 _NAME = r"(?P<{}>[A-Z][\w'’-]*[a-z][\w-]*)"
 _WHOSE, _ROLES = "(?i:my|our|his|her|their|the|meine?|unsere?|mi|ma|mon)", "|".join(VALUES)
-_RELATED = re.compile(
+_RELATED = lazily(
     rf"(?<!\w){_WHOSE} (?:\w+ )?(?P<role>{_ROLES}),? {_NAME.format('name')}"
     rf"|{_NAME.format('other')}(?:,| is| was) {_WHOSE} (?:\w+ )?(?P<is>{_ROLES})(?!\w)"
 )
-_BEFORE = re.compile(rf"(?<!\w)(?i:{_TABLE['people']['before']}) {_NAME.format('name')}")
-_BEHIND = re.compile(rf"{_NAME.format('name')} {_TABLE['people']['behind']}(?!\w)")
+_BEFORE = lazily(rf"(?<!\w)(?i:{_TABLE['people']['before']}) {_NAME.format('name')}")
+_BEHIND = lazily(rf"{_NAME.format('name')} {_TABLE['people']['behind']}(?!\w)")
 LEADS = frozenset(_TABLE["people"]["leads"].split())
 """Words that begin with a capital before a name and are no part of it."""
-_RUN = re.compile(r"[A-Z][\w'’&-]*(?: (?:de |van |von |da )?[A-Z][\w'’&-]*){1,3}")
+_RUN = lazily(r"[A-Z][\w'’&-]*(?: (?:de |van |von |da )?[A-Z][\w'’&-]*){1,3}")
 
 
 class Statement(NamedTuple):

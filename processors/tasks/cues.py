@@ -9,6 +9,7 @@ from importlib.resources import files
 from typing import NamedTuple
 
 from streams.core.events import MAX_HOURS
+from streams.core.patterns import lazily
 from streams.core.text.marks import Marks
 from streams.core.text.telling import excerpt, sentences
 from streams.core.text.terms import terms
@@ -38,7 +39,7 @@ _TABLE = tomllib.loads(files(__package__).joinpath("cues.toml").read_text("utf-8
 
 
 def _words(name: str, behind: str = r"\b", before: str = r"(?<!\w)") -> re.Pattern[str]:
-    return re.compile(f"{before}(?:{'|'.join(_TABLE[name])}){behind}", re.IGNORECASE)
+    return lazily(f"{before}(?:{'|'.join(_TABLE[name])}){behind}", re.IGNORECASE)
 
 
 _TAIL = r":?\s+(?P<tail>[^.!?;\n]{3,})"
@@ -76,7 +77,7 @@ class Said(NamedTuple):
 NOTHING = Said()
 
 
-_BREAK = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])|\n+")
+_BREAK = lazily(r"(?<=[.!?])\s+|(?<=[。！？])|\n+")
 
 
 def _told(content: str) -> list[str]:

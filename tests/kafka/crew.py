@@ -5,8 +5,6 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
-import subprocess
-import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -25,6 +23,7 @@ from streams.logs.kafka.log import KafkaLog
 from streams.logs.kafka.records import PROGRESSED
 from streams.logs.kafka.topics import PRODUCER, READER, Names, create, read_notes
 from streams.runtime.kafka.sets import Lineages, lineages_of, noted_sets, set_id
+from tests.processes import Program
 
 PATIENCE = 60.0
 """Seconds for what takes two or three on an idle machine."""
@@ -53,7 +52,7 @@ class Crew:
     connection: Connection
     folder: Path
     partitions: int = 2
-    workers: list[subprocess.Popen[bytes]] = field(default_factory=list)
+    workers: list[Program] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.lineages = lineages_of(PROCESSORS, {p.name: p.params() for p in PROCESSORS})
@@ -71,7 +70,7 @@ class Crew:
             worker.wait()
         self.log.close()
 
-    def start(self, *processors: str, store: str = "memory") -> subprocess.Popen[bytes]:
+    def start(self, *processors: str, store: str = "memory") -> Program:
         """A worker more."""
         environment = os.environ | {
             "MNEMOLOG_KAFKA": self.connection.servers,
@@ -79,22 +78,17 @@ class Crew:
             "MNEMOLOG_HOME": str(self.folder),
         }
         with (self.folder / "workers.log").open("ab") as told:
-            worker = subprocess.Popen(
-                [sys.executable, "-m", "streams.gateways.cli", "worker", *processors, "--store", store],
-                env=environment,
-                stderr=told,
-                stdout=told,
-            )
+            worker = Program("worker", *processors, "--store", store, env=environment, stderr=told, stdout=told)
         self.workers.append(worker)
         return worker
 
-    def kill(self, worker: subprocess.Popen[bytes]) -> None:
+    def kill(self, worker: Program) -> None:
         """Ends a worker as a crash would."""
         worker.kill()
         worker.wait()
         self.workers.remove(worker)
 
-    def stop(self, worker: subprocess.Popen[bytes]) -> tuple[int, float]:
+    def stop(self, worker: Program) -> tuple[int, float]:
         """Asks a worker to stop; its exit code, and the seconds it took."""
         began = time.monotonic()
         worker.send_signal(signal.SIGTERM)

@@ -18,6 +18,7 @@ import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from subprocess import STDOUT
 from typing import Any
 
 import jsonschema
@@ -26,6 +27,7 @@ import yaml
 
 from streams.logs.kafka.connection import Connection
 from tests.kafka.broker import free_ports
+from tests.processes import Program, run
 
 ROOT = Path(__file__).parent.parent.parent
 COMPOSE: dict[str, Any] = yaml.safe_load((ROOT / "docker-compose.yml").read_text())
@@ -122,20 +124,15 @@ class Local:
 
     def run(self, *command: str, given: str = "") -> str:
         """What a command says in the service's environment (`docker compose exec`). It must do well."""
-        ran = subprocess.run(
-            [sys.executable, "-m", "streams.gateways.cli", *(command or self.command)],
-            env=self.environment, cwd=ROOT, input=given, capture_output=True, text=True, timeout=PATIENCE, check=False,
-        )  # fmt: skip
+        words = command or self.command
+        ran = run(*words, env=self.environment, input=given, capture_output=True, text=True, timeout=PATIENCE)
         assert ran.returncode == 0, ran.stdout + ran.stderr
         return ran.stdout
 
     @contextmanager
-    def running(self) -> Iterator[subprocess.Popen[str]]:
+    def running(self) -> Iterator[Program]:
         """The service runs, and stops in its grace period without an error."""
-        process = subprocess.Popen(
-            [sys.executable, "-m", "streams.gateways.cli", *self.command],
-            env=self.environment, cwd=ROOT, stdout=self.output, stderr=subprocess.STDOUT, text=True,
-        )  # fmt: skip
+        process = Program(*self.command, env=self.environment, stdout=self.output, stderr=STDOUT, text=True)
         try:
             yield process
             process.send_signal(signal.SIGTERM)

@@ -8,8 +8,6 @@ import multiprocessing
 import os
 import random
 import signal
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import replace
@@ -18,7 +16,7 @@ from threading import Event, Thread
 from typing import Any
 
 import pytest
-from aiokafka import AIOKafkaConsumer, TopicPartition
+from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, TopicPartition
 from aiokafka.admin import NewTopic
 
 from processors import PROCESSORS
@@ -28,8 +26,8 @@ from streams.logs.kafka import log as kafka_log
 from streams.logs.kafka.connection import Connection, admin, run, started
 from streams.logs.kafka.erasable import ErasableKafkaLog
 from streams.logs.kafka.log import KafkaLog
-from streams.logs.kafka.moves import Moving
-from streams.logs.kafka.topics import READER
+from streams.logs.kafka.moves import Moving, moving
+from streams.logs.kafka.topics import READER, Names, bounds, read_notes
 from streams.logs.log import Duplicate, Refused, Stored
 from streams.runtime.erasure import erasing
 from streams.runtime.erasure.audit import Audit
@@ -40,6 +38,7 @@ from streams.runtime.home.server import serve
 from tests.kafka.crew import Crew
 from tests.kafka.hands import Hands, folded
 from tests.kafka.messages import Message, produce
+from tests.processes import Program
 from tests.test_erase import MANY, expected, found_in, mark, marked
 
 Talk = Callable[[int], list[Outside]]
@@ -128,8 +127,7 @@ def test_what_is_erased_is_on_no_topic_while_turns_are_taken_and_none_is_lost(cr
     other.ask("digest")
     assert on_brokers(crew.connection, needles(events, gone)), "it would be found"
     with (crew.folder / "projector.log").open("ab") as told:
-        command = [sys.executable, "-m", "streams.gateways.cli", "project"]
-        projector = subprocess.Popen(command, stderr=told, stdout=told)
+        projector = Program("project", stderr=told, stdout=told)
     acknowledged: list[str] = []
     over = Event()
 
@@ -172,6 +170,30 @@ def test_what_is_erased_is_on_no_topic_while_turns_are_taken_and_none_is_lost(cr
     assert found_in(other.path, needles(events, gone)) == [], "another home of the log follows"
     home.close()
     other.close()
+
+
+def test_what_is_noted_of_a_move_is_read_by_whoever_looks_next(crew: Crew) -> None:
+    """Where brokers are slow to end transactions in a partition; here another's, open before, holds it back."""
+    place = TopicPartition(Names(crew.connection.prefix).control, 0)
+
+    async def written() -> int:
+        return (await bounds(crew.connection, place, "read_uncommitted"))[1]
+
+    async def note() -> dict[str, str]:
+        other = AIOKafkaProducer(**crew.connection.client(), transactional_id=f"{crew.connection.prefix}.other")
+        async with started(other), moving(crew.connection) as mover:
+            await other.begin_transaction()
+            await other.send_and_wait(place.topic, b"", b"other", 0)
+            end = await written()
+            noting = asyncio.create_task(mover.note({(crew.connection.prefix, "said"): "so"}))
+            while not noting.done() and await written() < end + 2:  # the note, and the end of its transaction
+                pass
+            if not noting.done():
+                await other.abort_transaction()
+            await noting
+            return await read_notes(crew.connection)
+
+    assert run(crew.connection, note())["said"] == "so"
 
 
 # -- accidents ---------------------------------------------------------------------------------------------------------

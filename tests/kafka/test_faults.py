@@ -9,8 +9,6 @@ from __future__ import annotations
 import os
 import random
 import signal
-import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -34,8 +32,7 @@ from tests.bench.generated import turns
 from tests.kafka.broker import Broker
 from tests.kafka.hands import folded
 from tests.kafka.relay import Relay
-
-CHECKOUT = Path(__file__).parent.parent.parent
+from tests.processes import Program
 
 ROUNDS = int(os.environ.get("MNEMOLOG_FAULTS") or 0)
 SEED = int(os.environ.get("MNEMOLOG_SEED") or time.time())
@@ -54,7 +51,7 @@ class Service:
     def __init__(self, environ: dict[str, str], log: Path, *command: str) -> None:
         self.environ = environ
         self.log = log
-        self.command = [sys.executable, "-m", "streams.gateways.cli", *command]
+        self.command = command
         self.before = 0
         self.start()
 
@@ -62,7 +59,7 @@ class Service:
         """Starts it."""
         with self.log.open("a") as log:
             self.before = log.tell()
-            self.process = subprocess.Popen(self.command, env=self.environ, cwd=CHECKOUT, stdout=log, stderr=log)
+            self.process = Program(*self.command, env=self.environ, stdout=log, stderr=log)
 
     def keep(self) -> None:
         """Starts it again where it ended."""

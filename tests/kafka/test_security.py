@@ -6,7 +6,6 @@ import os
 import shutil
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -23,8 +22,8 @@ from streams.logs.kafka.topics import create
 from streams.logs.settings import Settings
 from tests.kafka.broker import Broker
 from tests.kafka.conftest import without_broker
+from tests.processes import Program, run
 
-ROOT = Path(__file__).parent.parent.parent
 USER, PASSWORD = "ann", "a secret: with spaces"
 PLAIN = "org.apache.kafka.common.security.plain.PlainLoginModule"
 SCRAM = "org.apache.kafka.common.security.scram.ScramLoginModule"
@@ -203,20 +202,17 @@ def environment(connection: Connection, home: Path) -> dict[str, str]:
 @pytest.mark.parametrize(("security", "sasl"), [("SSL", "PLAIN"), ("SASL_SSL", "SCRAM-SHA-512")])
 def test_workers_and_commands_take_it_from_the_environment(broker, certificates, prefix, tmp_path, security, sasl):
     environ = environment(through(broker, certificates, prefix, security, sasl), tmp_path / "home")
-    program = [sys.executable, "-m", "streams.gateways.cli"]
 
     def mnemolog(*words: str, given: str = "") -> str:
-        ran = subprocess.run(
-            [*program, *words], env=environ, cwd=ROOT, input=given, capture_output=True, text=True, timeout=300
-        )
+        ran = run(*words, env=environ, input=given, capture_output=True, text=True, timeout=300)
         assert ran.returncode == 0, ran.stdout + ran.stderr
         return ran.stdout
 
     mnemolog("topics", "create", "--partitions", "1")
     mnemolog("feed", "-", given='{"id": "t1", "session": "x", "role": "user", "content": "Why is it slow?"}\n')
     log = (tmp_path / "worker.log").open("w+")
-    folding = [*program, "worker", "manifest", "--store", "memory", "--datadir", str(tmp_path / "worker")]
-    worker = subprocess.Popen(folding, env=environ, cwd=ROOT, stdout=log, stderr=subprocess.STDOUT)
+    folding = ("worker", "manifest", "--store", "memory", "--datadir", tmp_path / "worker")
+    worker = Program(*folding, env=environ, stdout=log, stderr=subprocess.STDOUT)
     try:
         deadline = time.monotonic() + 300
         made = 0

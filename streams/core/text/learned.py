@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Iterable, Mapping
-from functools import partial
+from functools import cached_property, partial
 from importlib.resources import files
 
 import orjson
@@ -30,17 +30,15 @@ _HALF = 1 << (LANE - 1)
 class Learned:
     """Weights of signals for some acts.
 
-    Why packed: the weights of a signal for all acts are added at once, as one whole number with a lane for each.
+    Why packed: the weights of a signal for all acts are added at once, as one whole number with a lane for each. Why
+    not before the first score: most commands ask for none, and all weights take longer to pack than most to run.
     """
-
-    __slots__ = ("_bias", "_none", "_packed", "_weights", "acts", "version")
 
     def __init__(self, version: int, bias: Mapping[str, int], weights: Mapping[str, Mapping[str, int]]) -> None:
         self.version = version
         self.acts = tuple(bias)
         self._bias = bias
         self._weights = weights
-        self._packed = {signal: self._pack(given) for signal, given in weights.items()}
         self._none = self._pack(bias) + sum(_HALF << (LANE * at) for at in range(len(self.acts)))
 
     @classmethod
@@ -48,6 +46,10 @@ class Learned:
         """The weights in a file of a package."""
         table = orjson.loads(files(package).joinpath(name).read_bytes())
         return cls(table["version"], table["bias"], table["weights"])
+
+    @cached_property
+    def _packed(self) -> dict[str, int]:
+        return {signal: self._pack(given) for signal, given in self._weights.items()}
 
     def _pack(self, given: Mapping[str, int]) -> int:
         return sum(given.get(act, 0) << (LANE * at) for at, act in enumerate(self.acts))

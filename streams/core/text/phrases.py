@@ -10,9 +10,12 @@ import re
 import tomllib
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from importlib.resources import files
 from typing import Any, NamedTuple
 
+from streams.core.patterns import lazily
 from streams.core.text.sentences import QUOTES, WORD, lower
 
 LANGUAGES = ("en", "de", "fr", "es")
@@ -23,7 +26,8 @@ MIN_PART = 3
 """Shorter parts of phrases stand in most turns."""
 
 
-class Group(NamedTuple):
+@dataclass
+class Group:
     """Phrases that claim the same."""
 
     name: str
@@ -32,9 +36,13 @@ class Group(NamedTuple):
     roles: frozenset[str]
     """Only of turns in these roles."""
     bit: int
-    near: tuple[tuple[str, tuple[str, ...]], ...]
-    """A sentence without any of these is not looked at: by a part that they share, so that few are looked for."""
     found: re.Pattern[str]
+    words: Sequence[str]
+
+    @cached_property
+    def near(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
+        """A sentence without any of these is not looked at: by a part that they share, so that few are looked for."""
+        return _by_part(_shortest(self.words))
 
 
 class Language(NamedTuple):
@@ -62,7 +70,7 @@ _AT_START = frozenset(("after", "question", "imperative", "light", "neutral", "y
 
 def _compile(phrases: str, start: bool = False) -> re.Pattern[str]:
     edge = "" if start else r"(?<!\w)"
-    return re.compile(rf"{edge}(?:{phrases})(?!\w)" if phrases else "(?!)")
+    return lazily(rf"{edge}(?:{phrases})(?!\w)" if phrases else "(?!)")
 
 
 _REPORTING = frozenset(("done", "barely", "resolved", "answer", "decided", "negation", "convergence"))
@@ -95,8 +103,8 @@ def _parts(word: str) -> set[str]:
 def _group(name: str, table: dict[str, Any], bit: int) -> Group:
     role = table.get("role", "")
     roles = frozenset((role,)) if role else frozenset(("user", "assistant") if name in _REPORTING else ("user",))
-    near = _by_part(_shortest(table.get("near", table["words"].split())))
-    return Group(name, table["pattern"], table["confidence"], roles, bit, near, _compile("|".join(table["phrases"])))
+    words = table.get("near", table["words"].split())
+    return Group(name, table["pattern"], table["confidence"], roles, bit, _compile("|".join(table["phrases"])), words)
 
 
 def _forms(words: str) -> list[str]:

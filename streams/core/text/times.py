@@ -19,6 +19,8 @@ from datetime import datetime, timedelta
 from importlib.resources import files
 from typing import Any, Literal, NamedTuple
 
+from streams.core.patterns import lazily
+
 Ttl = Literal["urgent", "normal", "low"]
 
 
@@ -91,7 +93,7 @@ VOCABULARY = {
     for code, words in _WORDS.items()
 }
 """The words of time of each language: they tell which one a text is in."""
-_SAME = {code: (re.compile("|".join(map(re.escape, table["same"]))), table["same"]) for code, table in _TABLES.items()}
+_SAME = {code: (lazily("|".join(map(re.escape, table["same"]))), table["same"]) for code, table in _TABLES.items()}
 _HASTE: dict[Ttl, frozenset[str]] = {
     "urgent": frozenset(word for table in _TABLES.values() for word in table["soon"].split()),
     "normal": frozenset(word for table in _TABLES.values() for word in table["later"].split()),
@@ -114,7 +116,7 @@ COUNTS = {
     if (kind == "o" and value > MANY) or (kind == "n" and 2 <= value <= 12)
 } | {word: float(MANY) for words in _WORDS.values() for word, (kind, _) in words.items() if kind == "h"}
 """Spelled numbers that may be a day of a month or an hour, and halves."""
-_TOKEN = re.compile(
+_TOKEN = lazily(
     r"(?P<word>[^\W\d_]+(?:-[^\W\d_]+)*)|(?P<date>\d{4}-\d\d-\d\d)"
     r"|(?P<slash>\d{1,2}[/.]\d{1,2}(?:[/.](?:20)?\d\d)?\b(?![:.]\d))"
     r"|(?P<clock>\d{1,2}[:.h]\d\d(?!\d)|(?<![\d.,])0\d[0-5]\d(?!\d))(?P<half>[ap]\.?m\b)?"
@@ -303,8 +305,8 @@ _PATTERNS: tuple[tuple[str, Day | None], ...] = (
     (r"T?K", lambda now, v: now + _DAY * ((5 - now.weekday()) % 7)),
 )
 """What names a day, as a pattern of kinds, and which one: of the values of its groups. What is past is none."""
-_GROUP = re.compile(r"\(\[?([A-Zos]+)\]?\)")
-_DAYS = [(re.compile(pattern), day, frozenset((["", *_GROUP.findall(pattern)])[-1])) for pattern, day in _PATTERNS]
+_GROUP = lazily(r"\(\[?([A-Zos]+)\]?\)")
+_DAYS = [(lazily(pattern), day, frozenset((["", *_GROUP.findall(pattern)])[-1])) for pattern, day in _PATTERNS]
 """Each with the kinds of which a text must have one for it to be looked for; none where any text may."""
 _CLOCKS: tuple[tuple[str, Callable[[list[float]], float]], ...] = (
     (r"(n)[pt]?(?<=p)q(?!n)|qp(n)", lambda v: v[0] * 60 + 15),
@@ -323,7 +325,7 @@ _CLOCKS: tuple[tuple[str, Callable[[list[float]], float]], ...] = (
     (r"(?<=[yP]),?(n)(?=$|[.,])", lambda v: v[0] * 60),
 )
 """What names an hour, and the minutes of the day it says."""
-_CLOCK_RULES = [(re.compile(pattern), minutes) for pattern, minutes in _CLOCKS]
+_CLOCK_RULES = [(lazily(pattern), minutes) for pattern, minutes in _CLOCKS]
 
 
 def _clock(
@@ -481,15 +483,15 @@ def _find_clocks(tokens: list[_Token], kinds: str, language: str, covered: list[
 WIDE = frozenset(("ja", "zh"))
 """Languages written without spaces."""
 _HAN = {c: str(at) for at, c in enumerate("〇一二三四五六七八九")} | {"零": "0", "两": "2", "兩": "2"}
-_HAN_NUMBER = re.compile("[〇零一二两兩三四五六七八九十]+(?=[分時时点點日号號週周月小秒天])")
-_WIDE_TIMES = re.compile(
+_HAN_NUMBER = lazily("[〇零一二两兩三四五六七八九十]+(?=[分時时点點日号號週周月小秒天])")
+_WIDE_TIMES = lazily(
     r"(?P<month>\d+)月(?P<date>\d+)[日号號]|(?P<day>\d+)[日号號](?!間|间)|(?P<next>[来來次下翌]の?[週周个個]?の?)?(?P<lead>この|今度の)?"
     r"(?:(?P<ja>[月火水木金土日])曜|(?:[週周]|星期|礼拜)(?P<zh>[一二三四五六日天1-6]))日?"
     r"|(?P<rel>今日|今夜|今晩|今晚|今天|明日|あした|あす|明天|明晚|明後日|あさって|后天|後天)"
     r"|(?P<n>\d+|半)(?:个|個)?(?P<unit>分[钟鐘]?|時間|小时|小時|日間|天|週間|周)(?:後|后|以内|したら|で|之后|以後)"
     r"|(?P<end>月末|月底|月内)|(?P<weekend>週末|周末)|(?P<nextweek>来週|下周|下週)"
 )
-_WIDE_CLOCK = re.compile(
+_WIDE_CLOCK = lazily(
     r"(?P<late>午後|下午|夜|晚上|夕方|晚)?の?(?P<early>午前|朝|上午|早上)?の?(?P<hour>\d+)[時时点點](?!間|间)(?:(?P<half>半)|(?P<minute>\d+)分?)?"
 )
 _RELATIVE = {"今": 0, "明": 1, "あし": 1, "あす": 1, "明後": 2, "あさ": 2, "后": 2, "後": 2}

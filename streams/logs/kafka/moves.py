@@ -23,7 +23,7 @@ from dataclasses import replace
 from typing import Any
 
 import orjson
-from aiokafka import AIOKafkaProducer
+from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, TopicPartition
 from aiokafka import errors as kafka_errors
 from aiokafka.admin import AIOKafkaAdminClient
 from aiokafka.admin.config_resource import ConfigResource, ConfigResourceType
@@ -34,6 +34,7 @@ from streams.logs.kafka.topics import (
     KEPT,
     MAX_RECORD_BYTES,
     PRODUCER,
+    READER,
     SEALED,
     Names,
     Spec,
@@ -74,8 +75,8 @@ class Moving:
     """Whoever moves a log, alone."""
 
     def __init__(
-        self, producer: AIOKafkaProducer[bytes, bytes], client: AIOKafkaAdminClient, here: Connection,
-        notes: dict[str, str],
+        self, producer: AIOKafkaProducer[bytes, bytes], reader: AIOKafkaConsumer, client: AIOKafkaAdminClient,
+        here: Connection, notes: dict[str, str],
     ) -> None:  # fmt: skip
         self.client = client
         self.here = here
@@ -85,6 +86,7 @@ class Moving:
         self.is_over = False
         """Whether the log was moved, or may have been."""
         self._producer = producer
+        self._reader = reader
 
     @contextmanager
     def _alone(self) -> Iterator[None]:
@@ -94,13 +96,20 @@ class Moving:
             raise BusyError("another erasure of this log has begun since", "wait for it, then erase again") from error
 
     async def note(self, notes: Mapping[tuple[str, str], str | None]) -> None:
-        """Notes words, by prefix and key, all at once. Raises BusyError where another moves the log by now."""
+        """Notes words, by prefix and key, all at once; whoever reads afterwards finds them. Raises BusyError where
+        another moves the log by now."""
+        noted: dict[TopicPartition, int] = {}
         with self._alone():
             await self._producer.begin_transaction()
             for (prefix, key), said in notes.items():
                 value = None if said is None else said.encode()
-                await self._producer.send_and_wait(Names(prefix).control, value, key.encode(), 0)
+                place = TopicPartition(Names(prefix).control, 0)
+                noted[place] = (await self._producer.send_and_wait(place.topic, value, key.encode(), 0)).offset
             await self._producer.commit_transaction()
+        # A commit is acknowledged before its end stands in the partitions (KIP-98), and until then nobody reads it.
+        for place, offset in noted.items():
+            while (await self._reader.end_offsets([place]))[place] <= offset:
+                await asyncio.sleep(0.01)
 
     async def seal(self) -> None:
         """Has the log take nothing more, wherever its partitions are led. Raises LogError where it still does, or
@@ -215,8 +224,12 @@ async def moving(connection: Connection) -> AsyncIterator[Moving]:
     """Moves a log; whoever did before can do nothing more of it."""
     id_ = f"{Names(connection.prefix).root}.erasing"
     arguments: dict[str, Any] = {"transactional_id": id_, "max_request_size": PRODUCER["max_request_size"]}
-    async with started(AIOKafkaProducer(**connection.client(), **arguments)) as producer, admin(connection) as client:
-        yield Moving(producer, client, *await in_force(connection))
+    async with (
+        started(AIOKafkaProducer(**connection.client(), **arguments)) as producer,
+        started(AIOKafkaConsumer(**connection.client(), **READER)) as reader,
+        admin(connection) as client,
+    ):
+        yield Moving(producer, reader, client, *await in_force(connection))
 
 
 async def topics_of(connection: Connection) -> dict[str, int]:
