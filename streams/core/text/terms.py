@@ -280,7 +280,7 @@ def begin(words: Sequence[str], at: int, cues: dict[str, None]) -> None:
 
 
 def tokens(content: str) -> int:
-    """Estimated model tokens: those of `scan`, without the rest of its work. Of lines they add up to those of a text."""
+    """Estimated model tokens: those of `scan`, without the rest of its work. A text has those of its lines together."""
     return _known_tokens(content) if len(content) <= MAX_KNOWN else _tokens(content)
 
 

@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import AsyncIterator, Callable, Sequence
 from typing import Annotated, Any, Literal
 
-import orjson
 from fastapi import APIRouter, Depends, Header, Query, Request, Response
 from prometheus_client import generate_latest
 from starlette.exceptions import HTTPException
