@@ -20,7 +20,7 @@ from streams.runtime.telemetry import traced
 TOGETHER = 1000
 """Events appended at once; who comes later waits for one such write."""
 
-Reply = Callable[[Any], None]
+Reply = Callable[[Any], object]
 """Given the answer, or the MnemologError that stands in its place."""
 
 
