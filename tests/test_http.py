@@ -25,11 +25,12 @@ from starlette.testclient import TestClient
 
 import mnemolog
 from mnemolog import AsyncMemory, DeniedError, Memory, NotServedError, RefusedError
-from streams.core.errors import UsageError
+from streams.core.errors import LogError, UsageError
 from streams.gateways.http import app as http_app
 from streams.gateways.http import holder, limits
 from streams.gateways.http.keys import Keys
-from streams.runtime.home import Home
+from streams.gateways.http.recording import Recording
+from streams.runtime.home import Home, appending
 from streams.runtime.requests import MAX_REQUEST, QUESTIONS
 from tests.processes import run
 from tests.serving import PATIENCE, served
@@ -192,13 +193,51 @@ def test_a_position_that_is_not_there_yet_is_waited_for_and_then_told(
     assert (answer.status_code, answer.headers["retry-after"]) == (409, "1")
 
 
-def test_a_home_that_nobody_serves_is_told_as_such(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_home_that_nobody_serves_takes_turns_and_questions_are_told_to_wait(
+    home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(holder, "PATIENCE", 0.1)
     with TestClient(http_app.made(home.path), "http://localhost") as client:
         assert client.get("/health/live").status_code == 200
         assert client.get("/health/ready").status_code == 503
-        answer = client.post("/v1/turns", json=turn())
+        assert client.post("/v1/turns", json=turn()).status_code == 202
+        assert len(recorded(home)) == 1
+        answer = client.get("/v1/context", params={"session": "s"})
         assert (answer.status_code, answer.headers["retry-after"]) == (503, "1")
+
+
+def test_a_log_that_does_not_take_turns_is_told_as_a_problem_and_tried_again(
+    home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    broken: Any = [LogError("the disk is full", "make room"), ZeroDivisionError("a wrong turn")]
+    whole = appending.open_log
+    monkeypatch.setattr(appending, "open_log", lambda home: whole(home) if not broken else _raise(broken.pop(0)))
+    with TestClient(http_app.made(home.path), "http://localhost") as client:
+        for said in ("the disk is full", "something unexpected went wrong: ZeroDivisionError"):
+            answer = client.post("/v1/turns", json=turn())
+            assert (answer.status_code, answer.headers["content-type"]) == (503, "application/problem+json")
+            assert said in answer.json()["title"]
+        assert client.post("/v1/turns", json=turn()).status_code == 202
+    assert len(recorded(home)) == 1
+
+
+def _raise(error: Exception) -> Any:
+    raise error
+
+
+def test_who_hangs_up_before_the_answer_keeps_nobody_else_from_theirs(home: Home) -> None:
+    async def both() -> list[Any]:
+        there = Recording(home.path)
+        try:
+            left = asyncio.ensure_future(there.feed([turn(1, id="a")]))
+            await asyncio.sleep(0)
+            left.cancel()
+            return await there.feed([turn(2, id="b")])
+        finally:
+            await there.close()
+
+    assert "stored" in asyncio.run(both())[0]
+    assert {event["id"] for event in recorded(home)} == {"a", "b"}
 
 
 def test_spans_of_calls_of_a_model_are_turns_once(client: TestClient, home: Home) -> None:

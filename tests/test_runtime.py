@@ -441,13 +441,33 @@ def test_imported_history_gets_no_ticks(home: Home) -> None:
         assert runtime.tick() == 0
 
 
+def test_more_than_can_be_folded_is_seen_by_how_the_log_grows(
+    home: Home, talk: Talk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = [100.0]
+    monkeypatch.setattr("streams.runtime.embedded.time.monotonic", lambda: now[0])
+    with home.live() as runtime:
+        assert isinstance(runtime, Runtime)
+        seen = []
+        for count in (0, 5, 250, 0, 0, 0):
+            home.log.append([turn_recorded(f"{now[0]}-{n}") for n in range(count)])
+            now[0] += 0.1
+            seen.append(runtime.is_flooded())
+            runtime.catch_up()
+        assert seen[:4] + seen[5:] == [False, False, True, True, False]
+
+
+def turn_recorded(id: str) -> TurnRecorded:
+    return TurnRecorded("s", id, SECOND, "c", "ann", "user", "Where is the key?")
+
+
 def test_folding_gives_way_to_batches_and_whoever_asks_is_answered_all_the_same(
     home: Home, talk: Talk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(home_folding, "GIVE_WAY", 1e9)
+    monkeypatch.setattr(Runtime, "is_flooded", lambda runtime: True)
     office = Office(home, open_live(home))
     folding = home_folding.Folding(home, office)
-    folding.is_flooded = lambda: True
     home.log.append(talk(200))
     folding.start()
     try:

@@ -7,7 +7,7 @@ it, so that it is known when it comes back.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from typing import Any
@@ -52,22 +52,25 @@ def frame_cost(ask: Ask) -> int:
 
 def render(composed: Composed) -> Rendered:
     """Writes down what was chosen."""
-    parts = _sections(composed)
-    text = _framed(composed, [text for _, text in parts])
-    sizes = [tokens(text) for _, text in parts]
-    size = sum(sizes) + sum(map(tokens, [opening(composed.ask), ABOUT, CLOSE]))
+    shown = _sections(composed)
+    lines = {name: [f"## {choices[0].section.heading}", *(c.line for c in choices)] for name, choices in shown.items()}
+    parts = {name: "\n".join(of) for name, of in lines.items()}
+    text = _framed(composed, [*parts.values()])
+    sizes = {
+        name: sum(map(tokens, lines[name])) if len(part) <= HEAD + TAIL else tokens(part)
+        for name, part in parts.items()
+    }
+    size = sum(sizes.values()) + sum(map(tokens, [opening(composed.ask), ABOUT, CLOSE]))
     if len(text) <= HEAD + TAIL and (not text.startswith(FRAME) or "‹" in text):
         size = tokens(text)  # the frame is left out, or something was quoted
-    return Rendered(size, text, _messages(composed, parts), _data(composed, parts, sizes, size))
+    return Rendered(size, text, _messages(composed, shown.get(OWN, []), parts), _data(composed, shown, sizes, size))
 
 
-def _sections(composed: Composed) -> list[tuple[str, str]]:
-    """Name and text of each section of which something is shown."""
-    found: list[tuple[str, str]] = []
-    names = dict.fromkeys(choice.section.name for choice in composed.choices if choice.taken)
-    for name in names:
-        shown = composed.shown(name)
-        found.append((name, "\n".join([f"## {shown[0].section.heading}", *(choice.line for choice in shown)])))
+def _sections(composed: Composed) -> dict[str, list[Choice]]:
+    """What is shown, by the name of its section."""
+    found: dict[str, list[Choice]] = {}
+    for choice in composed.shown():
+        found.setdefault(choice.section.name, []).append(choice)
     return found
 
 
@@ -78,17 +81,16 @@ def _framed(composed: Composed, parts: Sequence[str]) -> str:
     return "\n\n".join([f"{opening(composed.ask)}\n{ABOUT}", *parts, CLOSE])
 
 
-def _messages(composed: Composed, parts: Sequence[tuple[str, str]]) -> list[dict[str, str]]:
+def _messages(composed: Composed, shown: Sequence[Choice], parts: Mapping[str, str]) -> list[dict[str, str]]:
     """One system message with the memory, then the last exchanges as user and assistant messages that alternate.
 
     Why folded: tool results without the calls they answer, further system messages, and two messages of one role in a
     row are each refused by some chat API. What a tool or the system said stands, labelled and quoted, in a user's
     message: it is input to the model, and not what the model said. Names are told where more than one has a role.
     """
-    shown = composed.shown(OWN)
     turns = [composed.turns[choice.piece.turn] for choice in shown]
     first = next((at for at, turn in enumerate(turns) if turn.role == "user"), len(turns))
-    system = [text for name, text in parts if name != OWN]
+    system = [text for name, text in parts.items() if name != OWN]
     if first:
         system.append("\n".join([f"## {shown[0].section.heading}", *(choice.line for choice in shown[:first])]))
     messages = [{"role": "system", "content": _framed(composed, system)}]
@@ -103,7 +105,9 @@ def _messages(composed: Composed, parts: Sequence[tuple[str, str]]) -> list[dict
     return messages
 
 
-def _data(composed: Composed, parts: Sequence[tuple[str, str]], sizes: Sequence[int], size: int) -> dict[str, Any]:
+def _data(
+    composed: Composed, shown: Mapping[str, Sequence[Choice]], sizes: Mapping[str, int], size: int
+) -> dict[str, Any]:
     """JSON of the context: why each piece is there, and the turns behind everything shown."""
     ask = composed.ask
     return {
@@ -115,11 +119,10 @@ def _data(composed: Composed, parts: Sequence[tuple[str, str]], sizes: Sequence[
         "tokens": size,
         "sections": [
             {
-                "name": name, "layer": shown[0].section.layer, "tokens": tokens_,
-                "pieces": [_piece(composed, c) for c in shown],
+                "name": name, "layer": choices[0].section.layer, "tokens": sizes[name],
+                "pieces": [_piece(composed, choice) for choice in choices],
             }
-            for (name, _), tokens_ in zip(parts, sizes, strict=True)
-            for shown in [composed.shown(name)]
+            for name, choices in shown.items()
         ],
     }  # fmt: skip
 

@@ -34,8 +34,9 @@ class MemorySource:
 
     def spoken(self, turn: int) -> Spoken:
         """A turn of the index, its words apart."""
-        seen, flags = self.seen, int(self.seen.documents.flags[turn])
-        return Spoken(seen.id(turn), seen.position(turn), int(seen.documents.at[turn]), role_of(flags))
+        seen, documents = self.seen, self.seen.documents
+        role = role_of(documents.flags.item(turn))
+        return Spoken(seen.id(turn), seen.position(turn), documents.at.item(turn), role)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +60,9 @@ class MemoryReader:
         seen = self.source.seen
         found = {id: seen.turn(id) for id in ids}
         ended = seen.documents.ended
-        return {id: self.source.spoken(turn) for id, turn in found.items() if turn >= 0 and ended[turn] > seen.until}
+        return {
+            id: self.source.spoken(turn) for id, turn in found.items() if turn >= 0 and ended.item(turn) > seen.until
+        }
 
     def session(self) -> Iterator[Spoken]:
         return map(self.source.spoken, self.source.seen.said(self.source.ask.session))

@@ -102,7 +102,7 @@ class Texts:
         at = bisect_right(self._firsts, document) - 1
         data, ends = self._packed[at]
         place = document - self._firsts[at]
-        return data[ends[place] : ends[place + 1] - 1].decode()
+        return data[ends.item(place) : ends.item(place + 1) - 1].decode()
 
     def add(self, texts: Iterable[str]) -> None:
         """Appends texts one by one."""
@@ -168,6 +168,8 @@ class Names:
 
     def add(self, hashes: NDArray[np.uint32]) -> None:
         """Takes up those of documents added since; `hashes` are all there are now."""
+        if len(hashes) == self._count:
+            return
         for document, hash_ in enumerate(hashes[self._count :].tolist(), self._count):
             self._late.setdefault(hash_, []).append(document)
         self._count = len(hashes)
@@ -177,9 +179,8 @@ class Names:
     def candidates(self, hash_: int) -> list[int]:
         """Documents with that hash, newest first."""
         late = self._late.get(hash_, [])[::-1]
-        start = int(np.searchsorted(self._sorted, np.uint32(hash_)))
-        stop = start
-        while stop < len(self._sorted) and self._sorted[stop] == hash_:
+        start = stop = int(self._sorted.searchsorted(np.uint32(hash_)))
+        while stop < len(self._sorted) and self._sorted.item(stop) == hash_:
             stop += 1
         old: list[int] = self._order[start:stop][::-1].tolist()
         return late + old

@@ -421,12 +421,12 @@ class Seen:
 
     def said(self, session: str) -> Iterator[int]:
         """The turns of a session that are still shown, the newest first."""
-        number = self.session(session)
+        number, ended, before = self.session(session), self.documents.ended, self.documents.before
         turn = self.held.last_turns[number] if number >= 0 else -1
         while turn >= 0:
-            if turn < self.seen and self.documents.ended[turn] > self.until:
+            if turn < self.seen and ended.item(turn) > self.until:
                 yield turn
-            turn = int(self.documents.before[turn])
+            turn = before.item(turn)
 
     # -- what a document is ------------------------------------------------------------------------------------------
 
@@ -436,7 +436,8 @@ class Seen:
 
     def position(self, document: int) -> int:
         """The offset in the log at which it was told."""
-        return int(self.held.columns["position"][document])
+        position: int = self.held.columns["position"].item(document)
+        return position
 
     def turns(self, document: int) -> list[str]:
         """The ids of the turns it was made of, itself where it is one: in order, at most 32."""

@@ -64,6 +64,14 @@ class BehindError(MnemologError):
 class BrokenError(MnemologError):
     """A memory that was open can no longer be read or written: what holds it opens it again, or makes it anew."""
 
+    @classmethod
+    def of(cls, error: BaseException) -> MnemologError:
+        """An error as it is told: any that nobody foresaw is called so, on one line."""
+        if isinstance(error, MnemologError):
+            return error
+        said = (str(error).splitlines() or [""])[0][:200]
+        return cls(f"something unexpected went wrong: {type(error).__name__}: {said}", "ask again")
+
 
 class UnreadableError(BrokenError):
     """A question met something in a memory that cannot be read; the memory must be looked through."""

@@ -229,8 +229,8 @@ def _alone(call: Call, home: Path) -> bytes:
     from streams.gateways.command import Registry
     from streams.logs.where import open_log
     from streams.runtime.home import Home
+    from streams.runtime.home.appending import feed
     from streams.runtime.home.folder import Folder
-    from streams.runtime.home.office import feed
     from streams.runtime.requests import Feed
 
     def fed(fields: list[Fields]) -> list[Json]:

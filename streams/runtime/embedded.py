@@ -36,6 +36,10 @@ RESIDENT = 256
 RECORDS = 100_000
 """Decoded records of state that stay in memory between commits: some 700 bytes each. To decode them again costs
 about as much as to fold a tenth as many turns: they come to rest no sooner than so many later."""
+FLOOD = 2000.0
+"""Events a second that are more than can be folded meanwhile."""
+CALM = 0.2
+"""Seconds without so many after which no more of them are expected."""
 SOON = 1.0
 """Seconds within which what was folded is committed, though nobody asks the tables."""
 
@@ -60,6 +64,8 @@ class Runtime:
         self._view = View(store.extent())
         self._active = 0
         """Records folded since states came to rest."""
+        self._looked, self._end, self._flooded = 0.0, 0, 0.0
+        """When the log was last looked at, its end then, and when so much was last found that it is a flood."""
         self._since = 0.0
         """The monotonic time since which something is folded and not committed."""
 
@@ -75,6 +81,14 @@ class Runtime:
     def behind(self) -> int:
         """How many records wait in the log."""
         return sum(self.log.end(p) - start for p, start in enumerate(self._next))
+
+    def is_flooded(self) -> bool:
+        """Whether more is being appended than can be folded meanwhile."""
+        now, end = time.monotonic(), sum(self._next) + self.behind()
+        if self._looked and end - self._end > FLOOD * (now - self._looked):
+            self._flooded = now
+        self._looked, self._end = now, end
+        return now - self._flooded < CALM
 
     def catch_up(self, progress: Progress = no_progress, stop: int | None = None, ahead: bool = False) -> int:
         """Folds to the log's end as it is now, or to offset `stop` of each partition; the number of records folded.

@@ -217,18 +217,21 @@ def decode(line: bytes) -> Any:
 
 
 def _is_shallow(value: Any) -> bool:
-    level = [value]
+    level = [value] if value.__class__ in _NESTS else []
     for _ in range(MAX_DEPTH):
+        if not level:
+            return True
         level = [
             inner
             for one in level
-            if isinstance(one, (dict, list))
-            for inner in (one.values() if isinstance(one, dict) else one)
-            if isinstance(inner, (dict, list))
+            for inner in (one.values() if one.__class__ is dict else one)
+            if inner.__class__ in _NESTS
         ]
-        if not level:
-            return True
-    return False
+    return not level
+
+
+_NESTS = (list, dict)
+"""What JSON nests in: of these types alone, and of none of their subclasses, are the values that it is read into."""
 
 
 def parse(message: Any) -> Call:

@@ -10,6 +10,7 @@ import re
 import unicodedata
 from collections import _count_elements  # type: ignore[attr-defined]  # What Counter counts with, on a plain dict.
 from collections.abc import Sequence
+from functools import lru_cache
 from itertools import compress
 from typing import NamedTuple
 
@@ -30,6 +31,8 @@ MAX_RAW = 64
 """Longer words, punctuation and all, are not remembered."""
 MAX_CACHE = 1 << 16
 """Distinct words remembered. A memo of a pure function: forgetting it changes nothing but speed."""
+KNOWN, MAX_KNOWN = 1 << 12, 2_000
+"""Texts whose tokens are remembered, and characters of the longest of them: what a context shows, it shows again."""
 MAX_CLAUSES = 64
 """Clauses of one turn whose beginnings are compared with cue phrases."""
 MAX_FILLERS = 8
@@ -277,13 +280,20 @@ def begin(words: Sequence[str], at: int, cues: dict[str, None]) -> None:
 
 
 def tokens(content: str) -> int:
-    """Estimated model tokens: those of `scan`, without the rest of its work."""
+    """Estimated model tokens: those of `scan`, without the rest of its work. A text has those of its lines together."""
+    return _known_tokens(content) if len(content) <= MAX_KNOWN else _tokens(content)
+
+
+def _tokens(content: str) -> int:
     words = clip(content).split()
     if not content.isascii():
         return scale(sum([WORDS[word][0] for word in words]), content)
     # Why not by looking, too: what a context shows is full of ids, words that are met once.
     long = [word for word in words if len(word) > 7]
     return scale(len(words) + sum([(len(word) - 1) // 7 for word in long if word.strip(_EDGE)]), content)
+
+
+_known_tokens = lru_cache(KNOWN)(_tokens)
 
 
 def terms(content: str) -> tuple[list[str], list[int]]:

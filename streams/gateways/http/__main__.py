@@ -5,12 +5,29 @@ from __future__ import annotations
 import argparse
 import asyncio
 import logging
+import socket
 import sys
 from pathlib import Path
 
 import uvicorn
 
 from streams.gateways.http.app import made
+from streams.runtime.telemetry import measuring
+
+
+class Beside(uvicorn.Server):
+    """A server that ends when its parent does, in the event loop that uvicorn finds best."""
+
+    async def serve(self, sockets: list[socket.socket] | None = None) -> None:
+        """Serves until the parent is gone, which writes nothing: what can be read is the end."""
+        loop = asyncio.get_running_loop()
+
+        def end() -> None:
+            loop.remove_reader(sys.stdin.fileno())
+            self.should_exit = True
+
+        loop.add_reader(sys.stdin.fileno(), end)
+        await super().serve(sockets)
 
 
 def main() -> None:
@@ -26,16 +43,11 @@ def main() -> None:
     if given.access_log:
         logging.getLogger("mnemolog.access").setLevel(logging.INFO)
     app = made(given.home, given.local, given.rate)
-    server = uvicorn.Server(
-        uvicorn.Config(app, fd=given.fd, access_log=False, log_config=None, timeout_graceful_shutdown=3, backlog=4096)
+    config = uvicorn.Config(
+        app, fd=given.fd, access_log=False, log_config=None, timeout_graceful_shutdown=3, backlog=4096
     )
-
-    async def serve() -> None:
-        # The parent writes nothing: what can be read is the end.
-        asyncio.get_running_loop().add_reader(sys.stdin.fileno(), lambda: setattr(server, "should_exit", True))
-        await server.serve()
-
-    asyncio.run(serve())
+    with measuring("http"):
+        Beside(config).run()
 
 
 if __name__ == "__main__":

@@ -18,7 +18,6 @@ from starlette.exceptions import HTTPException
 from streams.core.errors import MnemologError, UsageError
 from streams.gateways import mcp
 from streams.gateways.http.following import Following
-from streams.gateways.http.holder import Holder
 from streams.gateways.http.keys import Keys
 from streams.gateways.http.limits import Gate, problem
 from streams.gateways.http.page.acts import acts
@@ -26,6 +25,7 @@ from streams.gateways.http.page.api import api
 from streams.gateways.http.page.beside import beside
 from streams.gateways.http.page.entry import entry
 from streams.gateways.http.page.pages import pages
+from streams.gateways.http.recording import Recording
 from streams.gateways.http.routes import door, routes
 from streams.gateways.schema import LINE, schemas
 from streams.runtime.requests import MAX_REQUEST
@@ -59,7 +59,7 @@ def made(home: Path, is_local: bool = True, rate: float = 1000.0) -> FastAPI:
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         async with AsyncExitStack() as stack:
-            app.state.holder = Holder(home)
+            app.state.holder = Recording(home)
             stack.push_async_callback(app.state.holder.close)
             app.state.following = Following(home)
             stack.push_async_callback(app.state.following.close)

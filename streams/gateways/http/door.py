@@ -106,7 +106,7 @@ class Door:
                     continue
             said.append(event)
             sent.append(place)
-        outcomes = await self._holder.call({"feed": said}) if said else []
+        outcomes = await self._holder.feed(said) if said else []
         for place, outcome in zip(sent, outcomes, strict=True):
             answers[place] |= outcome
         return answers

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import random
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -69,6 +69,11 @@ class Holder:
                 raise trouble
             await asyncio.sleep(pause * random.uniform(0.5, 1))
             pause = min(2 * pause, LAST_PAUSE)
+
+    async def feed(self, events: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+        """What became of events, each with an id, in order, once they are durable; see `call`."""
+        found: list[dict[str, Any]] = await self.call({"feed": events})
+        return found
 
     async def close(self) -> None:
         """Lets go of the connections."""

@@ -81,8 +81,15 @@ def problem(error: MnemologError, **more: Any) -> Response:
             (k.__name__ for k in (DeniedError, UsageError, BehindError, BusyError) if isinstance(error, k)), kind
         ),
     }
-    body = orjson.dumps(clean(told | more))
-    return Response(body, status, headers, "application/problem+json")
+    return Response(as_json(told | more), status, headers, "application/problem+json")
+
+
+def as_json(value: Any) -> bytes:
+    """A value as JSON; half a character, which UTF-8 cannot say, as a question mark."""
+    try:
+        return orjson.dumps(value, option=orjson.OPT_NON_STR_KEYS)
+    except TypeError:
+        return orjson.dumps(clean(value), option=orjson.OPT_NON_STR_KEYS)
 
 
 def clean(value: Any) -> Any:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import AsyncIterator, Callable, Sequence
 from typing import Annotated, Any, Literal
 
-import orjson
 from fastapi import APIRouter, Depends, Header, Query, Request, Response
 from prometheus_client import generate_latest
 from starlette.exceptions import HTTPException
@@ -17,7 +17,8 @@ from streams.gateways.http.bodies import CLOUD, CLOUDS, JSON, LINES, TAKEN, even
 from streams.gateways.http.door import Door, told
 from streams.gateways.http.following import Following
 from streams.gateways.http.importing import take_in
-from streams.gateways.http.limits import clean, problem
+from streams.gateways.http.limits import as_json, problem
+from streams.logs.where import told_place
 from streams.runtime.requests import decode
 
 routes = APIRouter()
@@ -46,14 +47,19 @@ OWN = {"space", "as_of", "after", "limit", "order"}
 
 
 def _json(value: Any, status: int = 200) -> Response:
-    return Response(orjson.dumps(clean(value), option=orjson.OPT_NON_STR_KEYS), status, media_type=JSON)
+    return Response(as_json(value), status, media_type=JSON)
 
 
 def door(request: Request) -> Door:
     return Door(request.app.state.holder, request.state.caller)
 
 
-Asked = Annotated[Door, Depends(door)]
+async def asked(request: Request) -> Door:
+    """Why async: FastAPI has others answered by another thread."""
+    return door(request)
+
+
+Asked = Annotated[Door, Depends(asked)]
 
 # -- events in -----------------------------------------------------------------------------------------------------
 
@@ -67,22 +73,26 @@ def content_type(request: Request, taken: Sequence[str]) -> str:
 
 
 async def take(request: Request, door: Door, events: list[Any], key: str) -> Response:
-    outcomes: list[dict[str, Any]] = [{"id": one.get("id")} | told(one) for one in await door.feed(events, key)]
-    places: dict[str, int] = {}
-    for one in outcomes:
-        request.app.state.meters.taken.labels(
-            "refused" if "refused" in one else "known" if "duplicate" in one else "added"
-        ).inc()
-        if "position" in one:
-            partition, _, offset = one["position"].partition(":")
-            places[partition] = max(places.get(partition, 0), int(offset))
-    if not places and outcomes:
-        error = UsageError(outcomes[0]["refused"], "nothing was recorded; /docs tells the fields")
-        return problem(error, results=outcomes)
-    after = ",".join(f"{partition}:{offset}" for partition, offset in sorted(places.items()))
-    return _json({"results": outcomes, "after": after}, 202)
+    results: list[dict[str, Any]] = []
+    counts: Counter[str] = Counter()
+    ends: dict[int, int] = {}
+    for one in await door.feed(events, key):
+        results.append({"id": one.get("id")} | told(one))
+        outcome = next(name for name in COUNTED if name in one)
+        counts[outcome] += 1
+        if outcome != "refused":
+            ends[one["partition"]] = max(ends.get(one["partition"], 0), one[outcome])
+    for outcome, count in counts.items():
+        request.app.state.meters.taken.labels(COUNTED[outcome]).inc(count)
+    if not ends and results:
+        error = UsageError(results[0]["refused"], "nothing was recorded; /docs tells the fields")
+        return problem(error, results=results)
+    after = ",".join(told_place(partition, offset) for partition, offset in sorted(ends.items()))
+    return _json({"results": results, "after": after}, 202)
 
 
+COUNTED = {"stored": "added", "duplicate": "known", "refused": "refused"}
+"""What became of an event, and under which name it is counted."""
 IdempotencyKey = Annotated[str, Header(max_length=500, description="Sent again with the same key, it adds nothing.")]
 _LINE: Any = {"$ref": "#/components/schemas/input-line"}
 _SHAPES = {

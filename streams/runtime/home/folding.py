@@ -63,8 +63,6 @@ class Folding:
         self._folded = 0.0
         """When something was last folded; 0 where the file was looked at since."""
         self._tidying: threading.Thread | None = None
-        self.is_flooded: Callable[[], bool] = lambda: False
-        """Whether so much is being appended that folding is to wait."""
         self._thread = threading.Thread(target=self._run, name="folding", daemon=True)
 
     def start(self) -> None:
@@ -249,7 +247,7 @@ class Folding:
         since = time.monotonic()
         with self._changed:
             while (
-                self.is_flooded()
+                self.office.runtime.is_flooded()
                 and self._done == self._asked
                 and not (self._jobs or self._over)
                 and time.monotonic() - since < GIVE_WAY

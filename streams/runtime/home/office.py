@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import os
-import secrets
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from projections import ask as asks
-from streams.core.edge import Edge, EdgeError
 from streams.core.errors import BehindError, UsageError
-from streams.core.events import Outside
-from streams.logs.log import Duplicate, Log, Outcome, Refused, Stored
 from streams.logs.where import parse_places, told_place
 from streams.runtime import LIVE
 from streams.runtime.embedded import Runtime
 from streams.runtime.erasure import take_place
+from streams.runtime.home.appending import feed
 from streams.runtime.home.keeper import open_live
 from streams.runtime.home.promotion import swap
 from streams.runtime.home.recalling import Recalling
@@ -119,30 +116,3 @@ class Office:
         finally:
             self.runtime = open_live(self.home)
             self._snapshots = Snapshots(self.home.folder)
-
-
-def feed(calls: Sequence[Feed], log: Log) -> list[list[dict[str, Any]]]:
-    """Validates and appends the events of several calls at once; what became of each, by call, in order."""
-    taken: list[Outside] = []
-    answers: list[list[dict[str, Any] | None]] = []
-    for call in calls:
-        edge = Edge(source=secrets.token_hex(8))
-        answers.append([])
-        for fields in call.feed:
-            try:
-                taken.append(edge.event(fields if isinstance(fields, dict) else {"type": None}))
-                answers[-1].append(None)
-            except EdgeError as error:
-                answers[-1].append({"refused": str(error)})
-    outcomes = iter(log.append(taken) if taken else ())
-    return [[_said(next(outcomes)) if answer is None else answer for answer in mine] for mine in answers]
-
-
-def _said(outcome: Outcome) -> dict[str, Any]:
-    match outcome:
-        case Stored(partition, offset):
-            return {"stored": offset, "partition": partition}
-        case Duplicate(partition, offset):
-            return {"duplicate": offset, "partition": partition}
-        case Refused(reason=reason):
-            return {"refused": reason}

@@ -284,11 +284,8 @@ class Server:
 
 def encoded(answer: Any) -> bytes:
     """An answer as a line: what was found, or what is wrong and the way out."""
-    if isinstance(answer, MnemologError):
-        return _failed(answer)
     if isinstance(answer, BaseException):
-        said = (str(answer).splitlines() or [""])[0][:200]
-        return _failed(BrokenError(f"something unexpected went wrong: {type(answer).__name__}: {said}", "ask again"))
+        return _failed(BrokenError.of(answer))
     try:
         return orjson.dumps({"answer": answer}, option=orjson.OPT_NON_STR_KEYS) + b"\n"
     except TypeError as error:
@@ -333,8 +330,7 @@ def _serve(home: Home, folding: Folding, stopped: Callable[[], bool], said: Call
     waiting = folding.office.runtime.behind()
     path = home.folder.socket
     path.unlink(missing_ok=True)
-    appending = Appending(home)
-    folding.is_flooded = appending.is_flooded
+    appending = Appending(home.path)
     with socket.socket(socket.AF_UNIX) as listener:
         with address(path) as short:
             listener.bind(short)

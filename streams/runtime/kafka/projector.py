@@ -179,6 +179,10 @@ class Projector:
         ends = self.log.ends()
         return sum(ends[p] - lane.mark - 1 for p, lane in enumerate(self._lanes))
 
+    def is_flooded(self) -> bool:
+        """Never: workers fold."""
+        return False
+
     def tick(self) -> int:
         """Nothing: workers look after the clock."""
         return 0
