@@ -292,8 +292,7 @@ class Store:
             if batch.marks:
                 self._mark(batch.marks, [batch.hashes.get(partition, b"") for partition in batch.marks])
             if batch.resume:  # why one value: of 64 partitions and 6 streams, rows would cost more than the commit
-                self.connection.execute("DELETE FROM meta WHERE key = 'resume'")
-                self.connection.execute("INSERT INTO meta VALUES ('resume', ?)", [_text(batch.resume)])
+                self.set_meta("resume", batch.resume)
         rows = dict(self._extent.rows)
         for cls, columns in batch.tables.items():
             name = table_of(cls).name

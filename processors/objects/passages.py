@@ -21,14 +21,13 @@ from typing import Any
 
 from streams.core.patterns import lazily
 from streams.core.text.commonness import CLASSES
+from streams.core.text.memo import Memo
 from streams.core.text.telling import excerpt
 from streams.core.text.terms import WORDS
 
 READ, TEXT, LEAST, MOST = 800, 200, 3, 6
 """Characters of a turn that are read, bytes of a passage, words that a sentence has at least, and words that tell
 something beyond which more do not speak for a passage."""
-MAX_RAW, MAX_CACHE = 64, 1 << 16
-"""Characters of a word that is remembered, and distinct words: a memo of a pure function."""
 TABLE: dict[str, Any] = tomllib.loads(files(__package__).joinpath("words.toml").read_text("utf-8"))
 WORTH = {
     "any": -280, "subject": 120, "points": -145, "loose": -105, "I": 95, "my": 120, "we": -35, "nobody": -175,
@@ -81,21 +80,14 @@ _BEGINS = frozenset(fragment.split(" ")[0] for fragment in TABLE["words"]["bare"
 _EDGE = '.,;:!?()"“”…*-–—'
 
 
-class _Words(dict[str, tuple[int, str]]):
-    """By word as it stands in a text: what it is, in bits, and its stem where that tells something."""
-
-    def __missing__(self, raw: str) -> tuple[int, str]:
-        word = raw.lower().strip(_EDGE).replace("’", "'")
-        stem = WORDS[raw][2]
-        found = _KNOWN.get(word, 0), stem if CLASSES[stem] else ""
-        if len(raw) <= MAX_RAW:
-            if len(self) >= MAX_CACHE:
-                self.clear()
-            self[raw] = found
-        return found
+def _of(raw: str) -> tuple[int, str]:
+    """What a word is, in bits, and its stem where that tells something."""
+    word = raw.lower().strip(_EDGE).replace("’", "'")
+    stem = WORDS[raw][2]
+    return _KNOWN.get(word, 0), stem if CLASSES[stem] else ""
 
 
-_SEEN = _Words()
+_SEEN = Memo(_of)
 
 
 class Worth(dict[int, int]):

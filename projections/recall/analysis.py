@@ -19,7 +19,8 @@ from typing import NamedTuple
 
 import Stemmer
 
-from streams.core.text.terms import MAX_CACHE, MAX_RAW, MAX_WORD, WORDS, clip
+from streams.core.text.memo import MAX_CACHE, MAX_RAW
+from streams.core.text.terms import MAX_WORD, WORDS, clip
 
 VERSION = 1
 """Raise it when terms or flags of any text change: an index of another version is made anew."""

@@ -11,24 +11,17 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-MAX_CACHE, MAX_WORD = 1 << 16, 64
-"""Distinct words remembered, and characters of the longest: a memo of a pure function."""
+from streams.core.text.memo import Memo
+
 _SETS: list[tuple[int, tuple[str, ...]]] = []
 
 
-class _Words(dict[str, int]):
-    """By word: a bit for each set of marks of which one may be in it."""
-
-    def __missing__(self, word: str) -> int:
-        found = sum([bit for bit, marks in _SETS if [mark for mark in marks if mark in f" {word} "]])
-        if len(word) <= MAX_WORD:
-            if len(self) >= MAX_CACHE:
-                self.clear()
-            self[word] = found
-        return found
+def _look(word: str) -> int:
+    """A bit for each set of marks of which one may be in a word."""
+    return sum([bit for bit, marks in _SETS if [mark for mark in marks if mark in f" {word} "]])
 
 
-_WORDS = _Words()
+_WORDS = Memo(_look)
 
 
 @lru_cache(maxsize=2)

@@ -14,12 +14,11 @@ from __future__ import annotations
 import re
 import unicodedata
 
+from streams.core.text.memo import Memo
 from streams.core.text.times import KINDS as TIME_KINDS
 
 MOST = 400
 """Words read of a text: half at its beginning, half at its end."""
-MOST_CACHED = 1 << 16
-"""Distinct words remembered: a memo of a pure function."""
 MAX_WORD = 24
 _MARKS = {ord(c): None for c in "'’‘`´"}
 _PART = re.compile(r"[^\W_]+")
@@ -74,17 +73,7 @@ def _look(raw: str) -> Seen:
     return tuple(words), tuple(kinds), end
 
 
-class _Words(dict[str, Seen]):
-    def __missing__(self, raw: str) -> Seen:
-        found = _look(raw)
-        if len(raw) <= 3 * MAX_WORD:
-            if len(self) >= MOST_CACHED:
-                self.clear()
-            self[raw] = found
-        return found
-
-
-_WORDS = _Words()
+_WORDS = Memo(_look, longest=3 * MAX_WORD)
 
 
 def folded(content: str) -> list[str]:

@@ -18,6 +18,7 @@ import Stemmer
 
 from streams.core.text.address import called
 from streams.core.text.cues import ANYWHERE, COMMON, FILLERS, FOLDED, STARTS, STOP, follow
+from streams.core.text.memo import Memo
 from streams.core.text.phrases import triggers
 from streams.core.text.reminders import may_name
 
@@ -27,10 +28,6 @@ MAX_TERMS, MAX_NAMES = 64, 16
 """Features kept of one turn, so that events and records stay small: the most used terms, the first names."""
 MAX_WORD = 32
 """Longer words are data, not vocabulary: counted as tokens only (scripts without spaces excepted)."""
-MAX_RAW = 64
-"""Longer words, punctuation and all, are not remembered."""
-MAX_CACHE = 1 << 16
-"""Distinct words remembered. A memo of a pure function: forgetting it changes nothing but speed."""
 KNOWN, MAX_KNOWN = 1 << 12, 2_000
 """Texts whose tokens are remembered, and characters of the longest of them: what a context shows, it shows again."""
 MAX_CLAUSES = 64
@@ -164,17 +161,7 @@ def _look(raw: str) -> Word:
     return (tokens, form, form if form == stems[0] else stems[0], flags, leads, (name, more, called(raw), claimed))
 
 
-class _Words(dict[str, Word]):
-    def __missing__(self, raw: str) -> Word:
-        found = _look(raw)
-        if len(raw) <= MAX_RAW:
-            if len(self) >= MAX_CACHE:
-                self.clear()
-            self[raw] = found
-        return found
-
-
-WORDS = _Words()
+WORDS = Memo(_look)
 """What is known of each word, looked up by the word as it stands in a text."""
 
 

@@ -240,10 +240,6 @@ def _since(now: datetime, n: float, unit: float, day: float) -> datetime:
     return _after(now + int(day) * _DAY, n, int(unit))
 
 
-def _monthly(now: datetime, month: float, day: int) -> datetime | None:
-    return _of_month(now, day, int(month))
-
-
 def _out(now: datetime, unit: float, ahead: int = 0) -> datetime | None:
     """The end of the present week (its Friday), month or year, or of one ahead."""
     if unit == UNITS["M"]:
