@@ -79,7 +79,7 @@ JSON = {"Content-Type": "application/json"}
 
 
 def paced(url: str, ask: Callable[[httpx.Client, int], httpx.Response], count: int, pace: float) -> np.ndarray:
-    """Milliseconds from when each of `count` requests was due, at `pace` a second, to its answer; the first asked apart."""
+    """Milliseconds from when each of `count` requests was due, at `pace` a second, to its answer."""
     took = np.zeros(count)
     with httpx.Client(base_url=url, timeout=120) as session:  # made once: it reads a file of certificates, 30 ms
         ask(session, 0).raise_for_status()

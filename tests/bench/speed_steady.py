@@ -14,7 +14,6 @@ from itertools import islice
 from pathlib import Path
 from statistics import median
 
-from mnemolog import Memory
 from tests.bench.generated import turns
 from tests.bench.speed import Row, row
 from tests.bench.speed_live import _tell, served
