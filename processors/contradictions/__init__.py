@@ -390,7 +390,7 @@ def holding(
 
 PROCESSOR = Processor(
     name="contradictions",
-    version=4,
+    version=3,
     params=ContradictionsParams,
     takes=(on(TurnRecorded, _turn), on(TurnRetracted, _retracted), on(ContradictionJudged, _judged)),
     emits=(BeliefStated, BeliefConfirmed, BeliefContradicted, ContradictionSuspected, BeliefRestored),
