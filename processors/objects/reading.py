@@ -40,6 +40,8 @@ class Statement(NamedTuple):
     text: str
     says: Says
     strength: float
+    answers: bool = False
+    """Whether it begins with the question that it answers."""
 
 
 class Person(NamedTuple):
@@ -55,10 +57,11 @@ def statement(passage: Passage) -> Statement:
     text = cut(passage.text)
     if passage.seen & MANNER:
         return Statement(text, "manner", 0.95)
+    whole = f"“{passage.asked}” {text}" if passage.asked else text
     for says, bit, pattern, strength in _KINDS:
         if passage.seen & bit and pattern.search(text):
-            return Statement(text, says, strength)
-    return Statement(text, "fact", 0.5)
+            return Statement(whole, says, strength, whole != text)
+    return Statement(whole, "fact", 0.5, whole != text)
 
 
 def shows_people(forms: Sequence[str]) -> bool:
