@@ -32,6 +32,7 @@ from processors.objects.reading import (
     Statement,
     bare_name,
     called,
+    is_named,
     may_rule,
     people,
     rule,
@@ -64,7 +65,7 @@ class ObjectsParams(Params):
         WORTH, "points", "what is seen of a passage, and how much it speaks for keeping it",
         source="logistic regression over sentences that were judged; see passages",
     )  # fmt: skip
-    least: int = param(5, "points", "of a passage that is kept: less is often not understood, or tells nothing")
+    least: int = param(0, "points", "of a passage that is kept: less is often not understood, or tells nothing")
     further: int = param(300, "points", "more, of each beyond the first that a turn tells of its speaker")
     known: float = param(0.6, "value 0..1", "of a relationship by being spoken of often", PAPER, ge=0, le=1)
     often: int = param(24, "mentions", "after which half of that is reached", ge=1)
@@ -98,8 +99,8 @@ class Object:
 
 @dataclass(slots=True)
 class Said:
-    """State, `said/<what it tells>/<object>`: its statements: id, turn, strength, words, what contradicts it, and the turn
-    whose question it answers."""
+    """State, `said/<what it tells>/<object>`: its statements: id, turn, strength, words, what contradicts it, and the
+    turn whose question it answers."""
 
     rows: list[list[Any]] = field(default_factory=list)
 
@@ -146,14 +147,17 @@ class _Reading:
     state: State
     turn: TurnRecorded
     names: dict[str, list[str]]
+    voices: Sequence[str] = ()
+    """Who spoke before it in its session."""
     asked: Sequence[str] = ()
     """What was asked before it: the turn, who asks, and the question."""
     out: list[Derived] = field(default_factory=list)
 
     @property
     def question(self) -> str:
-        """What another asked of who speaks."""
-        return self.asked[2] if self.asked and self.asked[1] != self.turn.agent else ""
+        """What another asked of who speaks; "" where it may have been asked of a third."""
+        mine = self.asked and self.asked[1] != self.turn.agent and len(self.voices) <= 2
+        return self.asked[2] if mine else ""
 
     def object(self, id: str) -> Object:
         found = self.state.get(f"object/{id}", Object)
@@ -184,6 +188,21 @@ class _Reading:
         if len(name) > len(found.name) and " " in name and " " not in found.name:
             found.name = name
         return id
+
+    def short(self, word: str) -> str:
+        """Who is there and called by the beginning of their name ("Thanks, Mel!" where Melanie speaks); "" for nobody."""
+        there = [voice for voice in self.voices if voice.lower().startswith(word) and voice != self.turn.agent]
+        if len(there) != 1 or there[0].lower() == word or not called(self.turn.content, [word]):
+            return ""
+        id = self.make(there[0], "person", [there[0].lower()[:NAME]])
+        if self.names.get(word) == [id] or len(self.object(id).aliases) >= MOST_NAMES:
+            return id
+        for other in self.names.pop(word, ()):
+            if other != id:
+                gone = self.object(other)
+                gone.aliases.remove(word)
+                self.state.put(f"object/{other}", gone)
+        return self._called(id, there[0], [word])
 
     def value(self, found: Object) -> float:
         """Of the relationship: by the role, else by how often it is spoken of."""
@@ -253,16 +272,16 @@ def _turn(params: ObjectsParams, state: State, turn: TurnRecorded, raw: Raw[Turn
         return _NONE
     names = state.index(_Names).meant
     user, text = turn.role == "user", raw.text
-    known = [form for form in text.forms if form in names]
-    fresh = [name for name in text.names if name not in names and name.isalpha() and len(name) > 2]
     place = f"scene/{turn.session}"
     scene = state.get(place, Scene) or Scene()
+    known = [form for form in text.forms if form in names and is_named(turn.content, form)]
+    fresh = [name for name in text.names if name not in names and name.isalpha() and len(name) > 2]
     asked = scene.asks(turn.id, turn.agent, question(turn.content))
     if asked != scene.asked:
         state.put(place, scene)
     if not (known or fresh or user or scene.people):
         return _NONE
-    reading = _Reading(params, state, turn, names, asked if len(scene.voices) <= 2 else _NOBODY)
+    reading = _Reading(params, state, turn, names, scene.voices, asked)
     found = _found(reading, known, fresh, text.forms) if known or fresh else {}
     speaker = ""
     if user and turn.agent:
@@ -293,7 +312,9 @@ def _found(reading: _Reading, known: Sequence[str], fresh: Sequence[str], forms:
     whole = runs(turn.content) if unsure else {}
     spoken = {word for words in whole.values() for word in map(bare_name, words.split())}
     for word in dict.fromkeys([*known, *fresh]):
-        if word in whole:
+        if there := reading.short(word):
+            id = there
+        elif word in whole:
             run = whole[word]
             parts = [part for part in map(bare_name, run.split()) if part]
             person = not told.keys().isdisjoint(parts) or _is_person(reading, parts[0])
@@ -426,7 +447,7 @@ def _restored(params: ObjectsParams, state: State, belief: BeliefRestored, raw: 
 
 PROCESSOR = Processor(
     name="objects",
-    version=3,
+    version=4,
     reads=(RAW, "ttl_escalations", "contradictions", "tasks"),
     params=ObjectsParams,
     takes=(

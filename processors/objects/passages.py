@@ -30,9 +30,10 @@ READ, TEXT, ASKED, LEAST, MOST, SPARSE = 800, 200, 120, 3, 6, 5
 that tell something beyond which more do not speak for a passage, and below which it may need what it answers."""
 TABLE: dict[str, Any] = tomllib.loads(files(__package__).joinpath("words.toml").read_text("utf-8"))
 WORTH = {
-    "any": -280, "subject": 120, "points": -260, "loose": -180, "near": -90, "vague": -50, "answers": 60, "I": 95, "my": 120,
-    "we": -60, "nobody": -175, "you": -170, "may": -110, "will": -50, "glad": -40, "agrees": -80, "judges": -20, "minds": -20,
-    "name": 20, "kin": 50, "when": 70, "past": 30, "owns": 15, "tells": 80, "asks": -600, "manner": 1500,
+    "any": -280, "subject": 120, "points": -260, "loose": -180, "near": -90, "vague": -70, "the": -30, "answers": 60,
+    "I": 95, "my": 110, "we": -60, "nobody": -175, "you": -170, "may": -110, "will": -60, "glad": -90, "agrees": -100,
+    "judges": -20, "minds": -30, "name": 40, "kin": 50, "when": 90, "past": 50, "owns": 15, "tells": 85, "asks": -600,
+    "manner": 1500,
 }  # fmt: skip
 """Points for what is seen of a passage. `any`: for every one; `subject`: who speaks is its subject; `points`: something
 that is not named is; `loose`: it points before it names anything; `I`, `my`, `we`, `you`, `may`, `glad`, `when`: it has
@@ -79,9 +80,15 @@ _MANNER = compiled("manner")
 _ORDER = lazily(r"(?<!\w)(?:keep|make|answer|reply|respond|explain|call me|no) ", re.IGNORECASE)
 _BROKEN = frozenset("}-–—…")
 """What a sentence ends with that breaks off."""
-_BREAK = lazily(r"(?<=[.!?])\s+|(?<=[。！？])|\n+")
+_ENDS = ".!?。！"
+_BREAK = lazily(
+    r"(?<=[.!?])\s+|(?<=[。！？])|\n+|(?<=[\w'’.,!])\s*[-–—;]+\s+(?=(?:i|we|my|our|it|that|this|they)(?:['’]\w+)? )|,\s+(?=it['’ ])",
+    re.IGNORECASE,
+)
 _LEADING = lazily(
-    r"^(?:(?:[A-Z][\w'’]+,|yeah|yep|yes|no|well|so|oh|wow|hey|hi|thanks|and|but|ok|okay|actually|also|aww)[,!]? )+",
+    r"^(?:(?:(?!yesterday|today|lately|recently)[A-Z][\w'’]+,|yeah|yep|yup|yes|no|well|so|oh|wow|hey|hi|thanks|and|but|ok"
+    r"|okay|actually|also|aww|by the way|btw|guess what|(?:great|good|big|some) news|as for me"
+    r"|(?:i )?(?:just )?(?:wanted|had|want) to (?:let you know|tell you)(?: that)?)[,!:-]* )+",
     re.IGNORECASE,
 )
 _BARE = lazily(rf"(?:{'|'.join(TABLE['words']['bare'])})(?!\w)", re.IGNORECASE)
@@ -144,7 +151,8 @@ class Passage:
         """It and what points back at it, as one."""
         seen = self.seen | (other.seen & ~_HEAD)
         seen = seen & ~_NOBODY if seen & OWN else seen
-        return Passage(f"{self.text} {other.text}", seen, min(MOST, self.tells + other.tells), self.asked)
+        text = f"{self.text}{' ' if self.text[-1] in _ENDS else ' - '}{other.text}"
+        return Passage(text, seen, min(MOST, self.tells + other.tells), self.asked)
 
     def answering(self, question: str) -> Passage:
         """It as what answers a question, where that makes it plain what it points at and whom it is about."""
@@ -163,11 +171,9 @@ def passages(content: str, worth: Worth, person: bool, asked: str = "") -> Itera
                 yield last
                 last = None
             continue
-        if (found := _look(sentence)) is None:
+        if (found := _look(sentence)) is None or not (found.tells or found.seen & MANNER):
             continue
         if found.seen & (_POINTS | _LOOSE) and not (found.seen & MANNER or (person and found.points)):
-            if not found.tells:
-                continue
             if last is not None and not last.seen & _WEAK and len(last.text) + len(found.text) < TEXT:
                 joined = last.joined(found)
                 if found.seen & _ADDS and joined.worth(worth) >= last.worth(worth):
@@ -176,7 +182,7 @@ def passages(content: str, worth: Worth, person: bool, asked: str = "") -> Itera
         if last is not None:
             yield last
             asked = "" if last.mine else asked
-        if asked and found.tells and (found.seen & _OPEN or found.tells < SPARSE):
+        if asked and (found.seen & _OPEN or found.tells < SPARSE):
             found = found.answering(asked)
         last = found
     if last is not None:
@@ -217,7 +223,7 @@ def _look(sentence: str) -> Passage | None:
     seen |= BITS["asks"] if seen & _ORDERS else 0
     if seen & BITS["manner?"] and _MANNER.search(sentence):
         seen |= MANNER
-    return Passage(bare.strip(), seen, min(MOST, len({*filter(None, stems)})))
+    return Passage(bare.rstrip(" ,;-–—"), seen, min(MOST, len({*filter(None, stems)})))
 
 
 def _before(bits: Sequence[int], stems: Sequence[str]) -> int:

@@ -8,6 +8,7 @@ from typing import NamedTuple
 from processors.objects.events import Says
 from processors.objects.passages import BITS, CALLS, MANNER, READ, TABLE, Passage, compiled, cut
 from streams.core.patterns import lazily
+from streams.core.text.commonness import CLASSES, RARE
 from streams.core.text.cues import COMMON, STOP
 from streams.core.text.marks import Marks
 from streams.core.text.terms import WORDS
@@ -110,6 +111,11 @@ def written(content: str, name: str) -> str:
     """A name as it stands in a turn, given as it is folded."""
     found = next((word for word in content.split() if name in word.lower() and bare_name(word) == name), name)
     return bare_genitive(found.strip('.,;:!?"“”()'))
+
+
+def is_named(content: str, name: str) -> bool:
+    """Whether a turn with a word that is known as a name means that: an ordinary word does with a capital only."""
+    return CLASSES[WORDS[name][2]] == RARE or f"{name[:1].upper()}{name[1:]}" in content or name.upper() in content
 
 
 def called(content: str, names: Sequence[str]) -> bool:
