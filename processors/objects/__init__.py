@@ -7,9 +7,10 @@
 A statement tells how somebody likes to be answered, a preference, role, goal, deadline, pattern (what recurs), belief,
 rule, or another fact. Speakers state of themselves ("I", "my", "we"); a sentence with the name of one object states of
 it, one that begins with "she" or "he" of the only person who was just spoken of. Kept are those that a reader would
-understand without their turn and find worth keeping (see passages). Names are those of the text features,
-resolved within the space: a first name is its person's where only one has it, "Marta Lopez" is the Marta that is known
-where she is the only one. What is unsure stays apart. Kept of an object are the newest and strongest 12 statements of a
+understand without their turn and find worth keeping (see passages), those that answer a question together with it. Names
+are those of the text features, resolved within the space: a first name is its person's where only one has it, "Marta
+Lopez" is the Marta that is known where she is the only one, "Thanks, Mel" calls the Melanie who is there. What is unsure
+stays apart. Kept of an object are the newest and strongest 12 statements of a
 kind; where a belief contradicts an older one (see contradictions), the older statement stands no longer.
 
 Nothing here refers to a task or note by its id, and nothing there to an object: what they share is words.
@@ -63,7 +64,7 @@ class ObjectsParams(Params):
     named: int = param(2, "times", "spoken of before a thing is told of; once is by the way", ge=1)
     worth: Annotated[dict[str, int], completed(WORTH, "features")] = param(
         WORTH, "points", "what is seen of a passage, and how much it speaks for keeping it",
-        source="logistic regression over sentences that were judged; see passages",
+        source="read off sentences that were judged; see passages",
     )  # fmt: skip
     least: int = param(0, "points", "of a passage that is kept: less is often not understood, or tells nothing")
     further: int = param(300, "points", "more, of each beyond the first that a turn tells of its speaker")
@@ -190,7 +191,7 @@ class _Reading:
         return id
 
     def short(self, word: str) -> str:
-        """Who is there and called by the beginning of their name ("Thanks, Mel!" where Melanie speaks); "" for nobody."""
+        """Who is there and is called by a name's beginning ("Thanks, Mel!" where Melanie speaks); "" for nobody."""
         there = [voice for voice in self.voices if voice.lower().startswith(word) and voice != self.turn.agent]
         if len(there) != 1 or there[0].lower() == word or not called(self.turn.content, [word]):
             return ""

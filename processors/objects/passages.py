@@ -1,11 +1,13 @@
 """Passages: a sentence of a turn with those behind it that point back at it, and what speaks for keeping it.
 
-    "I moved to Porto last week. It was a great relief."          one passage: "It was" alone tells a reader nothing
-    worth = the points of what is seen of it, see WORTH           hundredths of log odds that a reader would keep it
+    "I moved to Porto last week. It was a relief to my children."     one passage: "It was" alone tells a reader nothing
+    "Wow, Marta! I sold it - it was sad."                             "I sold it": neither the call nor the sigh
+    “Do you still have the bakery?” I sold it last week.              what answers another's question stands behind that
+    worth = the points of what is seen of it, see WORTH               hundredths of log odds that a reader would keep it
 
 What is kept must be understood without its turn, be about who says it, and tell something. So what speaks for a passage
 is who its subject is, how many of its words tell something, and a time; what speaks against it is pointing at what is
-not there, addressing the other, what only may be, and kind words.
+not there, addressing the other, what only may be, kind words and good intentions.
 """
 
 from __future__ import annotations
@@ -30,15 +32,16 @@ READ, TEXT, ASKED, LEAST, MOST, SPARSE = 800, 200, 120, 3, 6, 5
 that tell something beyond which more do not speak for a passage, and below which it may need what it answers."""
 TABLE: dict[str, Any] = tomllib.loads(files(__package__).joinpath("words.toml").read_text("utf-8"))
 WORTH = {
-    "any": -280, "subject": 120, "points": -260, "loose": -180, "near": -90, "vague": -70, "the": -30, "answers": 60,
-    "I": 95, "my": 110, "we": -60, "nobody": -175, "you": -170, "may": -110, "will": -60, "glad": -90, "agrees": -100,
-    "judges": -20, "minds": -30, "name": 40, "kin": 50, "when": 90, "past": 50, "owns": 15, "tells": 85, "asks": -600,
-    "manner": 1500,
+    "any": -250, "subject": 110, "points": -260, "loose": -150, "near": -150, "vague": -70, "the": -25, "answers": 60,
+    "I": 90, "my": 100, "we": -50, "nobody": -175, "you": -170, "may": -110, "will": -90, "glad": -90, "agrees": -100,
+    "judges": -20, "cheers": -60, "minds": -40, "name": 50, "kin": 50, "when": 100, "past": 60, "owns": 15, "tells": 85,
+    "asks": -600, "manner": 1500,
 }  # fmt: skip
 """Points for what is seen of a passage. `any`: for every one; `subject`: who speaks is its subject; `points`: something
-that is not named is; `loose`: it points before it names anything; `I`, `my`, `we`, `you`, `may`, `glad`, `when`: it has
-such words; `nobody`: it has none for who speaks; `tells`: for each word that tells something. The last two are set, not
-learned: who asks for something tells nothing, unless it is how to be answered."""
+that is not named is; `loose`, `near`: it points before it names anything, or more than one thing; `answers`: it stands
+behind the question that it answers; `nobody`: it has no word for who speaks; `name`: a word with a capital; `tells`:
+for each word that tells something; others: it has such words, see words.toml. `asks` and `manner`: who asks for something
+tells nothing, unless it is how to be answered."""
 
 
 def compiled(*names: str, behind: str = r"(?!\w)") -> re.Pattern[str]:
@@ -66,10 +69,13 @@ _SUBJECT, _LOOSE, _NOBODY, _I = BITS["subject"], BITS["loose"], BITS["nobody"], 
 MANNER = BITS["manner"]
 """It tells how somebody likes to be answered."""
 _NEAR, _ANSWERS, _NAME = BITS["near"], BITS["answers"], BITS["name"]
-_ADDS = OWN | _NAME | BITS["when"] | BITS["kin"]
 _YOU = BITS["you"]
+_ADDS = OWN | _NAME | BITS["when"] | BITS["kin"]
+"""What points back at something and tells more than how it was."""
 _WEAK = _YOU | _POINTS | _NEAR | BITS["vague"]
+"""What cannot be pointed back at: it is not understood itself."""
 _OPEN = _POINTS | _LOOSE | _NOBODY | _NEAR
+"""What is understood with the question that it answers."""
 _BEGINNING = _POINTS | _PERSON | _ORDERS
 """What only the first word of a sentence tells of it."""
 _HEAD = _POINTS | _PERSON | _SUBJECT | _LOOSE | _NOBODY
@@ -81,12 +87,14 @@ _ORDER = lazily(r"(?<!\w)(?:keep|make|answer|reply|respond|explain|call me|no) "
 _BROKEN = frozenset("}-–—…")
 """What a sentence ends with that breaks off."""
 _ENDS = ".!?。！"
+"""What a sentence ends with."""
 _BREAK = lazily(
-    r"(?<=[.!?])\s+|(?<=[。！？])|\n+|(?<=[\w'’.,!])\s*[-–—;]+\s+(?=(?:i|we|my|our|it|that|this|they)(?:['’]\w+)? )|,\s+(?=it['’ ])",
+    r"(?<=[.!?])\s+|(?<=[。！？])|\n+|,\s+(?=it['’ ])"
+    r"|(?<=[\w'’.,!])\s*[-–—;]+\s+(?=(?:i|we|my|our|it|that|this|they)(?:['’]\w+)? )",
     re.IGNORECASE,
 )
 _LEADING = lazily(
-    r"^(?:(?:(?!yesterday|today|lately|recently)[A-Z][\w'’]+,|yeah|yep|yup|yes|no|well|so|oh|wow|hey|hi|thanks|and|but|ok"
+    r"^(?:(?:(?!\w+(?:ly|day|times)\b|tomorrow|tonight|often)[A-Z][\w'’]+,|yeah|yep|yup|yes|no|well|so|oh|wow|hey|hi|thanks|and|but|ok"
     r"|okay|actually|also|aww|by the way|btw|guess what|(?:great|good|big|some) news|as for me"
     r"|(?:i )?(?:just )?(?:wanted|had|want) to (?:let you know|tell you)(?: that)?)[,!:-]* )+",
     re.IGNORECASE,
@@ -147,6 +155,11 @@ class Passage:
         seen = (self.seen | _SUBJECT | _NAME) & ~(_POINTS | _NOBODY) if named else self.seen
         return worth[seen & _MASK] + self.tells * worth.tells
 
+    def bears(self, other: Passage) -> bool:
+        """Whether what points back at it is understood with it, and both are about the same."""
+        known = not self.seen & _WEAK and not (self.seen & _NOBODY and other.seen & OWN)
+        return known and len(self.text) + len(other.text) < TEXT
+
     def joined(self, other: Passage) -> Passage:
         """It and what points back at it, as one."""
         seen = self.seen | (other.seen & ~_HEAD)
@@ -173,12 +186,12 @@ def passages(content: str, worth: Worth, person: bool, asked: str = "") -> Itera
             continue
         if (found := _look(sentence)) is None or not (found.tells or found.seen & MANNER):
             continue
-        if found.seen & (_POINTS | _LOOSE) and not (found.seen & MANNER or (person and found.points)):
-            if last is not None and not last.seen & _WEAK and len(last.text) + len(found.text) < TEXT:
-                joined = last.joined(found)
-                if found.seen & _ADDS and joined.worth(worth) >= last.worth(worth):
-                    last = joined
-                continue
+        back = found.seen & (_POINTS | _LOOSE) and not (found.seen & MANNER or (person and found.points))
+        if back and last is not None and last.bears(found):
+            joined = last.joined(found)
+            if found.seen & _ADDS and joined.worth(worth) >= last.worth(worth):
+                last = joined
+            continue
         if last is not None:
             yield last
             asked = "" if last.mine else asked
@@ -190,7 +203,7 @@ def passages(content: str, worth: Worth, person: bool, asked: str = "") -> Itera
 
 
 def question(content: str) -> str:
-    """What a turn asks of the other, last; "" where it asks nothing that tells what is asked."""
+    """What a turn asks last; "" where that does not tell what is asked."""
     if "?" not in (end := content[-READ:]):
         return ""
     last = [sentence for sentence in _BREAK.split(end) if sentence[-1:] == "?"][-1:]

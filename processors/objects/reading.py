@@ -32,6 +32,7 @@ _BEFORE = lazily(rf"(?<!\w)(?i:{TABLE['people']['before']}) {_NAME.format('name'
 _BEHIND = lazily(rf"{_NAME.format('name')} {TABLE['people']['behind']}(?!\w)")
 LEADS = frozenset(TABLE["people"]["leads"].split())
 """Words that begin with a capital before a name and are no part of it."""
+_NO_NAMES = {*STOP, *COMMON, *LEADS}
 _RUN = lazily(r"[A-Z][\w'’&-]*(?: (?:de |van |von |da )?[A-Z][\w'’&-]*){1,3}")
 
 
@@ -85,7 +86,7 @@ def runs(content: str) -> dict[str, str]:
     found: dict[str, str] = {}
     for run in _RUN.findall(content):
         words = run.split()
-        while words and (words[0].lower() in STOP or words[0].lower() in COMMON or words[0].lower() in LEADS):
+        while words and not {bare_name(words[0]), words[0].lower()}.isdisjoint(_NO_NAMES):
             words.pop(0)
         if len(words) > 1:
             for word in words:
@@ -103,8 +104,9 @@ def rule(sentence: str) -> str:
     named = _RULE_NAME.search(sentence)
     if named is None or not _RULE.match(sentence, named.end() + 1):
         return ""
-    words = [word for word in named["name"].lower().split() if WORDS[word][1] or word.endswith("policies")]
-    return " ".join(words[-2:]) if len(words) > 1 else ""
+    *whose, what = named["name"].lower().split()
+    whose = [word for word in whose if CLASSES[WORDS[word][2]]]
+    return f"{whose[-1]} {what}" if whose else ""
 
 
 def written(content: str, name: str) -> str:
