@@ -7,11 +7,11 @@
 A statement tells how somebody likes to be answered, a preference, role, goal, deadline, pattern (what recurs), belief,
 rule, or another fact. Speakers state of themselves ("I", "my", "we"); a sentence with the name of one object states of
 it, one that begins with "she" or "he" of the only person who was just spoken of. Kept are those that a reader would
-understand without their turn and find worth keeping (see passages), those that answer a question together with it. Names
-are those of the text features, resolved within the space: a first name is its person's where only one has it, "Marta
-Lopez" is the Marta that is known where she is the only one, "Thanks, Mel" calls the Melanie who is there. What is unsure
-stays apart. Kept of an object are the newest and strongest 12 statements of a
-kind; where a belief contradicts an older one (see contradictions), the older statement stands no longer.
+understand without their turn and find worth keeping (see passages), those that answer a question behind it. Names are
+those of the text features, resolved within the space: a first name is its person's where only one has it, "Marta Lopez"
+is the Marta that is known where she is the only one, "Thanks, Mel" calls the Melanie who is there. What is unsure stays
+apart. Kept of an object are the newest and strongest 12 statements of a kind; where a belief contradicts an older one
+(see contradictions), the older statement stands no longer.
 
 Nothing here refers to a task or note by its id, and nothing there to an object: what they share is words.
 Source: three-column working memory.

@@ -40,8 +40,8 @@ WORTH = {
 """Points for what is seen of a passage. `any`: for every one; `subject`: who speaks is its subject; `points`: something
 that is not named is; `loose`, `near`: it points before it names anything, or more than one thing; `answers`: it stands
 behind the question that it answers; `nobody`: it has no word for who speaks; `name`: a word with a capital; `tells`:
-for each word that tells something; others: it has such words, see words.toml. `asks` and `manner`: who asks for something
-tells nothing, unless it is how to be answered."""
+for each word that tells something; others: it has such words, see words.toml. `asks` and `manner`: who asks for
+something tells nothing, unless it is how to be answered."""
 
 
 def compiled(*names: str, behind: str = r"(?!\w)") -> re.Pattern[str]:
