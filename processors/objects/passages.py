@@ -89,10 +89,11 @@ _BROKEN = frozenset("}-–—…")
 _ENDS = ".!?。！"
 """What a sentence ends with."""
 _BREAK = lazily(
-    r"(?<=[.!?])\s+|(?<=[。！？])|\n+|,\s+(?=it['’ ])"
-    r"|(?<=[\w'’.,!])\s*[-–—;]+\s+(?=(?:i|we|my|our|it|that|this|they)(?:['’]\w+)? )",
-    re.IGNORECASE,
+    r"(?<=[.!?])\s+|(?<=[。！？])|\n+|,\s+(?=[Ii]t['’ ])"
+    r"|[-–—;](?:(?<=\S .)|(?<=[\w'’.,!].))[-–—]*\s+"
+    r"(?=(?:[Ii]|[Ww]e|[Mm]y|[Oo]ur|[Ii]t|[Tt]hat|[Tt]his|[Tt]hey)(?:['’]\w+)? )"
 )
+"""What is between sentences, and before a clause with a subject of its own."""
 _LEADING = lazily(
     r"^(?:(?:(?!\w+(?:ly|day|times)\b|tomorrow|tonight|often)[A-Z][\w'’]+,|yeah|yep|yup|yes|no|well|so|oh|wow|hey|hi|thanks|and|but|ok"
     r"|okay|actually|also|aww|by the way|btw|guess what|(?:great|good|big|some) news|as for me"

@@ -105,7 +105,7 @@ def rule(sentence: str) -> str:
     if named is None or not _RULE.match(sentence, named.end() + 1):
         return ""
     *whose, what = named["name"].lower().split()
-    whose = [word for word in whose if CLASSES[WORDS[word][2]]]
+    whose = [word for word in whose if (stem := WORDS[word][2]) and CLASSES[stem]]
     return f"{whose[-1]} {what}" if whose else ""
 
 

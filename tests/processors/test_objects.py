@@ -180,6 +180,8 @@ def test_people_are_told_from_things_with_what_they_are_to_who_speaks() -> None:
     ]
     assert talk.objects["Acme Corp"].kind == "entity"
     assert [says for says, _ in talk.known("refund policy")] == ["rule"]
+    talk.say("The help of my aunt throughout the whole process is a blessing.")
+    assert not any("process" in name for name in talk.objects)
 
 
 def test_a_first_name_is_its_persons_where_only_one_has_it_and_stays_apart_where_two_have() -> None:
