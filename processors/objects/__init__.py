@@ -7,10 +7,11 @@
 A statement tells how somebody likes to be answered, a preference, role, goal, deadline, pattern (what recurs), belief,
 rule, or another fact. Speakers state of themselves ("I", "my", "we"); a sentence with the name of one object states of
 it, one that begins with "she" or "he" of the only person who was just spoken of. Kept are those that a reader would
-understand without their turn and find worth keeping (see passages). Names are those of the text features,
-resolved within the space: a first name is its person's where only one has it, "Marta Lopez" is the Marta that is known
-where she is the only one. What is unsure stays apart. Kept of an object are the newest and strongest 12 statements of a
-kind; where a belief contradicts an older one (see contradictions), the older statement stands no longer.
+understand without their turn and find worth keeping (see passages), those that answer a question behind it. Names are
+those of the text features, resolved within the space: a first name is its person's where only one has it, "Marta Lopez"
+is the Marta that is known where she is the only one, "Thanks, Mel" calls the Melanie who is there. What is unsure stays
+apart. Kept of an object are the newest and strongest 12 statements of a kind; where a belief contradicts an older one
+(see contradictions), the older statement stands no longer.
 
 Nothing here refers to a task or note by its id, and nothing there to an object: what they share is words.
 Source: three-column working memory.
@@ -25,13 +26,14 @@ from typing import Annotated, Any
 
 from processors.contradictions import BeliefContradicted, BeliefRestored
 from processors.objects.events import Kind, ObjectMentioned, ObjectStated, Says
-from processors.objects.passages import WORTH, Passage, Worth, cut, passages
+from processors.objects.passages import WORTH, Passage, Worth, cut, passages, question
 from processors.objects.reading import (
     LEADS,
     VALUES,
     Statement,
     bare_name,
     called,
+    is_named,
     may_rule,
     people,
     rule,
@@ -62,10 +64,10 @@ class ObjectsParams(Params):
     named: int = param(2, "times", "spoken of before a thing is told of; once is by the way", ge=1)
     worth: Annotated[dict[str, int], completed(WORTH, "features")] = param(
         WORTH, "points", "what is seen of a passage, and how much it speaks for keeping it",
-        source="logistic regression over sentences that were judged; see passages",
+        source="read off sentences that were judged; see passages",
     )  # fmt: skip
-    least: int = param(30, "points", "of a passage that is kept: less is often not understood, or tells nothing")
-    further: int = param(100, "points", "more, of each beyond the first that a turn tells of its speaker")
+    least: int = param(0, "points", "of a passage that is kept: less is often not understood, or tells nothing")
+    further: int = param(300, "points", "more, of each beyond the first that a turn tells of its speaker")
     known: float = param(0.6, "value 0..1", "of a relationship by being spoken of often", PAPER, ge=0, le=1)
     often: int = param(24, "mentions", "after which half of that is reached", ge=1)
 
@@ -98,14 +100,15 @@ class Object:
 
 @dataclass(slots=True)
 class Said:
-    """State, `said/<what it tells>/<object>`: its statements: id, turn, strength, words, what contradicts it."""
+    """State, `said/<what it tells>/<object>`: its statements: id, turn, strength, words, what contradicts it, and the
+    turn whose question it answers."""
 
     rows: list[list[Any]] = field(default_factory=list)
 
 
 @dataclass(slots=True)
 class Stated:
-    """State, `turn/<id>`: where its statements are kept: object, what it tells."""
+    """State, `turn/<id>`: where its statements are kept, and those that answer it: object, what it tells."""
 
     places: list[list[str]] = field(default_factory=list)
 
@@ -116,6 +119,13 @@ class Scene:
 
     voices: list[str] = field(default_factory=list)
     people: list[str] = field(default_factory=list)
+    asked: list[str] = field(default_factory=list)
+    """What its last turn asked at its end: the turn, who asks, and the question; nothing where it asked nothing."""
+
+    def asks(self, turn: str, agent: str, question: str) -> list[str]:
+        """Notes what a turn asks, and gives what the one before asked of who speaks now."""
+        asked, self.asked = self.asked, [turn, agent, question] if question else []
+        return asked
 
 
 class _Names:
@@ -138,7 +148,17 @@ class _Reading:
     state: State
     turn: TurnRecorded
     names: dict[str, list[str]]
+    voices: Sequence[str] = ()
+    """Who spoke before it in its session."""
+    asked: Sequence[str] = ()
+    """What was asked before it: the turn, who asks, and the question."""
     out: list[Derived] = field(default_factory=list)
+
+    @property
+    def question(self) -> str:
+        """What another asked of who speaks; "" where it may have been asked of a third."""
+        mine = self.asked and self.asked[1] != self.turn.agent and len(self.voices) <= 2
+        return self.asked[2] if mine else ""
 
     def object(self, id: str) -> Object:
         found = self.state.get(f"object/{id}", Object)
@@ -169,6 +189,21 @@ class _Reading:
         if len(name) > len(found.name) and " " in name and " " not in found.name:
             found.name = name
         return id
+
+    def short(self, word: str) -> str:
+        """Who is there and is called by a name's beginning ("Thanks, Mel!" where Melanie speaks); "" for nobody."""
+        there = [voice for voice in self.voices if voice.lower().startswith(word) and voice != self.turn.agent]
+        if len(there) != 1 or there[0].lower() == word or not called(self.turn.content, [word]):
+            return ""
+        id = self.make(there[0], "person", [there[0].lower()[:NAME]])
+        if self.names.get(word) == [id] or len(self.object(id).aliases) >= MOST_NAMES:
+            return id
+        for other in self.names.pop(word, ()):
+            if other != id:
+                gone = self.object(other)
+                gone.aliases.remove(word)
+                self.state.put(f"object/{other}", gone)
+        return self._called(id, there[0], [word])
 
     def value(self, found: Object) -> float:
         """Of the relationship: by the role, else by how often it is spoken of."""
@@ -202,7 +237,8 @@ class _Reading:
         if any(row[3] == told.text for row in said.rows) or len(stated.places) >= TOLD:
             return
         statement = derived_id("said", turn.space, f"{turn.id}\0{id}\0{told.text}")
-        rows = [*said.rows, [statement, turn.id, told.strength, told.text, ""]]
+        asked = self.asked[0] if told.answers else ""
+        rows = [*said.rows, [statement, turn.id, told.strength, told.text, "", asked]]
         if len(rows) > self.params.statements:
             weakest = min(range(len(rows)), key=lambda place: (rows[place][2], place))
             gone = rows.pop(weakest)
@@ -215,6 +251,10 @@ class _Reading:
             state.put(f"object/{id}", one)
         if [id, told.says] not in stated.places:
             stated.places.append([id, told.says])
+        if asked:
+            other = state.get(f"turn/{asked}", Stated) or Stated()
+            if [id, told.says] not in other.places:
+                state.put(f"turn/{asked}", Stated([*other.places, [id, told.says]]))
         self.tell(id, told.says, rows[-1], "current")
 
     def tell(self, id: str, says: Says, row: Sequence[Any], status: Any) -> None:
@@ -233,29 +273,29 @@ def _turn(params: ObjectsParams, state: State, turn: TurnRecorded, raw: Raw[Turn
         return _NONE
     names = state.index(_Names).meant
     user, text = turn.role == "user", raw.text
-    known = [form for form in text.forms if form in names]
+    place = f"scene/{turn.session}"
+    scene = state.get(place, Scene) or Scene()
+    known = [form for form in text.forms if form in names and is_named(turn.content, form)]
     fresh = [name for name in text.names if name not in names and name.isalpha() and len(name) > 2]
-    scene = state.get(f"scene/{turn.session}", Scene)
-    new_voice = user and bool(turn.agent) and (scene is None or turn.agent not in scene.voices)
-    if not (known or fresh or user or (scene is not None and scene.people)):
+    asked = scene.asks(turn.id, turn.agent, question(turn.content))
+    if asked != scene.asked:
+        state.put(place, scene)
+    if not (known or fresh or user or scene.people):
         return _NONE
-    reading = _Reading(params, state, turn, names)
+    reading = _Reading(params, state, turn, names, scene.voices, asked)
     found = _found(reading, known, fresh, text.forms) if known or fresh else {}
     speaker = ""
     if user and turn.agent:
         speaker = reading.make(turn.agent, "person", [turn.agent.lower()[:NAME]])
-        if new_voice:
-            scene = scene or Scene()
+        if turn.agent not in scene.voices:
             scene.voices = [*scene.voices, turn.agent][-MEANT:]
             reading.mention(speaker, "speaks", [reading.object(id).first for id in found])
-            state.put(f"scene/{turn.session}", scene)
+            state.put(place, scene)
     persons = [id for id, own in found.items() if reading.object(id).kind == "person" and not called(turn.content, own)]
-    _state(reading, speaker, found, persons or (scene.people if scene is not None else _NOBODY))
-    if persons:
-        scene = scene or Scene()
-        if scene.people != persons[:MEANT]:
-            scene.people = persons[:MEANT]
-            state.put(f"scene/{turn.session}", scene)
+    _state(reading, speaker, found, persons or scene.people)
+    if persons and scene.people != persons[:MEANT]:
+        scene.people = persons[:MEANT]
+        state.put(place, scene)
     return reading.out
 
 
@@ -273,7 +313,9 @@ def _found(reading: _Reading, known: Sequence[str], fresh: Sequence[str], forms:
     whole = runs(turn.content) if unsure else {}
     spoken = {word for words in whole.values() for word in map(bare_name, words.split())}
     for word in dict.fromkeys([*known, *fresh]):
-        if word in whole:
+        if there := reading.short(word):
+            id = there
+        elif word in whole:
             run = whole[word]
             parts = [part for part in map(bare_name, run.split()) if part]
             person = not told.keys().isdisjoint(parts) or _is_person(reading, parts[0])
@@ -323,7 +365,7 @@ def _state(reading: _Reading, speaker: str, found: dict[str, list[str]], persons
     if not (speaker or found or persons or rules):
         return
     own: list[tuple[int, Passage]] = []
-    for passage in passages(turn.content, params.weighed, len(persons) == 1):
+    for passage in passages(turn.content, params.weighed, len(persons) == 1, reading.question):
         if rules and (named := rule(passage.text)):
             id = reading.make(named, "knowledge", [named])
             reading.mention(id, "named")
@@ -361,7 +403,7 @@ def _rows(state: State, turn: str) -> Iterator[tuple[str, Says, Object, Said, li
     for id, says in stated.places if stated is not None else ():
         said, one = state.get(f"said/{says}/{id}", Said), state.get(f"object/{id}", Object)
         if said is not None and one is not None:
-            for row in [row for row in said.rows if row[1] == turn]:
+            for row in [row for row in said.rows if turn in (row[1], row[5])]:
                 yield id, says, one, said, row  # type: ignore[misc]
 
 
@@ -373,6 +415,8 @@ def _retracted(params: ObjectsParams, state: State, fact: TurnRetracted, raw: Ra
         state.put(f"said/{says}/{id}", said)
         out.append(_told(fact, id, one.name, says, row, "retracted"))
     state.delete(f"turn/{fact.turn}")
+    if (scene := state.get(f"scene/{fact.session}", Scene)) is not None and fact.turn in scene.asked[:1]:
+        state.put(f"scene/{fact.session}", Scene(scene.voices, scene.people))
     return out
 
 
@@ -404,7 +448,7 @@ def _restored(params: ObjectsParams, state: State, belief: BeliefRestored, raw: 
 
 PROCESSOR = Processor(
     name="objects",
-    version=3,
+    version=4,
     reads=(RAW, "ttl_escalations", "contradictions", "tasks"),
     params=ObjectsParams,
     takes=(

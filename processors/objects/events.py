@@ -48,7 +48,7 @@ class ObjectStated:
     name: str
     says: Says
     text: str
-    """As it was said; "" once it stands no longer."""
+    """The words that tell it, as they were said, behind the question that they answer."""
     turn: str
     strength: float
     """How sure and how telling it is, 0 to 1."""

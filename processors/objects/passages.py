@@ -1,11 +1,13 @@
 """Passages: a sentence of a turn with those behind it that point back at it, and what speaks for keeping it.
 
-    "I moved to Porto last week. It was a great relief."          one passage: "It was" alone tells a reader nothing
-    worth = the points of what is seen of it, see WORTH           hundredths of log odds that a reader would keep it
+    "I moved to Porto last week. It was a relief to my children."     one passage: "It was" alone tells a reader nothing
+    "Wow, Marta! I sold it - it was sad."                             "I sold it": neither the call nor the sigh
+    “Do you still have the bakery?” I sold it last week.              what answers another's question stands behind that
+    worth = the points of what is seen of it, see WORTH               hundredths of log odds that a reader would keep it
 
 What is kept must be understood without its turn, be about who says it, and tell something. So what speaks for a passage
 is who its subject is, how many of its words tell something, and a time; what speaks against it is pointing at what is
-not there, addressing the other, what only may be, and kind words.
+not there, addressing the other, what only may be, kind words and good intentions.
 """
 
 from __future__ import annotations
@@ -25,18 +27,21 @@ from streams.core.text.memo import Memo
 from streams.core.text.telling import excerpt
 from streams.core.text.terms import WORDS
 
-READ, TEXT, LEAST, MOST = 800, 200, 3, 6
-"""Characters of a turn that are read, bytes of a passage, words that a sentence has at least, and words that tell
-something beyond which more do not speak for a passage."""
+READ, TEXT, ASKED, LEAST, MOST, SPARSE = 800, 200, 120, 3, 6, 5
+"""Characters of a turn that are read, bytes of a passage and of a question, words that a sentence has at least, words
+that tell something beyond which more do not speak for a passage, and below which it may need what it answers."""
 TABLE: dict[str, Any] = tomllib.loads(files(__package__).joinpath("words.toml").read_text("utf-8"))
 WORTH = {
-    "any": -280, "subject": 120, "points": -145, "loose": -105, "I": 95, "my": 120, "we": -35, "nobody": -175,
-    "you": -170, "may": -110, "glad": -40, "when": 70, "tells": 80, "asks": -600, "manner": 1500,
+    "any": -250, "subject": 110, "points": -260, "loose": -150, "near": -150, "vague": -70, "the": -25, "answers": 60,
+    "I": 90, "my": 100, "we": -50, "nobody": -175, "you": -170, "may": -110, "will": -90, "glad": -90, "agrees": -100,
+    "judges": -20, "cheers": -60, "minds": -40, "name": 50, "kin": 50, "when": 100, "past": 60, "owns": 15, "tells": 85,
+    "asks": -600, "manner": 1500,
 }  # fmt: skip
 """Points for what is seen of a passage. `any`: for every one; `subject`: who speaks is its subject; `points`: something
-that is not named is; `loose`: it points before it names anything; `I`, `my`, `we`, `you`, `may`, `glad`, `when`: it has
-such words; `nobody`: it has none for who speaks; `tells`: for each word that tells something. The last two are set, not
-learned: who asks for something tells nothing, unless it is how to be answered."""
+that is not named is; `loose`, `near`: it points before it names anything, or more than one thing; `answers`: it stands
+behind the question that it answers; `nobody`: it has no word for who speaks; `name`: a word with a capital; `tells`:
+for each word that tells something; others: it has such words, see words.toml. `asks` and `manner`: who asks for
+something tells nothing, unless it is how to be answered."""
 
 
 def compiled(*names: str, behind: str = r"(?!\w)") -> re.Pattern[str]:
@@ -48,7 +53,10 @@ def compiled(*names: str, behind: str = r"(?!\w)") -> re.Pattern[str]:
 CALLS = {name: frozenset(words.split()) for name, words in TABLE["calls"].items()}
 _SETS = {name: frozenset(words.split()) for name, words in TABLE["seen"].items()}
 _SETS |= {f"{says}?": words for says, words in CALLS.items()}
-BITS = {name: 1 << place for place, name in enumerate((*_SETS, "subject", "loose", "nobody", "manner"))}
+BITS = {
+    name: 1 << place
+    for place, name in enumerate((*_SETS, "subject", "loose", "nobody", "manner", "near", "answers", "name"))
+}
 """What may be seen of a passage, each a bit."""
 _KNOWN = {
     word: sum(BITS[name] for name, words in _SETS.items() if word in words)
@@ -60,6 +68,14 @@ _POINTS, _INNER, _PERSON, _ORDERS = BITS["points"], BITS["inner"], BITS["person"
 _SUBJECT, _LOOSE, _NOBODY, _I = BITS["subject"], BITS["loose"], BITS["nobody"], BITS["I"]
 MANNER = BITS["manner"]
 """It tells how somebody likes to be answered."""
+_NEAR, _ANSWERS, _NAME = BITS["near"], BITS["answers"], BITS["name"]
+_YOU = BITS["you"]
+_ADDS = OWN | _NAME | BITS["when"] | BITS["kin"]
+"""What points back at something and tells more than how it was."""
+_WEAK = _YOU | _POINTS | _NEAR | BITS["vague"]
+"""What cannot be pointed back at: it is not understood itself."""
+_OPEN = _POINTS | _LOOSE | _NOBODY | _NEAR
+"""What is understood with the question that it answers."""
 _BEGINNING = _POINTS | _PERSON | _ORDERS
 """What only the first word of a sentence tells of it."""
 _HEAD = _POINTS | _PERSON | _SUBJECT | _LOOSE | _NOBODY
@@ -70,9 +86,18 @@ _MANNER = compiled("manner")
 _ORDER = lazily(r"(?<!\w)(?:keep|make|answer|reply|respond|explain|call me|no) ", re.IGNORECASE)
 _BROKEN = frozenset("}-–—…")
 """What a sentence ends with that breaks off."""
-_BREAK = lazily(r"(?<=[.!?])\s+|(?<=[。！？])|\n+")
+_ENDS = ".!?。！"
+"""What a sentence ends with."""
+_BREAK = lazily(
+    r"(?<=[.!?])\s+|(?<=[。！？])|\n+|,\s+(?=[Ii]t['’ ])"
+    r"|[-–—;](?:(?<=\S .)|(?<=[\w'’.,!].))[-–—]*\s+"
+    r"(?=(?:[Ii]|[Ww]e|[Mm]y|[Oo]ur|[Ii]t|[Tt]hat|[Tt]his|[Tt]hey)(?:['’]\w+)? )"
+)
+"""What is between sentences, and before a clause with a subject of its own."""
 _LEADING = lazily(
-    r"^(?:(?:[A-Z][\w'’]+,|yeah|yep|yes|no|well|so|oh|wow|hey|hi|thanks|and|but|ok|okay|actually|also|aww)[,!]? )+",
+    r"^(?:(?:(?!\w+(?:ly|day|times)\b|tomorrow|tonight|often)[A-Z][\w'’]+,|yeah|yep|yup|yes|no|well|so|oh|wow|hey|hi|thanks|and|but|ok"
+    r"|okay|actually|also|aww|by the way|btw|guess what|(?:great|good|big|some) news|as for me"
+    r"|(?:i )?(?:just )?(?:wanted|had|want) to (?:let you know|tell you)(?: that)?)[,!:-]* )+",
     re.IGNORECASE,
 )
 _BARE = lazily(rf"(?:{'|'.join(TABLE['words']['bare'])})(?!\w)", re.IGNORECASE)
@@ -84,7 +109,8 @@ def _of(raw: str) -> tuple[int, str]:
     """What a word is, in bits, and its stem where that tells something."""
     word = raw.lower().strip(_EDGE).replace("’", "'")
     stem = WORDS[raw][2]
-    return _KNOWN.get(word, 0), stem if CLASSES[stem] else ""
+    known = _KNOWN.get(word, 0)
+    return known | (_NAME if raw[0].isupper() and not known & OWN else 0), stem if CLASSES[stem] else ""
 
 
 _SEEN = Memo(_of)
@@ -112,11 +138,13 @@ class Passage:
     """Bits, see BITS."""
     tells: int
     """How many of its words tell something."""
+    asked: str = ""
+    """The question that it answers, where it points back at it."""
 
     @property
     def mine(self) -> bool:
         """Whether it has words for who speaks."""
-        return self.seen & OWN != 0 or (self.seen & MANNER != 0 and _ORDER.search(self.text) is not None)
+        return self.seen & (OWN | _ANSWERS) != 0 or (self.seen & MANNER != 0 and _ORDER.search(self.text) is not None)
 
     @property
     def points(self) -> bool:
@@ -125,18 +153,31 @@ class Passage:
 
     def worth(self, worth: Worth, named: bool = False) -> int:
         """The points of what is seen. `named`: of something that is its subject, as it would be of who speaks."""
-        seen = (self.seen | _SUBJECT | _I) & ~(_POINTS | _NOBODY) if named else self.seen
+        seen = (self.seen | _SUBJECT | _NAME) & ~(_POINTS | _NOBODY) if named else self.seen
         return worth[seen & _MASK] + self.tells * worth.tells
+
+    def bears(self, other: Passage) -> bool:
+        """Whether what points back at it is understood with it, and both are about the same."""
+        known = not self.seen & _WEAK and not (self.seen & _NOBODY and other.seen & OWN)
+        return known and len(self.text) + len(other.text) < TEXT
 
     def joined(self, other: Passage) -> Passage:
         """It and what points back at it, as one."""
         seen = self.seen | (other.seen & ~_HEAD)
         seen = seen & ~_NOBODY if seen & OWN else seen
-        return Passage(f"{self.text} {other.text}", seen, min(MOST, self.tells + other.tells))
+        text = f"{self.text}{' ' if self.text[-1] in _ENDS else ' - '}{other.text}"
+        return Passage(text, seen, min(MOST, self.tells + other.tells), self.asked)
+
+    def answering(self, question: str) -> Passage:
+        """It as what answers a question, where that makes it plain what it points at and whom it is about."""
+        if self.seen & MANNER or (self.seen & _NOBODY and not any(_SEEN[word][0] & _YOU for word in question.split())):
+            return self
+        return Passage(self.text, self.seen & ~_OPEN | _ANSWERS, self.tells, question)
 
 
-def passages(content: str, worth: Worth, person: bool) -> Iterator[Passage]:
-    """The passages of a turn that ask nothing. `person`: "she" or "he" is somebody who was spoken of before."""
+def passages(content: str, worth: Worth, person: bool, asked: str = "") -> Iterator[Passage]:
+    """The passages of a turn that ask nothing. `person`: "she" or "he" is somebody who was spoken of before; `asked`:
+    what was just asked of who speaks."""
     last: Passage | None = None
     for sentence in _BREAK.split(excerpt(content, READ if content.isascii() else 3 * READ)):
         if sentence.rstrip()[-1:] in "?？":
@@ -144,21 +185,31 @@ def passages(content: str, worth: Worth, person: bool) -> Iterator[Passage]:
                 yield last
                 last = None
             continue
-        if (found := _look(sentence)) is None:
+        if (found := _look(sentence)) is None or not (found.tells or found.seen & MANNER):
             continue
-        if found.seen & (_POINTS | _LOOSE) and not (found.seen & MANNER or (person and found.points)):
-            if not found.tells:
-                continue
-            if last is not None and len(last.text) + len(found.text) < TEXT:
-                joined = last.joined(found)
-                if joined.worth(worth) >= last.worth(worth):
-                    last = joined
-                    continue
+        back = found.seen & (_POINTS | _LOOSE) and not (found.seen & MANNER or (person and found.points))
+        if back and last is not None and last.bears(found):
+            joined = last.joined(found)
+            if found.seen & _ADDS and joined.worth(worth) >= last.worth(worth):
+                last = joined
+            continue
         if last is not None:
             yield last
+            asked = "" if last.mine else asked
+        if asked and (found.seen & _OPEN or found.tells < SPARSE):
+            found = found.answering(asked)
         last = found
     if last is not None:
         yield last
+
+
+def question(content: str) -> str:
+    """What a turn asks last; "" where that does not tell what is asked."""
+    if "?" not in (end := content[-READ:]):
+        return ""
+    last = [sentence for sentence in _BREAK.split(end) if sentence[-1:] == "?"][-1:]
+    asked = _look(last[0]) if last and len(last[0].encode()) <= ASKED else None
+    return asked.text if asked is not None and asked.tells else ""
 
 
 def _look(sentence: str) -> Passage | None:
@@ -168,11 +219,14 @@ def _look(sentence: str) -> Passage | None:
         return None
     lead = _LEADING.match(sentence)
     bare = sentence if lead is None else sentence[lead.end() :]
-    plain = plain if lead is None else bare.split() or plain
+    if len(plain := plain if lead is None else bare.split()) < LEAST:
+        return None
     bits, stems = zip(*map(_SEEN.__getitem__, plain), strict=True)
-    first, seen = bits[0], reduce(or_, bits) & ~_BEGINNING
-    if seen & _INNER and _loose(bits, stems):
-        seen |= _LOOSE
+    first, seen = bits[0], reduce(or_, bits[1:], bits[0] & ~_NAME) & ~_BEGINNING
+    if seen & _INNER:
+        before = _before(bits, stems)
+        seen |= _NEAR if before < 2 or bits[-1] & _INNER else 0
+        seen |= _LOOSE if not before else 0
     if first & OWN:
         seen |= _SUBJECT
     elif plain[0].lower() in _BEGINS and _BARE.match(bare):
@@ -183,17 +237,17 @@ def _look(sentence: str) -> Passage | None:
     seen |= BITS["asks"] if seen & _ORDERS else 0
     if seen & BITS["manner?"] and _MANNER.search(sentence):
         seen |= MANNER
-    return Passage(sentence, seen, min(MOST, len({*filter(None, stems)})))
+    return Passage(bare.rstrip(" ,;-–—"), seen, min(MOST, len({*filter(None, stems)})))
 
 
-def _loose(bits: Sequence[int], stems: Sequence[str]) -> bool:
-    """Whether words behind the first point at something before any of them tells what."""
+def _before(bits: Sequence[int], stems: Sequence[str]) -> int:
+    """How many words tell something before one behind the first points at something."""
+    told = 0
     for place, bit in enumerate(bits):
         if place and bit & _INNER:
-            return True
-        if stems[place]:
-            return False
-    return False
+            return told
+        told += stems[place] != ""
+    return MOST
 
 
 def cut(text: str) -> str:

@@ -8,6 +8,7 @@ from typing import NamedTuple
 from processors.objects.events import Says
 from processors.objects.passages import BITS, CALLS, MANNER, READ, TABLE, Passage, compiled, cut
 from streams.core.patterns import lazily
+from streams.core.text.commonness import CLASSES, RARE
 from streams.core.text.cues import COMMON, STOP
 from streams.core.text.marks import Marks
 from streams.core.text.terms import WORDS
@@ -31,6 +32,7 @@ _BEFORE = lazily(rf"(?<!\w)(?i:{TABLE['people']['before']}) {_NAME.format('name'
 _BEHIND = lazily(rf"{_NAME.format('name')} {TABLE['people']['behind']}(?!\w)")
 LEADS = frozenset(TABLE["people"]["leads"].split())
 """Words that begin with a capital before a name and are no part of it."""
+_NO_NAMES = {*STOP, *COMMON, *LEADS}
 _RUN = lazily(r"[A-Z][\w'’&-]*(?: (?:de |van |von |da )?[A-Z][\w'’&-]*){1,3}")
 
 
@@ -40,6 +42,8 @@ class Statement(NamedTuple):
     text: str
     says: Says
     strength: float
+    answers: bool = False
+    """Whether it begins with the question that it answers."""
 
 
 class Person(NamedTuple):
@@ -55,10 +59,11 @@ def statement(passage: Passage) -> Statement:
     text = cut(passage.text)
     if passage.seen & MANNER:
         return Statement(text, "manner", 0.95)
+    whole = f"“{passage.asked}” {text}" if passage.asked else text
     for says, bit, pattern, strength in _KINDS:
         if passage.seen & bit and pattern.search(text):
-            return Statement(text, says, strength)
-    return Statement(text, "fact", 0.5)
+            return Statement(whole, says, strength, whole != text)
+    return Statement(whole, "fact", 0.5, whole != text)
 
 
 def shows_people(forms: Sequence[str]) -> bool:
@@ -81,7 +86,7 @@ def runs(content: str) -> dict[str, str]:
     found: dict[str, str] = {}
     for run in _RUN.findall(content):
         words = run.split()
-        while words and (words[0].lower() in STOP or words[0].lower() in COMMON or words[0].lower() in LEADS):
+        while words and not {bare_name(words[0]), words[0].lower()}.isdisjoint(_NO_NAMES):
             words.pop(0)
         if len(words) > 1:
             for word in words:
@@ -99,14 +104,20 @@ def rule(sentence: str) -> str:
     named = _RULE_NAME.search(sentence)
     if named is None or not _RULE.match(sentence, named.end() + 1):
         return ""
-    words = [word for word in named["name"].lower().split() if WORDS[word][1] or word.endswith("policies")]
-    return " ".join(words[-2:]) if len(words) > 1 else ""
+    *whose, what = named["name"].lower().split()
+    whose = [word for word in whose if (stem := WORDS[word][2]) and CLASSES[stem]]
+    return f"{whose[-1]} {what}" if whose else ""
 
 
 def written(content: str, name: str) -> str:
     """A name as it stands in a turn, given as it is folded."""
     found = next((word for word in content.split() if name in word.lower() and bare_name(word) == name), name)
     return bare_genitive(found.strip('.,;:!?"“”()'))
+
+
+def is_named(content: str, name: str) -> bool:
+    """Whether a turn with a word that is known as a name means that: an ordinary word does with a capital only."""
+    return CLASSES[WORDS[name][2]] == RARE or f"{name[:1].upper()}{name[1:]}" in content or name.upper() in content
 
 
 def called(content: str, names: Sequence[str]) -> bool:

@@ -78,6 +78,59 @@ def test_a_long_passage_is_cut_between_words_whatever_its_script() -> None:
     assert long.split()[-1] in ("olives", "–")
 
 
+def test_calls_and_sighs_around_what_is_told_are_no_part_of_it() -> None:
+    talk = Talk()
+    talk.say("By the way, I sold my bakery in Lisbon last year - it was so sad!")
+    talk.say("Hey Marta, guess what, I planted three olive trees. It was wonderful.")
+    assert [text for _, text in talk.known("ann")] == [
+        "I sold my bakery in Lisbon last year",
+        "I planted three olive trees.",
+    ]
+
+
+def test_what_answers_a_question_stands_behind_it_and_falls_with_it() -> None:
+    talk = Talk()
+    asking = talk.say("Lovely! Do you still have the bakery in Lisbon?", agent="marta")
+    answer = talk.say("Yeah, I sold it to my sister.")
+    talk.say("I gave it to my nephew.")
+    assert [text for _, text in talk.known("ann")] == [
+        "“Do you still have the bakery in Lisbon?” I sold it to my sister."
+    ]
+    talk.give(TurnRetracted("space", "r", 9 * MINUTE, "s", asking))
+    assert talk.known("ann") == []
+    talk.give(TurnRetracted("space", "q", 9 * MINUTE, "s", answer))
+    assert {event.turn for event in talk.all(ObjectStated) if event.status == "retracted"} == {answer}
+
+
+def test_a_question_that_was_taken_back_or_may_be_meant_for_another_is_not_answered() -> None:
+    talk = Talk()
+    asking = talk.say("Do you still have the bakery in Lisbon?", agent="marta")
+    talk.give(TurnRetracted("space", "r", 9 * MINUTE, "s", asking))
+    talk.say("I sold it to my sister.")
+    for agent in ("petra", "paul", "marta"):
+        talk.say("Do you still have the bakery in Lisbon?", agent=agent)
+    talk.say("I sold it to my nephew.")
+    assert talk.known("ann") == []
+
+
+def test_who_is_called_by_the_beginning_of_a_name_is_the_one_who_is_there() -> None:
+    talk = Talk()
+    talk.say("Hey Mel! I went to the harbour.", session="before")
+    talk.say("I work as a nurse.", agent="Melanie")
+    talk.say("Thanks, Mel! I visited the aquarium in Porto.")
+    assert talk.objects["Melanie"].aliases == ["melanie", "mel"]
+    talk.say("Mel sold the warehouse to a museum in Turin.")
+    assert ("fact", "Mel sold the warehouse to a museum in Turin.") in talk.known("Melanie")
+
+
+def test_an_ordinary_word_is_the_name_that_it_is_elsewhere_with_a_capital_only() -> None:
+    talk = Talk()
+    talk.say("I marched with the people of Pride. We met at the lake.")
+    talk.say("I feel so much pride in the harbour.")
+    talk.say("I went to Pride again.")
+    assert talk.objects["Pride"].mentions == 2
+
+
 @pytest.mark.parametrize(
     ("told", "says"),
     [
@@ -127,6 +180,8 @@ def test_people_are_told_from_things_with_what_they_are_to_who_speaks() -> None:
     ]
     assert talk.objects["Acme Corp"].kind == "entity"
     assert [says for says, _ in talk.known("refund policy")] == ["rule"]
+    talk.say("The help of my aunt throughout the whole process is a blessing.")
+    assert not any("process" in name for name in talk.objects)
 
 
 def test_a_first_name_is_its_persons_where_only_one_has_it_and_stays_apart_where_two_have() -> None:
