@@ -14,6 +14,7 @@ from itertools import islice
 from pathlib import Path
 from statistics import median
 
+from streams.runtime.home.folding import IDLE
 from tests.bench.generated import turns
 from tests.bench.speed import Row, row
 from tests.bench.speed_live import _tell, served
@@ -21,8 +22,6 @@ from tests.bench.speed_live import _tell, served
 PACE, LOOKS = 100, 60
 """Turns a second; how often what the server holds is looked at."""
 SPACES = 8
-RESTS = 300
-"""Seconds in which a file of some hundred thousand turns is written anew."""
 MIB = 1 << 20
 
 
@@ -36,14 +35,12 @@ def held(pid: int) -> dict[str, float]:
     }
 
 
-def at_rest(live: Path) -> int:
-    """Bytes of live's file once the server, which has nothing to do, has written it anew, if it does."""
-    before = live.stat().st_size
-    for _ in range(RESTS):
-        if live.stat().st_size < before:
-            break
+def at_rest(home: Path) -> int:
+    """Bytes of live's file once the server, which has nothing to do, has written it anew."""
+    time.sleep(2 * IDLE)
+    while (home / ".live.sparse").exists():
         time.sleep(1)
-    return live.stat().st_size
+    return (home / "live.duckdb").stat().st_size
 
 
 def run() -> list[Row]:
@@ -68,7 +65,7 @@ def run() -> list[Row]:
                     print(f"  {n:,} turns: {looks[-1]}", flush=True)
             late = time.perf_counter() - began - seconds
             looks.append(held(pid))
-            size = at_rest(home / "live.duckdb")
+            size = at_rest(home)
     rows = []
     for what in looks[0]:
         middle = median(look[what] for look in looks[LOOKS // 2 - 3 : LOOKS // 2 + 4])
