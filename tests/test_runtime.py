@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import threading
 import time
@@ -19,7 +20,7 @@ from projections import ask as asks
 from projections import store
 from projections.diff import compare
 from projections.store import Store
-from streams.core.errors import BehindError, BusyError, MemoryFileError, UsageError
+from streams.core.errors import BehindError, BusyError, MemoryFileError, MnemologError, UsageError
 from streams.core.events import DAY, HOUR, SECOND, ClockTicked, NoteTaken, Outside, TurnRecorded, decode
 from streams.logs.sqlite import SqliteLog
 from streams.runtime.embedded import Runtime
@@ -270,6 +271,37 @@ def test_who_asks_the_tables_of_a_server_finds_what_a_context_was_just_made_of(h
                 assert len(home.ask("view", name="turns", limit=1000)) == number
         last = home.ask("context", space=event.space, session=event.session)
     assert home.ask("context", space=event.space, session=event.session) == last
+
+
+def test_whoever_waits_for_something_to_be_done_is_told_when_live_breaks_before_it_begins(
+    home: Home, talk: Talk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settle, said = Runtime.settle, threading.Event()
+    told: list[BaseException] = []
+
+    def full(self: Runtime, soon: bool = False) -> bool:
+        if soon or said.is_set():
+            return settle(self, soon)
+        said.set()
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    def promote() -> None:
+        try:
+            home.request({"promote": "next"})
+        except BaseException as error:
+            told.append(error)
+
+    home.log.append(talk(100))
+    fold(home, "next")
+    with serving(home):
+        assert home.ask("spaces")
+        monkeypatch.setattr(Runtime, "settle", full)
+        asking = threading.Thread(target=promote, daemon=True)
+        asking.start()
+        assert said.wait(60)
+        asking.join(60)
+        assert [str(error) for error in told if isinstance(error, MnemologError)], told
+        assert home.ask("spaces"), "and all goes on"
 
 
 def test_as_of_a_time_ends_each_space_before_its_first_later_event(home: Home) -> None:

@@ -182,11 +182,10 @@ class Folding:
         with self._changed:
             self._done = wanted
             self._changed.notify_all()
-            jobs = [*self._jobs]
-            self._jobs.clear()
+            jobs = len(self._jobs)
         settled = runtime.settle(soon=not jobs)
-        for job, future in jobs:
-            self._carry_out(job, future)
+        for _ in range(jobs):  # why taken one by one: whoever waits for one that is never begun is told by `_fail`
+            self._carry_out(*self._jobs.popleft())
         if folded:
             self._folded = time.monotonic()
         if folded or settled:
