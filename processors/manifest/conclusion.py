@@ -84,7 +84,7 @@ class ConclusionParams(Quoting):
         ge=0, le=1,
     )  # fmt: skip
     passing_sure: float = param(
-        0.7, "likelihood 0..1", "and concludes from here on: its work seldom goes on", ge=0, le=1
+        0.8, "likelihood 0..1", "and concludes from here on: its work seldom goes on", ge=0, le=1
     )
     alike: float = param(0.5, "share 0..1", "two declared answers are the same from this share of words on", ge=0, le=1)
 

@@ -16,11 +16,11 @@ from streams.core.text import Text
 from streams.core.text.acts import accepting
 
 WEIGHTS: dict[str, int] = {
-    "bias": 55, "ends": 134, "opens": 1, "stays": -21, "asks": -182, "after a tool": 118, "after a question": -27,
-    "courtesy": -45, "claimed": 70, "answered": 236, "accepted": 102, "asks back": -19, "goes on": -27,
-    "goes on, opens": -18, "goes on, stays": -35, "goes on, cut": 36,
+    "bias": 40, "ends": 131, "opens": -3, "stays": -17, "asks": -107, "after a tool": 108, "after a question": -46,
+    "courtesy": -27, "claimed": 23, "answered": 299, "accepted": 129, "asks back": -13, "goes on": -28,
+    "goes on, opens": -15, "goes on, stays": -29, "goes on, cut": 45,
 }  # fmt: skip
-"""Version 1: six authors' voices."""
+"""Version 2: nine authors' voices."""
 ANSWERED = 12
 """How much is seen once a turn is answered."""
 LOOK = -350

@@ -161,7 +161,7 @@ def _concluded(params: OpenEffortsParams, state: State, event: SegmentConcluded,
 
 PROCESSOR = Processor(
     name="open_efforts",
-    version=5,
+    version=6,
     reads=(RAW, "manifest"),
     params=OpenEffortsParams,
     takes=(

@@ -46,7 +46,8 @@ class Row(NamedTuple):
     candidate: Candidate
     right: bool
     """It is a note, with this time."""
-    asked: bool
+    asked: bool | None
+    """Its turn asks to be reminded; None where the author did not tell that from naming a time by which to do it."""
     note: bool
     """Its turn is to leave a note, at this time or another."""
     now: datetime = NOW
@@ -63,11 +64,14 @@ def voices(learning: bool) -> Iterator[Row]:
     """The candidates of a side of the split."""
     for conversation in conversations(learning):
         group = f"{conversation.author}/{conversation.voice}"
+        acts = any("acts" in turn for turn in conversation.turns)
         for turn, behind in zip(conversation.turns, [*conversation.turns[1:], {}], strict=True):
             if turn["role"] != "user":
                 continue
             note = turn.get("reminder")
-            asked = "reminds" in (turn.get("acts") or ())
+            asked: bool | None = "reminds" in (turn.get("acts") or ())
+            if note and not acts:
+                asked = None if note.get("due") else True
             answered = behind.get("role") == "assistant" and behind["session"] == turn["session"]
             now = local(turn["at"])
             found = candidates(turn["text"], now, True)
@@ -127,11 +131,12 @@ def learn(rows: list[Row], crossed: Mapping[str, Mapping[str, Weights]] | None =
     What a reply adds is learned of scores by weights that were learned without the author, as they are where it counts.
     """
     timed = [Example(row.candidate.signals, row.right, row.group) for row in rows if row.candidate.time]
-    asked = [Example(row.candidate.signals, row.asked and row.right, row.group) for row in rows]
+    clear = [row for row in rows if row.asked is not None]
+    asked = [Example(row.candidate.signals, bool(row.asked) and row.right, row.group) for row in clear]
     used: dict[str, list[bool]] = {}
-    for row in rows:
+    for row in clear:
         for word in {*row.candidate.signals} & {*folded(row.candidate.sentence)} - STOP:
-            used.setdefault(word, []).append(row.asked and row.right)
+            used.setdefault(word, []).append(bool(row.asked) and row.right)
     telling = {word: 100 for word, asks in used.items() if len(asks) >= 2 and sum(asks) >= TELLING * len(asks)}
     found = {"reminder": fit(timed, STRENGTH), "asked": fit(asked, ASKED), "read": (0, telling)}
     if crossed is not None:

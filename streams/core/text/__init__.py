@@ -15,7 +15,7 @@ from streams.core.text.address import HEAD, TAIL, address
 from streams.core.text.claims import CALLING, claims
 from streams.core.text.terms import WORDS, clip, count_terms, scale, second_look
 
-VERSION = 5
+VERSION = 6
 
 
 @dataclass(slots=True)

@@ -43,11 +43,11 @@ def main() -> None:
     if given.access_log:
         logging.getLogger("mnemolog.access").setLevel(logging.INFO)
     app = made(given.home, given.local, given.rate)
-    config = uvicorn.Config(
-        app, fd=given.fd, access_log=False, log_config=None, timeout_graceful_shutdown=3, backlog=4096
-    )
-    with measuring("http"):
-        Beside(config).run()
+    config = uvicorn.Config(app, access_log=False, log_config=None, timeout_graceful_shutdown=3, backlog=4096)
+    # Why not uvicorn's own `fd`: it takes the socket for one of AF_UNIX, whose connections wait 40 ms for delayed
+    # acknowledgements where an answer is written in two parts.
+    with measuring("http"), socket.socket(fileno=given.fd) as listener:
+        Beside(config).run([listener])
 
 
 if __name__ == "__main__":
