@@ -1,6 +1,11 @@
 """What recall puts into a context: turns that answer the one to be answered, each with what makes it understandable.
 
-    worth = (score / best score) * min(1, likelihood that the turn calls for memory / even)
+    worth = share ^ (1 / (1 + passage * around)) * min(1, likelihood that the turn calls for memory / even)
+    share = score / best score
+    around = mean of share^3 over what is up to `reach` before and after it in its session
+
+Where talk dwells on what is to be answered, people need that stretch of it, not its best turns alone: so a hit among
+hits is lifted towards the best, and never above it. Cubed, for what answers little says nothing of what is around it.
 
 What is worth less than `least` is left out. So of what was found for a turn that hardly calls for it (see calls) only
 the very best is shown, or nothing. Source: cue-based retrieval, Cognitive Context Management 4.4.
@@ -11,6 +16,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from typing import NamedTuple
 
+import numpy as np
+
 from projections.context.params import RecalledParams
 from projections.context.turns import Turn
 from projections.recall.analysis import ask as read_question
@@ -19,6 +26,7 @@ from projections.recall.calls import likelihood, signs
 from projections.recall.held import Seen
 from projections.recall.kinds import TURN
 from projections.recall.question import Question
+from projections.recall.ranking import Hit
 from streams.core.section import Ask, Piece, Reader, Section
 
 NEWEST = 6
@@ -75,8 +83,8 @@ def _found(
         return
     apart = [hit.document for hit in found if space.position(hit.document) in said]
     likely = likelihood(own, signs(sight.recall.ranking, space, read_question(cue), hits, apart))
-    share = min(1.0, likely / own.even) / hits[0].score
-    worth = {hit.document: share * hit.score for hit in hits}
+    share = min(1.0, likely / own.even)
+    worth = {hit.document: share * value for hit, value in zip(hits, _lifted(own, space, hits), strict=True)}
     left = [document for document, value in worth.items() if value < own.least]
     pieces = {document: f"answers, {value:.2f}" for document, value in worth.items() if value >= own.least}
     for document in [*pieces]:
@@ -93,6 +101,18 @@ def _found(
                 worth[document] = 0.0
     for document in sorted(pieces):
         yield Piece("", pieces[document], worth[document], turn=space.position(document))
+
+
+def _lifted(own: RecalledParams, space: Seen, hits: Sequence[Hit]) -> list[float]:
+    """What each hit serves beside the best: more where hits are around it."""
+    documents = np.array([hit.document for hit in hits])
+    session, share = space.documents.session[documents], np.array([hit.score for hit in hits]) / hits[0].score
+    near = np.abs(documents[:, np.newaxis] - documents) <= own.reach
+    near &= session[:, np.newaxis] == session
+    np.fill_diagonal(near, False)
+    around = near @ share**3 / (2 * own.reach)
+    lifted: list[float] = (share ** (1 / (1 + own.passage * around))).tolist()
+    return lifted
 
 
 def _before(space: Seen, document: int) -> int:
