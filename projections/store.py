@@ -400,7 +400,7 @@ class Store:
         """Copies the memory to `target`, which is replaced whole; the seconds that took."""
         began = time.perf_counter()
         with readable():
-            self.connection.execute("CHECKPOINT")
+            self.checkpoint()
         partial = target.with_name(f"{target.name}.{os.getpid()}.partial")
         try:
             with roomy(target):
@@ -412,12 +412,16 @@ class Store:
 
     def is_sparse(self) -> bool:
         """Whether much of the file holds nothing, as many small commits leave it; see `rewrite`."""
-        self.connection.execute("CHECKPOINT")
+        self.checkpoint()
         sizes = self.connection.execute(
             "SELECT block_size, total_blocks, free_blocks FROM pragma_database_size()"
         ).fetchall()
         block, total, free = sizes[0]
         return bool(total > SMALL and block * free + self._added_bytes > SPARSE * block * total)
+
+    def checkpoint(self) -> None:
+        """Brings all into the one file. Closing does so too, and says nothing where there is no room for it."""
+        self.connection.execute("CHECKPOINT")
 
     def close(self) -> None:
         """Closes the file."""
@@ -462,6 +466,7 @@ def rewrite(source: Path, target: Path, processors: Sequence[Processor[Any]]) ->
         with readable(), closing(Store.create(target, processors, meta)) as store:
             store.copy_from(source, names, [*store.lineages.values()])
             store.commit(marked(known))
+            store.checkpoint()
     except NoRoomError:
         for leftover in (target, journal(target)):
             leftover.unlink(missing_ok=True)

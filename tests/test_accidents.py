@@ -23,6 +23,7 @@ from typing import Any
 import pytest
 
 from processors import PROCESSORS
+from projections import store as stores
 from streams.core.errors import MnemologError
 from streams.core.events import Outside, decode
 from streams.logs.archive import archive
@@ -359,3 +360,27 @@ def test_a_full_disk_is_told_and_when_there_is_room_all_goes_on(disk: Path, tmp_
         if number % 5 == 4:
             shutil.rmtree(home)
     print(f"{FULL} full disks, {told} commands told of it")
+
+
+def test_what_is_said_to_be_written_is_whole_however_little_room_there_was(disk: Path, talk: Talk) -> None:
+    home = Home(disk / "home", PROCESSORS)
+    home.log.append(talk(300))
+    with home.live():
+        pass
+    expected = home.ask("digest")
+    written = 0
+    for left in range(0, 4 << 20, 256 << 10):
+        fill(disk, left)
+        with suppress(MnemologError):
+            replay(home, "next", reuse=False)
+        with suppress(MnemologError), home.live():
+            pass
+        (disk / "full").unlink()
+        if home.memory_path("next").exists():
+            written += 1
+            assert home.ask("digest", "next") == expected, left
+            home.memory_path("next").unlink()
+        with closing(stores.read_only(home.memory_path("live"))) as connection:
+            assert connection.execute("SELECT value FROM meta WHERE key = 'format'").fetchall(), left
+    assert written, "at last there was room"
+    home.close()

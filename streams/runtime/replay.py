@@ -225,6 +225,7 @@ def _replayed(
             runtime = Runtime(home.log, store, home.processors)
             caught_up = runtime.catch_up()
             report.turns += caught_up
+        store.checkpoint()
         store.close()
         if log.id != id_:
             raise LogError("an erasure made a new log meanwhile", "replay again")

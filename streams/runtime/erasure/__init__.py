@@ -276,7 +276,7 @@ def fold(home: Home, log: Copied, folder: Path, progress: Callable[[int, int], N
         runtime.catch_up(progress)
         if not log.is_local:  # workers have states of their own
             store.connection.execute("DELETE FROM state")
-        store.connection.execute("CHECKPOINT")
+        store.checkpoint()
 
 
 def memories_of(home: Home) -> Memories:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
@@ -132,8 +132,8 @@ def _make_live(home: Home, path: Path) -> None:
     fresh = home.path / ".live.fresh"
     for leftover in (fresh, journal(fresh)):
         leftover.unlink(missing_ok=True)
-    with intact(fresh):
-        empty_live(home, home.log, fresh).close()
+    with intact(fresh), closing(empty_live(home, home.log, fresh)) as store:
+        store.checkpoint()
     put_in_place(fresh, path)
 
 
@@ -155,7 +155,7 @@ def _as_noted(home: Home, store: Store) -> Store:
     with suppress(ValueError):  # parameters this version does not know: the keeper says so
         if all_params(home.processors, stored) == live_params(home):
             return store
-    store.connection.execute("CHECKPOINT")
+    store.checkpoint()
     store.close()
     kept, path = home.folder.free_name(), home.folder.memory(LIVE)
     path.replace(home.folder.memory(kept))

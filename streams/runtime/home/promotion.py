@@ -43,7 +43,7 @@ def swap(home: Home, name: str) -> str:
         _to_the_end(home, store)
         with intact(chosen):
             store.set_meta("name", LIVE)
-            store.connection.execute("CHECKPOINT")
+            store.checkpoint()
         params = store.meta("params")
     with _saying(home, f"{name} is folded to the log's end, and live is as it was"):
         if live.exists():
