@@ -40,8 +40,8 @@ COMPACT = 5_000
 """Rows added to the journal of state, and no fewer than it had, after which it is rewritten."""
 SPARSE = 0.2
 """Share of a file that holds nothing, or may be outdated, from which on it is worth writing anew."""
-SMALL = 8
-"""Blocks (of 256 KB) of a file that is never worth it."""
+SMALL = 32
+"""Blocks of a file that is never worth it."""
 
 EVENT_TABLES = (
     "SELECT table_name FROM duckdb_tables() WHERE NOT temporary AND database_name = current_database() "
@@ -56,6 +56,8 @@ SETTINGS: dict[str, Any] = {
 }
 
 WRITER_SETTINGS: dict[str, Any] = SETTINGS | {
+    # with many small tables, blocks of the usual 256 KB make a file of 300 turns 16 MB; of 64 KB, 4.5, as fast
+    "default_block_size": "65536",
     "memory_limit": "256MB",  # most of it holds blocks of the file, as many as there is room for
 }
 

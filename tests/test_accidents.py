@@ -273,11 +273,11 @@ def test_processes_that_are_killed_lose_nothing(tmp_path: Path) -> None:
 
 @pytest.fixture
 def disk(tmp_path: Path) -> Iterator[Path]:
-    """A file system of 32 MB."""
+    """A file system of 64 MB: a home of some rounds, and what folds it once more, find room."""
     place = tmp_path / "disk"
     place.mkdir()
     mounted = subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", "size=32m", "tmpfs", place], capture_output=True, check=False
+        ["mount", "-t", "tmpfs", "-o", "size=64m", "tmpfs", place], capture_output=True, check=False
     )
     if mounted.returncode:
         pytest.skip("no file system can be mounted here")
@@ -369,7 +369,7 @@ def test_what_is_said_to_be_written_is_whole_however_little_room_there_was(disk:
         pass
     expected = home.ask("digest")
     written = 0
-    for left in range(0, 4 << 20, 256 << 10):
+    for left in range(256 << 10, 12 << 20, 1280 << 10):
         fill(disk, left)
         with suppress(MnemologError):
             replay(home, "next", reuse=False)
