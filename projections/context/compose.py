@@ -18,7 +18,6 @@ from typing import Any, Protocol
 
 from projections.context.params import ContextParams
 from projections.context.turns import Turn, words
-from streams.core.events import iso
 from streams.core.params import Params
 from streams.core.section import Ask, Piece, Reader, Section, offsets, quoted
 from streams.core.text.terms import tokens
@@ -167,7 +166,7 @@ def label(turn: Turn, own: bool) -> str:
     """What stands before a turn's words: who speaks; outside the session's own last exchanges also when, and its id."""
     if own:
         return f"{turn.speaker}:"
-    return f"- {iso(turn.at)[:10]} {turn.speaker} [{turn.id}]:"
+    return f"- {turn.when[:10]} {turn.speaker} [{turn.id}]:"
 
 
 SHORT = 2_000

@@ -135,7 +135,7 @@ def _piece(composed: Composed, choice: Choice) -> dict[str, Any]:
         turn = composed.turns[piece.turn]
         told |= {
             "id": turn.id, "turn": turn.id, "role": turn.role, "agent": turn.agent, "session": turn.session,
-            "at": iso(turn.at),
+            "at": turn.when,
         }  # fmt: skip
     if piece.under:
         told["under"] = piece.under

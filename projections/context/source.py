@@ -23,6 +23,8 @@ class MemorySource:
         self.ask = ask
         self.until = until
         self.seen: Seen = sight.recall.index.space(ask.space, until)
+        self._told: dict[str, Spoken | None] = {}
+        """Turns asked for by their ids: several sections ask for the same ones."""
 
     def reader(self, section: Section) -> MemoryReader:
         """What a section reads."""
@@ -31,6 +33,14 @@ class MemorySource:
     def words(self, positions: Sequence[int]) -> dict[int, Turn]:
         """The turns at some offsets, by offset."""
         return self.sight.recall.turns.read(self.sight.connection, self.ask.space, positions)
+
+    def turn(self, id: str) -> Spoken | None:
+        """The turn with an id, its words apart; None where it is not in the memory any more."""
+        if id not in self._told:
+            turn = self.seen.turn(id)
+            there = turn >= 0 and self.seen.documents.ended.item(turn) > self.seen.until
+            self._told[id] = self.spoken(turn) if there else None
+        return self._told[id]
 
     def spoken(self, turn: int) -> Spoken:
         """A turn of the index, its words apart."""
@@ -57,12 +67,7 @@ class MemoryReader:
         return of.sight.recall.index.members(of.ask.space, group, part, most, of.until)
 
     def turns(self, ids: Iterable[str]) -> dict[str, Spoken]:
-        seen = self.source.seen
-        found = {id: seen.turn(id) for id in ids}
-        ended = seen.documents.ended
-        return {
-            id: self.source.spoken(turn) for id, turn in found.items() if turn >= 0 and ended.item(turn) > seen.until
-        }
+        return {id: turn for id in ids if (turn := self.source.turn(id)) is not None}
 
     def session(self) -> Iterator[Spoken]:
         return map(self.source.spoken, self.source.seen.said(self.source.ask.session))

@@ -14,7 +14,7 @@ import orjson
 from projections.context.params import ContextParams
 from projections.store import Connection
 from projections.tables import Folded, as_json
-from streams.core.events import TurnRecorded
+from streams.core.events import TurnRecorded, iso
 from streams.core.text.within import clip
 
 _TURNS = """
@@ -52,6 +52,11 @@ class Turn:
         """Ids, dates and amounts that it says, or calls a tool with: words with digits, once each, in their order."""
         said = " ".join((self.content, *(given for _, given in self.calls)))
         return list(dict.fromkeys(found for found in _FIGURE.findall(said[:READ]) if len(found) > 2))
+
+    @cached_property
+    def when(self) -> str:
+        """`at` as people and machines read it."""
+        return iso(self.at)
 
     @property
     def speaker(self) -> str:

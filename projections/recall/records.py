@@ -32,6 +32,7 @@ _CLOCKS = frozenset(table_name(cls) for cls in OUTSIDE.values() if cls is not Tu
 """Tables of outside events that are no documents: they, too, move a space's clock."""
 _Told = tuple[str, int, int, str, list[str], str]
 """space, position, ordinal, of what (a table, a group, "" for the clock), keys, data: JSON, the group, the time."""
+_NONE = Members(0, "", [])
 _OF = "FROM members WHERE space = (SELECT number FROM spaces WHERE name = ?) AND name = ? AND part = ?"
 
 
@@ -87,6 +88,8 @@ class Records:
         self._known: dict[tuple[str, str], dict[str, list[tuple[int, Any]] | None]] = {}
         """By space and name: the keys with records. None: not read yet."""
         self._read = 0
+        self._members: dict[tuple[str, str], dict[str, tuple[int, Members]]] = {}
+        """By space and group: of the parts asked for, what belongs to them, and how many were asked for."""
         self._clocks: dict[str, tuple[int, int]] = {}
         """By space: the newest of its outside events that are no turns: offset, and greatest time."""
         self._sql: dict[str, list[str]] = {}
@@ -114,6 +117,7 @@ class Records:
     def forget(self) -> None:
         """Everything is read anew."""
         self._known.clear()
+        self._members.clear()
         self._read = 0
         self._clocks.clear()
 
@@ -154,7 +158,7 @@ class Records:
             if not source:
                 self._tick(index, (space, number), [*rows])
             elif source in self._groups:
-                _join(index, number, source, [*rows])
+                self._join(index, (space, number), source, [*rows])
             else:
                 self._keep(index, (space, number), source, [*rows])
 
@@ -187,6 +191,21 @@ class Records:
         )
         if (known := self._known.get((space[0], name))) is not None:
             known.update(dict.fromkeys(key for row in rows for key in row[4]))
+
+    def _join(self, index: sqlite3.Connection, space: tuple[str, int], name: str, rows: Sequence[_Told]) -> None:
+        """Things that belong to another part of a group from a position on."""
+        known = self._members.get((space[0], name), {})
+        for _, position, ordinal, _, (thing,), part in rows:
+            left = index.execute(
+                f"UPDATE members {file.ENDS} WHERE space = ? AND name = ? AND thing = ? AND until = {LATEST}",
+                [position, space[1], name, thing],
+            )
+            if left.rowcount:  # which part it left is not known
+                known.clear()
+            if part:
+                row = file.lasting(space[1], name, thing, position, ordinal, part, LATEST)
+                index.execute("INSERT OR REPLACE INTO members VALUES (?, ?, ?, ?, ?, ?, ?, ?)", row)
+                known.pop(part, None)
 
     # -- last records ------------------------------------------------------------------------------------------------
 
@@ -257,11 +276,27 @@ class Records:
         self, index: sqlite3.Connection, space: str, name: str, part: str, most: int, until: int | None
     ) -> Members:
         """What belongs to a part of a group, as of a position."""
+        if until is not None:
+            return self._select_members(index, (space, name), part, most, until)
+        if self._read > MOST:
+            self.forget()
+        parts = self._members.setdefault((space, name), {})
+        asked, found = parts.get(part, (-1, _NONE))
+        if (most > asked and found.size > len(found.newest)) or asked < 0:
+            found = self._select_members(index, (space, name), part, most, None)
+            self._read += len(found.newest)
+            parts[part] = most, found
+        return Members(found.size, found.first, found.newest[:most])
+
+    def _select_members(
+        self, index: sqlite3.Connection, of: tuple[str, str], part: str, most: int, until: int | None
+    ) -> Members:
+        space, name = of
         when, given = _when(until)
         where, values = f"{_OF} AND {when}", [space, name, part, *given]
         count = index.execute(f"SELECT count(*) {where}", values).fetchone()[0]
         if not count:
-            return Members(0, "", [])
+            return _NONE
         order = "ORDER BY position {0}, ordinal {0} LIMIT ?"
         select = f"SELECT * {where}"
         (first,) = index.execute(f"{select} {order.format('ASC')}", [*values, 1])
@@ -304,18 +339,6 @@ def _part_sql(joins: Joins) -> str:
     name, value = joins.only
     wanted = f"'{value}'" if isinstance(value, str) else str(value)
     return f"CASE WHEN \"{name}\" = {wanted} THEN {part} ELSE '' END"
-
-
-def _join(index: sqlite3.Connection, space: int, name: str, rows: Sequence[_Told]) -> None:
-    """Things that belong to another part of a group from a position on."""
-    for _, position, ordinal, _, (thing,), part in rows:
-        index.execute(
-            f"UPDATE members {file.ENDS} WHERE space = ? AND name = ? AND thing = ? AND until = {LATEST}",
-            [position, space, name, thing],
-        )
-        if part:
-            row = file.lasting(space, name, thing, position, ordinal, part, LATEST)
-            index.execute("INSERT OR REPLACE INTO members VALUES (?, ?, ?, ?, ?, ?, ?, ?)", row)
 
 
 def _thing(row: Sequence[Any]) -> str:

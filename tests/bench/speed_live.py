@@ -106,7 +106,7 @@ def composed(folder: Path, count: int, bar: float) -> Iterator[Row]:
         found = []
         for turn in islice(turns(count + COLD + ASKED, 1), count, None):
             home.log.append([turn])
-            runtime.catch_up()
+            runtime.catch_up(ahead=True)  # as a server does
             sight = Sight(connection, office.recalling.recall(connection), False)
             began = time.process_time()
             context(sight, turn.space, turn.session)
