@@ -660,18 +660,20 @@ def test_what_belongs_to_a_group_is_known_as_of_any_position(tmp_path: Path, phy
     con = physics.connection
     index = opened(con, tmp_path / "m.recall")
     told = {1: ("t0", 2.0), 2: ("t1", 3.0), 3: ("t0", 0.5), 4: ("t2", 2.0), 5: ("t0", 5.0)}
+
+    def hot(found: Index, until: int | None = None, most: int = 9) -> Members:
+        return found.members("acme", "hot", "yes", most, until)
+
     for position in range(6):
         add(
             physics,
             position,
             *[Energy("acme", "s", 0, *told[position], told[position][1] > 1)] if position in told else [],
         )
-        if position % 2:
+        if position != 4:  # two at once
             index.catch_up(con)
-    index.catch_up(con)
-
-    def hot(found: Index, until: int | None = None, most: int = 9) -> Members:
-        return found.members("acme", "hot", "yes", most, until)
+            for most in (1, 2, 9, 1):
+                assert hot(index, most=most) == hot(index, position, most), "what is kept is what the file has"
 
     for found in (index, opened(con, tmp_path / "m.recall"), indexed(con, tmp_path / "again.recall")):
         assert hot(found) == hot(found, 5) == Members(3, "t1", ["t0", "t2", "t1"])
