@@ -6,7 +6,6 @@ import re
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any
 
 import orjson
@@ -46,17 +45,25 @@ class Turn:
     """The tools it calls: name, and arguments as JSON."""
     written: dict[tuple[Any, ...], tuple[str, str, int]] = field(default_factory=dict)
     """What was worked out of how it is shown."""
+    _figures: list[str] | None = None
+    _when: str = ""
 
-    @cached_property
+    # Why no cached_property: in Python 3.11 it takes a lock, which costs as much as all else that is asked of a turn.
+
+    @property
     def figures(self) -> list[str]:
         """Ids, dates and amounts that it says, or calls a tool with: words with digits, once each, in their order."""
-        said = " ".join((self.content, *(given for _, given in self.calls)))
-        return list(dict.fromkeys(found for found in _FIGURE.findall(said[:READ]) if len(found) > 2))
+        if self._figures is None:
+            said = " ".join((self.content, *(given for _, given in self.calls)))
+            self._figures = list(dict.fromkeys(found for found in _FIGURE.findall(said[:READ]) if len(found) > 2))
+        return self._figures
 
-    @cached_property
+    @property
     def when(self) -> str:
         """`at` as people and machines read it."""
-        return iso(self.at)
+        if not self._when:
+            self._when = iso(self.at)
+        return self._when
 
     @property
     def speaker(self) -> str:

@@ -1,7 +1,7 @@
 """What HTTP costs: turns taken in batches beside the log alone, single turns and contexts at a steady pace.
 
-The server is `mnemolog serve --http` as people run it, on the cores that clients use, too. A turn counts when it is
-answered, so durable. Single turns and contexts are asked at 200 a second: what waits counts as waiting.
+Server and proxy are processes as people run them, on the cores that clients use, too. A turn counts when it is
+answered, so durable. What is asked at a pace counts from when it was due: what waits counts as waiting.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -22,16 +23,13 @@ from starlette.routing import Route
 
 from processors import PROCESSORS
 from streams.core.events import encode
-from streams.gateways.http.door import Caller, Door
-from streams.gateways.http.holder import Holder
-from streams.gateways.proxy.app import made
 from streams.logs import LOG_FILE
 from streams.logs.sqlite import SqliteLog
 from streams.runtime.home import Home
 from tests.bench.generated import turns
+from tests.processes import PIPE, Program
 from tests.serving import served
 from tests.test_proxy import ASKED, KEY, Upstream, running
-from tests.test_runtime import serving
 
 CLIENTS, BATCH, BATCHES = 8, 100, 40
 """Clients at once; turns of a request; requests of each client."""
@@ -96,13 +94,24 @@ def paced(url: str, ask: Callable[[httpx.Client, int], httpx.Response], count: i
     return took
 
 
+@contextmanager
+def proxying(home: Path, upstream: str) -> Iterator[str]:
+    """The URL of a proxy before `upstream`, with the memory that `home` serves."""
+    with Program("proxy", "--upstream", upstream, "--listen", "127.0.0.1:0", "--home", home, stdout=PIPE) as process:
+        try:
+            assert process.stdout is not None
+            yield process.stdout.readline().split()[-1].decode()
+        finally:
+            process.terminate()
+
+
 def through_proxy(home: Home) -> tuple[float, float]:
     """Milliseconds, p95, of a chat completion asked of a provider on this machine: directly, and through the proxy."""
     provider = Starlette(routes=[Route("/{path:path}", Upstream().__call__, methods=["POST"])])
     turn = {"session": "before", "role": "user", "content": KEY}
-    with serving(home), running(provider) as direct:
+    with running(provider) as direct, served(home.path):
         home.request({"feed": [turn | {"id": str(n), "content": f"{KEY} ({n})"} for n in range(1000)]})
-        with running(made(direct, Door(Holder(home.path), Caller()))) as proxied:
+        with proxying(home.path, direct) as proxied:
             found = []
             for url in (direct, proxied):
 
