@@ -311,6 +311,26 @@ def test_an_audit_finds_what_was_put_back(place: Place) -> None:
     home.log.close()
 
 
+def test_what_two_values_say_together_that_lie_side_by_side_is_not_held_against_a_file(tmp_path: Path) -> None:
+    home = Home(tmp_path / "home", PROCESSORS)
+    barn = "We went to look at the old barn near the ferry, and all of it is dry."
+    hay = "So the hay goes there by the end of August, ask Jonas for the key."
+    home.log.append(
+        [TurnRecorded("s0", str(n), 10**15 + n, "s", "ann", "user", said) for n, said in enumerate((barn, hay))]
+        + [TurnRecorded("s0", "2", 10**15 + 2, "s", "bob", "user", "all of it is dry. So the hay is late")]
+    )
+    with home.live():
+        pass
+    with erasing(home) as erase_from:
+        erasure = erase_from(Selection(turns=("2",)))
+        erasure.carry_out()
+    with home.live() as live:
+        live.store.checkpoint()
+    assert f"{barn}{hay}".encode() in (home.path / "live.duckdb").read_bytes(), "as a file lays them out"
+    assert {check.status for check in Audit(home, erasure.found.runs).checks()} == {"well"}
+    home.log.close()
+
+
 def test_turns_that_quote_are_listed_and_stay(place: Place) -> None:
     home = place.copied()
     quoting = next(e for e in place.events if isinstance(e, TurnRecorded) and e.content.startswith("You said"))

@@ -12,7 +12,7 @@ from collections.abc import Container, Iterable, Iterator
 from dataclasses import fields
 from hashlib import blake2b
 from heapq import nsmallest
-from itertools import groupby
+from itertools import groupby, pairwise
 from typing import Any
 
 from streams.core.events import Outside
@@ -67,6 +67,20 @@ def runs(salt: bytes, text: str, lengths: Iterable[int] = (RUN,)) -> Iterator[by
     for length in lengths:
         for start in range(len(words) - length + 1):
             yield blake2b(b" ".join(words[start : start + length]), key=salt, digest_size=RUN_BYTES).digest()
+
+
+def spans(salt: bytes, text: str, lengths: Iterable[int]) -> Iterator[tuple[bytes, str]]:
+    """The hash of each run, as `runs` tells it, with the part of the text that it is."""
+    words = [*_WORD.finditer(text)]
+    for length in lengths:
+        for start, run in enumerate(runs(salt, text, (length,))):
+            yield run, text[words[start].start() : words[start + length - 1].end()]
+
+
+def gaps(text: str) -> Iterator[int]:
+    """The places in a text that are in no word, the ends left out: where it could be cut in two."""
+    for word, next_ in pairwise(_WORD.finditer(text)):
+        yield from range(word.end(), next_.start() + 1)
 
 
 def quoted(salt: bytes, text: str, wanted: Container[bytes], lengths: Iterable[int]) -> str:

@@ -3,7 +3,8 @@
 The text is gone, so its hashes are looked for: the name of each event that was erased, and a few runs of its words (all
 of them, where an erasure looks itself). Each run of words in the log, in every column of every memory (DuckDB packs
 them, so the bytes alone do not tell), and in the bytes of every file is hashed and compared. Runs that an event of the
-log quotes are told, not held against the files that derive from it.
+log quotes are told, not held against the files that derive from it; nor is what only two values of a memory say
+together that lie side by side in its file.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from streams.core.events import TurnRecorded
 from streams.core.progress import Progress, no_progress
 from streams.logs.copies import copies, id_of, receipts
 from streams.logs.encryption import MISSING
-from streams.logs.erased import ENDS, SALT, digest, name_of, runs, taken, texts
+from streams.logs.erased import ENDS, SALT, digest, gaps, name_of, runs, spans, taken, texts
 from streams.logs.log import Chain, hash_at
 from streams.logs.sqlite import SqliteLog
 from streams.runtime.erasure.selection import events, named
@@ -37,6 +38,8 @@ TEXTS = (
 )
 PAGE = 10_000
 CHUNK, OVERLAP = 2**22, 2**12
+MANY = 1_000
+"""Runs in files that are surely left over."""
 _PRINTED = re.compile(rb"[^\x00-\x08\x0b\x0c\x0e-\x1f\x7f]{8,}")
 """What `strings` would show of a file."""
 _ESCAPED = re.compile(rb"\\\\[ntr\"/]")
@@ -177,8 +180,13 @@ class Audit:
             yield Check("quotes", "look", f"{len(quoting):,} events that stay hold words of it: {listed(quoting)}")
 
     def _hits(self, text: str) -> Iterator[bytes]:
-        lengths = {*self._wanted.values()}
-        return (run for run in runs(self._salt, text, lengths) if run in self._wanted)
+        return (run for run in runs(self._salt, text, self._lengths()) if run in self._wanted)
+
+    def _lengths(self) -> set[int]:
+        return {*self._wanted.values()}
+
+    def _is_wanted(self, run: bytes) -> bool:
+        return run in self._wanted and run not in self._quoted
 
     def _memories(self) -> Iterator[Check]:
         for name in self._home.memories():
@@ -204,18 +212,20 @@ class Audit:
         """Looks through the bytes of every file."""
         paths = [Path(at) / name for at, _, names in os.walk(self._home.path) for name in names]
         total = sum(path.stat().st_size for path in paths if path.is_file())
-        done, left = 0, list[str]()
+        done, said_in = 0, dict[str, set[str]]()
         for path in paths:
             with suppress(FileNotFoundError):
-                if path.is_file() and self._is_in(path):
-                    left.append(str(path.relative_to(self._home.path)))
+                if path.is_file() and (said := self._said_in(path)):
+                    said_in[str(path.relative_to(self._home.path))] = said
                 done += path.stat().st_size
                 progress(min(done, total), total)
+        joined = self._joined(set().union(*said_in.values()))
+        left = [name for name, said in said_in.items() if said - joined]
         features = [path.name for path in self._home.folder.cache.glob("*") if not path.name.endswith(self._log.id)]
         if features:
             left.append(f"cache/{features[0]}")
-        said = f"words of it are in {listed(left)}" if left else f"words of it are in none of {len(paths):,}"
-        yield Check("files", "failed" if left else "well", said)
+        told = f"words of it are in {listed(left)}" if left else f"words of it are in none of {len(paths):,}"
+        yield Check("files", "failed" if left else "well", told)
 
     def _brokers(self, progress: Progress) -> Iterator[Check]:
         """Looks through all that brokers hold for the log, and for what they should not hold any more."""
@@ -234,15 +244,32 @@ class Audit:
         else:
             yield Check("old topics", "well", "no topic of a log before this one is there")
 
-    def _is_in(self, path: Path) -> bool:
+    def _said_in(self, path: Path) -> set[str]:
+        """The wanted runs that nobody quotes in the bytes of a file, as they stand there: some, where they are many."""
+        found: set[str] = set()
         with path.open("rb") as file:
             before = b""
-            while data := file.read(CHUNK):
+            while len(found) < MANY and (data := file.read(CHUNK)):
                 for part in _PRINTED.findall(before + data):
-                    if not self._quoted.issuperset(self._hits(part.decode(errors="ignore"))):
-                        return True
+                    text = part.decode(errors="ignore")
+                    if not self._quoted.issuperset(self._hits(text)):
+                        found |= {
+                            said for run, said in spans(self._salt, text, self._lengths()) if self._is_wanted(run)
+                        }
                 before = data[-OVERLAP:]
-        return False
+        return found
+
+    def _joined(self, said: set[str]) -> set[str]:
+        """Those of some runs that begin with the end of a value of a memory, and end with the beginning of another."""
+        halves = {one: [(one[:at], one[at:]) for at in gaps(one)] for one in said} if len(said) < MANY else {}
+        ends = {end: False for pairs in halves.values() for end, _ in pairs}
+        beginnings = {beginning: False for pairs in halves.values() for _, beginning in pairs}
+        for name in self._home.memories() if halves else ():
+            with suppress(MnemologError), self._home.reading(name) as memory:  # a broken one is told of by `_memories`
+                for _, _, value in values(memory):
+                    ends |= {end: True for end in ends if value.endswith(end)}
+                    beginnings |= {beginning: True for beginning in beginnings if value.startswith(beginning)}
+        return {one for one, pairs in halves.items() if any(ends[end] and beginnings[rest] for end, rest in pairs)}
 
     def _copies(self) -> Iterator[Check]:
         """Looks at which log the copies are of that were written elsewhere."""
