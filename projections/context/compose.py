@@ -1,10 +1,10 @@
 """Composition: which pieces of which sections a model is shown.
 
-First comes what is needed (the turn to be answered, the last exchanges, the effort in hand), then what serves most per
-token, as long as it fits: worth / (cost + overhead). A turn stands once. What serves less than `least` is left out
-though there is room: an unrelated turn in a context costs more than its tokens. A piece that stands below another is
-taken with it or after it. In the room that is left, what tools were given and gave is shown beyond its ends: there
-stand the ids and numbers that are asked for next.
+First comes what is needed (the turn to be answered, the last exchanges, the effort in hand), then what serves most, as
+long as it fits; worth is not weighed by cost, for then short turns that say little come first. A turn stands once. What
+serves less than `least` is left out though there is room: an unrelated turn in a context costs more than its tokens. A
+piece that stands below another is taken with it or after it. In the room that is left, what tools were given and gave
+is shown beyond its ends: there stand the ids and numbers that are asked for next.
 
 The result is a pure function of the memory, the position, the session, the budget and the parameters.
 """
@@ -186,14 +186,14 @@ class _Packing:
         self._parents = {(c.section.name, c.piece.id): c for c in composed.choices if c.piece.id and not c.piece.under}
 
     def pack(self) -> None:
-        """Takes what is needed, then what is worth most per token."""
+        """Takes what is needed, then what is worth most."""
         params = self.composed.params
         needed = sorted((c for c in self.composed.choices if c.piece.needed), key=lambda c: -c.piece.worth)
         for choice in needed:
             self._take(choice, "needed")
         rest = [c for c in self.composed.choices if not c.taken]
         # Why by place last: among equals what stands later in time serves more; sections are in order already.
-        rest.sort(key=lambda c: -c.piece.worth / (c.cost + params.overhead))
+        rest.sort(key=lambda c: -c.piece.worth)
         for choice in rest:
             if choice.piece.worth < params.least:
                 choice.why = "serves too little"

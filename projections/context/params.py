@@ -12,7 +12,6 @@ class ContextParams(Params):
 
     budget: int = param(4000, "tokens", "quality holds at about this size whatever the length", CCM, ge=0)
     least: float = param(0.05, "worth", "what serves less is left out though there is room", ge=0, le=1)
-    overhead: int = param(200, "tokens", "added to a cost where worth is weighed by it: short is not yet good", ge=0)
     turn: float = param(0.125, "share", "a longer turn shows its head and tail: eight turns at least fit", gt=0, le=1)
     newest: float = param(0.25, "share", "the same for the turn that is to be answered", gt=0, le=1)
     tool: int = param(48, "tokens", "a tool's output is condensed: its beginning and its end tell how it went", ge=8)
@@ -28,8 +27,8 @@ class RecalledParams(Params):
     Weights are in log odds, learned by tests/bench/learn_calls.py.
     """
 
-    most: int = param(70, "turns", "looked at; more would not fit", ge=0, le=200)
-    least: float = param(0.25, "worth", "what answers much less than the best, or a turn that hardly asks", ge=0, le=1)
+    most: int = param(100, "turns", "looked at; more would not fit", ge=0, le=200)
+    least: float = param(0.3, "worth", "what answers much less than the best, or a turn that hardly asks", ge=0, le=1)
     even: float = param(
         0.35, "likelihood", "a turn that calls for memory in one case of three is given all", gt=0, le=1
     )
@@ -39,7 +38,7 @@ class RecalledParams(Params):
     named: float = param(4.8, "log odds", "where one who spoke is named", ge=0)
     talk: float = param(2.9, "log odds", "where it asks for what was said or decided", ge=0)
     doubt: float = param(4.3, "log odds", "against, to begin with: most that is said calls for nothing", ge=0)
-    passage: float = param(16.0, "weight", "of the hits around one: talk that dwells on it is shown as a stretch", ge=0)
+    passage: float = param(24.0, "weight", "of the hits around one: talk that dwells on it is shown as a stretch", ge=0)
     reach: int = param(32, "documents", "before and after a hit: so long a meeting is about one matter", ge=1)
     short: int = param(3, "terms", "a turn with fewer is read with what was said before it", ge=0)
     beside: float = param(0.5, "factor", "the turn before one that answers makes it understandable", ge=0, le=1)

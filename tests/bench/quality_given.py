@@ -2,6 +2,9 @@
 
     python -m tests.bench.quality_given
 
+Conversations (LoCoMo dev, with captions): each question is asked in a new session. Evidence: whether any, and all, of
+the turns that people marked are shown. What is asked of what nobody said (category 5) is not to bring more than that.
+
 Meetings (QMSum): each question is asked in a new session, 4,000 tokens. Answer words: the share of the words of
 people's answers (stems, no stop words) that stand in the context. Evidence: the share of the turns that people marked
 which are shown. Precision: the share of the shown turns that are marked. Floor: the turns that BM25 ranks best, as many
@@ -34,9 +37,12 @@ from streams.core.events import SECOND, TurnRecorded
 from streams.core.text.terms import terms, tokens
 from tests.bench.data import DATA
 from tests.bench.interleave import START, Interleaved, sessions
+from tests.bench.quality_recall import LOCOMO, conversations
 from tests.spaces import SPACE, Remembering
 
 BUDGET, SMALL = 4000, 500
+BARS = ((BUDGET, 93, 70), (1000, 78, 58))
+"""Tokens; of conversations' questions, the shares (%) for which any, and all, of the evidence is to be shown."""
 POINTS, FACTS = 60, 2
 EACH = 4
 """Greetings, and questions about other worlds, that are asked of each meeting."""
@@ -211,6 +217,39 @@ def _used(turns: Sequence[TurnRecorded], at: int) -> Iterator[str]:
         yield from (fact for fact in _FACT.findall(_words(turn)) if len(fact) > 3 and fact not in told)
 
 
+def conversation_rows() -> list[dict[str, Any]]:
+    """What is shown of long conversations of two, at both sizes; none where the data is absent."""
+    if not LOCOMO.exists():
+        return []
+    talks, questions = conversations(captions=True)
+    found: dict[int, list[tuple[bool, bool]]] = {budget: [] for budget, _, _ in BARS}
+    sizes: dict[bool, list[int]] = {True: [], False: []}
+    for number, talk in enumerate(talks):
+        said = [TurnRecorded(SPACE, f"t{n}", t.at, t.session, t.agent, "user", t.content) for n, t in enumerate(talk)]
+        with TemporaryDirectory() as folder, Remembering(Path(folder) / "home", said) as space:
+            for asked in (question for question in questions if question.conversation == number):
+                is_foreign = asked.category == 5
+                for budget in found:
+                    given = space.ask("context", space=SPACE, session="asked", question=asked.text, budget=budget)
+                    pieces = [piece for section in given["sections"] for piece in section["pieces"]]
+                    shown = {piece.get("turn") for piece in pieces}
+                    held = [f"t{n}" in shown for n in asked.evidence]
+                    if not is_foreign:
+                        found[budget].append((any(held), all(held)))
+                    if budget == BUDGET:
+                        sizes[is_foreign].append(given["tokens"])
+    rows = []
+    for budget, some, every in BARS:
+        for n, (name, bar) in enumerate((("any of the evidence", some), ("all of it", every))):
+            ours = round(100 * mean(one[n] for one in found[budget]), 1)
+            measure = f"conversations, {len(found[budget])} questions: {name} in context, {budget:,} tokens, %"
+            rows.append(_row(measure, {}, ours, f">= {bar}", ours >= bar))
+    told, foreign = (round(mean(sizes[is_foreign])) for is_foreign in (False, True))
+    for what, size in (("mean size, tokens", told), ("  the same where nobody said it", foreign)):
+        rows.append(_row(what, {"budget": BUDGET}, size, "<= 2500", size <= 2500))
+    return rows
+
+
 def resumption_rows() -> list[dict[str, Any]]:
     """Whether what is needed is in the context."""
     held: dict[int, list[tuple[bool, bool, float]]] = {BUDGET: [], SMALL: []}
@@ -273,10 +312,10 @@ def _row(measure: str, floors: dict[str, Any], ours: float, bar: str, met: bool)
 
 def run() -> list[dict[str, Any]]:
     """All rows of this table."""
-    return meeting_rows() + resumption_rows() + empty_rows()
+    return conversation_rows() + meeting_rows() + resumption_rows() + empty_rows()
 
 
 if __name__ == "__main__":
-    for rows in (empty_rows, resumption_rows, meeting_rows):
+    for rows in (empty_rows, resumption_rows, conversation_rows, meeting_rows):
         for row in rows():
             print(row, flush=True)
