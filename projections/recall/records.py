@@ -88,8 +88,8 @@ class Records:
         self._known: dict[tuple[str, str], dict[str, list[tuple[int, Any]] | None]] = {}
         """By space and name: the keys with records. None: not read yet."""
         self._read = 0
-        self._members: dict[tuple[str, str], dict[str, tuple[int, Members]]] = {}
-        """By space and group: of the parts asked for, what belongs to them, and how many were asked for."""
+        self._members: dict[tuple[str, str], dict[str, Members]] = {}
+        """By space and group: what belongs to the parts asked for."""
         self._clocks: dict[str, tuple[int, int]] = {}
         """By space: the newest of its outside events that are no turns: offset, and greatest time."""
         self._sql: dict[str, list[str]] = {}
@@ -281,11 +281,10 @@ class Records:
         if self._read > MOST:
             self.forget()
         parts = self._members.setdefault((space, name), {})
-        asked, found = parts.get(part, (-1, _NONE))
-        if (most > asked and found.size > len(found.newest)) or asked < 0:
-            found = self._select_members(index, (space, name), part, most, None)
+        found = parts.get(part)
+        if found is None or len(found.newest) < min(most, found.size):
+            found = parts[part] = self._select_members(index, (space, name), part, most, None)
             self._read += len(found.newest)
-            parts[part] = most, found
         return Members(found.size, found.first, found.newest[:most])
 
     def _select_members(

@@ -135,6 +135,12 @@ def _covered(answer: str, text: str) -> float:
     return len(words & shown) / len(words) if words else 1.0
 
 
+def _shown(context: dict[str, Any]) -> set[str]:
+    """The turns whose words stand in a context."""
+    pieces = (piece for section in context["sections"] for piece in section["pieces"])
+    return {piece["turn"] for piece in pieces if "turn" in piece}
+
+
 def meeting_rows() -> list[dict[str, Any]]:
     """What is shown for questions about meetings, and for words that have nothing to do with them."""
     ours: list[tuple[float, float, float, int]] = []
@@ -149,8 +155,7 @@ def meeting_rows() -> list[dict[str, Any]]:
 
             for query in queries:
                 found = given(query.query)
-                pieces = [piece for section in found["sections"] for piece in section["pieces"]]
-                shown = {piece["turn"] for piece in pieces if piece.get("turn") in words}
+                shown = _shown(found) & words.keys()
                 best = ranking.packed(query.query, sum(ranking.sizes[turn] for turn in shown))
                 ours.append(_measures(query, shown, found["text"].partition("\n")[2], found["tokens"]))
                 floor.append(_measures(query, set(best), "\n".join(words[turn] for turn in best), 0))
@@ -229,15 +234,14 @@ def conversation_rows() -> list[dict[str, Any]]:
         with TemporaryDirectory() as folder, Remembering(Path(folder) / "home", said) as space:
             for asked in (question for question in questions if question.conversation == number):
                 is_foreign = asked.category == 5
-                for budget in found:
+                for budget in (BUDGET,) if is_foreign else found:
                     given = space.ask("context", space=SPACE, session="asked", question=asked.text, budget=budget)
-                    pieces = [piece for section in given["sections"] for piece in section["pieces"]]
-                    shown = {piece.get("turn") for piece in pieces}
-                    held = [f"t{n}" in shown for n in asked.evidence]
-                    if not is_foreign:
-                        found[budget].append((any(held), all(held)))
                     if budget == BUDGET:
                         sizes[is_foreign].append(given["tokens"])
+                    if not is_foreign:
+                        shown = _shown(given)
+                        held = [f"t{n}" in shown for n in asked.evidence]
+                        found[budget].append((any(held), all(held)))
     rows = []
     for budget, some, every in BARS:
         for n, (name, bar) in enumerate((("any of the evidence", some), ("all of it", every))):

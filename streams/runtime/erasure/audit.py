@@ -113,6 +113,7 @@ class Audit:
         self._wanted = dict(wanted or {})
         for _, kept, _ in self._rows:
             self._wanted |= taken(kept)
+        self._lengths = {*self._wanted.values()}
         self._quoted: set[bytes] = set()
         """Runs that stand in events of the log."""
 
@@ -180,10 +181,7 @@ class Audit:
             yield Check("quotes", "look", f"{len(quoting):,} events that stay hold words of it: {listed(quoting)}")
 
     def _hits(self, text: str) -> Iterator[bytes]:
-        return (run for run in runs(self._salt, text, self._lengths()) if run in self._wanted)
-
-    def _lengths(self) -> set[int]:
-        return {*self._wanted.values()}
+        return (run for run in runs(self._salt, text, self._lengths) if run in self._wanted)
 
     def _is_wanted(self, run: bytes) -> bool:
         return run in self._wanted and run not in self._quoted
@@ -253,23 +251,22 @@ class Audit:
                 for part in _PRINTED.findall(before + data):
                     text = part.decode(errors="ignore")
                     if not self._quoted.issuperset(self._hits(text)):
-                        found |= {
-                            said for run, said in spans(self._salt, text, self._lengths()) if self._is_wanted(run)
-                        }
+                        found |= {said for run, said in spans(self._salt, text, self._lengths) if self._is_wanted(run)}
                 before = data[-OVERLAP:]
         return found
 
     def _joined(self, said: set[str]) -> set[str]:
         """Those of some runs that begin with the end of a value of a memory, and end with the beginning of another."""
         halves = {one: [(one[:at], one[at:]) for at in gaps(one)] for one in said} if len(said) < MANY else {}
-        ends = {end: False for pairs in halves.values() for end, _ in pairs}
-        beginnings = {beginning: False for pairs in halves.values() for _, beginning in pairs}
+        ends = {end for pairs in halves.values() for end, _ in pairs}
+        beginnings = {beginning for pairs in halves.values() for _, beginning in pairs}
+        ended, begun = set[str](), set[str]()
         for name in self._home.memories() if halves else ():
             with suppress(MnemologError), self._home.reading(name) as memory:  # a broken one is told of by `_memories`
                 for _, _, value in values(memory):
-                    ends |= {end: True for end in ends if value.endswith(end)}
-                    beginnings |= {beginning: True for beginning in beginnings if value.startswith(beginning)}
-        return {one for one, pairs in halves.items() if any(ends[end] and beginnings[rest] for end, rest in pairs)}
+                    ended |= {end for end in ends if value.endswith(end)}
+                    begun |= {beginning for beginning in beginnings if value.startswith(beginning)}
+        return {one for one, pairs in halves.items() if any(end in ended and rest in begun for end, rest in pairs)}
 
     def _copies(self) -> Iterator[Check]:
         """Looks at which log the copies are of that were written elsewhere."""
