@@ -470,7 +470,7 @@ def test_the_unexpected_is_one_line_and_a_file_of_details(run, tmp_path, monkeyp
     def broken(*_):
         raise ZeroDivisionError("of all things")
 
-    monkeypatch.setattr(log, "log_of", broken)
+    monkeypatch.setattr(log, "newest", broken)
     told = run("tail", home=tmp_path)
     assert told.code == FAILED
     first, second = told.err.splitlines()
