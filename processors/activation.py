@@ -39,12 +39,9 @@ ACT_R = "ACT-R, Anderson & Lebiere 1998"
 
 
 @dataclass(slots=True)
-class ActivationChanged:
+class ActivationChanged(Derived):
     """A memory was shown or marked. All that is known of it; kept as the state of the memory, at `turn/<id>`."""
 
-    space: str
-    session: str
-    at: Moment
     turn: str
     cause: Literal["recalled", "flagged", "pinned", "rewarded"] = "recalled"
     count: int = 0
