@@ -216,7 +216,7 @@ def memory(
     home: HomeDir = None,
     json: AsJson = False,
 ) -> None:
-    """Explain one memory: its source, when it was used, how alive it is, what it is linked to and contradicts."""
+    """Explain what is remembered of one turn: when it was used, how alive it is, what it is linked to and contradicts."""
     with opened(home, json, after) as (house, terminal):
         found = house.ask("memory", memory_, id=id_, space=space, at=at, as_of=as_of)
         if plot is not None:
@@ -281,6 +281,6 @@ def pin(
 
 
 def consolidate(space: InSpace = None, home: HomeDir = None, json: AsJson = False) -> None:
-    """Consolidate the memories of a space now, as sleep would."""
+    """Consolidate what is remembered of a space now, as sleep would."""
     event = {"type": "consolidation-requested", "space": space_of(space)}
     record(home, json, "consolidation is requested", event)
