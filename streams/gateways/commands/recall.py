@@ -191,7 +191,7 @@ def memory(
     ] = None,
     at: Moment = None,
 ) -> None:
-    """Explain one memory: its source, when it was used, how alive it is, what it is linked to and contradicts."""
+    """Explain what is remembered of one turn: when it was used, how alive it is, what it is linked to and contradicts."""
     with asking.opened() as (house, terminal):
         found = house.ask("memory", asking.memory, id=id_, space=space, at=at, as_of=asking.as_of)
         if plot is not None:
@@ -251,6 +251,6 @@ def pin(
 
 
 def consolidate(common: Common, space: InSpace = None) -> None:
-    """Consolidate the memories of a space now, as sleep would."""
+    """Consolidate what is remembered of a space now, as sleep would."""
     event = {"type": "consolidation-requested", "space": space_of(space)}
     common.record("consolidation is requested", event)
