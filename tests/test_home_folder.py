@@ -64,6 +64,21 @@ def test_another_user_is_handed_nothing(tmp_path: Path) -> None:
         assert (seen.returncode, seen.stdout) == (1, b"")
 
 
+@pytest.mark.skipif(os.getuid() != 0, reason="only root may be another user")
+@pytest.mark.parametrize("place", ["", "log.sqlite", "log.sqlite.gate", "writer.lock", "live.duckdb"])
+def test_nothing_is_written_where_another_user_could_read_or_hold_it(tmp_path: Path, place: str) -> None:
+    home = tmp_path / "home"
+    home.mkdir()
+    if place:
+        (home / place).touch()
+    os.chown(home / place, 65534, 65534)
+    told = mnemolog("feed", "-", "--home", home, stdin=said(1))
+    assert (told.returncode, "Traceback" in told.stderr) == (2, False)
+    assert f"{home / place} belongs to another user (65534)" in told.stderr.replace("\n", " ")
+    assert [path.name for path in home.iterdir() if path.name != "snapshots"] == ([place] if place else [])
+    assert all(path.stat().st_size == 0 for path in home.iterdir() if path.is_file())
+
+
 @pytest.mark.parametrize("name", ["live.duckdb", "log.sqlite", "snapshots", "cache", "socket"])
 def test_links_in_a_home_are_not_followed(tmp_path: Path, name: str) -> None:
     (tmp_path / "home").mkdir()
