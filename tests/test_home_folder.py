@@ -53,6 +53,29 @@ def test_a_home_that_others_could_enter_is_closed_to_them(tmp_path: Path) -> Non
     assert rights(tmp_path / "home") == "0o700"
 
 
+@pytest.mark.parametrize("there", ["notes.txt", "log.sqlite"])
+def test_a_folder_that_others_use_for_something_else_is_not_closed_to_them(tmp_path: Path, there: str) -> None:
+    tmp_path.chmod(0o777)
+    (tmp_path / there).touch()
+    if there == "log.sqlite":
+        Home(tmp_path, PROCESSORS)
+    else:
+        with pytest.raises(UsageError, match="is open to others, and holds what is no home's"):
+            Home(tmp_path, PROCESSORS)
+    assert rights(tmp_path) == ("0o700" if there == "log.sqlite" else "0o777")
+
+
+@pytest.mark.parametrize("words", [("efforts", "--home", ""), ("feed", "", "--home", "home"), ("--home=", "tail")])
+def test_a_path_that_is_empty_is_not_the_folder_one_stands_in(
+    tmp_path: Path, words: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "turns.jsonl").write_text(said(1))
+    told = mnemolog(*words)
+    assert (told.returncode, "it is empty; name a path" in told.stderr) == (2, True)
+    assert [path.name for path in tmp_path.iterdir()] == ["turns.jsonl"]
+
+
 @pytest.mark.skipif(os.getuid() != 0, reason="only root may be another user")
 def test_another_user_is_handed_nothing(tmp_path: Path) -> None:
     home = tmp_path / "home"

@@ -29,9 +29,20 @@ if TYPE_CHECKING:
 OK, FAILED, MISUSED = 0, 1, 2
 """Exit codes: done; rejects, or what was asked for could not be done; the command was not understood."""
 
+
+
+def named(given: str) -> Path:
+    """A path that was named. Why refused where it is empty: it would be the folder one stands in."""
+    if not given:
+        raise typer.BadParameter("it is empty; name a path")
+    return Path(given)
+
+
 HomeDir = Annotated[
     Optional[Path],  # noqa: UP045 - typer evaluates it
-    typer.Option("--home", metavar="DIR", help="Home of the log and its memories (MNEMOLOG_HOME; ~/.mnemolog)."),
+    typer.Option(
+        "--home", parser=named, metavar="DIR", help="Home of the log and its memories (MNEMOLOG_HOME; ~/.mnemolog)."
+    ),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Answer in JSON Lines.")]
 Memory = Annotated[str, typer.Option("--memory", metavar="NAME", help="The memory to ask.")]
