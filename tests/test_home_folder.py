@@ -53,16 +53,11 @@ def test_a_home_that_others_could_enter_is_closed_to_them(tmp_path: Path) -> Non
     assert rights(tmp_path / "home") == "0o700"
 
 
-@pytest.mark.parametrize("there", ["notes.txt", "log.sqlite"])
-def test_a_folder_that_others_use_for_something_else_is_not_closed_to_them(tmp_path: Path, there: str) -> None:
-    tmp_path.chmod(0o777)
-    (tmp_path / there).touch()
-    if there == "log.sqlite":
+def test_a_folder_for_everybody_is_not_closed_to_them(tmp_path: Path) -> None:
+    tmp_path.chmod(0o1777)  # as /tmp is
+    with pytest.raises(UsageError, match="is for everybody"):
         Home(tmp_path, PROCESSORS)
-    else:
-        with pytest.raises(UsageError, match="is open to others, and holds what is no home's"):
-            Home(tmp_path, PROCESSORS)
-    assert rights(tmp_path) == ("0o700" if there == "log.sqlite" else "0o777")
+    assert (rights(tmp_path), [*tmp_path.iterdir()]) == ("0o1777", [])
 
 
 @pytest.mark.parametrize("words", [("efforts", "--home", ""), ("feed", "", "--home", "home"), ("--home=", "tail")])

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import os
 import re
+import stat
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from projections.lock import locked
 from streams.core.errors import BusyError, UsageError
-from streams.logs import LOG_FILE
 from streams.runtime import LIVE
 
 TAKEN = ("log", "cache", "snapshots")
@@ -23,8 +23,6 @@ DERIVED = (
     "log.sqlite-wal.*", "hooks/*", "hook.log*",
 )  # fmt: skip
 """What lies in a home beside the log, its locks, and what people set there."""
-BEFORE = {"snapshots", LOG_FILE, "encryption", "keys.json"}
-"""What of a home may be in its folder first: put there from a backup, for example."""
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
 
 
@@ -42,21 +40,13 @@ class Folder:
             _check_owner(path, path.stat(), "run this as that user, or choose another home with --home")
             for entry in os.scandir(path):
                 _check_entry(entry)
+            if path.stat().st_mode & stat.S_ISVTX:
+                raise UsageError(f"{path} is for everybody, and cannot be a home", "name a folder in it with --home")
             if path.stat().st_mode & 0o077:
-                self._close()
+                path.chmod(0o700)  # whatever lies in it then is for nobody else
             self.snapshots.mkdir(0o700, exist_ok=True)
         except OSError as error:
             raise UsageError(f"{path} cannot be a home: {error.strerror}", "choose another with --home") from error
-
-    def _close(self) -> None:
-        """Closes the folder to others, and so whatever will lie in it. Raises UsageError where it is for something else."""
-        there = {entry.name for entry in os.scandir(self.path)}
-        if there and not there & BEFORE:
-            raise UsageError(
-                f"{self.path} is open to others, and holds what is no home's",
-                "choose a folder of its own with --home, or make this one yours alone (chmod 700)",
-            )
-        self.path.chmod(0o700)
 
     def memory(self, name: str) -> Path:
         """Where the memory `name` lies. Raises UsageError for a name that cannot be a file's, or is another's."""
