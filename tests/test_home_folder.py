@@ -145,6 +145,14 @@ def test_sql_sees_the_memory_alone_unless_a_person_says_otherwise(tmp_path: Path
     assert "hidden" in told.stdout
 
 
+def test_sql_is_ended_where_it_takes_too_long(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    assert mnemolog("feed", "-", "--home", home, stdin=said(1)).returncode == 0
+    endless = "SELECT count(*) FROM range(10000000) a, range(10000000) b"
+    told = mnemolog("sql", endless, "--seconds", 1, "--home", home)
+    assert (told.returncode, told.stderr.splitlines()[0]) == (2, "error: the answer took longer than 1 s")
+
+
 def test_four_feeds_of_one_file_keep_every_rejected_line(tmp_path: Path) -> None:
     path = tmp_path / "turns.jsonl"
     broken = [f"broken {n} {'x' * 200}\n" for n in range(2000)]

@@ -30,7 +30,6 @@ OK, FAILED, MISUSED = 0, 1, 2
 """Exit codes: done; rejects, or what was asked for could not be done; the command was not understood."""
 
 
-
 def named(given: str) -> Path:
     """A path that was named. Why refused where it is empty: it would be the folder one stands in."""
     if not given:
@@ -223,7 +222,7 @@ def check_installed(*modules: str, extra: str) -> None:
 def one_of(value: str, known: Sequence[str], option: str) -> str:
     """A value that must be one of some. Raises UsageError."""
     if value not in known:
-        raise UsageError(f"there is no {option} {value!r}", f"choose one of {', '.join(known)}")
+        raise UsageError(f"there is no {option} {value!r}", f"choose one of {', '.join(filter(None, known))}")
     return value
 
 
@@ -276,7 +275,7 @@ def serve_until_stopped(
     home: Path | None,
     json: bool,
     meters: Meters | None = None,
-    idle: float | None = None,
+    idle: int | None = None,
     http: HttpOptions | None = None,
 ) -> None:
     """Keeps live up to date, and answers, until a signal says to stop, or nobody asked for `idle` seconds."""
@@ -311,7 +310,7 @@ class HttpOptions(NamedTuple):
     """How HTTP is answered."""
 
     address: str
-    rate: float
+    rate: int
     access_log: bool
 
     def beside(self, home: Path) -> AbstractContextManager[Http]:
@@ -325,5 +324,5 @@ class HttpOptions(NamedTuple):
 AtHttp = Annotated[
     str, typer.Option("--http", metavar="HOST:PORT", help="Answer HTTP there, too; keys are needed where others reach.")
 ]
-Rate = Annotated[float, typer.Option("--rate", min=1, help="Requests a second over HTTP that one caller may make.")]
+Rate = Annotated[int, typer.Option("--rate", min=1, help="Requests a second over HTTP that one caller may make.")]
 AccessLog = Annotated[bool, typer.Option("--access-log", help="Tell of each HTTP request, without what it says.")]

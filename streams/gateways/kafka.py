@@ -324,7 +324,7 @@ def worker(
 def project(
     metrics: Metrics = "",
     http: AtHttp = "",
-    rate: Rate = 1000.0,
+    rate: Rate = 1000,
     access_log: AccessLog = False,
     home: HomeDir = None,
     json: AsJson = False,

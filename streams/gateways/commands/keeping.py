@@ -31,10 +31,10 @@ from streams.gateways.terminal import Terminal
 
 def serve(
     http: AtHttp = "",
-    rate: Rate = 1000.0,
+    rate: Rate = 1000,
     access_log: AccessLog = False,
     idle: Annotated[
-        Optional[float],  # noqa: UP045
+        Optional[int],  # noqa: UP045
         typer.Option(metavar="SECONDS", min=1, help="Stop when nobody asked for so long."),
     ] = None,
     home: HomeDir = None,

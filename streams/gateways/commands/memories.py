@@ -114,7 +114,7 @@ def replay(
 def diff(
     left: Annotated[str, typer.Argument(help="A memory.")],
     right: Annotated[str, typer.Argument(help="Another one.")],
-    examples: Annotated[int, typer.Option(min=0, help="Of each kind of difference.")] = 3,
+    examples: Annotated[int, typer.Option(min=0, max=1_000_000, help="Of each kind of difference.")] = 3,
     home: HomeDir = None,
     json: AsJson = False,
 ) -> None:

@@ -77,6 +77,7 @@ def sql(
     files: Annotated[
         bool, typer.Option("--files", help="Let it read and write other files, too: COPY, ATTACH, read_csv.")
     ] = False,
+    seconds: Annotated[int, typer.Option(min=1, help="How long it may take.")] = 300,
     as_of: AsOf = None,
     after: After = "",
     memory: Memory = "live",
@@ -86,13 +87,14 @@ def sql(
     """Run SQL over a consistent, read-only copy of a memory, while it is written. It sees that memory alone."""
     from projections import ask
     from projections.as_of import as_of as memory_as_of
+    from projections.store import limited
 
     text = sys.stdin.read() if statement == "-" else statement
     if not re.sub(r"--[^\n]*|/\*.*?\*/|[\s;]", "", text, flags=re.DOTALL):
         raise UsageError("there is no statement", "for example: mnemolog sql 'SELECT topic, status FROM efforts'")
     with opened(home, json, after) as (house, terminal), house.reading(memory, files) as connection:
         cursor = memory_as_of(connection, as_of) if as_of else connection
-        with sql_errors("`mnemolog sql 'SHOW TABLES'` lists tables and views"):
+        with sql_errors("`mnemolog sql 'SHOW TABLES'` lists tables and views"), limited(cursor, seconds):
             rows = ask.records(cursor, text)
         terminal.rows(rows, "", "no rows")
 
