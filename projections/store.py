@@ -520,11 +520,10 @@ def insert(connection: Connection, table: str, rows: pa.Table, more: Mapping[str
 
 
 @contextmanager
-def unchanged(connection: Connection, seconds: float) -> Iterator[None]:
-    """One state of the memory, which nothing can change from here. Raises UsageError after `seconds`."""
+def limited(connection: Connection, seconds: float) -> Iterator[None]:
+    """What is asked here is ended after `seconds`. Raises UsageError then."""
     late = threading.Timer(seconds, connection.interrupt)
     late.daemon = True
-    connection.execute("BEGIN TRANSACTION READ ONLY")
     late.start()
     try:
         yield
@@ -533,6 +532,16 @@ def unchanged(connection: Connection, seconds: float) -> Iterator[None]:
     finally:
         late.cancel()
         late.join()  # at the end of a program it must hold the connection no longer
+
+
+@contextmanager
+def unchanged(connection: Connection, seconds: float) -> Iterator[None]:
+    """One state of the memory, which nothing can change from here. Raises UsageError after `seconds`."""
+    connection.execute("BEGIN TRANSACTION READ ONLY")
+    try:
+        with limited(connection, seconds):
+            yield
+    finally:
         with suppress(duckdb.Error):
             connection.execute("ROLLBACK")
 

@@ -30,9 +30,19 @@ if TYPE_CHECKING:
 OK, FAILED, MISUSED = 0, 1, 2
 """Exit codes: done; rejects, or what was asked for could not be done; the command was not understood."""
 
+
+def named(given: str) -> Path:
+    """A path that was named. Why refused where it is empty: it would be the folder one stands in."""
+    if not given:
+        raise typer.BadParameter("it is empty; name a path")
+    return Path(given)
+
+
 HomeDir = Annotated[
     Path | None,
-    typer.Option("--home", metavar="DIR", help="Home of the log and its memories (MNEMOLOG_HOME; ~/.mnemolog)."),
+    typer.Option(
+        "--home", parser=named, metavar="DIR", help="Home of the log and its memories (MNEMOLOG_HOME; ~/.mnemolog)."
+    ),
 ]
 OnlySession = Annotated[str | None, typer.Option("--session", metavar="X", help="Only this session.")]
 InSpace = Annotated[
@@ -316,7 +326,7 @@ def check_installed(*modules: str, extra: str) -> None:
 def one_of(value: str, known: Sequence[str], option: str) -> str:
     """A value that must be one of some. Raises UsageError."""
     if value not in known:
-        raise UsageError(f"there is no {option} {value!r}", f"choose one of {', '.join(known)}")
+        raise UsageError(f"there is no {option} {value!r}", f"choose one of {', '.join(filter(None, known))}")
     return value
 
 
@@ -361,12 +371,12 @@ class Serving(Common):
         str,
         typer.Option(metavar="HOST:PORT", help="Answer HTTP there, too; keys are needed where others reach."),
     ] = ""
-    rate: Annotated[float, typer.Option(min=1, help="Requests a second over HTTP that one caller may make.")] = 1000.0
+    rate: Annotated[int, typer.Option(min=1, help="Requests a second over HTTP that one caller may make.")] = 1000
     access_log: Annotated[
         bool, typer.Option("--access-log", help="Tell of each HTTP request, without what it says.")
     ] = False
 
-    def until_stopped(self, meters: Meters | None = None, idle: float | None = None) -> None:
+    def until_stopped(self, meters: Meters | None = None, idle: int | None = None) -> None:
         """Keeps live up to date, and answers, until a signal says to stop, or nobody asked for `idle` seconds."""
         import math
         import signal

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def serve(
     serving: Serving,
     idle: Annotated[
-        float | None, typer.Option(metavar="SECONDS", min=1, help="Stop when nobody asked for so long.")
+        int | None, typer.Option(metavar="SECONDS", min=1, help="Stop when nobody asked for so long.")
     ] = None,
 ) -> None:
     """Fold what comes, and answer other commands, until stopped."""

@@ -11,7 +11,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from streams.gateways.command import FAILED, AllSpaces, Common, InSpace, OnlySession, known_place, one_or_all, space_of
+from streams.gateways.command import (
+    FAILED,
+    AllSpaces,
+    Common,
+    InSpace,
+    OnlySession,
+    known_place,
+    named,
+    one_or_all,
+    space_of,
+)
 from streams.gateways.sources import AUTO, NAMES
 from streams.gateways.terminal import Terminal, cell
 
@@ -29,7 +39,9 @@ YEAR_1971 = 31_536_000_000_000
 
 def feed(
     common: Common,
-    paths: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Files or folders; - is standard input.")],
+    paths: Annotated[
+        list[Path], typer.Argument(parser=named, metavar="FILE...", help="Files or folders; - is standard input.")
+    ],
     format: Annotated[
         str, typer.Option("--format", "-f", help=f"{', '.join(NAMES)}; found out where it is not said.")
     ] = AUTO,
@@ -48,7 +60,7 @@ def feed(
     """Append conversations to the log. What was fed before adds nothing.
 
     A line without an id is known again by the name of its file and its place among equal lines there. Standard input
-    has no name, so nothing of it is known again unless --source gives one.
+    and pipes have no name, so nothing of them is known again unless --source gives one.
     Bad lines go to a rejects file, byte for byte, which can be mended and fed again; then the exit code is 1.
     """
     from streams.core.edge import Edge

@@ -112,7 +112,7 @@ def diff(
     common: Common,
     left: Annotated[str, typer.Argument(help="A memory.")],
     right: Annotated[str, typer.Argument(help="Another one.")],
-    examples: Annotated[int, typer.Option(min=0, help="Of each kind of difference.")] = 3,
+    examples: Annotated[int, typer.Option(min=0, max=1_000_000, help="Of each kind of difference.")] = 3,
 ) -> None:
     """What differs between two memories: counts, and examples to look at."""
     from dataclasses import asdict

@@ -62,17 +62,19 @@ def sql(
     files: Annotated[
         bool, typer.Option("--files", help="Let it read and write other files, too: COPY, ATTACH, read_csv.")
     ] = False,
+    seconds: Annotated[int, typer.Option(min=1, help="How long it may take.")] = 300,
 ) -> None:
     """Run SQL over a consistent, read-only copy of a memory, while it is written. It sees that memory alone."""
     from projections import ask
     from projections.as_of import as_of as memory_as_of
+    from projections.store import limited
 
     text = sys.stdin.read() if statement == "-" else statement
     if not re.sub(r"--[^\n]*|/\*.*?\*/|[\s;]", "", text, flags=re.DOTALL):
         raise UsageError("there is no statement", "for example: mnemolog sql 'SELECT topic, status FROM efforts'")
     with asking.opened() as (house, terminal), house.reading(asking.memory, files) as connection:
         cursor = memory_as_of(connection, asking.as_of) if asking.as_of else connection
-        with sql_errors("`mnemolog sql 'SHOW TABLES'` lists tables and views"):
+        with sql_errors("`mnemolog sql 'SHOW TABLES'` lists tables and views"), limited(cursor, seconds):
             rows = ask.records(cursor, text)
         terminal.rows(rows, "", "no rows")
 

@@ -191,7 +191,7 @@ def memory(
     ] = None,
     at: Moment = None,
 ) -> None:
-    """Explain what is remembered of one turn: when it was used, how alive it is, what it is linked to and contradicts."""
+    """Explain what is remembered of a turn: when it was used, how alive it is, what it is linked to and contradicts."""
     with asking.opened() as (house, terminal):
         found = house.ask("memory", asking.memory, id=id_, space=space, at=at, as_of=asking.as_of)
         if plot is not None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import re
+import stat
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -36,14 +37,16 @@ class Folder:
         self.socket = path / "socket"
         try:
             path.mkdir(0o700, parents=True, exist_ok=True)
-            if path.stat().st_mode & 0o077 and path.stat().st_uid == os.getuid():
+            _check_owner(path, path.stat(), "run this as that user, or choose another home with --home")
+            for entry in os.scandir(path):
+                _check_entry(entry)
+            if path.stat().st_mode & stat.S_ISVTX:
+                raise UsageError(f"{path} is for everybody, and cannot be a home", "name a folder in it with --home")
+            if path.stat().st_mode & 0o077:
                 path.chmod(0o700)  # whatever lies in it then is for nobody else
             self.snapshots.mkdir(0o700, exist_ok=True)
-            links = [entry.name for entry in os.scandir(path) if entry.is_symlink()]
         except OSError as error:
             raise UsageError(f"{path} cannot be a home: {error.strerror}", "choose another with --home") from error
-        if links:
-            raise UsageError(f"{path / links[0]} is a link", "a home holds its files itself: put the file in its place")
 
     def memory(self, name: str) -> Path:
         """Where the memory `name` lies. Raises UsageError for a name that cannot be a file's, or is another's."""
@@ -94,3 +97,18 @@ class Folder:
         with suppress(OSError):
             return self.lock.read_text() or "?"
         return "?"
+
+
+def _check_entry(entry: os.DirEntry[str]) -> None:
+    """Raises UsageError for what is not this user's own file: through it, another would read or hold what is here."""
+    try:
+        if entry.is_symlink():
+            raise UsageError(f"{entry.path} is a link", "a home holds its files itself: put the file in its place")
+        _check_owner(entry.path, entry.stat(), "make it yours (chown), or put it away if you do not know it")
+    except FileNotFoundError:
+        return  # it was there for a moment
+
+
+def _check_owner(path: str | Path, found: os.stat_result, way_out: str) -> None:
+    if found.st_uid != os.getuid():
+        raise UsageError(f"{path} belongs to another user ({found.st_uid})", way_out)
