@@ -233,7 +233,7 @@ def _look_again(params: ConclusionParams, ground: Ground, turn: TurnRecorded, te
         end.seen += [0] * (ending.ANSWERED - len(end.seen)) + ending.gone_on(text, cut)
         _let_go(ground)
     elif len(end.seen) < ending.ANSWERED:
-        end.seen += ending.answered(turn)
+        end.seen += ending.answered(turn, text)
         _hold(ground, end)
     else:
         return []
