@@ -20,7 +20,7 @@ TAKEN = ("log", "cache", "snapshots")
 """Names that no memory has."""
 DERIVED = (
     "*.duckdb*", ".*.duckdb*", "*.recall*", ".*.recall*", ".live.*", ".replay-*", "snapshots/*", "cache/*", "*.partial",
-    "log.sqlite-wal.*", "hooks/*", "hook.log*",
+    "log.sqlite-wal.*", "log.sqlite-journal.*", "hooks/*", "hook.log*",
 )  # fmt: skip
 """What lies in a home beside the log, its locks, and what people set there."""
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
