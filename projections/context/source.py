@@ -1,4 +1,4 @@
-"""What a context is composed from: a memory as of a position, by its index; turns' words by one query of its tables."""
+"""What a context is composed from: a memory as of a position, by its index."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class MemorySource:
 
     def words(self, positions: Sequence[int]) -> dict[int, Turn]:
         """The turns at some offsets, by offset."""
-        return self.sight.recall.turns.read(self.sight.connection, self.ask.space, positions)
+        return self.sight.recall.said(self.ask.space, positions)
 
     def turn(self, id: str) -> Spoken | None:
         """The turn with an id, its words apart; None where it is not in the memory any more."""
