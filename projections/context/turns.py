@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -64,31 +63,25 @@ class Turn:
 
 
 class Turns:
-    """The turns of a memory by space and offset. Those read lately are kept: turns never change, and conversations
-    come back to the same ones at each answer."""
+    """The turns of a memory by space and offset. Some are kept: turns never change, and conversations come back to the
+    same ones at each answer."""
 
     def __init__(self, most: int = 2**24) -> None:
         """`most` characters are kept."""
         self._room = most
-        self._kept: OrderedDict[tuple[str, int], Turn] = OrderedDict()
-
-    def _keep(self, turns: Mapping[tuple[str, int], Turn]) -> None:
-        """Keeps turns that were just read, and lets go of those read longest ago where they are too many."""
-        for place, turn in turns.items():
-            if place not in self._kept:
-                self._room -= _size(turn)
-            self._kept[place] = turn
-            self._kept.move_to_end(place)
-        while self._room < 0:
-            self._room += _size(self._kept.popitem(last=False)[1])
+        self._kept: dict[tuple[str, int], Turn] = {}
 
     def read(self, index: Index, space: str, positions: Sequence[int]) -> dict[int, Turn]:
         """The turns of a space at some offsets, by offset; `index` tells of those that are not kept."""
         kept = self._kept
-        found = {at: kept[space, at] for at in positions if (space, at) in kept}
-        if missing := [at for at in positions if at not in found]:
-            found |= {at: _turn_of(at, *told) for at, told in index.turns(space, missing).items()}
-        self._keep({(space, at): found[at] for at in positions if at in found})
+        found = {at: turn for at in positions if (turn := kept.get((space, at))) is not None}
+        if len(found) < len(positions):
+            told = index.turns(space, [at for at in positions if at not in found])
+            for at, said in told.items():
+                found[at] = kept[space, at] = turn = _turn_of(at, *said)
+                self._room -= _size(turn)
+            while self._room < 0:  # those kept the longest go first
+                self._room += _size(kept.pop(next(iter(kept))))
         return found
 
 

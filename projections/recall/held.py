@@ -384,6 +384,7 @@ class Seen:
     average: float
     session_lengths: Floats
     newest: int
+    positions: NDArray[np.int64]
 
     @classmethod
     def at(cls, held: Held, connection: sqlite3.Connection, until: int | None) -> Seen:
@@ -401,6 +402,7 @@ class Seen:
             known.length / known.turns if known.turns else 1.0,
             known.lengths,
             known.newest,
+            held.columns["position"],
         )  # fmt: skip
 
     def called(self, word: str) -> list[int]:
@@ -438,7 +440,7 @@ class Seen:
 
     def position(self, document: int) -> int:
         """The offset in the log at which it was told."""
-        position: int = self.held.columns["position"].item(document)
+        position: int = self.positions.item(document)
         return position
 
     def turns(self, document: int) -> list[str]:
