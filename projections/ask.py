@@ -161,7 +161,7 @@ def answer(connection: Connection, what: str, arguments: dict[str, Any], recalle
 def reads_tables(what: str, arguments: Mapping[str, Any], processors: Iterable[Processor[Any]]) -> bool:
     """Whether a question may need what only the tables of a memory hold, and not the index and turns it looks up."""
     return (
-        what != "context"
+        what not in ("context", "needs_recall")
         or bool(arguments.get("as_of") or arguments.get("details"))
         or any(section.queries for p in processors for section in p.read_model.sections)
     )

@@ -14,11 +14,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import duckdb
 import orjson
-import pyarrow as pa
 
 from projections.tables import Folded, create_sql, table_of, tables
 from projections.views import view_names, views_sql
@@ -33,6 +32,9 @@ from streams.core.errors import (
 )
 from streams.core.events import OUTSIDE
 from streams.core.processor import RAW, Processor
+
+if TYPE_CHECKING:  # see projections/tables.py
+    import pyarrow as pa
 
 FORMAT = "5"
 """Of the memory file; a file of another format is refused."""
@@ -112,6 +114,8 @@ def marked(known: Known) -> Batch:
 
 def joined(batches: Sequence[Batch]) -> Batch:
     """The rows of several batches as one; their state and marks are left out."""
+    import pyarrow as pa
+
     parts: dict[type, list[pa.Table]] = {}
     for batch in batches:
         for cls, columns in batch.tables.items():
@@ -316,6 +320,8 @@ class Store:
         )
 
     def _save(self, changes: Sequence[tuple[str, str, str, bytes | None]]) -> None:
+        import pyarrow as pa
+
         lineage, space, key, value = zip(*changes, strict=True)
         seq = range(self._seq, self._seq + len(changes))  # numbered here: nextval costs four times the insert
         changed = pa.table(

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
+from projections.garbage import rare_collections
 from streams.core.errors import BrokenError, BusyError, MnemologError, UnreadableError, UsageError
 from streams.runtime.home.appending import Appending
 from streams.runtime.home.client import HolderLeftError, address, ask_holder, check_peer
@@ -315,7 +316,8 @@ def serve(
             pid = ask_holder(home.folder.socket, {"ping": True})["pid"]
             raise BusyError(f"process {pid} serves {home.path} already", "ask it: commands find it by themselves")
 
-    with suppress(StoppedError), home.folder.holding(math.inf, look):
+    # Why seldom: to look for garbage among all that is held of spaces takes a tenth of a second.
+    with suppress(StoppedError), home.folder.holding(math.inf, look), rare_collections():
         folding = Folding(home, Office(home, open_live(home)))
         switch = sys.getswitchinterval()
         sys.setswitchinterval(SWITCH)
