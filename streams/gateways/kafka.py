@@ -322,6 +322,9 @@ def worker(
 
 
 def project(
+    shard: Annotated[
+        str, typer.Option(metavar="N/M", help="Only this share of the partitions: 1/4 beside 2/4, 3/4 and 4/4.")
+    ] = "",
     metrics: Metrics = "",
     http: AtHttp = "",
     rate: Rate = 1000.0,
@@ -334,9 +337,32 @@ def project(
     from streams.runtime.kafka.health import observed
     from streams.runtime.kafka.logs import configure
 
+    if shard and http:
+        raise UsageError("a shard answers for itself alone", "`mnemolog serve --http` answers for all of them")
+    place = projected(home_path(home), shard)
     configure()
     with observed(metrics or None, connection) as meters:
-        serve_until_stopped(home, json, meters, http=HttpOptions(http, rate, access_log) if http else None)
+        serve_until_stopped(place, json, meters, http=HttpOptions(http, rate, access_log) if http else None)
+
+
+def projected(home: Path, said: str) -> Path:
+    """The home that a projector of a shard (or of all, with "") keeps. Raises UsageError for what the home is not."""
+    from streams.runtime.home.folder import Folder, Shard
+
+    folder, shard = Folder(home), Shard.said(said) if said else None
+    there = folder.shards()
+    if shard is None and there:
+        raise UsageError(f"{home} is in {len(there)} shards", f"start a projector for each: --shard 1/{len(there)}, ...")
+    if shard is None:
+        return home
+    if there and len(there) != shard.total:
+        raise UsageError(
+            f"{home} is in {len(there)} shards, not {shard.total}",
+            "stop their projectors and delete their folders first: what they hold is gathered anew",
+        )
+    if folder.memory("live").exists():
+        raise UsageError(f"{home} has a live that is not in shards", "delete live.duckdb: the shards gather it anew")
+    return home / shard.folder
 
 
 # -- lineages ----------------------------------------------------------------------------------------------------------

@@ -30,9 +30,9 @@ def about_memory(house: Home, name: str, end: int) -> Row:
     from projections import store
     from streams.runtime import LIVE
 
-    path = house.memory_path(name)
-    row: Row = {"memory": name, "events": None, "behind": None, "bytes": path.stat().st_size}
+    row: Row = {"memory": name, "events": None, "behind": None}
     try:
+        row["bytes"] = sum(path.stat().st_size for path in house.files(name))
         with house.reading(name) as connection:
             mark = sum(store.read_mark(connection, partition) + 1 for partition in range(house.log.partitions))
             params = orjson.loads(store.read_meta(connection, "params"))

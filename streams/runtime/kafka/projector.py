@@ -113,9 +113,13 @@ class Projector:
     """Keeps a memory up to date with a Kafka log and its workers. Whoever makes one holds the memory's writer lock."""
 
     def __init__(
-        self, log: KafkaLog, store: Store, processors: Sequence[Processor[Any]], meters: Meters | None = None
-    ) -> None:
-        """Raises MemoryFileError as the embedded runtime does, LogError where topics are missing or were cut."""
+        self, log: KafkaLog, store: Store, processors: Sequence[Processor[Any]], meters: Meters | None = None,
+        partitions: Sequence[int] | None = None,
+    ) -> None:  # fmt: skip
+        """Gathers `partitions` of the log, all where none are said.
+
+        Raises MemoryFileError as the embedded runtime does, LogError where topics are missing or were cut.
+        """
         self.log = log
         self.store = store
         self.params = check_memory(store, log, processors)
@@ -123,7 +127,10 @@ class Projector:
         self._wanted = {p.name: store.lineages[p.name] for p in processors}
         self._reads = {p.name: p.reads for p in processors}
         self._makers = makers(processors)
-        self._lanes = [self._lane(partition, store.mark(partition)) for partition in range(log.partitions)]
+        wanted = range(log.partitions) if partitions is None else partitions
+        if others := store.extent().known.keys() - {*wanted}:
+            raise ForeignError(f"{store.path} holds partitions of other shards, {min(others)} for one", "delete it")
+        self._lanes = {partition: self._lane(partition, store.mark(partition)) for partition in wanted}
         self._told: dict[TopicPartition, Told] = {}
         self._sets: dict[str, tuple[str, list[str]]] = {}
         """By topic of derived rows: its set, and the processors whose rows, of our lineages, stand there."""
@@ -139,12 +146,12 @@ class Projector:
         self._lags = False
         """Whether somebody was told so since it was last looked for workers."""
         try:
-            self._feed.read({TopicPartition(log.names.turns, p): lane.next for p, lane in enumerate(self._lanes)})
+            self._feed.read({TopicPartition(log.names.turns, p): lane.next for p, lane in self._lanes.items()})
             self._look_for_sets()
         except BaseException:
             self._feed.close()
             raise
-        for partition, lane in enumerate(self._lanes):
+        for partition, lane in self._lanes.items():
             self._meters.position(PART, log.names.turns, partition, lane.next)
             self._meters.committed(PART, log.names.turns, partition, lane.next)
         self._meters.phase(PART, "running")
@@ -166,7 +173,7 @@ class Projector:
             if topic in self._sets:
                 continue
             ours = [processor for processor, lineage in emitted.items() if self._wanted.get(processor) == lineage]
-            starts = {p: resume.get(f"{name}/{p}", 0) for p in range(self.log.partitions)}
+            starts = {p: resume.get(f"{name}/{p}", 0) for p in self._lanes}
             self._feed.read({TopicPartition(topic, p): start for p, start in starts.items()})
             self._sets[topic] = name, ours
             for p, start in starts.items():
@@ -177,7 +184,7 @@ class Projector:
     def behind(self) -> int:
         """How many raw records are not in the memory yet."""
         ends = self.log.ends()
-        return sum(ends[p] - lane.mark - 1 for p, lane in enumerate(self._lanes))
+        return sum(ends[p] - lane.mark - 1 for p, lane in self._lanes.items())
 
     def is_flooded(self) -> bool:
         """Never: workers fold."""
@@ -228,27 +235,24 @@ class Projector:
 
         What is in the way where workers do not get on for `patience` seconds, "" where all is there.
         """
-        ends = [end for _, end in sorted(self.log.ends().items())]
-        total = sum(max(0, end - lane.mark - 1) for end, lane in zip(ends, self._lanes, strict=True))
+        ends = self.log.ends()
+        total = sum(max(0, ends[p] - lane.mark - 1) for p, lane in self._lanes.items())
         done, moved = 0, time.monotonic()
         while not self._holds(ends):
-            reached = [dict(lane.done) for lane in self._lanes]
+            reached = [dict(lane.done) for lane in self._lanes.values()]
             self._wanted_soon = True
             done += self.catch_up()
             progress(min(done, total), total)
-            if reached != [lane.done for lane in self._lanes]:
+            if reached != [lane.done for lane in self._lanes.values()]:
                 moved = time.monotonic()
             elif time.monotonic() - moved > patience:
-                return self.lagging(dict(enumerate(ends)))
+                return self.lagging(ends)
             else:
                 time.sleep(0.005)
         return ""
 
-    def _holds(self, ends: Sequence[int]) -> bool:
-        return all(
-            lane.mark + 1 >= end and all(done + 1 >= end for done in lane.done.values())
-            for end, lane in zip(ends, self._lanes, strict=True)
-        )
+    def _holds(self, ends: Mapping[int, int]) -> bool:
+        return all(min(lane.mark, *lane.done.values()) + 1 >= ends[p] for p, lane in self._lanes.items())
 
     def save_place(self) -> None:
         """Keeps in the memory how far the rows were read, though nothing new may have come of it."""
@@ -262,9 +266,9 @@ class Projector:
         self._wanted_soon = self._lags = True
         slow = {
             name: (done, partition)
-            for partition, end in ends.items()
-            for name, done in self._lanes[partition].done.items()
-            if done + 1 < end
+            for partition, lane in self._lanes.items()
+            for name, done in lane.done.items()
+            if done + 1 < ends.get(partition, 0)
         }
         first = [name for name in self._wanted if name in slow and slow.keys().isdisjoint(self._reads[name])]
         return "; ".join(
@@ -274,7 +278,7 @@ class Projector:
     def stop_reading(self) -> None:
         """Lets go of the brokers; the memory stays open."""
         self._feed.close()
-        for lane in self._lanes:
+        for lane in self._lanes.values():
             self._meters.released(PART, self._turns, lane.partition)
 
     def close(self) -> None:
@@ -335,7 +339,7 @@ class Projector:
     def _settle(self, progress: Progress, before: int) -> int:
         """Commits all that is whole, in steps."""
         done = 0
-        while cuts := {p: cut for p, lane in enumerate(self._lanes) if (cut := lane.cut()) > lane.mark}:
+        while cuts := {p: cut for p, lane in self._lanes.items() if (cut := lane.cut()) > lane.mark}:
             done += sum(cut - self._lanes[p].mark for p, cut in cuts.items())
             began = time.monotonic()
             with self._meters.timed(PART, "commit"):
