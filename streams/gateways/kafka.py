@@ -306,16 +306,20 @@ def worker(
     """Fold the log on Kafka, sharing its partitions with the other workers, until stopped."""
     connection = connected()
     from processors import PROCESSORS
-    from streams.logs.settings import Settings
     from streams.runtime.kafka.health import observed
     from streams.runtime.kafka.logs import configure
     from streams.runtime.kafka.service import work
     from streams.runtime.telemetry import measuring
 
     configure()
-    folder = datadir or Settings().home.expanduser() / "workers"
+    folder = datadir or workers_folder()
     with measuring("worker"), observed(metrics or None, connection) as meters:
         work(connection, PROCESSORS, processors or (), folder, memory, store, meters)
+
+
+def workers_folder() -> Path:
+    """Where workers keep their state that are not told a folder."""
+    return home_path(None) / "workers"
 
 
 # -- the projector -----------------------------------------------------------------------------------------------------
@@ -385,13 +389,13 @@ def lineages(context: typer.Context, json: AsJson = False) -> None:
 def lineages_drop(
     lineage: Annotated[str, typer.Argument(metavar="SET", help="As listed: 16 hex digits.")], json: AsJson = False
 ) -> None:
-    """Delete all there is of an old set: its topics, its group, its note."""
+    """Delete all there is of an old set: its topics, its group, its note, its workers' state."""
     from processors import PROCESSORS
 
     connection = connected()
     from streams.runtime.kafka.sets import drop_set
 
-    dropped = drop_set(connection, PROCESSORS, lineage)
+    dropped = drop_set(connection, PROCESSORS, lineage, workers_folder())
     Terminal(json).told(dropped._asdict(), "{} is gone, with {} topics", lineage, len(dropped.topics))
 
 

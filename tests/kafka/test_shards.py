@@ -153,7 +153,8 @@ def test_the_doctor_looks_at_each_shard(home, whole):
 def test_a_replay_takes_from_all_shards_and_a_promotion_is_one_of_each(
     home: Home, whole: Home, talk: Talk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(promotion, "PATIENCE", 20.0)
+    monkeypatch.setattr(promotion, "PATIENCE", 120.0)
+    monkeypatch.setattr("streams.runtime.replay.WORKERS", 120.0)
     old = home.ask("digest")
     wide = parse_settings(home, home.live_params(), ["working_context.capacity=5"])
     report = replay(home, "wide", wide)
@@ -161,7 +162,7 @@ def test_a_replay_takes_from_all_shards_and_a_promotion_is_one_of_each(
     replay(whole, "wide", wide)
     expected = whole.ask("digest", "wide")
     assert home.ask("digest", "wide") == expected
-    hands = Hands(log_of(home), wide)
+    hands = Hands(log_of(home), wide, together=True)
     workers = Thread(target=hands.make)
     workers.start()
     kept = home.promote("wide")
@@ -212,7 +213,7 @@ def test_a_shard_that_is_killed_is_missed_by_nobody(home: Home, whole: Home, tal
         memory = Memory(there[2], home=home.path, start=False)
         assert memory.ask("view", name="turns", space=there[2], order="position") == before[2]
         memory.record("killed", "user", "What is left when a shard is gone?")
-        Hands(log_of(home)).make()
+        Hands(log_of(home), together=True).make()
         home.after = ends(home)
         assert len(home.ask("view", name="turns", space=there[2])) == len(before[2]) + 1
         assert memory.ask("view", name="turns", space=there[1], order="position") == before[1]  # opened for this once

@@ -103,7 +103,8 @@ def replay(
             done = {"memory": name, "turns": report.turns, "steps": report.steps, "reused": report.reused}
             terminal.object(done | {"seconds": round(seconds, 3)})
             return
-        terminal.say("[green]{}[/]: {:,} events in {:.1f} s", name, house.log.end(0), seconds)
+        count = sum(house.log.end(partition) for partition in range(house.log.partitions))
+        terminal.say("[green]{}[/]: {:,} events in {:.1f} s", name, count, seconds)
         rows = [{"processor": p, "steps": n, "seconds": report.seconds.get(p, 0.0)} for p, n in report.steps.items()]
         for row in rows:
             row["from"] = "reused from live" if row["processor"] in report.reused else "folded"
