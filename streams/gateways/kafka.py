@@ -356,7 +356,9 @@ def projected(home: Path, said: str) -> Path:
     folder, shard = Folder(home), Shard.said(said) if said else None
     there = folder.shards()
     if shard is None and there:
-        raise UsageError(f"{home} is in {len(there)} shards", f"start a projector for each: --shard 1/{len(there)}, ...")
+        raise UsageError(
+            f"{home} is in {len(there)} shards", f"start a projector for each: --shard 1/{len(there)}, ..."
+        )
     if shard is None:
         return home
     if there and len(there) != shard.total:

@@ -263,10 +263,10 @@ def _plan(
     ends = tuple(log.end(partition) for partition in range(log.partitions))
     if until is not None or folder is None:
         return Plan(name, params, processors, stops=ends, until=None if until is None else _until(until), space=space)
-    reused, stops = _reusable(home, log, folder / "source.duckdb", lineages(processors, params, root_schema()))
+    reused, stops = _reusable(home, log, folder / "reused.duckdb", lineages(processors, params, root_schema()))
     if not reused:
         return Plan(name, params, processors, stops=ends, space=space)
-    return Plan(name, params, processors, reused, folder / "source.duckdb", stops, space=space)
+    return Plan(name, params, processors, reused, folder / "reused.duckdb", stops, space=space)
 
 
 def _until(moment: str) -> int:

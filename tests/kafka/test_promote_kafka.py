@@ -106,7 +106,8 @@ def test_sets_are_listed_and_of_old_ones_nothing_is_left(home: Home) -> None:
     for folder in (kept, left):
         folder.mkdir(parents=True)
     drop_set(connection, PROCESSORS, gone, workers)
-    assert kept.exists() and not left.exists()
+    assert kept.exists()
+    assert not left.exists()
     topics, groups = listing(connection)
     assert not any(gone in topic.topic for topic in topics)
     assert not any(gone in group.group for group in groups)

@@ -168,18 +168,26 @@ class Projector:
         self._looked, self._lags = time.monotonic(), False
         notes = run(self.log.connection, read_notes(self.log.connection))
         resume = self.store.resume()
-        for name, emitted in sets_for(notes, self._wanted).items():
-            topic = self.log.names.derived(name)
-            if topic in self._sets:
-                continue
-            ours = [processor for processor, lineage in emitted.items() if self._wanted.get(processor) == lineage]
-            starts = {p: resume.get(f"{name}/{p}", 0) for p in self._lanes}
-            self._feed.read({TopicPartition(topic, p): start for p, start in starts.items()})
-            self._sets[topic] = name, ours
-            for p, start in starts.items():
-                self._told[TopicPartition(topic, p)] = Told(start, start)
-                if start:  # it was read before, up to what is committed
-                    self._lanes[p].done |= {name: max(self._lanes[p].done[name], self._lanes[p].mark) for name in ours}
+        further = {
+            self.log.names.derived(name): (
+                name,
+                [p for p, lineage in emitted.items() if self._wanted.get(p) == lineage],
+            )
+            for name, emitted in sets_for(notes, self._wanted).items()
+            if self.log.names.derived(name) not in self._sets
+        }
+        places = {
+            TopicPartition(topic, p): resume.get(f"{name}/{p}", 0)
+            for topic, (name, _) in further.items()
+            for p in self._lanes
+        }
+        if places:  # why all at once: each time, whoever reads already is waited for
+            self._feed.read(places)
+        self._sets |= further
+        for place, start in places.items():
+            self._told[place], lane = Told(start, start), self._lanes[place.partition]
+            if start:  # it was read before, up to what is committed
+                lane.done |= {name: max(lane.done[name], lane.mark) for name in further[place.topic][1]}
 
     def behind(self) -> int:
         """How many raw records are not in the memory yet."""
