@@ -11,7 +11,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import closing, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 LOW_SPACE = 1024**3
 """Bytes free under which a fold or a snapshot may fail."""
+NO_LIVE = "there is none yet: the first question makes it"
 STALE = 600
 """Seconds after which a file that should have been renamed was left by a process that died."""
 HALF_DONE = (
@@ -173,18 +174,30 @@ def _end(path: Path) -> int:
 
 
 def _memories(home: Path, ends: list[int]) -> Iterator[Check]:
-    if not (home / "live.duckdb").exists():
-        yield Check("live", "look", "there is none yet: the first question makes it")
+    """What can be said of the memories of a home, and of the shards that it is in."""
+    if not home.is_dir():
+        yield Check("live", "look", NO_LIVE)
         return
     from processors import PROCESSORS
     from streams.runtime.home import Home
 
     house = Home(home, PROCESSORS)
+    try:
+        shards = house.folder.shards() if on_kafka() else []
+    except MnemologError as error:
+        yield Check("shards", "failed", f"{error}: {error.way_out}")
+        return
+    for path in shards:
+        for check in (*_memories(path, ends), *_stale(path)):
+            yield replace(check, name=f"{path.name} {check.name}")
+    if not shards and not (home / "live.duckdb").exists():
+        yield Check("live", "look", NO_LIVE)
+        return
     serving = _serving(house)
     if serving is not None:
         yield serving
     held = _held(home)
-    for name in house.memories():
+    for name in house.folder.memories():
         if name == "live" and held:
             yield (
                 _asked(house)
@@ -279,7 +292,8 @@ def _memory(house: Home, name: str, ends: list[int]) -> Check:
         if foreign:
             keep = "" if name == "live" else ", or delete its file when done with it"
             return Check(name, "failed", f"it {foreign}: {anew}{keep}")
-        behind = sum(end - 1 - store.read_mark(connection, partition) for partition, end in enumerate(ends))
+        mine = house.folder.shard.partitions(len(ends))
+        behind = sum(ends[partition] - 1 - store.read_mark(connection, partition) for partition in mine)
         partial = "" if name == "live" else store.read_meta(connection, "partial").replace("None", "").strip('"')
         differs = _differs(house, connection)
     size = _size(house.memory_path(name).stat().st_size)

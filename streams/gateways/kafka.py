@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from streams.core.errors import UsageError
-from streams.gateways.command import FAILED, Common, Group, Serving
+from streams.gateways.command import FAILED, Common, Group, Serving, home_path
 
 if TYPE_CHECKING:
     from streams.logs.kafka.connection import Connection
@@ -255,30 +255,65 @@ def worker(
     """Fold the log on Kafka, sharing its partitions with the other workers, until stopped."""
     connection = connected()
     from processors import PROCESSORS
-    from streams.logs.settings import Settings
     from streams.runtime.kafka.health import observed
     from streams.runtime.kafka.logs import configure
     from streams.runtime.kafka.service import work
     from streams.runtime.telemetry import measuring
 
     configure()
-    folder = datadir or Settings().home.expanduser() / "workers"
+    folder = datadir or workers_folder()
     with measuring("worker"), observed(metrics or None, connection) as meters:
         work(connection, PROCESSORS, processors or (), folder, memory, store, meters)
+
+
+def workers_folder() -> Path:
+    """Where workers keep their state that are not told a folder."""
+    return home_path(None) / "workers"
 
 
 # -- the projector -----------------------------------------------------------------------------------------------------
 
 
-def project(serving: Serving, metrics: Metrics = "") -> None:
+def project(
+    serving: Serving,
+    shard: Annotated[
+        str, typer.Option(metavar="N/M", help="Only this share of the partitions: 1/4 beside 2/4, 3/4 and 4/4.")
+    ] = "",
+    metrics: Metrics = "",
+) -> None:
     """Gather what workers derive into live, and answer other commands, until stopped."""
     connection = connected()
     from streams.runtime.kafka.health import observed
     from streams.runtime.kafka.logs import configure
 
+    if shard and serving.http:
+        raise UsageError("a shard answers for itself alone", "`mnemolog serve --http` answers for all of them")
+    serving.home = projected(serving.path, shard)
     configure()
     with observed(metrics or None, connection) as meters:
         serving.until_stopped(meters)
+
+
+def projected(home: Path, said: str) -> Path:
+    """The home that a projector of a shard (or of all, with "") keeps. Raises UsageError for what the home is not."""
+    from streams.runtime.home.folder import Folder, Shard
+
+    folder, shard = Folder(home), Shard.said(said) if said else None
+    there = folder.shards()
+    if shard is None and there:
+        raise UsageError(
+            f"{home} is in {len(there)} shards", f"start a projector for each: --shard 1/{len(there)}, ..."
+        )
+    if shard is None:
+        return home
+    if there and len(there) != shard.total:
+        raise UsageError(
+            f"{home} is in {len(there)} shards, not {shard.total}",
+            "stop their projectors and delete their folders first: what they hold is gathered anew",
+        )
+    if folder.memory("live").exists():
+        raise UsageError(f"{home} has a live that is not in shards", "delete live.duckdb: the shards gather it anew")
+    return home / shard.folder
 
 
 # -- lineages ----------------------------------------------------------------------------------------------------------
@@ -300,13 +335,13 @@ def lineages(common: Common) -> None:
 def lineages_drop(
     common: Common, lineage: Annotated[str, typer.Argument(metavar="SET", help="As listed: 16 hex digits.")]
 ) -> None:
-    """Delete all there is of an old set: its topics, its group, its note."""
+    """Delete all there is of an old set: its topics, its group, its note, its workers' state."""
     from processors import PROCESSORS
 
     connection = connected()
     from streams.runtime.kafka.sets import drop_set
 
-    dropped = drop_set(connection, PROCESSORS, lineage)
+    dropped = drop_set(connection, PROCESSORS, lineage, workers_folder())
     common.terminal.told(dropped._asdict(), "{} is gone, with {} topics", lineage, len(dropped.topics))
 
 

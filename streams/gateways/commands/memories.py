@@ -30,9 +30,9 @@ def about_memory(house: Home, name: str, end: int) -> Row:
     from projections import store
     from streams.runtime import LIVE
 
-    path = house.memory_path(name)
-    row: Row = {"memory": name, "events": None, "behind": None, "bytes": path.stat().st_size}
+    row: Row = {"memory": name, "events": None, "behind": None}
     try:
+        row["bytes"] = sum(path.stat().st_size for path in house.files(name))
         with house.reading(name) as connection:
             mark = sum(store.read_mark(connection, partition) + 1 for partition in range(house.log.partitions))
             params = orjson.loads(store.read_meta(connection, "params"))
@@ -100,7 +100,8 @@ def replay(
             done = {"memory": name, "turns": report.turns, "steps": report.steps, "reused": report.reused}
             terminal.object(done | {"seconds": round(seconds, 3)})
             return
-        terminal.say("[green]{}[/]: {:,} events in {:.1f} s", name, house.log.end(0), seconds)
+        count = sum(house.log.end(partition) for partition in range(house.log.partitions))
+        terminal.say("[green]{}[/]: {:,} events in {:.1f} s", name, count, seconds)
         rows = [{"processor": p, "steps": n, "seconds": report.seconds.get(p, 0.0)} for p, n in report.steps.items()]
         for row in rows:
             row["from"] = "reused from live" if row["processor"] in report.reused else "folded"

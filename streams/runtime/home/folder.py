@@ -11,6 +11,7 @@ import stat
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import NamedTuple
 
 from projections.lock import locked
 from streams.core.errors import BusyError, UsageError
@@ -24,6 +25,31 @@ DERIVED = (
 )  # fmt: skip
 """What lies in a home beside the log, its locks, and what people set there."""
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
+_SHARD = re.compile(r"shard-([1-9]\d*)of([1-9]\d*)")
+
+
+class Shard(NamedTuple):
+    """Which of the partitions of a log are folded into the live of a home: one of `total` each. All, for 1 of 1."""
+
+    number: int
+    total: int
+
+    @classmethod
+    def said(cls, text: str) -> Shard:
+        """The shard that a text like 1/4 names. Raises UsageError for one that names none."""
+        number, _, total = text.partition("/")
+        if not (number.isdecimal() and total.isdecimal() and 1 <= int(number) <= int(total)):
+            raise UsageError(f"{text!r} is no shard", "say which of how many: 1/4, 2/4, 3/4 and 4/4, for example")
+        return cls(int(number), int(total))
+
+    @property
+    def folder(self) -> str:
+        """The name of its folder in the home."""
+        return f"shard-{self.number}of{self.total}"
+
+    def partitions(self, count: int) -> range:
+        """Its partitions of a log that has `count`."""
+        return range(self.number - 1, count, self.total)
 
 
 class Folder:
@@ -31,6 +57,9 @@ class Folder:
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        named = _SHARD.fullmatch(path.name)
+        self.shard = Shard(int(named[1]), int(named[2])) if named else Shard(1, 1)
+        """Why the name of a folder says it: whoever opens the home, and however, must fold the same."""
         self.snapshots = path / "snapshots"
         self.cache = path / "cache"
         self.lock = path / "writer.lock"
@@ -47,6 +76,19 @@ class Folder:
             self.snapshots.mkdir(0o700, exist_ok=True)
         except OSError as error:
             raise UsageError(f"{path} cannot be a home: {error.strerror}", "choose another with --home") from error
+
+    def shards(self) -> list[Path]:
+        """The homes of the shards in this home, all in their order; none where it is not in shards.
+
+        Raises UsageError where there are some of different counts.
+        """
+        counts = {int(found[2]) for path in self.path.glob("shard-*") if (found := _SHARD.fullmatch(path.name))}
+        if len(counts) > 1:
+            raise UsageError(
+                f"{self.path} has shards of {' and of '.join(map(str, sorted(counts)))}",
+                "delete the folders of those that it is in no more: what they hold is gathered anew",
+            )
+        return [self.path / Shard(n, count).folder for count in counts for n in range(1, count + 1)]
 
     def memory(self, name: str) -> Path:
         """Where the memory `name` lies. Raises UsageError for a name that cannot be a file's, or is another's."""
@@ -66,7 +108,8 @@ class Folder:
     def derived(self) -> list[Path]:
         """Whatever can be made again, and what was left half made or set aside; what hooks have read is read again."""
         kept = {*self.path.glob("hooks/*.installed.json"), *self.path.glob(".*.lock")}
-        return sorted({path for pattern in DERIVED for path in self.path.glob(pattern)} - kept)
+        patterns = [f"{place}{pattern}" for place in ("", "shard-*/") for pattern in DERIVED]
+        return sorted({path for pattern in patterns for path in self.path.glob(pattern)} - kept)
 
     def free_name(self) -> str:
         """A name under which an old live can be kept."""
