@@ -39,12 +39,9 @@ ACT_R = "ACT-R, Anderson & Lebiere 1998"
 
 
 @dataclass(slots=True)
-class ActivationChanged:
+class ActivationChanged(Derived):
     """A memory was shown or marked. All that is known of it; kept as the state of the memory, at `turn/<id>`."""
 
-    space: str
-    session: str
-    at: Moment
     turn: str
     cause: Literal["recalled", "flagged", "pinned", "rewarded"] = "recalled"
     count: int = 0
@@ -154,15 +151,12 @@ def _spread(params: ActivationParams, oldest: float, newest: float) -> float:
 
 
 def spreading(
-    params: ActivationParams,
-    sources: Mapping[str, float],
-    links: Mapping[tuple[str, str], float],
-    fans: Mapping[str, int] | None = None,
+    params: ActivationParams, sources: Mapping[str, float], links: Mapping[tuple[str, str], float]
 ) -> dict[str, float]:
     """What attending to `sources` (turn to weight) adds to the activation of each turn linked to one of them.
 
-    `links` are pairs, in either order, with their strengths now, 0 to 1. `fans` says how many links a source has where
-    `links` does not hold them all. No turn is given more than `attention * association`.
+    `links` are pairs, in either order, with their strengths now, 0 to 1. No turn is given more than
+    `attention * association`.
     """
     total = sum(weight for weight in sources.values() if weight > 0)
     if not total:
@@ -175,7 +169,7 @@ def spreading(
     for source, turn, strength in ways:
         if (weight := sources.get(source, 0.0)) <= 0:
             continue
-        fan = 1 + max((fans or counted).get(source, 0), counted[source])
+        fan = 1 + counted[source]
         primed = params.attention * weight / total * min(strength, 1.0) * max(0.0, params.association - log(fan))
         found[turn] = found.get(turn, 0.0) + primed
     return found

@@ -23,7 +23,7 @@ def as_of(connection: Connection, moment: str, view: str | None = None) -> Conne
     for neither.
     """
     cursor = connection.cursor()
-    place = re.fullmatch(r"(?:(\d+):)?(\d+)", moment)
+    place = re.fullmatch(r"(?:(\d{1,9}):)?(\d{1,18})", moment)
     bound = _time_bound(cursor, moment) if place is None else _place_bound(cursor, moment, place[1], int(place[2]))
     names = [name for (name,) in cursor.execute(EVENT_TABLES).fetchall()]
     database = one(cursor, "SELECT current_database()")

@@ -126,11 +126,13 @@ class Recaller(Protocol):
         """It, its index up to date with what `connection` sees."""
 
 
-def answer(connection: Connection, what: str, arguments: dict[str, Any], recaller: Recaller, seconds: float) -> Any:
+def answer(
+    connection: Connection, what: str, arguments: dict[str, Any], recaller: Recaller | None, seconds: float
+) -> Any:
     """The answer to a question, over the memory as it is or `as_of` a position or time.
 
-    All of it sees one state of the memory and can change nothing. Raises UsageError for what is no question, and where
-    the answer takes longer than `seconds`.
+    All of it sees one state of the memory and can change nothing. Raises UsageError for what is no question, where the
+    answer takes longer than `seconds`, and where it needs what a memory can recall and there is no `recaller`.
     """
     if what not in ASKS and what not in RECALLS:
         raise UsageError(f"there is no question {what!r}", f"questions: {', '.join([*ASKS, *RECALLS])}")
@@ -146,6 +148,8 @@ def answer(connection: Connection, what: str, arguments: dict[str, Any], recalle
             with unchanged(cursor, seconds):
                 _check(what, ASKS[what], cursor, arguments)
                 return ASKS[what](cursor, **arguments)
+        if recaller is None:
+            raise UsageError(f"{what} is asked of one space", "say which")
         from projections.recall.answers import Sight  # why here: other questions need no numpy
 
         module, name = RECALLS[what]
@@ -161,7 +165,7 @@ def answer(connection: Connection, what: str, arguments: dict[str, Any], recalle
 def reads_tables(what: str, arguments: Mapping[str, Any], processors: Iterable[Processor[Any]]) -> bool:
     """Whether a question may need what only the tables of a memory hold, and not the index and turns it looks up."""
     return (
-        what != "context"
+        what not in ("context", "needs_recall")
         or bool(arguments.get("as_of") or arguments.get("details"))
         or any(section.queries for p in processors for section in p.read_model.sections)
     )

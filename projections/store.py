@@ -14,11 +14,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import duckdb
 import orjson
-import pyarrow as pa
 
 from projections.tables import Folded, create_sql, table_of, tables
 from projections.views import view_names, views_sql
@@ -34,6 +33,9 @@ from streams.core.errors import (
 from streams.core.events import OUTSIDE
 from streams.core.processor import RAW, Processor
 
+if TYPE_CHECKING:  # see projections/tables.py
+    import pyarrow as pa
+
 FORMAT = "5"
 """Of the memory file; a file of another format is refused."""
 COMPACT = 5_000
@@ -44,7 +46,7 @@ SMALL = 32
 """Blocks of a file that is never worth it."""
 
 EVENT_TABLES = (
-    "SELECT table_name FROM duckdb_tables() WHERE NOT temporary AND database_name = current_database() "
+    "SELECT DISTINCT table_name FROM duckdb_tables() WHERE NOT temporary "
     "AND table_name NOT IN ('meta', 'marks', 'state') ORDER BY table_name"
 )
 SETTINGS: dict[str, Any] = {
@@ -111,6 +113,8 @@ def marked(known: Known) -> Batch:
 
 def joined(batches: Sequence[Batch]) -> Batch:
     """The rows of several batches as one; their state and marks are left out."""
+    import pyarrow as pa
+
     parts: dict[type, list[pa.Table]] = {}
     for batch in batches:
         for cls, columns in batch.tables.items():
@@ -315,6 +319,8 @@ class Store:
         )
 
     def _save(self, changes: Sequence[tuple[str, str, str, bytes | None]]) -> None:
+        import pyarrow as pa
+
         lineage, space, key, value = zip(*changes, strict=True)
         seq = range(self._seq, self._seq + len(changes))  # numbered here: nextval costs four times the insert
         changed = pa.table(
@@ -375,22 +381,27 @@ class Store:
         self._live, self._seq = map(int, counted[0])
         self._rows = self._added_bytes = 0
 
-    def copy_from(self, source: Path, names: Sequence[str], lineages: Sequence[str], space: str | None = None) -> None:
-        """Copies tables, and the latest state of `lineages`, from another memory (of one space only, where given)."""
+    def copy_from(
+        self, source: Path, names: Sequence[str], lineages: Sequence[str], space: str | None = None,
+        partitions: Sequence[int] | None = None,
+    ) -> None:  # fmt: skip
+        """Copies tables, and the latest state of `lineages`, from another memory: of one space, where it is given; rows
+        of some `partitions` of the log, where they are."""
         connection = self.connection
-        where = "" if space is None else "WHERE space = $space"
+        where = "WHERE true" if space is None else "WHERE space = $space"
         given = {} if space is None else {"space": space}
-        connection.execute(f"ATTACH '{str(source).replace(chr(39), chr(39) * 2)}' AS source (READ_ONLY)")
+        some = "" if partitions is None else f'AND "partition" IN ({", ".join(map(str, partitions))})'
+        attach(connection, source, "source")
         with transaction(connection):
             for name in names:
                 columns = ", ".join(f'"{column}"' for column in column_names(connection, name))
                 connection.execute(
-                    f"INSERT INTO {name} ({columns}) SELECT {columns} FROM source.main.{name} {where}", given
+                    f"INSERT INTO {name} ({columns}) SELECT {columns} FROM source.main.{name} {where} {some}", given
                 )
             for lineage in lineages:
                 connection.execute(
                     "INSERT INTO state SELECT lineage, space, key, arg_max_null(value, seq) AS latest, max(seq) "
-                    f"FROM source.main.state {where or 'WHERE true'} AND lineage = $lineage "
+                    f"FROM source.main.state {where} AND lineage = $lineage "
                     "GROUP BY lineage, space, key HAVING latest IS NOT NULL",
                     given | {"lineage": lineage},
                 )
@@ -454,18 +465,31 @@ def copy(source: Path, target: Path) -> None:
             shutil.copyfileobj(one, other, 2**20)
 
 
-def rewrite(source: Path, target: Path, processors: Sequence[Processor[Any]]) -> None:
-    """Writes all that the memory `source` holds, which nobody writes, into a new file `target`, as a replay would."""
+def rewrite(
+    source: Path | Sequence[Path], target: Path, processors: Sequence[Processor[Any]],
+    partitions: Sequence[int] | None = None,
+) -> None:  # fmt: skip
+    """Writes all that the memory `source` holds, which nobody writes, into a new file `target`, as a replay would.
+
+    Several sources are shards of one memory. With `partitions`, only the rows of these, and no state.
+    """
+    sources = [source] if isinstance(source, Path) else source
     for leftover in (target, journal(target)):
         leftover.unlink(missing_ok=True)
-    with closing(connect(source)) as connection:
-        check_format(connection, source)
-        meta = dict(connection.execute("SELECT key, value FROM meta").fetchall())
-        known = known_by(connection)
-        names = [name for (name,) in connection.execute(EVENT_TABLES).fetchall()]
+    known: Known = {}
+    for one_of in sources:
+        with closing(connect(one_of)) as connection:
+            check_format(connection, one_of)
+            meta = dict(connection.execute("SELECT key, value FROM meta").fetchall())
+            known |= known_by(connection)
+            names = [name for (name,) in connection.execute(EVENT_TABLES).fetchall()]
+    if partitions is not None:
+        known = {partition: mark for partition, mark in known.items() if partition in partitions}
     try:
         with readable(), closing(Store.create(target, processors, meta)) as store:
-            store.copy_from(source, names, [*store.lineages.values()])
+            for one_of in sources:
+                lineages = store.lineages.values() if partitions is None else ()
+                store.copy_from(one_of, names, [*lineages], partitions=partitions)
             store.commit(marked(known))
             store.checkpoint()
     except NoRoomError:
@@ -527,11 +551,10 @@ def insert(connection: Connection, table: str, rows: pa.Table, more: Mapping[str
 
 
 @contextmanager
-def unchanged(connection: Connection, seconds: float) -> Iterator[None]:
-    """One state of the memory, which nothing can change from here. Raises UsageError after `seconds`."""
+def limited(connection: Connection, seconds: float) -> Iterator[None]:
+    """What is asked here is ended after `seconds`. Raises UsageError then."""
     late = threading.Timer(seconds, connection.interrupt)
     late.daemon = True
-    connection.execute("BEGIN TRANSACTION READ ONLY")
     late.start()
     try:
         yield
@@ -540,6 +563,16 @@ def unchanged(connection: Connection, seconds: float) -> Iterator[None]:
     finally:
         late.cancel()
         late.join()  # at the end of a program it must hold the connection no longer
+
+
+@contextmanager
+def unchanged(connection: Connection, seconds: float) -> Iterator[None]:
+    """One state of the memory, which nothing can change from here. Raises UsageError after `seconds`."""
+    connection.execute("BEGIN TRANSACTION READ ONLY")
+    try:
+        with limited(connection, seconds):
+            yield
+    finally:
         with suppress(duckdb.Error):
             connection.execute("ROLLBACK")
 
@@ -633,6 +666,31 @@ def check_format(connection: Connection, path: Path) -> None:
     if found != FORMAT:
         connection.close()
         raise DamagedError(f"{path} is no memory of format {FORMAT}", WAY_OUT)
+
+
+def attach(connection: Connection, path: Path, name: str) -> None:
+    """Has a connection read another memory, too, under a name."""
+    connection.execute(f"ATTACH '{str(path).replace(chr(39), chr(39) * 2)}' AS {name} (READ_ONLY)")
+
+
+def together(paths: Sequence[Path], files: bool = False) -> Connection:
+    """A read-only connection to the shards of one memory: each table has the rows of all. Raises as `read_only`."""
+    if len(paths) == 1:
+        return read_only(paths[0], files)
+    for path in paths:
+        read_only(path).close()
+    connection = duckdb.connect(":memory:", config=READER_SETTINGS)
+    shards = [f"shard{number}" for number in range(len(paths))]
+    for path, shard in zip(paths, shards, strict=True):
+        attach(connection, path, shard)
+    connection.execute(f"CREATE VIEW meta AS SELECT * FROM {shards[0]}.main.meta")
+    for name in ("marks", "state", *(name for (name,) in connection.execute(EVENT_TABLES).fetchall())):
+        rows = " UNION ALL BY NAME ".join(f"SELECT * FROM {shard}.main.{name}" for shard in shards)
+        connection.execute(f"CREATE VIEW {name} AS {rows}")
+    connection.execute(read_meta(connection, "views"))
+    for setting, value in () if files else ALONE.items():
+        connection.execute(f"SET {setting} = {value}")
+    return connection
 
 
 def read_only(path: Path, files: bool = False) -> Connection:

@@ -10,16 +10,15 @@ from typing import Any
 
 import orjson
 
-from projections.store import Connection, read_only
+from projections.store import EVENT_TABLES, Connection, read_only
 from projections.tables import table_name, table_of
 from streams.core.events import OUTSIDE
 from streams.core.processor import Processor
 
 _COLUMNS = (
-    "SELECT t.table_name, list(c.column_name ORDER BY c.column_name) FROM duckdb_tables() t "
-    "JOIN duckdb_columns() c ON c.database_name = t.database_name AND c.table_name = t.table_name "
-    "WHERE NOT t.temporary AND t.database_name = current_database() AND t.table_name NOT IN ('meta', 'marks', 'state') "
-    "GROUP BY t.table_name ORDER BY t.table_name"
+    "SELECT table_name, list(column_name ORDER BY column_name) FROM duckdb_columns() "
+    f"WHERE database_name = current_database() AND table_name IN (SELECT table_name FROM ({EVENT_TABLES})) "
+    "GROUP BY table_name ORDER BY table_name"
 )
 ORDER = ("space", "partition", "position", "ordinal")
 """The order of events within a table, by those of these columns that it has."""

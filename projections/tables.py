@@ -8,14 +8,17 @@ from dataclasses import dataclass, field, fields
 from functools import cache
 from operator import attrgetter
 from types import GenericAlias
-from typing import Any, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Any, get_args, get_origin, get_type_hints
 
 import orjson
-import pyarrow as pa
 
 from streams.core.driver import Placed
 from streams.core.events import OUTSIDE, Micros
 from streams.core.processor import Moment, Processor, Raw
+
+# Why within functions: who asks and folds nothing does without it, which saves a tenth of a second.
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +27,6 @@ class Column:
 
     name: str
     sql: str
-    arrow: pa.DataType
     read: attrgetter[Any]
     json: bool = False
 
@@ -48,29 +50,42 @@ def table_name(cls: type) -> str:
     return re.sub(r"(?<!^)(?=[A-Z])", "_", cls.__name__).lower()
 
 
-_SQL: dict[object, tuple[str, pa.DataType]] = {
-    str: ("VARCHAR", pa.string()),
-    int: ("BIGINT", pa.int64()),
-    float: ("DOUBLE", pa.float64()),
-    bool: ("BOOLEAN", pa.bool_()),
-    list[str]: ("VARCHAR[]", pa.list_(pa.string())),
-    list[int]: ("BIGINT[]", pa.list_(pa.int64())),
-    list[float]: ("DOUBLE[]", pa.list_(pa.float64())),
+_SQL: dict[object, str] = {
+    str: "VARCHAR",
+    int: "BIGINT",
+    float: "DOUBLE",
+    bool: "BOOLEAN",
+    list[str]: "VARCHAR[]",
+    list[int]: "BIGINT[]",
+    list[float]: "DOUBLE[]",
 }
+
+
+@cache
+def _arrow(sql: str) -> pa.DataType:
+    """What a column of a type is in Arrow."""
+    import pyarrow as pa
+
+    if sql.endswith("[]"):
+        return pa.list_(_arrow(sql.removesuffix("[]")))
+    return {
+        "VARCHAR": pa.string(), "BIGINT": pa.int64(), "DOUBLE": pa.float64(), "BOOLEAN": pa.bool_(),
+        "TIMESTAMP": pa.timestamp("us"),
+    }[sql]  # fmt: skip
 
 
 def _column(name: str, hint: Any) -> Column:
     if name == "at" or hint in (Micros, Moment):
-        return Column(name, "TIMESTAMP", pa.timestamp("us"), attrgetter(name))
+        return Column(name, "TIMESTAMP", attrgetter(name))
     plain = hint.__origin__ if hasattr(hint, "__metadata__") else hint
     if get_origin(plain) is list and hasattr(item := get_args(plain)[0], "__metadata__"):
         plain = GenericAlias(list, item.__origin__)
     if plain in _SQL:
-        return Column(name, *_SQL[plain], attrgetter(name))
+        return Column(name, _SQL[plain], attrgetter(name))
     kinds = {type(arg) for arg in get_args(plain)}
     if str(get_origin(plain)) == "typing.Literal" and kinds == {str}:
-        return Column(name, *_SQL[str], attrgetter(name))
-    return Column(name, "VARCHAR", pa.string(), attrgetter(name), json=True)
+        return Column(name, _SQL[str], attrgetter(name))
+    return Column(name, "VARCHAR", attrgetter(name), json=True)
 
 
 @cache
@@ -136,14 +151,18 @@ def as_json(value: object) -> str:
 
 
 def _values(column: Column, events: Sequence[object]) -> pa.Array:
+    import pyarrow as pa
+
     values = list(map(column.read, events))
     if column.json:
         values = list(map(as_json, values))
-    return pa.array(values, column.arrow)
+    return pa.array(values, _arrow(column.sql))
 
 
 def raw_batch(cls: type, entries: Sequence[tuple[int, int, Raw[Any]]]) -> pa.Table:
     """Columns of outside events of one class: (partition, offset, event) each."""
+    import pyarrow as pa
+
     events = [raw.event for _, _, raw in entries]
     table = table_of(cls)
     columns = {column.name: _values(column, events) for column in table.columns}
@@ -158,6 +177,8 @@ def raw_batch(cls: type, entries: Sequence[tuple[int, int, Raw[Any]]]) -> pa.Tab
 
 def derived_batch(cls: type, rows: Sequence[Placed]) -> pa.Table:
     """Columns of derived events of one class."""
+    import pyarrow as pa
+
     partitions, offsets, ordinals, events = zip(*rows, strict=True)
     columns = {column.name: _values(column, events) for column in table_of(cls).columns}
     columns["partition"] = pa.array(partitions, pa.int32())

@@ -681,7 +681,7 @@ def test_filters_let_memories_through_as_mem0_says(home: Home) -> None:
 def test_memories_that_are_added_at_once_are_all_there(home: Home) -> None:
     async def add() -> None:
         memory = mem0.AsyncMemory(space="ann", home=home.path)
-        added = await asyncio.gather(*(memory.add(f"fact {n}", user_id="u1") for n in range(8)))
+        added = await asyncio.gather(*(memory.add(f"fact {n}", user_id="u1", llm=None) for n in range(8)))
         names = {one["results"][0]["id"] for one in added}
         found = await memory.get_all(filters={"user_id": "u1"})
         assert {one["id"] for one in found["results"]} == names

@@ -104,15 +104,12 @@ def test_help_names_every_command_and_loads_no_room():
         assert re.search(rf"^  {name.split()[0]} ", done.stdout, re.MULTILINE)
 
 
-ON_BROKERS = {"topics", "dead-letters", "lineages", "worker"}
-"""Commands that look at brokers alone, and so at no home."""
-
-
 @pytest.mark.parametrize("name", [name for name, _ in commands()])
 def test_every_command_takes_a_home_and_explains_itself(run, name):
     command = dict(commands())[name]
     options = {option for parameter in command.params for option in parameter.opts}
-    assert "--home" in options or name.split()[0] in ON_BROKERS
+    assert "--home" in options or name == "worker"  # which looks at brokers alone
+    assert "--install-completion" not in options
     assert "--json" in options or name in ("demo", "worker", "mcp", "proxy")  # which answer people, logs and programs
     found = run(*name.split(), "--help")
     assert found.code == OK
@@ -470,7 +467,7 @@ def test_the_unexpected_is_one_line_and_a_file_of_details(run, tmp_path, monkeyp
     def broken(*_):
         raise ZeroDivisionError("of all things")
 
-    monkeypatch.setattr(log, "log_of", broken)
+    monkeypatch.setattr(log, "newest", broken)
     told = run("tail", home=tmp_path)
     assert told.code == FAILED
     first, second = told.err.splitlines()

@@ -27,8 +27,9 @@ from projections.context.compose import Composed, compose
 from projections.context.params import ContextParams, RecentParams
 from projections.context.recent import recent
 from projections.context.render import frame_cost, render
-from projections.context.turns import Turn, tool_calls
+from projections.context.turns import Turn
 from projections.recall.answers import Recall, Sight
+from projections.recall.said import tool_calls
 from projections.store import read_only
 from streams.core.errors import UsageError
 from streams.core.events import DAY, HOUR, MINUTE, TurnRetracted, micros

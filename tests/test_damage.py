@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 import shutil
 from collections.abc import Callable, Iterator
@@ -13,6 +14,7 @@ import pytest
 from processors import PROCESSORS
 from projections import store
 from streams.core.errors import MnemologError
+from streams.gateways.doctor import examine
 from streams.runtime import cache
 from streams.runtime.cache import FeatureCache
 from streams.runtime.home import Home
@@ -246,3 +248,24 @@ def test_random_damage_to_live_gives_an_answer_in_words_or_the_right_one(
             continue
     else:
         pytest.fail("it was not mended")
+
+
+@pytest.mark.parametrize("harm", HARMS)
+def test_doctor_names_damage_to_what_is_derived_and_its_way_out_mends_it(home: Home, harm: Harm) -> None:
+    def told() -> dict[str, str]:
+        return {check.name: check.found for check in examine(home.path) if check.status != "well"}
+
+    with home.reading():
+        pass
+    for lock in home.path.glob(".*.lock"):
+        os.utime(lock, (0, 0))  # locks stay where they are, however old
+    assert told() == {}
+    harm(home.memory_path("live").with_suffix(".recall"))
+    harm(home.path / "snapshots" / "live.duckdb")
+    assert told().keys() == {"recall", "snapshot"}
+    home.ask("recall", space="s0", query="checkout payment")
+    with home.reading():
+        pass
+    assert told() == {}
+    harm(home.memory_path("live"))
+    assert told()["live"].endswith("the next question makes it anew")

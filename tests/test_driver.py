@@ -20,12 +20,9 @@ NOTE = NoteTaken("space", "n1", 2, "milk", "buy milk", "s")
 
 
 @dataclass(slots=True)
-class Heard:
+class Heard(Derived):
     """What a processor was handed."""
 
-    space: str
-    session: str
-    at: int
     by: str
     what: str
     type: Literal["heard.v1"] = "heard.v1"

@@ -53,6 +53,24 @@ def test_a_home_that_others_could_enter_is_closed_to_them(tmp_path: Path) -> Non
     assert rights(tmp_path / "home") == "0o700"
 
 
+def test_a_folder_for_everybody_is_not_closed_to_them(tmp_path: Path) -> None:
+    tmp_path.chmod(0o1777)  # as /tmp is
+    with pytest.raises(UsageError, match="is for everybody"):
+        Home(tmp_path, PROCESSORS)
+    assert (rights(tmp_path), [*tmp_path.iterdir()]) == ("0o1777", [])
+
+
+@pytest.mark.parametrize("words", [("efforts", "--home", ""), ("feed", "", "--home", "home"), ("--home=", "tail")])
+def test_a_path_that_is_empty_is_not_the_folder_one_stands_in(
+    tmp_path: Path, words: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "turns.jsonl").write_text(said(1))
+    told = mnemolog(*words)
+    assert (told.returncode, "it is empty; name a path" in told.stderr) == (2, True)
+    assert [path.name for path in tmp_path.iterdir()] == ["turns.jsonl"]
+
+
 @pytest.mark.skipif(os.getuid() != 0, reason="only root may be another user")
 def test_another_user_is_handed_nothing(tmp_path: Path) -> None:
     home = tmp_path / "home"
@@ -62,6 +80,21 @@ def test_another_user_is_handed_nothing(tmp_path: Path) -> None:
     for name in ("log.sqlite", "writer.lock"):
         seen = subprocess.run(["/bin/cat", home / name], user=65534, group=65534, capture_output=True, check=False)
         assert (seen.returncode, seen.stdout) == (1, b"")
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root may be another user")
+@pytest.mark.parametrize("place", ["", "log.sqlite", "log.sqlite.gate", "writer.lock", "live.duckdb"])
+def test_nothing_is_written_where_another_user_could_read_or_hold_it(tmp_path: Path, place: str) -> None:
+    home = tmp_path / "home"
+    home.mkdir()
+    if place:
+        (home / place).touch()
+    os.chown(home / place, 65534, 65534)
+    told = mnemolog("feed", "-", "--home", home, stdin=said(1))
+    assert (told.returncode, "Traceback" in told.stderr) == (2, False)
+    assert f"{home / place} belongs to another user (65534)" in told.stderr.replace("\n", " ")
+    assert [path.name for path in home.iterdir() if path.name != "snapshots"] == ([place] if place else [])
+    assert all(path.stat().st_size == 0 for path in home.iterdir() if path.is_file())
 
 
 @pytest.mark.parametrize("name", ["live.duckdb", "log.sqlite", "snapshots", "cache", "socket"])
@@ -110,6 +143,14 @@ def test_sql_sees_the_memory_alone_unless_a_person_says_otherwise(tmp_path: Path
     assert sorted(path.name for path in tmp_path.iterdir()) == ["home", "secret.txt"]
     told = mnemolog("sql", f"SELECT content FROM read_text('{secret}')", "--files", "--home", home)
     assert "hidden" in told.stdout
+
+
+def test_sql_is_ended_where_it_takes_too_long(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    assert mnemolog("feed", "-", "--home", home, stdin=said(1)).returncode == 0
+    endless = "SELECT count(*) FROM range(10000000) a, range(10000000) b"
+    told = mnemolog("sql", endless, "--seconds", 1, "--home", home)
+    assert (told.returncode, told.stderr.splitlines()[0]) == (2, "error: the answer took longer than 1 s")
 
 
 def test_four_feeds_of_one_file_keep_every_rejected_line(tmp_path: Path) -> None:

@@ -312,7 +312,8 @@ def test_what_is_taken_up_ahead_of_the_tables_is_what_they_will_tell_and_nobody_
     def of_all(index: Index) -> dict[str, Any]:
         found: dict[str, Any] = {space: told(index, space) for space in sorted({event.space for event in events})}
         # The data of records apart, whose numbers may be written in two ways.
-        for table, of in (("records", "space, name, key, thing, position, ordinal"), ("members", "*"), ("clocks", "*")):
+        of_records = "space, name, key, thing, position, ordinal"
+        for table, of in (("records", of_records), ("members", "*"), ("clocks", "*"), ("turns", "*")):
             found[table] = sorted(index.database.execute(f"SELECT {of} FROM {table}").fetchall())
         return found
 
@@ -340,7 +341,7 @@ def test_what_is_taken_up_ahead_of_the_tables_is_what_they_will_tell_and_nobody_
         whole = Index.open(home.path / "whole.recall", con, KINDS, kept, groups, words, READING)
         whole.catch_up(con)
         assert of_all(whole) == of_all(index)
-        assert all(len(seen[name]) > 10 for name in ("records", "members"))
+        assert all(len(seen[name]) > 10 for name in ("records", "members", "turns"))
         for name, of in kept.items():
             keys = [key for (key,) in whole.database.execute("SELECT DISTINCT key FROM records WHERE name = ?", [name])]
             for space in sorted({event.space for event in events}):

@@ -21,6 +21,7 @@ import mnemolog
 from mnemolog import Memory
 from projections.ask import ASKS, RECALLS
 from streams.core.errors import UsageError
+from streams.logs.where import parse_places
 from streams.runtime import requests
 from streams.runtime.home import Home, server
 from streams.runtime.requests import MAX_DEPTH, QUESTIONS, Question, decode, parse
@@ -88,6 +89,7 @@ def test_every_question_has_a_model_with_the_arguments_that_it_takes() -> None:
         ({"feed": [{}] * 10_001}, "feed: "),
         ({"promote": None}, "promote: "),
         ({"snapshot": "yes"}, "snapshot: "),
+        ({"switch": False}, "switch: "),
     ],
 )
 def test_what_is_no_call_is_refused_with_the_field(message: Any, reason: str) -> None:
@@ -120,6 +122,12 @@ def test_what_is_no_call_is_refused_with_the_field(message: Any, reason: str) ->
 def test_what_is_no_question_is_refused_with_the_field(what: str, arguments: dict[str, Any], reason: str) -> None:
     with pytest.raises(UsageError, match=reason):
         print(parse({"ask": what, "arguments": arguments}).question)
+
+
+@pytest.mark.parametrize("text", ["", "x", "-1", "0:-1", "0:" + "9" * 5000, "9" * 19, "0:1:2", "1.5", "\u0663"])
+def test_what_is_no_position_is_refused(text: str) -> None:
+    with pytest.raises(UsageError, match="is no position of the log"):
+        parse_places(text, 1)
 
 
 def test_requests_nest_no_deeper_than_a_turn_may() -> None:

@@ -187,6 +187,26 @@ def test_a_journal_that_another_log_left_is_set_aside_once(home: Home, talk: Tal
     assert (home.path / "log.sqlite-wal.other").exists()
 
 
+def test_a_log_is_not_rolled_back_by_a_journal_that_another_left(home: Home, talk: Talk, tmp_path: Path) -> None:
+    home.log.append(talk(100))
+    home.log.close()
+    with closing(SqliteLog(tmp_path / "stranger" / "log.sqlite")) as log:
+        log.append(other(talk(60)))
+        log.backup(tmp_path / "backup")
+    with closing(sqlite3.connect(tmp_path / "backup", isolation_level=None)) as db:
+        for setting in ("cache_size = 1", "cache_spill = 1"):
+            db.execute(f"PRAGMA {setting}")
+        db.execute("DROP TRIGGER append_only_delete")
+        db.execute("BEGIN")
+        db.execute("DELETE FROM log")
+        shutil.copyfile(tmp_path / "backup-journal", home.path / "log.sqlite-journal")
+    with pytest.raises(LogError, match="a journal that another log left"):
+        SqliteLog(home.path / "log.sqlite")
+    with closing(SqliteLog(home.path / "log.sqlite")) as log:
+        assert log.end(0) == 100
+    assert is_sound(home.path / "log.sqlite")
+
+
 def test_the_journal_of_a_process_that_was_killed_is_taken_up(home: Home, talk: Talk, tmp_path: Path) -> None:
     log: Any = home.log
     log.append(talk(50))

@@ -1,6 +1,8 @@
 """Importers: files and folders as people have them become the same events every time, and lose nothing."""
 
 import io
+import os
+import subprocess
 from pathlib import Path
 
 import orjson
@@ -401,6 +403,26 @@ def test_a_yes_that_is_said_in_two_files_or_twice_on_standard_input_is_two_turns
     assert fed((tmp_path / "monday.jsonl").rename(tmp_path / "elsewhere" / "monday.jsonl")) == (0, 1)
     assert [fed(Path("-"), yes) for _ in range(2)] == [(1, 0), (1, 0)]
     assert [fed(Path("-"), yes + yes, "the bot") for _ in range(2)] == [(2, 0), (0, 2)]
+
+
+def test_a_yes_that_comes_through_a_pipe_or_an_open_file_twice_is_two_turns(tmp_path, home):
+    pipe, file = tmp_path / "pipe", tmp_path / "yes.jsonl"
+    os.mkfifo(pipe)
+    file.write_bytes(b'{"session": "s", "role": "user", "content": "yes"}\n')
+
+    def fed(path: Path, source: str = "") -> int:
+        return feed(home.log.append, read(find("lines"), [path], Edge(source=source), io.BytesIO()), Rejects()).added
+
+    def through_pipe(source: str = "") -> int:
+        with subprocess.Popen(["/bin/sh", "-c", 'cat "$0" > "$1"', file, pipe]):
+            return fed(pipe, source)
+
+    assert [through_pipe(), through_pipe()] == [1, 1]
+    assert [through_pipe("the bot"), through_pipe("the bot")] == [1, 0]
+    for _ in range(2):
+        with file.open("rb") as opened:
+            assert fed(Path(f"/dev/fd/{opened.fileno()}")) == 1
+    assert [fed(file), fed(file)] == [1, 0]
 
 
 def test_a_feed_names_what_was_known(tmp_path, home):

@@ -20,17 +20,14 @@ from typing import Literal
 from streams.core.dynamics import grown, kept
 from streams.core.events import DAY, MINUTE, MemoryRecalled
 from streams.core.params import Params, param
-from streams.core.processor import Derived, Moment, Processor, Raw, State, on, r6
+from streams.core.processor import Derived, Processor, Raw, State, on, r6
 from streams.core.read_model import Keep, read_model
 
 
 @dataclass(slots=True)
-class MemoriesAssociated:
+class MemoriesAssociated(Derived):
     """Two turns were shown together. `first` < `second`. All that is known of the pair, and its state."""
 
-    space: str
-    session: str
-    at: Moment
     first: str
     second: str
     count: int

@@ -26,12 +26,9 @@ from streams.core.read_model import read_model
 
 
 @dataclass(slots=True)
-class PairCoactivated:
+class PairCoactivated(Derived):
     """Two efforts were used in one user turn. `first` < `second`."""
 
-    space: str
-    session: str
-    at: int
     turn: str
     first: str
     second: str
@@ -42,12 +39,9 @@ class PairCoactivated:
 
 
 @dataclass(slots=True)
-class LinkFormed:
+class LinkFormed(Derived):
     """A pair was co-activated often enough to be linked."""
 
-    space: str
-    session: str
-    at: int
     first: str
     second: str
     count: int

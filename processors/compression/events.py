@@ -5,14 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from streams.core.processor import Derived
+
 
 @dataclass(slots=True)
-class SessionCompressed:
+class SessionCompressed(Derived):
     """What a session's head came to. All of it: only the last one of a session counts."""
 
-    space: str
-    session: str
-    at: int
     first_turn: str
     last_turn: str
     turns: int

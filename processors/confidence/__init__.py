@@ -31,12 +31,9 @@ from streams.core.read_model import Keep, read_model
 
 
 @dataclass(slots=True)
-class ConfidenceChanged:
+class ConfidenceChanged(Derived):
     """Something happened to a memory that makes it more or less sure, or more or less present. The whole record."""
 
-    space: str
-    session: str
-    at: int
     turn: str
     scale: float
     """With `shift`, the reliability a turn of some trust has by now: scale * trust + shift."""

@@ -46,19 +46,16 @@ from streams.core.events import (
     TurnRetracted,
 )
 from streams.core.params import Params, param
-from streams.core.processor import Derived, Moment, Processor, Raw, State, on, otherwise, r6
+from streams.core.processor import Derived, Processor, Raw, State, on, otherwise, r6
 from streams.core.read_model import Keep, read_model
 
 CHAIN = "memory chain model, Murre, Chessa & Meeter 2013"
 
 
 @dataclass(slots=True)
-class MemoryConsolidated:
+class MemoryConsolidated(Derived):
     """A memory was replayed or marked. All that is known of it; kept as the state of the memory, at `turn/<id>`."""
 
-    space: str
-    session: str
-    at: Moment
     turn: str
     cause: Literal["scheduled", "requested", "flagged", "pinned", "rewarded"]
     r1: float = 0.0
@@ -74,12 +71,10 @@ class MemoryConsolidated:
 
 
 @dataclass(slots=True)
-class ConsolidationRan:
+class ConsolidationRan(Derived):
     """Memories of all ages were replayed together."""
 
-    space: str
-    session: str
-    at: Moment
+    at: int
     """The deadline, where it was scheduled."""
     cause: Literal["scheduled", "requested"]
     run: int

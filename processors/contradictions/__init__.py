@@ -29,23 +29,23 @@ from processors.contradictions.events import ContradictionSuspected as Contradic
 from processors.contradictions.glance import (
     ALIKE,
     MAY_CHANGE,
-    WEIGHTS,
-    Glance,
+    PAIRS,
     doubt,
     doubt_alike,
     doubt_signals,
-    glanced,
 )
 from processors.contradictions.index import Index, Meant, Statement, index, keyed, words_of
 from processors.contradictions.jobs import JOBS
 from processors.contradictions.pairs import Judged, Setting, judge, rule_of, said_again, words_seen
-from processors.contradictions.reading import CHANGING, MAX_TEXT, Clause, Reading, attribute, is_plain, read, value
+from processors.contradictions.reading import CHANGING, Clause, Reading, attribute, is_plain, read, value
 from streams.core.events import ContradictionJudged, TurnRecorded, TurnRetracted
 from streams.core.params import Params, param
 from streams.core.processor import Derived, Processor, Raw, State, derived_id, on, r6
 from streams.core.read_model import Keep, read_model
 from streams.core.text.alike import installed
 from streams.core.text.learned import likelihood
+from streams.core.text.signals import glance
+from streams.core.text.statements import MAX_TEXT, WEIGHTS
 
 
 class ContradictionsParams(Params):
@@ -102,31 +102,31 @@ _NONE: tuple[Derived, ...] = ()
 def _turn(params: ContradictionsParams, state: State, turn: TurnRecorded, raw: Raw[TurnRecorded]) -> Sequence[Derived]:
     """Compares what a turn states with what was stated before, and remembers it."""
     text = raw.text
-    if turn.role == "tool" or turn.role == "system" or not text.terms:
+    if not text.states:
         return _NONE
+    changes, states, tells = text.states
     known = state.index(index)
     who, said = turn.agent or turn.role, turn.content[:MAX_TEXT]
-    seen = glanced(said, turn.role)
     words = words_of(text.terms, text.names, said)
-    reading = read(said) if seen.tells else None
+    reading = read(said) if tells > 0 else None
     if reading:
         words += keyed(reading, who)
-    new = Statement(turn.id, known.count, turn.at, turn.session, who, turn.role, said, words, seen.states, seen.kinds)
+    new = Statement(turn.id, known.count, turn.at, turn.session, who, turn.role, said, words, states, text.kinds)
     out: list[Derived] = []
-    if reading or seen.changes > MAY_CHANGE:
+    if reading or changes > MAY_CHANGE:
         shared = known.shared(words)
         if reading:
             near = known.near(shared, turn.session, who, bool(reading.acts & CHANGING))
             out = _compared(params, state, known, turn, reading, near)
-        if seen.changes > MAY_CHANGE:
+        if changes > MAY_CHANGE:
             meant = known.meant(shared, new, text.names)
-            _doubt(params, state, turn, seen, new, known.alike(new, meant) if params.alike else meant, out)
+            _doubt(params, state, turn, changes, new, known.alike(new, meant) if params.alike else meant, out)
     state.put(f"slot/{known.enter(new)}", new)
     return out
 
 
 def _doubt(
-    params: ContradictionsParams, state: State, turn: TurnRecorded, seen: Glance, new: Statement,
+    params: ContradictionsParams, state: State, turn: TurnRecorded, changes: int, new: Statement,
     meant: Sequence[Meant], out: list[Derived],
 ) -> None:  # fmt: skip
     """Suspects a turn of taking the place of the statement that it most likely means, unless more is known of it, or it
@@ -134,15 +134,16 @@ def _doubt(
     is_said_again = any(one.rare and {*new.words} <= {*one.statement.words} for one in meant)
     if is_said_again or any(isinstance(event, BeliefConfirmed) for event in out):
         return
-    score_of, weights = (doubt_alike, ALIKE) if params.alike else (doubt, WEIGHTS)
-    scored = [(score_of(doubt_signals(seen.changes, new, one)), one) for one in meant]
+    score_of, weights = (doubt_alike, ALIKE) if params.alike else (doubt, PAIRS)
+    scored = [(score_of(doubt_signals(changes, new, one)), one) for one in meant]
     score, best = max(scored, key=lambda one: one[0], default=(0, None))
     if best is None or (sure := likelihood(score)) < params.suspected:
         return
     told, older = state.get(f"turn/{turn.id}", Told), state.get(f"turn/{best.statement.turn}", Told)
     if (told and (told.older or told.newer or told.doubts)) or (older and (older.retracted or older.newer)):
         return
-    why = [*WEIGHTS.why(seen.signals, "changes"), *weights.why(doubt_signals(seen.changes, new, best), "doubt")]
+    announced = WEIGHTS.why(glance(new.text, turn.role), "changes")
+    why = [*announced, *weights.why(doubt_signals(changes, new, best), "doubt")]
     why.sort(key=lambda one: -one[1])
     _suspect(state, turn, (turn.id, turn.at), (best.statement.turn, best.statement.at), sure, why, out)
 

@@ -5,14 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from streams.core.processor import Derived
+
 
 @dataclass(slots=True)
-class BeliefStated:
+class BeliefStated(Derived):
     """A turn says something of a subject: a belief, which a later statement may take the place of."""
 
-    space: str
-    session: str
-    at: int
     turn: str
     role: str
     subject: str
@@ -31,12 +30,9 @@ class BeliefStated:
 
 
 @dataclass(slots=True)
-class BeliefConfirmed:
+class BeliefConfirmed(Derived):
     """A turn says again what `older` said."""
 
-    space: str
-    session: str
-    at: int
     turn: str
     older: str
     subject: str
@@ -46,11 +42,9 @@ class BeliefConfirmed:
 
 
 @dataclass(slots=True)
-class BeliefContradicted:
+class BeliefContradicted(Derived):
     """What `turn` says takes the place of what `older` said. A link of a chain, to be read in both directions."""
 
-    space: str
-    session: str
     at: int
     """Of what brought it to light, which for a statement that comes in late is older than `turn`."""
     turn: str
@@ -69,13 +63,10 @@ class BeliefContradicted:
 
 
 @dataclass(slots=True)
-class ContradictionSuspected:
+class ContradictionSuspected(Derived):
     """What `turn` says may take the place of what `older` said. It waits for a judgment (`contradiction-judged`):
     a yes makes it a contradiction, a no is told as `belief-restored`."""
 
-    space: str
-    session: str
-    at: int
     turn: str
     older: str
     subject: str
@@ -89,13 +80,10 @@ class ContradictionSuspected:
 
 
 @dataclass(slots=True)
-class BeliefRestored:
+class BeliefRestored(Derived):
     """The link or the suspicion between `turn` and `newer` is gone: one was taken back, judged otherwise, or another
     came between."""
 
-    space: str
-    session: str
-    at: int
     turn: str
     """The older statement."""
     newer: str

@@ -1,56 +1,29 @@
-"""What a glance at a turn tells: whether it states something plainly, changes something, and of which statement.
+"""Which statement a turn changes that, by a glance at its words, may change one (see streams/core/text/statements).
 
-Most changes are announced by the new turn alone ("make that 15", "she is off to Leeds after all"), in more ways than
-anybody lists; so learned weights of its words decide, on every turn, whether it may change anything: a few
-microseconds. Only of one that may, the statements that may be meant are weighed against each other: by what they share
-with it, by how likely they state something that changes, by what stands between. What is likely enough is a doubt.
+Only of such a turn, the statements that may be meant are weighed against each other: by what they share with it, by how
+likely they state something that changes, by what stands between. What is likely enough is a doubt.
 Weights: weights.json, by tests/bench/learn_contradictions.py, which tells what they are worth.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from streams.core.text.learned import Learned
-from streams.core.text.signals import glance
 
 if TYPE_CHECKING:
     from processors.contradictions.index import Meant, Statement
 
-WEIGHTS = Learned.load(__package__, "weights.json")
-"""Of a turn: `changes`, whether it takes an older one's place; `states`, whether its own is taken; `tells`,
-whether it states something plainly, so that its clauses can be compared. Of two: `replaces` where both tell plainly
-(see pairs), `doubt` of any, whether the newer takes the place of the older."""
-CHANGES, STATES, TELLS = map(WEIGHTS.acts.index, ("changes", "states", "tells"))
-doubt = WEIGHTS.only("doubt")
+PAIRS = Learned.load(__package__, "weights.json")
+"""Whether the newer of two turns takes the place of the older: `replaces` where both tell plainly (see pairs), `doubt`
+of any."""
+doubt = PAIRS.only("doubt")
 """The score of a pair of turns for `doubt`."""
 ALIKE = Learned.load(__package__, "alike.json")
 """The same of `doubt` where alike words count: what that tells is one signal more, and other weights go with it."""
 doubt_alike = ALIKE.only("doubt")
 MAY_CHANGE = -200
 """The score of `changes` from which on it is asked what a turn changes: about 90 % of those that do."""
-
-
-class Glance(NamedTuple):
-    """What is seen of a turn at once."""
-
-    signals: Sequence[str]
-    changes: int
-    states: int
-    tells: bool
-
-    @property
-    def kinds(self) -> list[str]:
-        """What its words are of, besides words: numbers, times, days of the week."""
-        return [signal for signal in self.signals if signal[0] in "<#"]
-
-
-def glanced(text: str, role: str) -> Glance:
-    """A glance at a turn."""
-    seen = glance(text, role)
-    scores = WEIGHTS.scores(seen)
-    return Glance(seen, scores[CHANGES], scores[STATES], scores[TELLS] > 0)
 
 
 def _step(value: int, step: int, least: int, most: int) -> int:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from operator import itemgetter
 from typing import NamedTuple
 
-from processors.contradictions.glance import WEIGHTS
+from processors.contradictions.glance import PAIRS
 from processors.contradictions.reading import CHANGING, Clause, Reading, Value
 from processors.contradictions.words import ACTS, BITS, COMMON_WORDS
 from streams.core.text.signals import signals as word_signals
@@ -199,7 +199,7 @@ def _verb(new: Clause, old: Clause) -> str:
     return "about" if new.about & old.about else "other"
 
 
-_replaces = WEIGHTS.only("replaces")
+_replaces = PAIRS.only("replaces")
 
 
 class Judged(NamedTuple):
@@ -211,7 +211,7 @@ class Judged(NamedTuple):
 
     def why(self) -> list[tuple[str, int]]:
         """What the signals weigh, the strongest first."""
-        return WEIGHTS.why(self.signals, "replaces")
+        return PAIRS.why(self.signals, "replaces")
 
 
 def judge(newer: Reading, older: Reading, setting: Setting, words: Sequence[str]) -> Judged | None:

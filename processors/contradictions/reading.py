@@ -30,9 +30,8 @@ from processors.contradictions.words import (
     Word,
     language,
 )
+from streams.core.text.statements import MAX_TEXT
 
-MAX_TEXT = 500
-"""Characters of a turn that are read."""
 MAX_CLAUSES, MAX_WORDS, MAX_WORD = 8, 48, 40
 ASKS, MAYBE, PAST, SAYS = BITS["ask"], BITS["maybe"], BITS["past"], BITS["says"]
 CHANGING = BITS["change"] | BITS["correct"] | BITS["now"]

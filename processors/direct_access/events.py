@@ -5,17 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from streams.core.processor import Derived
+
 KINDS = ("plan", "conclusion", "assumption", "fact")
 """What a session's notes may be."""
 
 
 @dataclass(slots=True)
-class SessionNoted:
+class SessionNoted(Derived):
     """A note of a session, as it stands now. All that is known of it."""
 
-    space: str
-    session: str
-    at: int
     note: str
     kind: Literal["plan", "conclusion", "assumption", "fact"]
     text: str

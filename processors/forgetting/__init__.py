@@ -32,12 +32,9 @@ PAPER = "Engram, after Ebbinghaus 1885"
 
 
 @dataclass(slots=True)
-class RetentionChanged:
+class RetentionChanged(Derived):
     """A memory was shown or marked. All that is known of it; kept as the state of the memory, at `turn/<id>`."""
 
-    space: str
-    session: str
-    at: Moment
     turn: str
     cause: Literal["recalled", "flagged", "pinned", "rewarded"] = "recalled"
     growth: float = 1.0

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from streams.core.processor import Derived
+
 KINDS = ("solution", "failure", "preference", "fact")
 """What an entry may be: how a problem was solved, what did not work, how somebody wants it, what is so."""
 Kind = Literal["solution", "failure", "preference", "fact"]
@@ -12,13 +14,11 @@ Status = Literal["active", "contradicted", "misled", "expired", "collected", "re
 
 
 @dataclass(slots=True)
-class EntryDistilled:
+class EntryDistilled(Derived):
     """An entry of long-term memory, as it stands now. All that is known of it."""
 
-    space: str
     session: str
     """The session that it was distilled from."""
-    at: int
     entry: str
     kind: Kind
     text: str
@@ -42,12 +42,9 @@ class EntryDistilled:
 
 
 @dataclass(slots=True)
-class EntriesLoaded:
+class EntriesLoaded(Derived):
     """What a session was given of earlier ones. The whole of it: only the last such event of a session counts."""
 
-    space: str
-    session: str
-    at: int
     turn: str
     """The turn that called for the newest of them; "" where the session inherited them."""
     entries: list[str]

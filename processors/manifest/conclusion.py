@@ -225,7 +225,7 @@ def _let_go(ground: Ground) -> None:
 
 def _look_again(params: ConclusionParams, ground: Ground, turn: TurnRecorded, text: Text, cut: bool) -> list[Derived]:
     """What the answer to a possible end, or its user's next turn, says of it."""
-    if not turn.content:
+    if not text.tokens:
         return []
     first, segment, said, conclusion = ground.ending
     end = Ending(first, segment, said, conclusion, ground.seen[1:], bool(ground.seen[0]))
@@ -233,7 +233,7 @@ def _look_again(params: ConclusionParams, ground: Ground, turn: TurnRecorded, te
         end.seen += [0] * (ending.ANSWERED - len(end.seen)) + ending.gone_on(text, cut)
         _let_go(ground)
     elif len(end.seen) < ending.ANSWERED:
-        end.seen += ending.answered(turn)
+        end.seen += ending.answered(turn, text)
         _hold(ground, end)
     else:
         return []
@@ -335,7 +335,7 @@ def _user(params: ConclusionParams, ground: Ground, turn: TurnRecorded, text: Te
     speaker = "user:" + turn.agent[:60]
     if speaker not in ground.speakers and len(ground.speakers) < MAX_SPEAKERS:
         ground.speakers.append(speaker)
-    if not turn.content:
+    if not text.tokens:
         return []
     ground.last_turn = turn.id
     events: list[Derived] = []

@@ -13,7 +13,6 @@ from dataclasses import dataclass, field
 
 from streams.core.events import TurnRecorded
 from streams.core.text import Text
-from streams.core.text.acts import accepting
 
 WEIGHTS: dict[str, int] = {
     "bias": 40, "ends": 131, "opens": -3, "stays": -17, "asks": -107, "after a tool": 108, "after a question": -46,
@@ -54,9 +53,9 @@ def first(turn: TurnRecorded, text: Text, tooled: bool, pending: bool) -> list[i
     ]  # fmt: skip
 
 
-def answered(turn: TurnRecorded) -> list[int]:
+def answered(turn: TurnRecorded, text: Text) -> list[int]:
     """What is seen in the answer to it."""
-    return [100, accepting(turn.content), 100 * turn.content.rstrip().endswith("?")]
+    return [100, text.accepts, 100 * turn.content.rstrip().endswith("?")]
 
 
 def gone_on(text: Text, cut: bool) -> list[int]:

@@ -5,14 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from streams.core.processor import Derived
+
 
 @dataclass(slots=True)
-class SegmentOpened:
+class SegmentOpened(Derived):
     """A new segment begins with this turn."""
 
-    space: str
-    session: str
-    at: int
     segment: str
     turn: str
     score: float
@@ -23,12 +22,9 @@ class SegmentOpened:
 
 
 @dataclass(slots=True)
-class TurnFiled:
+class TurnFiled(Derived):
     """A turn belongs to a segment. One for each turn."""
 
-    space: str
-    session: str
-    at: int
     turn: str
     segment: str
     repeated: int = 0
@@ -39,24 +35,18 @@ class TurnFiled:
 
 
 @dataclass(slots=True)
-class TurnRefiled:
+class TurnRefiled(Derived):
     """A revision: a recent turn belongs to another segment than first thought."""
 
-    space: str
-    session: str
-    at: int
     turn: str
     segment: str
     type: Literal["turn-refiled.v1"] = "turn-refiled.v1"
 
 
 @dataclass(slots=True)
-class SegmentSummarized:
+class SegmentSummarized(Derived):
     """What a segment is about so far. Written again as it grows, and last when it closes."""
 
-    space: str
-    session: str
-    at: int
     segment: str
     first_turn: str
     last_turn: str
@@ -77,12 +67,9 @@ class SegmentSummarized:
 
 
 @dataclass(slots=True)
-class ConclusionDetected:
+class ConclusionDetected(Derived):
     """The words of a turn conclude something; whether the segment closes by it is told by the events that follow."""
 
-    space: str
-    session: str
-    at: int
     turn: str
     segment: str
     pattern: str
@@ -94,12 +81,9 @@ class ConclusionDetected:
 
 
 @dataclass(slots=True)
-class SegmentConcluded:
+class SegmentConcluded(Derived):
     """A segment's question is answered, its work done. Said again where a later turn concludes it again."""
 
-    space: str
-    session: str
-    at: int
     segment: str
     turn: str
     pattern: str
@@ -109,12 +93,9 @@ class SegmentConcluded:
 
 
 @dataclass(slots=True)
-class ConclusionOffered:
+class ConclusionOffered(Derived):
     """Not sure enough to conclude by itself: an agent accepts (effort-closed, this turn) or declines it."""
 
-    space: str
-    session: str
-    at: int
     turn: str
     segment: str
     pattern: str
@@ -124,12 +105,9 @@ class ConclusionOffered:
 
 
 @dataclass(slots=True)
-class OfferSettled:
+class OfferSettled(Derived):
     """An offer was accepted, declined, or overtaken by a later offer or by a conclusion that came by itself."""
 
-    space: str
-    session: str
-    at: int
     turn: str
     """The turn of the offer."""
     segment: str
@@ -138,12 +116,9 @@ class OfferSettled:
 
 
 @dataclass(slots=True)
-class ArtifactMade:
+class ArtifactMade(Derived):
     """What a conclusion leaves behind."""
 
-    space: str
-    session: str
-    at: int
     artifact: str
     kind: str
     """answer, decision, fix, negative-result, finding or deliverable."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from streams.core.processor import Moment
+from streams.core.processor import Derived
 
 Kind = Literal["conclusion", "fact", "preference", "claim"]
 Status = Literal["current", "open", "history", "merged", "pruned", "retracted"]
@@ -13,13 +13,11 @@ Relation = Literal["support", "derivation", "generalization", "contradiction"]
 
 
 @dataclass(slots=True)
-class KnowledgeNoted:
+class KnowledgeNoted(Derived):
     """A node of the network, as it stands now. All that is known of it, its edges apart."""
 
-    space: str
     session: str
     """Where it was first said."""
-    at: Moment
     node: str
     turn: str
     """The turn that first said it."""
@@ -55,12 +53,9 @@ class KnowledgeNoted:
 
 
 @dataclass(slots=True)
-class KnowledgeLinked:
+class KnowledgeLinked(Derived):
     """An edge of the network, as it stands now. `source` speaks for `target`, or contradicts it."""
 
-    space: str
-    session: str
-    at: Moment
     source: str
     """The reason, the premise, the special case, or the newer of two that contradict each other."""
     target: str
@@ -78,12 +73,9 @@ class KnowledgeLinked:
 
 
 @dataclass(slots=True)
-class QuestionRaised:
+class QuestionRaised(Derived):
     """Two nodes contradict each other and neither outweighs the other: a question for one person, raised once."""
 
-    space: str
-    session: str
-    at: Moment
     turn: str
     """The turn of the person after which it is asked."""
     person: str
@@ -97,12 +89,9 @@ class QuestionRaised:
 
 
 @dataclass(slots=True)
-class KnowledgeCalled:
+class KnowledgeCalled(Derived):
     """What of other sessions' knowledge a user's turn speaks of. Only the last such event of a session counts."""
 
-    space: str
-    session: str
-    at: Moment
     turn: str
     nodes: list[str]
     """Those that fit best first."""
@@ -110,12 +99,9 @@ class KnowledgeCalled:
 
 
 @dataclass(slots=True)
-class NetworkSlept:
+class NetworkSlept(Derived):
     """The pass of a consolidation over the whole network came to its end."""
 
-    space: str
-    session: str
-    at: Moment
     run: int
     """Counts the passes of the space."""
     looked: int

@@ -169,14 +169,14 @@ class Index:
         if node.attribute:
             _remove(self.about, (node.subject, node.attribute), number)
 
-    def like(self, stems: Sequence[str], most: int = CANDIDATES) -> list[tuple[int, float]]:
+    def like(self, stems: Sequence[str]) -> list[tuple[int, float]]:
         """The nodes that share most with some stems, and the weight of what each shares; of each stem the newest."""
         shared: dict[int, float] = {}
         for stem in stems:
             says = weight(stem)
             for number in self.holding.get(stem, ())[-POSTED:]:
                 shared[number] = shared.get(number, 0.0) + says
-        return sorted(shared.items(), key=lambda found: (-found[1], -found[0]))[:most]
+        return sorted(shared.items(), key=lambda found: (-found[1], -found[0]))[:CANDIDATES]
 
 
 def _insert(numbers: list[int], number: int) -> None:

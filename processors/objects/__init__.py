@@ -181,11 +181,11 @@ class _Reading:
         """An object goes by these names, too."""
         found = self.object(id)
         for alias in aliases:
-            meant = self.names.setdefault(alias, [])
+            meant = self.names.get(alias, [])
             if alias not in found.aliases and len(found.aliases) < MOST_NAMES and len(meant) < MEANT:
                 found.aliases.append(alias)
-                meant.append(id)
-                meant.sort()
+            if alias in found.aliases and id not in meant:
+                self.names[alias] = sorted([*meant, id])
         if len(name) > len(found.name) and " " in name and " " not in found.name:
             found.name = name
         return id
@@ -448,7 +448,7 @@ def _restored(params: ObjectsParams, state: State, belief: BeliefRestored, raw: 
 
 PROCESSOR = Processor(
     name="objects",
-    version=4,
+    version=5,
     reads=(RAW, "ttl_escalations", "contradictions", "tasks"),
     params=ObjectsParams,
     takes=(

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from streams.core.processor import Derived
+
 Kind = Literal["person", "entity", "knowledge"]
 Says = Literal["manner", "preference", "role", "goal", "deadline", "pattern", "belief", "rule", "fact"]
 SAYS: tuple[Says, ...] = ("manner", "preference", "role", "goal", "deadline", "pattern", "belief", "rule", "fact")
@@ -12,12 +14,9 @@ SAYS: tuple[Says, ...] = ("manner", "preference", "role", "goal", "deadline", "p
 
 
 @dataclass(slots=True)
-class ObjectMentioned:
+class ObjectMentioned(Derived):
     """Something is named, or speaks. All that is known of it but its statements."""
 
-    space: str
-    session: str
-    at: int
     object: str
     name: str
     kind: Kind
@@ -37,12 +36,9 @@ class ObjectMentioned:
 
 
 @dataclass(slots=True)
-class ObjectStated:
+class ObjectStated(Derived):
     """A statement about an object, as it stands now. All that is known of it."""
 
-    space: str
-    session: str
-    at: int
     statement: str
     object: str
     name: str

@@ -5,14 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from streams.core.processor import Derived
+
 
 @dataclass(slots=True)
-class EffortOpened:
+class EffortOpened(Derived):
     """New work begins with this turn."""
 
-    space: str
-    session: str
-    at: int
     effort: str
     turn: str
     name: str
@@ -25,12 +24,9 @@ class EffortOpened:
 
 
 @dataclass(slots=True)
-class TurnThreaded:
+class TurnThreaded(Derived):
     """A turn belongs to an effort, or to none (small talk). One for each turn."""
 
-    space: str
-    session: str
-    at: int
     turn: str
     effort: str
     """"" for small talk."""
@@ -48,24 +44,18 @@ class TurnThreaded:
 
 
 @dataclass(slots=True)
-class TurnRethreaded:
+class TurnRethreaded(Derived):
     """A revision: a recent turn belongs to another effort than first thought."""
 
-    space: str
-    session: str
-    at: int
     turn: str
     effort: str
     type: Literal["turn-rethreaded.v1"] = "turn-rethreaded.v1"
 
 
 @dataclass(slots=True)
-class EffortProgressed:
+class EffortProgressed(Derived):
     """What an effort is about so far. Written as its segments are summarized."""
 
-    space: str
-    session: str
-    at: int
     effort: str
     topic: str
     summary: str
@@ -78,12 +68,9 @@ class EffortProgressed:
 
 
 @dataclass(slots=True)
-class EffortConcluded:
+class EffortConcluded(Derived):
     """An effort is done."""
 
-    space: str
-    session: str
-    at: int
     effort: str
     turn: str
     pattern: str
@@ -93,12 +80,9 @@ class EffortConcluded:
 
 
 @dataclass(slots=True)
-class EffortResumed:
+class EffortResumed(Derived):
     """A concluded effort is open again, because new work on it came or an agent said so."""
 
-    space: str
-    session: str
-    at: int
     effort: str
     turn: str
     reason: str
@@ -107,36 +91,27 @@ class EffortResumed:
 
 
 @dataclass(slots=True)
-class EffortRated:
+class EffortRated(Derived):
     """The importance of an effort changed."""
 
-    space: str
-    session: str
-    at: int
     effort: str
     importance: Literal["normal", "high"]
     type: Literal["effort-rated.v1"] = "effort-rated.v1"
 
 
 @dataclass(slots=True)
-class TurnUnthreaded:
+class TurnUnthreaded(Derived):
     """A retracted turn counts for its effort no longer."""
 
-    space: str
-    session: str
-    at: int
     turn: str
     effort: str
     type: Literal["turn-unthreaded.v1"] = "turn-unthreaded.v1"
 
 
 @dataclass(slots=True)
-class ReferenceMissed:
+class ReferenceMissed(Derived):
     """An outside fact refers to a turn or a name that no effort is known for; it changes nothing."""
 
-    space: str
-    session: str
-    at: int
     fact: str
     """Type of the fact."""
     name: str

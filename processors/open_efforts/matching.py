@@ -32,10 +32,9 @@ def slots_of(mask: int) -> tuple[int, ...]:
 
 
 def alike(
-    index: Active, terms: list[str], names: list[str], name_weight: float, common: int, least: float, beside: int = 0
+    index: Active, terms: list[str], names: list[str], name_weight: float, common: int, least: float
 ) -> tuple[dict[str, float], float]:
-    """Similarity of the active efforts that share something with the turn, from `least` to 1, without those in the mask
-    `beside`; and the sum of all w."""
+    """Similarity of the active efforts that share something with the turn, from `least` to 1; and the sum of all w."""
     n = len(index.slots)
     if not n:
         return {}, 0.0
@@ -52,7 +51,7 @@ def alike(
             if df <= common:
                 weight = factor * (LOGS[n + df] - LOGS[df])
                 total += weight
-                for slot in slots_of(mask & ~beside):
+                for slot in slots_of(mask):
                     found[slot] = found.get(slot, 0.0) + weight
     bound = least * total
     ids = index.ids

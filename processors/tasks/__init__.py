@@ -226,10 +226,10 @@ class _Desk:
         if id in slots and best and (first := self.task(best[0][1].task)) and first.priority > self.params.free:
             self.enter(best[0][1].task, first, "")
 
-    def unblock(self, id: str, task: Task, change: str = "unblocked") -> None:
+    def unblock(self, id: str, task: Task) -> None:
         """What a task waited for is there."""
         task.status, task.reason, task.waits = "executing", "", []
-        self.tell(id, task, change)
+        self.tell(id, task, "unblocked")
 
     def reopen(self, id: str, task: Task) -> None:
         """A task that ended goes on."""

@@ -5,19 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from streams.core.processor import Moment
+from streams.core.processor import Derived, Moment
 
 Status = Literal["planning", "executing", "blocked", "awaiting_input", "complete", "dropped"]
 Place = Literal["active", "note", "deferred", "ended"]
 
 
 @dataclass(slots=True)
-class TaskChanged:
+class TaskChanged(Derived):
     """A task, as it stands now. All that is known of it: the rows of a task are its history."""
 
-    space: str
-    session: str
-    at: int
     task: str
     change: str
     """What happened: admitted, resumed, noted, deferred, demoted, blocked, unblocked, asked, answered, moved, told,
@@ -48,12 +45,9 @@ class TaskChanged:
 
 
 @dataclass(slots=True)
-class TaskTurnedTo:
+class TaskTurnedTo(Derived):
     """The talk of a session comes to another task."""
 
-    space: str
-    session: str
-    at: int
     task: str
     turn: str
     type: Literal["task-turned-to.v1"] = "task-turned-to.v1"

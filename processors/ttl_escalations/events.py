@@ -5,16 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from streams.core.processor import Moment
+from streams.core.processor import Derived, Moment
 
 
 @dataclass(slots=True)
-class NoteOpened:
+class NoteOpened(Derived):
     """A note waits, taken by an agent or inferred from a turn."""
 
-    space: str
-    session: str
-    at: int
     note: str
     content: str
     deadline: Moment
@@ -29,12 +26,9 @@ class NoteOpened:
 
 
 @dataclass(slots=True)
-class NoteSurfaced:
+class NoteSurfaced(Derived):
     """A note is shown in a session because the talk came to it, or because it is pressing."""
 
-    space: str
-    session: str
-    at: int
     note: str
     turn: str
     priority: float
@@ -45,35 +39,26 @@ class NoteSurfaced:
 
 
 @dataclass(slots=True)
-class NoteEscalated:
+class NoteEscalated(Derived):
     """A note's time ran out and it matters: the user is asked. Dated at the deadline."""
 
-    space: str
-    session: str
-    at: int
     note: str
     question: str
     type: Literal["note-escalated.v1"] = "note-escalated.v1"
 
 
 @dataclass(slots=True)
-class NoteArchived:
+class NoteArchived(Derived):
     """A note's time ran out and it matters little. Dated at the deadline."""
 
-    space: str
-    session: str
-    at: int
     note: str
     type: Literal["note-archived.v1"] = "note-archived.v1"
 
 
 @dataclass(slots=True)
-class NoteClosed:
+class NoteClosed(Derived):
     """A note was settled before or after its time ran out."""
 
-    space: str
-    session: str
-    at: int
     note: str
     resolution: str
     """As settled; "retracted" where the turn it was inferred from was retracted."""

@@ -5,16 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from streams.core.processor import Derived
+
 Change = Literal["entered", "left", "expanded", "condensed", "concluded", "recalled", "dropped"]
 
 
 @dataclass(slots=True)
-class ContextChanged:
+class ContextChanged(Derived):
     """An effort entered a session's context, left it, or is shown in another way."""
 
-    space: str
-    session: str
-    at: int
     turn: str
     effort: str
     change: Change
@@ -31,7 +30,7 @@ class ContextChanged:
 
 
 @dataclass(slots=True)
-class ContextScored:
+class ContextScored(Derived):
     """The context of a session from here on. Lists of the same length, most relevant first.
 
     It is scored anew by a turn that brings something else, by a user turn every 8 turns, and where a conclusion,
@@ -39,9 +38,6 @@ class ContextScored:
     still, and none is written (and so a model's prompt cache holds).
     """
 
-    space: str
-    session: str
-    at: int
     turn: str
     efforts: list[str]
     """The open ones, then recalled and concluded ones whose summaries are kept."""

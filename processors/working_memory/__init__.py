@@ -21,7 +21,7 @@ from typing import Literal
 
 from streams.core.events import SECOND, MemoryRecalled, SessionEnded, TurnRetracted
 from streams.core.params import Params, param
-from streams.core.processor import Derived, Moment, Processor, Raw, State, on
+from streams.core.processor import Derived, Processor, Raw, State, on
 from streams.core.read_model import Keep, read_model
 
 MAX_CUES = 3
@@ -33,12 +33,9 @@ MAX_HOLDERS = 8
 
 
 @dataclass(slots=True)
-class WorkingMemoryChanged:
+class WorkingMemoryChanged(Derived):
     """What a session has at hand changed. The whole of it: only the last such event of a session counts."""
 
-    space: str
-    session: str
-    at: Moment
     items: list[str]
     """The turns, the one shown last and best first. Empty when the session ended or nothing is left."""
     shown: list[int]

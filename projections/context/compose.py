@@ -218,7 +218,7 @@ class _Packing:
     def _take(self, choice: Choice, why: str) -> None:
         """Takes a piece, and what it stands below, where they fit."""
         piece, composed = choice.piece, self.composed
-        if {piece.turn, piece.says} & self._turns.keys() or (piece.id and piece.id in self._ids):
+        if piece.turn in self._turns or piece.says in self._turns or (piece.id and piece.id in self._ids):
             choice.why = "shown already"
             return
         group = [choice]

@@ -1,4 +1,4 @@
-"""What a context is composed from: a memory as of a position, by its index; turns' words by one query of its tables."""
+"""What a context is composed from: a memory as of a position, by its index."""
 
 from __future__ import annotations
 
@@ -25,6 +25,8 @@ class MemorySource:
         self.seen: Seen = sight.recall.index.space(ask.space, until)
         self._told: dict[str, Spoken | None] = {}
         """Turns asked for by their ids: several sections ask for the same ones."""
+        self._spoken: dict[int, Spoken] = {}
+        """Turns by their places in the index."""
 
     def reader(self, section: Section) -> MemoryReader:
         """What a section reads."""
@@ -32,21 +34,26 @@ class MemorySource:
 
     def words(self, positions: Sequence[int]) -> dict[int, Turn]:
         """The turns at some offsets, by offset."""
-        return self.sight.recall.turns.read(self.sight.connection, self.ask.space, positions)
+        return self.sight.recall.said(self.ask.space, positions)
 
-    def turn(self, id: str) -> Spoken | None:
-        """The turn with an id, its words apart; None where it is not in the memory any more."""
-        if id not in self._told:
-            turn = self.seen.turn(id)
-            there = turn >= 0 and self.seen.documents.ended.item(turn) > self.seen.until
-            self._told[id] = self.spoken(turn) if there else None
-        return self._told[id]
+    def turns(self, ids: Iterable[str]) -> dict[str, Spoken]:
+        """Turns by id, their words apart; without those that are not shown any more."""
+        told, seen, ended = self._told, self.seen, self.seen.documents.ended
+        ids = list(ids)
+        new = [id for id in ids if id not in told]
+        for id, place in zip(new, seen.turns_of(new), strict=True):
+            told[id] = self.spoken(place) if place >= 0 and ended.item(place) > seen.until else None
+        return {id: turn for id in ids if (turn := told[id]) is not None}
 
     def spoken(self, turn: int) -> Spoken:
         """A turn of the index, its words apart."""
-        seen, documents = self.seen, self.seen.documents
-        role = role_of(documents.flags.item(turn))
-        return Spoken(seen.id(turn), seen.position(turn), documents.at.item(turn), role)
+        found = self._spoken.get(turn)
+        if found is None:
+            seen, documents = self.seen, self.seen.documents
+            role = role_of(documents.flags.item(turn))
+            found = Spoken(seen.id(turn), seen.position(turn), documents.at.item(turn), role)
+            self._spoken[turn] = found
+        return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +74,7 @@ class MemoryReader:
         return of.sight.recall.index.members(of.ask.space, group, part, most, of.until)
 
     def turns(self, ids: Iterable[str]) -> dict[str, Spoken]:
-        return {id: turn for id in ids if (turn := self.source.turn(id)) is not None}
+        return self.source.turns(ids)
 
     def session(self) -> Iterator[Spoken]:
         return map(self.source.spoken, self.source.seen.said(self.source.ask.session))

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
-from projections.context.turns import Turns
+from projections.context.turns import Turn, Turns
 from projections.recall.analysis import VERSION, analyse, ask
 from projections.recall.dynamics import Dynamics, Moment, flags_of
 from projections.recall.file import LATEST, path_of
@@ -89,6 +89,10 @@ class Recall:
         groups = [group for p in mine for group in p.read_model.groups]
         index = Index.open(path_of(memory), connection, kinds, kept, groups, read_row, READ_WITH)
         return cls(index, readings, mine, params)
+
+    def said(self, space: str, positions: Sequence[int]) -> dict[int, Turn]:
+        """The turns of a space at some offsets, by offset."""
+        return self.turns.read(self.index, space, positions)
 
     def found(self, asked: Question, until: int | None) -> tuple[Moment, list[Hit]]:
         """The hits in order, and the moment they were found at."""
@@ -181,12 +185,13 @@ def recalled(sight: Sight, **question: Any) -> Answer:
     until = sight.until(asked.space)
     moment, hits = sight.recall.found(asked, until)
     rows = [sight.recall.row(moment.space, hit) for hit in hits]
-    places = [
-        (row["kind"], row["id"], moment.space.position(hit.document)) for row, hit in zip(rows, hits, strict=True)
-    ]
-    said = sight.recall.index.kinds.texts(sight.connection, asked.space, places, LATEST if until is None else until)
+    said = sight.recall.said(asked.space, [moment.space.position(hit.document) for hit in hits])
+    words = {("turn", turn.id): turn.content for turn in said.values()}
+    others = [(row["kind"], row["id"]) for row in rows if row["kind"] != "turn"]
+    kinds = sight.recall.index.kinds
+    words |= kinds.texts(sight.connection, asked.space, others, LATEST if until is None else until)
     for row in rows:
-        row["text"] = said.get((row["kind"], row["id"]), "")
+        row["text"] = words.get((row["kind"], row["id"]), "")
         if asked.history:
             older = sight.recall.dynamics.replaced(asked.space, row["turn_id"], until)
             row["history"] = [{"turn_id": belief.older, "value": belief.older_value} for belief in older]

@@ -128,7 +128,7 @@ class _Adding:
 
     def _find(self, kind: int, id: str) -> int:
         found = self.new.get((kind, id))
-        return self.held.find(kind, id) if found is None else found
+        return self.held.find(kind, id)[0] if found is None else found
 
     def _end(self, document: int, position: int) -> None:
         if not self._has_ended(document):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 from zlib import crc32
 
@@ -176,14 +176,15 @@ class Names:
         if self._count - len(self._order) > max(LATE, len(self._order) // 8):
             self._sort(hashes)
 
-    def candidates(self, hash_: int) -> list[int]:
-        """Documents with that hash, newest first."""
-        late = self._late.get(hash_, [])[::-1]
-        start = stop = int(self._sorted.searchsorted(np.uint32(hash_)))
-        while stop < len(self._sorted) and self._sorted.item(stop) == hash_:
-            stop += 1
-        old: list[int] = self._order[start:stop][::-1].tolist()
-        return late + old
+    def candidates(self, hashes: Sequence[int]) -> Iterator[list[int]]:
+        """The documents with each of some hashes, the newest first."""
+        places = self._sorted.searchsorted(np.array(hashes, np.uint32)).tolist()
+        for hash_, place in zip(hashes, places, strict=True):
+            found = []
+            while place < len(self._sorted) and self._sorted.item(place) == hash_:
+                found.append(self._order.item(place))
+                place += 1
+            yield [*found, *self._late.get(hash_, ())][::-1]
 
     def memory(self) -> int:
         """Bytes."""

@@ -8,11 +8,9 @@ from typing import Any
 
 from projections.recall.answers import Recall, Sight
 from projections.recall.dynamics import Moment
-from projections.recall.file import LATEST
 from projections.recall.liveliness import is_forgotten, liveliness, measures
 from projections.recall.question import moment_of
 from projections.show import show
-from projections.store import Connection
 from streams.core.errors import UsageError
 from streams.core.events import iso
 from streams.core.processor import r6
@@ -88,26 +86,26 @@ def explain(sight: Sight, id: str, space: str | None = None, at: str | int | Non
         "accesses": [
             {"at": iso(when), "what": what, "cue": cue, "session": where} for when, _, what, cue, where in accesses
         ],
-        "links": _links(recall, connection, moment, turn),
-        "beliefs": _beliefs(recall, connection, moment, turn),
+        "links": _links(recall, moment, turn),
+        "beliefs": _beliefs(recall, moment, turn),
         "curve": _curve(recall, moment, turn, [(when, position) for when, position, *_ in accesses]),
     }
 
 
-def _links(recall: Recall, connection: Connection, moment: Moment, turn: str) -> list[Answer]:
+def _links(recall: Recall, moment: Moment, turn: str) -> list[Answer]:
     links = recall.dynamics.links(moment.name, [turn], moment.until, moment.now)
     others = {(first if second == turn else second): strength for (first, second), strength in links.items()}
-    said = _words(recall, connection, moment, list(others))
+    said = _words(recall, moment, list(others))
     rows = [{"turn_id": other, "strength": r6(value), "text": said[other]} for other, value in others.items()]
     return sorted(rows, key=lambda row: (-row["strength"], row["turn_id"]))
 
 
-def _beliefs(recall: Recall, connection: Connection, moment: Moment, turn: str) -> list[Answer]:
+def _beliefs(recall: Recall, moment: Moment, turn: str) -> list[Answer]:
     rows: list[Answer] = []
     dynamics = recall.dynamics
     newest = dynamics.replaced_by(moment.name, turn, moment.until)
     if newest != turn:
-        said = _words(recall, connection, moment, [newest])
+        said = _words(recall, moment, [newest])
         rows.append({"relation": "replaced by", "turn_id": newest, "value": said[newest]})
     for belief in dynamics.replaced(moment.name, turn, moment.until):
         about = {"rule": belief.rule, "confidence": belief.confidence}
@@ -115,11 +113,11 @@ def _beliefs(recall: Recall, connection: Connection, moment: Moment, turn: str) 
     return rows
 
 
-def _words(recall: Recall, connection: Connection, moment: Moment, turns: Sequence[str]) -> dict[str, str]:
+def _words(recall: Recall, moment: Moment, turns: Sequence[str]) -> dict[str, str]:
     space = moment.space
-    places = [("turn", turn, space.position(document)) for turn in turns if (document := space.turn(turn)) >= 0]
-    said = recall.index.kinds.texts(connection, moment.name, places, LATEST if moment.until is None else moment.until)
-    return {turn: said.get(("turn", turn), "") for turn in turns}
+    places = [space.position(document) for turn in turns if (document := space.turn(turn)) >= 0]
+    said = {turn.id: turn.content for turn in recall.said(moment.name, places).values()}
+    return {turn: said.get(turn, "") for turn in turns}
 
 
 def _curve(recall: Recall, moment: Moment, turn: str, accesses: Sequence[tuple[int, int]]) -> list[Answer]:

@@ -2,6 +2,7 @@
 
     blocks    documents of a space from `first` on: columns, ids, and the sessions and speakers that begin with them.
               While they are few (the tail of the space) also `words`: the terms of these documents, inverted
+    turns     what they said
     endings   documents that are not shown any more, and from which position on
     postings  once a tail is full: where a term occurs, a block per tail, appended and never changed
     records   that mechanisms keep by key, each version from which position on, and until which the next one came
@@ -44,6 +45,7 @@ CREATE TABLE marks (partition INTEGER PRIMARY KEY, position INTEGER, hash BLOB, 
 CREATE TABLE spaces (number INTEGER PRIMARY KEY, name TEXT UNIQUE, documents INTEGER, flushed INTEGER, endings INTEGER,
     sum INTEGER);
 CREATE TABLE blocks (space INTEGER, first INTEGER, count INTEGER, data BLOB, words BLOB, PRIMARY KEY (space, first));
+CREATE TABLE turns (space INTEGER, position INTEGER, data BLOB, PRIMARY KEY (space, position)) WITHOUT ROWID;
 CREATE TABLE endings (space INTEGER, document INTEGER, position INTEGER, sum INTEGER, PRIMARY KEY (space, document))
     WITHOUT ROWID;
 CREATE TABLE postings (space INTEGER, term TEXT, first INTEGER, data BLOB, PRIMARY KEY (space, term, first))

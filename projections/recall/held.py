@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 from bisect import bisect_left
 from collections import OrderedDict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -302,16 +302,18 @@ class Held:
 
     # -- asking ------------------------------------------------------------------------------------------------------
 
-    def find(self, kind: int, id: str) -> int:
-        """The newest document of a kind with an id; -1 for none."""
+    def find(self, kind: int, *ids: str) -> list[int]:
+        """The newest document of a kind with each of some ids; -1 for none."""
         if self._names is None:
             self._names = Names(self.columns["name"])
         elif self.columns.count:
             self._names.add(self.columns["name"])
-        for document in self._names.candidates(named(kind, id)):
-            if self.columns["kind"][document] == kind and self.id(document) == id:
-                return document
-        return -1
+        kinds, name = self.columns["kind"], self.id
+        candidates = self._names.candidates([named(kind, id) for id in ids])
+        return [
+            next((document for document in some if kinds.item(document) == kind and name(document) == id), -1)
+            for id, some in zip(ids, candidates, strict=True)
+        ]
 
     def id(self, document: int) -> str:
         """The id of a document: of the turn, segment, artifact or note."""
@@ -382,6 +384,7 @@ class Seen:
     average: float
     session_lengths: Floats
     newest: int
+    positions: NDArray[np.int64]
 
     @classmethod
     def at(cls, held: Held, connection: sqlite3.Connection, until: int | None) -> Seen:
@@ -399,6 +402,7 @@ class Seen:
             known.length / known.turns if known.turns else 1.0,
             known.lengths,
             known.newest,
+            held.columns["position"],
         )  # fmt: skip
 
     def called(self, word: str) -> list[int]:
@@ -436,7 +440,7 @@ class Seen:
 
     def position(self, document: int) -> int:
         """The offset in the log at which it was told."""
-        position: int = self.held.columns["position"].item(document)
+        position: int = self.positions.item(document)
         return position
 
     def turns(self, document: int) -> list[str]:
@@ -459,8 +463,11 @@ class Seen:
 
     def turn(self, id: str) -> int:
         """The document of a turn; -1 where it is not seen."""
-        document = self.held.find(TURN, id)
-        return document if document < self.seen else -1
+        return self.turns_of([id])[0]
+
+    def turns_of(self, ids: Sequence[str]) -> list[int]:
+        """The documents of some turns; -1 for one that is not seen."""
+        return [document if document < self.seen else -1 for document in self.held.find(TURN, *ids)]
 
     def session(self, name: str) -> int:
         """The number of a session; -1 where it is not seen."""

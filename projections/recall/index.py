@@ -4,6 +4,7 @@
     space = index.space("acme", until)                        what ranking reads: columns, statistics, postings
     index.records("acme", "activation", turns, until)         the last record that a mechanism kept of each turn
     index.members("acme", "efforts", effort, until)           what belongs to a part of a group: turns to an effort
+    index.turns("acme", offsets)                              what turns said
 
 It is a cache, derived from the tables of the memory up to its mark, and from nothing else: so live, a replay and a
 projector on Kafka fill it in the same way, and whoever deletes it gets it back. Whoever writes the memory catches the
@@ -34,7 +35,7 @@ from typing import Any
 import orjson
 
 from projections.garbage import rare_collections
-from projections.recall import file
+from projections.recall import file, said
 from projections.recall.catch_up import Analyse, Page, write
 from projections.recall.held import Held, Seen
 from projections.recall.kinds import Kinds, Place, Row
@@ -46,7 +47,7 @@ from streams.core.progress import Progress, no_progress
 from streams.core.read_model import Group
 from streams.core.section import Members
 
-FORMAT = 4
+FORMAT = 5
 """Of the index file; one of another format is made again."""
 PAGE = 32_768
 """Offsets of the log taken in one transaction: fewer cost more commits and blocks, more cost memory."""
@@ -272,6 +273,7 @@ class Index:
             for page in news:
                 self._add(self.kinds.folded(page))
                 self._records.take_folded(self.database, page)
+                said.take_folded(self.database, page)
                 for partition, end in page.marks.items():
                     self._mark(partition, end, page.hashes.get(partition, b""))
         self._evict()
@@ -345,10 +347,11 @@ class Index:
         with file.transaction(self.database):
             self._add(rows)
             self._records.take(self.database, connection, tables, place)
+            weight = said.take(self.database, connection, place) if said.TABLE in tables else 0
             end, hash_ = self._known.get(partition, (stop - 1, b""))
             self._mark(partition, stop - 1, hash_ if end == stop - 1 else b"")
         self._evict()
-        return sum(len(row[8]) for row in rows)
+        return weight
 
     def _add(self, rows: Sequence[Row]) -> None:
         """Adds documents, within the caller's transaction."""
@@ -411,6 +414,11 @@ class Index:
         with self.telling():
             position, at = self._records.clock(self.database, space, until)
         return max(position, seen.last_turn()), max(at, seen.newest)
+
+    def turns(self, space: str, positions: Sequence[int]) -> dict[int, list[Any]]:
+        """What the turns at some offsets said, by offset: see `said.read`."""
+        with self.telling():
+            return said.read(self.database, space, positions)
 
     def members(self, space: str, group: str, part: str, most: int, until: int | None = None) -> Members:
         """What belongs to a part of a group, at most so many of the newest, as of an offset."""

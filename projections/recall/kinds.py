@@ -41,11 +41,6 @@ _RAW: dict[str, str] = {
     "turn_retracted": f"space, position, {RETRACTED}, 0, turn, session, '', 0, '', NULL::VARCHAR[], ''",
 }
 """By table of outside events: what it tells of documents."""
-_WORDS_OF_TURNS = (
-    # Why positions, too: they lead to few blocks of a long table, ids to all.
-    "SELECT id, content FROM turn_recorded WHERE position IN (SELECT unnest($positions)) "
-    "AND space = $space AND id IN (SELECT unnest($ids))"
-)
 
 
 class Kinds:
@@ -100,23 +95,17 @@ class Kinds:
         return _in_order(rows)
 
     def texts(
-        self, connection: Connection, space: str, found: Sequence[tuple[str, str, int]], until: int
+        self, connection: Connection, space: str, found: Sequence[tuple[str, str]], until: int
     ) -> dict[tuple[str, str], str]:
-        """The words of documents (kind, id, offset in the log) of a space as of an offset, by kind and id."""
+        """The words of documents (kind, id) that are no turns, of a space as of an offset, by kind and id."""
         texts: dict[tuple[str, str], str] = {}
         for kind in dict.fromkeys(map(itemgetter(0), found)):
-            given: dict[str, Any] = {"space": space, "ids": [id for one, id, _ in found if one == kind]}
-            if kind == "turn":
-                sql = _WORDS_OF_TURNS
-                given["positions"] = [at for one, _, at in found if one == kind]
-            else:
-                of = self.declared[self.names.index(kind) - 1]
-                sql = (
-                    f"SELECT {of.id}, arg_max({of.shown or of.words[0]}, (position, ordinal)) "
-                    f"FROM {table_name(of.event)} "
-                    f"WHERE space = $space AND {of.id} IN (SELECT unnest($ids)) AND position <= $until GROUP BY {of.id}"
-                )
-                given["until"] = until
+            of = self.declared[self.names.index(kind) - 1]
+            sql = (
+                f"SELECT {of.id}, arg_max({of.shown or of.words[0]}, (position, ordinal)) FROM {table_name(of.event)} "
+                f"WHERE space = $space AND {of.id} IN (SELECT unnest($ids)) AND position <= $until GROUP BY {of.id}"
+            )
+            given = {"space": space, "ids": [id for one, id in found if one == kind], "until": until}
             texts |= {(kind, id): words for id, words in connection.execute(sql, given).fetchall()}
         return texts
 

@@ -205,7 +205,9 @@ class Records:
             if part:
                 row = file.lasting(space[1], name, thing, position, ordinal, part, LATEST)
                 index.execute("INSERT OR REPLACE INTO members VALUES (?, ?, ?, ?, ?, ?, ?, ?)", row)
-                known.pop(part, None)
+                if (of := known.get(part)) is not None:
+                    known[part] = Members(of.size + 1, of.first or thing, [thing, *of.newest])
+                    self._read += 1
 
     # -- last records ------------------------------------------------------------------------------------------------
 

@@ -8,7 +8,6 @@ import numpy as np
 
 from projections.recall.answers import Sight
 from projections.recall.dynamics import Moment
-from projections.recall.file import LATEST
 from projections.recall.held import Seen
 from projections.recall.kinds import TURN
 from projections.recall.needs import NeedParams, within_reach
@@ -89,7 +88,5 @@ def _before(sight: Sight, moment: Moment, talk: list[int], message: str, after: 
 def _said(sight: Sight, moment: Moment, turns: list[int]) -> dict[str, str]:
     """The words of turns, by id."""
     seen = moment.space
-    places = [("turn", seen.id(turn), seen.position(turn)) for turn in dict.fromkeys(turns)]
-    until = LATEST if moment.until is None else moment.until
-    found = sight.recall.index.kinds.texts(sight.connection, moment.name, places, until)
-    return {id: words for (_, id), words in found.items()}
+    said = sight.recall.said(moment.name, [seen.position(turn) for turn in dict.fromkeys(turns)])
+    return {turn.id: turn.content for turn in said.values()}

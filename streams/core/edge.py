@@ -366,6 +366,9 @@ def _culprit(said: dict[str, Any]) -> str:
     return "line"
 
 
+_RANGES = {"estimate": f"hours, 0 to {MAX_HOURS:,.0f}", "reward": "-1 (it misled) to 1"}
+
+
 def _faults(error: ValidationError) -> list[Fault]:
     """Pydantic's errors in plain words, one a field."""
     found: dict[str, Fault] = {}
@@ -375,8 +378,8 @@ def _faults(error: ValidationError) -> list[Fault]:
         reason = _reason(detail["type"], detail["input"], detail.get("ctx", {}), detail["msg"])
         if field == "ttl":
             reason = f"is {_quote(detail['input'])}; must be urgent, normal, low or whole seconds above 0"
-        if field == "estimate" and detail["type"] in ("greater_than_equal", "less_than_equal"):
-            reason = f"is {_quote(detail['input'])}; must be hours, 0 to {MAX_HOURS:,.0f}"
+        if field in _RANGES and detail["type"] in ("greater_than_equal", "less_than_equal"):
+            reason = f"is {_quote(detail['input'])}; must be {_RANGES[field]}"
         found.setdefault(field, Fault(field, reason))
     return list(found.values())[:MAX_FAULTS]
 

@@ -113,14 +113,26 @@ KnowledgeLink = Annotated[list[Name], Field(min_length=3, max_length=3), AfterVa
 
 
 @dataclass(slots=True)
-class TurnRecorded:
-    """One message of a conversation."""
+class Event:
+    """What every event says."""
 
     __pydantic_config__: ClassVar[ConfigDict] = _CONFIG
     space: Name
     id: Name
     at: Micros
+
+
+@dataclass(slots=True)
+class SessionEvent(Event):
+    """An event of one conversation."""
+
     session: Name
+
+
+@dataclass(slots=True)
+class TurnRecorded(SessionEvent):
+    """One message of a conversation."""
+
     agent: OptionalName
     role: Role
     content: str
@@ -132,28 +144,18 @@ class TurnRecorded:
 
 
 @dataclass(slots=True)
-class TurnRetracted:
+class TurnRetracted(SessionEvent):
     """A turn is no longer shown or matched; history keeps it."""
 
-    __pydantic_config__: ClassVar[ConfigDict] = _CONFIG
-    space: Name
-    id: Name
-    at: Micros
-    session: Name
     turn: Name
     reason: Literal["edited", "regenerated", "popped", "cleared"] = "edited"
     type: Literal["turn-retracted.v1"] = "turn-retracted.v1"
 
 
 @dataclass(slots=True)
-class EffortDeclared:
+class EffortDeclared(SessionEvent):
     """An agent says itself what it works on; outranks detection."""
 
-    __pydantic_config__: ClassVar[ConfigDict] = _CONFIG
-    space: Name
-    id: Name
-    at: Micros
-    session: Name
     name: OptionalName = ""
     """The producer's own name for the effort; with it, later facts find it."""
     topic: str = ""
@@ -163,14 +165,9 @@ class EffortDeclared:
 
 
 @dataclass(slots=True)
-class EffortClosed:
+class EffortClosed(SessionEvent):
     """An agent says that an effort (by name, or by a turn of it) is concluded. Accepts an offer made at that turn."""
 
-    __pydantic_config__: ClassVar[ConfigDict] = _CONFIG
-    space: Name
-    id: Name
-    at: Micros
-    session: Name
     name: OptionalName = ""
     turn: OptionalName = ""
     conclusion: str = ""
@@ -178,54 +175,35 @@ class EffortClosed:
 
 
 @dataclass(slots=True)
-class EffortReopened:
+class EffortReopened(SessionEvent):
     """An agent says that a concluded effort goes on."""
 
-    __pydantic_config__: ClassVar[ConfigDict] = _CONFIG
-    space: Name
-    id: Name
-    at: Micros
-    session: Name
     name: OptionalName = ""
     turn: OptionalName = ""
     type: Literal["effort-reopened.v1"] = "effort-reopened.v1"
 
 
 @dataclass(slots=True)
-class OfferDeclined:
+class OfferDeclined(SessionEvent):
     """A conclusion was offered at this turn, and refused."""
 
-    __pydantic_config__: ClassVar[ConfigDict] = _CONFIG
-    space: Name
-    id: Name
-    at: Micros
-    session: Name
     turn: Name
     type: Literal["offer-declined.v1"] = "offer-declined.v1"
 
 
 @dataclass(slots=True)
-class ImportanceFlagged:
+class ImportanceFlagged(SessionEvent):
     """A user's mark on a turn and on the effort it belongs to."""
 
-    __pydantic_config__: ClassVar[ConfigDict] = _CONFIG
-    space: Name
-    id: Name
-    at: Micros
-    session: Name
     turn: Name
     importance: Literal["normal", "high"] = "high"
     type: Literal["importance-flagged.v1"] = "importance-flagged.v1"
 
 
 @dataclass(slots=True)
-class NoteTaken:
+class NoteTaken(Event):
     """Something to come back to, with a time to live."""
 
-    __pydantic_config__: ClassVar[ConfigDict] = _CONFIG
-    space: Name
-    id: Name
-    at: Micros
     note: Name
     """The producer's id of the note."""
     content: Annotated[str, Field(min_length=1)]
@@ -240,13 +218,10 @@ class NoteTaken:
 
 
 @dataclass(slots=True)
-class NoteSettled:
+class NoteSettled(Event):
     """A note was dealt with. It is named, or the turn that notes were inferred from is."""
 
     __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(**_CONFIG, json_schema_extra=_one_of("note", "turn"))
-    space: Name
-    id: Name
-    at: Micros
     note: OptionalName = ""
     """The producer's id of the note."""
     session: OptionalName = ""
@@ -257,13 +232,9 @@ class NoteSettled:
 
 
 @dataclass(slots=True)
-class TaskDeclared:
+class TaskDeclared(Event):
     """Somebody sets out to do something; it competes for one of a few slots. Said again, it is told anew."""
 
-    __pydantic_config__: ClassVar[ConfigDict] = _CONFIG
-    space: Name
-    id: Name
-    at: Micros
     task: Name
     """The producer's own name for it."""
     content: Annotated[str, Field(min_length=1)]
@@ -278,13 +249,10 @@ class TaskDeclared:
 
 
 @dataclass(slots=True)
-class TaskUpdated:
+class TaskUpdated(Event):
     """How a task stands. What is left out stays as it is. It is named, or the turn that it was made of is."""
 
     __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(**_CONFIG, json_schema_extra=_one_of("task", "turn"))
-    space: Name
-    id: Name
-    at: Micros
     task: OptionalName = ""
     session: OptionalName = ""
     turn: OptionalName = ""
@@ -301,40 +269,25 @@ class TaskUpdated:
 
 
 @dataclass(slots=True)
-class SessionEnded:
+class SessionEnded(SessionEvent):
     """A conversation is over."""
 
-    __pydantic_config__: ClassVar[ConfigDict] = _CONFIG
-    space: Name
-    id: Name
-    at: Micros
-    session: Name
     type: Literal["session-ended.v1"] = "session-ended.v1"
 
 
 @dataclass(slots=True)
-class SessionInherited:
+class SessionInherited(SessionEvent):
     """A conversation goes on with what an older one came to, which is over by that."""
 
-    __pydantic_config__: ClassVar[ConfigDict] = _CONFIG
-    space: Name
-    id: Name
-    at: Micros
-    session: Name
     older: Name
     """The session that it goes on with."""
     type: Literal["session-inherited.v1"] = "session-inherited.v1"
 
 
 @dataclass(slots=True)
-class SummaryWritten:
+class SummaryWritten(SessionEvent):
     """A model's summary of a run of turns. A model's output is a fact: replays reuse it and never call again."""
 
-    __pydantic_config__: ClassVar[ConfigDict] = _CONFIG
-    space: Name
-    id: Name
-    at: Micros
-    session: Name
     first_turn: Name
     last_turn: Name
     text: Annotated[str, Field(min_length=1)]
@@ -349,14 +302,9 @@ class SummaryWritten:
 
 
 @dataclass(slots=True)
-class TitleWritten:
+class TitleWritten(SessionEvent):
     """A model's title for the work that some turns belong to. As with summaries, replays reuse it."""
 
-    __pydantic_config__: ClassVar[ConfigDict] = _CONFIG
-    space: Name
-    id: Name
-    at: Micros
-    session: Name
     turns: Turns
     """What it was made of; the first of them says which work is meant."""
     title: Annotated[str, Field(min_length=1, max_length=200)]
@@ -367,14 +315,9 @@ class TitleWritten:
 
 
 @dataclass(slots=True)
-class DistillationWritten:
+class DistillationWritten(SessionEvent):
     """A model's words for what is kept of some turns beyond their session. As with summaries, replays reuse it."""
 
-    __pydantic_config__: ClassVar[ConfigDict] = _CONFIG
-    space: Name
-    id: Name
-    at: Micros
-    session: Name
     turns: Turns
     """What it was made of, in order; they say which entry of long-term memory is meant."""
     text: Annotated[str, Field(min_length=1)]
@@ -389,15 +332,10 @@ class DistillationWritten:
 
 
 @dataclass(slots=True)
-class KnowledgeWritten:
+class KnowledgeWritten(SessionEvent):
     """How what some turns say hangs together, or what it says in general, by a model. As with summaries, replays reuse
     it."""
 
-    __pydantic_config__: ClassVar[ConfigDict] = _CONFIG
-    space: Name
-    id: Name
-    at: Micros
-    session: Name
     turns: Turns
     """What it was made of; `general` is of the first of them."""
     links: Annotated[list[KnowledgeLink], Field(max_length=MAX_LINKS)] = field(default_factory=list)
@@ -411,13 +349,9 @@ class KnowledgeWritten:
 
 
 @dataclass(slots=True)
-class MemoryRecalled:
+class MemoryRecalled(Event):
     """What an agent was shown when it asked its memory. It names turns alone: derived ids differ between lineages."""
 
-    __pydantic_config__: ClassVar[ConfigDict] = _CONFIG
-    space: Name
-    id: Name
-    at: Micros
     cue: str
     """What was asked."""
     turns: Turns
@@ -428,13 +362,9 @@ class MemoryRecalled:
 
 
 @dataclass(slots=True)
-class MemoryRewarded:
+class MemoryRewarded(Event):
     """What was remembered was of use, or misled."""
 
-    __pydantic_config__: ClassVar[ConfigDict] = _CONFIG
-    space: Name
-    id: Name
-    at: Micros
     turns: Turns
     reward: Annotated[float, Field(ge=-1, le=1, allow_inf_nan=False)] = 1.0
     """From -1, it misled, to 1, it was just what was needed."""
@@ -443,13 +373,9 @@ class MemoryRewarded:
 
 
 @dataclass(slots=True)
-class MemoryPinned:
+class MemoryPinned(Event):
     """A turn is to be kept at hand whatever its age, or no longer."""
 
-    __pydantic_config__: ClassVar[ConfigDict] = _CONFIG
-    space: Name
-    id: Name
-    at: Micros
     turn: Name
     pinned: bool = True
     session: OptionalName = ""
@@ -457,26 +383,18 @@ class MemoryPinned:
 
 
 @dataclass(slots=True)
-class ConsolidationRequested:
+class ConsolidationRequested(Event):
     """An agent or a user asks that memories be consolidated now, as sleep would do it."""
 
-    __pydantic_config__: ClassVar[ConfigDict] = _CONFIG
-    space: Name
-    id: Name
-    at: Micros
     session: OptionalName = ""
     type: Literal["consolidation-requested.v1"] = "consolidation-requested.v1"
 
 
 @dataclass(slots=True)
-class ContradictionJudged:
+class ContradictionJudged(Event):
     """A model or a person judged whether a statement takes the place of an older one. A judgment is a fact: replays
     reuse it and never ask again."""
 
-    __pydantic_config__: ClassVar[ConfigDict] = _CONFIG
-    space: Name
-    id: Name
-    at: Micros
     turn: Name
     """The newer statement."""
     older: Name
@@ -491,13 +409,9 @@ class ContradictionJudged:
 
 
 @dataclass(slots=True)
-class ClockTicked:
+class ClockTicked(Event):
     """A deadline passed in an idle space; written by the live runtime so that every replay sees the same clock."""
 
-    __pydantic_config__: ClassVar[ConfigDict] = _CONFIG
-    space: Name
-    id: Name
-    at: Micros
     type: Literal["clock-ticked.v1"] = "clock-ticked.v1"
 
 
@@ -506,13 +420,9 @@ ERASURES = "mnemolog.erasures"
 
 
 @dataclass(slots=True)
-class ErasureRecorded:
+class ErasureRecorded(Event):
     """The receipt of an erasure, the last event of the log that it made: what went, without any of what that said."""
 
-    __pydantic_config__: ClassVar[ConfigDict] = _CONFIG
-    space: Name
-    id: Name
-    at: Micros
     what: str
     """What was selected, in words, without a name or a word of it."""
     selection: str

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Annotated, Any, Generic, Protocol, TypeVar
+from typing import Annotated, Any, Generic, TypeVar
 
 import orjson
 
@@ -28,13 +28,14 @@ Moment = Annotated[int, "UTC microseconds since 1970"]
 """A time in a derived event; stored as a timestamp."""
 
 
-class Derived(Protocol):
-    """What every derived event carries. `at` is UTC microseconds: of the event that caused it, or of the deadline."""
+@dataclass(slots=True)
+class Derived:
+    """What every derived event says."""
 
     space: str
     session: str
     at: int
-    type: Any
+    """UTC microseconds: of the event that caused it, or of the deadline."""
 
 
 @dataclass(slots=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Protocol, TypeVar
 
@@ -77,10 +77,12 @@ class State:
 
     def put(self, key: str, record: object) -> None:
         """Save `record` (a slots dataclass) at `key`."""
-        keys = self._listed(key)
-        if keys is not None and key not in self._live and (at := bisect_left(keys, key)) == bisect_right(keys, key):
-            keys.insert(at, key)
-        self._live[key] = record
+        live = self._live
+        if self._keys and key not in live and (keys := self._listed(key)) is not None:
+            at = bisect_left(keys, key)
+            if at == len(keys) or keys[at] != key:
+                keys.insert(at, key)
+        live[key] = record
         self._changed[key] = None
 
     def delete(self, key: str) -> None:
@@ -94,7 +96,7 @@ class State:
             del keys[bisect_left(keys, key)]
 
     def _listed(self, key: str) -> list[str] | None:
-        return self._keys.get(key[: key.find("/") + 1]) if self._keys else None
+        return self._keys.get(key[: key.find("/") + 1])
 
     def scan(self, prefix: str, kind: type[R], limit: int | None = None) -> list[tuple[str, R]]:
         """The records whose key begins with `prefix`, in key order, at most `limit` of them."""

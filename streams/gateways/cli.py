@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
+from functools import cache
 from typing import Any, NoReturn
 
 import typer
@@ -16,7 +17,7 @@ import typer.main
 from typer.core import TyperGroup
 
 from streams.core.errors import MnemologError, NoRoomError, UsageError, says_full
-from streams.gateways.command import FAILED, MISUSED, OK
+from streams.gateways.command import FAILED, MISUSED, OK, Group
 from streams.gateways.commands import COMMANDS, Place
 from streams.gateways.terminal import Terminal, json_line
 
@@ -38,11 +39,7 @@ class Loading(dict[str, Any]):
             return default
 
     def __getitem__(self, name: str) -> Any:
-        found = super().__getitem__(name)
-        if found is None:
-            found = made(name, COMMANDS[name])
-            self[name] = found
-        return found
+        return made(name, COMMANDS[name])
 
     def values(self) -> Any:
         """All of them."""
@@ -53,14 +50,14 @@ class Loading(dict[str, Any]):
         return [(name, self[name]) for name in self]
 
 
+@cache
 def made(name: str, place: Place) -> Any:
     """A command as the parser of commands has it."""
     found = place.load()
-    if not isinstance(found, typer.Typer):
-        alone = typer.Typer(add_completion=False, rich_markup_mode=None)
-        alone.command(name)(found)
-        found = alone
-    command = typer.main.get_command(found)
+    if not isinstance(found, Group):
+        function, found = found, Group()
+        found.command(name)(function)
+    command = found.parsed()
     command.name = name
     return command
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager
-from functools import cached_property, wraps
+from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
+from functools import cache, cached_property
+from inspect import Parameter, Signature, get_annotations, signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, Optional, cast
+from typing import TYPE_CHECKING, Annotated, Any, cast, get_type_hints
 
 import typer
+import typer.main
 
 from streams.core import DEFAULT_SPACE
 from streams.core.errors import UsageError, check_one_space, listed
@@ -21,7 +23,6 @@ if TYPE_CHECKING:
     from streams.core.events import Outside
     from streams.gateways.http.beside import Http
     from streams.logs.log import Duplicate, Stored
-    from streams.logs.sqlite import SqliteLog
     from streams.logs.where import HomeLog
     from streams.runtime.home import Home
     from streams.runtime.kafka.metrics import Meters
@@ -29,31 +30,37 @@ if TYPE_CHECKING:
 OK, FAILED, MISUSED = 0, 1, 2
 """Exit codes: done; rejects, or what was asked for could not be done; the command was not understood."""
 
+
+def named(given: str) -> Path:
+    """A path that was named. Why refused where it is empty: it would be the folder one stands in."""
+    if not given:
+        raise typer.BadParameter("it is empty; name a path")
+    return Path(given)
+
+
 HomeDir = Annotated[
-    Optional[Path],  # noqa: UP045 - typer evaluates it
-    typer.Option("--home", metavar="DIR", help="Home of the log and its memories (MNEMOLOG_HOME; ~/.mnemolog)."),
+    Path | None,
+    typer.Option(
+        "--home", parser=named, metavar="DIR", help="Home of the log and its memories (MNEMOLOG_HOME; ~/.mnemolog)."
+    ),
 ]
-AsJson = Annotated[bool, typer.Option("--json", help="Answer in JSON Lines.")]
+OnlySession = Annotated[str | None, typer.Option("--session", metavar="X", help="Only this session.")]
+InSpace = Annotated[
+    str | None, typer.Option("--space", metavar="S", envvar="MNEMOLOG_SPACE", help=f"The space ({DEFAULT_SPACE}).")
+]
+WhichSpace = Annotated[
+    str | None,
+    typer.Option("--space", metavar="S", envvar="MNEMOLOG_SPACE", help="The space that has it, where several have."),
+]
+
+AllSpaces = Annotated[bool, typer.Option("--all-spaces", help="All spaces, instead of one.")]
 Memory = Annotated[str, typer.Option("--memory", metavar="NAME", help="The memory to ask.")]
-AsOf = Annotated[
-    Optional[str],  # noqa: UP045
-    typer.Option("--as-of", metavar="T", help="As it was at a time (2026-01-05T09:00:00Z) or a position of the log."),
-]
 After = Annotated[
     str,
     typer.Option("--after", metavar="P:O", help="Wait until live holds this position of the log (PARTITION:OFFSET)."),
 ]
-OnlySession = Annotated[Optional[str], typer.Option("--session", metavar="X", help="Only this session.")]  # noqa: UP045
-InSpace = Annotated[
-    Optional[str],  # noqa: UP045
-    typer.Option("--space", metavar="S", envvar="MNEMOLOG_SPACE", help=f"The space ({DEFAULT_SPACE})."),
-]
-AllSpaces = Annotated[bool, typer.Option("--all-spaces", help="All spaces, instead of one.")]
-WhichSpace = Annotated[
-    Optional[str],  # noqa: UP045
-    typer.Option("--space", metavar="S", envvar="MNEMOLOG_SPACE", help="The space that has it, where several have."),
-]
-Limit = Annotated[Optional[int], typer.Option("--limit", "-n", min=0, help="At most so many rows.")]  # noqa: UP045
+
+Limit = Annotated[int | None, typer.Option("--limit", "-n", min=0, help="At most so many rows.")]
 
 
 def home_path(home: Path | None) -> Path:
@@ -69,29 +76,6 @@ def space_of(space: str | None) -> str:
 def one_or_all(space: str | None, every: bool) -> str | None:
     """The space of which something is listed; None for all."""
     return None if every else space_of(space)
-
-
-def lists(app: typer.Typer) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """A decorator: the function is what `app` does where no command of it is named, and its command `list`."""
-
-    def registered(function: Callable[..., None]) -> Callable[..., None]:
-        @wraps(function)
-        def unnamed(**given: Any) -> None:
-            context = given["ctx"]
-            named = context.invoked_subcommand
-            if named is None:
-                function(**given)
-                return
-            for name in given:
-                if name != "ctx" and context.get_parameter_source(name).name == "COMMANDLINE":
-                    option = f"--{name.replace('_', '-')}"
-                    raise UsageError(f"{option} stands before {named!r}", f"say {option} after {named!r}")
-
-        app.callback(invoke_without_command=True)(unnamed)
-        app.command("list")(function)
-        return function
-
-    return registered
 
 
 class Registry(Sequence[Any]):
@@ -110,27 +94,6 @@ class Registry(Sequence[Any]):
         return self._all[place]
 
 
-def log_of(home: Path | None) -> HomeLog:
-    """The log of a home, for commands that ask no memory: they start in half the time."""
-    from streams.logs.where import open_log
-    from streams.runtime.home.folder import Folder
-
-    path = home_path(home)
-    check_writable(path)
-    return open_log(Folder(path).path)
-
-
-def file_log_of(home: Path | None) -> SqliteLog:
-    """The log of a home where it is a file there. Raises UsageError where it is on brokers."""
-    from streams.logs.sqlite import SqliteLog
-
-    log = log_of(home)
-    if log.is_local:
-        return cast(SqliteLog, log)
-    log.close()
-    raise UsageError("the log is on Kafka, not in a file", "`mnemolog archive DIR` copies it to files")
-
-
 def check_writable(home: Path) -> None:
     """Raises UsageError for a home whose log cannot be written: even who only reads takes part in its locks."""
     from streams.logs import LOG_FILE
@@ -140,40 +103,191 @@ def check_writable(home: Path) -> None:
             raise UsageError(f"{path} cannot be written", "choose another home with --home, or change its rights")
 
 
-@contextmanager
-def opened(home: Path | None, json: bool, after: str = "") -> Iterator[tuple[Home, Terminal]]:
-    """A home and where to answer; folding that takes long shows how far it is.
+class Common:
+    """The options of every command: where it works, and how it answers.
 
-    Questions to live are answered once it holds the position `after`.
+    Why no dataclass: to make one takes longer than to parse what a command was given.
     """
-    from streams.runtime.home import Home
 
-    terminal = Terminal(json)
-    check_writable(home_path(home))
+    home: HomeDir = None
+    json: Annotated[bool, typer.Option("--json", help="Answer in JSON Lines.")] = False
 
-    def warn(line: str) -> None:
-        terminal.tell("[yellow]note:[/] {}", line)
+    def __init__(self, **options: Any) -> None:
+        vars(self).update(options)
 
-    with terminal.progress("folding") as tick:
-        house = Home(home_path(home), Registry(), tick, warn, after)
-        try:
-            yield house, terminal
-        finally:
-            house.close()
+    @property
+    def path(self) -> Path:
+        """The home."""
+        return home_path(self.home)
+
+    @cached_property
+    def terminal(self) -> Terminal:
+        """Where it answers."""
+        return Terminal(self.json)
+
+    @contextmanager
+    def log(self) -> Iterator[HomeLog]:
+        """The log of the home, for commands that ask no memory: they start in half the time."""
+        from streams.logs.where import open_log
+        from streams.runtime.home.folder import Folder
+
+        check_writable(self.path)
+        with closing(open_log(Folder(self.path).path)) as log:
+            yield log
+
+    @contextmanager
+    def opened(self, after: str = "") -> Iterator[tuple[Home, Terminal]]:
+        """The home and where to answer; folding that takes long shows how far it is.
+
+        Questions to live are answered once it holds the position `after`.
+        """
+        from streams.runtime.home import Home
+
+        check_writable(self.path)
+
+        def warn(line: str) -> None:
+            self.terminal.tell("[yellow]note:[/] {}", line)
+
+        with self.terminal.progress("folding") as tick, closing(Home(self.path, Registry(), tick, warn, after)) as home:
+            yield home, self.terminal
+
+    def row(self, view: str, what: str, way_out: str, **how: Any) -> Row:
+        """The only row of a view of live that is asked for. Raises UsageError for none, and for those of several
+        spaces."""
+        with self.opened() as (home, _):
+            return one(home.ask("view", name=view, **how), what, way_out)
+
+    def record(self, said: str, fact: Row) -> None:
+        """Appends one event that a person made, and says so."""
+        with self.log() as log:
+            [(event, outcome)] = append(log, [fact], "nothing was recorded")
+        if self.json:
+            place = {"position": outcome.offset, "partition": outcome.partition}
+            self.terminal.object({"recorded": fact["type"], "id": event.id} | place)
+        else:
+            place_ = str(outcome.offset) if log.partitions == 1 else f"{outcome.partition}:{outcome.offset}"
+            self.terminal.say("[green]{}[/] [dim](event {} at position {})[/]", said, event.id, place_)
 
 
-def list_view(
-    view: str, columns: str, empty: str, home: Path | None, json: bool, memory: str, as_of: str | None,
-    after: str = "", **how: Any,
-) -> None:  # fmt: skip
-    """Answers with the rows of a view. Raises UsageError for a space or session that is not in the log."""
-    with opened(home, json, after) as (house, terminal):
-        found = house.ask("view", memory, name=view, as_of=as_of, **how)
-        if not found:
-            known_place(house.path, how.get("space"), how.get("session"))
-        # What was asked for need not be told in each row.
-        told = [word for word in columns.split() if how.get(word.rstrip("?")) is None]
-        terminal.rows(found, " ".join(told), empty)
+class Asking(Common):
+    """The options of what asks a memory."""
+
+    as_of: Annotated[
+        str | None,
+        typer.Option(metavar="T", help="As it was at a time (2026-01-05T09:00:00Z) or a position of the log."),
+    ] = None
+    after: After = ""
+    memory: Memory = "live"
+
+    @contextmanager
+    def opened(self, after: str = "") -> Iterator[tuple[Home, Terminal]]:
+        """The home, where live holds the position that was named, and where to answer."""
+        with super().opened(after or self.after) as found:
+            yield found
+
+    def view(self, home: Home, view: str, **how: Any) -> list[Row]:
+        """The rows of a view of the memory."""
+        rows: list[Row] = home.ask("view", self.memory, name=view, as_of=self.as_of, **how)
+        return rows
+
+
+class Listing(Asking):
+    """The options of what lists rows of a memory."""
+
+    space: InSpace = None
+    all_spaces: AllSpaces = False
+    limit: Limit = None
+
+    @property
+    def where(self) -> str | None:
+        """The space of which something is listed; None for all."""
+        return one_or_all(self.space, self.all_spaces)
+
+    def show(self, view: str, columns: str, empty: str, **how: Any) -> None:
+        """Answers with the rows of a view. Raises UsageError for a space or session that is not in the log."""
+        with self.opened() as (home, terminal):
+            found = self.view(home, view, space=self.where, limit=self.limit, **how)
+            if not found:
+                known_place(home.path, self.where, how.get("session"))
+            # What was asked for need not be told in each row.
+            asked = how | {"space": self.where}
+            told = [word for word in columns.split() if asked.get(word.rstrip("?")) is None]
+            terminal.rows(found, " ".join(told), empty)
+
+
+class Group(typer.Typer):
+    """Commands under one name. The first parameter of each may be a group of options: `Common`, `Asking`, `Listing`."""
+
+    def __init__(self, about: str | None = None) -> None:
+        super().__init__(help=about, add_completion=False, rich_markup_mode=None)
+
+    def default(self, name: str = "list") -> Callable[[Any], Any]:
+        """A decorator: the function is what is done where no command is named, and the command `name`."""
+
+        def registered(function: Any) -> Any:
+            self.callback(invoke_without_command=True)(function)
+            return self.command(name)(function)
+
+        return registered
+
+    def parsed(self) -> Any:
+        """The commands as what parses them takes them. Why not before: most are never called for."""
+        for info in self.registered_commands:
+            info.callback = flat(info.callback)
+        if self.registered_callback is not None:
+            self.registered_callback.callback = unnamed(flat(self.registered_callback.callback))
+        return typer.main.get_command(self)
+
+
+def unnamed(function: Callable[..., Any]) -> Callable[..., Any]:
+    """What is done before a command of a group: nothing where one is named, which is then given the options itself."""
+
+    def called(ctx: typer.Context, **given: Any) -> None:
+        named = ctx.invoked_subcommand
+        if named is None:
+            function(**given)
+            return
+        for parameter in given:
+            source = ctx.get_parameter_source(parameter)
+            if source is not None and source.name == "COMMANDLINE":
+                option = f"--{parameter.replace('_', '-')}"
+                raise UsageError(f"{option} stands before {named!r}", f"say {option} after {named!r}")
+
+    context = Parameter("ctx", Parameter.KEYWORD_ONLY, annotation=typer.Context)
+    return taking(called, [context, *signature(function).parameters.values()], function)
+
+
+def flat(function: Any) -> Callable[..., Any]:
+    """A command as what parses it takes it: each option of the group that its first parameter is, if it is one, is a
+    parameter of its own, after the others."""
+    first, *others = signature(function, eval_str=True).parameters.values()
+    group = first.annotation
+    if not (isinstance(group, type) and issubclass(group, Common)):
+        return cast("Callable[..., Any]", function)
+    options = options_of(first.annotation)
+
+    def called(**given: Any) -> Any:
+        return function(group(**{option.name: given.pop(option.name) for option in options}), **given)
+
+    return taking(called, [other.replace(kind=Parameter.KEYWORD_ONLY) for other in others] + options, function)
+
+
+def taking(called: Any, parameters: Sequence[Parameter], like: Callable[..., Any]) -> Callable[..., Any]:
+    """A function that says it takes these parameters, and is told of as another is."""
+    called.__signature__ = Signature(parameters)
+    called.__annotations__ = {}  # what is in the signature need not be evaluated twice
+    called.__doc__ = like.__doc__
+    return cast("Callable[..., Any]", called)
+
+
+@cache
+def options_of(group: Any) -> list[Parameter]:
+    """The options of a group, its own first."""
+    hints = get_type_hints(group, include_extras=True)
+    names = [name for cls in group.__mro__ for name in get_annotations(cls)]
+    return [
+        Parameter(name, Parameter.KEYWORD_ONLY, default=getattr(group, name), annotation=hints[name]) for name in names
+    ]
 
 
 def known_place(home: Path, space: str | None, session: str | None) -> None:
@@ -212,8 +326,13 @@ def check_installed(*modules: str, extra: str) -> None:
 def one_of(value: str, known: Sequence[str], option: str) -> str:
     """A value that must be one of some. Raises UsageError."""
     if value not in known:
-        raise UsageError(f"there is no {option} {value!r}", f"choose one of {', '.join(known)}")
+        raise UsageError(f"there is no {option} {value!r}", f"choose one of {', '.join(filter(None, known))}")
     return value
+
+
+def one_or_any(value: str, known: Sequence[str], option: str) -> str | None:
+    """A value that must be one of some, or `all`, which is None. Raises UsageError."""
+    return None if one_of(value, (*known, "all"), option) == "all" else value
 
 
 def append(log: HomeLog, facts: Iterable[Row], way_out: str) -> list[tuple[Outside, Stored | Duplicate]]:
@@ -237,22 +356,6 @@ def append(log: HomeLog, facts: Iterable[Row], way_out: str) -> list[tuple[Outsi
     return kept
 
 
-def record(home: Path | None, json: bool, said: str, fact: Row) -> None:
-    """Appends one event that a person made, and says so."""
-    log = log_of(home)
-    try:
-        [(event, outcome)] = append(log, [fact], "nothing was recorded")
-    finally:
-        log.close()
-    terminal = Terminal(json)
-    if json:
-        place = {"position": outcome.offset, "partition": outcome.partition}
-        terminal.object({"recorded": fact["type"], "id": event.id} | place)
-    else:
-        place_ = str(outcome.offset) if log.partitions == 1 else f"{outcome.partition}:{outcome.offset}"
-        terminal.say("[green]{}[/] [dim](event {} at position {})[/]", said, event.id, place_)
-
-
 def one(rows: list[Row], what: str, way_out: str) -> Row:
     """The only row. Raises UsageError for none, and for those of several spaces."""
     if not rows:
@@ -261,58 +364,49 @@ def one(rows: list[Row], what: str, way_out: str) -> Row:
     return rows[0]
 
 
-def serve_until_stopped(
-    home: Path | None,
-    json: bool,
-    meters: Meters | None = None,
-    idle: float | None = None,
-    http: HttpOptions | None = None,
-) -> None:
-    """Keeps live up to date, and answers, until a signal says to stop, or nobody asked for `idle` seconds."""
-    import math
-    import signal
+class Serving(Common):
+    """The options of what answers others until it is stopped."""
 
-    from streams.runtime.home.server import serve as serve_home
-    from streams.runtime.telemetry import measuring
+    http: Annotated[
+        str,
+        typer.Option(metavar="HOST:PORT", help="Answer HTTP there, too; keys are needed where others reach."),
+    ] = ""
+    rate: Annotated[int, typer.Option(min=1, help="Requests a second over HTTP that one caller may make.")] = 1000
+    access_log: Annotated[
+        bool, typer.Option("--access-log", help="Tell of each HTTP request, without what it says.")
+    ] = False
 
-    stopped: list[int] = []
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda caught, frame: stopped.append(caught))
-    with opened(home, json) as (house, terminal), ExitStack() as beside_it:
-        beside_it.enter_context(measuring("serve" if meters is None else "project"))
-        house.meters = meters
+    def until_stopped(self, meters: Meters | None = None, idle: int | None = None) -> None:
+        """Keeps live up to date, and answers, until a signal says to stop, or nobody asked for `idle` seconds."""
+        import math
+        import signal
 
-        def said(line: str) -> None:
-            terminal.told({"said": line}, "{}", line)
-            sys.stdout.flush()
+        from streams.runtime.home.server import serve as serve_home
+        from streams.runtime.telemetry import measuring
 
-        served = beside_it.enter_context(http.beside(house.path)) if http else None
-        if served:
-            said(f"answering HTTP at {served.url} (open it in a browser: there is the page)")
-        ended = (lambda: bool(stopped) or served.ended()) if served else lambda: bool(stopped)
-        serve_home(house, ended, said, math.inf if idle is None else idle)
-        said("stopped; all that was acknowledged is in the log")
-        if served and not stopped:
-            served.check()
+        stopped: list[int] = []
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, lambda caught, frame: stopped.append(caught))
+        with self.opened() as (house, terminal), ExitStack() as beside_it:
+            beside_it.enter_context(measuring("serve" if meters is None else "project"))
+            house.meters = meters
 
+            def said(line: str) -> None:
+                terminal.told({"said": line}, "{}", line)
+                sys.stdout.flush()
 
-class HttpOptions(NamedTuple):
-    """How HTTP is answered."""
+            served = beside_it.enter_context(self._beside(house.path)) if self.http else None
+            if served:
+                said(f"answering HTTP at {served.url} (open it in a browser: there is the page)")
+            ended = (lambda: bool(stopped) or served.ended()) if served else lambda: bool(stopped)
+            serve_home(house, ended, said, math.inf if idle is None else idle)
+            said("stopped; all that was acknowledged is in the log")
+            if served and not stopped:
+                served.check()
 
-    address: str
-    rate: float
-    access_log: bool
-
-    def beside(self, home: Path) -> AbstractContextManager[Http]:
-        """The server that answers, in a process of its own."""
+    def _beside(self, home: Path) -> AbstractContextManager[Http]:
+        """The server that answers HTTP, in a process of its own."""
         check_installed("fastapi", "uvicorn", "prometheus_client", extra="http")
         from streams.gateways.http.beside import beside
 
-        return beside(home, self.address, self.rate, self.access_log)
-
-
-AtHttp = Annotated[
-    str, typer.Option("--http", metavar="HOST:PORT", help="Answer HTTP there, too; keys are needed where others reach.")
-]
-Rate = Annotated[float, typer.Option("--rate", min=1, help="Requests a second over HTTP that one caller may make.")]
-AccessLog = Annotated[bool, typer.Option("--access-log", help="Tell of each HTTP request, without what it says.")]
+        return beside(home, self.http, self.rate, self.access_log)

@@ -10,12 +10,12 @@ import sqlite3
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import closing
-from dataclasses import dataclass
+from contextlib import closing, suppress
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from streams.core.errors import MnemologError, listed
+from streams.core.errors import LogError, MnemologError, listed
 from streams.logs import LOG_FILE
 from streams.logs.encryption import MISSING, Keys
 from streams.logs.rescue import look
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 LOW_SPACE = 1024**3
 """Bytes free under which a fold or a snapshot may fail."""
+NO_LIVE = "there is none yet: the first question makes it"
 STALE = 600
 """Seconds after which a file that should have been renamed was left by a process that died."""
 HALF_DONE = (
@@ -39,6 +40,8 @@ HALF_DONE = (
     f"{LOG_FILE}.partial",
 )
 """What a process that died may leave; all of it can be deleted."""
+
+ANEW = "the next question makes it anew"
 
 Status = Literal["well", "look", "failed"]
 
@@ -80,6 +83,10 @@ def _place(home: Path) -> Iterator[Check]:
         yield Check("home", "failed", f"{home} cannot be written: choose another with --home, or change its rights")
     else:
         yield Check("home", "well", str(home.resolve()))
+    if links := [entry.name for entry in os.scandir(home) if entry.is_symlink()]:
+        yield Check(
+            "links", "failed", f"{listed(sorted(links))} in {home}: a home holds its files itself: put the files there"
+        )
     free, used = shutil.disk_usage(home).free, _bytes(home)
     said = f"{_size(used)} used, {_size(free)} free"
     if free < max(LOW_SPACE, used):
@@ -167,18 +174,30 @@ def _end(path: Path) -> int:
 
 
 def _memories(home: Path, ends: list[int]) -> Iterator[Check]:
-    if not (home / "live.duckdb").exists():
-        yield Check("live", "look", "there is none yet: the first question makes it")
+    """What can be said of the memories of a home, and of the shards that it is in."""
+    if not home.is_dir():
+        yield Check("live", "look", NO_LIVE)
         return
     from processors import PROCESSORS
     from streams.runtime.home import Home
 
     house = Home(home, PROCESSORS)
+    try:
+        shards = house.folder.shards() if on_kafka() else []
+    except MnemologError as error:
+        yield Check("shards", "failed", f"{error}: {error.way_out}")
+        return
+    for path in shards:
+        for check in (*_memories(path, ends), *_stale(path)):
+            yield replace(check, name=f"{path.name} {check.name}")
+    if not shards and not (home / "live.duckdb").exists():
+        yield Check("live", "look", NO_LIVE)
+        return
     serving = _serving(house)
     if serving is not None:
         yield serving
     held = _held(home)
-    for name in house.memories():
+    for name in house.folder.memories():
         if name == "live" and held:
             yield (
                 _asked(house)
@@ -187,6 +206,33 @@ def _memories(home: Path, ends: list[int]) -> Iterator[Check]:
             )
         else:
             yield _memory(house, name, ends)
+    if not held:
+        yield from _caches(house)
+
+
+def _caches(house: Home) -> Iterator[Check]:
+    """Indexes, snapshots and features of texts that are damaged: whoever comes next makes them again."""
+    from projections import store
+    from projections.recall import file
+    from streams.runtime.cache import FeatureCache
+
+    for name in house.memories():
+        try:
+            file.check_closed(index := file.path_of(house.memory_path(name)))
+        except (file.DamagedError, OSError):
+            yield Check("recall", "look", f"{index} is damaged: the next recall from {name} makes it anew")
+    for path in sorted(house.folder.snapshots.glob("*.duckdb")):
+        try:
+            with closing(store.read_only(path)) as connection:
+                store.read_all(connection, path)
+        except MnemologError as error:
+            yield Check("snapshot", "look", f"{error}: the next `mnemolog sql` or `query` copies it anew")
+    with suppress(LogError):
+        if damaged := FeatureCache(house.folder.cache, house.log).damaged():
+            names = listed([path.name for path in damaged])
+            yield Check(
+                "cache", "look", f"damaged or of another log in {damaged[0].parent}: {names}: a replay reads them anew"
+            )
 
 
 def _serving(house: Home) -> Check | None:
@@ -230,21 +276,24 @@ def _memory(house: Home, name: str, ends: list[int]) -> Check:
     from projections import store
     from streams.runtime.memories import differs as differs_from
 
+    anew = ANEW if name == "live" else f"`mnemolog replay --as {name} --replace` makes it anew"
     try:
         connection = store.read_only(house.memory_path(name))
     except MnemologError as error:
-        return Check(name, "failed", f"{error}: {error.way_out}")
+        return Check(name, "failed", f"{error}: {anew}")
     with closing(connection):
         try:
             store.read_all(connection, house.memory_path(name))
             foreign = differs_from(connection, house.log)
+        except LogError as error:
+            return Check(name, "look", f"it was not compared with the log: {error}")
         except MnemologError as error:
-            mended = "the next question makes it anew" if name == "live" else error.way_out
-            return Check(name, "failed", f"{error}: {mended}")
+            return Check(name, "failed", f"{error}: {anew}")
         if foreign:
-            mended = "the next question makes it anew" if name == "live" else "replay the log into a new memory"
-            return Check(name, "failed", f"it {foreign}: {mended}")
-        behind = sum(end - 1 - store.read_mark(connection, partition) for partition, end in enumerate(ends))
+            keep = "" if name == "live" else ", or delete its file when done with it"
+            return Check(name, "failed", f"it {foreign}: {anew}{keep}")
+        mine = house.folder.shard.partitions(len(ends))
+        behind = sum(ends[partition] - 1 - store.read_mark(connection, partition) for partition in mine)
         partial = "" if name == "live" else store.read_meta(connection, "partial").replace("None", "").strip('"')
         differs = _differs(house, connection)
     size = _size(house.memory_path(name).stat().st_size)
@@ -286,6 +335,7 @@ def _stale(home: Path) -> Iterator[Check]:
         return
     now = time.time()
     left = sorted({p for pattern in HALF_DONE for p in home.glob(pattern) if now - p.lstat().st_mtime > STALE})
+    left = [path for path in left if path.suffix != ".lock"]  # of whoever comes next, and not theirs who died
     if left:
         names = ", ".join(str(path.relative_to(home)) for path in left[:5]) + (", ..." if len(left) > 5 else "")
         size = _size(sum(map(_bytes, left)))

@@ -7,47 +7,21 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal, Optional
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from streams.core.errors import UsageError
-from streams.gateways.command import (
-    FAILED,
-    AccessLog,
-    AsJson,
-    AtHttp,
-    HomeDir,
-    HttpOptions,
-    Rate,
-    home_path,
-    log_of,
-    serve_until_stopped,
-)
-from streams.gateways.terminal import Terminal
+from streams.gateways.command import FAILED, Common, Group, Serving, home_path
 
 if TYPE_CHECKING:
     from streams.logs.kafka.connection import Connection
     from streams.runtime.kafka.dead_letters import Letters
 
-topics_app = typer.Typer(
-    rich_markup_mode=None, help="Topics on Kafka: list them, make them.", invoke_without_command=True
-)
-log_app = typer.Typer(
-    rich_markup_mode=None, help="The log itself: which it is, and copying it to Kafka.", invoke_without_command=True
-)
-letters_app = typer.Typer(
-    rich_markup_mode=None,
-    help="Records that could not be folded: list, show, feed again or drop them.",
-    invoke_without_command=True,
-)
-
-lineages_app = typer.Typer(
-    rich_markup_mode=None,
-    help="Lineages on Kafka: list them, drop old ones, give up candidates.",
-    invoke_without_command=True,
-)
-
+topics_app = Group("Topics on Kafka: list them, make them.")
+log_app = Group("The log itself: which it is, and copying it to Kafka.")
+letters_app = Group("Records that could not be folded: list, show, feed again or drop them.")
+lineages_app = Group("Lineages on Kafka: list them, drop old ones, give up candidates.")
 
 Metrics = Annotated[str, typer.Option(metavar="HOST:PORT", help="Serve health and Prometheus metrics there.")]
 
@@ -72,25 +46,23 @@ def connected() -> Connection:
 # -- topics ------------------------------------------------------------------------------------------------------------
 
 
-@topics_app.callback()
-def topics(context: typer.Context, json: AsJson = False) -> None:
+@topics_app.default()
+def topics(common: Common) -> None:
     """List topics with their end offsets, and how far each consumer group is behind."""
-    if context.invoked_subcommand is not None:
-        return
     connection = connected()
     from streams.logs.kafka.topics import listing
 
     ends, lags = listing(connection)
     rows = [
         {"topic": e.topic, "partitions": e.partitions, "records": sum(e.ends.values()) - sum(e.begins.values()),
-         "ends": e.ends if json else " ".join(map(str, e.ends.values()))}
+         "ends": e.ends if common.json else " ".join(map(str, e.ends.values()))}
         for e in ends
     ]  # fmt: skip
-    terminal = Terminal(json)
+    terminal = common.terminal
     terminal.rows(rows, "topic partitions records ends", "there are no topics; `mnemolog topics create` makes them")
     groups = [
         {"group": g.group, "reads": g.topic, "lag": sum(g.lag.values()), "committed": bool(g.committed),
-         "lags": g.lag if json else " ".join(map(str, g.lag.values()))}
+         "lags": g.lag if common.json else " ".join(map(str, g.lag.values()))}
         for g in lags
     ]  # fmt: skip
     if groups:
@@ -99,15 +71,13 @@ def topics(context: typer.Context, json: AsJson = False) -> None:
 
 @topics_app.command("create")
 def topics_create(
+    common: Common,
     partitions: Annotated[
-        Optional[int],  # noqa: UP045 - typer evaluates it
-        typer.Option(min=1, help="Of the log and all derived topics, for ever (4)."),
+        int | None, typer.Option(min=1, help="Of the log and all derived topics, for ever (4).")
     ] = None,
     replication: Annotated[
-        Optional[int],  # noqa: UP045
-        typer.Option(min=1, help="Copies of each record, on as many brokers (those of the log; 1)."),
+        int | None, typer.Option(min=1, help="Copies of each record, on as many brokers (those of the log; 1).")
     ] = None,
-    json: AsJson = False,
 ) -> None:
     """Make the topics that are missing; says so where one that exists differs from what it must be."""
     connection = connected()
@@ -118,7 +88,7 @@ def topics_create(
 
     live = set_id(lineages_of(PROCESSORS, memory_params(connection, PROCESSORS, LIVE)))
     made = create(connection, [live], partitions, replication)
-    Terminal(json).told(
+    common.terminal.told(
         {"log": made.log_id, "partitions": made.partitions, "created": made.created, "existing": made.existing},
         "{} topics made, {} were there: log {}, {} partitions",
         len(made.created), len(made.existing), made.log_id, made.partitions,
@@ -128,57 +98,42 @@ def topics_create(
 # -- the log -----------------------------------------------------------------------------------------------------------
 
 
-@log_app.callback()
-def log(
-    context: typer.Context,
-    home: HomeDir = None,
-    json: AsJson = False,
-) -> None:
+@log_app.default("show")
+def log(common: Common) -> None:
     """Say which log this is, where it lies and where it ends; or copy it."""
-    if context.invoked_subcommand is not None:
-        return
     from streams.logs.settings import Settings
 
-    settings = Settings()
-    found = log_of(home)
-    try:
+    kafka = Settings().kafka
+    with common.log() as found:
         ends = {partition: found.end(partition) for partition in range(found.partitions)}
-        where = f"{settings.kafka}/{connected().prefix}" if settings.kafka else str(home or settings.home)
+        where = f"{kafka}/{connected().prefix}" if kafka else str(common.path)
         row = {"log": found.id, "where": where, "partitions": found.partitions}
-        row["ends"] = ends if json else " ".join(map(str, ends.values()))
-    finally:
-        found.close()
-    Terminal(json).rows([row], "log where partitions ends", "")
+        row["ends"] = ends if common.json else " ".join(map(str, ends.values()))
+    common.terminal.rows([row], "log where partitions ends", "")
 
 
 @log_app.command("copy")
 def log_copy(
+    common: Common,
     source: Annotated[
         str, typer.Option("--from", metavar="PREFIX", help="A log on the same brokers; else that of the home's file.")
     ] = "",
-    partitions: Annotated[
-        Optional[int],  # noqa: UP045 - typer evaluates it
-        typer.Option(min=1, help="Of the copy, where it is new (4)."),
-    ] = None,
+    partitions: Annotated[int | None, typer.Option(min=1, help="Of the copy, where it is new (4).")] = None,
     replication: Annotated[int, typer.Option(min=1, help="Copies of each record, where the log is new.")] = 1,
     what_is_left: Annotated[
         bool, typer.Option("--what-is-left", help="Copy a log that lost records to retention, without them.")
     ] = False,
-    home: HomeDir = None,
-    json: AsJson = False,
 ) -> int:
     """Copy a log into the one that MNEMOLOG_KAFKA and MNEMOLOG_KAFKA_PREFIX name; done again, it goes on.
 
     Event ids and recorded times are kept, so what is folded from the copy is the same.
     """
-    terminal, connection = Terminal(json), connected()
+    terminal, connection = common.terminal, connected()
     from streams.logs import LOG_FILE
     from streams.logs.kafka.copy import copied_to
-    from streams.logs.settings import Settings
 
     with terminal.progress("copying", "events") as tick:
-        path = (home or Settings().home).expanduser() / LOG_FILE
-        copied = copied_to(connection, source or path, partitions, replication, tick, what_is_left)
+        copied = copied_to(connection, source or common.path / LOG_FILE, partitions, replication, tick, what_is_left)
     terminal.told(
         asdict(copied), "{:,} events copied, {:,} were there, {:,} refused",
         copied.stored, copied.duplicates, copied.refused,
@@ -204,19 +159,18 @@ def letters() -> Letters:
     return Letters(connection, Names(connection.prefix).dead_letters)
 
 
-@letters_app.callback()
-def dead_letters(context: typer.Context, json: AsJson = False) -> None:
+@letters_app.default()
+def dead_letters(common: Common) -> None:
     """List the records that could not be folded, with the reason; oldest first."""
-    if context.invoked_subcommand is None:
-        rows = [letter.told() for letter in letters().all()]
-        Terminal(json).rows(rows, "name set_aside_at? bytes> reason~", "there are no dead letters")
+    rows = [letter.told() for letter in letters().all()]
+    common.terminal.rows(rows, "name set_aside_at? bytes> reason~", "there are no dead letters")
 
 
 @letters_app.command("show")
 def dead_letters_show(
+    common: Common,
     name: LetterName,
     raw: Annotated[bool, typer.Option("--raw", help="Only the original bytes, as they came.")] = False,
-    json: AsJson = False,
 ) -> None:
     """Show one with its headers and its original bytes."""
     import sys
@@ -225,8 +179,8 @@ def dead_letters_show(
     if raw:
         sys.stdout.buffer.write(letter.value or b"")
         return
-    terminal, told = Terminal(json), letter.told() | letter.content()
-    if json:
+    terminal, told = common.terminal, letter.told() | letter.content()
+    if common.json:
         terminal.object(told)
         return
     for what, value in told.items():
@@ -235,45 +189,41 @@ def dead_letters_show(
 
 @letters_app.command("refeed")
 def dead_letters_refeed(
+    common: Common,
     names: Annotated[list[str], typer.Argument(metavar="NAME...", help="As listed; `all` is every one.")],
     value: Annotated[
-        Optional[Path],  # noqa: UP045
+        Path | None,
         typer.Option("--value", metavar="FILE", help="The mended event, instead of what came (of one letter)."),
     ] = None,
     id: Annotated[str, typer.Option("--id", help="Another id for the event, where its own is taken.")] = "",
     space: Annotated[str, typer.Option(help="Whose they are, for records that came without a key.")] = "",
-    json: AsJson = False,
 ) -> None:
     """Append what a letter stands for to the log, on its right partition and validated; the letter is settled."""
     if (value or id) and len(names) != 1:
         raise UsageError("--value and --id are for one letter", "name one")
     found = letters()
-    from streams.logs.where import open_log
     from streams.runtime.kafka.dead_letters import refeed_all
 
     chosen = found.all() if names == ["all"] else [found.named(name) for name in names]
     mended = None if value is None else read_file(value)
-    log = open_log(home_path(None))
-    try:
+    with common.log() as log:
         outcomes = refeed_all(log, found, chosen, space, mended, id)
-    finally:
-        log.close()
     rows = [outcome._asdict() for outcome in outcomes]
-    Terminal(json).rows(rows, "name position said~", "there are no dead letters")
+    common.terminal.rows(rows, "name position said~", "there are no dead letters")
     if any(row["position"] is None for row in rows):
         raise typer.Exit(FAILED)
 
 
 @letters_app.command("drop")
 def dead_letters_drop(
-    names: Annotated[list[str], typer.Argument(metavar="NAME...", help="As listed.")], json: AsJson = False
+    common: Common, names: Annotated[list[str], typer.Argument(metavar="NAME...", help="As listed.")]
 ) -> None:
     """Settle letters without feeding them again; their records stay in the log, where nobody folds them."""
     found = letters()
     for name in names:
         found.named(name)
     found.settle(names)
-    Terminal(json).told({"dropped": names}, "{} dropped", len(names))
+    common.terminal.told({"dropped": names}, "{} dropped", len(names))
 
 
 def read_file(path: Path) -> bytes:
@@ -289,7 +239,7 @@ def read_file(path: Path) -> bytes:
 
 def worker(
     processors: Annotated[
-        Optional[list[str]],  # noqa: UP045
+        list[str] | None,
         typer.Argument(metavar="[PROCESSOR]...", help="The processors to fold; all where none is named."),
     ] = None,
     memory: Annotated[str, typer.Option(metavar="NAME", help="Whose parameters: live's, or a candidate's.")] = "live",
@@ -298,85 +248,111 @@ def worker(
         typer.Option(help="On disk, or in memory and restored at each start."),
     ] = "disk",
     datadir: Annotated[
-        Optional[Path],  # noqa: UP045
-        typer.Option(metavar="DIR", help="Where state lies on disk (workers/ in the home)."),
+        Path | None, typer.Option(metavar="DIR", help="Where state lies on disk (workers/ in the home).")
     ] = None,
     metrics: Metrics = "",
 ) -> None:
     """Fold the log on Kafka, sharing its partitions with the other workers, until stopped."""
     connection = connected()
     from processors import PROCESSORS
-    from streams.logs.settings import Settings
     from streams.runtime.kafka.health import observed
     from streams.runtime.kafka.logs import configure
     from streams.runtime.kafka.service import work
     from streams.runtime.telemetry import measuring
 
     configure()
-    folder = datadir or Settings().home.expanduser() / "workers"
+    folder = datadir or workers_folder()
     with measuring("worker"), observed(metrics or None, connection) as meters:
         work(connection, PROCESSORS, processors or (), folder, memory, store, meters)
+
+
+def workers_folder() -> Path:
+    """Where workers keep their state that are not told a folder."""
+    return home_path(None) / "workers"
 
 
 # -- the projector -----------------------------------------------------------------------------------------------------
 
 
 def project(
+    serving: Serving,
+    shard: Annotated[
+        str, typer.Option(metavar="N/M", help="Only this share of the partitions: 1/4 beside 2/4, 3/4 and 4/4.")
+    ] = "",
     metrics: Metrics = "",
-    http: AtHttp = "",
-    rate: Rate = 1000.0,
-    access_log: AccessLog = False,
-    home: HomeDir = None,
-    json: AsJson = False,
 ) -> None:
     """Gather what workers derive into live, and answer other commands, until stopped."""
     connection = connected()
     from streams.runtime.kafka.health import observed
     from streams.runtime.kafka.logs import configure
 
+    if shard and serving.http:
+        raise UsageError("a shard answers for itself alone", "`mnemolog serve --http` answers for all of them")
+    serving.home = projected(serving.path, shard)
     configure()
     with observed(metrics or None, connection) as meters:
-        serve_until_stopped(home, json, meters, http=HttpOptions(http, rate, access_log) if http else None)
+        serving.until_stopped(meters)
+
+
+def projected(home: Path, said: str) -> Path:
+    """The home that a projector of a shard (or of all, with "") keeps. Raises UsageError for what the home is not."""
+    from streams.runtime.home.folder import Folder, Shard
+
+    folder, shard = Folder(home), Shard.said(said) if said else None
+    there = folder.shards()
+    if shard is None and there:
+        raise UsageError(
+            f"{home} is in {len(there)} shards", f"start a projector for each: --shard 1/{len(there)}, ..."
+        )
+    if shard is None:
+        return home
+    if there and len(there) != shard.total:
+        raise UsageError(
+            f"{home} is in {len(there)} shards, not {shard.total}",
+            "stop their projectors and delete their folders first: what they hold is gathered anew",
+        )
+    if folder.memory("live").exists():
+        raise UsageError(f"{home} has a live that is not in shards", "delete live.duckdb: the shards gather it anew")
+    return home / shard.folder
 
 
 # -- lineages ----------------------------------------------------------------------------------------------------------
 
 
-@lineages_app.callback()
-def lineages(context: typer.Context, json: AsJson = False) -> None:
+@lineages_app.default()
+def lineages(common: Common) -> None:
     """List what workers emit, by set of lineages: of live, of candidates, old ones; with records, topics and lag."""
-    if context.invoked_subcommand is None:
-        connection = connected()
-        from processors import PROCESSORS
-        from streams.runtime.kafka.sets import list_sets
+    connection = connected()
+    from processors import PROCESSORS
+    from streams.runtime.kafka.sets import list_sets
 
-        rows = [found._asdict() for found in list_sets(connection, PROCESSORS)]
-        columns = "set memories processors~ records> lag>"
-        Terminal(json).rows(rows, columns, "there are none; `mnemolog topics create` makes those of live")
+    rows = [found._asdict() for found in list_sets(connection, PROCESSORS)]
+    columns = "set memories processors~ records> lag>"
+    common.terminal.rows(rows, columns, "there are none; `mnemolog topics create` makes those of live")
 
 
 @lineages_app.command("drop")
 def lineages_drop(
-    lineage: Annotated[str, typer.Argument(metavar="SET", help="As listed: 16 hex digits.")], json: AsJson = False
+    common: Common, lineage: Annotated[str, typer.Argument(metavar="SET", help="As listed: 16 hex digits.")]
 ) -> None:
-    """Delete all there is of an old set: its topics, its group, its note."""
+    """Delete all there is of an old set: its topics, its group, its note, its workers' state."""
     from processors import PROCESSORS
 
     connection = connected()
     from streams.runtime.kafka.sets import drop_set
 
-    dropped = drop_set(connection, PROCESSORS, lineage)
-    Terminal(json).told(dropped._asdict(), "{} is gone, with {} topics", lineage, len(dropped.topics))
+    dropped = drop_set(connection, PROCESSORS, lineage, workers_folder())
+    common.terminal.told(dropped._asdict(), "{} is gone, with {} topics", lineage, len(dropped.topics))
 
 
 @lineages_app.command("forget")
 def lineages_forget(
+    common: Common,
     memory: Annotated[str, typer.Argument(metavar="NAME", help="The memory that was to be promoted.")],
-    json: AsJson = False,
 ) -> None:
     """Give a candidate up: its lineages become old ones, which can be dropped."""
     connection = connected()
     from streams.runtime.kafka.sets import forget_candidate
 
     forget_candidate(connection, memory)
-    Terminal(json).told({"forgotten": memory}, "{} is no candidate any more", memory)
+    common.terminal.told({"forgotten": memory}, "{} is no candidate any more", memory)

@@ -151,7 +151,12 @@ class SqliteLog:
         journal = self.path.with_name(f"{self.path.name}-wal")
         with suppress(OSError):  # others have it open, or this file system has no such locks
             fcntl.flock(users, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            if _size(journal) and _size(self.path) and is_strange(self.path):
+            back = self.path.with_name(f"{self.path.name}-journal")
+            if is_back := bool(
+                _size(back) and _known(self.path, journal=False)
+            ):  # a whole log is not to be rolled back
+                journal = back
+            if is_back or (_size(journal) and _size(self.path) and is_strange(self.path)):
                 journal.rename(aside := self.path.with_name(f"{journal.name}.other"))
                 self.path.with_name(f"{self.path.name}-shm").unlink(missing_ok=True)
                 os.close(users)

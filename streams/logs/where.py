@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -14,6 +15,8 @@ from streams.logs import LOG_FILE
 from streams.logs.encryption import SETTING, Keys
 from streams.logs.log import Log, Outcome
 from streams.logs.sqlite import SqliteLog
+
+_PLACE = re.compile(r"(?:(\d{1,9}):)?(\d{1,18})", re.ASCII)
 
 
 class Copied(Log, Protocol):
@@ -121,12 +124,13 @@ def parse_places(text: str, partitions: int) -> dict[int, int]:
     """
     found: dict[int, int] = {}
     for place in text.split(","):
-        partition, colon, offset = place.strip().rpartition(":")
-        if not offset.isdecimal() or (colon and not partition.isdecimal()) or (not colon and partitions != 1):
-            raise UsageError(f"{text!r} is no position of the log", "give PARTITION:OFFSET, 0:1234 for example")
-        if int(partition or 0) >= partitions:
+        one = _PLACE.fullmatch(place.strip())
+        if one is None or (one[1] is None and partitions != 1):
+            raise UsageError(f"{text[:100]!r} is no position of the log", "give PARTITION:OFFSET, 0:1234 for example")
+        partition, offset = int(one[1] or 0), int(one[2])
+        if partition >= partitions:
             raise UsageError(f"the log has no partition {partition}", f"it has {partitions}, counted from 0")
-        found[int(partition or 0)] = max(int(offset), found.get(int(partition or 0), 0))
+        found[partition] = max(offset, found.get(partition, 0))
     return found
 
 

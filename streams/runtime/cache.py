@@ -63,6 +63,15 @@ class FeatureCache:
             if not self.path(partition, chunk).exists()
         ]
 
+    def damaged(self) -> list[Path]:
+        """The files that `load` would take for missing ones."""
+        return [path for path in sorted(self.folder.glob("*.parquet")) if not self._is_whole(path)]
+
+    def _is_whole(self, path: Path) -> bool:
+        partition, chunk = map(int, path.stem.split("-"))
+        whole = path.read_bytes()
+        return whole[-SUM_BYTES:] == self._sum(whole[:-SUM_BYTES], partition, chunk)
+
     def fill(self, partition: int, chunk: int) -> None:
         """Computes a chunk's features and keeps them, where there is room."""
         offsets: list[int] = []

@@ -263,10 +263,10 @@ def _plan(
     ends = tuple(log.end(partition) for partition in range(log.partitions))
     if until is not None or folder is None:
         return Plan(name, params, processors, stops=ends, until=None if until is None else _until(until), space=space)
-    reused, stops = _reusable(home, log, folder / "source.duckdb", lineages(processors, params, root_schema()))
+    reused, stops = _reusable(home, log, folder / "reused.duckdb", lineages(processors, params, root_schema()))
     if not reused:
         return Plan(name, params, processors, stops=ends, space=space)
-    return Plan(name, params, processors, reused, folder / "source.duckdb", stops, space=space)
+    return Plan(name, params, processors, reused, folder / "reused.duckdb", stops, space=space)
 
 
 def _until(moment: str) -> int:
@@ -291,10 +291,13 @@ def _kept(processors: Sequence[Processor[Any]], without: Sequence[str]) -> list[
 
 def _reusable(home: Home, log: Log, copy: Path, ours: dict[str, str]) -> tuple[frozenset[str], tuple[int, ...]]:
     """Which of our streams live holds already, and up to which offsets; live is copied to `copy`."""
-    snapshot = _snapshot(home, log)
-    if snapshot is None:
+    snapshots = _snapshots(home, log)
+    if not snapshots:
         return frozenset(), ()
-    shutil.copyfile(snapshot, copy)
+    if len(snapshots) == 1:
+        shutil.copyfile(snapshots[0], copy)
+    else:
+        stores.rewrite(snapshots, copy, home.processors)
     connection = stores.connect(copy)
     try:
         theirs = orjson.loads(stores.read_meta(connection, "lineages"))
@@ -306,18 +309,18 @@ def _reusable(home: Home, log: Log, copy: Path, ours: dict[str, str]) -> tuple[f
         connection.close()
 
 
-def _snapshot(home: Home, log: Log) -> Path | None:
-    """A copy of live that the replay may take from; None where there is none.
+def _snapshots(home: Home, log: Log) -> list[Path]:
+    """Copies of live, one of each shard, that the replay may take from; none where there are none.
 
     On Kafka, one that holds all that the log holds now: what is behind cannot be folded on top without workers' state.
     """
     if home.log.is_local:
-        return home.snapshot() if home.memory_path(LIVE).exists() else None
+        return home.files() if home.memory_path(LIVE).exists() else []
     ends = {partition: home.log.end(partition) for partition in range(home.log.partitions)}
     try:
-        return home.snapshot(",".join(told_place(p, end - 1) for p, end in ends.items() if end), WORKERS)
+        return home.files(after=",".join(told_place(p, end - 1) for p, end in ends.items() if end), patience=WORKERS)
     except (BehindError, LogError):  # workers do not run, or never did: the log alone is read
-        return None
+        return []
 
 
 def _carry_out(

@@ -6,7 +6,7 @@ passed is of its kind and within its limits. Names (of views, columns, kinds) ar
 
 from __future__ import annotations
 
-from typing import Annotated, Any, ClassVar, TypeVar
+from typing import Annotated, Any, ClassVar, Literal, TypeVar
 
 import orjson
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
@@ -180,7 +180,7 @@ class Feed(Call):
 class Snapshot(Call):
     """Makes a copy of live that others may read; its path."""
 
-    snapshot: bool
+    snapshot: Literal[True]
     after: Words = ""
 
 
@@ -193,13 +193,13 @@ class Promote(Call):
 class Switch(Call):
     """Has the log that an erasure made take the place of the log."""
 
-    switch: bool
+    switch: Literal[True]
 
 
 class Ping(Call):
     """Who serves, and how much waits in the log."""
 
-    ping: bool
+    ping: Literal[True]
 
 
 CALLS: tuple[type[Call], ...] = (Ask, Feed, Snapshot, Promote, Switch, Ping)

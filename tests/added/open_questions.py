@@ -23,12 +23,9 @@ from streams.core.text.within import clip
 
 
 @dataclass(slots=True)
-class QuestionLeft:
+class QuestionLeft(Derived):
     """A question that nobody answered. All that is known of it."""
 
-    space: str
-    session: str
-    at: int
     turn: str
     text: str
     reason: Literal["ended", "passed over", "silence"]

@@ -89,13 +89,13 @@ def others(author: str) -> Iterator[None]:
     def say(content: str, role: str, act: str) -> int:
         return max(-module.MOST, min(module.MOST, score(without(author)[act], signals(edges(content), role))))
 
-    kept = text.acting, ending.accepting
+    kept = text.acting, text.accepting
     text.acting = lambda content: [say(content, "user", act) for act in ("ends", "opens", "stays")]
-    ending.accepting = lambda content: say(content, "assistant", "accepts")
+    text.accepting = lambda content: say(content, "assistant", "accepts")
     try:
         yield
     finally:
-        text.acting, ending.accepting = kept
+        text.acting, text.accepting = kept
 
 
 def endings() -> list[tuple[str, bool, list[int]]]:

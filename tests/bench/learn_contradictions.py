@@ -1,4 +1,5 @@
-"""Learns the weights by which contradictions decide (processors/contradictions/weights.json).
+"""Learns the weights by which contradictions decide (processors/contradictions/weights.json, and of
+single turns streams/core/text/statements.json).
 
     python -m tests.bench.learn_contradictions [--alike] [--write]
 
@@ -22,13 +23,15 @@ from pathlib import Path
 from typing import NamedTuple
 
 from processors.contradictions import pairs
-from processors.contradictions.glance import MAY_CHANGE, Glance, doubt_signals
+from processors.contradictions.glance import MAY_CHANGE, doubt_signals
 from processors.contradictions.index import Index, Statement, keyed, words_of
-from processors.contradictions.reading import CHANGING, MAX_TEXT, read
+from processors.contradictions.reading import CHANGING, read
 from streams.core.events import DAY, MINUTE, SECOND, TurnRecorded
 from streams.core.text import read as text_of
+from streams.core.text import statements
 from streams.core.text.learned import likelihood
 from streams.core.text.signals import glance
+from streams.core.text.statements import MAX_TEXT, kinds
 from tests.bench import learning
 from tests.bench.data import DATA
 from tests.bench.learning import Example, Weights
@@ -36,6 +39,7 @@ from tests.bench.voices import conversations, marked
 from tests.processors import contradiction_sequences as sets
 
 WEIGHTS = Path(pairs.__file__).with_name("weights.json")
+OF_TURNS = Path(statements.__file__).with_name("statements.json")
 WITH_ALIKE = WEIGHTS.with_name("alike.json")
 LEARNED, HELD = ("FIRST", "MORE", "VARIED", "FRESH", "PLAIN"), ("HELD_OUT", "FRESH_HELD")
 BEFORE = 150
@@ -105,8 +109,8 @@ def walk(number: int, talk: Talk, scores: Scores, alike: bool) -> Iterator[Compa
         changes, states, tells = scores[turn.id]
         reading = read(said)
         words = words_of(text.terms, text.names, said) + (keyed(reading, who) if tells > 0 else [])
-        seen = Glance(glance(said, turn.role), changes, states, tells > 0)
-        new = Statement(turn.id, known.count, turn.at, turn.session, who, turn.role, said, words, states, seen.kinds)
+        of = kinds(glance(said, turn.role))
+        new = Statement(turn.id, known.count, turn.at, turn.session, who, turn.role, said, words, states, of)
         shared = known.shared(words)
         found: list[tuple[Statement, list[list[str]], bool]] = []
         if changes > MAY_CHANGE and not talk.before:
@@ -328,10 +332,9 @@ def main() -> None:
         if alike:
             learning.write(WITH_ALIKE, 1, {"doubt": of_doubts(mine)})
             return
-        found = {act: of_turns(rest, act) for act in TOLD}
-        found["doubt"] = of_doubts(mine)
-        found["replaces"] = of_pairs(mine, {source.name: source.kind for source in rest})
-        learning.write(WEIGHTS, 3, found)
+        learning.write(OF_TURNS, 3, {act: of_turns(rest, act) for act in TOLD})
+        plain = of_pairs(mine, {source.name: source.kind for source in rest})
+        learning.write(WEIGHTS, 3, {"doubt": of_doubts(mine), "replaces": plain})
 
 
 if __name__ == "__main__":

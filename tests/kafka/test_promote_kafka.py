@@ -94,15 +94,20 @@ def test_sets_are_listed_and_of_old_ones_nothing_is_left(home: Home) -> None:
     new.make("working_context", "coactivation")
     home.promote("wide")
     listed = {found.set: found.memories for found in list_sets(connection, PROCESSORS)}
-    gone = old.sets["working_context"]
+    gone, workers = old.sets["working_context"], home.path / "workers"
     assert listed[gone] == "old"
     assert listed[new.sets["working_context"]] == "live, wide"
     assert listed[old.sets["manifest"]] == "live, wide"
     with pytest.raises(BusyError, match="belongs to live"):
-        drop_set(connection, PROCESSORS, old.sets["manifest"])
+        drop_set(connection, PROCESSORS, old.sets["manifest"], workers)
     with pytest.raises(UsageError, match="there is no set"):
-        drop_set(connection, PROCESSORS, "0" * 16)
-    drop_set(connection, PROCESSORS, gone)
+        drop_set(connection, PROCESSORS, "0" * 16, workers)
+    kept, left = (workers / "worker-0" / "log" / name for name in (old.sets["manifest"], gone))
+    for folder in (kept, left):
+        folder.mkdir(parents=True)
+    drop_set(connection, PROCESSORS, gone, workers)
+    assert kept.exists()
+    assert not left.exists()
     topics, groups = listing(connection)
     assert not any(gone in topic.topic for topic in topics)
     assert not any(gone in group.group for group in groups)

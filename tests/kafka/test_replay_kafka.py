@@ -51,7 +51,7 @@ def test_what_real_workers_and_the_projector_made_is_what_a_replay_makes(
         crew.folded()
         live = home.ask("digest")
         assert live == folded(kafka_log(home), tmp_path)
-    monkeypatch.setattr("streams.runtime.replay._snapshot", lambda home, log: None)  # so that nothing is reused
+    monkeypatch.setattr("streams.runtime.replay._snapshots", lambda home, log: [])  # so that nothing is reused
     for name, processes in (("alone", 1), ("together", 2)):
         report = replay(home, name, processes=processes)
         assert report.reused == []
@@ -68,7 +68,7 @@ def test_unchanged_lineages_are_reused_from_what_workers_made(
     report = replay(home, "narrow", params)
     assert report.steps["manifest"] == report.steps["open_efforts"] == 0
     assert report.steps["working_context"] > 0
-    monkeypatch.setattr("streams.runtime.replay._snapshot", lambda home, log: None)
+    monkeypatch.setattr("streams.runtime.replay._snapshots", lambda home, log: [])
     assert replay(home, "whole", params).reused == []
     assert home.ask("digest", "narrow") == home.ask("digest", "whole") != folded(kafka_log(home), tmp_path)
     with home.reading("narrow") as connection:

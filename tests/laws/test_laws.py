@@ -21,7 +21,7 @@ from streams.core.clock import DUE, Clock
 from streams.core.driver import Driver
 from streams.core.events import DAY, MINUTE, ClockTicked, EffortDeclared, NoteTaken, Outside, TurnRecorded
 from streams.core.params import Params
-from streams.core.processor import Processor, Raw, State, on, otherwise
+from streams.core.processor import Derived, Processor, Raw, State, on, otherwise
 from tests.bench.generated import turns
 from tests.laws import laws
 from tests.laws.histories import START, Move, histories, long_talk, outside, recorded, wide
@@ -223,12 +223,9 @@ def test_the_grammar_makes_every_derived_event_occur_often() -> None:
 
 
 @dataclass(slots=True)
-class Planted:
+class Planted(Derived):
     """What the planted processors derive."""
 
-    space: str
-    session: str
-    at: int
     word: str
     number: float = 0.0
     type: Literal["planted.v1"] = "planted.v1"

@@ -5,6 +5,9 @@ Debugging, planning, a help desk, a kitchen, research: none of it customer servi
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Literal
+
 import pytest
 
 from processors.manifest import (
@@ -14,6 +17,7 @@ from processors.manifest import (
     ConclusionOffered,
     OfferSettled,
     SegmentConcluded,
+    TurnFiled,
 )
 from processors.manifest.conclusion import ConclusionParams
 from streams.core.driver import fold
@@ -383,3 +387,14 @@ Be right back. Talk soon. I'll let you know. Bear with me. One moment.
 I'll call you. I will send it shortly. Give it a try. To be continued.
 Working on it. Still searching. See you tomorrow. Reach out to me. We'll run it again.
 """
+
+
+@pytest.mark.parametrize("blank", [" ", "\n\t ", "\u3000"])
+@pytest.mark.parametrize("role", ["user", "assistant"])
+def test_a_turn_of_white_space_alone_is_filed_and_says_nothing(role: Literal["user", "assistant"], blank: str) -> None:
+    before, after = turns("u: So that's the flights done, off my list.\nu: Now the hotel.")
+    silent = replace(before, id="silent", at=before.at + 1, role=role, content=blank)
+    with_it = fold([PROCESSOR], [before, silent, after])
+    assert [row.event.turn for row in with_it if isinstance(row.event, TurnFiled)] == ["t0", "silent", "t1"]
+    said = (ConclusionDetected, ConclusionOffered, SegmentConcluded)
+    assert [row for row in with_it if isinstance(row.event, said) and row.position.offset == 1] == []

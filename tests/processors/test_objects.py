@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from processors.contradictions import BeliefContradicted, BeliefRestored
-from processors.objects import PROCESSOR, ObjectMentioned, ObjectStated
+from processors.objects import PROCESSOR, ObjectMentioned, ObjectStated, _Names
 from streams.core.events import MINUTE, TurnRecorded, TurnRetracted
 from tests.memories import make
 from tests.steps import Steps
@@ -121,6 +121,21 @@ def test_who_is_called_by_the_beginning_of_a_name_is_the_one_who_is_there() -> N
     assert talk.objects["Melanie"].aliases == ["melanie", "mel"]
     talk.say("Mel sold the warehouse to a museum in Turin.")
     assert ("fact", "Mel sold the warehouse to a museum in Turin.") in talk.known("Melanie")
+
+
+def test_of_two_who_share_a_first_name_the_one_who_is_there_is_the_one_called_by_it_from_then_on() -> None:
+    talk = Talk()
+    for said, agent in (
+        ("My friend Mark Evans came by.", "ann"),
+        ("My friend Mark Price came by.", "ann"),
+        ("I sold the boat.", "Mark Evans"),
+        ("Thanks, Mark! That helps.", "ann"),
+        ("Mark was at the harbour.", "ann"),
+    ):
+        talk.say(said, agent)
+        # An index that is made anew of the records is the one that was kept.
+        assert talk.state.index(_Names).meant == _Names(talk.state).meant
+    assert talk.objects["Mark Evans"].turn == "t5"
 
 
 def test_an_ordinary_word_is_the_name_that_it_is_elsewhere_with_a_capital_only() -> None:

@@ -10,12 +10,13 @@ from dataclasses import dataclass, field
 from operator import itemgetter
 
 from streams.core.events import TurnRecorded
-from streams.core.text.acts import acting
+from streams.core.text.acts import accepting, acting
 from streams.core.text.address import HEAD, TAIL, address
 from streams.core.text.claims import CALLING, claims
+from streams.core.text.statements import stating
 from streams.core.text.terms import WORDS, clip, count_terms, scale, second_look
 
-VERSION = 6
+VERSION = 7
 
 
 @dataclass(slots=True)
@@ -46,12 +47,21 @@ class Text:
     """How each of `terms` is first written, folded to lower case; same length. Summaries are made of whole words."""
     acts: list[int] = field(default_factory=list)
     """Of a user's turn: how much its words speak for ending work, opening it, staying with it; see acts."""
+    accepts: int = 0
+    """Of an assistant's turn: how much its words speak for an end in what it answers."""
+    states: list[int] = field(default_factory=list)
+    """Of what a person or a model says: how much its words speak for changing what was stated, for stating what may
+    change, for stating something plainly; see statements."""
+    kinds: list[str] = field(default_factory=list)
+    """Of what kinds these words are besides words: numbers, times, days of the week."""
 
 
 NO_TEXT = Text(0, [], [], [], [], "", [], [], [])
 """Of what is no turn. Shared, never mutated."""
 
 
+SPEAKING = ("user", "assistant")
+"""Roles whose words say something; tools and systems put out."""
 CALL = itemgetter(2)
 """Of `More`: whom the word may call."""
 
@@ -61,7 +71,7 @@ def read(turn: TurnRecorded) -> Text:
     content = turn.content
     words = clip(content).split()
     if not words:
-        return Text(0, [], [], [], [], "", [], [], [], [], [], [])
+        return Text(0, [], [], [], [], "", [], [], [])
     tokens, spelled, stems, flags, leads, more = zip(*map(WORDS.__getitem__, words), strict=True)
     names, cues, rest, claimed = second_look(spelled, flags, leads, more)
     terms, counts, forms = count_terms(stems, spelled, rest)
@@ -74,6 +84,7 @@ def read(turn: TurnRecorded) -> Text:
             patterns.append(claim.pattern)
             confidences.append(claim.confidence)
             spans += (claim.start, claim.end)
+    states, kinds = stating(content, turn.role) if terms and turn.role in SPEAKING else ([], [])
     return Text(
         scale(sum(tokens), content),
         terms,
@@ -87,4 +98,7 @@ def read(turn: TurnRecorded) -> Text:
         [*filter(None, dict.fromkeys(map(CALL, ends)))],
         forms,
         acting(content) if turn.role == "user" else [],
+        accepting(content) if turn.role == "assistant" else 0,
+        states,
+        kinds,
     )

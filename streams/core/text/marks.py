@@ -9,7 +9,8 @@ tenth of a fold. Each distinct word of a talk is asked once which marks may be i
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import lru_cache, reduce
+from operator import or_
 
 from streams.core.text.memo import Memo
 
@@ -27,10 +28,7 @@ _WORDS = Memo(_look)
 @lru_cache(maxsize=2)
 def _seen(content: str) -> int:
     """The sets of marks that may be in a turn. Why so few are remembered: all mechanisms ask of one turn in turn."""
-    found = 0
-    for word in content.lower().split():
-        found |= _WORDS[word]
-    return found
+    return reduce(or_, map(_WORDS.__getitem__, content.lower().split()), 0)
 
 
 class Marks:

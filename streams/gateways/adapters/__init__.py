@@ -14,13 +14,18 @@ what is popped, cleared, edited or deleted is retracted, and history keeps it.
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import json
-from typing import Any
+from collections.abc import Callable, Coroutine
+from functools import wraps
+from typing import Any, TypeVar
 
 import orjson
 
 from streams.gateways.sources.shared import name_of
+
+T = TypeVar("T")
 
 DEEPEST = 48
 """How deep values may nest to be kept as they are: events hold no deeper than 64."""
@@ -68,3 +73,13 @@ def named(value: str) -> str:
 def _depth(value: Any) -> int:
     inner = value.values() if isinstance(value, dict) else value if isinstance(value, list | tuple) else ()
     return 1 + max(map(_depth, inner), default=0)
+
+
+def awaited(call: Callable[..., T]) -> Callable[..., Coroutine[Any, Any, T]]:
+    """A method to be awaited: it calls one of what `self.own` is, in a thread."""
+
+    @wraps(call)
+    async def waiting(self: Any, *given: Any, **more: Any) -> T:
+        return await asyncio.to_thread(call, self.own, *given, **more)
+
+    return waiting

@@ -17,7 +17,6 @@ Results and errors are worded as that tool words them. A directory is there whil
 
 from __future__ import annotations
 
-import asyncio
 import posixpath
 from collections.abc import Callable
 from typing import Any
@@ -26,6 +25,7 @@ from anthropic.lib.tools import BetaAbstractMemoryTool, BetaAsyncAbstractMemoryT
 from anthropic.types import beta
 
 from mnemolog import Memory
+from streams.gateways.adapters import awaited
 from streams.gateways.adapters.documents import ChangedError, Documents
 
 Create = beta.BetaMemoryTool20250818CreateCommand
@@ -197,35 +197,15 @@ class AsyncMemoryTool(BetaAsyncAbstractMemoryTool):
     def __init__(self, space: str = "", *, memory: Memory | None = None, cache_control: Any = None, **how: Any) -> None:
         """As `MemoryTool`."""
         super().__init__(cache_control=cache_control)
-        self.tool = MemoryTool(space, memory=memory, **how)
+        self.own = MemoryTool(space, memory=memory, **how)
 
-    async def view(self, command: View) -> str:
-        """As `MemoryTool.view`."""
-        return await asyncio.to_thread(self.tool.view, command)
-
-    async def create(self, command: Create) -> str:
-        """As `MemoryTool.create`."""
-        return await asyncio.to_thread(self.tool.create, command)
-
-    async def str_replace(self, command: StrReplace) -> str:
-        """As `MemoryTool.str_replace`."""
-        return await asyncio.to_thread(self.tool.str_replace, command)
-
-    async def insert(self, command: Insert) -> str:
-        """As `MemoryTool.insert`."""
-        return await asyncio.to_thread(self.tool.insert, command)
-
-    async def delete(self, command: Delete) -> str:
-        """As `MemoryTool.delete`."""
-        return await asyncio.to_thread(self.tool.delete, command)
-
-    async def rename(self, command: Rename) -> str:
-        """As `MemoryTool.rename`."""
-        return await asyncio.to_thread(self.tool.rename, command)
-
-    async def clear_all_memory(self) -> str:
-        """As `MemoryTool.clear_all_memory`."""
-        return await asyncio.to_thread(self.tool.clear_all_memory)
+    view = awaited(MemoryTool.view)
+    create = awaited(MemoryTool.create)
+    str_replace = awaited(MemoryTool.str_replace)
+    insert = awaited(MemoryTool.insert)
+    delete = awaited(MemoryTool.delete)
+    rename = awaited(MemoryTool.rename)
+    clear_all_memory = awaited(MemoryTool.clear_all_memory)
 
 
 def _path(told: str) -> str:

@@ -25,6 +25,7 @@ from datetime import UTC, date, datetime
 from typing import Any
 
 from mnemolog import Memory as Space
+from streams.gateways.adapters import awaited
 from streams.gateways.adapters import text as plain
 from streams.gateways.adapters.documents import Document, Documents
 
@@ -224,48 +225,25 @@ class AsyncMemory:
 
     def __init__(self, config: Any = None, **how: Any) -> None:
         """As `Memory`."""
-        self.memory = Memory(config, **how)
+        self.own = Memory(config, **how)
 
     @classmethod
     def from_config(cls, config_dict: dict[str, Any]) -> AsyncMemory:
         """As `AsyncMemory(config_dict)`."""
         return cls(config_dict)
 
-    async def add(self, messages: Any, **more: Any) -> dict[str, Any]:
-        """As `Memory.add`."""
-        return await asyncio.to_thread(self.memory.add, messages, **more)
+    async def add(self, messages: Any, *, llm: Any = None, **more: Any) -> dict[str, Any]:
+        """As `Memory.add`; no model is asked, whatever `llm` is."""
+        return await asyncio.to_thread(self.own.add, messages, **more)
 
-    async def get(self, memory_id: str) -> dict[str, Any] | None:
-        """As `Memory.get`."""
-        return await asyncio.to_thread(self.memory.get, memory_id)
-
-    async def get_all(self, **more: Any) -> dict[str, Any]:
-        """As `Memory.get_all`."""
-        return await asyncio.to_thread(self.memory.get_all, **more)
-
-    async def search(self, query: str, **more: Any) -> dict[str, Any]:
-        """As `Memory.search`."""
-        return await asyncio.to_thread(self.memory.search, query, **more)
-
-    async def update(self, memory_id: str, *given: Any, **more: Any) -> dict[str, str]:
-        """As `Memory.update`."""
-        return await asyncio.to_thread(self.memory.update, memory_id, *given, **more)
-
-    async def delete(self, memory_id: str) -> dict[str, str]:
-        """As `Memory.delete`."""
-        return await asyncio.to_thread(self.memory.delete, memory_id)
-
-    async def delete_all(self, *given: Any, **more: Any) -> dict[str, str]:
-        """As `Memory.delete_all`."""
-        return await asyncio.to_thread(self.memory.delete_all, *given, **more)
-
-    async def reset(self) -> None:
-        """As `Memory.reset`."""
-        await asyncio.to_thread(self.memory.reset)
-
-    async def history(self, memory_id: str) -> list[dict[str, Any]]:
-        """As `Memory.history`."""
-        return await asyncio.to_thread(self.memory.history, memory_id)
+    get = awaited(Memory.get)
+    get_all = awaited(Memory.get_all)
+    search = awaited(Memory.search)
+    update = awaited(Memory.update)
+    delete = awaited(Memory.delete)
+    delete_all = awaited(Memory.delete_all)
+    reset = awaited(Memory.reset)
+    history = awaited(Memory.history)
 
 
 def _entities(given: dict[str, Any]) -> dict[str, str]:

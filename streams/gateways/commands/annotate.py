@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import signal
 from collections import Counter
-from typing import TYPE_CHECKING, Annotated, Any, Optional
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from streams.core.errors import UsageError
-from streams.gateways.command import FAILED, AsJson, HomeDir, one_of, opened
+from streams.gateways.command import FAILED, Common, one_of
 from streams.gateways.terminal import Terminal
 
 if TYPE_CHECKING:
@@ -23,18 +23,17 @@ EXTRA = "openai"
 
 
 def annotate(
-    names: Annotated[Optional[list[str]], typer.Argument(metavar="[JOB]...", help="What to ask; all.")] = None,  # noqa: UP045
+    common: Common,
+    names: Annotated[list[str] | None, typer.Argument(metavar="[JOB]...", help="What to ask; all.")] = None,
     follow: Annotated[bool, typer.Option("--follow", help="Go on as turns come, until stopped.")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show what would be asked, and its tokens.")] = False,
-    home: HomeDir = None,
-    json: AsJson = False,
 ) -> None:
     """Have a model write summaries, titles and what lasts, as facts that processors prefer from there on.
 
     It asks an OpenAI-compatible endpoint: MNEMOLOG_ANNOTATE_URL, _MODEL, _KEY or _KEY_FILE, _RATE, _CALLS, _TOKENS.
     What was asked before is not asked again; what is answered badly is left out, and told in the end.
     """
-    with opened(home, json) as (house, terminal):
+    with common.opened() as (house, terminal):
         known = {job.name: job for processor in house.processors for job in processor.read_model.jobs}
         jobs = [known[one_of(name, [*known], "job")] for name in names or known]
         if dry_run:

@@ -3,28 +3,22 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated, Any, Optional
+from typing import Annotated, Any
 
 import typer
 
 from streams.gateways.command import (
-    After,
-    AllSpaces,
-    AsJson,
-    AsOf,
-    HomeDir,
+    Asking,
+    Common,
     InSpace,
-    Limit,
+    Listing,
     Memory,
     OnlySession,
     WhichSpace,
     append,
     hint,
     known_place,
-    list_view,
     one_of,
-    one_or_all,
-    opened,
     space_of,
 )
 from streams.gateways.terminal import Terminal
@@ -34,13 +28,14 @@ MOST_SIGNALS = 8
 
 
 def context(
+    asking: Asking,
     session: Annotated[str, typer.Option(metavar="X", help="The session.")],
     space: InSpace = None,
     messages: Annotated[bool, typer.Option("--messages", help="In chat format: one JSON list of messages.")] = False,
-    budget: Annotated[Optional[int], typer.Option(min=1, help="Tokens at most.")] = None,  # noqa: UP045
+    budget: Annotated[int | None, typer.Option(min=1, help="Tokens at most.")] = None,
     question: Annotated[str, typer.Option(help="What is to be answered, where it is not recorded yet.")] = "",
     without: Annotated[
-        Optional[list[str]],  # noqa: UP045
+        list[str] | None,
         typer.Option(metavar="SECTION,...", help="Leave sections or layers out: recalled, notes, focus ..."),
     ] = None,
     explain: Annotated[
@@ -56,33 +51,28 @@ def context(
         str, typer.Option(metavar="NAME", help="text, or columns: tasks, notes and objects alone, beside the talk.")
     ] = "text",
     details: Annotated[
-        Optional[list[str]],  # noqa: UP045
+        list[str] | None,
         typer.Option(metavar="TURN..TURN|ID,...", help="A second window: only the turns behind these ids."),
     ] = None,
     keep: Annotated[
         bool, typer.Option("--record", help="Record that an agent was shown what recall put in, or the details.")
     ] = False,
-    as_of: AsOf = None,
-    after: After = "",
-    memory: Memory = "live",
-    home: HomeDir = None,
-    json: AsJson = False,
 ) -> None:
     """What a model would be given now in a session: text, chat messages, or all of it with scores and turns."""
     space = space_of(space)
-    how: dict[str, Any] = {"budget": budget, "question": question, "explain": explain, "as_of": as_of}
-    with opened(home, json, after) as (house, terminal):
+    how: dict[str, Any] = {"budget": budget, "question": question, "explain": explain, "as_of": asking.as_of}
+    with asking.opened() as (house, terminal):
         window = window or ("columns" if one_of(format, ("text", "columns"), "format") == "columns" else "")
         how |= {"without": _listed(without), "window": window, "details": _listed(details)}
-        found = house.ask("context", memory, space=space, session=session, **how)
+        found = house.ask("context", asking.memory, space=space, session=session, **how)
         if keep and found["recalled"]["turns"]:
             shown = {"type": "memory-recalled", "space": space, "session": session, "at": found["at"]}
             append(house.log, [shown | found["recalled"]], "ask without --record")
-        if not (json or messages or found["sections"]):
+        if not (asking.json or messages or found["sections"]):
             hint(house.path, space, session, terminal)
         if messages:
             terminal.object(found["messages"])
-        elif json:
+        elif asking.json:
             terminal.object(found)
         elif explain:
             considered = [one | {"text": " ".join(one["text"].split())} for one in found["considered"]]
@@ -94,17 +84,16 @@ def context(
 
 
 def layers(
+    common: Common,
     session: Annotated[str, typer.Option(metavar="X", help="The session.")],
     every: Annotated[int, typer.Option(min=1, help="A row for so many turns, and one for the last.")] = 10,
     space: InSpace = None,
-    budget: Annotated[Optional[int], typer.Option(min=1, help="Tokens at most.")] = None,  # noqa: UP045
+    budget: Annotated[int | None, typer.Option(min=1, help="Tokens at most.")] = None,
     memory: Memory = "live",
-    home: HomeDir = None,
-    json: AsJson = False,
 ) -> None:
     """How many tokens each layer of a session's context took, turn by turn."""
     space = space_of(space)
-    with opened(home, json) as (house, terminal):
+    with common.opened() as (house, terminal):
         said = house.ask("view", memory, name="recorded_turns", space=space, session=session, order="position")
         if not said:
             known_place(house.path, space, session)
@@ -133,26 +122,22 @@ def _listed(given: list[str] | None) -> list[str]:
 
 
 def show(
+    asking: Asking,
     what: Annotated[
         str, typer.Argument(metavar="ID|TURN..TURN", help="A turn, segment, effort, artifact, or a range.")
     ],
-    tokens: Annotated[Optional[int], typer.Option(min=1, help="At most so many tokens.")] = None,  # noqa: UP045
+    tokens: Annotated[int | None, typer.Option(min=1, help="At most so many tokens.")] = None,
     why: Annotated[
         bool, typer.Option("--why", help="How sure it is that a user's turn wants a note, and by which signals.")
     ] = False,
     space: WhichSpace = None,
-    as_of: AsOf = None,
-    after: After = "",
-    memory: Memory = "live",
-    home: HomeDir = None,
-    json: AsJson = False,
 ) -> None:
     """The verbatim turns behind anything that has an id."""
-    with opened(home, json, after) as (house, terminal):
-        found = house.ask("show", memory, id=what, tokens=tokens, space=space, as_of=as_of)
+    with asking.opened() as (house, terminal):
+        found = house.ask("show", asking.memory, id=what, tokens=tokens, space=space, as_of=asking.as_of)
         if why:
             _explain(found["turns"], terminal)
-        elif json:
+        elif asking.json:
             for turn in found["turns"]:
                 terminal.object(turn)
         else:
@@ -176,47 +161,30 @@ def _explain(turns: list[dict[str, Any]], terminal: Terminal) -> None:
 
 
 def manifest(
-    space: InSpace = None,
-    all_spaces: AllSpaces = False,
+    listing: Listing,
     session: OnlySession = None,
-    limit: Limit = None,
-    as_of: AsOf = None,
-    after: After = "",
-    memory: Memory = "live",
-    home: HomeDir = None,
-    json: AsJson = False,
 ) -> None:
     """The segments of sessions: what was talked about, from where to where, concluded or open."""
-    list_view(
-        "segments", "segment space? session? started_at? turns>? status summary", "no segments yet: feed turns first",
-        home, json, memory, as_of, after, space=one_or_all(space, all_spaces), session=session, limit=limit,
-        order="space, session, first_position",
-    )  # fmt: skip
+    columns = "segment space? session? started_at? turns>? status summary"
+    empty = "no segments yet: feed turns first"
+    listing.show("segments", columns, empty, session=session, order="space, session, first_position")
 
 
 def links(
-    space: InSpace = None,
-    all_spaces: AllSpaces = False,
-    limit: Limit = None,
-    as_of: AsOf = None,
-    after: After = "",
-    memory: Memory = "live",
-    home: HomeDir = None,
-    json: AsJson = False,
+    listing: Listing,
 ) -> None:
     """Efforts that are used together, the strongest links first."""
-    space = one_or_all(space, all_spaces)
-    with opened(home, json, after) as (house, terminal):
-        found = house.ask(
-            "view", memory, name="links", space=space, limit=limit, as_of=as_of, order="strength DESC, first, second"
-        )
-        if not json:
-            efforts = house.ask("view", memory, name="efforts", space=space, as_of=as_of)
+    space = listing.where
+    with listing.opened() as (home, terminal):
+        order = "strength DESC, first, second"
+        found = listing.view(home, "links", space=space, limit=listing.limit, order=order)
+        if not listing.json:
+            efforts = listing.view(home, "efforts", space=space)
             topics = {(effort["space"], effort["effort"]): effort["topic"] for effort in efforts}
             for row in found:
                 pair = (row["first"], row["second"])
                 row["topics"] = " + ".join(topics.get((row["space"], effort)) or effort for effort in pair)
         if not found:
-            known_place(house.path, space, None)
+            known_place(home.path, space, None)
         spec = "strength>" + (" space?" if space is None else "") + " count>? last_at? first? second? topics"
         terminal.rows(found, spec, "no links yet: they form when efforts are used together three times")

@@ -3,25 +3,25 @@
 from __future__ import annotations
 
 import sys
-from typing import Annotated, Optional
+from typing import Annotated
 
 import typer
 
 from streams.core.errors import UsageError
-from streams.gateways.command import AsJson, HomeDir, opened
-from streams.gateways.terminal import Row, Terminal, cell
+from streams.gateways.command import Common
+from streams.gateways.terminal import Row, cell
 
 VALUE_WIDTH = 24
 """Characters of a parameter's value in a table on a terminal."""
 
 
-def flow(json: AsJson = False, home: HomeDir = None) -> None:
+def flow(common: Common) -> None:
     """Which processor reads which, as a Mermaid diagram."""
     from processors import PROCESSORS
     from streams.gateways.flow import emitted, mermaid
 
-    terminal = Terminal(json)
-    if json:
+    terminal = common.terminal
+    if common.json:
         for processor in PROCESSORS:
             about = {"processor": processor.name, "reads": list(processor.reads), "emits": emitted(processor)}
             terminal.object(about)
@@ -30,29 +30,28 @@ def flow(json: AsJson = False, home: HomeDir = None) -> None:
 
 
 def params(
-    of: Annotated[Optional[str], typer.Argument(help="Only those of this processor, of recall or of context.")] = None,  # noqa: UP045
-    home: HomeDir = None,
-    json: AsJson = False,
+    common: Common,
+    of: Annotated[str | None, typer.Argument(help="Only those of this processor, of recall or of context.")] = None,
 ) -> None:
     """Every parameter: its value in live and its default, with unit, limits, reason and source."""
     from streams.gateways.flow import parameter_rows
 
-    with opened(home, json) as (house, terminal):
+    with common.opened() as (house, terminal):
         current = house.live_params()
         chosen = {name: params for name, params in current.items() if of in (None, name, name.partition(".")[0])}
         if not chosen:
             raise UsageError(f"nothing that has parameters is called {of!r}", f"known are: {', '.join(current)}")
         rows = parameter_rows(chosen)
-        if not json:
+        if not common.json:
             rows = [row | {"parameter": f"{row['of']}.{row['parameter']}", "value": told_value(row)} for row in rows]
         terminal.rows(rows, "parameter value unit? limits? why~", "no parameters")
 
 
-def presets(home: HomeDir = None, json: AsJson = False) -> None:
+def presets(common: Common) -> None:
     """Named parameter sets of the whole tree, for `mnemolog replay --preset`, beside what live has."""
     from streams.core.presets import PRESETS, preset
 
-    with opened(home, json) as (house, terminal):
+    with common.opened() as (house, terminal):
         live = {name: params.model_dump(mode="json") for name, params in house.live_params().items()}
         rows = [
             {"preset": name, "parameter": f"{processor}.{key}", "value": value, "live": live[processor][key]}
@@ -74,9 +73,8 @@ def told_value(row: Row) -> str:
 
 
 def schema(
-    name: Annotated[Optional[str], typer.Argument(help="An event type, or input-line; none prints all.")] = None,  # noqa: UP045
-    home: HomeDir = None,
-    json: AsJson = False,
+    common: Common,
+    name: Annotated[str | None, typer.Argument(help="An event type, or input-line; none prints all.")] = None,
 ) -> None:
     """JSON Schemas of the events, and of a line of input, generated from the code."""
     import orjson
@@ -88,5 +86,5 @@ def schema(
         raise UsageError(f"there is no schema {name!r}", f"schemas: {', '.join(known)}")
     value = known if name is None else known[name]
     sys.stdout.buffer.write(
-        orjson.dumps(value, option=(0 if json else orjson.OPT_INDENT_2) | orjson.OPT_APPEND_NEWLINE)
+        orjson.dumps(value, option=(0 if common.json else orjson.OPT_INDENT_2) | orjson.OPT_APPEND_NEWLINE)
     )

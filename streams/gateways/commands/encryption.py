@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from streams.gateways.command import AsJson, HomeDir, lists, opened
+from streams.gateways.command import Common, Group
 from streams.gateways.commands.erasing import ask
 
 BEYOND = (
@@ -14,16 +14,16 @@ BEYOND = (
     "other homes or models were given, and what a file system keeps of files that are deleted"
 )
 
-app = typer.Typer(add_completion=False, rich_markup_mode=None, help="Keys that what spaces said is encrypted with.")
+app = Group("Keys that what spaces said is encrypted with.")
 
 
-@lists(app)
-def encryption(ctx: typer.Context, home: HomeDir = None, json: AsJson = False) -> None:
+@app.default()
+def encryption(common: Common) -> None:
     """The keys there are: of which space, since when, how many events are under them, and when they were destroyed."""
     from streams.core.events import iso
     from streams.runtime.erasure.keys import listed_keys
 
-    with opened(home, json) as (house, terminal):
+    with common.opened() as (house, terminal):
         rows = [
             {"space": key.space, "made": iso(key.made), "events": key.events, "here": key.here,
              "destroyed": iso(key.destroyed) if key.destroyed else "", "key": key.key}
@@ -34,17 +34,16 @@ def encryption(ctx: typer.Context, home: HomeDir = None, json: AsJson = False) -
 
 @app.command("destroy")
 def encryption_destroy(
+    common: Common,
     space: Annotated[str, typer.Option("--space", metavar="S", help="The space whose key is destroyed.")],
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would be lost.")] = False,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
-    home: HomeDir = None,
-    json: AsJson = False,
 ) -> None:
     """Destroy the key of a space: nothing under it can be read again, here or in any backup. Leaves a receipt."""
     from streams.logs.copies import receipts
     from streams.runtime.erasure.keys import destroy, to_destroy
 
-    with opened(home, json) as (house, terminal):
+    with common.opened() as (house, terminal):
         key = to_destroy(house, space)
         found = {"space": space, "key": key.key, "events": key.events, "here": key.here}
         terminal.told(found, "to be lost with its key: {:,} events of space {}", key.events, space)

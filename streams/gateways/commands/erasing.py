@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, Optional
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from streams.core.errors import UsageError
-from streams.gateways.command import FAILED, AsJson, HomeDir, opened
+from streams.gateways.command import FAILED, Common
 from streams.gateways.terminal import Terminal
 
 if TYPE_CHECKING:
@@ -26,24 +26,16 @@ BROKERS = "what brokers delete later, mirror or back up; on other machines, home
 
 
 def erase(
-    turn: Annotated[
-        Optional[list[str]],  # noqa: UP045
-        typer.Option("--turn", metavar="ID", help="This turn; may be repeated."),
-    ] = None,
-    agent: Annotated[Optional[str], typer.Option(metavar="A", help="All turns of this agent.")] = None,  # noqa: UP045
-    session: Annotated[Optional[str], typer.Option(metavar="X", help="All of this session.")] = None,  # noqa: UP045
-    space: Annotated[
-        Optional[str],  # noqa: UP045
-        typer.Option(metavar="S", help="Only in this space; alone: all of it."),
-    ] = None,
+    common: Common,
+    turn: Annotated[list[str] | None, typer.Option("--turn", metavar="ID", help="This turn; may be repeated.")] = None,
+    agent: Annotated[str | None, typer.Option(metavar="A", help="All turns of this agent.")] = None,
+    session: Annotated[str | None, typer.Option(metavar="X", help="All of this session.")] = None,
+    space: Annotated[str | None, typer.Option(metavar="S", help="Only in this space; alone: all of it.")] = None,
     matching: Annotated[
-        Optional[str],  # noqa: UP045
-        typer.Option(metavar="SQL", help="Events for which this holds: \"content ILIKE '%blue house%'\"."),
+        str | None, typer.Option(metavar="SQL", help="Events for which this holds: \"content ILIKE '%blue house%'\".")
     ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would go, and what would stay of it.")] = False,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
-    home: HomeDir = None,
-    json: AsJson = False,
 ) -> None:
     """Erase turns for good: a new log without them, memories folded anew, the old ones destroyed. Leaves a receipt.
 
@@ -53,7 +45,7 @@ def erase(
     from streams.runtime.erasure.selection import Selection
 
     selection = Selection(tuple(turn or ()), agent, session, matching, space)
-    with opened(home, json) as (house, terminal), erasing(house) as erase_from:
+    with common.opened() as (house, terminal), erasing(house) as erase_from:
         with terminal.progress("looking") as tick:
             erasure = erase_from(selection, tick)
         show(house, erasure.found, terminal)
@@ -131,11 +123,11 @@ def _finish(home: Home, erasure: Erasing, told: list[str], terminal: Terminal) -
         raise typer.Exit(FAILED)
 
 
-def audit(home: HomeDir = None, json: AsJson = False) -> None:
+def audit(common: Common) -> None:
     """Check that what was erased is gone: receipts, the log, every memory, every file, the copies."""
     from streams.runtime.erasure.audit import Audit
 
-    with opened(home, json) as (house, terminal):
+    with common.opened() as (house, terminal):
         with terminal.progress("looking", "bytes") as tick:
             rows = [check._asdict() for check in Audit(house).checks(tick)]
         terminal.rows(rows, "check status found~", "")

@@ -2,49 +2,31 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from pathlib import Path
-from typing import Annotated, Any, Optional
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
 from streams.core.errors import UsageError
-from streams.gateways.command import (
-    FAILED,
-    AccessLog,
-    AllSpaces,
-    AsJson,
-    AtHttp,
-    HomeDir,
-    HttpOptions,
-    InSpace,
-    Memory,
-    Rate,
-    file_log_of,
-    home_path,
-    log_of,
-    one_or_all,
-    opened,
-    serve_until_stopped,
-)
-from streams.gateways.terminal import Terminal
+from streams.gateways.command import FAILED, AllSpaces, Common, HomeDir, InSpace, Memory, Serving, one_or_all
+
+if TYPE_CHECKING:
+    from streams.logs.sqlite import SqliteLog
 
 
 def serve(
-    http: AtHttp = "",
-    rate: Rate = 1000.0,
-    access_log: AccessLog = False,
+    serving: Serving,
     idle: Annotated[
-        Optional[float],  # noqa: UP045
-        typer.Option(metavar="SECONDS", min=1, help="Stop when nobody asked for so long."),
+        int | None, typer.Option(metavar="SECONDS", min=1, help="Stop when nobody asked for so long.")
     ] = None,
-    home: HomeDir = None,
-    json: AsJson = False,
 ) -> None:
     """Fold what comes, and answer other commands, until stopped."""
-    serve_until_stopped(home, json, idle=idle, http=HttpOptions(http, rate, access_log) if http else None)
+    serving.until_stopped(idle=idle)
 
 
 def export(
+    common: Common,
     target: Annotated[Path, typer.Argument(metavar="DIR", help="A folder that is empty or not there yet.")],
     format: Annotated[
         str, typer.Option("--format", "-f", help="ccm: the tree of the Cognitive Context Management paper.")
@@ -52,8 +34,6 @@ def export(
     space: InSpace = None,
     all_spaces: AllSpaces = False,
     memory: Memory = "live",
-    home: HomeDir = None,
-    json: AsJson = False,
 ) -> None:
     """Write a memory as files that people and agents can read."""
     from dataclasses import asdict
@@ -62,7 +42,7 @@ def export(
 
     if format != "ccm":
         raise UsageError(f"there is no export format {format!r}", "choose ccm")
-    with opened(home, json) as (house, terminal), house.reading(memory) as connection:
+    with common.opened() as (house, terminal), house.reading(memory) as connection:
         cursor: Any = connection
         done = export_ccm(cursor, target, one_or_all(space, all_spaces))
         said = (done.files, target, done.sessions, done.turns)
@@ -71,47 +51,41 @@ def export(
 
 
 def backup(
+    common: Common,
     target: Annotated[Path, typer.Argument(metavar="FILE", help="A file that is not there yet.")],
-    home: HomeDir = None,
-    json: AsJson = False,
 ) -> None:
     """Copy the log, consistently, while it is written. From the log alone everything is made again."""
     from streams.logs.copies import note_copy
 
     if target.exists():
         raise UsageError(f"{target} exists already", "choose another file")
-    log = file_log_of(home)
-    try:
+    with common.log() as log:
+        if not log.is_local:
+            raise UsageError("the log is on Kafka, not in a file", "`mnemolog archive DIR` copies it to files")
         note_copy(log, target)
-        count = log.backup(target)
-    finally:
-        log.close()
-    terminal = Terminal(json)
+        count = cast("SqliteLog", log).backup(target)
+    terminal = common.terminal
     written = {"file": str(target), "events": count, "bytes": target.stat().st_size}
     terminal.told(written, "[green]{:,} events[/] in {}", count, target)
     terminal.say("[dim]to restore: mnemolog restore {} --home NEW[/]", target)
 
 
 def archive(
+    common: Common,
     target: Annotated[
         Path, typer.Argument(metavar="DIR", help="A folder that is empty, not there yet, or an archive.")
     ],
-    home: HomeDir = None,
-    json: AsJson = False,
 ) -> None:
     """Write the log as sealed Parquet files, or what came since to an archive. From it everything is made again."""
     from streams.logs.archive import archive as archive_log
     from streams.logs.copies import note_copy
 
-    terminal = Terminal(json)
-    log = log_of(home)
-    try:
+    terminal = common.terminal
+    with common.log() as log:
         if log.is_local:
             note_copy(log, target)
         with terminal.progress("archiving") as tick:
             added = archive_log(log, target, tick)
-    finally:
-        log.close()
     events = sum(sealed.stop - sealed.start for sealed in added)
     written = {"folder": str(target), "files": [str(sealed.path) for sealed in added], "offsets": events}
     said = (len(added), events, target)
@@ -119,9 +93,8 @@ def archive(
 
 
 def restore(
+    common: Common,
     source: Annotated[Path, typer.Argument(metavar="FILE", help="What backup wrote.")],
-    home: HomeDir = None,
-    json: AsJson = False,
 ) -> None:
     """Begin a home with a backed-up log; its memories are folded anew."""
     import shutil
@@ -130,7 +103,7 @@ def restore(
     from streams.logs.encryption import FOLDER
     from streams.logs.sqlite import SqliteLog
 
-    path = home_path(home)
+    path = common.path
     log_path = path / LOG_FILE
     if not source.is_file():
         raise UsageError(f"there is no file {source}", "name what `mnemolog backup` wrote")
@@ -146,14 +119,10 @@ def restore(
         partial.rename(log_path)
     except OSError as error:
         raise UsageError(f"{path} cannot be a home: {error.strerror}", "choose another with --home") from error
-    log = SqliteLog(log_path)
-    try:
-        count = log.end(0)
-        lost = len(log.unread())
-    finally:
-        log.close()
-    terminal = Terminal(json)
-    if json:
+    with closing(SqliteLog(log_path)) as log:
+        count, lost = log.end(0), len(log.unread())
+    terminal = common.terminal
+    if common.json:
         terminal.object({"home": str(path), "events": count, "keys_missing": lost})
         return
     terminal.say("[green]{:,} events[/] in {}", count, path)
@@ -179,9 +148,8 @@ def check_backup(source: Path) -> None:
 
 
 def rescue(
+    common: Common,
     target: Annotated[Path, typer.Argument(metavar="FILE", help="A file that is not there yet.")],
-    home: HomeDir = None,
-    json: AsJson = False,
 ) -> None:
     """Copy what can be read of a damaged log; `restore` begins a home with the copy."""
     from streams.logs import LOG_FILE
@@ -189,9 +157,9 @@ def rescue(
 
     if target.exists():
         raise UsageError(f"{target} exists already", "choose another file")
-    terminal = Terminal(json)
+    terminal = common.terminal
     with terminal.progress("copying") as tick:
-        done = rescue_log(home_path(home) / LOG_FILE, target, tick)
+        done = rescue_log(common.path / LOG_FILE, target, tick)
     count = done.readable.count()
     written = {"file": str(target), "events": count, "lost": done.lost.found}
     terminal.told(written, "[green]{:,} events[/] in {}", count, target)
@@ -202,12 +170,12 @@ def rescue(
         raise typer.Exit(FAILED)
 
 
-def doctor(home: HomeDir = None, json: AsJson = False) -> None:
+def doctor(common: Common) -> None:
     """Check that all is well with a home, and say what to do where it is not."""
     from streams.gateways.doctor import examine
 
-    terminal = Terminal(json)
-    found = examine(home_path(home))
+    terminal = common.terminal
+    found = examine(common.path)
     terminal.rows([{"check": c.name, "status": c.status, "found": c.found} for c in found], "check status found~", "")
     if any(check.status == "failed" for check in found):
         raise typer.Exit(FAILED)

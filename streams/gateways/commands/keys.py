@@ -2,36 +2,33 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Optional
+from typing import Annotated
 
 import typer
 
-from streams.gateways.command import AsJson, HomeDir, home_path, lists
-from streams.gateways.terminal import Terminal
+from streams.gateways.command import Common, Group
 
-app = typer.Typer(add_completion=False, rich_markup_mode=None, help="Keys by which others ask over HTTP.")
+app = Group("Keys by which others ask over HTTP.")
 
 
-@lists(app)
-def keys(ctx: typer.Context, home: HomeDir = None, json: AsJson = False) -> None:
+@app.default()
+def keys(common: Common) -> None:
     """The keys there are: for which spaces, and what they may do there."""
     from streams.gateways.http.keys import Keys
 
-    rows = [key.model_dump(exclude={"hash"}) for key in Keys(home_path(home)).all()]
-    Terminal(json).rows(rows, "name spaces may", "no keys (mnemolog keys add NAME)")
+    rows = [key.model_dump(exclude={"hash"}) for key in Keys(common.path).all()]
+    common.terminal.rows(rows, "name spaces may", "no keys (mnemolog keys add NAME)")
 
 
 @app.command("add")
 def keys_add(
+    common: Common,
     name: Annotated[str, typer.Argument(help="Who it is for.")],
     space: Annotated[
-        Optional[list[str]],  # noqa: UP045
-        typer.Option("--space", metavar="S", help="Only this space; several times for several."),
+        list[str] | None, typer.Option("--space", metavar="S", help="Only this space; several times for several.")
     ] = None,
     all_spaces: Annotated[bool, typer.Option("--all-spaces", help="For all spaces.")] = False,
     only: Annotated[str, typer.Option(help="read or write, where it is not to do both.")] = "",
-    home: HomeDir = None,
-    json: AsJson = False,
 ) -> None:
     """Make a key. It is shown this once: the home keeps no more than its hash."""
     from streams.core.errors import UsageError
@@ -42,16 +39,14 @@ def keys_add(
     if bool(space) == all_spaces:
         raise UsageError("a key is for some spaces, or for all", "give --space S, or --all-spaces")
     may: list[May] = ["read", "write"] if not only else [one_of(only, ("read", "write"), "--only")]  # type: ignore[list-item]
-    token = Keys(Folder(home_path(home)).path).add(name, None if all_spaces else space, may)
-    Terminal(json).told({"name": name, "key": token}, "[green]{}[/]  (shown this once)", token)
+    token = Keys(Folder(common.path).path).add(name, None if all_spaces else space, may)
+    common.terminal.told({"name": name, "key": token}, "[green]{}[/]  (shown this once)", token)
 
 
 @app.command("remove")
-def keys_remove(
-    name: Annotated[str, typer.Argument(help="The key's name.")], home: HomeDir = None, json: AsJson = False
-) -> None:
+def keys_remove(common: Common, name: Annotated[str, typer.Argument(help="The key's name.")]) -> None:
     """Make a key worthless, at once."""
     from streams.gateways.http.keys import Keys
 
-    Keys(home_path(home)).remove(name)
-    Terminal(json).told({"removed": name}, "removed {}", name)
+    Keys(common.path).remove(name)
+    common.terminal.told({"removed": name}, "removed {}", name)

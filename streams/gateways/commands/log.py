@@ -5,21 +5,20 @@ from __future__ import annotations
 import shlex
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Optional
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from streams.gateways.command import (
     FAILED,
     AllSpaces,
-    AsJson,
-    HomeDir,
+    Common,
     InSpace,
     OnlySession,
-    home_path,
     known_place,
-    log_of,
+    named,
     one_or_all,
     space_of,
 )
@@ -39,7 +38,10 @@ YEAR_1971 = 31_536_000_000_000
 
 
 def feed(
-    paths: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Files or folders; - is standard input.")],
+    common: Common,
+    paths: Annotated[
+        list[Path], typer.Argument(parser=named, metavar="FILE...", help="Files or folders; - is standard input.")
+    ],
     format: Annotated[
         str, typer.Option("--format", "-f", help=f"{', '.join(NAMES)}; found out where it is not said.")
     ] = AUTO,
@@ -52,18 +54,13 @@ def feed(
             help="What it is read from, where that is not told by the file's name; read again, it adds nothing."
         ),
     ] = "",
-    rejects: Annotated[
-        Optional[Path],  # noqa: UP045
-        typer.Option(help="Where rejected lines go (FILE.rejects.jsonl)."),
-    ] = None,
+    rejects: Annotated[Path | None, typer.Option(help="Where rejected lines go (FILE.rejects.jsonl).")] = None,
     verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Name what was known already.")] = False,
-    home: HomeDir = None,
-    json: AsJson = False,
 ) -> None:
     """Append conversations to the log. What was fed before adds nothing.
 
     A line without an id is known again by the name of its file and its place among equal lines there. Standard input
-    has no name, so nothing of it is known again unless --source gives one.
+    and pipes have no name, so nothing of them is known again unless --source gives one.
     Bad lines go to a rejects file, byte for byte, which can be mended and fed again; then the exit code is 1.
     """
     from streams.core.edge import Edge
@@ -74,17 +71,11 @@ def feed(
     reader = sources.find(format)
     edge = Edge(space_of(space), session, agent, source)
     total = sources.total_bytes(reader, paths)
-    terminal = Terminal(json)
+    terminal = common.terminal
     early, last = [0], list[str]()
-    log = log_of(home)
-    try:
-        with terminal.progress("feeding", "bytes") as tick:
-            items = sources.read(
-                reader, paths, edge, sys.stdin.buffer, lambda done: tick(done, total or 0), space or ""
-            )
-            report = feed_log(log.append, counted(items, early, last), Rejects(rejects))
-    finally:
-        log.close()
+    with common.log() as log, terminal.progress("feeding", "bytes") as tick:
+        items = sources.read(reader, paths, edge, sys.stdin.buffer, lambda done: tick(done, total or 0), space or "")
+        report = feed_log(log.append, counted(items, early, last), Rejects(rejects))
     tell(report, terminal, early[0], verbose)
     if report.added and last and last[0] != space_of(space) and not terminal.json:
         words = " ".join(
@@ -145,13 +136,12 @@ def tell(report: Report, terminal: Terminal, early: int, verbose: bool) -> None:
 
 
 def tail(
+    common: Common,
     limit: Annotated[int, typer.Option("--limit", "-n", min=0, help="The last so many events.")] = 10,
     follow: Annotated[bool, typer.Option("--follow", "-f", help="Go on with what comes.")] = False,
     space: InSpace = None,
     all_spaces: AllSpaces = False,
     session: OnlySession = None,
-    home: HomeDir = None,
-    json: AsJson = False,
 ) -> None:
     """Show the newest events of the log, and with --follow those that come."""
     import time
@@ -168,13 +158,12 @@ def tail(
             and (session is None or getattr(decode(record.type, record.value), "session", "") == session)
         )
 
-    terminal = Terminal(json)
-    log = log_of(home)
-    try:
+    terminal = common.terminal
+    with common.log() as log, suppress(KeyboardInterrupt):  # the way to end it
         ends = [log.end(partition) for partition in range(log.partitions)]
         found = newest(log, ends, limit, wanted)
         if not found and limit and not follow:
-            known_place(home_path(home), space, session)
+            known_place(common.path, space, session)
             terminal.say("[dim]the log is empty: feed some turns[/]")
         for record in found:
             show_record(record, terminal, log.partitions)
@@ -186,10 +175,6 @@ def tail(
                 for record in log.read(partition, min(start, ends[partition]), ends[partition]):
                     if wanted(record):
                         show_record(record, terminal, log.partitions)
-    except KeyboardInterrupt:
-        pass  # the way to end it
-    finally:
-        log.close()
 
 
 def newest(log: HomeLog, ends: Sequence[int], limit: int, wanted: Callable[[Any], bool]) -> list[Any]:

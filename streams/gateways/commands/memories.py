@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Optional
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from streams.core.errors import MnemologError, UsageError
-from streams.gateways.command import FAILED, After, AsJson, HomeDir, known_place, opened
+from streams.gateways.command import FAILED, After, Common, known_place
 from streams.gateways.terminal import Row, Tick
 
 if TYPE_CHECKING:
     from streams.runtime.home import Home
 
 
-def memories(home: HomeDir = None, json: AsJson = False) -> None:
+def memories(common: Common) -> None:
     """The memories of a home: live, and what replays made."""
-    with opened(home, json) as (house, terminal):
+    with common.opened() as (house, terminal):
         end = sum(house.log.end(partition) for partition in range(house.log.partitions))
         rows = [about_memory(house, name, end) for name in house.memories()]
         terminal.rows(rows, "memory events> behind> bytes>? partial? changed", "no memory yet: feed some turns first")
@@ -30,9 +30,9 @@ def about_memory(house: Home, name: str, end: int) -> Row:
     from projections import store
     from streams.runtime import LIVE
 
-    path = house.memory_path(name)
-    row: Row = {"memory": name, "events": None, "behind": None, "bytes": path.stat().st_size}
+    row: Row = {"memory": name, "events": None, "behind": None}
     try:
+        row["bytes"] = sum(path.stat().st_size for path in house.files(name))
         with house.reading(name) as connection:
             mark = sum(store.read_mark(connection, partition) + 1 for partition in range(house.log.partitions))
             params = orjson.loads(store.read_meta(connection, "params"))
@@ -54,30 +54,27 @@ def changed_params(house: Home, params: dict[str, dict[str, Any]]) -> dict[str, 
 
 
 def replay(
+    common: Common,
     name: Annotated[str, typer.Option("--as", metavar="NAME", help="The name of the new memory.")],
     set_: Annotated[
-        Optional[list[str]],  # noqa: UP045
+        list[str] | None,
         typer.Option("--set", metavar="PROCESSOR.PARAMETER=VALUE", help="Another value; may be repeated."),
     ] = None,
     preset: Annotated[
-        Optional[str],  # noqa: UP045
-        typer.Option(metavar="NAME", help="Named values for the whole tree: `mnemolog presets` lists them."),
+        str | None, typer.Option(metavar="NAME", help="Named values for the whole tree: `mnemolog presets` lists them.")
     ] = None,
-    params: Annotated[Optional[Path], typer.Option(help="A TOML file with a table per processor.")] = None,  # noqa: UP045
-    until: Annotated[Optional[str], typer.Option(metavar="TIME", help="Fold only to this time.")] = None,  # noqa: UP045
-    space: Annotated[Optional[str], typer.Option(metavar="S", help="Fold only this space.")] = None,  # noqa: UP045
-    without: Annotated[Optional[list[str]], typer.Option(metavar="PROCESSOR", help="Leave it out.")] = None,  # noqa: UP045
+    params: Annotated[Path | None, typer.Option(help="A TOML file with a table per processor.")] = None,
+    until: Annotated[str | None, typer.Option(metavar="TIME", help="Fold only to this time.")] = None,
+    space: Annotated[str | None, typer.Option(metavar="S", help="Fold only this space.")] = None,
+    without: Annotated[list[str] | None, typer.Option(metavar="PROCESSOR", help="Leave it out.")] = None,
     replace: Annotated[bool, typer.Option("--replace", help="Take the place of a memory of that name.")] = False,
     from_scratch: Annotated[
         bool, typer.Option("--from-scratch", help="Fold everything, also what live holds already.")
     ] = False,
-    processes: Annotated[Optional[int], typer.Option(min=1, help="How many at once.")] = None,  # noqa: UP045
+    processes: Annotated[int | None, typer.Option(min=1, help="How many at once.")] = None,
     archive: Annotated[
-        Optional[Path],  # noqa: UP045
-        typer.Option(metavar="DIR", help="Read an archive of the log instead of the log."),
+        Path | None, typer.Option(metavar="DIR", help="Read an archive of the log instead of the log.")
     ] = None,
-    home: HomeDir = None,
-    json: AsJson = False,
 ) -> None:
     """Fold history again, under other parameters, into a new memory.
 
@@ -89,7 +86,7 @@ def replay(
 
     if params is not None and not params.is_file():
         raise UsageError(f"there is no file {params}", "give a TOML file with a table per processor")
-    with opened(home, json) as (house, terminal):
+    with common.opened() as (house, terminal):
         known_place(house.path, space, None)
         chosen = replays.parse_settings(house, house.live_params(), set_ or (), params, preset)
         began = time.perf_counter()
@@ -99,11 +96,12 @@ def replay(
                 reuse=not from_scratch, processes=processes, progress=tick, archive=archive,
             )  # fmt: skip
         seconds = time.perf_counter() - began
-        if json:
+        if common.json:
             done = {"memory": name, "turns": report.turns, "steps": report.steps, "reused": report.reused}
             terminal.object(done | {"seconds": round(seconds, 3)})
             return
-        terminal.say("[green]{}[/]: {:,} events in {:.1f} s", name, house.log.end(0), seconds)
+        count = sum(house.log.end(partition) for partition in range(house.log.partitions))
+        terminal.say("[green]{}[/]: {:,} events in {:.1f} s", name, count, seconds)
         rows = [{"processor": p, "steps": n, "seconds": report.seconds.get(p, 0.0)} for p, n in report.steps.items()]
         for row in rows:
             row["from"] = "reused from live" if row["processor"] in report.reused else "folded"
@@ -112,20 +110,19 @@ def replay(
 
 
 def diff(
+    common: Common,
     left: Annotated[str, typer.Argument(help="A memory.")],
     right: Annotated[str, typer.Argument(help="Another one.")],
-    examples: Annotated[int, typer.Option(min=0, help="Of each kind of difference.")] = 3,
-    home: HomeDir = None,
-    json: AsJson = False,
+    examples: Annotated[int, typer.Option(min=0, max=1_000_000, help="Of each kind of difference.")] = 3,
 ) -> None:
     """What differs between two memories: counts, and examples to look at."""
     from dataclasses import asdict
 
     from projections.diff import compare
 
-    with opened(home, json) as (house, terminal), house.reading(left) as one, house.reading(right) as other:
+    with common.opened() as (house, terminal), house.reading(left) as one, house.reading(right) as other:
         found = compare(one, other, (left, right), examples, house.processors)
-        if json:
+        if common.json:
             terminal.object(found.to_json())
             return
         rows = [asdict(row) | {left: row.left, right: row.right} for row in found.rows if row.differs]
@@ -142,32 +139,30 @@ def diff(
 
 
 def promote(
+    common: Common,
     name: Annotated[str, typer.Argument(help="The memory that a replay made.")],
-    home: HomeDir = None,
-    json: AsJson = False,
 ) -> None:
     """Make a memory live; the old one is kept under another name."""
     if name == "live":
         raise UsageError("live is live already", "`mnemolog memories` lists what replays made")
-    with opened(home, json) as (house, terminal):
+    with common.opened() as (house, terminal):
         kept = house.promote(name)
-        if json:
+        if common.json:
             terminal.object({"live": name, "kept": kept})
         else:
             terminal.say("[green]{} is live[/]; the memory before it is kept as {}", name, kept)
 
 
 def digest(
+    common: Common,
     memory: Annotated[str, typer.Argument(metavar="NAME", help="The memory.")] = "live",
     verify: Annotated[
         bool, typer.Option("--verify", help="Fold the whole log anew, beside it, and compare; 1 where they differ.")
     ] = False,
     after: After = "",
-    home: HomeDir = None,
-    json: AsJson = False,
 ) -> None:
     """A hash per table: two memories that hold the same have the same."""
-    with opened(home, json, after) as (house, terminal):
+    with common.opened(after) as (house, terminal):
         if not verify:
             found = house.ask("digest", memory)
             rows = [{"table": table, "digest": value} for table, value in found.items()]

@@ -4,26 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Annotated, Any, Optional
+from typing import Annotated
 
 import typer
 
 from streams.core.errors import UsageError
-from streams.gateways.command import (
-    AsJson,
-    AsOf,
-    HomeDir,
-    InSpace,
-    Limit,
-    Memory,
-    known_place,
-    one_of,
-    opened,
-    space_of,
-)
+from streams.gateways.command import Asking, Common, InSpace, Limit, Memory, known_place, one_of, one_or_any, space_of
 from streams.gateways.terminal import Row, Terminal
 
-STATUSES = ("current", "open", "history", "merged", "pruned", "retracted", "all")
+STATUSES = ("current", "open", "history", "merged", "pruned", "retracted")
 FORMATS = ("text", "dot", "jsonld")
 COLUMNS = "node kind confidence> status? layer>? sources> text~"
 NOTHING = "nothing is known yet: nodes are made of conclusions, of what somebody tells of himself, and of reasons"
@@ -32,30 +21,26 @@ SHARED = (2, 3)
 
 
 def network(
-    node: Annotated[Optional[str], typer.Argument(help="A node, or a turn that says it: what hangs on it.")] = None,  # noqa: UP045
+    asking: Asking,
+    node: Annotated[str | None, typer.Argument(help="A node, or a turn that says it: what hangs on it.")] = None,
     depth: Annotated[int, typer.Option(min=0, max=8, help="How many edges away from it.")] = 2,
     format: Annotated[str, typer.Option("--format", "-f", help="text, dot (Graphviz) or jsonld (JSON-LD).")] = "text",
-    status: Annotated[str, typer.Option(help=f"{', '.join(STATUSES[:-1])}, or all; without a node.")] = "current",
+    status: Annotated[str, typer.Option(help=f"{', '.join(STATUSES)}, or all; without a node.")] = "current",
     limit: Limit = None,
     space: InSpace = None,
-    as_of: AsOf = None,
-    memory: Memory = "live",
-    home: HomeDir = None,
-    json: AsJson = False,
 ) -> None:
     """What is known, the surest first; of one node, what speaks for it, what follows from it, what contradicts it."""
     one_of(format, FORMATS, "format")
-    one_of(status, STATUSES, "status")
+    stands = one_or_any(status, STATUSES, "status")
     space = space_of(space)
-    with opened(home, json) as (house, terminal):
-        how: dict[str, Any] = {"as_of": as_of, "space": space}
-        nodes = house.ask("view", memory, name="knowledge", order="confidence DESC, node", **how)
+    with asking.opened() as (house, terminal):
+        nodes = asking.view(house, "knowledge", space=space, order="confidence DESC, node")
         if not nodes:
             known_place(house.path, space, None)
         needed = node is not None or format != "text"
-        edges = house.ask("view", memory, name="knowledge_edges", order="source, target", **how) if needed else []
+        edges = asking.view(house, "knowledge_edges", space=space, order="source, target") if needed else []
         if node is None:
-            shown = [row for row in nodes if status in ("all", row["status"])][:limit]
+            shown = [row for row in nodes if stands in (None, row["status"])][:limit]
         else:
             near = around(node, nodes, edges, depth)
             shown = [row for row in nodes if row["node"] in near]
@@ -65,7 +50,7 @@ def network(
             terminal.text(dot(shown, edges)) if format == "dot" else terminal.object(jsonld(shown, edges))
         elif node is None:
             terminal.rows(shown, COLUMNS, NOTHING)
-        elif json:
+        elif asking.json:
             for row in [*({"row": "node"} | row for row in shown), *({"row": "edge"} | edge for edge in edges)]:
                 terminal.object(row)
         else:
@@ -164,12 +149,11 @@ def jsonld(nodes: Sequence[Row], edges: Sequence[Row]) -> Row:
 
 
 def share(
+    common: Common,
     out: Annotated[Path, typer.Option("--out", metavar="FILE", help="A file that is not there yet.")],
     layer: Annotated[int, typer.Option(help="2: principles and above; 3: what is universal alone.")] = 2,
     space: InSpace = None,
     memory: Memory = "live",
-    home: HomeDir = None,
-    json: AsJson = False,
 ) -> None:
     """Write what several sessions agree on, without what tells who, where or which, to a file to look at first."""
     import orjson
@@ -179,7 +163,7 @@ def share(
     if out.exists():
         raise UsageError(f"{out} exists already", "choose another file")
     space = space_of(space)
-    with opened(home, json) as (house, terminal):
+    with common.opened() as (house, terminal):
         nodes = house.ask("view", memory, name="knowledge", status="current", space=space)
         if not nodes:
             known_place(house.path, space, None)

@@ -2,67 +2,43 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Optional
+from typing import Annotated
 
 import typer
 
 from streams.core.errors import UsageError
-from streams.gateways.command import (
-    After,
-    AllSpaces,
-    AsJson,
-    AsOf,
-    HomeDir,
-    InSpace,
-    Limit,
-    Memory,
-    list_view,
-    one_of,
-    one_or_all,
-    opened,
-)
+from streams.gateways.command import Listing, one_or_any
 
-KINDS = ("person", "entity", "knowledge", "all")
+KINDS = ("person", "entity", "knowledge")
 
 
 def objects(
-    name: Annotated[Optional[str], typer.Argument(help="A name or id: what is known of it.")] = None,  # noqa: UP045
-    kind: Annotated[str, typer.Option(help=f"{', '.join(KINDS)}.")] = "all",
+    listing: Listing,
+    name: Annotated[str | None, typer.Argument(help="A name or id: what is known of it.")] = None,
+    kind: Annotated[str, typer.Option(help=f"{', '.join(KINDS)}, all.")] = "all",
     history: Annotated[bool, typer.Option("--history", help="Also statements that stand no longer.")] = False,
-    space: InSpace = None,
-    all_spaces: AllSpaces = False,
-    limit: Limit = None,
-    as_of: AsOf = None,
-    after: After = "",
-    memory: Memory = "live",
-    home: HomeDir = None,
-    json: AsJson = False,
 ) -> None:
     """People and things that are spoken of, the most spoken of first; of one, its statements with their turns."""
-    one_of(kind, KINDS, "kind")
-    where = one_or_all(space, all_spaces)
+    meant_kind = one_or_any(kind, KINDS, "kind")
     if name is None:
-        list_view(
-            "objects", "object space? kind name role? value> mentions> statements> last_at",
-            "nobody and nothing yet: feed turns that name them", home, json, memory, as_of, after, space=where,
-            limit=limit, kind=None if kind == "all" else kind, order="mentions DESC, space, name, object",
-        )  # fmt: skip
+        columns = "object space? kind name role? value> mentions> statements> last_at"
+        empty = "nobody and nothing yet: feed turns that name them"
+        listing.show("objects", columns, empty, kind=meant_kind, order="mentions DESC, space, name, object")
         return
-    with opened(home, json, after) as (house, terminal):
-        known = house.ask("view", memory, name="objects", as_of=as_of, space=where)
+    with listing.opened() as (home, terminal):
         folded = name.casefold()
         meant = [
-            row for row in known if row["object"] == name or folded in (row["name"].casefold(), *(row["aliases"] or ()))
+            row
+            for row in listing.view(home, "objects", space=listing.where)
+            if row["object"] == name or folded in (row["name"].casefold(), *(row["aliases"] or ()))
         ]
         if not meant:
             raise UsageError(f"nothing is known of {name!r}", "`mnemolog objects` lists who and what is spoken of")
+        how = {"status": None if history else "current", "order": "at DESC, statement"}
         said = [
             row
             for one in meant
-            for row in house.ask(
-                "view", memory, name="object_statements", as_of=as_of, space=one["space"], object=one["object"],
-                status=None if history else "current", order="at DESC, statement",
-            )
-        ]  # fmt: skip
-        spec = "name space? says strength> at status? turn text~"
-        terminal.rows(said[:limit], spec if where is None else spec.replace("space? ", ""), "nothing is stated of it")
+            for row in listing.view(home, "object_statements", space=one["space"], object=one["object"], **how)
+        ]
+        spec = f"name{' space?' if listing.where is None else ''} says strength> at status? turn text~"
+        terminal.rows(said[: listing.limit], spec, "nothing is stated of it")

@@ -6,37 +6,21 @@ import re
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Annotated, Any, Optional
+from typing import Annotated, Any
 
 import typer
 
 from streams.core.errors import UsageError
-from streams.gateways.command import (
-    After,
-    AllSpaces,
-    AsJson,
-    AsOf,
-    HomeDir,
-    InSpace,
-    Memory,
-    known_place,
-    one_or_all,
-    opened,
-)
-from streams.gateways.terminal import Terminal
+from streams.gateways.command import AllSpaces, Asking, InSpace, known_place, space_of
 
 
 def query(
-    name: Annotated[Optional[str], typer.Argument(help="Its name; none lists all.")] = None,  # noqa: UP045
-    given: Annotated[Optional[list[str]], typer.Argument(metavar="PARAMETER=VALUE...")] = None,  # noqa: UP045
+    asking: Asking,
+    name: Annotated[str | None, typer.Argument(help="Its name; none lists all.")] = None,
+    given: Annotated[list[str] | None, typer.Argument(metavar="PARAMETER=VALUE...")] = None,
     listing: Annotated[bool, typer.Option("--list", help="List the analyses with their parameters.")] = False,
     space: InSpace = None,
     all_spaces: AllSpaces = False,
-    as_of: AsOf = None,
-    after: After = "",
-    memory: Memory = "live",
-    home: HomeDir = None,
-    json: AsJson = False,
 ) -> None:
     """Run a named analysis, or list them."""
     from processors import PROCESSORS
@@ -48,15 +32,15 @@ def query(
             {"name": a.name, "parameters": {p.name: p.default for p in a.parameters}, "about": a.description}
             for a in analyses.analyses(PROCESSORS).values()
         ]
-        Terminal(json).rows(listed, "name parameters about~", "no analyses")
+        asking.terminal.rows(listed, "name parameters about~", "no analyses")
         return
     values: dict[str, str | int | float] = dict(setting(text) for text in given or ())
     asked = analyses.analysis(PROCESSORS, name)
     if any(parameter.name == "space" for parameter in asked.parameters):
-        values.setdefault("space", one_or_all(space, all_spaces) or "")
+        values.setdefault("space", "" if all_spaces else space_of(space))
     analyses.bind(asked, values)
-    with opened(home, json, after) as (house, terminal), house.reading(memory) as connection:
-        cursor: Any = memory_as_of(connection, as_of) if as_of else connection
+    with asking.opened() as (house, terminal), house.reading(asking.memory) as connection:
+        cursor: Any = memory_as_of(connection, asking.as_of) if asking.as_of else connection
         with sql_errors("`mnemolog query` lists the analyses with their parameters"):
             found = analyses.run(cursor, asked, values)
         if not found:
@@ -73,26 +57,24 @@ def setting(text: str) -> tuple[str, str]:
 
 
 def sql(
+    asking: Asking,
     statement: Annotated[str, typer.Argument(metavar="SQL", help="A query; - reads it from standard input.")],
     files: Annotated[
         bool, typer.Option("--files", help="Let it read and write other files, too: COPY, ATTACH, read_csv.")
     ] = False,
-    as_of: AsOf = None,
-    after: After = "",
-    memory: Memory = "live",
-    home: HomeDir = None,
-    json: AsJson = False,
+    seconds: Annotated[int, typer.Option(min=1, help="How long it may take.")] = 300,
 ) -> None:
     """Run SQL over a consistent, read-only copy of a memory, while it is written. It sees that memory alone."""
     from projections import ask
     from projections.as_of import as_of as memory_as_of
+    from projections.store import limited
 
     text = sys.stdin.read() if statement == "-" else statement
     if not re.sub(r"--[^\n]*|/\*.*?\*/|[\s;]", "", text, flags=re.DOTALL):
         raise UsageError("there is no statement", "for example: mnemolog sql 'SELECT topic, status FROM efforts'")
-    with opened(home, json, after) as (house, terminal), house.reading(memory, files) as connection:
-        cursor = memory_as_of(connection, as_of) if as_of else connection
-        with sql_errors("`mnemolog sql 'SHOW TABLES'` lists tables and views"):
+    with asking.opened() as (house, terminal), house.reading(asking.memory, files) as connection:
+        cursor = memory_as_of(connection, asking.as_of) if asking.as_of else connection
+        with sql_errors("`mnemolog sql 'SHOW TABLES'` lists tables and views"), limited(cursor, seconds):
             rows = ask.records(cursor, text)
         terminal.rows(rows, "", "no rows")
 

@@ -6,27 +6,12 @@ import sys
 from collections.abc import Iterable, Iterator
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Optional
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from streams.core.errors import UsageError
-from streams.gateways.command import (
-    FAILED,
-    After,
-    AsJson,
-    AsOf,
-    HomeDir,
-    InSpace,
-    Memory,
-    WhichSpace,
-    append,
-    hint,
-    one,
-    opened,
-    record,
-    space_of,
-)
+from streams.gateways.command import FAILED, After, Asking, Common, InSpace, Memory, WhichSpace, append, hint, space_of
 from streams.gateways.terminal import Row, Terminal, cell
 
 if TYPE_CHECKING:
@@ -36,22 +21,23 @@ BATCH = 256
 """Questions of a batch that are asked at once."""
 
 Moment = Annotated[
-    Optional[str],  # noqa: UP045
+    str | None,
     typer.Option(
         "--at", metavar="TIME", help="The moment it is asked at; if not given, the newest the space has heard of."
     ),
 ]
 Kinds = Annotated[
-    Optional[list[str]],  # noqa: UP045
+    list[str] | None,
     typer.Option("--kind", metavar="KIND", help="Only turns, segments, conclusions or notes; may be repeated."),
 ]
 
 
 def recall(
-    question: Annotated[Optional[list[str]], typer.Argument(help="What to look for; any words.")] = None,  # noqa: UP045
+    asking: Asking,
+    question: Annotated[list[str] | None, typer.Argument(help="What to look for; any words.")] = None,
     space: InSpace = None,
     session: Annotated[
-        Optional[str],  # noqa: UP045
+        str | None,
         typer.Option("--session", metavar="X", help="The conversation that is shown the answer; it is recorded so."),
     ] = None,
     count: Annotated[int, typer.Option("-k", min=1, max=1000, help="How many answers.")] = 10,
@@ -59,35 +45,30 @@ def recall(
     history: Annotated[bool, typer.Option("--history", help="Also beliefs that newer ones took the place of.")] = False,
     forgotten: Annotated[bool, typer.Option("--forgotten", help="Also what is forgotten and only near.")] = False,
     keep: Annotated[
-        Optional[bool],  # noqa: UP045
+        bool | None,
         typer.Option("--record/--no-record", help="Record that it was shown; with --session it is, if not said."),
     ] = None,
     batch: Annotated[
         bool, typer.Option("--batch", help="Answer questions from standard input, one JSON object a line, with turns.")
     ] = False,
     at: Moment = None,
-    as_of: AsOf = None,
-    after: After = "",
-    memory: Memory = "live",
-    home: HomeDir = None,
-    json: AsJson = False,
 ) -> None:
     """What is known about something: turns, segments, conclusions and notes, the most relevant first.
 
     With --session the answer is recorded as shown there (`memory-recalled`), which keeps alive what is used.
     """
-    how = {"k": count, "kinds": kind, "at": at, "history": history, "forgotten": forgotten, "as_of": as_of}
+    how = {"k": count, "kinds": kind, "at": at, "history": history, "forgotten": forgotten, "as_of": asking.as_of}
     if batch:
         how["kinds"] = kind or ["turn"]  # who asks by the line wants turns to go on with
-        with opened(home, json, after) as (house, terminal):
-            _batch(house, terminal, memory, space_of(space), how, bool(keep))
+        with asking.opened() as (house, terminal):
+            _batch(house, terminal, asking.memory, space_of(space), how, bool(keep))
         return
     if question is None:
         raise UsageError("there is no question", 'ask one: `mnemolog recall "the budget for Lisbon"`')
     asked = {"space": space_of(space), "query": _said(question), "session": session} | how
-    with opened(home, json, after) as (house, terminal):
-        found = house.ask("recall", memory, **asked)
-        if json:
+    with asking.opened() as (house, terminal):
+        found = house.ask("recall", asking.memory, **asked)
+        if asking.json:
             terminal.object(found)
         else:
             _show(found, house, terminal)
@@ -175,23 +156,22 @@ def _question(number: int, line: bytes, space: str, how: Row) -> Row:
 
 
 def needs_recall(
+    common: Common,
     message: Annotated[list[str], typer.Argument(help="What is about to be answered.")],
     session: Annotated[str, typer.Option(metavar="X", help="The session.")],
     space: InSpace = None,
     at: Moment = None,
     after: After = "",
     memory: Memory = "live",
-    home: HomeDir = None,
-    json: AsJson = False,
 ) -> None:
     """Whether a message needs the memory to be asked anew, or is served by what was shown in its session before.
 
     Where it is, what answers it best of that is told.
     """
     asked = {"space": space_of(space), "session": session, "message": _said(message), "at": at}
-    with opened(home, json, after) as (house, terminal):
+    with common.opened(after) as (house, terminal):
         found = house.ask("needs_recall", memory, **asked)
-        if json:
+        if common.json:
             terminal.object(found)
             return
         terminal.say("[green]recall[/]" if found["needed"] else "[green]at hand[/]")
@@ -203,27 +183,22 @@ def needs_recall(
 
 
 def memory(
+    asking: Asking,
     id_: Annotated[str, typer.Argument(metavar="TURN", help="The turn that is remembered.")],
     space: WhichSpace = None,
     plot: Annotated[
-        Optional[Path],  # noqa: UP045
-        typer.Option(metavar="FILE", help="Draw its activation and retention over time: .svg or .png."),
+        Path | None, typer.Option(metavar="FILE", help="Draw its activation and retention over time: .svg or .png.")
     ] = None,
     at: Moment = None,
-    as_of: AsOf = None,
-    after: After = "",
-    memory_: Memory = "live",
-    home: HomeDir = None,
-    json: AsJson = False,
 ) -> None:
-    """Explain one memory: its source, when it was used, how alive it is, what it is linked to and contradicts."""
-    with opened(home, json, after) as (house, terminal):
-        found = house.ask("memory", memory_, id=id_, space=space, at=at, as_of=as_of)
+    """Explain what is remembered of a turn: when it was used, how alive it is, what it is linked to and contradicts."""
+    with asking.opened() as (house, terminal):
+        found = house.ask("memory", asking.memory, id=id_, space=space, at=at, as_of=asking.as_of)
         if plot is not None:
             from projections.recall.plot import draw
 
             draw(found, plot)
-        if json:
+        if asking.json:
             terminal.object(found)
         else:
             _explain(found, terminal)
@@ -245,42 +220,37 @@ def _explain(found: dict[str, Any], terminal: Terminal) -> None:
         terminal.rows(found[title], spec, empty)
 
 
-def _source(home: Path | None, turn: str, space: str | None) -> Row:
+def _source(common: Common, turn: str, space: str | None) -> Row:
     """Where a turn was said. Raises UsageError where it is in no memory, or in several spaces."""
-    with opened(home, json=True) as (house, _):
-        found = house.ask("view", name="turns", turn_id=turn, space=space)
-        row = one(found, f"turn {turn!r}", "`mnemolog recall` and `mnemolog tail --json` tell ids of turns")
-        return {"space": row["space"], "session": row["session"]}
+    way_out = "`mnemolog recall` and `mnemolog tail --json` tell ids of turns"
+    row = common.row("turns", f"turn {turn!r}", way_out, turn_id=turn, space=space)
+    return {"space": row["space"], "session": row["session"]}
 
 
 def reward(
+    common: Common,
     turns: Annotated[list[str], typer.Argument(metavar="TURN...", help="What was shown.")],
     by: Annotated[float, typer.Option(min=-1, max=1, help="From -1 (it misled) to 1 (just what was needed).")] = 1.0,
     space: WhichSpace = None,
-    home: HomeDir = None,
-    json: AsJson = False,
 ) -> None:
     """Say that what was recalled was of use, or misled."""
-    where = _source(home, turns[0], space)
+    where = _source(common, turns[0], space)
     event = where | {"type": "memory-rewarded", "turns": turns, "reward": by}
-    record(home, json, "rewarded" if by >= 0 else "marked as misleading", event)
+    common.record("rewarded" if by >= 0 else "marked as misleading", event)
 
 
 def pin(
+    common: Common,
     turn: Annotated[str, typer.Argument(help="What to keep at hand.")],
     off: Annotated[bool, typer.Option("--off", help="Keep it no longer.")] = False,
     space: WhichSpace = None,
-    home: HomeDir = None,
-    json: AsJson = False,
 ) -> None:
     """Keep a turn at hand, however old it gets."""
-    where = _source(home, turn, space)
-    record(
-        home, json, "unpinned" if off else "pinned", where | {"type": "memory-pinned", "turn": turn, "pinned": not off}
-    )
+    event = _source(common, turn, space) | {"type": "memory-pinned", "turn": turn, "pinned": not off}
+    common.record("unpinned" if off else "pinned", event)
 
 
-def consolidate(space: InSpace = None, home: HomeDir = None, json: AsJson = False) -> None:
-    """Consolidate the memories of a space now, as sleep would."""
+def consolidate(common: Common, space: InSpace = None) -> None:
+    """Consolidate what is remembered of a space now, as sleep would."""
     event = {"type": "consolidation-requested", "space": space_of(space)}
-    record(home, json, "consolidation is requested", event)
+    common.record("consolidation is requested", event)

@@ -30,15 +30,6 @@ CALLERS = 10_000
 """Callers whose rates are remembered."""
 access = logging.getLogger("mnemolog.access")
 
-STATUS: tuple[tuple[type[MnemologError], int], ...] = (
-    (DeniedError, 403),
-    (UsageError, 422),
-    (BehindError, 409),
-    (BusyError, 503),
-    (NoRoomError, 507),
-    (MnemologError, 503),
-)
-
 
 class UnknownCallerError(DeniedError):
     """No key, or one that is none."""
@@ -56,30 +47,36 @@ class OutsideError(DeniedError):
     """It was asked under a name that is not this machine's."""
 
 
+STATUS: tuple[tuple[type[MnemologError], int], ...] = (
+    (UnknownCallerError, 401),
+    (DeniedError, 403),
+    (TooLargeError, 413),
+    (TooManyError, 429),
+    (UsageError, 422),
+    (BehindError, 409),
+    (BusyError, 503),
+    (NoRoomError, 507),
+    (MnemologError, 503),
+)
+KINDS = (DeniedError, UsageError, BehindError, BusyError)
+"""What `mnemolog.py` tells apart; all else is a FailedError there."""
+
+
 def problem(error: MnemologError, **more: Any) -> Response:
     """An error as application/problem+json, with the status that stands for it."""
     status = next(status for kind, status in STATUS if isinstance(error, kind))
-    headers = {"Retry-After": "1"} if status in (409, 503) else {}
-    match error:
-        case UnknownCallerError():
-            status, headers = 401, {"WWW-Authenticate": "Bearer"}
-        case TooLargeError():
-            status = 413
-        case TooManyError():
-            status = 429
-    kind = (
-        type(error).__name__ if isinstance(error, BusyError | BehindError | DeniedError | UsageError) else "FailedError"
-    )
+    headers = {"Retry-After": "1"} if status in (409, 429, 503) else {}
+    headers |= {"WWW-Authenticate": "Bearer"} if status == 401 else {}
+    kind = next((kind.__name__ for kind in KINDS if isinstance(error, kind)), "FailedError")
+    name = kind if kind == "FailedError" else type(error).__name__
     told = {
-        "type": f"urn:mnemolog:{kind.removesuffix('Error').lower()}",
+        "type": f"urn:mnemolog:{name.removesuffix('Error').lower()}",
         "title": str(error),
         "status": status,
         "detail": f"{error}{f': {error.way_out}' if error.way_out else ''}",
         "error": str(error),
         "way_out": error.way_out,
-        "kind": next(
-            (k.__name__ for k in (DeniedError, UsageError, BehindError, BusyError) if isinstance(error, k)), kind
-        ),
+        "kind": kind,
     }
     return Response(as_json(told | more), status, headers, "application/problem+json")
 

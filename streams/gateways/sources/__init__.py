@@ -193,26 +193,32 @@ def read(
     """Everything in the files and folders at `paths`, in order. Raises UsageError for a path that cannot be read.
 
     What has no id gets one of its source: the edge's where it names one, else the file's name in what was asked for,
-    so that the same file adds nothing when it is read again, wherever it lies. Standard input has no name: what it says
-    is never taken for a repeat. `space` is the one that was asked for, "" where files may name their own.
+    so that the same file adds nothing when it is read again, wherever it lies. Standard input and pipes have no name:
+    what they say is never taken for a repeat. `space` is the one that was asked for, "" where files may name their own.
     """
     done, named = 0, edge.source
     for path, stem in inputs(source, paths):
         session = edge.session or stem
+        source_name = named or ("" if _is_named(path) else os.urandom(8).hex())
         if str(path) == STDIN:
-            edge.begin(named or os.urandom(8).hex())
+            edge.begin(source_name)
             yield from source.read(Input(STDIN, session, stdin, space, edge.agent), edge)
             continue
         with _opened(path) as stream:
             for given in _members(path, session, stream, source):
                 given = given._replace(space=space, agent=edge.agent, sought=given.sought or path not in paths)
-                edge.begin(named or (given.session if given.name != str(path) else stem))
+                edge.begin(source_name or (given.session if given.name != str(path) else stem))
                 _count_mended(source, path, given, edge)
                 items = source.read(given, edge)
                 while batch := list(islice(items, _TOLD_EVERY)):
                     yield from batch
                     progress(done + (stream.tell() if stream.seekable() else 0))
         done += path.stat().st_size if path.is_file() else 0
+
+
+def _is_named(path: Path) -> bool:
+    """Whether a path names what is read there: a pipe, and whatever a program is given open, is another each time."""
+    return path.is_file() and path.parts[:2] not in (("/", "dev"), ("/", "proc"))
 
 
 def _members(path: Path, session: str, stream: IO[bytes], source: Source) -> Iterator[Input]:

@@ -21,17 +21,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from streams.gateways.sources import Input, Source
-from streams.gateways.sources.shared import (
-    Fields,
-    Json,
-    Unfit,
-    branches,
-    fields_part,
-    mapped,
-    moment,
-    name_of,
-    words,
-)
+from streams.gateways.sources.shared import Fields, Json, Unfit, exported, fields_part, mapped, moment, name_of, words
 
 _MESSAGE = words("id author create_time content weight recipient status end_turn update_time")
 _SPOKEN = ("text", "multimodal_text")
@@ -48,22 +38,17 @@ def _conversation(value: Any, given: Input) -> Iterator[Fields]:
     session = name_of(value.get("conversation_id") or value.get("id"), given.session)
     parents = {id_: node.get("parent") for id_, node in nodes.items()}
     at = moment(value.get("create_time"))
-    title = [{"type": "fields", "fields": {"title": value["title"]}}] if value.get("title") else []
 
     def turn_of(id_: str) -> Fields | None:
-        nonlocal at, title
+        nonlocal at
         message = nodes[id_].get("message")
         turn = _turn(message, name_of(message.get("id") or id_), session) if message else None
         if turn is not None:
             at = at if message.get("create_time") is None else moment(message["create_time"])
             turn["at"] = at
-            turn["parts"] += title
-            title = []
-            turn |= {"space": given.space} if given.space else {}
-            turn |= {"agent": given.agent} if given.agent and turn["role"] == "assistant" else {}
         return turn
 
-    yield from branches(parents, value.get("current_node"), turn_of)
+    yield from exported(given, {"title": value.get("title")}, parents, value.get("current_node"), turn_of)
 
 
 def _turn(message: Json, id_: str, session: str) -> Fields | None:

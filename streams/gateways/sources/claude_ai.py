@@ -19,17 +19,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from streams.gateways.sources import Input, Source
-from streams.gateways.sources.shared import (
-    Fields,
-    Json,
-    Unfit,
-    blocks,
-    branches,
-    fields_part,
-    mapped,
-    name_of,
-    words,
-)
+from streams.gateways.sources.shared import Fields, Json, Unfit, blocks, exported, fields_part, mapped, name_of, words
 
 _MESSAGE = words("uuid sender text content created_at updated_at attachments files parent_message_uuid")
 _ROLES = {"human": "user"}
@@ -47,20 +37,9 @@ def _conversation(value: Any, given: Input) -> Iterator[Fields]:
     parents: dict[str, Any] = {}
     for before, id_ in zip([None, *messages], messages, strict=False):
         parents[id_] = messages[id_].get("parent_message_uuid", before)
-    title = [{"type": "fields", "fields": {"name": value["name"]}}] if value.get("name") else []
-
-    def turn_of(id_: str) -> Fields | None:
-        nonlocal title
-        turn = _turn(messages[id_], session)
-        if turn is not None:
-            turn["parts"] += title
-            title = []
-            turn |= {"space": given.space} if given.space else {}
-            turn |= {"agent": given.agent} if given.agent and turn["role"] == "assistant" else {}
-        return turn
-
     newest = value.get("current_leaf_message_uuid") or next(reversed(messages), None)
-    yield from branches(parents, newest, turn_of)
+    about = {"name": value.get("name")}
+    yield from exported(given, about, parents, newest, lambda id_: _turn(messages[id_], session))
 
 
 def _turn(message: Json, session: str) -> Fields | None:

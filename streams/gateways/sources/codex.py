@@ -15,21 +15,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 from streams.gateways.sources import Input, Source
 from streams.gateways.sources.responses import Item
-from streams.gateways.sources.shared import (
-    Fields,
-    Json,
-    Unfit,
-    hashed,
-    mapped,
-    name_of,
-    project_space,
-    retraction,
-)
+from streams.gateways.sources.shared import Fields, Json, Unfit, hashed, mapped, name_of, project_space, retraction
 
 AGENT = "codex"
 PROMPTS = 200
@@ -106,9 +97,8 @@ class Session:
             yield retraction(turn, self.state["session"], self.state["space"], at)
 
 
-def gathered(found: Iterable[Any]) -> Iterator[Any]:
-    """Each line by itself."""
-    yield from found
+gathered = iter
+"""Each line by itself."""
 
 
 def _mapping(given: Input) -> Session:

@@ -255,6 +255,27 @@ def hashed(*what: object) -> str:
     return hashlib.blake2b(orjson.dumps(what, default=str, option=orjson.OPT_SORT_KEYS), digest_size=12).hexdigest()
 
 
+def exported(
+    given: Input, about: Json, parents: dict[str, Any], current: object, turn_of: Callable[[str], Fields | None]
+) -> Iterator[Fields]:
+    """The turns of a conversation of an export, which is a tree of messages (see `branches`).
+
+    They are in the space that was asked for, and by the assistant that was named; the first of them tells `about`, too.
+    """
+    told = [{"type": "fields", "fields": about}] if any(about.values()) else []
+
+    def turn(id_: str) -> Fields | None:
+        found = turn_of(id_)
+        if found is not None:
+            found["parts"] += told
+            told.clear()
+            found |= {"space": given.space} if given.space else {}
+            found |= {"agent": given.agent} if given.agent and found["role"] == "assistant" else {}
+        return found
+
+    yield from branches(parents, current, turn)
+
+
 def branches(parents: dict[str, Any], current: object, turn_of: Callable[[str], Fields | None]) -> Iterator[Fields]:
     """The turns of a tree of messages from the root down, and what retracts those that do not lead to `current`.
 

@@ -16,7 +16,6 @@ from hashlib import blake2b
 from itertools import islice
 
 import orjson
-import pyarrow as pa
 
 from projections.store import in_memory, refused
 from streams.core.driver import Record
@@ -223,6 +222,8 @@ def _is_of(event: Outside, session: str | None) -> bool:
 
 def _matching(log: HomeLog, condition: str, ends: Sequence[int]) -> set[Name]:
     """The events that a condition matches, asked of a table in memory. Raises UsageError for what is none."""
+    import pyarrow as pa  # why here: see projections/tables.py
+
     with closing(in_memory()) as connection:
         connection.execute(
             'CREATE TABLE said (space VARCHAR, id VARCHAR, type VARCHAR, "at" TIMESTAMPTZ, session VARCHAR, '

@@ -7,7 +7,7 @@
     writer.lock       held by whoever folds into live    socket   where that one answers
 
 With MNEMOLOG_KAFKA set the log is on brokers, workers fold it, and a projector keeps live up to date; all else is as
-it is with a log in the home.
+it is with a log in the home. It may then be in shards: see `streams.runtime.home.shards`.
 
 Whoever holds the writer lock folds. A command that finds no holder takes the lock, folds to the log's end and answers
 itself; others ask the holder over the socket.
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from streams.core.processor import Processor
     from streams.logs.where import HomeLog
     from streams.runtime.home.keeper import Keeper
+    from streams.runtime.home.shards import Shards
     from streams.runtime.kafka.metrics import Meters
 
 PATIENCE = 600.0
@@ -65,6 +66,7 @@ class Home:
 
     def __post_init__(self) -> None:
         self.folder = Folder(self.path)
+        self._shards: Shards | None = None
 
     @cached_property
     def log(self) -> HomeLog:
@@ -73,11 +75,29 @@ class Home:
 
         return open_log(self.path)
 
+    @property
+    def shards(self) -> Shards | None:
+        """Its shards; None where it is in none."""
+        from streams.logs.where import on_kafka
+
+        if self._shards is None and on_kafka() and (paths := self.folder.shards()):
+            from streams.runtime.home.shards import Shards
+
+            self._shards = Shards(self, [Home(path, self.processors, self.progress, self.warn) for path in paths])
+        return self._shards
+
+    @property
+    def partitions(self) -> range:
+        """The partitions of the log that its live holds."""
+        return self.folder.shard.partitions(self.log.partitions)
+
     def close(self) -> None:
         """Lets go of brokers; of a log in the home nothing is held that the end of the process would not let go."""
         log = self.__dict__.get("log")
         if log is not None and not log.is_local:
             log.close()
+        if self._shards is not None:
+            self._shards.close()
 
     def memory_path(self, name: str) -> Path:
         """Where the memory `name` lies. Raises UsageError for a name that cannot be a file's."""
@@ -85,7 +105,8 @@ class Home:
 
     def memories(self) -> list[str]:
         """The names of the memories there are, live first."""
-        return self.folder.memories()
+        names = {name for home in self.shards.homes for name in home.memories()} if self.shards else set()
+        return sorted(names.union(self.folder.memories()), key=lambda name: (name != LIVE, name))
 
     def forget(self, name: str) -> None:
         """Deletes a memory that a replay made, with its index."""
@@ -116,10 +137,10 @@ class Home:
 
         A JSON value. Raises what the question raises, and BusyError when nobody can answer.
         """
-        if memory != LIVE:
-            with self.asking(memory) as ask:
-                return ask(what, **arguments)
-        return self.request({"ask": what, "arguments": arguments})
+        if memory == LIVE:
+            return self.request({"ask": what, "arguments": arguments})
+        with self.asking(memory) as ask:
+            return ask(what, **arguments)
 
     @contextmanager
     def asking(self, memory: str) -> Iterator[Callable[..., Any]]:
@@ -128,6 +149,9 @@ class Home:
         from streams.runtime.home.recalling import Recalling
         from streams.runtime.requests import Ask
 
+        if (shards := self.shards) and shards.hold(memory):
+            yield lambda what, **arguments: shards.ask(Ask(ask=what, arguments=arguments), memory)
+            return
         with self.reading(memory) as connection, closing(Recalling(self, memory)) as recalling:
 
             def ask(what: str, **arguments: Any) -> Any:
@@ -155,7 +179,10 @@ class Home:
 
     def _answer_alone(self, message: dict[str, Any]) -> Any:
         from streams.runtime.home.office import Office
+        from streams.runtime.requests import parse
 
+        if self.shards:
+            return self.shards.answer(parse(message))
         try:
             with self.live(wait=0.0) as runtime, closing(Office(self, runtime)) as office:
                 return office.carry_out(message)
@@ -218,21 +245,27 @@ class Home:
 
             return outdated(self, PATIENCE)
 
+    def files(self, memory: str = LIVE, after: str = "", patience: float = AFTER_PATIENCE) -> list[Path]:
+        """The files of a memory, one for each shard; copies, of live, that hold the position `after`."""
+        if (shards := self.shards) and shards.hold(memory):
+            return shards.files(memory, after or self.after, patience)
+        return [self.snapshot(after, patience) if memory == LIVE else self.memory_path(memory)]
+
     @contextmanager
     def reading(self, memory: str = LIVE, files: bool = False) -> Iterator[Connection]:
         """A read-only connection to a memory; to a snapshot of it, for live. It opens other files only with `files`."""
-        from projections.store import intact, read_only
+        from projections.store import intact, together
         from streams.logs.where import on_kafka
         from streams.runtime.memories import differs
 
         try:
-            path = self.snapshot() if memory == LIVE else self.memory_path(memory)
+            paths = self.files(memory)
         except NoRoomError as error:
             with self._as_it_is(error, files) as connection:
                 yield connection
             return
-        with closing(read_only(path, files)) as connection:
-            with intact(path), suppress(LogError):  # a log that cannot be read: the memory can be all the same
+        with closing(together(paths, files)) as connection:
+            with intact(paths[0]), suppress(LogError):  # a log that cannot be read: the memory can be all the same
                 if memory != LIVE and not on_kafka() and (foreign := differs(connection, self.log)):
                     self.warn(f"{memory} {foreign}: replay the log into a new memory")
             yield connection
@@ -254,11 +287,17 @@ class Home:
             from streams.runtime.kafka.promotion import prepare
 
             prepare(cast(KafkaLog, self.log), self.promotable(name), name, self.processors, self.progress, self.warn)
+        return self.switch_to(name)
+
+    def switch_to(self, name: str) -> str:
+        """As `promote`, of a memory whose workers are there."""
         return str(self._through_holder({"promote": name}, lambda: self._swap_alone(name)))
 
     def take_place(self) -> None:
         """Has the log that an erasure made take the place of the log; see `streams.runtime.erasure`."""
         self._through_holder({"switch": True}, self._take_place_alone)
+        if self.shards:
+            self.forget(LIVE)  # that of the new log came whole: the shards gather theirs
 
     def _take_place_alone(self) -> None:
         from streams.runtime import erasure
@@ -269,5 +308,7 @@ class Home:
     def _swap_alone(self, name: str) -> str:
         from streams.runtime.home import promotion
 
+        if self.shards:
+            return self.shards.promote(name)
         with self.folder.holding():
             return promotion.swap(self, name)

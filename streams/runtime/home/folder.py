@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import os
 import re
+import stat
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import NamedTuple
 
 from projections.lock import locked
 from streams.core.errors import BusyError, UsageError
@@ -19,10 +21,35 @@ TAKEN = ("log", "cache", "snapshots")
 """Names that no memory has."""
 DERIVED = (
     "*.duckdb*", ".*.duckdb*", "*.recall*", ".*.recall*", ".live.*", ".replay-*", "snapshots/*", "cache/*", "*.partial",
-    "log.sqlite-wal.*", "hooks/*", "hook.log*",
+    "log.sqlite-wal.*", "log.sqlite-journal.*", "hooks/*", "hook.log*",
 )  # fmt: skip
 """What lies in a home beside the log, its locks, and what people set there."""
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
+_SHARD = re.compile(r"shard-([1-9]\d*)of([1-9]\d*)")
+
+
+class Shard(NamedTuple):
+    """Which of the partitions of a log are folded into the live of a home: one of `total` each. All, for 1 of 1."""
+
+    number: int
+    total: int
+
+    @classmethod
+    def said(cls, text: str) -> Shard:
+        """The shard that a text like 1/4 names. Raises UsageError for one that names none."""
+        number, _, total = text.partition("/")
+        if not (number.isdecimal() and total.isdecimal() and 1 <= int(number) <= int(total)):
+            raise UsageError(f"{text!r} is no shard", "say which of how many: 1/4, 2/4, 3/4 and 4/4, for example")
+        return cls(int(number), int(total))
+
+    @property
+    def folder(self) -> str:
+        """The name of its folder in the home."""
+        return f"shard-{self.number}of{self.total}"
+
+    def partitions(self, count: int) -> range:
+        """Its partitions of a log that has `count`."""
+        return range(self.number - 1, count, self.total)
 
 
 class Folder:
@@ -30,20 +57,38 @@ class Folder:
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        named = _SHARD.fullmatch(path.name)
+        self.shard = Shard(int(named[1]), int(named[2])) if named else Shard(1, 1)
+        """Why the name of a folder says it: whoever opens the home, and however, must fold the same."""
         self.snapshots = path / "snapshots"
         self.cache = path / "cache"
         self.lock = path / "writer.lock"
         self.socket = path / "socket"
         try:
             path.mkdir(0o700, parents=True, exist_ok=True)
-            if path.stat().st_mode & 0o077 and path.stat().st_uid == os.getuid():
+            _check_owner(path, path.stat(), "run this as that user, or choose another home with --home")
+            for entry in os.scandir(path):
+                _check_entry(entry)
+            if path.stat().st_mode & stat.S_ISVTX:
+                raise UsageError(f"{path} is for everybody, and cannot be a home", "name a folder in it with --home")
+            if path.stat().st_mode & 0o077:
                 path.chmod(0o700)  # whatever lies in it then is for nobody else
             self.snapshots.mkdir(0o700, exist_ok=True)
-            links = [entry.name for entry in os.scandir(path) if entry.is_symlink()]
         except OSError as error:
             raise UsageError(f"{path} cannot be a home: {error.strerror}", "choose another with --home") from error
-        if links:
-            raise UsageError(f"{path / links[0]} is a link", "a home holds its files itself: put the file in its place")
+
+    def shards(self) -> list[Path]:
+        """The homes of the shards in this home, all in their order; none where it is not in shards.
+
+        Raises UsageError where there are some of different counts.
+        """
+        counts = {int(found[2]) for path in self.path.glob("shard-*") if (found := _SHARD.fullmatch(path.name))}
+        if len(counts) > 1:
+            raise UsageError(
+                f"{self.path} has shards of {' and of '.join(map(str, sorted(counts)))}",
+                "delete the folders of those that it is in no more: what they hold is gathered anew",
+            )
+        return [self.path / Shard(n, count).folder for count in counts for n in range(1, count + 1)]
 
     def memory(self, name: str) -> Path:
         """Where the memory `name` lies. Raises UsageError for a name that cannot be a file's, or is another's."""
@@ -63,7 +108,8 @@ class Folder:
     def derived(self) -> list[Path]:
         """Whatever can be made again, and what was left half made or set aside; what hooks have read is read again."""
         kept = {*self.path.glob("hooks/*.installed.json"), *self.path.glob(".*.lock")}
-        return sorted({path for pattern in DERIVED for path in self.path.glob(pattern)} - kept)
+        patterns = [f"{place}{pattern}" for place in ("", "shard-*/") for pattern in DERIVED]
+        return sorted({path for pattern in patterns for path in self.path.glob(pattern)} - kept)
 
     def free_name(self) -> str:
         """A name under which an old live can be kept."""
@@ -94,3 +140,18 @@ class Folder:
         with suppress(OSError):
             return self.lock.read_text() or "?"
         return "?"
+
+
+def _check_entry(entry: os.DirEntry[str]) -> None:
+    """Raises UsageError for what is not this user's own file: through it, another would read or hold what is here."""
+    try:
+        if entry.is_symlink():
+            raise UsageError(f"{entry.path} is a link", "a home holds its files itself: put the file in its place")
+        _check_owner(entry.path, entry.stat(), "make it yours (chown), or put it away if you do not know it")
+    except FileNotFoundError:
+        return  # it was there for a moment
+
+
+def _check_owner(path: str | Path, found: os.stat_result, way_out: str) -> None:
+    if found.st_uid != os.getuid():
+        raise UsageError(f"{path} belongs to another user ({found.st_uid})", way_out)

@@ -12,14 +12,17 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from contextlib import closing, contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from projections.store import put_in_place, rewrite
-from streams.core.errors import BrokenError, MnemologError
+from streams.core.errors import BrokenError, MnemologError, UnreadableError
 from streams.runtime import LIVE
 from streams.runtime.home.keeper import DENSE, open_live, put_away
 from streams.runtime.home.office import Office
+from streams.runtime.requests import Ask, Call, Promote, Snapshot, Switch
+from streams.runtime.telemetry import asked
 
 if TYPE_CHECKING:
     from streams.runtime.home import Home
@@ -119,32 +122,45 @@ class Folding:
                 raise self._broken
             self._readers += 1
 
-    def suspect(self, error: BrokenError) -> None:
+    def answer(self, call: Call) -> Any:
+        """The answer to one call."""
+        match call:
+            case Ask():
+                try:
+                    with self.reading(self.office.reads_tables(call)) as office:
+                        return asked(call.ask, call.arguments, partial(office.ask, call))
+                except UnreadableError as error:
+                    self._suspect(error)
+                    raise
+            case Snapshot():
+                with self.reading():
+                    pass
+                return self.do(lambda: self.office.snapshot(call.after))
+            case Promote() | Switch():  # when nobody reads
+                return self.do(lambda: self._alone_with(lambda: self.office.answer(call)))
+        return self.office.answer(call)
+
+    def _suspect(self, error: BrokenError) -> None:
         """Has live closed, looked through and opened again, for a question could not read it."""
 
         def fail() -> None:
             raise OSError(str(error))
 
-        with suppress(Exception):
-            self.do(fail)
+        with suppress(BrokenError):
+            self._begin_job(fail)
 
     def do(self, job: Callable[[], Any]) -> Any:
         """What `job` returns, done by the thread that folds, between two folds."""
+        return self._begin_job(job).result()
+
+    def _begin_job(self, job: Callable[[], Any]) -> Future[Any]:
         future: Future[Any] = Future()
         with self._changed:
             if self._over:
                 raise BrokenError("the server stops", "ask again")
             self._jobs.append((job, future))
             self._changed.notify_all()
-        return future.result()
-
-    def promote(self, name: str) -> Any:
-        """Makes a memory live, when nobody reads; see `Office.promote`."""
-        return self.do(lambda: self._alone_with(lambda: self.office.promote(name)))
-
-    def switch(self) -> Any:
-        """Has an erasure take effect, when nobody reads; see `Office.switch`."""
-        return self.do(lambda: self._alone_with(lambda: self.office.switch()))
+        return future
 
     def _alone_with(self, job: Callable[[], Any]) -> Any:
         with self._changed:

@@ -96,7 +96,7 @@ def keeper_of(home: Home, store: Store) -> Keeper:
         from streams.logs.kafka.log import KafkaLog
         from streams.runtime.kafka.projector import Projector
 
-        return Projector(cast(KafkaLog, home.log), store, home.processors, home.meters)
+        return Projector(cast(KafkaLog, home.log), store, home.processors, home.meters, home.partitions)
 
 
 def bring_up(home: Home, keeper: Keeper) -> None:

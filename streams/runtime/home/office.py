@@ -81,7 +81,7 @@ class Office:
     def _hold(self, after: str, marks: list[int]) -> None:
         """Raises BehindError where a memory with these `marks` does not hold the position `after` yet."""
         for partition, offset in parse_places(after, len(marks)).items() if after else ():
-            if marks[partition] < offset:
+            if partition in self.home.partitions and marks[partition] < offset:
                 lagging = "" if isinstance(self.runtime, Runtime) else self.runtime.lagging({partition: offset + 1})
                 raise BehindError(
                     f"live does not hold position {told_place(partition, offset)} yet, but all below "

@@ -70,7 +70,6 @@ class Recalling:
         else:
             goes, ahead = self._view()
             self._open.index.catch_up(connection, self._home.progress, goes, ahead)
-            self._open.turns.take(ahead)
         return self._open
 
     def _check(self, index: Index, connection: Connection) -> None:

@@ -17,19 +17,18 @@ from collections import deque
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from streams.core.errors import BrokenError, BusyError, MnemologError, UnreadableError, UsageError
+from projections.garbage import rare_collections
+from streams.core.errors import BrokenError, BusyError, MnemologError, UsageError
 from streams.runtime.home.appending import Appending
 from streams.runtime.home.client import HolderLeftError, address, ask_holder, check_peer
 from streams.runtime.home.folding import Folding, StoppedError
 from streams.runtime.home.keeper import open_live
 from streams.runtime.home.office import Office
-from streams.runtime.requests import MAX_REQUEST, Ask, Call, Feed, Promote, Snapshot, Switch, decode, parse
-from streams.runtime.telemetry import asked
+from streams.runtime.requests import MAX_REQUEST, Call, Feed, decode, parse
 
 if TYPE_CHECKING:
     from streams.runtime.home import Home
@@ -87,9 +86,10 @@ class Connection:
 class Server:
     """The thread that moves bytes."""
 
-    def __init__(self, listener: socket.socket, appending: Appending, folding: Folding) -> None:
+    def __init__(self, listener: socket.socket, appending: Appending, answer: Callable[[Call], Any]) -> None:
+        """`answer` gives the answer to a call; it is called in one of several threads."""
         self._appending = appending
-        self._folding = folding
+        self._call = answer
         self._listener = listener
         self._most = max(16, resource.getrlimit(resource.RLIMIT_NOFILE)[0] - SPARE)
         self._selector = selectors.DefaultSelector()
@@ -249,25 +249,9 @@ class Server:
 
     def _answer(self, call: Call, reply: Callable[[Any], None]) -> None:
         try:
-            match call:
-                case Ask():
-                    with self._folding.reading(self._folding.office.reads_tables(call)) as office:
-                        answer = asked(call.ask, call.arguments, partial(office.ask, call))
-                case Snapshot():
-                    with self._folding.reading():
-                        pass
-                    answer = self._folding.do(lambda: self._folding.office.snapshot(call.after))
-                case Promote():
-                    answer = self._folding.promote(call.promote)
-                case Switch():
-                    answer = self._folding.switch()
-                case _:
-                    answer = self._folding.office.answer(call)
-            reply(answer)
+            reply(self._call(call))
         except BaseException as error:
             reply(error)
-            if isinstance(error, UnreadableError):
-                self._folding.suspect(error)
 
     def _deliver(self) -> None:
         """Sends what other threads have answered."""
@@ -305,6 +289,8 @@ def serve(
 ) -> None:
     """Folds and answers until `stopped`, or until nobody asked for `idle` seconds; waits first while a command folds.
 
+    Of a home in shards nothing is folded here: their projectors do, and are asked.
+
     Raises BusyError when another process serves this home.
     """
 
@@ -315,19 +301,27 @@ def serve(
             pid = ask_holder(home.folder.socket, {"ping": True})["pid"]
             raise BusyError(f"process {pid} serves {home.path} already", "ask it: commands find it by themselves")
 
-    with suppress(StoppedError), home.folder.holding(math.inf, look):
+    # Why seldom: to look for garbage among all that is held of spaces takes a tenth of a second.
+    with suppress(StoppedError), home.folder.holding(math.inf, look), rare_collections():
+        if shards := home.shards:
+            _serve(home, shards.answer, stopped, said, idle)
+            return
         folding = Folding(home, Office(home, open_live(home)))
         switch = sys.getswitchinterval()
         sys.setswitchinterval(SWITCH)
         try:
-            _serve(home, folding, stopped, said, idle)
+            waiting = folding.office.runtime.behind()
+            folding.start()
+            _serve(home, folding.answer, stopped, said, idle, waiting)
         finally:
             sys.setswitchinterval(switch)
             folding.stop()
 
 
-def _serve(home: Home, folding: Folding, stopped: Callable[[], bool], said: Callable[[str], None], idle: float) -> None:
-    waiting = folding.office.runtime.behind()
+def _serve(
+    home: Home, answer: Callable[[Call], Any], stopped: Callable[[], bool], said: Callable[[str], None], idle: float,
+    waiting: int = 0,
+) -> None:  # fmt: skip
     path = home.folder.socket
     path.unlink(missing_ok=True)
     appending = Appending(home.path)
@@ -336,13 +330,12 @@ def _serve(home: Home, folding: Folding, stopped: Callable[[], bool], said: Call
             listener.bind(short)
         path.chmod(0o600)
         listener.listen(BACKLOG)
-        folding.start()
         appending.start()
         try:
             said(f"serving {home.path}, process {os.getpid()}")
             if waiting:
                 said(f"folding {waiting:,} events that wait in the log; questions are answered after that")
-            server = Server(listener, appending, folding)
+            server = Server(listener, appending, answer)
             server.run(lambda: stopped() or server.is_idle(idle))
         finally:
             path.unlink(missing_ok=True)

@@ -138,14 +138,20 @@ class Sampler:
         self._portal.close()
 
     async def _sample_for_ever(self) -> None:
+        known = True
         while True:
             try:
                 async with started(AIOKafkaConsumer(**self.connection.client())) as consumer:
                     while True:
                         await asyncio.wait_for(self._sample(consumer), PATIENCE)
+                        if not known:
+                            log.info("lag is measured again")
+                        known = True
                         await asyncio.sleep(self.every)
             except (KafkaError, OSError, TimeoutError) as error:
-                log.warning("lag cannot be measured: %s", error)
+                if known:  # said once: brokers may be away for hours
+                    log.warning("lag cannot be measured: %r", error)
+                known = False
             await asyncio.sleep(self.every)
 
     async def _sample(self, consumer: AIOKafkaConsumer[bytes, bytes]) -> None:

@@ -113,9 +113,13 @@ class Projector:
     """Keeps a memory up to date with a Kafka log and its workers. Whoever makes one holds the memory's writer lock."""
 
     def __init__(
-        self, log: KafkaLog, store: Store, processors: Sequence[Processor[Any]], meters: Meters | None = None
-    ) -> None:
-        """Raises MemoryFileError as the embedded runtime does, LogError where topics are missing or were cut."""
+        self, log: KafkaLog, store: Store, processors: Sequence[Processor[Any]], meters: Meters | None = None,
+        partitions: Sequence[int] | None = None,
+    ) -> None:  # fmt: skip
+        """Gathers `partitions` of the log, all where none are said.
+
+        Raises MemoryFileError as the embedded runtime does, LogError where topics are missing or were cut.
+        """
         self.log = log
         self.store = store
         self.params = check_memory(store, log, processors)
@@ -123,7 +127,10 @@ class Projector:
         self._wanted = {p.name: store.lineages[p.name] for p in processors}
         self._reads = {p.name: p.reads for p in processors}
         self._makers = makers(processors)
-        self._lanes = [self._lane(partition, store.mark(partition)) for partition in range(log.partitions)]
+        wanted = range(log.partitions) if partitions is None else partitions
+        if others := store.extent().known.keys() - {*wanted}:
+            raise ForeignError(f"{store.path} holds partitions of other shards, {min(others)} for one", "delete it")
+        self._lanes = {partition: self._lane(partition, store.mark(partition)) for partition in wanted}
         self._told: dict[TopicPartition, Told] = {}
         self._sets: dict[str, tuple[str, list[str]]] = {}
         """By topic of derived rows: its set, and the processors whose rows, of our lineages, stand there."""
@@ -139,12 +146,12 @@ class Projector:
         self._lags = False
         """Whether somebody was told so since it was last looked for workers."""
         try:
-            self._feed.read({TopicPartition(log.names.turns, p): lane.next for p, lane in enumerate(self._lanes)})
+            self._feed.read({TopicPartition(log.names.turns, p): lane.next for p, lane in self._lanes.items()})
             self._look_for_sets()
         except BaseException:
             self._feed.close()
             raise
-        for partition, lane in enumerate(self._lanes):
+        for partition, lane in self._lanes.items():
             self._meters.position(PART, log.names.turns, partition, lane.next)
             self._meters.committed(PART, log.names.turns, partition, lane.next)
         self._meters.phase(PART, "running")
@@ -161,23 +168,31 @@ class Projector:
         self._looked, self._lags = time.monotonic(), False
         notes = run(self.log.connection, read_notes(self.log.connection))
         resume = self.store.resume()
-        for name, emitted in sets_for(notes, self._wanted).items():
-            topic = self.log.names.derived(name)
-            if topic in self._sets:
-                continue
-            ours = [processor for processor, lineage in emitted.items() if self._wanted.get(processor) == lineage]
-            starts = {p: resume.get(f"{name}/{p}", 0) for p in range(self.log.partitions)}
-            self._feed.read({TopicPartition(topic, p): start for p, start in starts.items()})
-            self._sets[topic] = name, ours
-            for p, start in starts.items():
-                self._told[TopicPartition(topic, p)] = Told(start, start)
-                if start:  # it was read before, up to what is committed
-                    self._lanes[p].done |= {name: max(self._lanes[p].done[name], self._lanes[p].mark) for name in ours}
+        further = {
+            self.log.names.derived(name): (
+                name,
+                [p for p, lineage in emitted.items() if self._wanted.get(p) == lineage],
+            )
+            for name, emitted in sets_for(notes, self._wanted).items()
+            if self.log.names.derived(name) not in self._sets
+        }
+        places = {
+            TopicPartition(topic, p): resume.get(f"{name}/{p}", 0)
+            for topic, (name, _) in further.items()
+            for p in self._lanes
+        }
+        if places:  # why all at once: each time, whoever reads already is waited for
+            self._feed.read(places)
+        self._sets |= further
+        for place, start in places.items():
+            self._told[place], lane = Told(start, start), self._lanes[place.partition]
+            if start:  # it was read before, up to what is committed
+                lane.done |= {name: max(lane.done[name], lane.mark) for name in further[place.topic][1]}
 
     def behind(self) -> int:
         """How many raw records are not in the memory yet."""
         ends = self.log.ends()
-        return sum(ends[p] - lane.mark - 1 for p, lane in enumerate(self._lanes))
+        return sum(ends[p] - lane.mark - 1 for p, lane in self._lanes.items())
 
     def is_flooded(self) -> bool:
         """Never: workers fold."""
@@ -228,27 +243,24 @@ class Projector:
 
         What is in the way where workers do not get on for `patience` seconds, "" where all is there.
         """
-        ends = [end for _, end in sorted(self.log.ends().items())]
-        total = sum(max(0, end - lane.mark - 1) for end, lane in zip(ends, self._lanes, strict=True))
+        ends = self.log.ends()
+        total = sum(max(0, ends[p] - lane.mark - 1) for p, lane in self._lanes.items())
         done, moved = 0, time.monotonic()
         while not self._holds(ends):
-            reached = [dict(lane.done) for lane in self._lanes]
+            reached = [dict(lane.done) for lane in self._lanes.values()]
             self._wanted_soon = True
             done += self.catch_up()
             progress(min(done, total), total)
-            if reached != [lane.done for lane in self._lanes]:
+            if reached != [lane.done for lane in self._lanes.values()]:
                 moved = time.monotonic()
             elif time.monotonic() - moved > patience:
-                return self.lagging(dict(enumerate(ends)))
+                return self.lagging(ends)
             else:
                 time.sleep(0.005)
         return ""
 
-    def _holds(self, ends: Sequence[int]) -> bool:
-        return all(
-            lane.mark + 1 >= end and all(done + 1 >= end for done in lane.done.values())
-            for end, lane in zip(ends, self._lanes, strict=True)
-        )
+    def _holds(self, ends: Mapping[int, int]) -> bool:
+        return all(min(lane.mark, *lane.done.values()) + 1 >= ends[p] for p, lane in self._lanes.items())
 
     def save_place(self) -> None:
         """Keeps in the memory how far the rows were read, though nothing new may have come of it."""
@@ -262,9 +274,9 @@ class Projector:
         self._wanted_soon = self._lags = True
         slow = {
             name: (done, partition)
-            for partition, end in ends.items()
-            for name, done in self._lanes[partition].done.items()
-            if done + 1 < end
+            for partition, lane in self._lanes.items()
+            for name, done in lane.done.items()
+            if done + 1 < ends.get(partition, 0)
         }
         first = [name for name in self._wanted if name in slow and slow.keys().isdisjoint(self._reads[name])]
         return "; ".join(
@@ -274,7 +286,7 @@ class Projector:
     def stop_reading(self) -> None:
         """Lets go of the brokers; the memory stays open."""
         self._feed.close()
-        for lane in self._lanes:
+        for lane in self._lanes.values():
             self._meters.released(PART, self._turns, lane.partition)
 
     def close(self) -> None:
@@ -335,7 +347,7 @@ class Projector:
     def _settle(self, progress: Progress, before: int) -> int:
         """Commits all that is whole, in steps."""
         done = 0
-        while cuts := {p: cut for p, lane in enumerate(self._lanes) if (cut := lane.cut()) > lane.mark}:
+        while cuts := {p: cut for p, lane in self._lanes.items() if (cut := lane.cut()) > lane.mark}:
             done += sum(cut - self._lanes[p].mark for p, cut in cuts.items())
             began = time.monotonic()
             with self._meters.timed(PART, "commit"):

@@ -28,7 +28,7 @@ from streams.runtime import LIVE
 from streams.runtime.kafka.metrics import Meters
 from streams.runtime.kafka.part import PART, Job
 from streams.runtime.kafka.session import FATAL
-from streams.runtime.kafka.sets import SET, emitted_by, memory_params, set_id
+from streams.runtime.kafka.sets import SET, emitted_by, memory_params, noted_sets, set_id
 from streams.runtime.kafka.worker import StoreKind, Worker
 
 log = logging.getLogger(__name__)
@@ -56,6 +56,9 @@ def work(
                 remove(own / former)
             try:
                 job = prepared(here, processors, names, memory)
+                for left in (own / job.log_id).glob("*"):
+                    if left.name not in noted_sets(notes) and left.name != job.set:  # dropped, maybe on another machine
+                        remove(left)
                 asyncio.run(serve(job, processors, here, own, store, meters))
                 return
             except BusyError as error:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import orjson
@@ -20,6 +21,7 @@ from streams.core.params import Params
 from streams.core.processor import RAW, Processor, lineages, params_of
 from streams.logs.kafka.connection import Connection, admin, run
 from streams.logs.kafka.topics import Names, delete_group, listing, members, read_notes, write_notes
+from streams.logs.switch import remove
 from streams.runtime import LIVE
 
 KEY = "params"
@@ -145,8 +147,9 @@ def _topics(names: Names, name: str) -> list[str]:
     return [names.derived(name), names.state(name)]
 
 
-def drop_set(connection: Connection, processors: Sequence[Processor[Any]], name: str) -> Listed:
-    """Deletes all there is of an old set. Raises UsageError for one that there is not, BusyError for one in use."""
+def drop_set(connection: Connection, processors: Sequence[Processor[Any]], name: str, workers: Path) -> Listed:
+    """Deletes all there is of an old set, of its state in the folder of `workers` too; workers elsewhere do when they
+    start. Raises UsageError for one that there is not, BusyError for one in use."""
     chosen = next((found for found in list_sets(connection, processors) if found.set == name), None)
     if chosen is None:
         raise UsageError(f"there is no set {name!r}", "`mnemolog lineages` lists them")
@@ -156,6 +159,8 @@ def drop_set(connection: Connection, processors: Sequence[Processor[Any]], name:
             "only old sets are dropped; `mnemolog lineages forget NAME` gives a candidate up",
         )
     run(connection, _drop(connection, chosen))
+    for folder in workers.glob(f"worker-*/*/{name}"):
+        remove(folder)
     return chosen
 
 
