@@ -49,7 +49,6 @@ EVENT_TABLES = (
     "SELECT DISTINCT table_name FROM duckdb_tables() WHERE NOT temporary "
     "AND table_name NOT IN ('meta', 'marks', 'state') ORDER BY table_name"
 )
-ALL_COLUMNS = "SELECT column_name FROM duckdb_columns() WHERE database_name = current_database() AND table_name = ?"
 SETTINGS: dict[str, Any] = {
     "autoinstall_known_extensions": "false",  # an unknown function would otherwise stall on the network
     "TimeZone": "UTC",
@@ -395,7 +394,7 @@ class Store:
         attach(connection, source, "source")
         with transaction(connection):
             for name in names:
-                columns = ", ".join(f'"{c}"' for (c,) in connection.execute(ALL_COLUMNS, [name]).fetchall())
+                columns = ", ".join(f'"{column}"' for column in column_names(connection, name))
                 connection.execute(
                     f"INSERT INTO {name} ({columns}) SELECT {columns} FROM source.main.{name} {where} {some}", given
                 )
@@ -524,6 +523,14 @@ def transaction(connection: Connection) -> Iterator[None]:
         connection.execute("ROLLBACK")
         raise
     connection.execute("COMMIT")
+
+
+def column_names(connection: Connection, table: str) -> list[str]:
+    """The names of a table's columns; none where there is no such table. The catalog is ten times as slow."""
+    try:
+        return list(connection.table(table).columns)
+    except duckdb.CatalogException:
+        return []
 
 
 def insert(connection: Connection, table: str, rows: pa.Table, more: Mapping[str, str] | None = None) -> None:

@@ -3,6 +3,7 @@ most of what tests start it for.
 
     done = run("feed", "-", input="...", text=True, env=environ)           as subprocess.run
     with Program("serve", "--home", home, stdout=PIPE) as server: ...      as subprocess.Popen
+    with Program(home, code="import sys; ...") as process: ...             as `python -c CODE HOME`
 
 They are real processes: arguments, environment, folder, umask, streams, signals and exit codes are their own. Tests of
 the start itself (what is imported, the installed program, options of the interpreter, terminals) start it as people do.
@@ -47,9 +48,11 @@ STATUS = 4
 
 
 class Program(subprocess.Popen[Any]):
-    """A process with `mnemolog`. Takes its words and what `subprocess.Popen` takes, as far as tests need it."""
+    """A process with `mnemolog`, or with Python's `code`. Takes its words and what `subprocess.Popen` takes, as far as
+    tests need it."""
 
-    def __init__(self, *words: object, **how: Any) -> None:
+    def __init__(self, *words: object, code: str = "", **how: Any) -> None:
+        self._code = code
         super().__init__([*map(str, words)], **how)
 
     def _execute_child(self, args: Any, *given: Any) -> None:
@@ -62,6 +65,7 @@ class Program(subprocess.Popen[Any]):
         streams = [how[name] if how[name] != -1 else n for n, name in enumerate(("p2cread", "c2pwrite", "errwrite"))]
         told = {
             "words": args,
+            "code": self._code,
             "cwd": str(how["cwd"] or Path.cwd()),
             "env": {str(k): str(v) for k, v in (how["env"] or os.environ).items()},
             "umask": how["umask"],
@@ -146,8 +150,8 @@ class Maker:
 MAKER = Maker()
 
 
-def serve(control: socket.socket) -> list[str]:
-    """Makes processes until nobody asks for more; returns in each of them, with its words."""
+def serve(control: socket.socket) -> dict[str, Any]:
+    """Makes processes until nobody asks for more; returns in each of them, with what is told of it."""
     for module in PRELOADED:
         import_module(module)
     for place in COMMANDS.values():
@@ -165,8 +169,8 @@ def serve(control: socket.socket) -> list[str]:
             os.close(file)
 
 
-def begin(told: dict[str, Any], status: int, *streams: int) -> list[str]:
-    """Makes a process, waits for its end and tells it; returns in that process, with its words."""
+def begin(told: dict[str, Any], status: int, *streams: int) -> dict[str, Any]:
+    """Makes a process, waits for its end and tells it; returns in that process, with what is told of it."""
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     if pid := os.fork():
         for stream in streams:
@@ -188,9 +192,10 @@ def begin(told: dict[str, Any], status: int, *streams: int) -> list[str]:
     assert isinstance(sys.stdout, TextIOWrapper)
     sys.stdout.reconfigure(line_buffering=os.isatty(1) or bool(os.environ.get("PYTHONUNBUFFERED")))
     sys.modules["__main__"] = cli  # what processes that it starts in turn import
-    sys.argv = ["mnemolog", *told["words"]]
-    return list(told["words"])
+    sys.argv = ["-c" if told["code"] else "mnemolog", *told["words"]]
+    return told
 
 
 if __name__ == "__main__":
-    cli.main(serve(socket.socket(fileno=int(sys.argv[1]))))
+    told = serve(socket.socket(fileno=int(sys.argv[1])))
+    exec(told["code"], {"__name__": "__main__"}) if told["code"] else cli.main(told["words"])

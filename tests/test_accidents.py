@@ -12,7 +12,6 @@ import random
 import shutil
 import signal
 import subprocess
-import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -33,14 +32,13 @@ from streams.runtime import cache
 from streams.runtime.cache import FeatureCache
 from streams.runtime.home import Home
 from streams.runtime.replay import replay
+from tests.processes import PIPE, Program, run
 
 Talk = Callable[[int], list[Outside]]
 
 MANY = bool(os.environ.get("MNEMOLOG_ACCIDENTS"))
 DAMAGES, KILLS, FULL = (200, 50, 20) if MANY else (4, 2, 2)
 SEED = int(os.environ.get("MNEMOLOG_SEED", "1"))
-ROOT = Path(__file__).parents[1]
-PROGRAM = [sys.executable, "-m", "streams.gateways.cli"]
 QUESTIONS = [
     ("recall", {"space": "s0", "query": query, "k": 10})
     for query in ("checkout payment timeout", "purple colour", "sourdough bread fridge", "Lisbon offsite hotel")
@@ -248,8 +246,8 @@ def test_processes_that_are_killed_lose_nothing(tmp_path: Path) -> None:
     rng = random.Random(SEED)
     acknowledged: list[str] = []
     for life in range(KILLS):
-        command = [sys.executable, "-c", LOAD, str(tmp_path / "home"), f"{SEED}-{life}"]
-        with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as load:
+        words = (tmp_path / "home", f"{SEED}-{life}")
+        with Program(*words, code=LOAD, stdout=PIPE, stderr=PIPE, text=True) as load:
             assert load.stdout is not None
             first = load.stdout.readline()
             time.sleep(rng.uniform(0, 4))
@@ -295,9 +293,7 @@ def fill(disk: Path, left: int) -> None:
 
 def mnemolog(*words: object, stdin: str = "") -> str:
     """What a command says; it says it in words."""
-    ran = subprocess.run(
-        [*PROGRAM, *map(str, words)], cwd=ROOT, input=stdin, capture_output=True, text=True, check=False, timeout=300
-    )
+    ran = run(*words, input=stdin, capture_output=True, text=True, timeout=300)
     said = ran.stdout + ran.stderr
     assert not any(word in said for word in ("unexpected", "Traceback", "Exception ignored")), (words, said)
     assert ran.returncode in (0, 1, 2), (words, ran.returncode, said)
@@ -318,8 +314,7 @@ def served(home: Path, serves: bool) -> Iterator[None]:
     if not serves:
         yield
         return
-    command = [*PROGRAM, "serve", "--home", str(home)]
-    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as server:
+    with Program("serve", "--home", home, stdout=PIPE, text=True) as server:
         try:
             assert server.stdout is not None
             assert "serving" in server.stdout.readline()

@@ -5,8 +5,6 @@ from __future__ import annotations
 import os
 import random
 import shutil
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -21,9 +19,9 @@ from streams.runtime import cache
 from streams.runtime.cache import FeatureCache
 from streams.runtime.home import Home
 from streams.runtime.replay import replay
+from tests.processes import Program
 from tests.test_runtime import serving
 
-ROOT = Path(__file__).parents[1]
 Harm = Callable[[Path], None]
 
 
@@ -215,8 +213,7 @@ def test_a_promotion_that_is_killed_leaves_one_of_the_two_whole(home: Home, said
     before = home.ask("digest")
     home.ask("recall", space="s0", query="checkout payment")  # whose index goes along with the old live
     replay(home, "next", reuse=False, processes=1)
-    ran = subprocess.run([sys.executable, "-c", PROMOTION, str(home.path), str(step)], cwd=ROOT, check=False)
-    assert ran.returncode == 9
+    assert Program(home.path, step, code=PROMOTION).wait() == 9
     assert home.ask("digest") == before
     replay(home, "next", replace=True, processes=1)
     assert home.ask("digest", "next") == before

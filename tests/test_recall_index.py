@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import sqlite3
-import subprocess
-import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import closing
@@ -38,8 +35,8 @@ from streams.core.text import NO_TEXT
 from streams.runtime.home import Home
 from tests.bench.generated import turns
 from tests.memories import make, memory, turn
+from tests.processes import PIPE, Program
 
-ROOT = Path(__file__).parents[1]
 SPACES = ("acme", "other")
 READING = 1
 
@@ -459,12 +456,9 @@ found.catch_up(con, lambda done, total: (print(done, flush=True), sys.stdin.read
 def test_an_index_whose_writer_is_killed_at_any_moment_goes_on_as_if_nothing_was(tmp_path: Path) -> None:
     memory(tmp_path / "m.duckdb", *long(800)).close()
     path = tmp_path / "m.recall"
-    command = [sys.executable, "-c", CATCHING, str(tmp_path / "m.duckdb"), str(path)]
     waits: list[int] = []
     for pages in (1, 4, 9):
-        with subprocess.Popen(
-            command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=os.environ | {"PYTHONPATH": str(ROOT)}
-        ) as process:
+        with Program(tmp_path / "m.duckdb", path, code=CATCHING, stdin=PIPE, stdout=PIPE) as process:
             assert process.stdin is not None
             assert process.stdout is not None
             waits.append(int(process.stdout.readline()))

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import multiprocessing
-import os
 import signal
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -19,9 +16,9 @@ from streams.core.events import AT_APPEND, Outside, TurnRecorded, decode
 from streams.logs.log import Stored
 from streams.runtime.home import Home
 from streams.runtime.replay import parse_settings, replay
+from tests.processes import PIPE, Program
 from tests.test_runtime import serving
 
-ROOT = Path(__file__).parents[1]
 Talk = Callable[[int], list[Outside]]
 
 
@@ -179,28 +176,18 @@ from pathlib import Path
 from processors import PROCESSORS
 from streams.runtime.home import Home
 from streams.runtime.replay import replay
-if __name__ == "__main__":
-    home = Home(Path(sys.argv[1]), PROCESSORS)
-    progress = lambda done, total: (print(done, flush=True), sys.stdin.readline())
-    replay(home, "half", processes=int(sys.argv[2]), progress=progress)
+home = Home(Path(sys.argv[1]), PROCESSORS)
+progress = lambda done, total: (print(done, flush=True), sys.stdin.readline())
+replay(home, "half", processes=int(sys.argv[2]), progress=progress)
 """
 """Replays, and waits to be told to go on once something is done."""
 
 
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
 @pytest.mark.parametrize("processes", ["1", "2"])
-def test_an_interrupted_replay_leaves_no_half_memory(
-    home: Home, tmp_path: Path, how: signal.Signals, processes: str
-) -> None:
+def test_an_interrupted_replay_leaves_no_half_memory(home: Home, how: signal.Signals, processes: str) -> None:
     home.log.append([TurnRecorded("s", f"t{n}", n, "c", "ann", "user", f"Item {n} fails.") for n in range(500)])
-    (tmp_path / "replayer.py").write_text(REPLAYER)
-    process = subprocess.Popen(
-        [sys.executable, str(tmp_path / "replayer.py"), str(home.path), processes],
-        env=os.environ | {"PYTHONPATH": str(ROOT)},
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-    )
+    process = Program(home.path, processes, code=REPLAYER, stdin=PIPE, stdout=PIPE, stderr=PIPE)
     assert process.stdout is not None
     assert process.stdout.readline()
     process.send_signal(how)

@@ -1,10 +1,8 @@
-"""The embedded runtime, being killed: a few times here, 50 times in `make accidents`."""
+"""The embedded runtime, being killed: once each here, 50 times in `make accidents`."""
 
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 import threading
 import time
 from pathlib import Path
@@ -13,9 +11,10 @@ from processors import PROCESSORS
 from streams.core.events import decode
 from streams.runtime.home import Home
 from streams.runtime.replay import replay as fold
+from tests.processes import PIPE, Program
 
-ROOT = Path(__file__).parents[1]
-KILLS = 50 if os.environ.get("MNEMOLOG_ACCIDENTS") else 10
+KILLS = 50 if os.environ.get("MNEMOLOG_ACCIDENTS") else 5
+"""At least one of each process."""
 PATIENCE = 300
 FEEDER = """
 import sys, time
@@ -38,8 +37,6 @@ import sys
 from pathlib import Path
 from processors import PROCESSORS
 from streams.runtime.home import Home
-from streams.runtime.replay import replay as fold
-from streams.runtime.home.office import Office
 from streams.runtime.home.server import serve
 serve(Home(Path(sys.argv[1]), PROCESSORS), lambda: False, lambda line: print(line, flush=True))
 """
@@ -54,11 +51,10 @@ class Crew:
         self.lives = [0] * 5
         self.processes = [self._start(i) for i in range(5)]
 
-    def _start(self, i: int) -> subprocess.Popen[bytes]:
+    def _start(self, i: int) -> Program:
         program, arguments = (SERVER, []) if i == 4 else (FEEDER, [f"feeder{i}", str(self.lives[i])])
         with (self.acknowledged / f"{i}-{self.lives[i]}").open("wb") as out:
-            command = [sys.executable, "-c", program, str(self.home), *arguments]
-            return subprocess.Popen(command, cwd=ROOT, stdout=out, stderr=subprocess.PIPE)
+            return Program(self.home, *arguments, code=program, stdout=out, stderr=PIPE)
 
     def kill(self, i: int, again: bool = True) -> None:
         """SIGKILL, once it has done some work in this life."""
@@ -78,7 +74,7 @@ class Crew:
         for process in self.processes:
             self._end(process)
 
-    def _end(self, process: subprocess.Popen[bytes]) -> None:
+    def _end(self, process: Program) -> None:
         process.kill()
         process.wait()
         if process.stderr:

@@ -23,7 +23,7 @@ from projections.recall.question import Question
 from projections.recall.ranking import Hit, RecallParams, rank
 from projections.recall.readings import Readings
 from projections.recall.records import Kept
-from projections.store import ALL_COLUMNS, Connection
+from projections.store import Connection, column_names
 from projections.stored import newest
 from projections.tables import table_name
 from streams.core.errors import UsageError
@@ -156,8 +156,7 @@ class Recall:
 
 def _has(connection: Connection, news: News) -> bool:
     """Whether a memory tells it: one that an earlier version folded does not."""
-    columns = {name for (name,) in connection.execute(ALL_COLUMNS, [table_name(news.event)]).fetchall()}
-    return {news.repeated, news.words} <= columns
+    return {news.repeated, news.words} <= {*column_names(connection, table_name(news.event))}
 
 
 def _asked_for(hit: Hit) -> bool:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import signal
 import sqlite3
-import subprocess
-import sys
 import textwrap
 from collections.abc import Callable
 from pathlib import Path
@@ -19,8 +17,7 @@ from streams.logs.encryption import Keys
 from streams.logs.log import Log, Stored
 from streams.logs.sqlite import SqliteLog
 from tests.contracts.log_contract import NOW, LogContract, turn
-
-ROOT = Path(__file__).parents[2]
+from tests.processes import PIPE, Program, run
 
 
 class TestSqliteLog(LogContract):
@@ -77,13 +74,7 @@ def test_a_full_disk_refuses_appends_and_loses_none(tmp_path: Path) -> None:
             print(stored, error.way_out)
         """
     )
-    ran = subprocess.run(
-        [sys.executable, "-c", program, str(tmp_path / "log.sqlite")],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
+    ran = run(tmp_path / "log.sqlite", code=program, capture_output=True, text=True, check=True)
     stored, _, way_out = ran.stdout.partition(" ")
     assert int(stored) > 100
     assert "free disk space" in way_out
@@ -108,9 +99,7 @@ def test_what_was_acknowledged_survives_sigkill(tmp_path: Path) -> None:
     )
     path = tmp_path / "log.sqlite"
     for life in range(5):
-        writer = subprocess.Popen(
-            [sys.executable, "-c", program, str(path), str(life)], cwd=ROOT, stdout=subprocess.PIPE, text=True
-        )
+        writer = Program(path, life, code=program, stdout=PIPE, text=True)
         assert writer.stdout is not None
         acknowledged = [int(writer.stdout.readline()) for _ in range(20 + 7 * life)]
         writer.send_signal(signal.SIGKILL)
