@@ -93,8 +93,7 @@ def test_a_talk_in_which_every_context_comes_back_leaves_the_memory_that_it_leav
         if isinstance(event, TurnRecorded):
             shown = echo.ask("context", space=event.space, session=event.session)["text"]
             assert shown.count(FRAME) <= 1
-            event = TurnRecorded(**{name: getattr(event, name) for name in event.__slots__})
-            event.content = f"{shown}\n\n{event.content}"
+            event = replace(event, content=f"{shown}\n\n{event.content}" if event.content else "")
         echo.log.append([event])
     tables = [home.ask("digest") for home in homes]
     differing = {name for name in tables[0] if tables[0][name] != tables[1][name]}
@@ -106,6 +105,27 @@ def test_a_talk_in_which_every_context_comes_back_leaves_the_memory_that_it_leav
     for question in ("the crane", "what was decided?"):
         answers = [home.ask("recall", space=event.space, query=question) for home in homes]
         assert answers[0] == answers[1]
+    for home in homes:
+        home.log.close()
+
+
+def test_turns_that_hold_nothing_but_a_context_leave_all_that_is_derived_as_it_is_without_them(tmp_path):
+    homes = [Home(tmp_path / name, PROCESSORS) for name in ("plain", "echo")]
+    plain, echo = homes
+    for number, event in enumerate(outside(long_talk(60))):
+        for home in homes:
+            home.log.append([event])
+        if isinstance(event, TurnRecorded):
+            shown = echo.ask("context", space=event.space, session=event.session)["text"]
+            role = ("user", "assistant", "tool")[number % 3]
+            echo.log.append([TurnRecorded(event.space, f"echo-{number}", event.at, event.session, "ann", role, shown)])
+    with plain.reading("live") as one, echo.reading("live") as other:
+        for view in ("efforts", "segments", "notes", "conclusions", "beliefs", "objects", "links"):
+            told = [connection.sql(f"SELECT * FROM {view}") for connection in (one, other)]
+            assert told[0].columns == told[1].columns
+            names = ", ".join(f'"{name}"' for name in told[0].columns if not name.endswith("position"))
+            rows = [relation.project(names).order(names).fetchall() for relation in told]
+            assert rows[0] == rows[1], view
     for home in homes:
         home.log.close()
 
