@@ -79,6 +79,12 @@ class Program(subprocess.Popen[Any]):
         self.pid = self._number()
         self._child_created = True
 
+    def __exit__(self, kind: type[BaseException] | None, *more: Any) -> None:
+        """Ends it where the test failed: only a test that went well has told it to end."""
+        if kind is not None:
+            self.kill()
+        super().__exit__(kind, *more)
+
     def _number(self) -> int:
         told = os.read(self._status, STATUS)
         assert told, "the process that makes processes is gone"
