@@ -32,6 +32,10 @@ _OWN = re.compile(
 """A line that only a rendered context has."""
 _FURTHER = re.compile(r"^[ \t>]*\| ")
 """A further line of what was quoted."""
+_TITLE = re.compile(rf"{_MARGIN}###? ")
+"""What may be a heading of a context."""
+MANY = 3
+"""Lines that only a context has: so many are no quote of one of them."""
 
 
 def without_echo(content: str) -> str:
@@ -56,10 +60,20 @@ def _framed(content: str) -> str:
 
 
 def _lines(content: str) -> str:
-    """Leaves out the lines that only a context has, and the further lines of what they quote."""
-    kept, within = [], False
+    """Leaves out the lines that only a context has, and the further lines of what they quote.
+
+    Where there are MANY of them, a context was pasted without its frame: what stands under its headings goes, too.
+    """
+    pasted = sum(1 for _ in _OWN.finditer(content)) >= MANY
+    kept: list[str] = []
+    within = under = False
+    blank = True
     for line in content.splitlines(keepends=True):
-        within = bool(_OWN.match(line)) or (within and bool(_FURTHER.match(line)))
+        titled = pasted and bool(_TITLE.match(line))
+        own = bool(_OWN.match(line)) or titled
+        under = titled or (under and not blank)
+        blank = not line.strip(" \t>|\r\n")
+        within = own or (under and not blank) or (within and bool(_FURTHER.match(line)))
         if not within:
             kept.append(line)
     return "".join(kept).strip()
