@@ -73,6 +73,13 @@ def test_a_context_that_lost_its_end_or_its_beginning_is_left_out(context):
         assert without_echo("\n".join([*lines[cut:], OWN])).strip() == OWN
 
 
+def test_a_context_that_lost_both_ends_is_left_out_with_what_stands_under_its_headings(context):
+    lines = context.splitlines()[2:-1]
+    for shape in ("\n".join(lines), "".join(f"> > {line}\n" for line in lines)):
+        left = [line for line in without_echo(f"{OWN}\n\n{shape}").splitlines() if line.strip("> ")]
+        assert left == [OWN]
+
+
 def test_lines_that_only_a_context_has_are_left_out_where_its_frame_is_gone(context):
     items = [line for line in context.splitlines() if line.startswith("- 20")]
     assert items

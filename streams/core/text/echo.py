@@ -32,8 +32,8 @@ _OWN = re.compile(
 """A line that only a rendered context has."""
 _FURTHER = re.compile(r"^[ \t>]*\| ")
 """A further line of what was quoted."""
-_TITLE = re.compile(rf"{_MARGIN}###? ")
-"""What may be a heading of a context."""
+_TITLE = re.compile(rf"{_MARGIN}(?:###? |- \[[^\]\n]{{1,200}}\.\.[^\]\n]{{1,200}}\] )")
+"""What may be a heading of a context, or begin what a range of turns came to."""
 MANY = 3
 """Lines that only a context has: so many are no quote of one of them."""
 
