@@ -64,16 +64,17 @@ def _lines(content: str) -> str:
 
     Where there are MANY of them, a context was pasted without its frame: what stands under its headings goes, too.
     """
-    pasted = sum(1 for _ in _OWN.finditer(content)) >= MANY
+    lines = content.splitlines(keepends=True)
+    owned = [bool(_OWN.match(line)) for line in lines]
+    pasted = sum(owned) >= MANY
     kept: list[str] = []
     within = under = False
     blank = True
-    for line in content.splitlines(keepends=True):
+    for line, own in zip(lines, owned, strict=True):
         titled = pasted and bool(_TITLE.match(line))
-        own = bool(_OWN.match(line)) or titled
         under = titled or (under and not blank)
         blank = not line.strip(" \t>|\r\n")
-        within = own or (under and not blank) or (within and bool(_FURTHER.match(line)))
+        within = own or titled or (under and not blank) or (within and bool(_FURTHER.match(line)))
         if not within:
             kept.append(line)
     return "".join(kept).strip()

@@ -218,7 +218,7 @@ def read(
 
 def _is_named(path: Path) -> bool:
     """Whether a path names what is read there: a pipe, and whatever a program is given open, is another each time."""
-    return path.is_file() and path.parts[:2] not in (("/", "dev"), ("/", "proc"))
+    return str(path) != STDIN and path.is_file() and path.parts[:2] not in (("/", "dev"), ("/", "proc"))
 
 
 def _members(path: Path, session: str, stream: IO[bytes], source: Source) -> Iterator[Input]:
