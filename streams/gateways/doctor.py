@@ -39,8 +39,7 @@ HALF_DONE = (
     ".live.*",
     f"{LOG_FILE}.partial",
 )
-"""What a process that died may leave; all of it can be deleted."""
-
+"""What a process that died may leave; all of it can be deleted, but for locks: they are whoever's comes next."""
 ANEW = "the next question makes it anew"
 
 Status = Literal["well", "look", "failed"]
@@ -216,7 +215,7 @@ def _caches(house: Home) -> Iterator[Check]:
     from projections.recall import file
     from streams.runtime.cache import FeatureCache
 
-    for name in house.memories():
+    for name in house.folder.memories():
         try:
             file.check_closed(index := file.path_of(house.memory_path(name)))
         except (file.DamagedError, OSError):
@@ -334,8 +333,8 @@ def _stale(home: Path) -> Iterator[Check]:
     if not home.is_dir():
         return
     now = time.time()
-    left = sorted({p for pattern in HALF_DONE for p in home.glob(pattern) if now - p.lstat().st_mtime > STALE})
-    left = [path for path in left if path.suffix != ".lock"]  # of whoever comes next, and not theirs who died
+    found = {path for pattern in HALF_DONE for path in home.glob(pattern) if path.suffix != ".lock"}
+    left = sorted(path for path in found if now - path.lstat().st_mtime > STALE)
     if left:
         names = ", ".join(str(path.relative_to(home)) for path in left[:5]) + (", ..." if len(left) > 5 else "")
         size = _size(sum(map(_bytes, left)))

@@ -148,15 +148,9 @@ class SqliteLog:
         Raises LogError for a journal that another log left, once: it is set aside.
         """
         users = os.open(self.path.parent, os.O_RDONLY)
-        journal = self.path.with_name(f"{self.path.name}-wal")
         with suppress(OSError):  # others have it open, or this file system has no such locks
             fcntl.flock(users, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            back = self.path.with_name(f"{self.path.name}-journal")
-            if is_back := bool(
-                _size(back) and _known(self.path, journal=False)
-            ):  # a whole log is not to be rolled back
-                journal = back
-            if is_back or (_size(journal) and _size(self.path) and is_strange(self.path)):
+            if journal := _strange_journal(self.path):
                 journal.rename(aside := self.path.with_name(f"{journal.name}.other"))
                 self.path.with_name(f"{self.path.name}-shm").unlink(missing_ok=True)
                 os.close(users)
@@ -637,6 +631,14 @@ def looked_at(path: Path, journal: bool = True) -> sqlite3.Connection:
         else:
             break
     return db
+
+
+def _strange_journal(path: Path) -> Path | None:
+    """The journal that another log left beside a log; None where there is none."""
+    ahead, back = path.with_name(f"{path.name}-wal"), path.with_name(f"{path.name}-journal")
+    if _size(back) and _known(path, journal=False):  # a whole log is not to be rolled back
+        return back
+    return ahead if _size(ahead) and _size(path) and is_strange(path) else None
 
 
 def _known(path: Path, journal: bool = True, upto: int | None = None) -> tuple[str, int, bytes] | None:

@@ -65,12 +65,14 @@ class FeatureCache:
 
     def damaged(self) -> list[Path]:
         """The files that `load` would take for missing ones."""
-        return [path for path in sorted(self.folder.glob("*.parquet")) if not self._is_whole(path)]
+        paths = sorted(self.folder.glob("*.parquet"))
+        return [path for path in paths if self._whole(path, *map(int, path.stem.split("-"))) is None]
 
-    def _is_whole(self, path: Path) -> bool:
-        partition, chunk = map(int, path.stem.split("-"))
+    def _whole(self, path: Path, partition: int, chunk: int) -> bytes | None:
+        """What a file holds before its sum; None where that is not the sum of it. Raises FileNotFoundError."""
         whole = path.read_bytes()
-        return whole[-SUM_BYTES:] == self._sum(whole[:-SUM_BYTES], partition, chunk)
+        data = whole[:-SUM_BYTES]
+        return data if whole[-SUM_BYTES:] == self._sum(data, partition, chunk) else None
 
     def fill(self, partition: int, chunk: int) -> None:
         """Computes a chunk's features and keeps them, where there is room."""
@@ -105,11 +107,10 @@ class FeatureCache:
         """
         path = self.path(partition, chunk)
         try:
-            whole = path.read_bytes()
+            data = self._whole(path, partition, chunk)
         except FileNotFoundError:
             return {}
-        data, found = whole[:-SUM_BYTES], whole[-SUM_BYTES:]
-        if found != self._sum(data, partition, chunk):
+        if data is None:
             path.unlink(missing_ok=True)
             return {}
         table = pq.read_table(pa.BufferReader(data), read_dictionary=_TEXTS)
