@@ -7,7 +7,7 @@ more for each part of a long one in which a turn lies, and a context shows turns
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import orjson
@@ -49,11 +49,11 @@ def take_folded(index: sqlite3.Connection, page: Folded) -> None:
     )
 
 
-def _write(index: sqlite3.Connection, told: Iterable[_Told]) -> None:
+def _write(index: sqlite3.Connection, told: Sequence[_Told]) -> None:
     rows = []
-    numbers: dict[str, int] = {}
+    numbers = {space: file.number_of(index, space) for space in dict.fromkeys(row[0] for row in told)}
     for space, at, *said, tokens, parts in told:
-        number = numbers.get(space) or numbers.setdefault(space, file.number_of(index, space))
+        number = numbers[space]
         data = orjson.dumps([*said, tokens or 0, tool_calls(parts or "")])
         rows.append((number, at, file.summed(data, number, at)))
     index.executemany("INSERT OR REPLACE INTO turns VALUES (?, ?, ?)", rows)

@@ -66,12 +66,13 @@ class Folder:
         self.socket = path / "socket"
         try:
             path.mkdir(0o700, parents=True, exist_ok=True)
-            _check_owner(path, path.stat(), "run this as that user, or choose another home with --home")
+            found = path.stat()
+            _check_owner(path, found, "run this as that user, or choose another home with --home")
             for entry in os.scandir(path):
                 _check_entry(entry)
-            if path.stat().st_mode & stat.S_ISVTX:
+            if found.st_mode & stat.S_ISVTX:
                 raise UsageError(f"{path} is for everybody, and cannot be a home", "name a folder in it with --home")
-            if path.stat().st_mode & 0o077:
+            if found.st_mode & 0o077:
                 path.chmod(0o700)  # whatever lies in it then is for nobody else
             self.snapshots.mkdir(0o700, exist_ok=True)
         except OSError as error:
