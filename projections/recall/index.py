@@ -38,7 +38,7 @@ from projections.garbage import rare_collections
 from projections.recall import file, said
 from projections.recall.catch_up import Analyse, Page, write
 from projections.recall.held import Held, Seen
-from projections.recall.kinds import Kinds, Place, Row
+from projections.recall.kinds import Kinds, Place, Places, Row
 from projections.recall.records import Kept, Records
 from projections.store import EVENT_TABLES, Connection, Extent, Known, extent, read_meta
 from projections.tables import Folded
@@ -292,15 +292,13 @@ class Index:
             )
             waiting = self._waiting(ends)
             total = sum(stop - start for _, start, stop in waiting)
-            for partition, start, stop in waiting:
-                size = PAGE
-                while start < stop:
-                    upto = min(start + size, stop)
-                    weight = self._take(connection, changed, (partition, start, upto))
-                    size = max(size // 2, 64) if weight > HEAVY else PAGE if weight < HEAVY // 4 else size
-                    done += upto - start
-                    start = upto
-                    progress(done, total)
+            size = PAGE
+            while done < total:
+                places, waiting = _first(waiting, size)
+                weight = self._take(connection, changed, places)
+                size = max(size // 2, 64) if weight > HEAVY else PAGE if weight < HEAVY // 4 else size
+                done += sum(stop - start for _, start, stop in places)
+                progress(done, total)
             self._taken_rows = held
         return done
 
@@ -320,8 +318,8 @@ class Index:
                 self._reload()
             raise
 
-    def _waiting(self, ends: dict[int, int]) -> list[tuple[int, int, int]]:
-        """(partition, start, stop) of offsets that are in the memory, not in the index."""
+    def _waiting(self, ends: dict[int, int]) -> list[Place]:
+        """What is in the memory, not in the index."""
         waiting = [(partition, self._marks.get(partition, UNSEEN) + 1, end + 1) for partition, end in ends.items()]
         return [(partition, start, stop) for partition, start, stop in waiting if start < stop]
 
@@ -339,17 +337,17 @@ class Index:
         self._held_rows = goes.rows
         return dict(sorted(places))
 
-    def _take(self, connection: Connection, changed: frozenset[str], place: Place) -> int:
+    def _take(self, connection: Connection, changed: frozenset[str], places: Places) -> int:
         """Takes up a page; the characters of text in it. `changed`: the tables that may have rows there."""
-        partition, _, stop = place
         tables = changed & (self.kinds.tables | self._records.tables)
-        rows = self.kinds.told(connection, tables, place)
+        rows = self.kinds.told(connection, tables, places)
         with file.transaction(self.database):
             self._add(rows)
-            self._records.take(self.database, connection, tables, place)
-            weight = said.take(self.database, connection, place) if said.TABLE in tables else 0
-            end, hash_ = self._known.get(partition, (stop - 1, b""))
-            self._mark(partition, stop - 1, hash_ if end == stop - 1 else b"")
+            self._records.take(self.database, connection, tables, places)
+            weight = said.take(self.database, connection, places) if said.TABLE in tables else 0
+            for partition, _, stop in places:
+                end, hash_ = self._known.get(partition, (stop - 1, b""))
+                self._mark(partition, stop - 1, hash_ if end == stop - 1 else b"")
         self._evict()
         return weight
 
@@ -450,3 +448,17 @@ class Index:
             return MemoryFileError(f"the index {self.path} is damaged: {damage}", "ask again: it is made anew")
         except Exception as told:
             return told
+
+
+def _first(waiting: Places, size: int) -> tuple[list[Place], list[Place]]:
+    """So many offsets, partition after partition, and what is left."""
+    taken: list[Place] = []
+    left: list[Place] = []
+    for partition, start, stop in waiting:
+        cut = min(start + size, stop)
+        size -= cut - start
+        if start < cut:
+            taken.append((partition, start, cut))
+        if cut < stop:
+            left.append((partition, cut, stop))
+    return taken, left

@@ -25,6 +25,8 @@ Row = tuple[Any, ...]
 """space, position, kind, ordinal, id, session, agent, at, text, turns, role. `turns`: ids that it was made of."""
 Place = tuple[int, int, int]
 """A partition, from which offset, and up to which, itself left out."""
+Places = Sequence[Place]
+"""What is taken of the log at once, at most one place of each partition."""
 
 FEW = 16
 """Offsets of a page whose texts are fetched as they are: to plan how to clip them takes as long as all the rest."""
@@ -33,14 +35,20 @@ _CLIPPED = (
     "ELSE content END"
 )
 """What the reading of texts sees of a turn: what lies between the ends of a huge one need not be fetched."""
-BOUND = '"partition" = {} AND position >= {} AND position < {}'
-"""SQL of a page: partition, first offset, the one after its last."""
 _RAW: dict[str, str] = {
     "turn_recorded": f'space, position, {TURN}, 0, id, session, agent, epoch_us("at"), {_CLIPPED}, '
     "NULL::VARCHAR[], role",
     "turn_retracted": f"space, position, {RETRACTED}, 0, turn, session, '', 0, '', NULL::VARCHAR[], ''",
 }
 """By table of outside events: what it tells of documents."""
+
+
+def bound(places: Places) -> str:
+    """The condition, in SQL, of rows that stand there. Why the outer bounds, too: by them a table's parts are left out,
+    which a choice between several places does not tell."""
+    parts = [f'("partition" = {p} AND position >= {start} AND position < {stop})' for p, start, stop in places]
+    first, last = min(start for _, start, _ in places), max(stop for *_, stop in places)
+    return f"position >= {first} AND position < {last} AND ({' OR '.join(parts)})"
 
 
 class Kinds:
@@ -65,11 +73,11 @@ class Kinds:
         found: list[list[Any]] = [[d.kind, table_name(d.event), d.id, d.words, d.turns, d.run] for d in self.declared]
         return found + [[table_name(one.event), one.repeated, one.words] for one in self._news]
 
-    def told(self, connection: Connection, tables: frozenset[str], place: Place) -> list[Row]:
+    def told(self, connection: Connection, tables: frozenset[str], places: Places) -> list[Row]:
         """What those of `tables` that tell of documents tell in a page, by space and in order."""
-        bound = BOUND.format(*place)
-        parts = [f"{told} {bound}" for table, told in self._told.items() if table in tables]
-        if place[2] - place[1] <= FEW:
+        here = bound(places)
+        parts = [f"{told} {here}" for table, told in self._told.items() if table in tables]
+        if sum(stop - start for _, start, stop in places) <= FEW:
             parts = [part.replace(_CLIPPED, "content") for part in parts]
         return _in_order(connection.execute(" UNION ALL ".join(parts)).fetchall() if parts else [])
 

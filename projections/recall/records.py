@@ -19,7 +19,7 @@ import orjson
 from projections.recall import file
 from projections.recall.file import LATEST
 from projections.recall.held import SEPARATOR
-from projections.recall.kinds import BOUND, Place
+from projections.recall.kinds import Places, bound
 from projections.store import Connection
 from projections.tables import Folded, Table, as_json, table_name, table_of
 from streams.core.events import OUTSIDE, TurnRecorded
@@ -121,10 +121,10 @@ class Records:
         self._read = 0
         self._clocks.clear()
 
-    def take(self, index: sqlite3.Connection, memory: Connection, tables: frozenset[str], place: Place) -> None:
+    def take(self, index: sqlite3.Connection, memory: Connection, tables: frozenset[str], places: Places) -> None:
         """Adds what `tables` hold of a page of the log to the index, within the caller's transaction."""
-        bound = BOUND.format(*place)
-        asked = [f"{sql} WHERE {bound}" for table in sorted(tables & self.tables) for sql in self._sql[table]]
+        here = bound(places)
+        asked = [f"{sql} WHERE {here}" for table in sorted(tables & self.tables) for sql in self._sql[table]]
         if not asked:
             return
         self._write(index, memory.execute(" UNION ALL ".join(asked)).fetchall())

@@ -13,7 +13,7 @@ from typing import Any
 import orjson
 
 from projections.recall import file
-from projections.recall.kinds import BOUND, Place
+from projections.recall.kinds import Places, bound
 from projections.store import Connection
 from projections.tables import Folded, as_json, table_name
 from streams.core.events import TurnRecorded
@@ -27,9 +27,9 @@ _Told = tuple[Any, ...]
 """What `_TOLD` finds of a turn."""
 
 
-def take(index: sqlite3.Connection, memory: Connection, place: Place) -> int:
+def take(index: sqlite3.Connection, memory: Connection, places: Places) -> int:
     """Adds the turns of a page of the log to the index, within the caller's transaction; how many characters."""
-    rows = memory.execute(_TOLD + BOUND.format(*place))
+    rows = memory.execute(_TOLD + bound(places))
     taken = 0
     while some := rows.fetchmany(AT_ONCE):
         _write(index, some)

@@ -17,14 +17,13 @@ from typing import Any
 
 from projections.garbage import rare_collections
 from projections.store import Store, View, readable
-from projections.tables import Folded
 from streams.core.clock import Deadlines
 from streams.core.driver import Driver, Record
 from streams.core.processor import Processor
 from streams.core.progress import Progress, no_progress
 from streams.logs.log import Log, Stored
 from streams.logs.sqlite import wall_clock
-from streams.runtime.fold import Collector
+from streams.runtime.fold import Ahead, Collector
 from streams.runtime.memories import check_memory
 from streams.runtime.spool import Spool
 from streams.runtime.telemetry import traced
@@ -40,8 +39,6 @@ FLOOD = 2000.0
 """Events a second that are more than can be folded meanwhile."""
 CALM = 0.2
 """Seconds without so many after which no more of them are expected."""
-SOON = 1.0
-"""Seconds within which what was folded is committed, though nobody asks the tables."""
 
 
 class Runtime:
@@ -61,13 +58,11 @@ class Runtime:
         self._deadlines: Deadlines | None = None
         self._collector = Collector(self.driver)
         self._next = [store.mark(partition) + 1 for partition in range(log.partitions)]
-        self._view = View(store.extent())
+        self._ahead = Ahead(store)
         self._active = 0
         """Records folded since states came to rest."""
         self._looked, self._end, self._flooded = 0.0, 0, 0.0
         """When the log was last looked at, its end then, and when so much was last found that it is a flood."""
-        self._since = 0.0
-        """The monotonic time since which something is folded and not committed."""
 
     def close(self) -> None:
         """Lets go of the memory. What is not committed is folded again by the next who opens it."""
@@ -76,7 +71,7 @@ class Runtime:
 
     def view(self) -> View:
         """How far it goes: its tables, and what was folded beyond them."""
-        return self._view
+        return self._ahead.view
 
     def behind(self) -> int:
         """How many records wait in the log."""
@@ -113,17 +108,11 @@ class Runtime:
 
     def settle(self, soon: bool = False) -> bool:
         """Commits what was folded, with `soon` only where it has waited for `SOON`; whether there was anything."""
-        if not self._view.ahead or (soon and time.monotonic() - self._since < SOON):
+        if not self._ahead.is_due(soon):
             return False
-        folded, *later = self._view.ahead
-        if later:
-            folded = Folded()
-            for page in self._view.ahead:
-                folded.add(page)
         touched = set(self._collector.touched)
         with readable():
-            self.store.commit(self._collector.batch(folded))
-        self._view = View(self.store.extent())
+            self._ahead.commit(self._collector.batch)
         self.driver.evict(RESIDENT, touched)
         if self._active > RECORDS // 10 and self.driver.decoded() > RECORDS:
             self.driver.rest()
@@ -139,9 +128,7 @@ class Runtime:
         last = page[-1]
         folded = self._collector.take_folded()
         folded.hashes[last.partition] = last.hash
-        if not self._view.ahead:
-            self._since = time.monotonic()
-        self._view = View(self._view.extent, (*self._view.ahead, folded))
+        self._ahead.add(folded)
         self._next[last.partition] = last.offset + 1
         if self._deadlines is not None:
             for space in spaces:

@@ -2,15 +2,51 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from projections.store import Batch, StateChange
+from projections.store import Batch, StateChange, Store, View
 from projections.tables import Folded
 from streams.core.driver import Driver, Placed, Record, raw_of
 from streams.core.processor import RAW, Derived, Raw, State
 from streams.core.text import Text
+
+SOON = 1.0
+"""Seconds within which what was folded is committed, though nobody asks the tables."""
+
+
+class Ahead:
+    """What was folded beyond the tables of a memory: a commit costs the same for one turn as for fifty, so it waits
+    until somebody asks the tables, or for SOON."""
+
+    def __init__(self, store: Store) -> None:
+        self.view = View(store.extent())
+        """How far the memory goes: its tables, and what was folded beyond them."""
+        self._store = store
+        self._since = 0.0
+        """The monotonic time since which something is folded and not committed."""
+
+    def add(self, page: Folded) -> None:
+        """Takes up what was folded after it."""
+        if not self.view.ahead:
+            self._since = time.monotonic()
+        self.view = View(self.view.extent, (*self.view.ahead, page))
+
+    def is_due(self, soon: bool) -> bool:
+        """Whether there is anything to commit; with `soon`, anything that has waited for SOON."""
+        return bool(self.view.ahead) and (not soon or time.monotonic() - self._since >= SOON)
+
+    def commit(self, batch: Callable[[Folded], Batch]) -> None:
+        """Commits what `batch` makes of all that waits."""
+        folded, *later = self.view.ahead
+        if later:
+            folded = Folded()
+            for page in self.view.ahead:
+                folded.add(page)
+        self._store.commit(batch(folded))
+        self.view = View(self._store.extent())
 
 
 @dataclass(slots=True)

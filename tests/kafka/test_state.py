@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 from hypothesis import given
@@ -41,3 +42,14 @@ def test_what_was_taken_is_there_when_the_file_is_opened_again(tmp_path: Path):
     kept.clear()
     assert (kept.space("s"), kept.mark) == ({}, 0)
     kept.close()
+
+
+def test_of_a_copy_that_was_not_closed_the_place_is_lost_with_what_was_taken(tmp_path: Path):
+    taken = Kept(tmp_path / "state")
+    taken.take([(state_key("s", "notes", "note/0"), b"{}"), (MARK, b"7")], 9)
+    assert (taken.mark, taken.next, taken.space("s")) == (7, 9, {"notes": {"note/0": b"{}"}})
+    shutil.copytree(tmp_path, tmp_path / "killed")
+    taken.close()
+    killed = Kept(tmp_path / "killed/state")
+    assert (killed.mark, killed.next, killed.space("s")) == (0, 0, {})
+    killed.close()

@@ -21,7 +21,7 @@ from aiokafka import TopicPartition
 
 from projections.garbage import rare_collections
 from projections.store import Batch, Store, View
-from projections.tables import derived_batch, raw_batch
+from projections.tables import Folded
 from streams.core.driver import Placed
 from streams.core.errors import ForeignError
 from streams.core.events import TurnRecorded
@@ -33,6 +33,7 @@ from streams.logs.kafka.connection import run
 from streams.logs.kafka.log import KafkaLog
 from streams.logs.kafka.records import Message, NotDerivedError, Read, derived, makers, read
 from streams.logs.kafka.topics import read_notes
+from streams.runtime.fold import Ahead
 from streams.runtime.kafka.feed import Feed
 from streams.runtime.kafka.metrics import Meters
 from streams.runtime.kafka.sets import sets_for
@@ -45,9 +46,7 @@ PART = "projector"
 WAITING = 20_000
 """Raw events and derived rows of a partition that wait; beyond that the topic they come from is not read on."""
 STEP = 5_000
-"""Raw offsets of a partition per commit, at most."""
-REST = 0.5
-"""Seconds between commits, unless somebody waits: one costs about 15 ms, whatever it holds."""
+"""Raw offsets per commit, about."""
 PATIENCE = 5.0
 """Seconds that a memory waits for workers while none gets on."""
 LOOK = 5.0
@@ -61,12 +60,12 @@ class Told:
     next: int
     """The offset of the record that is read next."""
     resume: int
-    """The record from which it is read on once what waits here is forgotten."""
+    """The record from which it is read on once what waits here is forgotten, all that was taken being committed."""
     marks: deque[tuple[int, int]] = field(default_factory=deque)
     """Where it was told that all up to a raw offset is there: that offset, and the record after."""
 
     def settle(self, cut: int) -> None:
-        """All up to a raw offset is committed."""
+        """All up to a raw offset is taken."""
         while self.marks and self.marks[0][0] <= cut:
             self.resume = self.marks.popleft()[1]
 
@@ -137,12 +136,9 @@ class Projector:
         self._log_id, self._turns = log.id, log.names.turns
         self._feed = Feed(log.connection)
         self._looked = 0.0
-        self._news = True
-        """Whether something was read since all that was whole was committed."""
-        self._rest = 0.0
-        """The monotonic time until which nothing is committed."""
-        self._wanted_soon = False
-        """Whether somebody waits for what is not committed yet."""
+        self._ahead = Ahead(store)
+        self._gathered = 0
+        """Raw offsets that are not committed."""
         self._lags = False
         """Whether somebody was told so since it was last looked for workers."""
         try:
@@ -203,18 +199,28 @@ class Projector:
         return 0
 
     def view(self) -> View:
-        """How far it goes: its tables."""
-        return View(self.store.extent())
+        """How far it goes: its tables, and what was gathered beyond them."""
+        return self._ahead.view
 
     def settle(self, soon: bool = False) -> bool:
-        """Nothing: what is taken from workers is committed at once."""
-        return False
+        """Commits what was gathered, with `soon` only where it has waited for SOON; whether there was anything."""
+        if not self._ahead.is_due(soon):
+            return False
+        pages = self._ahead.view.ahead
+        with self._meters.timed(PART, "commit"):
+            self._ahead.commit(
+                lambda folded: Batch(folded.columns(), [], folded.marks, folded.hashes, resume=self._resume())
+            )
+        self._gathered = 0
+        for partition in {partition for page in pages for partition in page.marks}:
+            self._meters.committed(PART, self.log.names.turns, partition, self._lanes[partition].mark + 1)
+        return True
 
     def catch_up(self, progress: Progress = no_progress, stop: int | None = None, ahead: bool = False) -> int:
-        """Commits what the workers have made, without waiting for more; how many raw offsets that were.
+        """Gathers what the workers have made, without waiting for more; how many raw offsets that were.
 
-        After a commit it rests, unless somebody was told that it lags. Raises LogError when a topic cannot be read any
-        more.
+        All of it is in the tables then; with `ahead`, what was gathered last may not be until `settle` is called.
+        Raises LogError when a topic cannot be read any more.
         """
         self.log.follow(at_once=False)
         if self.log.id != self._log_id:
@@ -223,12 +229,11 @@ class Projector:
         with rare_collections():
             while found := self._feed.take():
                 self._absorb(found)
-                self._news = True
                 if self._feed.full:
-                    done += self._settle(progress, done)
-            if self._news and (self._wanted_soon or time.monotonic() >= self._rest):
-                done += self._settle(progress, done)
-                self._news = self._wanted_soon = False
+                    done += self._gather(progress, done)
+            done += self._gather(progress, done)
+            if not ahead:
+                self.settle()
         if time.monotonic() - self._looked > LOOK and (self._lags or not self._covered()):
             self._look_for_sets()
         self._meters.beat()
@@ -248,7 +253,6 @@ class Projector:
         done, moved = 0, time.monotonic()
         while not self._holds(ends):
             reached = [dict(lane.done) for lane in self._lanes.values()]
-            self._wanted_soon = True
             done += self.catch_up()
             progress(min(done, total), total)
             if reached != [lane.done for lane in self._lanes.values()]:
@@ -264,14 +268,12 @@ class Projector:
 
     def save_place(self) -> None:
         """Keeps in the memory how far the rows were read, though nothing new may have come of it."""
-        self._commit({})
+        self.settle()
+        self.store.commit(Batch({}, [], {}, {}, resume=self._resume()))
 
     def lagging(self, ends: Mapping[int, int]) -> str:
-        """Which processor keeps the memory from these ends of partitions, in words; "" where none does.
-
-        Who asks this waits: the next commit does not.
-        """
-        self._wanted_soon = self._lags = True
+        """Which processor keeps the memory from these ends of partitions, in words; "" where none does."""
+        self._lags = True
         slow = {
             name: (done, partition)
             for partition, lane in self._lanes.items()
@@ -344,42 +346,40 @@ class Projector:
 
     # -- committing --------------------------------------------------------------------------------------------------
 
-    def _settle(self, progress: Progress, before: int) -> int:
-        """Commits all that is whole, in steps."""
+    def _gather(self, progress: Progress, before: int) -> int:
+        """Takes all that is whole, and commits it in steps; the last of it waits."""
         done = 0
         while cuts := {p: cut for p, lane in self._lanes.items() if (cut := lane.cut()) > lane.mark}:
-            done += sum(cut - self._lanes[p].mark for p, cut in cuts.items())
-            began = time.monotonic()
-            with self._meters.timed(PART, "commit"):
-                self._commit(cuts)
-            self._rest = time.monotonic() + max(REST, time.monotonic() - began)
+            offsets = sum(cut - self._lanes[p].mark for p, cut in cuts.items())
+            self._ahead.add(self._taken(cuts))
+            done += offsets
+            self._gathered += offsets
+            if self._gathered >= STEP:
+                self.settle()
             progress(before + done, before + done)
         return done
 
-    def _commit(self, cuts: dict[int, int]) -> None:
-        raw: dict[type, list[tuple[int, int, Raw[Any]]]] = {}
-        rows: dict[type, list[Placed]] = {}
-        hashes: dict[int, bytes] = {}
+    def _taken(self, cuts: Mapping[int, int]) -> Folded:
+        """What waits up to these raw offsets of partitions."""
+        page = Folded(marks={**cuts})
         for partition, cut in cuts.items():
             events, placed = self._lanes[partition].take_to(cut)
             # Where the newest record is no event, there is nothing that could be known again.
-            hashes[partition] = events[-1].record().hash if events and events[-1].offset == cut else b""
+            page.hashes[partition] = events[-1].record().hash if events and events[-1].offset == cut else b""
             for found in events:
-                raw.setdefault(type(found.event), []).append((partition, found.offset, as_stored(found)))
+                page.raw.setdefault(type(found.event), []).append((partition, found.offset, as_stored(found)))
             for row in placed:
-                rows.setdefault(type(row[3]), []).append(row)
+                page.derived.setdefault(type(row[3]), []).append(row)
+            self._meters.position(PART, self.log.names.turns, partition, cut + 1)
         for place, told in self._told.items():
             told.settle(self._lanes[place.partition].mark)
-        resume = {f"{self._sets[place.topic][0]}/{place.partition}": told.resume for place, told in self._told.items()}
-        tables = {cls: raw_batch(cls, entries) for cls, entries in raw.items()}
-        tables |= {cls: derived_batch(cls, entries) for cls, entries in rows.items()}
-        self.store.commit(Batch(tables, [], cuts, hashes, resume=resume))
-        for partition, cut in cuts.items():
-            self._meters.position(PART, self.log.names.turns, partition, cut + 1)
-            self._meters.committed(PART, self.log.names.turns, partition, cut + 1)
-        if cuts:
-            self._meters.folded(PART, {entries[0][2].event.type: len(entries) for entries in raw.values()})
+        self._meters.folded(PART, {entries[0][2].event.type: len(entries) for entries in page.raw.values()})
         self._hold_back()
+        return page
+
+    def _resume(self) -> dict[str, int]:
+        """By set of workers and partition: the record from which its rows are read on."""
+        return {f"{self._sets[place.topic][0]}/{place.partition}": told.resume for place, told in self._told.items()}
 
 
 def as_stored(found: Read) -> Raw[Any]:

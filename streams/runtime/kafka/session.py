@@ -40,10 +40,10 @@ log = logging.getLogger(__name__)
 
 RECORDS = 1000
 """In a transaction, about: larger ones gain nothing, and what comes meanwhile waits for the fold."""
-REST = 0.5
+REST = 0.75
 """Seconds from the beginning of a transaction to the next, unless ENOUGH waits: one costs worker and brokers some
 milliseconds whatever it holds. The first record after a pause is folded at once."""
-ENOUGH = 10
+ENOUGH = 20
 """Records that are worth a transaction."""
 TELL = 2.0
 """Seconds between commits of the input's offsets to the group, which cost as much as the rest of a small transaction.

@@ -27,6 +27,9 @@ IDS = b"\x00ids/"
 WRITER = "writer"
 SLACK = 24 * 3_600_000
 """Milliseconds for which ids are kept beyond REPEATS: clocks of brokers differ."""
+HELD = 2.0
+"""Seconds for which changes wait to be committed: a commit costs as much as some turns, and what a kill takes is read
+from the topic again."""
 OUTDATED = 60 * 24 * 3600.0
 """Seconds after which a copy that nobody used is made anew: brokers keep deletions of keys for 90 days only."""
 _ID = struct.Struct("<16s8sII")
@@ -87,6 +90,11 @@ class Kept:
     def __init__(self, path: Path | None) -> None:
         """Raises LogError where the file cannot be written. A damaged or outdated one is begun anew."""
         self.path = path
+        self.next = 0
+        """The offset of the topic of state from which it is read on."""
+        self.mark = 0
+        """The offset of the raw log that is folded next."""
+        self._committed = time.monotonic()
         try:
             if path is not None and path.exists() and time.time() - path.stat().st_mtime > OUTDATED:
                 self._remove()
@@ -105,39 +113,32 @@ class Kept:
         db.execute("PRAGMA journal_mode=WAL")
         db.execute("PRAGMA synchronous=NORMAL")  # what a power cut takes is read from the topic again
         db.executescript(SCHEMA)
+        self._look(db)
         return db
+
+    def _look(self, db: sqlite3.Connection) -> None:
+        places = dict(db.execute("SELECT name, at FROM places"))
+        self.next, self.mark = places.get("next", 0), places.get("mark", 0)
 
     def _remove(self) -> None:
         assert self.path is not None
         for suffix in ("", "-wal", "-shm"):
             self.path.with_name(self.path.name + suffix).unlink(missing_ok=True)
 
-    @property
-    def next(self) -> int:
-        """The offset of the topic of state from which it is read on."""
-        return self._place("next")
-
-    @property
-    def mark(self) -> int:
-        """The offset of the raw log that is folded next."""
-        return self._place("mark")
-
-    def _place(self, name: str) -> int:
-        row = self._db.execute("SELECT at FROM places WHERE name = ?", (name,)).fetchone()
-        return 0 if row is None else int(row[0])
-
     def clear(self) -> None:
         """Forgets all of it."""
+        # A script commits first what is under way.
         self._db.executescript("DELETE FROM state; DELETE FROM ids; DELETE FROM runs; DELETE FROM places;")
+        self.next = self.mark = 0
 
     def take(self, changes: Iterable[Change], next_: int) -> None:
         """Takes over records of the topic of state that stand before offset `next_`, in their order, all or none."""
         newest: dict[tuple[str, str, str], bytes | None] = {}  # a key may be put, deleted and put again in these
-        places = [("next", next_)]
+        mark = self.mark
         ids: list[tuple[int, bytes | None]] = []
         for key, value in changes:
             if key == MARK:
-                places.append(("mark", int(value or 0)))
+                mark = int(value or 0)
             elif key.startswith(IDS):
                 ids.append((int(key[len(IDS) :]), value))
             else:
@@ -146,7 +147,8 @@ class Kept:
         puts = [(*key, value) for key, value in newest.items() if value is not None]
         deletes = [key for key, value in newest.items() if value is None]
         db = self._db
-        db.execute("BEGIN")
+        if not db.in_transaction:
+            db.execute("BEGIN")
         try:
             if deletes:
                 db.executemany("DELETE FROM state WHERE space = ? AND stream = ? AND key = ?", deletes)
@@ -154,11 +156,15 @@ class Kept:
                 db.executemany("INSERT OR REPLACE INTO state VALUES (?, ?, ?, ?)", puts)
             for first, run in ids:
                 self._take_ids(first, run)
-            db.executemany("INSERT OR REPLACE INTO places VALUES (?, ?)", places)
+            db.executemany("INSERT OR REPLACE INTO places VALUES (?, ?)", [("next", next_), ("mark", mark)])
         except BaseException:
             db.execute("ROLLBACK")
+            self._look(db)
             raise
-        db.execute("COMMIT")
+        self.next, self.mark = next_, mark
+        if time.monotonic() - self._committed >= HELD:
+            db.execute("COMMIT")
+            self._committed = time.monotonic()
 
     def _take_ids(self, first: int, run: bytes | None) -> None:
         if run is None:
@@ -199,5 +205,7 @@ class Kept:
         return ((IDS + b"%020d" % first, None) for first in runs)
 
     def close(self) -> None:
-        """Closes the file."""
+        """Commits what waits, and closes the file."""
+        if self._db.in_transaction:
+            self._db.execute("COMMIT")
         self._db.close()
