@@ -60,14 +60,14 @@ $(VENV)/bin/python:
 
 $(VENV)/installed: $(VENV)/bin/python pyproject.toml
 	@printf "Installing mnemolog into $(VENV), once "; \
-	$(BIN)/python -m pip install --disable-pip-version-check --editable . >$(VENV)/install.log 2>&1 & pid=$$!; \
+	$(BIN)/python -m pip install --disable-pip-version-check --no-compile --editable . >$(VENV)/install.log 2>&1 & pid=$$!; \
 	while kill -0 $$pid 2>/dev/null; do printf .; sleep 1; done; \
 	wait $$pid || { echo; tail -n 20 $(VENV)/install.log; echo "The installation failed; all of it: $(VENV)/install.log"; exit 1; }; \
 	echo " done"; touch $(VENV)/installed
 
 $(VENV)/installed-dev: $(VENV)/bin/python pyproject.toml
 	@printf "Installing mnemolog and its development tools into $(VENV), once "; \
-	$(BIN)/python -m pip install --disable-pip-version-check --editable '.[dev]' >$(VENV)/install.log 2>&1 & pid=$$!; \
+	$(BIN)/python -m pip install --disable-pip-version-check --no-compile --editable '.[dev]' >$(VENV)/install.log 2>&1 & pid=$$!; \
 	while kill -0 $$pid 2>/dev/null; do printf .; sleep 1; done; \
 	wait $$pid || { echo; tail -n 20 $(VENV)/install.log; echo "The installation failed; all of it: $(VENV)/install.log"; exit 1; }; \
 	echo " done"; touch $(VENV)/installed $(VENV)/installed-dev

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from operator import itemgetter
 from pathlib import Path
 from typing import Any
@@ -145,6 +146,7 @@ class TableRows:
             "ON s.space = t.space AND t.position <= s.last"
         )
 
+    @cached_property
     def digest(self) -> tuple[int, int]:
         """How many rows there are, and a hash of them all in any order."""
         sql = f"SELECT count(*), coalesce(bit_xor(hash({self._row})), 0) {self._from}"
@@ -153,7 +155,7 @@ class TableRows:
 
     def only(self, other: TableRows) -> dict[int, int]:
         """The hashes of the rows that the other table lacks, and how many of each."""
-        if self.digest() == other.digest():
+        if self.digest == other.digest:
             return {}
         theirs = other._counts()
         return {found: n - theirs.get(found, 0) for found, n in self._counts().items() if n > theirs.get(found, 0)}
