@@ -38,9 +38,10 @@ from processors.contradictions.index import Index, Meant, Statement, index, keye
 from processors.contradictions.jobs import JOBS
 from processors.contradictions.pairs import Judged, Setting, judge, rule_of, said_again, words_seen
 from processors.contradictions.reading import CHANGING, Clause, Reading, attribute, is_plain, read, value
+from processors.open_efforts import TurnRethreaded, TurnThreaded
 from streams.core.events import ContradictionJudged, TurnRecorded, TurnRetracted
 from streams.core.params import Params, param
-from streams.core.processor import Derived, Processor, Raw, State, derived_id, on, r6
+from streams.core.processor import RAW, Derived, Processor, Raw, State, derived_id, on, r6
 from streams.core.read_model import Keep, read_model
 from streams.core.text.alike import installed
 from streams.core.text.learned import likelihood
@@ -52,11 +53,11 @@ class ContradictionsParams(Params):
     """What becomes of a pair of statements, by how likely the newer takes the place of the older."""
 
     sure: float = param(
-        0.74, "likelihood 0..1", "from here on what is told plainly is taken as changed",
+        0.68, "likelihood 0..1", "from here on what is told plainly is taken as changed",
         source="tuned on tests/voices and sequences", ge=0, le=1,
     )  # fmt: skip
     suspected: float = param(
-        0.3, "likelihood 0..1", "from here on it is told as a doubt",
+        0.25, "likelihood 0..1", "from here on it is told as a doubt",
         source="LoCoMo: at most 3 in 1,000 turns", ge=0, le=1,
     )  # fmt: skip
     alike: Annotated[bool, AfterValidator(installed)] = param(
@@ -111,7 +112,10 @@ def _turn(params: ContradictionsParams, state: State, turn: TurnRecorded, raw: R
     reading = read(said) if tells > 0 else None
     if reading:
         words += keyed(reading, who)
-    new = Statement(turn.id, known.count, turn.at, turn.session, who, turn.role, said, words, states, text.kinds)
+    effort = known.threaded[1] if known.threaded[0] == turn.id else ""
+    new = Statement(
+        turn.id, known.count, turn.at, turn.session, who, turn.role, said, words, states, text.kinds, effort
+    )
     out: list[Derived] = []
     if reading or changes > MAY_CHANGE:
         shared = known.shared(words)
@@ -123,6 +127,22 @@ def _turn(params: ContradictionsParams, state: State, turn: TurnRecorded, raw: R
             _doubt(params, state, turn, changes, new, known.alike(new, meant) if params.alike else meant, out)
     state.put(f"slot/{known.enter(new)}", new)
     return out
+
+
+def _threaded(
+    params: ContradictionsParams, state: State, event: TurnThreaded, raw: Raw[TurnRecorded]
+) -> Sequence[Derived]:
+    """Which effort the turn belongs to that is read next."""
+    state.index(index).threaded = event.turn, event.effort
+    return _NONE
+
+
+def _rethreaded(params: ContradictionsParams, state: State, event: TurnRethreaded, raw: Raw[Any]) -> Sequence[Derived]:
+    """A recent turn belongs to another effort than first thought."""
+    if found := state.index(index).rethread(event.turn, event.effort):
+        slot, statement = found
+        state.put(f"slot/{slot}", statement)
+    return _NONE
 
 
 def _doubt(
@@ -391,9 +411,16 @@ def holding(
 
 PROCESSOR = Processor(
     name="contradictions",
-    version=3,
+    version=4,
     params=ContradictionsParams,
-    takes=(on(TurnRecorded, _turn), on(TurnRetracted, _retracted), on(ContradictionJudged, _judged)),
+    reads=(RAW, "open_efforts"),
+    takes=(
+        on(TurnThreaded, _threaded),
+        on(TurnRethreaded, _rethreaded),
+        on(TurnRecorded, _turn),
+        on(TurnRetracted, _retracted),
+        on(ContradictionJudged, _judged),
+    ),
     emits=(BeliefStated, BeliefConfirmed, BeliefContradicted, ContradictionSuspected, BeliefRestored),
     read_model=read_model(
         __package__,

@@ -32,7 +32,8 @@ def _step(value: int, step: int, least: int, most: int) -> int:
 
 def doubt_signals(changes: int, new: Statement, meant: Meant) -> list[str]:
     """What is seen of a turn and a statement that it may change."""
-    old, worth, behind, rare, alike = meant
+    old, worth, behind, rare, back, alike = meant
+    effort = "" if not (old.effort and new.effort) else old.effort == new.effort
     apart = min(new.number - old.number, 255).bit_length()
     kinds = [kind for kind in new.kinds if kind in old.kinds]
     change, near = _step(changes, 60, -5, 2), _step(worth, 4, 0, 9)
@@ -42,5 +43,7 @@ def doubt_signals(changes: int, new: Statement, meant: Meant) -> list[str]:
         f"apart:{apart} {new.session == old.session}", f"apart:{apart} changes:{change}",
         f"states:{_step(old.states, 50, -10, 0)}", f"one:{new.who == old.who}", f"asked:{'?' in old.text}",
         f"words:{len(old.words).bit_length()}", *[f"both:{kind}" for kind in kinds],
+        f"back:{back}", f"back:{back} changes:{change}", f"effort:{effort} near:{min(near, 3)}",
+        f"effort:{effort} apart:{min(apart, 4)} {new.session == old.session}", f"effort:{effort} changes:{change}",
         f"kinds:{min(len(kinds), 2)} {bool(new.kinds)} {bool(old.kinds)} {min(rare, 2)}", *alike,
     ]  # fmt: skip

@@ -7,6 +7,7 @@ the length of history: words that many statements use find nothing by themselves
 from __future__ import annotations
 
 import re
+from bisect import insort
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -26,6 +27,8 @@ LAST = 3
 MEANT = 6
 """Statements that a turn may change without saying so: those that share most, and the speaker's last as many; where
 alike words count, as many of the speaker's that are most alike."""
+OF_EFFORT = 8
+"""The last of the same effort, which it may change, too: most changes are of the work that the talk is about."""
 _COUNT = 63
 _WORTH = [0, *(((16 // (users + 3) + 1) << 6) + (users <= 6) for users in range(1, RARE + 2))]
 """What a shared word is worth, by how many use it; in the last six bits, whether it counts as rare."""
@@ -52,6 +55,8 @@ class Statement:
     """How likely a glance holds it to state something that may change, in hundredths of log odds."""
     kinds: list[str]
     """Of what kinds its words are: numbers, times, days of the week."""
+    effort: str = ""
+    """The effort that it belongs to."""
 
 
 class Meant(NamedTuple):
@@ -64,6 +69,8 @@ class Meant(NamedTuple):
     """How much less that is than another's."""
     rare: int
     """Rare words that they share."""
+    back: int = -1
+    """How many of the user's statements of their effort came between; -1 where they are not of one, or of long ago."""
     alike: tuple[str, ...] = ()
     """Signals of how alike they are, where alike words count."""
 
@@ -80,6 +87,10 @@ class Index:
     """The slots of a session's last statements, the newest last."""
     speakers: dict[str, list[int]] = field(default_factory=dict)
     """The same of what a person said last."""
+    efforts: dict[str, list[int]] = field(default_factory=dict)
+    """The slots of what users said of an effort, the newest last."""
+    threaded: tuple[str, str] = field(default=("", ""), compare=False)
+    """The turn that comes next, and its effort."""
     vectors: dict[int, bytes] = field(default_factory=dict, compare=False)
     """What statements are about, by slot, as far as it was asked. A memo: it changes nothing but speed."""
 
@@ -98,6 +109,7 @@ class Index:
             last = rings.setdefault(whose, [])
             last.append(slot)
             del last[:-most]
+        self._enter_effort(slot, statement)
         return slot
 
     def _rings(self, statement: Statement) -> tuple[tuple[dict[str, list[int]], str, int], ...]:
@@ -105,6 +117,7 @@ class Index:
 
     def leave(self, slot: int) -> None:
         """Forgets a statement."""
+        self._leave_effort(slot, self.slots[slot])
         gone = self.slots.pop(slot)
         self.vectors.pop(slot, None)
         self.turns.pop(gone.turn, None)
@@ -124,6 +137,28 @@ class Index:
             self._drop(word, slot)
         statement.words = []
         return statement
+
+    def rethread(self, turn: str, effort: str) -> tuple[int, Statement] | None:
+        """A statement belongs to another effort than first thought; its slot and itself, where it is known."""
+        slot = self.turns.get(turn)
+        if slot is None:
+            return None
+        statement = self.slots[slot]
+        self._leave_effort(slot, statement)
+        statement.effort = effort
+        self._enter_effort(slot, statement)
+        return slot, statement
+
+    def _enter_effort(self, slot: int, statement: Statement) -> None:
+        if statement.effort and statement.role == "user":
+            insort(self.efforts.setdefault(statement.effort, []), slot, key=lambda slot: self.slots[slot].number)
+
+    def _leave_effort(self, slot: int, statement: Statement) -> None:
+        own = self.efforts.get(statement.effort, [])
+        if slot in own:
+            own.remove(slot)
+            if not own:
+                del self.efforts[statement.effort]
 
     def _drop(self, word: str, slot: int) -> None:
         left = self.words.get(word, 0) & ~(1 << slot)
@@ -161,26 +196,27 @@ class Index:
         return found
 
     def meant(self, shared: dict[int, int], new: Statement, names: Sequence[str]) -> list[Meant]:
-        """What a new statement that names somebody or something may change: the speaker's own, and of others what they
-        said of the same."""
+        """What a new statement that names somebody or something may change: the speaker's own, the last and the last of
+        the same effort, too, and of others what they said of the same."""
         ranked = []
         for slot, both in shared.items():
             other = self.slots[slot]
-            if (
-                other.role == "user"
-                and other.at <= new.at
-                and (other.who == new.who or any(name in other.words for name in names))
-            ):
+            if _may_change(new, other, names):
                 ranked.append((both >> 6, other.number, both & _COUNT, other))
         ranked.sort(key=lambda one: (-one[0], -one[1]))
         best = ranked[0][0] if ranked else 0
-        found = [Meant(other, worth, best - worth, rare) for worth, _, rare, other in ranked[:MEANT]]
-        taken = {one.statement.number for one in found}
-        for slot in self.speakers.get(new.who, ()):
+        of_effort = self.efforts.get(new.effort, [])[-OF_EFFORT:]
+        back = {slot: place for place, slot in enumerate(reversed(of_effort))}
+        taken = {self.turns[other.turn]: (worth, rare) for worth, _, rare, other in ranked[:MEANT]}
+        for slot in (*self.speakers.get(new.who, ()), *of_effort):
             other = self.slots[slot]
-            if other.number not in taken and other.role == "user" and other.at <= new.at and other.words:
-                found.append(Meant(other, 0, best, 0))
-        return found
+            if slot not in taken and other.words and _may_change(new, other, names):
+                both = shared.get(slot, 0)
+                taken[slot] = both >> 6, both & _COUNT
+        return [
+            Meant(self.slots[slot], worth, best - worth, rare, back.get(slot, -1))
+            for slot, (worth, rare) in taken.items()
+        ]
 
     def alike(self, new: Statement, meant: Sequence[Meant]) -> list[Meant]:
         """What a new statement may change, and of its speaker's own what is most alike to it; how alike each is."""
@@ -209,6 +245,12 @@ class Index:
             signals = f"alike:{max(-1, min(7, value // 10))}", f"alike before:{min(before, 6)}"
             found.append(one._replace(alike=signals))
         return found
+
+
+def _may_change(new: Statement, other: Statement, names: Sequence[str]) -> bool:
+    """Whether a statement is a user's own, or another's who named the same, and was said before."""
+    same = other.who == new.who or any(name in other.words for name in names)
+    return same and other.role == "user" and other.at <= new.at
 
 
 def index(state: State) -> Index:

@@ -22,10 +22,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
+from processors import PROCESSORS
 from processors.contradictions import pairs
 from processors.contradictions.glance import MAY_CHANGE, doubt_signals
 from processors.contradictions.index import Index, Statement, keyed, words_of
 from processors.contradictions.reading import CHANGING, read
+from processors.open_efforts import TurnRethreaded, TurnThreaded
+from streams.core.driver import ancestors, fold
 from streams.core.events import DAY, MINUTE, SECOND, TurnRecorded
 from streams.core.text import read as text_of
 from streams.core.text import statements
@@ -41,6 +44,7 @@ from tests.processors import contradiction_sequences as sets
 WEIGHTS = Path(pairs.__file__).with_name("weights.json")
 OF_TURNS = Path(statements.__file__).with_name("statements.json")
 WITH_ALIKE = WEIGHTS.with_name("alike.json")
+THREADING = ancestors(PROCESSORS, ["open_efforts"])
 LEARNED, HELD = ("FIRST", "MORE", "VARIED", "FRESH", "PLAIN"), ("HELD_OUT", "FRESH_HELD")
 BEFORE = 150
 """Turns of a chat that stand before each sequence a second time, told in as many sessions: so that what is rare in an
@@ -50,11 +54,11 @@ USERS = 3
 ROUNDS = 2
 """How often the clauses that are meant are chosen anew by what was learned."""
 TURNS, DOUBTS, STRENGTH = 0.1, 0.1, 0.2
-WORTH = {"voice": 3.0, "set": 10.0, "other": 2.0, "alike": 4.0}
+WORTH = {"voice": 3.0, "set": 20.0, "other": 2.0, "alike": 4.0}
 """What a pair counts: true ones and look-alikes are few; sets are told plainly, as most people tell an agent."""
 MEANT, ALIKE = 3.0, 1.5
 """What a true pair and a look-alike count among doubts."""
-PLAIN = {"set": 8.0, "voice": 1.0, "chat": 1.0}
+PLAIN = {"set": 16.0, "voice": 1.0, "chat": 1.0}
 """What a turn counts of which is asked whether it tells something plainly."""
 LOOKED = 30
 """How much less likely than not, in hundredths of log odds, a turn may tell something plainly and is still read."""
@@ -101,7 +105,9 @@ def walk(number: int, talk: Talk, scores: Scores, alike: bool) -> Iterator[Compa
     known = Index()
     for statement in talk.before:
         known.enter(statement)
-    for turn in talk.events:
+    for turn, (effort, revised) in zip(talk.events, threads(talk.events), strict=True):
+        for of_turn, other in revised:
+            known.rethread(of_turn, other)
         text = text_of(turn)
         if turn.role in ("tool", "system") or not text.terms:
             continue
@@ -110,7 +116,7 @@ def walk(number: int, talk: Talk, scores: Scores, alike: bool) -> Iterator[Compa
         reading = read(said)
         words = words_of(text.terms, text.names, said) + (keyed(reading, who) if tells > 0 else [])
         of = kinds(glance(said, turn.role))
-        new = Statement(turn.id, known.count, turn.at, turn.session, who, turn.role, said, words, states, of)
+        new = Statement(turn.id, known.count, turn.at, turn.session, who, turn.role, said, words, states, of, effort)
         shared = known.shared(words)
         found: list[tuple[Statement, list[list[str]], bool]] = []
         if changes > MAY_CHANGE and not talk.before:
@@ -131,6 +137,26 @@ def walk(number: int, talk: Talk, scores: Scores, alike: bool) -> Iterator[Compa
             ends = (turn.id, other.turn)
             yield Compared(signals, ends in talk.true, ends in talk.alike, (number, turn.id), is_doubt)
         known.enter(new)
+
+
+Threads = list[tuple[str, list[tuple[str, str]]]]
+_THREADS: dict[str, Threads] = {}
+
+
+def threads(events: Sequence[TurnRecorded]) -> Threads:
+    """Of each turn its effort as it is known when the turn is read, and what is known better of earlier ones then."""
+    name = events[0].id if events else ""
+    if name not in _THREADS:
+        of = {turn.id: place for place, turn in enumerate(events)}
+        found: Threads = [("", []) for _ in events]
+        for row in fold(THREADING, events):
+            match row.event:
+                case TurnThreaded(turn=turn, effort=effort):
+                    found[of[turn]] = effort, found[of[turn]][1]
+                case TurnRethreaded(turn=turn, effort=effort):
+                    found[row.position.offset][1].append((turn, effort))
+        _THREADS[name] = found
+    return _THREADS[name]
 
 
 def sources() -> list[Source]:

@@ -69,9 +69,7 @@ def voices(learning: bool) -> Iterator[Row]:
             if turn["role"] != "user":
                 continue
             note = turn.get("reminder")
-            asked: bool | None = "reminds" in (turn.get("acts") or ())
-            if note and not acts:
-                asked = None if note.get("due") else True
+            asked = "reminds" in (turn.get("acts") or ()) if acts else None
             answered = behind.get("role") == "assistant" and behind["session"] == turn["session"]
             now = local(turn["at"])
             found = candidates(turn["text"], now, True)

@@ -31,7 +31,7 @@ from tests.processors.surfacing_pairs import FIRST, HELD_OUT, MORE
 PATH = Path(surfacing.__file__).with_name("surfacing.json")
 VERSION = 1
 EVERY = {PROCESSOR.name: TtlEscalationsParams(likely=-100_000, cooldown=0)}
-PAIRS = 6.0
+PAIRS = 14.0
 """How much a pair counts: they are few, and each was written to tell something."""
 WITH = ancestors(PROCESSORS, [PROCESSOR.name])
 NOTHING = ["nothing shared"]
@@ -93,7 +93,8 @@ def examples() -> Iterator[tuple[Example, bool]]:
                 turn = turns[at]
                 right, wrong = note in (turn.get("note_matters") or ()), note in (turn.get("note_not") or ())
                 effort = turns[note].get("effort")
-                if right or wrong or not effort or effort != turn.get("effort"):
+                apart = conversation.efforts and (not effort or effort != turn.get("effort"))
+                if right or wrong or apart:
                     yield Example(signals, right, conversation.author, 1.0), right or wrong
             for at, turn in turns.items():
                 for note in turn.get("note_matters") or ():

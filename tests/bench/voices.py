@@ -35,7 +35,7 @@ from streams.core.driver import fold
 from streams.core.events import MINUTE, SECOND, TurnRecorded
 
 VOICES = Path(__file__).parents[1] / "voices"
-LEARNING = ("a", "b", "c", "d", "g", "h", "i", "j", "k")
+LEARNING = ("a", "b", "c", "d", "g", "h", "i", "j", "k", "n", "o", "p", "r", "s", "t", "u", "v", "w", "x")
 """Authors whose voices may be looked at."""
 TOLERANCE = 3
 """Turns after a true end within which it counts as seen."""

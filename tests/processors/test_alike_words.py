@@ -9,17 +9,19 @@ from typing import Any
 
 import pytest
 
-from processors import contradictions
+from processors import PROCESSORS, contradictions
 from processors.contradictions import ContradictionsParams, ContradictionSuspected
 from processors.contradictions.index import Index, Statement, words_of
-from streams.core.driver import Driver, as_raw, fold, root_schema
+from streams.core.driver import Driver, ancestors, as_raw, root_schema
 from streams.core.errors import UsageError
 from streams.core.events import DAY, TurnRecorded
+from streams.core.params import Params
 from streams.core.processor import RAW, lineages
 from streams.core.text import alike, read
 
 INSTALLED = pytest.mark.skipif(find_spec("wordllama") is None, reason=alike.WAY_OUT)
 PROCESSOR = contradictions.PROCESSOR
+WITH = ancestors(PROCESSORS, [PROCESSOR.name])
 
 
 @pytest.fixture(autouse=True)
@@ -65,12 +67,13 @@ def test_words_that_mean_the_same_are_alike_in_whole_numbers() -> None:
     assert words.likeness(kid, others) == [81, 1, 0, 100]
 
 
+def given(**values: Any) -> dict[str, Params]:
+    return {p.name: p.params(**(values if p is PROCESSOR else {})) for p in WITH}
+
+
 @INSTALLED
 def test_it_makes_another_lineage() -> None:
-    on, off = (
-        lineages([PROCESSOR], {"contradictions": ContradictionsParams(alike=wanted)}, root_schema())
-        for wanted in (True, False)
-    )
+    on, off = (lineages(WITH, given(alike=wanted), root_schema()) for wanted in (True, False))
     assert on[RAW] == off[RAW]
     assert on["contradictions"] != off["contradictions"]
 
@@ -96,12 +99,15 @@ def test_it_weighs_what_shares_no_word() -> None:
 
 @INSTALLED
 def test_a_fold_that_is_cut_anywhere_suspects_the_same() -> None:
-    params = {"contradictions": ContradictionsParams(alike=True, suspected=0)}
-    whole = [row.event for row in fold([PROCESSOR], TALK, params)]
-    assert any(isinstance(event, ContradictionSuspected) for event in whole)
+    params = given(alike=True, suspected=0)
+    whole: list[Any] = []
+    uncut = Driver(WITH, params)
+    for offset, turn in enumerate(TALK):
+        uncut.fold("s", 0, offset, as_raw(turn, turn.at), whole)
+    assert any(isinstance(row[3], ContradictionSuspected) for row in whole)
     for cut in range(1, len(TALK)):
         rows: list[Any] = []
-        first, second = Driver([PROCESSOR], params), Driver([PROCESSOR], params)
+        first, second = Driver(WITH, params), Driver(WITH, params)
         for offset, turn in enumerate(TALK[:cut]):
             first.fold("s", 0, offset, as_raw(turn, turn.at), rows)
         second.load("s", {
@@ -110,4 +116,4 @@ def test_a_fold_that_is_cut_anywhere_suspects_the_same() -> None:
         })  # fmt: skip
         for offset, turn in enumerate(TALK[cut:], cut):
             second.fold("s", 0, offset, as_raw(turn, turn.at), rows)
-        assert [row[3] for row in rows] == whole
+        assert rows == whole

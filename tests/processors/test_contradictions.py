@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from processors import PROCESSORS as ALL
 from processors.confidence import PROCESSOR as CONFIDENCE
 from processors.contradictions import (
     PROCESSOR,
@@ -17,7 +18,8 @@ from processors.contradictions import (
     ContradictionsParams,
     ContradictionSuspected,
 )
-from streams.core.driver import fold
+from processors.contradictions.index import OF_EFFORT, Index, Statement
+from streams.core.driver import Driver, Placed, ancestors, as_raw, fold
 from streams.core.events import DAY, ContradictionJudged, MemoryRecalled, Outside, TurnRecorded, TurnRetracted
 from streams.core.processor import Derived
 from tests.laws import laws
@@ -25,16 +27,28 @@ from tests.laws.histories import START
 from tests.processors.contradiction_sequences import FIRST, FRESH, FRESH_HELD, HELD_OUT, MORE, VARIED, Sequence
 from tests.steps import Steps
 
-PROCESSORS = (PROCESSOR, CONFIDENCE)
+WITH = ancestors(ALL, [PROCESSOR.name])
+PROCESSORS = ancestors(ALL, [PROCESSOR.name, CONFIDENCE.name])
 
 
 class Space(Steps):
-    """Turns in a row, t0, t1, ..."""
+    """Turns in a row, t0, t1, ..., folded with all that the processor reads."""
 
     def __init__(self, **params: Any) -> None:
         super().__init__(PROCESSOR, **params)
         self.day = 0.0
         self.turns = 0
+        self.offset = 0
+        self.driver = Driver(WITH, {p.name: self.params if p is PROCESSOR else p.params() for p in WITH})
+
+    def give(self, event: Any, cause: Outside | None = None, recorded_at: int | None = None) -> list[Derived]:
+        rows: list[Placed] = []
+        self.driver.fold(event.space, 0, self.offset, as_raw(event, event.at), rows)
+        self.offset += 1
+        self.state = self.driver.spaces[event.space][self.driver.names.index(PROCESSOR.name)]
+        derived = [row[3] for row in rows if type(row[3]) in PROCESSOR.emits]
+        self.derived += derived
+        return derived
 
     def say(
         self, content: str, days: float = 1, agent: str = "", role: str = "user", session: str = "s"
@@ -267,8 +281,10 @@ def test_a_change_told_in_other_words_is_a_doubt_about_what_was_said_of_it() -> 
 def test_another_who_names_nothing_of_it_puts_nothing_in_doubt() -> None:
     space = Space()
     space.say("I'm on nights this week, ten till six.", agent="ann")
-    assert not doubted(space.say("Actually I'm on days now, eight till four.", agent="ben"))
-    assert doubted(space.say("Actually I'm on days now, eight till four.", agent="ann"))
+    said = space.say("Actually I'm on days now, eight till four.", agent="ben")
+    assert not doubted(said)
+    assert not links(said)
+    assert links(space.say("Actually I'm on days now, eight till four.", agent="ann")) == [("t2", "t0")]
 
 
 def test_a_doubt_that_is_confirmed_is_a_contradiction_and_leaves_no_doubt() -> None:
@@ -351,5 +367,34 @@ def test_records_stay_small_whatever_is_stated() -> None:
 
 
 def test_every_event_occurs() -> None:
-    kinds = {type(row.event) for row in fold(PROCESSORS, told())}
-    assert kinds == {cls for processor in PROCESSORS for cls in processor.emits}
+    emitted = {cls for processor in (PROCESSOR, CONFIDENCE) for cls in processor.emits}
+    assert emitted <= {type(row.event) for row in fold(PROCESSORS, told())}
+
+
+def statement(number: int, effort: str, text: str) -> Statement:
+    return Statement(f"t{number}", number, START + number, "s", "", "user", text, text.split(), 0, [], effort)
+
+
+def test_what_was_said_of_the_same_effort_may_be_meant_though_no_word_is_shared() -> None:
+    known = Index()
+    for number in range(4 * OF_EFFORT):
+        known.enter(statement(number, f"e{number % 3}", f"word{number}"))
+    new = statement(200, "e1", "other")
+    of_effort = [one.number for one in known.slots.values() if one.effort == "e1"][-OF_EFFORT:]
+    back = {one.statement.number: one.back for one in known.meant(known.shared(new.words), new, ())}
+    assert {number: back[number] for number in of_effort} == {n: place for place, n in enumerate(reversed(of_effort))}
+    assert all(place == -1 for number, place in back.items() if number not in of_effort)
+
+
+def test_which_statements_are_of_an_effort_is_the_same_whether_it_was_known_at_once_or_later() -> None:
+    known = Index()
+    for number in range(30):
+        known.enter(statement(number, f"e{number % 2}", f"word{number}"))
+    for number in (4, 9, 17, 18):
+        assert known.rethread(f"t{number}", "e2") == (number, known.slots[number])
+    assert known.rethread("unknown", "e2") is None
+    assert known.efforts["e2"] == [4, 9, 17, 18]
+    rebuilt = Index()
+    for one in known.slots.values():
+        rebuilt.enter(one)
+    assert rebuilt == known
