@@ -137,6 +137,11 @@ def test_requests_nest_no_deeper_than_a_turn_may() -> None:
             decode(deep)
 
 
+def test_requests_hold_no_more_values_than_one_may() -> None:
+    with pytest.raises(UsageError, match="too many values"):
+        decode(b"[" + b"[]," * 10_000_000 + b"[]]")
+
+
 # -- names and what they reach -----------------------------------------------------------------------------------------
 
 PIERCING = [

@@ -12,6 +12,7 @@ import typer
 
 from streams.core.errors import UsageError
 from streams.gateways.command import AllSpaces, Asking, InSpace, known_place, space_of
+from streams.gateways.terminal import Terminal
 
 
 def query(
@@ -42,10 +43,9 @@ def query(
     with asking.opened() as (house, terminal), house.reading(asking.memory) as connection:
         cursor: Any = memory_as_of(connection, asking.as_of) if asking.as_of else connection
         with sql_errors("`mnemolog query` lists the analyses with their parameters"):
-            found = analyses.run(cursor, asked, values)
+            found = answered(terminal, ask.rows(cursor, asked.sql, analyses.bind(asked, values)))
         if not found:
             known_place(house.path, str(values.get("space", "")), None)
-        terminal.rows([{key: ask.plain(value) for key, value in row.items()} for row in found], "", "no rows")
 
 
 def setting(text: str) -> tuple[str, str]:
@@ -75,8 +75,28 @@ def sql(
     with asking.opened() as (house, terminal), house.reading(asking.memory, files) as connection:
         cursor = memory_as_of(connection, asking.as_of) if asking.as_of else connection
         with sql_errors("`mnemolog sql 'SHOW TABLES'` lists tables and views"), limited(cursor, seconds):
-            rows = ask.records(cursor, text)
-        terminal.rows(rows, "", "no rows")
+            answered(terminal, ask.rows(cursor, text))
+
+
+def answered(terminal: Terminal, rows: Iterator[dict[str, Any]]) -> int:
+    """Tells rows as they are found, or in a table, which holds no more than an answer may; how many it told."""
+    from projections.ask import MOST, first
+
+    if terminal.json:
+        count = 0
+        for row in rows:
+            terminal.object(row)
+            count += 1
+        return count
+    held, is_whole = first(rows)
+    terminal.rows(held, "", "no rows" if is_whole else "no row that a table could hold")
+    if not is_whole:
+        terminal.tell(
+            "[yellow]shown are the first {:,} rows; what follows is left off: a table holds {:,} MB. All of it:[/]\n"
+            "  --json, which tells row after row, or mnemolog sql --files \"COPY ({}) TO 'rows.csv'\"",
+            len(held), MOST // 2**20, "SELECT ...",
+        )  # fmt: skip
+    return len(held)
 
 
 @contextmanager
