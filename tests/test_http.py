@@ -373,6 +373,7 @@ def test_no_call_with_a_key_reaches_another_space(home: Home) -> None:
         answer = client.post("/v1/turns", json=[turn(space="ann"), turn(space="bob"), turn()])
         assert "not for space 'ann'" in answer.json()["results"][0]["refused"]
         assert client.post("/v1/call", json={"feed": [turn(space="ann")]}).json()["answer"][0]["refused"]
+        assert client.get("/metrics").status_code == 403
     assert [event["space"] for event in recorded(home)] == ["ann", "ann", "bob", "bob"]
 
 

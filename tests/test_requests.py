@@ -112,6 +112,7 @@ def test_what_is_no_call_is_refused_with_the_field(message: Any, reason: str) ->
         ("recall", {"space": "a", "query": "b", "k": 1001}, "k: "),
         ("recall", {"space": "a", "query": None}, "query: "),
         ("recall", {"space": "a", "query": "x" * 100_001}, "query: "),
+        ("view", {"name": "turns"} | {f"c{n}": n for n in range(300)}, "view: 301 fields are too many"),
         ("recall_batch", {"queries": None}, "queries: "),
         ("recall_batch", {"queries": [None]}, "queries.0: "),
         ("show", {"id": "a", "tokens": 1.5}, "tokens: "),

@@ -23,6 +23,8 @@ MAX_DEPTH = 80
 """How deep lists and objects may nest: 64 in the parts of a turn, and what they stand in."""
 MAX_EVENTS = 10_000
 """Events of one request."""
+MAX_FIELDS = 256
+"""Fields of a call, and arguments of a question: of a view, any column may be one."""
 SECONDS = 30.0
 """Seconds that a question may take."""
 
@@ -252,6 +254,8 @@ def parse(message: Any) -> Call:
 
 
 def _validated(call: type[C], given: dict[str, Any], where: str = "") -> C:
+    if len(given) > MAX_FIELDS:
+        raise UsageError(f"{where}{len(given):,} fields are too many", f"it takes: {', '.join(call.model_fields)}")
     try:
         return call.model_validate(given)
     except ValidationError as error:

@@ -194,9 +194,14 @@ class Gate:
                 "a key is needed", "send `Authorization: Bearer KEY`; `mnemolog keys add` makes one"
             )
         host = headers.get("host", "")
-        if (host.rpartition(":")[0] or host if not host.endswith("]") else host) not in LOCAL:
+        if not is_here(host):
             raise OutsideError(f"this server is not called {host[:100]!r}", "ask 127.0.0.1 or localhost, or use a key")
         return Caller()
+
+
+def is_here(host: str) -> bool:
+    """Whether HOST or HOST:PORT is a name of this machine that no other can be given."""
+    return (host.rpartition(":")[0] or host if not host.endswith("]") else host) in LOCAL
 
 
 def _cookie(headers: dict[str, str]) -> str:
