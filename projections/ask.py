@@ -6,15 +6,15 @@ The same functions answer in the command that asks and in the process that serve
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, closing
-from datetime import datetime
 from importlib import import_module
 from inspect import signature
 from typing import TYPE_CHECKING, Any, Protocol
 
 from projections import stored
 from projections.as_of import as_of
+from projections.rows import records
 from projections.show import show
 from projections.store import Connection, read_meta, refused, unchanged
 from projections.views import view_names
@@ -24,54 +24,7 @@ from streams.core.processor import Processor
 if TYPE_CHECKING:
     from projections.recall.answers import Recall
 
-MOST = 128 * 2**20
-"""Bytes of an answer's rows, about: of their values as text, and VALUE for holding each."""
-VALUE = 32
 _TERM = re.compile(r'\s*"?(\w+)"?(?:\s+(ASC|DESC))?\s*', re.ASCII)
-
-
-def plain(value: Any) -> Any:
-    """A DuckDB value as JSON has it: times as ISO 8601 with Z."""
-    if isinstance(value, datetime):
-        return value.isoformat() + ("Z" if value.tzinfo is None else "")
-    if isinstance(value, (list, tuple)):
-        return [plain(item) for item in value]
-    if isinstance(value, dict):
-        return {key: plain(item) for key, item in value.items()}
-    if isinstance(value, (str, int, float, bool)) or value is None:
-        return value
-    return str(value)
-
-
-def rows(connection: Connection, sql: str, parameters: object = None) -> Iterator[dict[str, Any]]:
-    """The rows of a query as dicts of JSON values, one at a time: none is held."""
-    result = connection.execute(sql, parameters) if parameters is not None else connection.execute(sql)
-    names = [column[0] for column in result.description or []]
-    while (row := result.fetchone()) is not None:
-        yield dict(zip(names, map(plain, row), strict=True))
-
-
-def first(found: Iterable[dict[str, Any]]) -> tuple[list[dict[str, Any]], bool]:
-    """The first rows, as many as MOST bytes hold, and whether these are all."""
-    held: list[dict[str, Any]] = []
-    room = MOST
-    for row in found:
-        room -= sum(VALUE + len(str(value)) for value in row.values())
-        if room < 0:
-            return held, False
-        held.append(row)
-    return held, True
-
-
-def records(connection: Connection, sql: str, parameters: object = None) -> list[dict[str, Any]]:
-    """All rows of a query as dicts of JSON values. Raises UsageError where they are more than an answer may hold."""
-    found, is_whole = first(rows(connection, sql, parameters))
-    if not is_whole:
-        raise UsageError(
-            f"the answer holds more than {MOST:,} bytes, {len(found):,} rows would fit",
-            "ask for less of it: a limit, a session; `mnemolog sql` tells any number of rows",
-        )
-    return found
 
 
 def view(

@@ -15,7 +15,7 @@ import pytest
 import typer.main
 
 from processors import PROCESSORS
-from projections import ask
+from projections import rows as answers
 from streams.core.errors import UsageError
 from streams.core.events import TurnRecorded
 from streams.gateways.cli import app, main
@@ -286,7 +286,7 @@ def test_a_turn_cannot_command_the_terminal(run, tmp_path):
 
 
 def test_a_table_of_sql_holds_so_many_bytes_and_says_what_it_left_off_and_json_tells_every_row(run, home, monkeypatch):
-    monkeypatch.setattr(ask, "MOST", 100_000)
+    monkeypatch.setattr(answers, "MOST", 100_000)
     for rows, whole in (("SELECT range AS n FROM range(5000)", 5000), ("SELECT repeat('x', 5000) FROM range(50)", 50)):
         told = run("sql", rows, home=home)
         count = len(told.out.splitlines()) - 1
@@ -308,12 +308,15 @@ def test_rows_of_sql_are_told_as_they_are_found(home):
 
 
 def test_an_answer_of_too_many_bytes_is_refused_with_a_way_out(home, monkeypatch):
-    monkeypatch.setattr(ask, "MOST", 10_000)
+    monkeypatch.setattr(answers, "MOST", 10_000)
     house = Home(home, PROCESSORS)
     with pytest.raises(UsageError, match="the answer holds more than 10,000 bytes") as refused:
         house.ask("view", name="turns")
     assert "a limit" in refused.value.way_out
     assert house.ask("view", name="turns", limit=3)
+    with pytest.raises(UsageError, match="the answer holds more than 10,000 bytes"):
+        house.ask("show", id="import-day-01..import-day-40")
+    assert house.ask("show", id="import-day-01..import-day-03")
     house.log.close()
 
 

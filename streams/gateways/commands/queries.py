@@ -25,7 +25,7 @@ def query(
 ) -> None:
     """Run a named analysis, or list them."""
     from processors import PROCESSORS
-    from projections import analyses, ask
+    from projections import analyses, rows
     from projections.as_of import as_of as memory_as_of
 
     if name is None or listing:
@@ -43,7 +43,7 @@ def query(
     with asking.opened() as (house, terminal), house.reading(asking.memory) as connection:
         cursor: Any = memory_as_of(connection, asking.as_of) if asking.as_of else connection
         with sql_errors("`mnemolog query` lists the analyses with their parameters"):
-            found = answered(terminal, ask.rows(cursor, asked.sql, analyses.bind(asked, values)))
+            found = answered(terminal, rows.rows(cursor, asked.sql, analyses.bind(asked, values)))
         if not found:
             known_place(house.path, str(values.get("space", "")), None)
 
@@ -65,7 +65,7 @@ def sql(
     seconds: Annotated[int, typer.Option(min=1, help="How long it may take.")] = 300,
 ) -> None:
     """Run SQL over a consistent, read-only copy of a memory, while it is written. It sees that memory alone."""
-    from projections import ask
+    from projections import rows
     from projections.as_of import as_of as memory_as_of
     from projections.store import limited
 
@@ -75,20 +75,20 @@ def sql(
     with asking.opened() as (house, terminal), house.reading(asking.memory, files) as connection:
         cursor = memory_as_of(connection, asking.as_of) if asking.as_of else connection
         with sql_errors("`mnemolog sql 'SHOW TABLES'` lists tables and views"), limited(cursor, seconds):
-            answered(terminal, ask.rows(cursor, text))
+            answered(terminal, rows.rows(cursor, text))
 
 
-def answered(terminal: Terminal, rows: Iterator[dict[str, Any]]) -> int:
+def answered(terminal: Terminal, found: Iterator[dict[str, Any]]) -> int:
     """Tells rows as they are found, or in a table, which holds no more than an answer may; how many it told."""
-    from projections.ask import MOST, first
+    from projections.rows import MOST, first
 
     if terminal.json:
         count = 0
-        for row in rows:
+        for row in found:
             terminal.object(row)
             count += 1
         return count
-    held, is_whole = first(rows)
+    held, is_whole = first(found)
     terminal.rows(held, "", "no rows" if is_whole else "no row that a table could hold")
     if not is_whole:
         terminal.tell(
