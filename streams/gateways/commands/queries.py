@@ -6,6 +6,7 @@ import re
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import chain, islice
 from typing import Annotated, Any
 
 import typer
@@ -43,9 +44,11 @@ def query(
     with asking.opened() as (house, terminal), house.reading(asking.memory) as connection:
         cursor: Any = memory_as_of(connection, asking.as_of) if asking.as_of else connection
         with sql_errors("`mnemolog query` lists the analyses with their parameters"):
-            found = answered(terminal, rows.rows(cursor, asked.sql, analyses.bind(asked, values)))
-        if not found:
-            known_place(house.path, str(values.get("space", "")), None)
+            found = rows.rows(cursor, asked.sql, analyses.bind(asked, values))
+            head = list(islice(found, 1))
+            if not head:
+                known_place(house.path, str(values.get("space", "")), None)
+            answered(terminal, chain(head, found))
 
 
 def setting(text: str) -> tuple[str, str]:
@@ -78,16 +81,13 @@ def sql(
             answered(terminal, rows.rows(cursor, text))
 
 
-def answered(terminal: Terminal, found: Iterator[dict[str, Any]]) -> int:
-    """Tells rows as they are found, or in a table, which holds no more than an answer may; how many it told."""
+def answered(terminal: Terminal, found: Iterator[dict[str, Any]]) -> None:
+    """Tells rows as they are found, or in a table, which holds no more than an answer may."""
     from projections.rows import MOST, first
 
     if terminal.json:
-        count = 0
-        for row in found:
-            terminal.object(row)
-            count += 1
-        return count
+        terminal.rows(found, "", "")
+        return
     held, is_whole = first(found)
     terminal.rows(held, "", "no rows" if is_whole else "no row that a table could hold")
     if not is_whole:
@@ -96,7 +96,6 @@ def answered(terminal: Terminal, found: Iterator[dict[str, Any]]) -> int:
             "  --json, which tells row after row, or mnemolog sql --files \"COPY ({}) TO 'rows.csv'\"",
             len(held), MOST // 2**20, "SELECT ...",
         )  # fmt: skip
-    return len(held)
 
 
 @contextmanager
