@@ -234,8 +234,6 @@ def _saying(event: Outside) -> bytes:
 
 def parse(raw: bytes) -> dict[str, Any]:
     """The JSON object in a line. Raises EdgeError."""
-    if has_too_many(raw):
-        raise EdgeError([Fault("line", f"holds more than {MAX_VALUES:,} values")])
     value = parse_json(raw)
     if not isinstance(value, dict):
         raise EdgeError([Fault("line", f"is {_noun(value)}; one JSON object a line is expected")])
@@ -244,6 +242,8 @@ def parse(raw: bytes) -> dict[str, Any]:
 
 def parse_json(raw: bytes) -> Any:
     """The JSON value in bytes, a byte order mark before it allowed. Raises EdgeError."""
+    if has_too_many(raw):
+        raise EdgeError([Fault("line", f"holds more than {MAX_VALUES:,} values")])
     try:
         return orjson.loads(raw.removeprefix(_BOM))
     except orjson.JSONDecodeError as error:
