@@ -15,7 +15,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from streams.core.errors import UsageError
 from streams.core.processor import Processor
@@ -24,18 +24,6 @@ QUERIES = Path(__file__).with_name("queries")
 _PARAMETER = re.compile(r"(?P<name>\w+) *= *(?P<default>'[^']*'|-?[\d.]+) *(?P<about>.*)")
 
 Value = str | int | float
-
-
-class Asked(Protocol):
-    """A DuckDB connection, as far as reading goes."""
-
-    description: Any
-
-    def execute(self, query: str, parameters: Any = None, /) -> Any:
-        """Runs a query."""
-
-    def fetchall(self) -> list[tuple[Any, ...]]:
-        """The rows of the last query."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,15 +78,6 @@ def bind(asked: Analysis, given: Mapping[str, str | int | float]) -> dict[str, V
                 f"{asked.name} has no parameter {name!r}", f"it has {', '.join(known)}" if known else "it has none"
             )
     return {name: _as(parameter, given.get(name, parameter.default)) for name, parameter in known.items()}
-
-
-def run(
-    connection: Asked, asked: Analysis, given: Mapping[str, str | int | float] | None = None
-) -> list[dict[str, Any]]:
-    """The rows of an analysis, each a dict by column name."""
-    connection.execute(asked.sql, bind(asked, given or {}))
-    columns = [column[0] for column in connection.description]
-    return [dict(zip(columns, row, strict=True)) for row in connection.fetchall()]
 
 
 def _as(parameter: Parameter, value: Value) -> Value:

@@ -8,13 +8,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, closing
-from datetime import datetime
 from importlib import import_module
 from inspect import signature
 from typing import TYPE_CHECKING, Any, Protocol
 
 from projections import stored
 from projections.as_of import as_of
+from projections.rows import records
 from projections.show import show
 from projections.store import Connection, read_meta, refused, unchanged
 from projections.views import view_names
@@ -25,26 +25,6 @@ if TYPE_CHECKING:
     from projections.recall.answers import Recall
 
 _TERM = re.compile(r'\s*"?(\w+)"?(?:\s+(ASC|DESC))?\s*', re.ASCII)
-
-
-def plain(value: Any) -> Any:
-    """A DuckDB value as JSON has it: times as ISO 8601 with Z."""
-    if isinstance(value, datetime):
-        return value.isoformat() + ("Z" if value.tzinfo is None else "")
-    if isinstance(value, (list, tuple)):
-        return [plain(item) for item in value]
-    if isinstance(value, dict):
-        return {key: plain(item) for key, item in value.items()}
-    if isinstance(value, (str, int, float, bool)) or value is None:
-        return value
-    return str(value)
-
-
-def records(connection: Connection, sql: str, parameters: object = None) -> list[dict[str, Any]]:
-    """The rows of a query as dicts of JSON values."""
-    result = connection.execute(sql, parameters) if parameters is not None else connection.execute(sql)
-    names = [column[0] for column in result.description or []]
-    return [dict(zip(names, map(plain, row), strict=True)) for row in result.fetchall()]
 
 
 def view(

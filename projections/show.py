@@ -9,6 +9,7 @@ from typing import Any
 
 import orjson
 
+from projections.rows import whole
 from projections.store import Connection, read_meta
 from streams.core.errors import UsageError, check_one_space
 from streams.core.events import iso
@@ -89,7 +90,8 @@ def _turns(connection: Connection, condition: str, given: dict[str, Any], space:
     if space is not None:
         condition, given = f"({condition}) AND t.space = $space", given | {"space": space}
     sql = f"SELECT {_COLUMNS} FROM turns t WHERE {condition} ORDER BY t.space, t.position"
-    turns = [dict(zip(_NAMES, row, strict=True)) for row in connection.execute(sql, given).fetchall()]
+    found = connection.execute(sql, given)
+    turns = whole(dict(zip(_NAMES, row, strict=True)) for row in iter(found.fetchone, None))
     check_one_space((turn["space"] for turn in turns), f"something with the id {given.get('id')!r}")
     for turn in turns:
         turn["at"] = iso(turn["at"])

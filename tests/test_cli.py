@@ -15,6 +15,8 @@ import pytest
 import typer.main
 
 from processors import PROCESSORS
+from projections import rows as answers
+from streams.core.errors import UsageError
 from streams.core.events import TurnRecorded
 from streams.gateways.cli import app, main
 from streams.gateways.command import FAILED, MISUSED, OK
@@ -281,6 +283,41 @@ def test_a_turn_cannot_command_the_terminal(run, tmp_path):
     run("feed", "-", home=tmp_path, stdin=line("s", "\x1b]0;title\x07 red \x1b[31m").encode())
     for question in ("tail", "context --session s", "sql 'SELECT content FROM turns'"):
         assert not re.search(r"[\x00-\x08\x0b-\x1f\x7f]", run(*words(question), home=tmp_path).out)
+
+
+def test_a_table_of_sql_holds_so_many_bytes_and_says_what_it_left_off_and_json_tells_every_row(run, home, monkeypatch):
+    monkeypatch.setattr(answers, "MOST", 100_000)
+    for rows, whole in (("SELECT range AS n FROM range(5000)", 5000), ("SELECT repeat('x', 5000) FROM range(50)", 50)):
+        told = run("sql", rows, home=home)
+        count = len(told.out.splitlines()) - 1
+        assert 0 < count < whole
+        assert f"shown are the first {count:,} rows" in told.err
+        assert "--files" in told.err
+        assert len(run("sql", rows, "--json", home=home).rows) == whole
+    told = run("sql", "SELECT repeat('x', 1000000) AS n", home=home)
+    assert told.out == "no row that a table could hold\n"
+    assert "first 0 rows" in told.err
+
+
+def test_rows_of_sql_are_told_as_they_are_found(home):
+    asked = ("sql", "SELECT range AS n FROM range(100000000000)", "--json", "--home", home)
+    with Program(*asked, stdout=PIPE, stderr=PIPE) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == b'{"n":0}\n'
+        process.stdout.close()
+
+
+def test_an_answer_of_too_many_bytes_is_refused_with_a_way_out(home, monkeypatch):
+    monkeypatch.setattr(answers, "MOST", 10_000)
+    house = Home(home, PROCESSORS)
+    with pytest.raises(UsageError, match="the answer holds more than 10,000 bytes") as refused:
+        house.ask("view", name="turns")
+    assert "a limit" in refused.value.way_out
+    assert house.ask("view", name="turns", limit=3)
+    with pytest.raises(UsageError, match="the answer holds more than 10,000 bytes"):
+        house.ask("show", id="import-day-01..import-day-40")
+    assert house.ask("show", id="import-day-01..import-day-03")
+    house.log.close()
 
 
 def test_why_a_turn_wants_a_note_is_told_by_the_signals_that_decided(run, tmp_path):

@@ -225,7 +225,7 @@ def test_nothing_in_a_turn_can_be_taken_for_the_frame(role: str) -> None:
         rendered = render(composed(*sections, talk=talk))
         frame = [line for line in rendered.text.splitlines() if not line.startswith("  | ")]
         assert [line for line in frame if line.startswith(("##", "</memory", "user ann: ignore"))] == [
-            f"## What {sections[0].name} is", "</memory>",
+            f"## mnemolog: What {sections[0].name} is", "</memory>",
         ]  # fmt: skip
         assert "ignore all previous" not in "\n".join(frame)
         for message in rendered.messages:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import replace
 from itertools import pairwise
+from textwrap import fill
 
 import pytest
 
@@ -87,6 +88,49 @@ def test_lines_that_only_a_context_has_are_left_out_where_its_frame_is_gone(cont
         assert without_echo(f"{OWN}\n{line}\n  | and its second line\n{following}\n") == OWN
 
 
+def wrapped(text: str, width: int) -> str:
+    return "\n".join(fill(line, width, break_long_words=False) if line else "" for line in text.split("\n"))
+
+
+def numbered(text: str, shape: str) -> str:
+    return "\n".join(shape.format(n, line) for n, line in enumerate(text.split("\n"), 1))
+
+
+RESHAPED = {
+    "as it was": lambda text: text,
+    "wrapped narrow": lambda text: wrapped(text, 40),
+    "wrapped wide": lambda text: wrapped(text, 100),
+    "paragraphs": lambda text: "\n\n".join(fill(" ".join(part.split()), 72) for part in text.split("\n\n")),
+    "one line": lambda text: " ".join(text.split()),
+    "cat -n": lambda text: numbered(text, "{:6}\t{}"),
+    "grep -n": lambda text: numbered(text, "{}:{}"),
+    "numbered": lambda text: numbered(text, "{}. {}"),
+    "numbered with bars": lambda text: numbered(text, "{:4} | {}"),
+    "numbered and wrapped": lambda text: numbered(wrapped(text, 66), "{:5}\u2192{}"),
+    "quoted and wrapped": lambda text: "".join(f"> {line}\n" for line in wrapped(text, 66).split("\n")),
+    "indented": lambda text: "".join(f"      {line}\n" for line in text.split("\n")),
+    "JSON": json.dumps,
+    "JSON of a tool": lambda text: json.dumps({"content": [{"type": "", "text": text}], "error": False}),
+    "JSON in JSON": lambda text: json.dumps({"result": json.dumps([text])}),
+    "HTML": html.escape,
+}
+"""What may become of a context whose frame is gone."""
+
+
+def frameless(context: str) -> str:
+    return "\n".join(context.splitlines()[2:-1])
+
+
+@pytest.mark.parametrize("shape", RESHAPED.values(), ids=RESHAPED)
+def test_a_context_without_its_frame_is_left_out_whatever_became_of_its_lines(context, shape):
+    text = shape(frameless(context))
+    assert without_echo(text) == ""
+    for whole in (f"{OWN}\n\n{text}", f"{text}\n\n{OWN}", f"{text}\n\n{OWN}\n\n{text}"):
+        left = without_echo(whole)
+        assert OWN in left
+        assert len(left) <= len(OWN) + 2 * len('{"content": [{"type": "", "text": ""}], "error": false}\n\n')
+
+
 @pytest.mark.parametrize("text", ORDINARY)
 def test_what_people_write_stays_as_it_is(text):
     assert without_echo(text) is text
@@ -116,7 +160,8 @@ def test_a_talk_in_which_every_context_comes_back_leaves_the_memory_that_it_leav
         home.log.close()
 
 
-def test_turns_that_hold_nothing_but_a_context_leave_all_that_is_derived_as_it_is_without_them(tmp_path):
+@pytest.mark.parametrize("shapes", [[lambda text: text], [*RESHAPED.values()]], ids=["framed", "reshaped"])
+def test_turns_that_hold_nothing_but_a_context_leave_all_that_is_derived_as_it_is_without_them(tmp_path, shapes):
     homes = [Home(tmp_path / name, PROCESSORS) for name in ("plain", "echo")]
     plain, echo = homes
     for number, event in enumerate(outside(long_talk(60))):
@@ -124,6 +169,7 @@ def test_turns_that_hold_nothing_but_a_context_leave_all_that_is_derived_as_it_i
             home.log.append([event])
         if isinstance(event, TurnRecorded):
             shown = echo.ask("context", space=event.space, session=event.session)["text"]
+            shown = shapes[number % len(shapes)](frameless(shown) if len(shapes) > 1 else shown)
             role = ("user", "assistant", "tool")[number % 3]
             echo.log.append([TurnRecorded(event.space, f"echo-{number}", event.at, event.session, "ann", role, shown)])
     with plain.reading("live") as one, echo.reading("live") as other:
@@ -133,6 +179,9 @@ def test_turns_that_hold_nothing_but_a_context_leave_all_that_is_derived_as_it_i
             names = ", ".join(f'"{name}"' for name in told[0].columns if not name.endswith("position"))
             rows = [relation.project(names).order(names).fetchall() for relation in told]
             assert rows[0] == rows[1], view
+    for turn in outside(long_talk(60))[::5]:
+        answers = [home.ask("recall", space=event.space, query=getattr(turn, "content", "crane")) for home in homes]
+        assert [hit["id"] for hit in answers[0]["hits"][:5]] == [hit["id"] for hit in answers[1]["hits"][:5]]
     for home in homes:
         home.log.close()
 

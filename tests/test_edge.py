@@ -3,7 +3,7 @@
 import orjson
 import pytest
 
-from streams.core.edge import MAX_DEPTH, Accepted, Edge, EdgeError, Reject
+from streams.core.edge import MAX_DEPTH, MAX_VALUES, Accepted, Edge, EdgeError, Reject, has_too_many
 from streams.core.events import AT_APPEND, GIVEN, MAX_EVENT_BYTES, ClockTicked, NoteTaken, TurnRecorded
 
 
@@ -142,6 +142,32 @@ def test_nesting_is_taken_up_to_its_limit():
     assert taken(nested(MAX_DEPTH - 2)).parts[0]["deep"]
     assert refused(nested(MAX_DEPTH - 1)) == [f"parts: nests deeper than {MAX_DEPTH} levels"]
     assert refused(nested(200)) == [f"parts: nests deeper than {MAX_DEPTH} levels"]
+
+
+MANY = 700_000
+
+
+@pytest.mark.parametrize(
+    ("value", "is_many"),
+    [
+        ([[] for _ in range(MANY)], True),
+        ([{} for _ in range(MANY)], True),
+        ({str(n): n for n in range(2 * MANY)}, True),
+        (["" for _ in range(2 * MANY)], True),
+        ([0] * (MAX_VALUES - 1), False),
+        ([0] * (MAX_VALUES + 1), True),
+        (["a, b, [c], {d}" * MANY], False),
+        (['\\", [\\\\' * MANY], False),
+        (["\\", [0] * MAX_VALUES], True),
+    ],
+    ids=["lists", "objects", "fields", "texts", "as many as may be", "one more", "a text", "escapes", "behind a text"],
+)
+def test_values_are_counted_before_they_are_built_and_text_counts_as_one(value, is_many):
+    assert has_too_many(orjson.dumps(value)) is is_many
+
+
+def test_a_line_of_very_many_values_is_refused():
+    assert refused(orjson.dumps(turn(parts=[{"rows": [[]] * MANY}]))) == ["line: holds more than 1,000,000 values"]
 
 
 def test_an_event_is_as_large_as_the_log_takes_and_no_larger():

@@ -97,6 +97,20 @@ def test_nothing_is_written_where_another_user_could_read_or_hold_it(tmp_path: P
     assert all(path.stat().st_size == 0 for path in home.iterdir() if path.is_file())
 
 
+@pytest.mark.skipif(os.getuid() != 0, reason="only root may be another user")
+@pytest.mark.parametrize("place", ["", "hook.log", "hooks"])
+def test_a_hook_writes_nothing_where_another_user_says(tmp_path: Path, place: str) -> None:
+    home, elsewhere = tmp_path / "home", tmp_path / "elsewhere"
+    home.mkdir()
+    elsewhere.mkdir()
+    (home / (place or "hook.log")).symlink_to(elsewhere / ("" if place == "hooks" else "file"))
+    os.chown(home / place, 65534, 65534, follow_symlinks=False)
+    event = {"hook_event_name": "SessionStart", "session_id": "s", "cwd": str(tmp_path)}
+    for given in (json.dumps(event), "no event"):
+        assert mnemolog("hook", "--home", home, stdin=given).returncode == 0
+    assert (len([*home.iterdir()]), [*elsewhere.iterdir()]) == (1, [])
+
+
 @pytest.mark.parametrize("name", ["live.duckdb", "log.sqlite", "snapshots", "cache", "socket"])
 def test_links_in_a_home_are_not_followed(tmp_path: Path, name: str) -> None:
     (tmp_path / "home").mkdir()

@@ -40,6 +40,8 @@ CASES = int(os.environ.get("MNEMOLOG_FUZZ", "200"))
 """Requests of the fuzz test."""
 SECRET = "heliotrope"
 JSON = {"Content-Type": "application/json"}
+JSON_LINES = {"Content-Type": "application/x-ndjson"}
+LISTS = b"[" + b"[]," * 1_000_000 + b"[]]"
 
 
 @contextmanager
@@ -157,6 +159,10 @@ def test_every_kind_of_fact_has_a_route(client: TestClient, home: Home) -> None:
         ("POST", "/v1/turns", {"json": [turn()] * 10_001}, 422, "too many"),
         ("POST", "/v1/turns", {"content": b"x", "headers": {"Content-Type": "text/plain"}}, 415, "send one of"),
         ("POST", "/v1/turns", {"content": b"x" * (MAX_REQUEST + 1), "headers": JSON}, 413, "too long"),
+        ("POST", "/v1/turns", {"content": LISTS, "headers": JSON}, 422, "too many values"),
+        ("POST", "/v1/turns", {"content": b"1\n" * 10_001, "headers": JSON_LINES}, 422, "too many"),
+        ("POST", "/v1/traces", {"content": LISTS, "headers": JSON}, 422, "too many values"),
+        ("POST", "/mcp", {"content": LISTS, "headers": JSON | {"Accept": "application/json"}}, 422, "too many values"),
         ("POST", "/v1/facts/turn-retracted", {"json": []}, 422, "one JSON object"),
         ("POST", "/v1/call", {"json": {"promote": "x"}}, 422, "not understood"),
         ("GET", "/v1/context", {}, 422, "session"),
@@ -367,6 +373,7 @@ def test_no_call_with_a_key_reaches_another_space(home: Home) -> None:
         answer = client.post("/v1/turns", json=[turn(space="ann"), turn(space="bob"), turn()])
         assert "not for space 'ann'" in answer.json()["results"][0]["refused"]
         assert client.post("/v1/call", json={"feed": [turn(space="ann")]}).json()["answer"][0]["refused"]
+        assert client.get("/metrics").status_code == 403
     assert [event["space"] for event in recorded(home)] == ["ann", "ann", "bob", "bob"]
 
 

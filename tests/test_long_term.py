@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from processors import PROCESSORS
-from projections.analyses import analyses, run
+from projections.analyses import analyses
+from projections.rows import records
 from streams.core.events import MemoryRewarded, SessionEnded, SessionInherited
 from tests.spaces import MINUTE, SPACE, Remembering
 
@@ -100,7 +101,7 @@ def pollution(space: Remembering) -> list[dict[str, Any]]:
 
 def analysed(space: Remembering, name: str) -> list[dict[str, Any]]:
     space.ask("view", name="long_term", space=SPACE)
-    return list(run(space.office.runtime.store.connection, analyses(PROCESSORS)[name], {"space": SPACE}))
+    return records(space.office.runtime.store.connection, analyses(PROCESSORS)[name].sql, {"space": SPACE})
 
 
 def test_a_session_that_says_which_one_it_goes_on_with_is_given_its_entries(space: Remembering) -> None:

@@ -132,7 +132,7 @@ def test_commands_list_its_parameters_analyses_and_what_it_left(copy: Path, tmp_
                 f'{{"session": "s", "role": "user", "content": "The fence needs paint, part {n}.", "agent": "ann"}}\n'
             )
     mnemolog("feed", str(talk))
-    assert "## Asked, and not answered" in mnemolog("context", "--session", "s")
+    assert "## mnemolog: Asked, and not answered" in mnemolog("context", "--session", "s")
     assert "who says three more things" in mnemolog("params", NAME)
     assert "passed over" in mnemolog("query", "questions_left")
     mnemolog("replay", "--as", "hasty", "--set", f"{NAME}.patience=1")

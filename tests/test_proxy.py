@@ -330,6 +330,27 @@ def test_a_probe_is_no_turn_and_sessions_are_told_apart(home: Home, upstream: Up
     assert places == {("ann", "one"), ("default", "0a1b2c3d-99")}
 
 
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"Origin": "https://elsewhere.example", "Content-Type": "text/plain"},
+        {"Host": "elsewhere.example:8788", "Origin": "http://elsewhere.example:8788"},
+        {"Host": "elsewhere.example"},
+    ],
+)
+def test_what_a_page_elsewhere_has_a_browser_send_neither_reads_nor_writes_memory(
+    home: Home, upstream: Upstream, proxy: str, headers: dict[str, str]
+) -> None:
+    body = json.dumps({"model": "m", "messages": [{"role": "user", "content": ASKED}]})
+    forged = httpx.post(f"{proxy}/v1/chat/completions", content=body, headers=headers, timeout=PATIENCE)
+    assert forged.status_code == 200
+    assert KEY not in orjson.dumps(upstream.sent()).decode()
+    own = {"Origin": "http://localhost:3000"}
+    httpx.post(f"{proxy}/v1/chat/completions", content=body, headers=own, timeout=PATIENCE)
+    assert KEY in orjson.dumps(upstream.sent()).decode()
+    assert [words for role, words in turns(home, 2) if role == "user"] == [ASKED]
+
+
 def test_what_was_put_in_stays_in_when_memory_fails_later(
     home: Home, upstream: Upstream, proxy: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

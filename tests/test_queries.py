@@ -71,7 +71,9 @@ DAY_8_11, DAY_9_11 = datetime(2026, 1, 12, 11), datetime(2026, 1, 13, 11)
 
 def run(connection, name, given=None):
     """The rows of a named analysis."""
-    return analyses_of_memories.run(connection, ANALYSES[name], given)
+    connection.execute(ANALYSES[name].sql, bind(ANALYSES[name], given or {}))
+    columns = [column[0] for column in connection.description]
+    return [dict(zip(columns, row, strict=True)) for row in connection.fetchall()]
 
 
 def said(id, session, hours, segment, effort, agent="ann", tokens=10):

@@ -112,6 +112,7 @@ def test_what_is_no_call_is_refused_with_the_field(message: Any, reason: str) ->
         ("recall", {"space": "a", "query": "b", "k": 1001}, "k: "),
         ("recall", {"space": "a", "query": None}, "query: "),
         ("recall", {"space": "a", "query": "x" * 100_001}, "query: "),
+        ("view", {"name": "turns"} | {f"c{n}": n for n in range(300)}, "view: 301 fields are too many"),
         ("recall_batch", {"queries": None}, "queries: "),
         ("recall_batch", {"queries": [None]}, "queries.0: "),
         ("show", {"id": "a", "tokens": 1.5}, "tokens: "),
@@ -135,6 +136,11 @@ def test_requests_nest_no_deeper_than_a_turn_may() -> None:
     for deep in (b"[" * 900 + b"]" * 900, b'{"a":' * 900 + b"1" + b"}" * 900):
         with pytest.raises(UsageError, match="too deep"):
             decode(deep)
+
+
+def test_requests_hold_no_more_values_than_one_may() -> None:
+    with pytest.raises(UsageError, match="too many values"):
+        decode(b"[" + b"[]," * 10_000_000 + b"[]]")
 
 
 # -- names and what they reach -----------------------------------------------------------------------------------------

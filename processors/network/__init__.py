@@ -264,8 +264,9 @@ def _called(params: NetworkParams, net: Net, turn: TurnRecorded, calling: Sequen
     """What other sessions know of what a turn speaks of."""
     shared: dict[int, list[float]] = {}
     for stem in calling:
+        says = weight(stem)
         for number in net.index.holding.get(stem, ())[-CALLED:]:
-            shared.setdefault(number, []).append(weight(stem))
+            shared.setdefault(number, []).append(says)
     fits: list[tuple[float, int, str]] = []
     for number, found in shared.items():
         points = sum(found)

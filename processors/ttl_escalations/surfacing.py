@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
+from functools import cache
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -181,16 +182,20 @@ def signals(visit: Visit, record: Note, here: _Said) -> tuple[list[str], str]:
     return seen, best or "effort"
 
 
-def _counted(kind: str, shared: list[str], names: Sequence[str]) -> list[str]:
+def _counted(kind: str, shared: list[str], names: Sequence[str]) -> tuple[str, ...]:
     """How many words of each class are shared, and which classes together."""
     counts = [0, 0, 0, 0, 0]
     for stem in shared:
         counts[NAME if (level := CLASSES[stem]) == RARE and stem in names else level] += 1
-    name, rare, ordinary, common = (min(counts[level], 2) for level in (NAME, RARE, 2, 1))
-    return [
+    return _named(kind, *(min(counts[level], 2) for level in (NAME, RARE, 2, 1)))
+
+
+@cache
+def _named(kind: str, name: int, rare: int, ordinary: int, common: int) -> tuple[str, ...]:
+    return (
         f"{kind}name:{name}", f"{kind}rare:{rare}", f"{kind}ordinary:{ordinary}", f"{kind}common:{common}",
         f"{kind}{name + rare}{ordinary}{common}",
-    ]  # fmt: skip
+    )  # fmt: skip
 
 
 def _effective(visit: Visit, note: Note) -> float:

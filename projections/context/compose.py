@@ -20,6 +20,7 @@ from projections.context.params import ContextParams
 from projections.context.turns import Turn, words
 from streams.core.params import Params
 from streams.core.section import Ask, Piece, Reader, Section, offsets, quoted
+from streams.core.text.echo import HEADING
 from streams.core.text.terms import tokens
 from streams.core.text.within import cost
 
@@ -38,6 +39,11 @@ class Choice:
     taken: bool = False
     why: str = ""
     """Why it was taken or left out, beside what its section says of it."""
+
+    @property
+    def heading(self) -> str:
+        """The line above its section."""
+        return HEADING + self.section.heading
 
 
 @dataclass(slots=True)
@@ -231,7 +237,7 @@ class _Packing:
                 group.insert(0, parent)
         price = sum(one.cost for one in group)
         if choice.section.name not in composed.headings:
-            price += cost(f"## {choice.section.heading}")
+            price += cost(choice.heading)
         if price > self.room:
             choice.why = "no room"
             return

@@ -35,12 +35,16 @@ _CLIPPED = (
     "ELSE content END"
 )
 """What the reading of texts sees of a turn: what lies between the ends of a huge one need not be fetched."""
-_RAW: dict[str, str] = {
-    "turn_recorded": f'space, position, {TURN}, 0, id, session, agent, epoch_us("at"), {_CLIPPED}, '
-    "NULL::VARCHAR[], role",
-    "turn_retracted": f"space, position, {RETRACTED}, 0, turn, session, '', 0, '', NULL::VARCHAR[], ''",
+UNSAID = "echo > 0 AND content = '' AND parts = '[]'"
+"""Of which turns nothing is left (`Raw.is_unsaid`). Why they are no documents: they would part those beside them."""
+_RAW: dict[str, tuple[str, str]] = {
+    "turn_recorded": (
+        f'space, position, {TURN}, 0, id, session, agent, epoch_us("at"), {_CLIPPED}, NULL::VARCHAR[], role',
+        f" NOT ({UNSAID}) AND",
+    ),
+    "turn_retracted": (f"space, position, {RETRACTED}, 0, turn, session, '', 0, '', NULL::VARCHAR[], ''", ""),
 }
-"""By table of outside events: what it tells of documents."""
+"""By table of outside events: what it tells of documents, and of which rows."""
 
 
 def bound(places: Places) -> str:
@@ -60,7 +64,7 @@ class Kinds:
         self.names: tuple[str, ...] = ("turn", *(documents.kind for documents in self.declared))
         self.runs = frozenset(n for n, documents in enumerate(self.declared, 1) if documents.run)
         """Kinds of which a document stands for all turns from the first of its turns to the last."""
-        self._told = {table: f"SELECT {columns} FROM {table} WHERE" for table, columns in _RAW.items()}
+        self._told = {table: f"SELECT {columns} FROM {table} WHERE{only}" for table, (columns, only) in _RAW.items()}
         for n, documents in enumerate(self.declared, 1):
             table = table_name(documents.event)
             self._told[table] = f"SELECT {_columns(n, documents)} FROM {table} WHERE"
@@ -85,6 +89,8 @@ class Kinds:
         """The same of what lies in no table yet."""
         rows: list[Row] = []
         for _, offset, raw in page.raw.get(TurnRecorded, ()):
+            if raw.is_unsaid:
+                continue
             turn = raw.event
             rows.append(
                 (turn.space, offset, TURN, 0, turn.id, turn.session, turn.agent, turn.at, turn.content, None, turn.role)

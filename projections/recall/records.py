@@ -19,7 +19,7 @@ import orjson
 from projections.recall import file
 from projections.recall.file import LATEST
 from projections.recall.held import SEPARATOR
-from projections.recall.kinds import Places, bound
+from projections.recall.kinds import UNSAID, Places, bound
 from projections.store import Connection
 from projections.tables import Folded, Table, as_json, table_name, table_of
 from streams.core.events import OUTSIDE, TurnRecorded
@@ -28,7 +28,10 @@ from streams.core.section import Members
 
 MOST = 50_000
 """Records kept in memory."""
-_CLOCKS = frozenset(table_name(cls) for cls in OUTSIDE.values() if cls is not TurnRecorded)
+_CLOCKS = {
+    table_name(cls): f"(FROM {table_name(cls)} WHERE {UNSAID})" if cls is TurnRecorded else table_name(cls)
+    for cls in OUTSIDE.values()
+}
 """Tables of outside events that are no documents: they, too, move a space's clock."""
 _Told = tuple[str, int, int, str, list[str], str]
 """space, position, ordinal, of what (a table, a group, "" for the clock), keys, data: JSON, the group, the time."""
@@ -105,8 +108,8 @@ class Records:
                 place = f"position, {0 if at.raw else 'ordinal'}"
                 told = f"SELECT space, {place}, '{group.name}', [\"{group.thing}\"], {_part_sql(joins)} FROM {at.name}"
                 self._sql.setdefault(at.name, []).append(told)
-        for table in _CLOCKS:
-            told = f"SELECT space, position, 0, '', ['']::VARCHAR[], epoch_us(\"at\")::VARCHAR FROM {table}"
+        for table, rows in _CLOCKS.items():
+            told = f"SELECT space, position, 0, '', ['']::VARCHAR[], epoch_us(\"at\")::VARCHAR FROM {rows}"
             self._sql.setdefault(table, []).append(told)
 
     @property
@@ -135,7 +138,7 @@ class Records:
         for cls, events in page.raw.items():
             for _, offset, raw in events:
                 told += self._told(cls, offset, 0, raw.event)
-                if cls is not TurnRecorded:
+                if cls is not TurnRecorded or raw.is_unsaid:
                     told.append((raw.event.space, offset, 0, "", [""], str(raw.event.at)))
         for cls, rows in page.derived.items():
             for _, offset, ordinal, event in rows:

@@ -218,7 +218,7 @@ class Driver:
         if isinstance(event, TurnRecorded) and (words := news(own, event)) is not event.content:
             event = replace(event, content=words)
             raw = replace(raw, event=event, text=read(event), repeated=len(raw.event.content) - len(words))
-        if raw.echo and not (event.content or event.parts):
+        if raw.is_unsaid:
             return True  # Nobody said anything: a turn of no words between two others would part what belongs together.
         waiting: list[list[Handed] | None] = [None] * len(states)
         if given:

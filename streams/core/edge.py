@@ -36,6 +36,8 @@ MAX_LINE_BYTES = 2 * MAX_EVENT_BYTES + 64 * 1024
 """A longer line is rejected without being held. Why twice: text of \\u escapes takes twice its bytes in UTF-8."""
 MAX_DEPTH = 64
 """How deep lists and objects may nest in `parts`; deeper ones would exhaust readers that recurse."""
+MAX_VALUES = 1_000_000
+"""Values in one piece of JSON: 32 MB of `[]` would take a gigabyte, and many seconds."""
 MAX_FAULTS = 8
 """Faults told of one line: who mends it sees the first ones, and a hostile line cannot make a report without end."""
 SHOWN = 60
@@ -240,10 +242,27 @@ def parse(raw: bytes) -> dict[str, Any]:
 
 def parse_json(raw: bytes) -> Any:
     """The JSON value in bytes, a byte order mark before it allowed. Raises EdgeError."""
+    if has_too_many(raw):
+        raise EdgeError([Fault("line", f"holds more than {MAX_VALUES:,} values")])
     try:
         return orjson.loads(raw.removeprefix(_BOM))
     except orjson.JSONDecodeError as error:
         raise EdgeError([Fault("line", _json_reason(raw, error))]) from None
+
+
+def has_too_many(raw: bytes | bytearray) -> bool:
+    """Whether JSON holds more than MAX_VALUES values, found without building one: by what begins or parts them.
+
+    Text may hold the same characters: it is taken out where they are many.
+    """
+    if _marks(raw) <= MAX_VALUES:
+        return False
+    bare = raw.replace(b"\\\\", b"").replace(b'\\"', b"")
+    return bare.count(b'"') > 2 * MAX_VALUES or _marks(b"".join(bare.split(b'"')[::2])) > MAX_VALUES
+
+
+def _marks(raw: bytes | bytearray) -> int:
+    return raw.count(b",") + raw.count(b"[") + raw.count(b"{")
 
 
 def _json_reason(raw: bytes, error: orjson.JSONDecodeError) -> str:

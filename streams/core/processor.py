@@ -54,6 +54,12 @@ class Raw(Generic[E]):
     repeated: int = 0
     """Characters that are left out here, for they are a transcript of earlier turns; a memory keeps them."""
 
+    @property
+    def is_unsaid(self) -> bool:
+        """Whether it is a turn of which nothing is left: it held what mnemolog had rendered, and that alone."""
+        turn: Any = self.event
+        return self.echo > 0 and not (turn.content or turn.parts)
+
 
 def derived_id(kind: str, space: str, first_turn: str, ordinal: int = 0) -> str:
     """The id of a derived thing: a hash of (space, kind, first turn, ordinal), so that every lineage can name it."""

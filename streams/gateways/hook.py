@@ -27,6 +27,7 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from importlib import import_module
 from pathlib import Path
+from stat import S_ISLNK
 from typing import IO, Any, NamedTuple
 
 import orjson
@@ -121,6 +122,8 @@ class Asked(NamedTuple):
 
 def run(stdin: IO[bytes], stdout: IO[bytes], home: Path) -> None:
     """Answers one event. Raises nothing."""
+    if not _is_own(home):  # nothing is told either: it would be written where another user says
+        return
     began = time.monotonic() - _age()
     event, call = "?", None
     try:
@@ -137,6 +140,16 @@ def run(stdin: IO[bytes], stdout: IO[bytes], home: Path) -> None:
         if call is not None and event in STARTS:
             with suppress(OSError):
                 _owed(call, home).touch()
+
+
+def _is_own(home: Path) -> bool:
+    """Whether a home, and what is written there before it is opened, are this user's own, and no links."""
+    for place in (home.resolve(), home / "hooks", home / "hook.log"):
+        with suppress(FileNotFoundError):
+            found = place.lstat()
+            if found.st_uid != os.getuid() or S_ISLNK(found.st_mode):
+                return False
+    return True
 
 
 def _age() -> float:

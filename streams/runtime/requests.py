@@ -11,6 +11,7 @@ from typing import Annotated, Any, ClassVar, Literal, TypeVar
 import orjson
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
+from streams.core.edge import MAX_VALUES, has_too_many
 from streams.core.errors import UsageError
 from streams.core.events import MAX_TURNS
 
@@ -22,6 +23,8 @@ MAX_DEPTH = 80
 """How deep lists and objects may nest: 64 in the parts of a turn, and what they stand in."""
 MAX_EVENTS = 10_000
 """Events of one request."""
+MAX_FIELDS = 256
+"""Fields of a call, and arguments of a question: of a view, any column may be one."""
 SECONDS = 30.0
 """Seconds that a question may take."""
 
@@ -206,7 +209,8 @@ CALLS: tuple[type[Call], ...] = (Ask, Feed, Snapshot, Promote, Switch, Ping)
 
 
 def decode(line: bytes) -> Any:
-    """The JSON of a request. Raises UsageError for what is none, or too deep."""
+    """The JSON of a request. Raises UsageError for what is none, too deep, or too many values."""
+    check_values(line)
     try:
         found = orjson.loads(line)
     except ValueError as error:
@@ -214,6 +218,12 @@ def decode(line: bytes) -> Any:
     if not _is_shallow(found):
         raise UsageError("the request is nested too deep", f"lists and objects may nest {MAX_DEPTH} deep")
     return found
+
+
+def check_values(raw: bytes | bytearray) -> None:
+    """Raises UsageError where JSON holds more values than a request may."""
+    if has_too_many(raw):
+        raise UsageError("the request holds too many values", f"send at most {MAX_VALUES:,} at once")
 
 
 def _is_shallow(value: Any) -> bool:
@@ -244,6 +254,8 @@ def parse(message: Any) -> Call:
 
 
 def _validated(call: type[C], given: dict[str, Any], where: str = "") -> C:
+    if len(given) > MAX_FIELDS:
+        raise UsageError(f"{where}{len(given):,} fields are too many", f"it takes: {', '.join(call.model_fields)}")
     try:
         return call.model_validate(given)
     except ValidationError as error:

@@ -6,12 +6,14 @@ import re
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import chain, islice
 from typing import Annotated, Any
 
 import typer
 
 from streams.core.errors import UsageError
 from streams.gateways.command import AllSpaces, Asking, InSpace, known_place, space_of
+from streams.gateways.terminal import Terminal
 
 
 def query(
@@ -24,7 +26,7 @@ def query(
 ) -> None:
     """Run a named analysis, or list them."""
     from processors import PROCESSORS
-    from projections import analyses, ask
+    from projections import analyses, rows
     from projections.as_of import as_of as memory_as_of
 
     if name is None or listing:
@@ -42,10 +44,11 @@ def query(
     with asking.opened() as (house, terminal), house.reading(asking.memory) as connection:
         cursor: Any = memory_as_of(connection, asking.as_of) if asking.as_of else connection
         with sql_errors("`mnemolog query` lists the analyses with their parameters"):
-            found = analyses.run(cursor, asked, values)
-        if not found:
-            known_place(house.path, str(values.get("space", "")), None)
-        terminal.rows([{key: ask.plain(value) for key, value in row.items()} for row in found], "", "no rows")
+            found = rows.rows(cursor, asked.sql, analyses.bind(asked, values))
+            head = list(islice(found, 1))
+            if not head:
+                known_place(house.path, str(values.get("space", "")), None)
+            answered(terminal, chain(head, found))
 
 
 def setting(text: str) -> tuple[str, str]:
@@ -65,7 +68,7 @@ def sql(
     seconds: Annotated[int, typer.Option(min=1, help="How long it may take.")] = 300,
 ) -> None:
     """Run SQL over a consistent, read-only copy of a memory, while it is written. It sees that memory alone."""
-    from projections import ask
+    from projections import rows
     from projections.as_of import as_of as memory_as_of
     from projections.store import limited
 
@@ -75,8 +78,24 @@ def sql(
     with asking.opened() as (house, terminal), house.reading(asking.memory, files) as connection:
         cursor = memory_as_of(connection, asking.as_of) if asking.as_of else connection
         with sql_errors("`mnemolog sql 'SHOW TABLES'` lists tables and views"), limited(cursor, seconds):
-            rows = ask.records(cursor, text)
-        terminal.rows(rows, "", "no rows")
+            answered(terminal, rows.rows(cursor, text))
+
+
+def answered(terminal: Terminal, found: Iterator[dict[str, Any]]) -> None:
+    """Tells rows as they are found, or in a table, which holds no more than an answer may."""
+    from projections.rows import MOST, first
+
+    if terminal.json:
+        terminal.rows(found, "", "")
+        return
+    held, is_whole = first(found)
+    terminal.rows(held, "", "no rows" if is_whole else "no row that a table could hold")
+    if not is_whole:
+        terminal.tell(
+            "[yellow]shown are the first {:,} rows; what follows is left off: a table holds {:,} MB. All of it:[/]\n"
+            "  --json, which tells row after row, or mnemolog sql --files \"COPY ({}) TO 'rows.csv'\"",
+            len(held), MOST // 2**20, "SELECT ...",
+        )  # fmt: skip
 
 
 @contextmanager

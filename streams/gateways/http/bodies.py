@@ -32,15 +32,20 @@ def events_of(body: bytes, kind: str, headers: Mapping[str, str]) -> list[Any]:
     if "ce-specversion" in headers:
         return [from_cloud(_binary(body, kind, headers))]
     if kind in LINES:
+        _check_count(body.count(b"\n"))
         found: Any = [decode(line) for line in body.split(b"\n") if line.strip()]
     else:
         found = decode(body)
     if kind in (CLOUD, CLOUDS):
         return [from_cloud(event) for event in (found if kind == CLOUDS and isinstance(found, list) else [found])]
     events = found if isinstance(found, list) else [found]
-    if len(events) > MAX_EVENTS:
-        raise UsageError(f"{len(events):,} events are too many", f"send at most {MAX_EVENTS:,} at once")
+    _check_count(len(events))
     return events
+
+
+def _check_count(events: int) -> None:
+    if events > MAX_EVENTS:
+        raise UsageError(f"{events:,} events are too many", f"send at most {MAX_EVENTS:,} at once")
 
 
 def from_cloud(given: Any) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from streams.core.errors import BehindError, BusyError, DeniedError, MnemologError, NoRoomError, UsageError
 from streams.gateways.http.door import Caller
 from streams.gateways.http.keys import Keys
-from streams.runtime.requests import MAX_REQUEST
+from streams.runtime.requests import MAX_REQUEST, check_values
 
 OPEN = ("/health/live", "/health/ready", "/sign-in", "/page.css", "/page.js", "/page.svg")
 """Paths that need no key: they tell nothing but that the server runs, and what its page looks like."""
@@ -134,7 +134,7 @@ class Gate:
             return
         began = time.perf_counter()
         status = [0]
-        taken = [0]
+        taken = bytearray()
 
         async def sending(message: Message) -> None:
             if message["type"] == "http.response.start":
@@ -143,9 +143,13 @@ class Gate:
 
         async def receiving() -> Message:
             message = await receive()
-            taken[0] += len(message.get("body", b""))
-            if taken[0] > MAX_REQUEST:
+            taken.extend(message.get("body", b""))
+            if len(taken) > MAX_REQUEST:
                 raise TooLargeError("the body is too long", f"send at most {MAX_REQUEST:,} bytes at once")
+            if message["type"] == "http.request" and not message.get(
+                "more_body"
+            ):  # why here: not all that takes a body has it read by this program
+                check_values(taken)
             return message
 
         headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
@@ -190,9 +194,14 @@ class Gate:
                 "a key is needed", "send `Authorization: Bearer KEY`; `mnemolog keys add` makes one"
             )
         host = headers.get("host", "")
-        if (host.rpartition(":")[0] or host if not host.endswith("]") else host) not in LOCAL:
+        if not is_here(host):
             raise OutsideError(f"this server is not called {host[:100]!r}", "ask 127.0.0.1 or localhost, or use a key")
         return Caller()
+
+
+def is_here(host: str) -> bool:
+    """Whether HOST or HOST:PORT is a name of this machine that no other can be given."""
+    return (host.rpartition(":")[0] or host if not host.endswith("]") else host) in LOCAL
 
 
 def _cookie(headers: dict[str, str]) -> str:

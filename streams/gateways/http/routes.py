@@ -11,7 +11,7 @@ from prometheus_client import generate_latest
 from starlette.exceptions import HTTPException
 from starlette.responses import StreamingResponse
 
-from streams.core.errors import BusyError, MnemologError, UsageError
+from streams.core.errors import BusyError, DeniedError, MnemologError, UsageError
 from streams.core.events import GIVEN
 from streams.gateways.http.bodies import CLOUD, CLOUDS, JSON, LINES, TAKEN, events_of
 from streams.gateways.http.door import Door, told
@@ -311,8 +311,10 @@ async def ready(request: Request) -> Response:
 
 
 @routes.get("/metrics", tags=["health"])
-async def metrics(request: Request) -> Response:
-    """Requests, seconds and events, for Prometheus."""
+async def metrics(request: Request, door: Asked) -> Response:
+    """Requests, seconds and events, for Prometheus; not for a key for some spaces, for it counts those of all."""
+    if door.caller.spaces is not None:
+        raise DeniedError("what is counted is of all spaces, and this key is for some", "use another key")
     return Response(
         generate_latest(request.app.state.meters.registry), media_type="text/plain; version=0.0.4; charset=utf-8"
     )

@@ -24,9 +24,11 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
+from streams.core.edge import has_too_many
 from streams.core.errors import MnemologError
 from streams.gateways.http.door import Door
 from streams.gateways.http.importing import take_in
+from streams.gateways.http.limits import is_here
 from streams.gateways.proxy.dialects import Dialect, by_path, events, is_asked, said_by_user, with_words
 from streams.gateways.proxy.session import SESSION_HEADER, SPACE_HEADER, session_of
 
@@ -44,7 +46,7 @@ PUT = 10_000
 LEAST = 16
 """Tokens of a reply below which a request is a probe and no part of a conversation."""
 LARGEST = 64 * 2**20
-"""Bytes of a reply that is recorded."""
+"""Bytes of a request or reply that is recorded."""
 
 
 class Proxy:
@@ -73,7 +75,7 @@ class Proxy:
         space = request.headers.get(SPACE_HEADER) or self._space
         headers = [(k, v) for k, v in request.headers.items() if k not in (*HOP, SESSION_HEADER, SPACE_HEADER)]
         session, sent = "", raw
-        if dialect and given is not None and _is_talk(dialect, given):
+        if dialect and given is not None and _is_talk(dialect, given) and not _is_from_a_site(request.headers):
             session = session_of(dialect, request.headers, given)
             # What is recorded must be read.
             headers = [(k, v) for k, v in headers if k != "accept-encoding"] + [("accept-encoding", "identity")]
@@ -167,10 +169,19 @@ async def _ending(stream: AsyncIterator[bytes], over: Any) -> AsyncIterator[byte
 
 
 def _object(raw: bytes) -> dict[str, Any] | None:
+    if len(raw) > LARGEST or has_too_many(raw):
+        return None
     with suppress(ValueError):
         found = orjson.loads(raw)
         return found if isinstance(found, dict) else None
     return None
+
+
+def _is_from_a_site(headers: Mapping[str, str]) -> bool:
+    """Whether a page elsewhere has a browser send it, by the address or a name that points here. Such a call passes,
+    without memory: it must neither read nor write one."""
+    origin = headers.get("origin", "")
+    return not is_here(headers.get("host", "")) or bool(origin and not is_here(origin.partition("//")[2]))
 
 
 def _is_talk(dialect: Dialect, body: Mapping[str, Any]) -> bool:
