@@ -16,6 +16,7 @@ import pytest
 from processors import PROCESSORS
 from streams.core.errors import ForeignError, LogError
 from streams.core.events import Outside, TurnRecorded
+from streams.gateways.commands.memories import about_memory
 from streams.gateways.doctor import examine
 from streams.logs.archive import archive
 from streams.logs.log import Stored, hash_at
@@ -154,6 +155,35 @@ def test_an_archive_of_the_log_before_is_not_added_to(home: Home, talk: Talk, el
     again.log.close()
 
 
+def test_an_archive_of_the_log_before_is_refused_before_it_is_folded(
+    home: Home, talk: Talk, elsewhere: Path, tmp_path: Path, lines: list[str]
+) -> None:
+    archive(home.log, tmp_path / "archive")
+    again = restored(home, elsewhere)
+    folded: list[int] = []
+    for more in (100, 150):  # shorter, and grown past it
+        again.log.append(other(talk(100 + more)[100:]))
+        with pytest.raises(LogError, match="an older log was restored"):
+            replay(again, "of-archive", archive=tmp_path / "archive", progress=lambda done, _: folded.append(done))
+    assert (folded, again.memories()) == ([], ["live", "kept"])
+    again.log.close()
+    stranger = Home(tmp_path / "stranger", PROCESSORS, warn=lines.append)
+    replay(stranger, "of-archive", archive=tmp_path / "archive")
+    assert "can be asked, not promoted" in lines[0]
+    stranger.log.close()
+
+
+def test_memories_of_what_the_log_held_before_are_told_as_that(home: Home, talk: Talk, elsewhere: Path) -> None:
+    again = restored(home, elsewhere)
+    row = about_memory(again, "kept", again.log.end(0))
+    assert (row["events"], row["behind"], "older one was restored" in row["partial"]) == (200, None, True)
+    again.log.append(other(talk(300)[100:]))
+    row = about_memory(again, "kept", again.log.end(0))
+    assert (row["behind"], "older one was restored" in row["partial"]) == (None, True)
+    assert about_memory(again, "live", again.log.end(0))["behind"] == 0
+    again.log.close()
+
+
 def test_doctor_tells_of_memories_of_another_log(home: Home, talk: Talk, elsewhere: Path) -> None:
     again = restored(home, elsewhere)
     again.log.append(other(talk(300)[100:]))
@@ -184,6 +214,9 @@ def test_a_journal_that_another_log_left_is_set_aside_once(home: Home, talk: Tal
         assert log.end(0) == 100
         assert all(isinstance(outcome, Stored) for outcome in log.append(talk(110)[100:]))
     assert is_sound(home.path / "log.sqlite")
+    left_by_a_crash(home, other(talk(90)), tmp_path / "stranger")
+    with pytest.raises(LogError, match=r"set aside as log\.sqlite-wal\.other-2"):
+        SqliteLog(home.path / "log.sqlite")
     assert (home.path / "log.sqlite-wal.other").exists()
 
 

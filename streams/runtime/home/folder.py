@@ -13,6 +13,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
 
+from projections.aside import SUFFIX
 from projections.lock import locked
 from streams.core.errors import BusyError, UsageError
 from streams.runtime import LIVE
@@ -21,6 +22,7 @@ TAKEN = ("log", "cache", "snapshots")
 """Names that no memory has."""
 DERIVED = (
     "*.duckdb*", ".*.duckdb*", "*.recall*", ".*.recall*", ".live.*", ".replay-*", "snapshots/*", "cache/*", "*.partial",
+    f"*{SUFFIX}*",
     "log.sqlite-wal.*", "log.sqlite-journal.*", "hooks/*", "hook.log*",
 )  # fmt: skip
 """What lies in a home beside the log, its locks, and what people set there."""
@@ -55,7 +57,8 @@ class Shard(NamedTuple):
 class Folder:
     """A home's folder, made where there is none. Raises UsageError where it cannot be made."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, look: bool = False) -> None:
+        """With `look`, it is taken as it is, whatever that is."""
         self.path = path
         named = _SHARD.fullmatch(path.name)
         self.shard = Shard(int(named[1]), int(named[2])) if named else Shard(1, 1)
@@ -64,6 +67,11 @@ class Folder:
         self.cache = path / "cache"
         self.lock = path / "writer.lock"
         self.socket = path / "socket"
+        if not look:
+            self._make()
+
+    def _make(self) -> None:
+        path = self.path
         try:
             path.mkdir(0o700, parents=True, exist_ok=True)
             found = path.stat()
@@ -74,7 +82,6 @@ class Folder:
                 raise UsageError(f"{path} is for everybody, and cannot be a home", "name a folder in it with --home")
             if found.st_mode & 0o077:
                 path.chmod(0o700)  # whatever lies in it then is for nobody else
-            self.snapshots.mkdir(0o700, exist_ok=True)
         except OSError as error:
             raise UsageError(f"{path} cannot be a home: {error.strerror}", "choose another with --home") from error
 

@@ -21,7 +21,7 @@ from streams.core.errors import BrokenError, MnemologError, UnreadableError
 from streams.runtime import LIVE
 from streams.runtime.home.keeper import DENSE, open_live, put_away
 from streams.runtime.home.office import Office
-from streams.runtime.requests import Ask, Call, Promote, Snapshot, Switch
+from streams.runtime.requests import Ask, Call, Look, Promote, Snapshot, Switch
 from streams.runtime.telemetry import asked
 
 if TYPE_CHECKING:
@@ -136,7 +136,7 @@ class Folding:
                 with self.reading():
                     pass
                 return self.do(lambda: self.office.snapshot(call.after))
-            case Promote() | Switch():  # when nobody reads
+            case Promote() | Switch() | Look():  # when nobody reads
                 return self.do(lambda: self._alone_with(lambda: self.office.answer(call)))
         return self.office.answer(call)
 

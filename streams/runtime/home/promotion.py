@@ -12,7 +12,7 @@ from projections.store import Store, intact, put_in_place, roomy
 from streams.core.errors import DamagedError, LogError, MemoryFileError, MnemologError
 from streams.runtime import LIVE
 from streams.runtime.embedded import Runtime
-from streams.runtime.home.keeper import keeper_of, set_aside
+from streams.runtime.home.keeper import keeper_of, put_by
 from streams.runtime.home.snapshots import settle
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def swap(home: Home, name: str) -> str:
             try:
                 settle(live)
             except DamagedError as error:
-                set_aside(home, live, error)
+                put_by(home, live, error)
         if not home.log.is_local:
             home.log.note("params", params)  # before the swap: what is noted is what other homes build anew
         if live.exists():

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
+from projections.aside import free_of_folder
 from projections.garbage import rare_collections
 from streams.core.errors import BrokenError, BusyError, MnemologError, UsageError
 from streams.runtime.home.appending import Appending
@@ -323,6 +324,7 @@ def _serve(
     waiting: int = 0,
 ) -> None:  # fmt: skip
     path = home.folder.socket
+    free_of_folder(path, home.warn)
     path.unlink(missing_ok=True)
     appending = Appending(home.path)
     with socket.socket(socket.AF_UNIX) as listener:
