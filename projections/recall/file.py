@@ -183,10 +183,10 @@ def identity(connection: sqlite3.Connection) -> str:
     """What the index says it is of; "" for a fresh file. Raises DamagedError."""
     if not connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0]:
         return ""
-    (found,) = connection.execute("SELECT value FROM identity").fetchone() or ("",)
+    found = str(*connection.execute("SELECT value FROM identity").fetchone() or ())
     if not found or found.endswith("}"):  # of an earlier version
-        return str(found)
-    told = str(found)[:-SEAL]
+        return found
+    told = found[:-SEAL]
     if found != told + _seal(told):
         raise DamagedError("what it says of itself is not what was written")
     return told
