@@ -16,13 +16,13 @@ LOOK = 0.02
 
 
 def opened(path: Path) -> FileIO:
-    """The file of a lock, made where there is none. Raises UsageError for a folder in its place."""
+    """The file of a lock, made where there is none. Raises UsageError for a folder in its place, or a file that this
+    user may not write."""
     try:
         return path.open("a+b", buffering=0)  # what is written cannot fail later, on a full disk
-    except IsADirectoryError as error:
-        raise UsageError(
-            f"{path} is a folder, where a lock belongs", "put it away: the lock is made by itself"
-        ) from error
+    except (IsADirectoryError, PermissionError) as error:
+        said = f"{path} cannot be held as a lock: {error.strerror}"
+        raise UsageError(said, "put it away: the lock, an empty file, is made by itself") from error
 
 
 @contextmanager

@@ -404,10 +404,33 @@ def test_doctor_only_looks_and_names_a_folder_where_a_lock_belongs(home: Home, n
     assert listing(home.path) == before
     assert (found["folders"].status, name in found["folders"].found) == ("failed", True)
     assert "put it away" in found["folders"].found
-    assert "elsewhere" in found["links"].found
+    assert (found["home"].status, "elsewhere is a link" in found["home"].found) == ("failed", True)
     assert {found[one].status for one in ("log", "live")} == {"well"}
     (home.path / name).rmdir()
     (home.path / "elsewhere").unlink()
+
+
+def test_doctor_leaves_nothing_beside_a_log_that_may_not_be_written(
+    home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home.log.close()
+    (home.path / "log.sqlite").chmod(0o400)
+    before = sorted(home.path.rglob("*"))
+    access = os.access
+    monkeypatch.setattr(os, "access", lambda path, mode: mode != os.W_OK and access(path, mode))  # root may do anything
+    assert {check.name: check.status for check in examine(home.path)}["log"] == "failed"
+    assert sorted(home.path.rglob("*")) == before
+
+
+def test_an_index_that_this_user_may_not_read_is_set_aside(
+    home: Home, said: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    question = {"space": "s0", "query": "checkout payment", "k": 5}
+    before, index, access = home.ask("recall", **question), home.path / "live.recall", os.access
+    index.chmod(0)
+    monkeypatch.setattr(os, "access", lambda path, mode: access(path, mode) and path.stat().st_mode & 0o600 != 0)
+    assert home.ask("recall", **question) == before
+    assert (len(said), "live.recall may not be read and written" in said[0]) == (1, True)
 
 
 def test_a_folder_where_a_lock_belongs_is_told_with_a_way_out(home: Home) -> None:
@@ -415,7 +438,7 @@ def test_a_folder_where_a_lock_belongs_is_told_with_a_way_out(home: Home) -> Non
     for name in ("writer.lock", "log.sqlite.gate", ".live.recall.lock"):
         (home.path / name).unlink(missing_ok=True)
         (home.path / name).mkdir()
-        with pytest.raises(UsageError, match="is a folder, where a lock belongs") as caught:
+        with pytest.raises(UsageError, match="cannot be held as a lock") as caught:
             Home(home.path, PROCESSORS).ask("recall", space="s0", query="checkout payment")
         assert (name in str(caught.value), "put it away" in caught.value.way_out) == (True, True)
         (home.path / name).rmdir()

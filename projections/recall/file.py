@@ -20,6 +20,7 @@ A transaction adds documents with the mark of how far they go, so whatever kills
 from __future__ import annotations
 
 import errno
+import os
 import sqlite3
 import struct
 from collections.abc import Iterator, Sequence
@@ -156,8 +157,11 @@ def close(connection: sqlite3.Connection, path: Path) -> None:
 
 def check_closed(path: Path) -> None:
     """Checks a file that was closed. The caller holds the right to write. Raises DamagedError."""
-    if folders := [part.name for part in parts(path) if part.is_dir()]:
-        raise DamagedError(f"{folders[0]} is a folder")
+    for part in parts(path):
+        if part.is_dir():
+            raise DamagedError(f"{part.name} is a folder")
+        if part.exists() and os.access(path.parent, os.W_OK) and not os.access(part, os.R_OK | os.W_OK):
+            raise DamagedError(f"{part.name} may not be read and written")
     with suppress(FileNotFoundError):
         if _beside(path).read_bytes() != _sum_of(path).encode():
             raise DamagedError("it is not what was closed")

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from projections.aside import SUFFIX
-from streams.core.errors import LogError, MnemologError, listed
+from streams.core.errors import NAMES_TOLD, LogError, MnemologError, listed
 from streams.logs import LOG_FILE
 from streams.logs.encryption import MISSING, Keys
 from streams.logs.rescue import look
@@ -67,6 +67,8 @@ class Check:
 def examine(home: Path) -> list[Check]:
     """All checks; no home is made."""
     path = home / LOG_FILE
+    if home.is_dir() and not os.access(home, os.R_OK | os.X_OK):
+        return [_program(), Check("home", "failed", f"{home} cannot be read: run this as the user whose it is")]
     checks = [_program(), *_place(home)]
     log: Log | None = None
     with ExitStack() as opened:
@@ -98,14 +100,12 @@ def _place(home: Path) -> Iterator[Check]:
     if not home.is_dir():
         yield Check("home", "look", f"{home} is not there yet: the first feed makes it")
         return
-    if not os.access(home, os.W_OK | os.X_OK):
-        yield Check("home", "failed", f"{home} cannot be written: choose another with --home, or change its rights")
-    else:
+    faults = [f"{fault}: {fault.way_out}" for fault in Folder(home, look=True).faults()]
+    if not os.access(home, os.W_OK):
+        faults.append(f"{home} cannot be written: choose another with --home, or change its rights")
+    yield from (Check("home", "failed", fault) for fault in faults[:NAMES_TOLD])
+    if not faults:
         yield Check("home", "well", str(home.resolve()))
-    if links := [entry.name for entry in os.scandir(home) if entry.is_symlink()]:
-        yield Check(
-            "links", "failed", f"{listed(sorted(links))} in {home}: a home holds its files itself: put the files there"
-        )
     free, used = shutil.disk_usage(home).free, _bytes(home)
     said = f"{_size(used)} used, {_size(free)} free"
     if free < max(LOW_SPACE, used):

@@ -652,8 +652,12 @@ def is_strange(path: Path) -> bool:
 
 def looked_at(path: Path, journal: bool = True) -> sqlite3.Connection:
     """A connection that only reads a log's file, also where there is no room for what SQLite needs beside it; without
-    `journal`, of the file as it is alone. Raises sqlite3.Error."""
-    for how in ("mode=ro", "immutable=1") if journal else ("immutable=1",):
+    `journal`, of the file as it is alone. Raises sqlite3.Error.
+
+    Why alone, too, where this user may not write it and it has no journal: what SQLite makes beside it would have its
+    rights, and keep out who may write it again."""
+    alone = not journal or not (os.access(path, os.W_OK) or _size(path.with_name(f"{path.name}-wal")))
+    for how in ("immutable=1",) if alone else ("mode=ro", "immutable=1"):
         db = sqlite3.connect(f"{path.resolve().as_uri()}?{how}", uri=True, timeout=10, check_same_thread=False)
         try:
             db.execute("SELECT name FROM sqlite_schema").fetchall()

@@ -50,6 +50,8 @@ if TYPE_CHECKING:
 
 PATIENCE = 600.0
 """Seconds a command waits for another command to finish folding."""
+TOLD = 5.0
+"""Seconds after which it says that it waits."""
 AFTER_PATIENCE = 30.0
 """Seconds a question waits for a position of the log to be in live."""
 MENDING = 5.0
@@ -229,15 +231,19 @@ class Home:
 
     def _through_holder(self, message: dict[str, Any], alone: Callable[[], Any]) -> Any:
         """The holder's answer; that of `alone` where nobody holds live; waits while a command holds it."""
-        deadline = time.monotonic() + PATIENCE
+        began, told = time.monotonic(), False
         while True:
             with suppress(HolderLeftError):
                 return ask_holder(self.folder.socket, message)
             try:
                 return alone()
-            except BusyError:
-                if time.monotonic() >= deadline:
+            except BusyError as error:
+                waited = time.monotonic() - began
+                if waited >= PATIENCE:
                     raise
+                if waited >= TOLD and not told:
+                    self.warn(f"{error}: waiting for it")
+                    told = True
                 time.sleep(RETRY)
 
     def snapshot(self, after: str = "", patience: float = AFTER_PATIENCE) -> Path:
