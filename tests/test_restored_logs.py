@@ -14,13 +14,15 @@ from typing import Any
 import pytest
 
 from processors import PROCESSORS
-from streams.core.errors import ForeignError, LogError
+from streams.core.errors import ForeignError, LogError, MnemologError
 from streams.core.events import Outside, TurnRecorded
+from streams.gateways.command import known_place
+from streams.gateways.commands.keeping import check_backup
 from streams.gateways.commands.memories import about_memory
 from streams.gateways.doctor import examine
 from streams.logs.archive import archive
 from streams.logs.log import Stored, hash_at
-from streams.logs.rescue import look, rescue
+from streams.logs.rescue import Pages, look, rescue
 from streams.logs.sqlite import SqliteLog, is_sound
 from streams.runtime import cache
 from streams.runtime.cache import FeatureCache
@@ -332,3 +334,34 @@ def test_what_is_rescued_is_what_was_recorded_whatever_the_damage(
     with closing(SqliteLog(tmp_path / "copy")) as copy:
         copied = [values[record.value].offset for record in copy.read(0, 0)]
     assert copied == [n for first, last in rescued.readable.found for n in range(first, last + 1)]
+
+
+def test_a_record_that_names_more_than_there_is_does_not_keep_a_rescue_for_ever(
+    home: Home, talk: Talk, tmp_path: Path
+) -> None:
+    home.log.append(talk(40))
+    home.log.close()
+    path = home.path / "log.sqlite"
+    in_a_circle = (2).to_bytes(4) * 1024
+    path.write_bytes(path.read_bytes()[:4096] + in_a_circle + path.read_bytes()[8192:])
+    with pytest.raises(ValueError, match="longer than all there is"):
+        Pages(path)._payload(in_a_circle, 0, 2**50)
+    rescue(path, tmp_path / "copy")
+    before = sorted(tmp_path.iterdir())
+    check_backup(tmp_path / "copy")
+    assert sorted(tmp_path.iterdir()) == before, "nothing is made beside a copy that is read"
+
+
+def test_a_log_whose_tables_have_no_names_any_more_is_told_to_be_damaged(
+    home: Home, talk: Talk, tmp_path: Path
+) -> None:
+    home.log.append(talk(40))
+    home.log.close()
+    path = home.path / "log.sqlite"
+    path.write_bytes(path.read_bytes().replace(b"space TEXT NOT NULL", b"space \xff\xff\xff( NOT NULL"))
+    assert {check.name: check.status for check in examine(home.path)}["log"] == "failed"
+    for damaged in (SqliteLog, check_backup):
+        with pytest.raises(MnemologError, match=r"is damaged|is no backup"):
+            damaged(path)
+    known_place(home.path, "s0", None)
+    assert rescue(path, tmp_path / "copy").readable.count() == 40

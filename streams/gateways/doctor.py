@@ -20,7 +20,7 @@ from streams.core.errors import NAMES_TOLD, LogError, MnemologError, listed
 from streams.logs import LOG_FILE
 from streams.logs.encryption import MISSING, Keys
 from streams.logs.rescue import look
-from streams.logs.sqlite import SeenLog, is_sound, is_strange, keys_in, looked_at
+from streams.logs.sqlite import FAILURES, SeenLog, is_sound, is_strange, keys_in, looked_at
 from streams.logs.where import on_kafka, open_log
 from streams.runtime import LIVE
 from streams.runtime.home.client import HolderLeftError, ask_holder
@@ -134,7 +134,7 @@ def _log(path: Path) -> Iterator[Check]:
         with closing(looked_at(path)) as log:
             count = log.execute("SELECT count(*) FROM log").fetchone()[0]
             guards = log.execute("SELECT count(*) FROM sqlite_master WHERE type = 'trigger'").fetchone()[0]
-    except sqlite3.Error as error:
+    except FAILURES as error:
         yield Check("log", "failed", f"{path}: {error}: mend the file system, or restore the newest backup")
         return
     if guards < 3:
@@ -155,7 +155,7 @@ def _keys(path: Path) -> Iterator[Check]:
     except MnemologError as error:
         yield Check("keys", "failed", f"{error}: {error.way_out}")
         return
-    except sqlite3.Error:  # there is no log, or what is wrong with it is told already
+    except FAILURES:  # there is no log, or what is wrong with it is told already
         return
     if lost := {space for id_, space in known if not keys.holds(id_)}:
         yield Check("keys", "look", f"not here, so not read, are those of spaces {listed(sorted(lost))}: {MISSING}")

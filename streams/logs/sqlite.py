@@ -203,7 +203,7 @@ class SqliteLog:
                     last += isinstance(outcome, Stored)
             for space in made:
                 self.keys.taken(space)
-        except (sqlite3.Error, OSError) as error:
+        except (*FAILURES, OSError) as error:
             raise LogError(
                 f"the log {self.path} did not take the turns: {error}",
                 "nothing of this batch was recorded; free disk space or mend the file system, then feed again",
@@ -472,7 +472,7 @@ class SqliteLog:
             with partial.open("rb+") as written:
                 os.fsync(written.fileno())
             partial.replace(target)
-        except (sqlite3.Error, OSError) as error:
+        except (*FAILURES, OSError) as error:
             raise LogError(f"no backup at {target}: {error}", "choose a place that can be written") from error
         finally:
             partial.unlink(missing_ok=True)
@@ -652,7 +652,7 @@ def is_strange(path: Path) -> bool:
 
 def looked_at(path: Path, journal: bool = True) -> sqlite3.Connection:
     """A connection that only reads a log's file, also where there is no room for what SQLite needs beside it; without
-    `journal`, of the file as it is alone. Raises sqlite3.Error.
+    `journal`, of the file as it is alone. Raises what FAILURES names.
 
     Why alone, too, where this user may not write it and it has no journal: what SQLite makes beside it would have its
     rights, and keep out who may write it again."""
@@ -665,6 +665,9 @@ def looked_at(path: Path, journal: bool = True) -> sqlite3.Connection:
             db.close()
             if how == "immutable=1" or _size(path.with_name(f"{path.name}-wal")):  # not all of it is in the file
                 raise
+        except BaseException:
+            db.close()
+            raise
         else:
             break
     return db
