@@ -402,8 +402,8 @@ def test_doctor_only_looks_and_names_a_folder_where_a_lock_belongs(home: Home, n
     before = listing(home.path)
     found = {check.name: check for check in examine(home.path)}
     assert listing(home.path) == before
-    assert (found["folders"].status, name in found["folders"].found) == ("failed", True)
-    assert "put it away" in found["folders"].found
+    assert (found["files"].status, name in found["files"].found) == ("failed", True)
+    assert "put it away" in found["files"].found
     assert (found["home"].status, "elsewhere is a link" in found["home"].found) == ("failed", True)
     assert {found[one].status for one in ("log", "live")} == {"well"}
     (home.path / name).rmdir()
@@ -466,3 +466,25 @@ def test_what_lies_in_a_home_under_a_name_that_no_memory_has_is_told(home: Home)
     found = {check.name: check for check in examine(home.path)}
     assert {found[name].status for name in ("a copy", "LIVE")} == {"failed"}
     assert found["live"].status == "well"
+
+
+def gone(path: Path) -> None:
+    path.unlink()
+
+
+def folder(path: Path) -> None:
+    path.unlink()
+    path.mkdir()
+
+
+@pytest.mark.parametrize("harm", [gone, folder, emptied])
+def test_a_server_whose_socket_is_gone_is_found_again(home: Home, harm: Harm) -> None:
+    with serving(home):
+        inode = home.folder.socket.lstat().st_ino
+        if harm is emptied:
+            gone(home.folder.socket)
+        harm(home.folder.socket)
+        assert home.ask("spaces")  # it waits until the server has noticed
+        assert home.folder.socket.is_socket()
+        assert home.folder.socket.lstat().st_ino != inode
+    assert not home.folder.socket.exists()

@@ -10,7 +10,7 @@ import sqlite3
 import sys
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, closing
+from contextlib import ExitStack, closing, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -225,11 +225,12 @@ def _caches(folder: Folder, log: Log | None) -> Iterator[Check]:
                 store.read_all(connection, path)
         except MnemologError as error:
             yield Check("snapshot", "look", f"{error}: the next `mnemolog sql` or `query` copies it anew")
-    if log is not None and (damaged := FeatureCache(folder.cache, log).damaged()):
-        names = listed([path.name for path in damaged])
-        yield Check(
-            "cache", "look", f"damaged or of another log in {damaged[0].parent}: {names}: a replay reads them anew"
-        )
+    with suppress(LogError):
+        if log is not None and (damaged := FeatureCache(folder.cache, log).damaged()):
+            names = listed([path.name for path in damaged])
+            yield Check(
+                "cache", "look", f"damaged or of another log in {damaged[0].parent}: {names}: a replay reads them anew"
+            )
 
 
 def _serving(folder: Folder) -> Check | None:
@@ -248,9 +249,7 @@ def _serving(folder: Folder) -> Check | None:
 
 def _held(folder: Folder) -> str:
     """The process that holds the writer lock, "" where nobody does."""
-    if not folder.lock.is_file():
-        return ""
-    with folder.lock.open("rb") as file:
+    with suppress(OSError), folder.lock.open("rb") as file:  # it is not there, or a folder
         try:
             fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -333,12 +332,16 @@ def _differs(connection: Connection) -> str:
 
 def _left(home: Path) -> Iterator[Check]:
     """What lies in a home, or in a shard of it, that does not belong there, or is needed no more."""
-    if folders := [path for pattern in FILES for path in home.glob(pattern) if path.is_dir()]:
+    files = _found(home, FILES)
+    if folders := [path for path in files if path.is_dir()]:
         yield Check(
-            "folders", "failed", f"{_named(folders, home)}: a folder, where a file belongs that a home has: put it away"
+            "files", "failed", f"{_named(folders, home)}: a folder where a file of the home belongs: put it away"
         )
-    now = time.time()
-    stale = [path for path in _found(home, HALF_DONE) if path.suffix != ".lock" and now - path.lstat().st_mtime > STALE]
+    if barred := [path for path in files if path.is_file() and not os.access(path, os.R_OK | os.W_OK)]:
+        yield Check(
+            "files", "failed", f"{_named(barred, home)}: this user may not read and write it: change its rights"
+        )
+    stale = [path for path in _found(home, HALF_DONE) if path.suffix != ".lock" and _is_stale(path)]
     if stale:
         yield Check("left over", "look", f"{_weighed(stale)} left by processes that died: delete {_named(stale, home)}")
     if aside := _found(home, ASIDE):
@@ -352,6 +355,12 @@ def _left(home: Path) -> Iterator[Check]:
             f"{_weighed(others)} in journals that another log left: {_named(others, home)} may hold its last events: "
             "delete them once that log is known to have these",
         )
+
+
+def _is_stale(path: Path) -> bool:
+    with suppress(FileNotFoundError):  # it was there for a moment
+        return time.time() - path.lstat().st_mtime > STALE
+    return False
 
 
 def _found(home: Path, patterns: Sequence[str]) -> list[Path]:
@@ -368,9 +377,11 @@ def _weighed(paths: Sequence[Path]) -> str:
 
 def _bytes(path: Path) -> int:
     """The size of a file, or of all files under a folder."""
-    if not path.is_dir():
-        return path.stat().st_size if path.exists() else 0
-    return sum(p.stat().st_size for p in path.rglob("*") if p.is_file())
+    total = 0
+    for one in path.rglob("*") if path.is_dir() else (path,):
+        with suppress(OSError):  # it was there for a moment
+            total += one.stat().st_size if one.is_file() else 0
+    return total
 
 
 def _size(count: int) -> str:
