@@ -334,26 +334,24 @@ def _left(home: Path) -> Iterator[Check]:
     """What lies in a home, or in a shard of it, that does not belong there, or is needed no more."""
     files = _found(home, FILES)
     if folders := [path for path in files if path.is_dir()]:
-        yield Check(
-            "files", "failed", f"{_named(folders, home)}: a folder where a file of the home belongs: put it away"
-        )
+        yield Check("files", "failed", f"a folder stands where a file belongs, put it away, {_named(folders, home)}")
     if barred := [path for path in files if path.is_file() and not os.access(path, os.R_OK | os.W_OK)]:
         yield Check(
-            "files", "failed", f"{_named(barred, home)}: this user may not read and write it: change its rights"
+            "files", "failed", f"this user may not read and write all files: change their rights {_named(barred, home)}"
         )
     stale = [path for path in _found(home, HALF_DONE) if path.suffix != ".lock" and _is_stale(path)]
     if stale:
-        yield Check("left over", "look", f"{_weighed(stale)} left by processes that died: delete {_named(stale, home)}")
+        yield Check("left over", "look", f"{_weighed(stale)} left by processes that died; delete {_named(stale, home)}")
     if aside := _found(home, ASIDE):
         yield Check(
-            "set aside", "look", f"{_weighed(aside)} damaged, and made anew since: delete {_named(aside, home)}"
+            "set aside", "look", f"{_weighed(aside)} was damaged, and is made anew: delete {_named(aside, home)}"
         )
     if others := _found(home, STRANGE):
         yield Check(
             "set aside",
             "look",
-            f"{_weighed(others)} in journals that another log left: {_named(others, home)} may hold its last events: "
-            "delete them once that log is known to have these",
+            f"{_weighed(others)} in journals that another log left, with its last events perhaps: once that log is "
+            f"known to have them, delete {_named(others, home)}",
         )
 
 
@@ -368,7 +366,7 @@ def _found(home: Path, patterns: Sequence[str]) -> list[Path]:
 
 
 def _named(paths: Sequence[Path], home: Path) -> str:
-    return f"{listed(str(path.relative_to(home)) for path in paths)} in {home}"
+    return f"in {home}: {listed(str(path.relative_to(home)) for path in paths)}"
 
 
 def _weighed(paths: Sequence[Path]) -> str:

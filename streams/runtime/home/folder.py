@@ -80,6 +80,8 @@ class Folder:
                 raise fault
             if path.stat().st_mode & 0o077:
                 path.chmod(0o700)  # whatever lies in it then is for nobody else
+            with suppress(FileExistsError):
+                self.snapshots.mkdir(0o700)
         except OSError as error:
             raise UsageError(f"{path} cannot be a home: {error.strerror}", "choose another with --home") from error
 

@@ -124,14 +124,17 @@ class Folding:
 
     def answer(self, call: Call) -> Any:
         """The answer to one call."""
+        try:
+            return self._answer(call)
+        except UnreadableError as error:
+            self._suspect(error)
+            raise
+
+    def _answer(self, call: Call) -> Any:
         match call:
             case Ask():
-                try:
-                    with self.reading(self.office.reads_tables(call)) as office:
-                        return asked(call.ask, call.arguments, partial(office.ask, call))
-                except UnreadableError as error:
-                    self._suspect(error)
-                    raise
+                with self.reading(self.office.reads_tables(call)) as office:
+                    return asked(call.ask, call.arguments, partial(office.ask, call))
             case Snapshot():
                 with self.reading():
                     pass
