@@ -6,7 +6,7 @@ import os
 import random
 import shutil
 from collections.abc import Callable, Iterator
-from contextlib import nullcontext, suppress
+from contextlib import closing, nullcontext, suppress
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,7 @@ import pytest
 
 from processors import PROCESSORS
 from projections import store
-from streams.core.errors import MnemologError, UnreadableError, UsageError
+from streams.core.errors import DamagedError, MnemologError, UnreadableError, UsageError
 from streams.gateways.doctor import examine
 from streams.runtime import cache
 from streams.runtime.cache import FeatureCache
@@ -192,17 +192,29 @@ def test_a_snapshot_that_is_damaged_while_its_copy_would_still_do_is_told_and_co
 def test_damage_to_live_that_only_a_copy_of_it_meets_is_mended_for_who_asks_again(
     home: Home, said: list[str], served: bool
 ) -> None:
+    def rows(connection: store.Connection) -> list[Any]:
+        return [connection.execute(f"FROM {name} ORDER BY ALL").fetchall() for name in ("turns", "efforts", "notes")]
+
     def read() -> list[Any]:
         with home.reading() as connection:
-            return [
-                connection.execute(f"FROM {name} ORDER BY ALL").fetchall() for name in ("turns", "efforts", "notes")
-            ]
+            return rows(connection)
 
-    before = read()
-    data = bytearray(home.memory_path("live").read_bytes())
-    for at in range(3 * 4096, len(data), 4096):  # past the heads of the file
-        data[at + 100 : at + 120] = b"some other bytes ..."
-    home.memory_path("live").write_bytes(data)
+    def is_met_by_rows_alone() -> bool:
+        with suppress(DamagedError), closing(store.Store.open(live, PROCESSORS)) as opened:
+            try:
+                rows(opened.connection)
+            except store.duckdb.Error:
+                return True
+        return False
+
+    before, live = read(), home.memory_path("live")
+    whole = live.read_bytes()
+    for at in range(12288 + 30000, len(whole), 65536):  # block by block, behind the heads of the file
+        live.write_bytes(whole[:at] + b"some other bytes" + whole[at + 16 :])
+        if is_met_by_rows_alone():
+            break
+    else:
+        pytest.fail("no block holds rows alone")
     with serving(home) if served else nullcontext():
         with suppress(UnreadableError):  # "ask again"
             assert read() == before
