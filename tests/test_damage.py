@@ -273,6 +273,15 @@ def test_a_folder_in_the_place_of_what_is_derived_is_set_aside(home: Home, said:
     assert len([*home.path.rglob("something")]) == 2, "it may be somebody's"
 
 
+def test_a_promotion_is_not_told_to_fail_for_a_folder_in_the_place_of_a_copy(home: Home, said: list[str]) -> None:
+    before = home.ask("digest")
+    replay(home, "other", reuse=False, processes=1)
+    (home.path / "snapshots" / "live.duckdb").mkdir(parents=True)
+    assert home.promote("other") == "live-1"
+    assert home.ask("digest") == before
+    assert (len(said), "set aside as live.duckdb.damaged" in said[0]) == (1, True)
+
+
 @pytest.mark.parametrize("name", ["snapshots", "cache", "cache/*", "cache/*/0-00000001.parquet"])
 def test_a_file_in_the_place_of_a_folder_and_a_folder_in_that_of_features_are_set_aside(
     home: Home, said: list[str], name: str, monkeypatch: pytest.MonkeyPatch

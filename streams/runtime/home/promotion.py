@@ -8,6 +8,7 @@ from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from projections.aside import free_of_folder
 from projections.store import Store, intact, put_in_place, roomy
 from streams.core.errors import DamagedError, LogError, MemoryFileError, MnemologError
 from streams.runtime import LIVE
@@ -62,7 +63,9 @@ def swap(home: Home, name: str) -> str:
     if home.log.is_local:
         with suppress(LogError):  # no room: the next who opens live does
             home.log.note("params", params)
-    (home.folder.snapshots / f"{LIVE}.duckdb").unlink(missing_ok=True)
+    copy = home.folder.snapshots / f"{LIVE}.duckdb"
+    free_of_folder(copy, home.warn)
+    copy.unlink(missing_ok=True)
     return kept
 
 
