@@ -136,6 +136,19 @@ def test_a_replay_that_takes_from_live_does_not_take_damage(home: Home, said: li
     assert home.ask("digest", "other") == before
 
 
+@pytest.mark.parametrize("harm", [cut, another])
+def test_a_replay_from_a_live_that_is_damaged_under_its_server_folds_all_and_has_live_mended(
+    home: Home, said: list[str], harm: Harm
+) -> None:
+    before = home.ask("digest")
+    with serving(home):
+        home.ask("digest")
+        harm(home.memory_path("live"))
+        replay(home, "other", processes=1)
+        assert home.ask("digest", "other") == home.ask("digest") == before
+    assert (len(said), "live.duckdb.damaged" in said[0]) == (1, True)
+
+
 @pytest.mark.parametrize("harm", HARMS)
 def test_a_damaged_index_is_made_anew(home: Home, said: list[str], harm: Harm) -> None:
     question = {"space": "s0", "query": "checkout payment", "k": 5}

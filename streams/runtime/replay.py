@@ -35,7 +35,15 @@ from projections.store import Batch, Store, joined
 from projections.stored import StoredEvents
 from projections.tables import tables
 from streams.core.driver import Driver, Record, raw_of, root_schema
-from streams.core.errors import BehindError, LogError, MemoryFileError, UnreadableError, UsageError
+from streams.core.errors import (
+    BehindError,
+    DamagedError,
+    LogError,
+    MemoryFileError,
+    MnemologError,
+    UnreadableError,
+    UsageError,
+)
 from streams.core.events import ClockTicked, micros
 from streams.core.params import Params
 from streams.core.presets import PRESETS
@@ -198,9 +206,11 @@ def replay(
         raise MemoryFileError(f"there is a memory {name!r} already", "give another name, or --replace")
     try:
         return _replayed(home, target, params, until, space, without, reuse, processes, progress, archive)
-    except UnreadableError:
+    except (DamagedError, UnreadableError):
         if not reuse:
             raise
+        with suppress(MnemologError):
+            home.look_through()
         return _replayed(home, target, params, until, space, without, False, processes, progress, archive)
 
 
