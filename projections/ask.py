@@ -18,7 +18,7 @@ from projections.rows import records
 from projections.show import show
 from projections.store import Connection, read_meta, refused, unchanged
 from projections.views import view_names
-from streams.core.errors import UsageError
+from streams.core.errors import DamagedError, UsageError
 from streams.core.processor import Processor
 
 if TYPE_CHECKING:
@@ -130,16 +130,10 @@ def answer(
                 return ASKS[what](cursor, **arguments)
         if recaller is None:
             raise UsageError(f"{what} is asked of one space", "say which")
-        from projections.recall.answers import Sight  # why here: other questions need no numpy
-
-        module, name = RECALLS[what]
-        question = getattr(import_module(f"projections.{module}"), name)
-        _check(what, question, None, arguments)
+        question = _recalling(what, arguments)
         # Why the lock first: the index must not be ahead of what the cursor sees.
         with recaller.lock, unchanged(cursor, seconds):
-            recall = recaller.recall(now)
-            with recall.index.telling():
-                return question(Sight(cursor, recall, moment is not None), **arguments)
+            return _recalled(question, recaller, now, cursor, moment is not None, arguments)
 
 
 def reads_tables(what: str, arguments: Mapping[str, Any], processors: Iterable[Processor[Any]]) -> bool:
@@ -154,16 +148,36 @@ def reads_tables(what: str, arguments: Mapping[str, Any], processors: Iterable[P
 def answer_at_once(connection: Connection, what: str, arguments: dict[str, Any], recaller: Recaller) -> Any:
     """The answer to a question that reads no tables, over the memory as far as it is folded: it is that far in the
     index and in the turns at hand, though it may not be in the tables yet."""
-    from projections.recall.answers import Sight
-
-    module, name = RECALLS[what]
-    question = getattr(import_module(f"projections.{module}"), name)
     arguments = {name: value for name, value in arguments.items() if name != "as_of"}  # it names no moment
-    _check(what, question, None, arguments)
+    question = _recalling(what, arguments)
     with refused(), closing(connection.cursor()) as cursor, recaller.lock:
-        recall = recaller.recall(cursor)
+        return _recalled(question, recaller, cursor, cursor, False, arguments)
+
+
+def _recalling(what: str, arguments: dict[str, Any]) -> Callable[..., Any]:
+    """What answers a question that needs the index. Raises UsageError where it is given what it does not take."""
+    module, name = RECALLS[what]
+    question: Callable[..., Any] = getattr(import_module(f"projections.{module}"), name)
+    _check(what, question, None, arguments)
+    return question
+
+
+def _recalled(
+    question: Callable[..., Any], recaller: Recaller, now: Connection, cursor: Connection, past: bool,
+    arguments: dict[str, Any],
+) -> Any:  # fmt: skip
+    """The answer to a question that needs the index, which is made anew where it is found to be damaged on the way."""
+    from projections.recall.answers import Sight  # why here: other questions need no numpy
+
+    def asked() -> Any:
+        recall = recaller.recall(now)
         with recall.index.telling():
-            return question(Sight(cursor, recall, False), **arguments)
+            return question(Sight(cursor, recall, past), **arguments)
+
+    try:
+        return asked()
+    except DamagedError:
+        return asked()
 
 
 def _check(what: str, question: Callable[..., Any], asked: object, arguments: dict[str, Any]) -> None:

@@ -9,8 +9,20 @@ from contextlib import contextmanager
 from io import FileIO
 from pathlib import Path
 
+from streams.core.errors import UsageError
+
 LOOK = 0.02
 """Seconds between tries to get it."""
+
+
+def opened(path: Path) -> FileIO:
+    """The file of a lock, made where there is none. Raises UsageError for a folder in its place, or a file that this
+    user may not write."""
+    try:
+        return path.open("a+b", buffering=0)  # what is written cannot fail later, on a full disk
+    except (IsADirectoryError, PermissionError) as error:
+        said = f"{path} cannot be held as a lock: {error.strerror}"
+        raise UsageError(said, "put it away: the lock, an empty file, is made by itself") from error
 
 
 @contextmanager
@@ -22,7 +34,7 @@ def locked(
     `look` is called each time that it is not to be had: what it raises ends the waiting.
     """
     deadline = time.monotonic() + wait
-    with path.open("a+b", buffering=0) as lock:  # what is written cannot fail later, on a full disk
+    with opened(path) as lock:
         while True:
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)

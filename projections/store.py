@@ -418,6 +418,10 @@ class Store:
             with roomy(target):
                 copy(self.path, partial)
                 put_in_place(partial, target)
+        except OSError as error:
+            raise UnreadableError(
+                f"live cannot be copied: {error}", "ask again; `mnemolog doctor` tells more"
+            ) from error
         finally:
             partial.unlink(missing_ok=True)
         return time.perf_counter() - began

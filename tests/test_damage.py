@@ -6,6 +6,7 @@ import os
 import random
 import shutil
 from collections.abc import Callable, Iterator
+from contextlib import closing, nullcontext, suppress
 from pathlib import Path
 from typing import Any
 
@@ -13,11 +14,11 @@ import pytest
 
 from processors import PROCESSORS
 from projections import store
-from streams.core.errors import MnemologError
+from streams.core.errors import DamagedError, MnemologError, UnreadableError, UsageError
 from streams.gateways.doctor import examine
 from streams.runtime import cache
 from streams.runtime.cache import FeatureCache
-from streams.runtime.home import Home
+from streams.runtime.home import Home, snapshots
 from streams.runtime.replay import replay
 from tests.processes import Program
 from tests.test_runtime import serving
@@ -135,19 +136,45 @@ def test_a_replay_that_takes_from_live_does_not_take_damage(home: Home, said: li
     assert home.ask("digest", "other") == before
 
 
+@pytest.mark.parametrize("harm", [cut, another])
+def test_a_replay_from_a_live_that_is_damaged_under_its_server_folds_all_and_has_live_mended(
+    home: Home, said: list[str], harm: Harm
+) -> None:
+    before = home.ask("digest")
+    with serving(home):
+        home.ask("digest")
+        harm(home.memory_path("live"))
+        replay(home, "other", processes=1)
+        assert home.ask("digest", "other") == home.ask("digest") == before
+    assert (len(said), "live.duckdb.damaged" in said[0]) == (1, True)
+
+
 @pytest.mark.parametrize("harm", HARMS)
 def test_a_damaged_index_is_made_anew(home: Home, said: list[str], harm: Harm) -> None:
     question = {"space": "s0", "query": "checkout payment", "k": 5}
     before = home.ask("recall", **question)
     assert len(before["hits"]) == 5
     harm(home.memory_path("live").with_suffix(".recall"))
-    answers = []
-    for _ in range(2):  # damage that is met within a question is told, and mended by the next
-        try:
-            answers.append(home.ask("recall", **question))
-        except MnemologError:
-            continue
-    assert answers[-1] == before
+    for _ in range(2):
+        assert home.ask("recall", **question) == before
+    assert (len(said), "set aside as live.recall.damaged" in said[0]) == (1, True)
+    assert (home.path / "live.recall.damaged").exists()
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_damage_that_a_question_meets_in_an_index_is_mended_and_the_question_answered(
+    home: Home, said: list[str], seed: int
+) -> None:
+    question = {"space": "s0", "query": "checkout payment", "k": 5}
+    before = home.ask("recall", **question)
+    index = home.memory_path("live").with_suffix(".recall")
+    index.with_name("live.recall.sum").unlink()  # as a process that was killed leaves it
+    data = index.read_bytes()
+    index.write_bytes(data[:4096] + bytes(byte ^ (n % 7 == seed) for n, byte in enumerate(data[4096:])))
+    with serving(home) if seed % 2 else nullcontext():
+        for _ in range(2):
+            assert home.ask("recall", **question) == before
+    assert [line.count("live.recall") > 1 for line in said] == [True]
 
 
 @pytest.mark.parametrize("harm", HARMS)
@@ -157,6 +184,55 @@ def test_a_damaged_snapshot_is_copied_anew(home: Home, said: list[str], harm: Ha
     harm(home.path / "snapshots" / "live.duckdb")
     with home.reading() as connection:
         assert connection.execute("SELECT count(*) FROM turns").fetchall() == count
+
+
+@pytest.mark.parametrize("harm", [cut, emptied, another])
+def test_a_snapshot_that_is_damaged_while_its_copy_would_still_do_is_told_and_copied_anew(
+    home: Home, said: list[str], harm: Harm, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(snapshots, "LEAST_PAUSE", 600.0)
+    with serving(home):
+        snapshot = home.snapshot()
+        harm(snapshot)
+        with home.reading() as connection:
+            assert connection.execute("SELECT count(*) > 0 FROM turns").fetchall() == [(True,)]
+        assert home.snapshot() == snapshot
+    assert (len(said), "set aside as live.duckdb.damaged" in said[0]) == (1, True)
+    assert (home.path / "snapshots" / "live.duckdb.damaged").exists()
+
+
+@pytest.mark.parametrize("served", [False, True])
+def test_damage_to_live_that_only_a_copy_of_it_meets_is_mended_for_who_asks_again(
+    home: Home, said: list[str], served: bool
+) -> None:
+    def rows(connection: store.Connection) -> list[Any]:
+        return [connection.execute(f"FROM {name} ORDER BY ALL").fetchall() for name in ("turns", "efforts", "notes")]
+
+    def read() -> list[Any]:
+        with home.reading() as connection:
+            return rows(connection)
+
+    def is_met_by_rows_alone() -> bool:
+        with suppress(DamagedError), closing(store.Store.open(live, PROCESSORS)) as opened:
+            try:
+                rows(opened.connection)
+            except store.duckdb.Error:
+                return True
+        return False
+
+    before, live = read(), home.memory_path("live")
+    whole = live.read_bytes()
+    for at in range(12288 + 30000, len(whole), 65536):  # block by block, behind the heads of the file
+        live.write_bytes(whole[:at] + b"some other bytes" + whole[at + 16 :])
+        if is_met_by_rows_alone():
+            break
+    else:
+        pytest.fail("no block holds rows alone")
+    with serving(home) if served else nullcontext():
+        with suppress(UnreadableError):  # "ask again"
+            assert read() == before
+        assert read() == before
+    assert (len(said), "set aside as live.duckdb.damaged" in said[0]) == (1, True)
 
 
 @pytest.mark.parametrize("harm", HARMS)
@@ -171,8 +247,77 @@ def test_a_damaged_cache_of_features_changes_no_replay(
     assert len(chunks) > 3
     for chunk in chunks:
         harm(chunk)
+    assert said == []
     replay(home, "second", reuse=False, processes=1)
     assert home.ask("digest", "first") == home.ask("digest", "second") == before
+    assert (len(said), f"{chunks[0].name}.damaged" in said[0]) == (1, True)
+    replay(home, "third", reuse=False, processes=1)
+    assert all(chunk.is_file() and chunk.with_name(f"{chunk.name}.damaged").exists() for chunk in chunks)
+    assert len(said) == 1
+
+
+FOLDERS = [
+    "live.duckdb", "live.duckdb.wal", "live.recall", "live.recall-wal", "live.recall.sum", "snapshots/live.duckdb",
+    ".live.fresh", "other.duckdb",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", FOLDERS)
+def test_a_folder_in_the_place_of_what_is_derived_is_set_aside(home: Home, said: list[str], name: str) -> None:
+    before, question = home.ask("digest"), {"space": "s0", "query": "checkout payment", "k": 5}
+    hits = home.ask("recall", **question)
+    for _ in range(2):
+        place = home.path / name
+        place.parent.mkdir(exist_ok=True)
+        place.unlink(missing_ok=True)
+        place.mkdir()
+        (place / "something").touch()
+        if name == ".live.fresh":
+            home.memory_path("live").unlink()
+        assert home.ask("digest") == before
+        assert home.ask("recall", **question) == hits
+        with home.reading() as connection:
+            connection.execute("SELECT count(*) FROM turns").fetchall()
+        replay(home, "other", replace=True, processes=1)
+        assert home.ask("digest", "other") == before
+        assert not place.is_dir()
+    assert len(said) == 2
+    assert ".damaged" in said[0]
+    assert len([*home.path.rglob("something")]) == 2, "it may be somebody's"
+
+
+def test_a_promotion_is_not_told_to_fail_for_a_folder_in_the_place_of_a_copy(home: Home, said: list[str]) -> None:
+    before = home.ask("digest")
+    replay(home, "other", reuse=False, processes=1)
+    (home.path / "snapshots" / "live.duckdb").mkdir(parents=True)
+    assert home.promote("other") == "live-1"
+    assert home.ask("digest") == before
+    assert (len(said), "set aside as live.duckdb.damaged" in said[0]) == (1, True)
+
+
+@pytest.mark.parametrize("name", ["snapshots", "cache", "cache/*", "cache/*/0-00000001.parquet"])
+def test_a_file_in_the_place_of_a_folder_and_a_folder_in_that_of_features_are_set_aside(
+    home: Home, said: list[str], name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in (cache, __import__("streams.runtime.replay", fromlist=["replay"])):
+        monkeypatch.setattr(module, "CHUNK", 64)
+    before = home.ask("digest")
+    with home.reading():
+        pass
+    replay(home, "other", reuse=False, processes=1)
+    (place,) = home.path.glob(name)
+    if place.is_dir():
+        shutil.rmtree(place)
+        place.touch()
+    else:
+        place.unlink()
+        place.mkdir()
+    with home.reading() as connection:
+        connection.execute("SELECT count(*) FROM turns").fetchall()
+    replay(home, "other", reuse=False, replace=True, processes=1)
+    assert home.ask("digest", "other") == before
+    assert (len(said), f"set aside as {place.name}.damaged" in said[0]) == (1, True)
+    assert place.is_dir() == (not name.endswith("parquet"))
 
 
 def test_a_journal_that_another_file_left_is_not_taken_up(home: Home, said: list[str], tmp_path: Path) -> None:
@@ -266,6 +411,126 @@ def test_doctor_names_damage_to_what_is_derived_and_its_way_out_mends_it(home: H
     home.ask("recall", space="s0", query="checkout payment")
     with home.reading():
         pass
+    assert told().keys() == {"set aside"}
+    assert "live.recall.damaged" in told()["set aside"]
+    for aside in home.path.glob("*.damaged"):
+        aside.unlink()
     assert told() == {}
     harm(home.memory_path("live"))
     assert told()["live"].endswith("the next question makes it anew")
+
+
+def listing(folder: Path) -> dict[Path, tuple[int, int]]:
+    """What lies in a folder, but for what SQLite needs to read beside a file."""
+    found = {path: path.lstat() for path in folder.rglob("*") if not path.name.endswith(("-wal", "-shm"))}
+    return {path: (stat.st_mtime_ns, stat.st_size) for path, stat in found.items() if path.is_file()}
+
+
+@pytest.mark.parametrize("name", ["writer.lock", "log.sqlite.gate", ".live.recall.lock"])
+def test_doctor_only_looks_and_names_a_folder_where_a_lock_belongs(home: Home, name: str) -> None:
+    home.log.close()
+    (home.path / name).unlink(missing_ok=True)
+    (home.path / name).mkdir()
+    (home.path / "elsewhere").symlink_to("/")
+    shutil.rmtree(home.path / "snapshots", ignore_errors=True)
+    before = listing(home.path)
+    found = {check.name: check for check in examine(home.path)}
+    assert listing(home.path) == before
+    assert (found["files"].status, name in found["files"].found) == ("failed", True)
+    assert "put it away" in found["files"].found
+    assert (found["home"].status, "elsewhere is a link" in found["home"].found) == ("failed", True)
+    assert {found[one].status for one in ("log", "live")} == {"well"}
+    (home.path / name).rmdir()
+    (home.path / "elsewhere").unlink()
+
+
+def test_doctor_leaves_nothing_beside_a_log_that_may_not_be_written(
+    home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home.log.close()
+    (home.path / "log.sqlite").chmod(0o400)
+    before = sorted(home.path.rglob("*"))
+    access = os.access
+    monkeypatch.setattr(os, "access", lambda path, mode: mode != os.W_OK and access(path, mode))  # root may do anything
+    assert {check.name: check.status for check in examine(home.path)}["log"] == "failed"
+    assert sorted(home.path.rglob("*")) == before
+
+
+def test_an_index_that_this_user_may_not_read_is_set_aside(
+    home: Home, said: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    question = {"space": "s0", "query": "checkout payment", "k": 5}
+    before, index, access = home.ask("recall", **question), home.path / "live.recall", os.access
+    index.chmod(0)
+    monkeypatch.setattr(os, "access", lambda path, mode: access(path, mode) and path.stat().st_mode & 0o600 != 0)
+    assert home.ask("recall", **question) == before
+    assert (len(said), "live.recall may not be read and written" in said[0]) == (1, True)
+
+
+def test_a_folder_where_a_lock_belongs_is_told_with_a_way_out(home: Home) -> None:
+    home.log.close()
+    for name in ("writer.lock", "log.sqlite.gate", ".live.recall.lock"):
+        (home.path / name).unlink(missing_ok=True)
+        (home.path / name).mkdir()
+        with pytest.raises(UsageError, match="cannot be held as a lock") as caught:
+            Home(home.path, PROCESSORS).ask("recall", space="s0", query="checkout payment")
+        assert (name in str(caught.value), "put it away" in caught.value.way_out) == (True, True)
+        (home.path / name).rmdir()
+
+
+def test_doctor_names_what_was_set_aside_and_how_much_it_is(home: Home) -> None:
+    for name in (
+        "live.duckdb.damaged",
+        "snapshots/live.duckdb.damaged",
+        "live.recall.damaged-2",
+        "log.sqlite-wal.other",
+    ):
+        (home.path / name).parent.mkdir(exist_ok=True)
+        (home.path / name).write_bytes(bytes(1_000_000))
+    found = [check.found for check in examine(home.path) if check.name == "set aside"]
+    assert [told.split()[0] for told in found] == ["3.0", "1.0"]
+    assert found[0].endswith("live.duckdb.damaged, live.recall.damaged-2, snapshots/live.duckdb.damaged")
+    assert "log.sqlite-wal.other" in found[1]
+    assert "with its last events perhaps" in found[1]
+
+
+def test_what_lies_in_a_home_under_a_name_that_no_memory_has_is_told(home: Home) -> None:
+    for name in ("a copy.duckdb", "LIVE.duckdb"):
+        (home.path / name).write_bytes(b"something")
+    found = {check.name: check for check in examine(home.path)}
+    assert {found[name].status for name in ("a copy", "LIVE")} == {"failed"}
+    assert found["live"].status == "well"
+
+
+def gone(path: Path) -> None:
+    path.unlink()
+
+
+def folder(path: Path) -> None:
+    path.unlink()
+    path.mkdir()
+
+
+@pytest.mark.parametrize("harm", [folder, gone])
+def test_a_live_that_is_gone_while_it_is_served_is_made_anew_for_who_asks_for_a_copy(home: Home, harm: Harm) -> None:
+    before = home.ask("digest")
+    with serving(home):
+        home.ask("digest")
+        harm(home.memory_path("live"))
+        with home.reading() as connection:
+            assert connection.execute("SELECT count(*) > 0 FROM turns").fetchall() == [(True,)]
+        assert home.ask("digest") == before
+    assert home.ask("digest") == before
+
+
+@pytest.mark.parametrize("harm", [gone, folder, emptied])
+def test_a_server_whose_socket_is_gone_is_found_again(home: Home, harm: Harm) -> None:
+    with serving(home):
+        inode = home.folder.socket.lstat().st_ino
+        if harm is emptied:
+            gone(home.folder.socket)
+        harm(home.folder.socket)
+        assert home.ask("spaces")  # it waits until the server has noticed
+        assert home.folder.socket.is_socket()
+        assert home.folder.socket.lstat().st_ino != inode
+    assert not home.folder.socket.exists()

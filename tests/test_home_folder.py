@@ -60,6 +60,12 @@ def test_a_folder_for_everybody_is_not_closed_to_them(tmp_path: Path) -> None:
     assert (rights(tmp_path), [*tmp_path.iterdir()]) == ("0o1777", [])
 
 
+def test_a_path_that_duckdb_reads_otherwise_is_no_home(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"there is a '\?' in it"):
+        Home(tmp_path / "home?mode=memory", PROCESSORS)
+    assert [*tmp_path.iterdir()] == []
+
+
 @pytest.mark.parametrize("words", [("efforts", "--home", ""), ("feed", "", "--home", "home"), ("--home=", "tail")])
 def test_a_path_that_is_empty_is_not_the_folder_one_stands_in(
     tmp_path: Path, words: tuple[str, ...], monkeypatch: pytest.MonkeyPatch

@@ -14,12 +14,15 @@ from typing import Any
 import pytest
 
 from processors import PROCESSORS
-from streams.core.errors import ForeignError, LogError
+from streams.core.errors import ForeignError, LogError, MnemologError
 from streams.core.events import Outside, TurnRecorded
+from streams.gateways.command import known_place
+from streams.gateways.commands.keeping import check_backup
+from streams.gateways.commands.memories import about_memory
 from streams.gateways.doctor import examine
 from streams.logs.archive import archive
 from streams.logs.log import Stored, hash_at
-from streams.logs.rescue import look, rescue
+from streams.logs.rescue import Pages, look, rescue
 from streams.logs.sqlite import SqliteLog, is_sound
 from streams.runtime import cache
 from streams.runtime.cache import FeatureCache
@@ -154,6 +157,35 @@ def test_an_archive_of_the_log_before_is_not_added_to(home: Home, talk: Talk, el
     again.log.close()
 
 
+def test_an_archive_of_the_log_before_is_refused_before_it_is_folded(
+    home: Home, talk: Talk, elsewhere: Path, tmp_path: Path, lines: list[str]
+) -> None:
+    archive(home.log, tmp_path / "archive")
+    again = restored(home, elsewhere)
+    folded: list[int] = []
+    for more in (100, 150):  # shorter, and grown past it
+        again.log.append(other(talk(100 + more)[100:]))
+        with pytest.raises(LogError, match="an older log was restored"):
+            replay(again, "of-archive", archive=tmp_path / "archive", progress=lambda done, _: folded.append(done))
+    assert (folded, again.memories()) == ([], ["live", "kept"])
+    again.log.close()
+    stranger = Home(tmp_path / "stranger", PROCESSORS, warn=lines.append)
+    replay(stranger, "of-archive", archive=tmp_path / "archive")
+    assert "can be asked, not promoted" in lines[0]
+    stranger.log.close()
+
+
+def test_memories_of_what_the_log_held_before_are_told_as_that(home: Home, talk: Talk, elsewhere: Path) -> None:
+    again = restored(home, elsewhere)
+    row = about_memory(again, "kept", again.log.end(0))
+    assert (row["events"], row["behind"], "older one was restored" in row["partial"]) == (200, None, True)
+    again.log.append(other(talk(300)[100:]))
+    row = about_memory(again, "kept", again.log.end(0))
+    assert (row["behind"], "older one was restored" in row["partial"]) == (None, True)
+    assert about_memory(again, "live", again.log.end(0))["behind"] == 0
+    again.log.close()
+
+
 def test_doctor_tells_of_memories_of_another_log(home: Home, talk: Talk, elsewhere: Path) -> None:
     again = restored(home, elsewhere)
     again.log.append(other(talk(300)[100:]))
@@ -184,6 +216,9 @@ def test_a_journal_that_another_log_left_is_set_aside_once(home: Home, talk: Tal
         assert log.end(0) == 100
         assert all(isinstance(outcome, Stored) for outcome in log.append(talk(110)[100:]))
     assert is_sound(home.path / "log.sqlite")
+    left_by_a_crash(home, other(talk(90)), tmp_path / "stranger")
+    with pytest.raises(LogError, match=r"set aside as log\.sqlite-wal\.other-2"):
+        SqliteLog(home.path / "log.sqlite")
     assert (home.path / "log.sqlite-wal.other").exists()
 
 
@@ -299,3 +334,34 @@ def test_what_is_rescued_is_what_was_recorded_whatever_the_damage(
     with closing(SqliteLog(tmp_path / "copy")) as copy:
         copied = [values[record.value].offset for record in copy.read(0, 0)]
     assert copied == [n for first, last in rescued.readable.found for n in range(first, last + 1)]
+
+
+def test_a_record_that_names_more_than_there_is_does_not_keep_a_rescue_for_ever(
+    home: Home, talk: Talk, tmp_path: Path
+) -> None:
+    home.log.append(talk(40))
+    home.log.close()
+    path = home.path / "log.sqlite"
+    in_a_circle = (2).to_bytes(4) * 1024
+    path.write_bytes(path.read_bytes()[:4096] + in_a_circle + path.read_bytes()[8192:])
+    with pytest.raises(ValueError, match="longer than all there is"):
+        Pages(path)._payload(in_a_circle, 0, 2**50)
+    rescue(path, tmp_path / "copy")
+    before = sorted(tmp_path.iterdir())
+    check_backup(tmp_path / "copy")
+    assert sorted(tmp_path.iterdir()) == before, "nothing is made beside a copy that is read"
+
+
+def test_a_log_whose_tables_have_no_names_any_more_is_told_to_be_damaged(
+    home: Home, talk: Talk, tmp_path: Path
+) -> None:
+    home.log.append(talk(40))
+    home.log.close()
+    path = home.path / "log.sqlite"
+    path.write_bytes(path.read_bytes().replace(b"space TEXT NOT NULL", b"space \xff\xff\xff( NOT NULL"))
+    assert {check.name: check.status for check in examine(home.path)}["log"] == "failed"
+    for damaged in (SqliteLog, check_backup):
+        with pytest.raises(MnemologError, match=r"is damaged|is no backup"):
+            damaged(path)
+    known_place(home.path, "s0", None)
+    assert rescue(path, tmp_path / "copy").readable.count() == 40

@@ -40,7 +40,7 @@ Talk = Callable[[int], list[Outside]]
 def serving(home: Home) -> Iterator[None]:
     """A server of the home in a thread of its own."""
     stop, ready = threading.Event(), threading.Event()
-    server = Home(home.path, PROCESSORS)
+    server = Home(home.path, PROCESSORS, warn=home.warn)
     thread = threading.Thread(target=serve, args=(server, stop.is_set, lambda line: ready.set()), daemon=True)
     thread.start()
     try:

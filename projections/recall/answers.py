@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
+from projections.aside import Warn, unheard
 from projections.context.turns import Turn, Turns
 from projections.recall.analysis import VERSION, analyse, ask
 from projections.recall.dynamics import Dynamics, Moment, flags_of
@@ -71,11 +72,12 @@ class Recall:
 
     @classmethod
     def of(
-        cls, memory: Path, connection: Connection, processors: Sequence[Processor[Any]], params: Mapping[str, Params]
-    ) -> Recall:
+        cls, memory: Path, connection: Connection, processors: Sequence[Processor[Any]], params: Mapping[str, Params],
+        warn: Warn = unheard,
+    ) -> Recall:  # fmt: skip
         """What the memory file `memory` can recall, once `catch_up` was called.
 
-        `params` of the processors that have a part in it, and of asking.
+        `params` of the processors that have a part in it, and of asking. `warn` is told of an index that was damaged.
         """
         mine = [processor for processor in processors if processor.name in params]
         readings = Readings(mine, params)
@@ -87,7 +89,7 @@ class Recall:
             name: [Kept(keep.event, keep.key) for keep in p.read_model.keeps] for name, p in readings.keeping.items()
         }
         groups = [group for p in mine for group in p.read_model.groups]
-        index = Index.open(path_of(memory), connection, kinds, kept, groups, read_row, READ_WITH)
+        index = Index.open(path_of(memory), connection, kinds, kept, groups, read_row, READ_WITH, warn)
         return cls(index, readings, mine, params)
 
     def said(self, space: str, positions: Sequence[int]) -> dict[int, Turn]:

@@ -20,6 +20,7 @@ A transaction adds documents with the mark of how far they go, so whatever kills
 from __future__ import annotations
 
 import errno
+import os
 import sqlite3
 import struct
 from collections.abc import Iterator, Sequence
@@ -59,6 +60,8 @@ CREATE INDEX parts ON members (space, name, part, until, position, ordinal);
 CREATE TABLE clocks (space INTEGER, position INTEGER, at INTEGER, sum INTEGER, PRIMARY KEY (space, position))
     WITHOUT ROWID;
 """
+SEAL = 8
+"""Digits of the sum behind what an index says it is of."""
 _NEWLINE = 10
 _AROUND = (*FULL, "I/O", "readonly", "unable to open", "locked")
 """What SQLite says where the file may be as it should."""
@@ -154,6 +157,11 @@ def close(connection: sqlite3.Connection, path: Path) -> None:
 
 def check_closed(path: Path) -> None:
     """Checks a file that was closed. The caller holds the right to write. Raises DamagedError."""
+    for part in parts(path):
+        if part.is_dir():
+            raise DamagedError(f"{part.name} is a folder")
+        if part.exists() and os.access(path.parent, os.W_OK) and not os.access(part, os.R_OK | os.W_OK):
+            raise DamagedError(f"{part.name} may not be read and written")
     with suppress(FileNotFoundError):
         if _beside(path).read_bytes() != _sum_of(path).encode():
             raise DamagedError("it is not what was closed")
@@ -164,19 +172,28 @@ def about_to_change(path: Path) -> None:
     _beside(path).unlink(missing_ok=True)
 
 
+def parts(path: Path) -> list[Path]:
+    """An index file, and what is kept beside it."""
+    return [Path(f"{path}{suffix}") for suffix in ("", "-wal", "-shm", ".sum")]
+
+
 def remove(path: Path) -> None:
     """Deletes an index file, with what is kept beside it."""
-    for suffix in ("", "-wal", "-shm", ".sum"):
-        with suppress(FileNotFoundError):
-            Path(f"{path}{suffix}").unlink()
+    for part in parts(path):
+        part.unlink(missing_ok=True)
 
 
 def identity(connection: sqlite3.Connection) -> str:
-    """What the index says it is of; "" for a fresh file."""
+    """What the index says it is of; "" for a fresh file. Raises DamagedError."""
     if not connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0]:
         return ""
-    found = connection.execute("SELECT value FROM identity").fetchone()
-    return str(found[0]) if found else ""
+    found = str(*connection.execute("SELECT value FROM identity").fetchone() or ())
+    if not found or found.endswith("}"):  # of an earlier version
+        return found
+    told = found[:-SEAL]
+    if found != told + _seal(told):
+        raise DamagedError("what it says of itself is not what was written")
+    return told
 
 
 def create(connection: sqlite3.Connection, identity: str) -> None:
@@ -184,7 +201,11 @@ def create(connection: sqlite3.Connection, identity: str) -> None:
     with transaction(connection):
         for statement in _TABLES.split(";"):
             connection.execute(statement)
-        connection.execute("INSERT INTO identity VALUES (?)", [identity])
+        connection.execute("INSERT INTO identity VALUES (?)", [identity + _seal(identity)])
+
+
+def _seal(identity: str) -> str:
+    return f"{sum_of(identity.encode()):0{SEAL}x}"
 
 
 @contextmanager

@@ -34,6 +34,7 @@ from typing import Any
 
 import orjson
 
+from projections.aside import Warn, set_aside, unheard
 from projections.garbage import rare_collections
 from projections.recall import file, said
 from projections.recall.catch_up import Analyse, Page, write
@@ -42,7 +43,7 @@ from projections.recall.kinds import Kinds, Place, Places, Row
 from projections.recall.records import Kept, Records
 from projections.store import EVENT_TABLES, Connection, Extent, Known, extent, read_meta
 from projections.tables import Folded
-from streams.core.errors import BusyError, MemoryFileError
+from streams.core.errors import BusyError, DamagedError, MemoryFileError
 from streams.core.progress import Progress, no_progress
 from streams.core.read_model import Group
 from streams.core.section import Members
@@ -65,9 +66,10 @@ class Index:
 
     def __init__(
         self, path: Path, kinds: Kinds, kept: Mapping[str, Sequence[Kept]], groups: Sequence[Group], analyse: Analyse,
-        reading: object,
+        reading: object, warn: Warn,
     ) -> None:  # fmt: skip
         self.path = path
+        self._warn = warn
         self.kinds = kinds
         self._kept = kept
         self._groups = groups
@@ -94,15 +96,15 @@ class Index:
     @classmethod
     def open(
         cls, path: Path, connection: Connection, kinds: Kinds, kept: Mapping[str, Sequence[Kept]],
-        groups: Sequence[Group], analyse: Analyse, reading: object,
+        groups: Sequence[Group], analyse: Analyse, reading: object, warn: Warn = unheard,
     ) -> Index:  # fmt: skip
         """The index at `path` of the memory that `connection` reads; made anew where it is missing or of another.
 
         `kinds`: what is indexed. `kept`: the records that mechanisms keep, by name; `groups`: what belongs together.
         `analyse` reads the words of documents, in the way that `reading` (a JSON value) tells: read in another way,
-        they are indexed anew.
+        they are indexed anew. `warn` is told of a file that was damaged.
         """
-        index = cls(path, kinds, kept, groups, analyse, reading)
+        index = cls(path, kinds, kept, groups, analyse, reading, warn)
         index._begin(connection)
         return index
 
@@ -155,23 +157,27 @@ class Index:
             try:
                 with file.mended(self.path):
                     file.check_closed(self.path)
-                    self._connect(connection)
-            except file.DamagedError:
-                self._renew()
+                    if self._connect(connection):
+                        return
+            except file.DamagedError as damage:
+                self._set_aside(damage)
+            self._renew()
 
-    def _connect(self, connection: Connection) -> None:
+    def _connect(self, connection: Connection) -> bool:
+        """Opens the file, which is made where there is none; whether it is of this memory."""
         self._database = file.connect(self.path)
         found = file.identity(self._database)
         if found == self._identity:
             self._reload()
             ends = self._ends(connection, None)
             if all(mark <= ends.get(partition, UNSEEN) for partition, mark in self._marks.items()):
-                return
-        if found:
-            raise file.DamagedError("it is of another memory")
-        file.about_to_change(self.path)
-        file.create(self._database, self._identity)
-        self._reload()
+                return True
+        elif not found:
+            file.about_to_change(self.path)
+            file.create(self._database, self._identity)
+            self._reload()
+            return True
+        return False
 
     def known(self) -> Known:
         """How far the index goes, and what the log is known by there; b"" where it was left half done."""
@@ -182,6 +188,11 @@ class Index:
         """Begins anew: it was found to be of another log."""
         with file.writing(self.path):
             self._renew()
+
+    def _set_aside(self, damage: file.DamagedError) -> None:
+        self.close()
+        with file.mended(self.path):
+            set_aside(f"the index {self.path} is damaged: {damage}", self._warn, *file.parts(self.path))
 
     def _renew(self) -> None:
         """Makes the file anew and empty. The caller holds the lock."""
@@ -244,8 +255,9 @@ class Index:
         self._settle(ends)
         try:
             return self._catch_up(connection, ends, progress) + self._go_ahead(folded)
-        except file.DamagedError:
+        except file.DamagedError as damage:
             with file.writing(self.path):
+                self._set_aside(damage)
                 self._renew()
             return self._catch_up(connection, ends, progress) + self._go_ahead(folded)
 
@@ -431,21 +443,21 @@ class Index:
 
     @contextmanager
     def telling(self) -> Iterator[None]:
-        """While the index is asked: what goes wrong with its file is told in words."""
+        """While the index is asked: what goes wrong with its file is told in words. Raises DamagedError where who asks
+        again has it made anew."""
         try:
             yield
         except FAILURES as error:
             raise self._failed(error) from error
 
     def _failed(self, error: Exception) -> Exception:
-        """What is told of something that went wrong while the index was asked. A damaged one is made anew."""
+        """What is told of something that went wrong while the index was asked: a damaged one is set aside."""
         try:
             with file.mended(self.path):
                 raise error
         except file.DamagedError as damage:
-            self.close()
-            file.remove(self.path)
-            return MemoryFileError(f"the index {self.path} is damaged: {damage}", "ask again: it is made anew")
+            self._set_aside(damage)
+            return DamagedError(f"the index {self.path} is damaged: {damage}", "ask again: it is made anew")
         except Exception as told:
             return told
 

@@ -66,9 +66,11 @@ class BrokenError(MnemologError):
 
     @classmethod
     def of(cls, error: BaseException) -> MnemologError:
-        """An error as it is told: any that nobody foresaw is called so, on one line."""
+        """An error as it is told: what the system refused with its place, any that nobody foresaw is called so."""
         if isinstance(error, MnemologError):
             return error
+        if isinstance(error, OSError) and error.filename and error.strerror:
+            return cls(f"{error.filename}: {error.strerror}", "ask again; `mnemolog doctor` tells more")
         said = (str(error).splitlines() or [""])[0][:200]
         return cls(f"something unexpected went wrong: {type(error).__name__}: {said}", "ask again")
 

@@ -98,7 +98,7 @@ def check_writable(home: Path) -> None:
     """Raises UsageError for a home whose log cannot be written: even who only reads takes part in its locks."""
     from streams.logs import LOG_FILE
 
-    for path in (home, home / LOG_FILE, home / f"{LOG_FILE}.gate"):
+    for path in (home, *(home / f"{LOG_FILE}{part}" for part in ("", ".gate", "-wal", "-shm"))):
         if path.exists() and not os.access(path, os.W_OK):
             raise UsageError(f"{path} cannot be written", "choose another home with --home, or change its rights")
 

@@ -9,22 +9,26 @@ import socket
 import sqlite3
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import closing, suppress
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, closing, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from streams.core.errors import LogError, MnemologError, listed
+from projections.aside import SUFFIX
+from streams.core.errors import NAMES_TOLD, LogError, MnemologError, listed
 from streams.logs import LOG_FILE
 from streams.logs.encryption import MISSING, Keys
 from streams.logs.rescue import look
-from streams.logs.sqlite import is_sound, is_strange, keys_in, looked_at
+from streams.logs.sqlite import FAILURES, SeenLog, is_sound, is_strange, keys_in, looked_at
 from streams.logs.where import on_kafka, open_log
+from streams.runtime import LIVE
+from streams.runtime.home.client import HolderLeftError, ask_holder
+from streams.runtime.home.folder import Folder
 
 if TYPE_CHECKING:
     from projections.store import Connection
-    from streams.runtime.home import Home
+    from streams.logs.log import Log
 
 LOW_SPACE = 1024**3
 """Bytes free under which a fold or a snapshot may fail."""
@@ -40,6 +44,12 @@ HALF_DONE = (
     f"{LOG_FILE}.partial",
 )
 """What a process that died may leave; all of it can be deleted, but for locks: they are whoever's comes next."""
+ASIDE = tuple(f"{place}*{SUFFIX}*" for place in ("", "snapshots/", "cache/", "cache/*/"))
+"""What was damaged, and set aside."""
+STRANGE = (f"{LOG_FILE}-*.other*",)
+"""Journals that another log left."""
+FILES = (f"{LOG_FILE}*", "writer.lock", ".*.lock", "socket", "*.json", "*.order")
+"""What must be files, and is not made anew where a folder stands in its place."""
 ANEW = "the next question makes it anew"
 
 Status = Literal["well", "look", "failed"]
@@ -56,11 +66,23 @@ class Check:
 
 def examine(home: Path) -> list[Check]:
     """All checks; no home is made."""
-    if on_kafka():
-        brokers, ends = _brokers(home)
-        return [_program(), *_place(home), brokers, *_memories(home, ends), *_stale(home)]
-    log = home / LOG_FILE
-    return [_program(), *_place(home), *_log(log), *_keys(log), *_memories(home, [_end(log)]), *_stale(home)]
+    path = home / LOG_FILE
+    if home.is_dir() and not os.access(home, os.R_OK | os.X_OK):
+        return [_program(), Check("home", "failed", f"{home} cannot be read: run this as the user whose it is")]
+    checks = [_program(), *_place(home)]
+    log: Log | None = None
+    with ExitStack() as opened:
+        try:
+            if on_kafka():
+                log = opened.enter_context(closing(open_log(home)))
+                checks.append(_brokers(log))
+            else:
+                checks += [*_log(path), *_keys(path)]
+                log = opened.enter_context(closing(SeenLog(path)))
+        except MnemologError as error:
+            if on_kafka():
+                checks.append(Check("log", "failed", f"{error}: {error.way_out}"))
+        return [*checks, *_memories(home, log), *_left(home)]
 
 
 def _program() -> Check:
@@ -78,14 +100,12 @@ def _place(home: Path) -> Iterator[Check]:
     if not home.is_dir():
         yield Check("home", "look", f"{home} is not there yet: the first feed makes it")
         return
-    if not os.access(home, os.W_OK | os.X_OK):
-        yield Check("home", "failed", f"{home} cannot be written: choose another with --home, or change its rights")
-    else:
+    faults = [f"{fault}: {fault.way_out}" for fault in Folder(home, look=True).faults()]
+    if not os.access(home, os.W_OK):
+        faults.append(f"{home} cannot be written: choose another with --home, or change its rights")
+    yield from (Check("home", "failed", fault) for fault in faults[:NAMES_TOLD])
+    if not faults:
         yield Check("home", "well", str(home.resolve()))
-    if links := [entry.name for entry in os.scandir(home) if entry.is_symlink()]:
-        yield Check(
-            "links", "failed", f"{listed(sorted(links))} in {home}: a home holds its files itself: put the files there"
-        )
     free, used = shutil.disk_usage(home).free, _bytes(home)
     said = f"{_size(used)} used, {_size(free)} free"
     if free < max(LOW_SPACE, used):
@@ -94,17 +114,10 @@ def _place(home: Path) -> Iterator[Check]:
         yield Check("disk", "well", said)
 
 
-def _brokers(home: Path) -> tuple[Check, list[int]]:
-    """The log on brokers, and its ends by partition."""
-    try:
-        log = open_log(home)
-        try:
-            ends = [log.end(partition) for partition in range(log.partitions)]
-        finally:
-            log.close()
-    except MnemologError as error:
-        return Check("log", "failed", f"{error}: {error.way_out}"), []
-    return Check("log", "well", f"{log.id} on brokers, {sum(ends):,} records in {len(ends)} partitions"), ends
+def _brokers(log: Log) -> Check:
+    """The log on brokers."""
+    ends = [log.end(partition) for partition in range(log.partitions)]
+    return Check("log", "well", f"{log.id} on brokers, {sum(ends):,} records in {len(ends)} partitions")
 
 
 def _log(path: Path) -> Iterator[Check]:
@@ -121,7 +134,7 @@ def _log(path: Path) -> Iterator[Check]:
         with closing(looked_at(path)) as log:
             count = log.execute("SELECT count(*) FROM log").fetchone()[0]
             guards = log.execute("SELECT count(*) FROM sqlite_master WHERE type = 'trigger'").fetchone()[0]
-    except sqlite3.Error as error:
+    except FAILURES as error:
         yield Check("log", "failed", f"{path}: {error}: mend the file system, or restore the newest backup")
         return
     if guards < 3:
@@ -142,7 +155,7 @@ def _keys(path: Path) -> Iterator[Check]:
     except MnemologError as error:
         yield Check("keys", "failed", f"{error}: {error.way_out}")
         return
-    except sqlite3.Error:  # there is no log, or what is wrong with it is told already
+    except FAILURES:  # there is no log, or what is wrong with it is told already
         return
     if lost := {space for id_, space in known if not keys.holds(id_)}:
         yield Check("keys", "look", f"not here, so not read, are those of spaces {listed(sorted(lost))}: {MISSING}")
@@ -163,81 +176,67 @@ def _damaged(path: Path) -> str:
     )
 
 
-def _end(path: Path) -> int:
-    """The offset that the log's next event will get; 0 where it cannot be read."""
+def _memories(home: Path, log: Log | None) -> Iterator[Check]:
+    """What can be said of the memories of a home, and of the shards that it is in; `log` is None where it cannot be
+    read."""
+    folder = Folder(home, look=True)
     try:
-        with closing(looked_at(path)) as log:
-            return int(log.execute("SELECT coalesce(max(offset) + 1, 0) FROM log").fetchone()[0])
-    except sqlite3.Error:
-        return 0
-
-
-def _memories(home: Path, ends: list[int]) -> Iterator[Check]:
-    """What can be said of the memories of a home, and of the shards that it is in."""
-    if not home.is_dir():
-        yield Check("live", "look", NO_LIVE)
-        return
-    from processors import PROCESSORS
-    from streams.runtime.home import Home
-
-    house = Home(home, PROCESSORS)
-    try:
-        shards = house.folder.shards() if on_kafka() else []
+        shards = folder.shards() if on_kafka() else []
     except MnemologError as error:
         yield Check("shards", "failed", f"{error}: {error.way_out}")
         return
     for path in shards:
-        for check in (*_memories(path, ends), *_stale(path)):
+        for check in (*_memories(path, log), *_left(path)):
             yield replace(check, name=f"{path.name} {check.name}")
     if not shards and not (home / "live.duckdb").exists():
         yield Check("live", "look", NO_LIVE)
         return
-    serving = _serving(house)
+    serving = _serving(folder)
     if serving is not None:
         yield serving
-    held = _held(home)
-    for name in house.folder.memories():
-        if name == "live" and held:
+    held = _held(folder)
+    for name in folder.memories():
+        if name == LIVE and held:
             yield (
-                _asked(house)
+                _asked(folder)
                 if serving is not None and serving.status == "well"
                 else Check(name, "look", f"process {held} is folding into it just now: look again when it is done")
             )
         else:
-            yield _memory(house, name, ends)
+            yield _memory(folder, name, log)
     if not held:
-        yield from _caches(house)
+        yield from _caches(folder, log)
 
 
-def _caches(house: Home) -> Iterator[Check]:
+def _caches(folder: Folder, log: Log | None) -> Iterator[Check]:
     """Indexes, snapshots and features of texts that are damaged: whoever comes next makes them again."""
     from projections import store
     from projections.recall import file
     from streams.runtime.cache import FeatureCache
 
-    for name in house.folder.memories():
+    for name in folder.memories():
         try:
-            file.check_closed(index := file.path_of(house.memory_path(name)))
+            file.check_closed(index := file.path_of(folder.path / f"{name}.duckdb"))
         except (file.DamagedError, OSError):
             yield Check("recall", "look", f"{index} is damaged: the next recall from {name} makes it anew")
-    for path in sorted(house.folder.snapshots.glob("*.duckdb")):
+    for path in sorted(folder.snapshots.glob("*.duckdb")):
         try:
             with closing(store.read_only(path)) as connection:
                 store.read_all(connection, path)
         except MnemologError as error:
             yield Check("snapshot", "look", f"{error}: the next `mnemolog sql` or `query` copies it anew")
     with suppress(LogError):
-        if damaged := FeatureCache(house.folder.cache, house.log).damaged():
+        if log is not None and (damaged := FeatureCache(folder.cache, log).damaged()):
             names = listed([path.name for path in damaged])
             yield Check(
                 "cache", "look", f"damaged or of another log in {damaged[0].parent}: {names}: a replay reads them anew"
             )
 
 
-def _serving(house: Home) -> Check | None:
+def _serving(folder: Folder) -> Check | None:
     """Whether somebody answers on the home's socket; None where there is no socket."""
-    path = house.folder.socket
-    if not path.exists():
+    path = folder.socket
+    if not path.exists() or path.is_dir():
         return None
     try:
         with socket.socket(socket.AF_UNIX) as connection:
@@ -248,55 +247,57 @@ def _serving(house: Home) -> Check | None:
     return Check("server", "well", "somebody serves this home")
 
 
-def _held(home: Path) -> str:
+def _held(folder: Folder) -> str:
     """The process that holds the writer lock, "" where nobody does."""
-    lock = home / "writer.lock"
-    if not lock.exists():
-        return ""
-    with lock.open("rb") as file:
+    with suppress(OSError), folder.lock.open("rb") as file:  # it is not there, or a folder
         try:
             fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
         except BlockingIOError:
-            return lock.read_text() or "?"
+            return folder.holder()
     return ""
 
 
-def _asked(house: Home) -> Check:
+def _asked(folder: Folder) -> Check:
     """What the server says of live."""
     try:
-        waiting = house.request({"ping": True})["behind"]
+        waiting = ask_holder(folder.socket, {"ping": True})["behind"]
     except MnemologError as error:
-        return Check("live", "failed", f"{error}: {error.way_out}")
-    return Check("live", "well", f"{waiting:,} events wait in the log; the server folds them")
+        return Check(LIVE, "failed", f"{error}: {error.way_out}")
+    except HolderLeftError:
+        return Check(LIVE, "look", "the server has ended just now: look again")
+    return Check(LIVE, "well", f"{waiting:,} events wait in the log; the server folds them")
 
 
-def _memory(house: Home, name: str, ends: list[int]) -> Check:
+def _memory(folder: Folder, name: str, log: Log | None) -> Check:
     """How far a memory was folded, and whether this program can fold it on."""
     from projections import store
     from streams.runtime.memories import differs as differs_from
 
-    anew = ANEW if name == "live" else f"`mnemolog replay --as {name} --replace` makes it anew"
+    path = folder.path / f"{name}.duckdb"  # why not `memory`: any name may lie there
+    anew = ANEW if name == LIVE else f"`mnemolog replay --as {name} --replace` makes it anew"
     try:
-        connection = store.read_only(house.memory_path(name))
+        connection = store.read_only(path)
     except MnemologError as error:
         return Check(name, "failed", f"{error}: {anew}")
     with closing(connection):
         try:
-            store.read_all(connection, house.memory_path(name))
-            foreign = differs_from(connection, house.log)
+            store.read_all(connection, path)
+            if log is None:
+                return Check(name, "look", "it was not compared with the log, which cannot be read")
+            foreign = differs_from(connection, log)
         except LogError as error:
             return Check(name, "look", f"it was not compared with the log: {error}")
         except MnemologError as error:
             return Check(name, "failed", f"{error}: {anew}")
         if foreign:
-            keep = "" if name == "live" else ", or delete its file when done with it"
+            keep = "" if name == LIVE else ", or delete its file when done with it"
             return Check(name, "failed", f"it {foreign}: {anew}{keep}")
-        mine = house.folder.shard.partitions(len(ends))
-        behind = sum(ends[partition] - 1 - store.read_mark(connection, partition) for partition in mine)
-        partial = "" if name == "live" else store.read_meta(connection, "partial").replace("None", "").strip('"')
-        differs = _differs(house, connection)
-    size = _size(house.memory_path(name).stat().st_size)
-    if differs and name == "live":
+        mine = folder.shard.partitions(log.partitions)
+        behind = sum(log.end(partition) - 1 - store.read_mark(connection, partition) for partition in mine)
+        partial = "" if name == LIVE else store.read_meta(connection, "partial").replace("None", "").strip('"')
+        differs = _differs(connection)
+    size = _size(path.stat().st_size)
+    if differs and name == LIVE:
         return Check(
             name,
             "failed",
@@ -309,43 +310,76 @@ def _memory(house: Home, name: str, ends: list[int]) -> Check:
     waiting = f"{behind:,} events wait" if behind else "at the log's end"
     if partial:
         return Check(name, "well", f"{size}; a fold of a part ({partial})")
-    folds = "; the next question folds them" if behind and name == "live" else ""
+    folds = "; the next question folds them" if behind and name == LIVE else ""
     return Check(name, "well", f"{size}; {waiting}{folds}")
 
 
-def _differs(house: Home, connection: Connection) -> str:
+def _differs(connection: Connection) -> str:
     """Why this program cannot fold a memory on; "" where it can."""
     import orjson
 
+    from processors import PROCESSORS
     from projections.store import read_meta
     from streams.runtime.memories import changed_since
 
     then = orjson.loads(read_meta(connection, "lineages"))
     try:
-        changed = changed_since(house.processors, read_meta(connection, "params"), then)
+        changed = changed_since(PROCESSORS, read_meta(connection, "params"), then)
     except ValueError:
         return "it was folded with parameters this program does not know"
     return f"it was folded by another version of {', '.join(changed)}" if changed else ""
 
 
-def _stale(home: Path) -> Iterator[Check]:
-    """What processes that died have left."""
-    if not home.is_dir():
-        return
-    now = time.time()
-    found = {path for pattern in HALF_DONE for path in home.glob(pattern) if path.suffix != ".lock"}
-    left = sorted(path for path in found if now - path.lstat().st_mtime > STALE)
-    if left:
-        names = ", ".join(str(path.relative_to(home)) for path in left[:5]) + (", ..." if len(left) > 5 else "")
-        size = _size(sum(map(_bytes, left)))
-        yield Check("left over", "look", f"{size} left by processes that died; delete in {home}: {names}")
+def _left(home: Path) -> Iterator[Check]:
+    """What lies in a home, or in a shard of it, that does not belong there, or is needed no more."""
+    files = _found(home, FILES)
+    if folders := [path for path in files if path.is_dir()]:
+        yield Check("files", "failed", f"a folder stands where a file belongs, put it away, {_named(folders, home)}")
+    if barred := [path for path in files if path.is_file() and not os.access(path, os.R_OK | os.W_OK)]:
+        yield Check(
+            "files", "failed", f"this user may not read and write all files: change their rights {_named(barred, home)}"
+        )
+    stale = [path for path in _found(home, HALF_DONE) if path.suffix != ".lock" and _is_stale(path)]
+    if stale:
+        yield Check("left over", "look", f"{_weighed(stale)} left by processes that died; delete {_named(stale, home)}")
+    if aside := _found(home, ASIDE):
+        yield Check(
+            "set aside", "look", f"{_weighed(aside)} was damaged, and is made anew: delete {_named(aside, home)}"
+        )
+    if others := _found(home, STRANGE):
+        yield Check(
+            "set aside",
+            "look",
+            f"{_weighed(others)} in journals that another log left, with its last events perhaps: once that log is "
+            f"known to have them, delete {_named(others, home)}",
+        )
+
+
+def _is_stale(path: Path) -> bool:
+    with suppress(FileNotFoundError):  # it was there for a moment
+        return time.time() - path.lstat().st_mtime > STALE
+    return False
+
+
+def _found(home: Path, patterns: Sequence[str]) -> list[Path]:
+    return sorted({path for pattern in patterns for path in home.glob(pattern)})
+
+
+def _named(paths: Sequence[Path], home: Path) -> str:
+    return f"in {home}: {listed(str(path.relative_to(home)) for path in paths)}"
+
+
+def _weighed(paths: Sequence[Path]) -> str:
+    return _size(sum(map(_bytes, paths)))
 
 
 def _bytes(path: Path) -> int:
     """The size of a file, or of all files under a folder."""
-    if not path.is_dir():
-        return path.stat().st_size if path.exists() else 0
-    return sum(p.stat().st_size for p in path.rglob("*") if p.is_file())
+    total = 0
+    for one in path.rglob("*") if path.is_dir() else (path,):
+        with suppress(OSError):  # it was there for a moment
+            total += one.stat().st_size if one.is_file() else 0
+    return total
 
 
 def _size(count: int) -> str:

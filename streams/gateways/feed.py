@@ -8,7 +8,6 @@ from __future__ import annotations
 import hashlib
 import os
 import shutil
-import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, field
@@ -20,7 +19,7 @@ from streams.core.errors import MnemologError, UsageError
 from streams.core.events import Outside
 from streams.gateways.sources import STDIN
 from streams.logs.log import Duplicate, Outcome, Refused
-from streams.logs.sqlite import looked_at
+from streams.logs.sqlite import FAILURES, looked_at
 
 if TYPE_CHECKING:
     from streams.gateways.sources import Item
@@ -214,7 +213,7 @@ def places(log: Path, session: str | None = None) -> list[tuple[str, bool]]:
     """The spaces that a log has, each with whether something of `session` is in it (with None: whether anything is)."""
     if not log.exists():
         return []
-    with suppress(sqlite3.Error), closing(looked_at(log)) as found:
+    with suppress(*FAILURES), closing(looked_at(log)) as found:
         # Why recursive: the index finds the next space, where DISTINCT would read all of it.
         spaces = found.execute(
             "WITH RECURSIVE s(space) AS (SELECT min(space) FROM log UNION ALL "

@@ -118,13 +118,8 @@ def archive(log: Log, folder: Path, progress: Progress = no_progress) -> list[Se
     """
     try:
         known = ArchiveLog(folder) if (folder / ABOUT).exists() else _begin(log, folder)
-        if known.id != log.id or known.partitions != log.partitions:
-            raise LogError(f"{folder} is an archive of another log ({known.id})", "choose another folder")
-        if differs := [p for p in range(log.partitions) if known.end(p) and not _continues(log, known, p)]:
-            raise LogError(
-                f"{folder} holds other events than the log in partition {differs[0]}: an older log was restored",
-                "choose another folder",
-            )
+        if foreign := known.differs(log):
+            raise LogError(f"{folder} {foreign}", "choose another folder")
         ends = [log.end(partition) for partition in range(log.partitions)]
         todo = [
             (partition, start, min(start + RANGE, end))
@@ -139,12 +134,6 @@ def archive(log: Log, folder: Path, progress: Progress = no_progress) -> list[Se
     except OSError as error:
         raise UsageError(f"{folder} cannot be written: {error}", "choose another folder") from error
     return added
-
-
-def _continues(log: Log, known: ArchiveLog, partition: int) -> bool:
-    """Whether a log is, as far as an archive goes, what was archived."""
-    last = known.end(partition) - 1
-    return hash_at(log, partition, last) == hash_at(known, partition, last)
 
 
 def _begin(log: Log, folder: Path) -> ArchiveLog:
@@ -231,6 +220,16 @@ class ArchiveLog:
                     )
                 found.append(sealed)
         return found
+
+    def differs(self, log: Log) -> str:
+        """Why it is no archive of a log, as far as it goes, in words; "" where it is one."""
+        if self.id != log.id or self.partitions != log.partitions:
+            return f"is an archive of another log ({self.id})"
+        for partition in range(self.partitions):
+            last = self.end(partition) - 1
+            if last >= 0 and hash_at(log, partition, last) != hash_at(self, partition, last):
+                return f"holds other events than the log in partition {partition}: an older log was restored"
+        return ""
 
     @property
     def id(self) -> str:

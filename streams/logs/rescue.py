@@ -8,6 +8,7 @@ it counts as lost.
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, suppress
 from dataclasses import dataclass, field
@@ -134,6 +135,8 @@ class Pages:
         """The bytes of a record, of which the first stand in its page, the others in pages that each name the next."""
         if size <= PAGE - 35:
             return page[at : at + size]
+        if size > len(self._file) + len(self._journal):
+            raise ValueError("it is longer than all there is")  # pages that name each other have no end
         least = (PAGE - 12) * 32 // 255 - 23
         here = least + (size - least) % (PAGE - 4)
         here = here if here <= PAGE - 35 else least
@@ -255,6 +258,8 @@ def rescue(path: Path, target: Path, progress: Progress = no_progress) -> Rescue
                         log.note(key, found)
                 log.keep_keys(keys_in(old))
                 log.keep_erased(old.execute("SELECT name, runs, receipt FROM erased").fetchall())
+        with closing(sqlite3.connect(partial)) as copy:
+            copy.execute("PRAGMA journal_mode=DELETE")  # who reads it then makes no file beside it
         partial.replace(target)
     finally:
         for left in (partial, gate, *(partial.with_name(f"{partial.name}{end}") for end in ("-wal", "-shm"))):

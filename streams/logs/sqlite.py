@@ -19,9 +19,12 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
+from typing import NoReturn
 
 import orjson
 
+from projections.aside import place
+from projections.lock import opened
 from streams.core.driver import Record
 from streams.core.errors import LogError
 from streams.core.events import AT_APPEND, ERASURES, ErasureRecorded, Outside, TurnRecorded, decode
@@ -151,7 +154,7 @@ class SqliteLog:
         with suppress(OSError):  # others have it open, or this file system has no such locks
             fcntl.flock(users, fcntl.LOCK_EX | fcntl.LOCK_NB)
             if journal := _strange_journal(self.path):
-                journal.rename(aside := self.path.with_name(f"{journal.name}.other"))
+                journal.rename(aside := place(journal, ".other", again=False))
                 self.path.with_name(f"{self.path.name}-shm").unlink(missing_ok=True)
                 os.close(users)
                 raise LogError(
@@ -200,7 +203,7 @@ class SqliteLog:
                     last += isinstance(outcome, Stored)
             for space in made:
                 self.keys.taken(space)
-        except (sqlite3.Error, OSError) as error:
+        except (*FAILURES, OSError) as error:
             raise LogError(
                 f"the log {self.path} did not take the turns: {error}",
                 "nothing of this batch was recorded; free disk space or mend the file system, then feed again",
@@ -469,7 +472,7 @@ class SqliteLog:
             with partial.open("rb+") as written:
                 os.fsync(written.fileno())
             partial.replace(target)
-        except (sqlite3.Error, OSError) as error:
+        except (*FAILURES, OSError) as error:
             raise LogError(f"no backup at {target}: {error}", "choose a place that can be written") from error
         finally:
             partial.unlink(missing_ok=True)
@@ -500,7 +503,7 @@ class SqliteLog:
 
     @contextmanager
     def _exclusive(self) -> Iterator[None]:
-        with self._gate.open("wb") as gate:
+        with opened(self._gate) as gate:
             fcntl.flock(gate, fcntl.LOCK_EX)
             switch.carry_out(self.path)
             if self._file and self._is_replaced():
@@ -522,6 +525,36 @@ class SqliteLog:
                 raise LogError(f"{self.path} is damaged: {error}", WAY_OUT) from error
             said = f"{self.path} {what}: {error}"
             raise LogError(said, "make room, or mend the file system, then try again") from error
+
+
+class SeenLog(SqliteLog):
+    """A log that is only looked at: no file is made or changed, no lock is held, nobody is waited for."""
+
+    def __init__(self, path: Path) -> None:
+        """Raises LogError for a file that cannot be read as a log."""
+        self.path = path
+        self.keys = Keys(path.parent)
+        with self._telling("cannot be read"):
+            self._db = looked_at(path)
+            if "hash" not in columns(self._db):
+                self._db.close()
+                raise LogError(
+                    f"{path} is no log of this version", "any command that opens a log of an earlier one renews it"
+                )
+            self._settle_in()
+
+    def _follow(self) -> None:
+        pass
+
+    def _thaw(self) -> None:
+        pass
+
+    def _exclusive(self) -> NoReturn:
+        raise LogError(f"{self.path} is only looked at", "open it to write it")
+
+    def close(self) -> None:
+        """Closes the file."""
+        self._db.close()
 
 
 class DamageError(Exception):
@@ -619,8 +652,12 @@ def is_strange(path: Path) -> bool:
 
 def looked_at(path: Path, journal: bool = True) -> sqlite3.Connection:
     """A connection that only reads a log's file, also where there is no room for what SQLite needs beside it; without
-    `journal`, of the file as it is alone. Raises sqlite3.Error."""
-    for how in ("mode=ro", "immutable=1") if journal else ("immutable=1",):
+    `journal`, of the file as it is alone. Raises what FAILURES names.
+
+    Why alone, too, where this user may not write it and it has no journal: what SQLite makes beside it would have its
+    rights, and keep out who may write it again."""
+    alone = not journal or not (os.access(path, os.W_OK) or _size(path.with_name(f"{path.name}-wal")))
+    for how in ("immutable=1",) if alone else ("mode=ro", "immutable=1"):
         db = sqlite3.connect(f"{path.resolve().as_uri()}?{how}", uri=True, timeout=10, check_same_thread=False)
         try:
             db.execute("SELECT name FROM sqlite_schema").fetchall()
@@ -628,6 +665,9 @@ def looked_at(path: Path, journal: bool = True) -> sqlite3.Connection:
             db.close()
             if how == "immutable=1" or _size(path.with_name(f"{path.name}-wal")):  # not all of it is in the file
                 raise
+        except BaseException:
+            db.close()
+            raise
         else:
             break
     return db

@@ -7,6 +7,7 @@ chunks are filled in any order, by any process, and a lost file costs only time.
 from __future__ import annotations
 
 import os
+import re
 from contextlib import suppress
 from dataclasses import fields
 from hashlib import blake2b
@@ -18,6 +19,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from projections.aside import Warn, folder, set_aside, unheard
 from projections.garbage import rare_collections
 from streams.core.driver import as_raw
 from streams.core.events import TurnRecorded, decode
@@ -30,6 +32,7 @@ SUM_BYTES = 16
 """At the end of a file: a hash of all before it, keyed with the log's hash where the chunk ends. Neither a bit that
 flipped nor another log of that id must change what a replay derives."""
 
+_FILE = re.compile(r"(\d+)-(\d{8})\.parquet", re.ASCII)
 _ARROW: dict[Any, pa.DataType] = {
     int: pa.int64(),
     str: pa.string(),
@@ -54,8 +57,15 @@ class FeatureCache:
         """Where a chunk lies, filled or not."""
         return self.folder / f"{partition}-{chunk:08d}.parquet"
 
-    def missing(self) -> list[tuple[int, int]]:
-        """The (partition, chunk) of whole chunks not filled yet; the log's newest, partial one is never kept."""
+    def missing(self, warn: Warn = unheard) -> list[tuple[int, int]]:
+        """The (partition, chunk) of whole chunks not filled yet; the log's newest, partial one is never kept.
+
+        A file that is damaged, or of another log, is set aside first.
+        """
+        with suppress(OSError):  # no room: then nothing is kept
+            for place in (self.folder.parent, self.folder):
+                folder(place, warn)
+        set_aside(f"features of texts in {self.folder} are damaged, or of another log", warn, *self.damaged())
         return [
             (partition, chunk)
             for partition in range(self._log.partitions)
@@ -64,13 +74,16 @@ class FeatureCache:
         ]
 
     def damaged(self) -> list[Path]:
-        """The files that `load` would take for missing ones."""
-        paths = sorted(self.folder.glob("*.parquet"))
-        return [path for path in paths if self._whole(path, *map(int, path.stem.split("-"))) is None]
+        """The files that `load` takes for missing ones."""
+        named = [(path, found) for path in sorted(self.folder.glob("*")) if (found := _FILE.fullmatch(path.name))]
+        return [path for path, found in named if self._whole(path, int(found[1]), int(found[2])) is None]
 
     def _whole(self, path: Path, partition: int, chunk: int) -> bytes | None:
         """What a file holds before its sum; None where that is not the sum of it. Raises FileNotFoundError."""
-        whole = path.read_bytes()
+        try:
+            whole = path.read_bytes()
+        except IsADirectoryError:
+            return None
         data = whole[:-SUM_BYTES]
         return data if whole[-SUM_BYTES:] == self._sum(data, partition, chunk) else None
 
@@ -94,7 +107,6 @@ class FeatureCache:
         data = written.getvalue().to_pybytes()
         with suppress(OSError):
             try:
-                self.folder.mkdir(parents=True, exist_ok=True)
                 partial.write_bytes(data + self._sum(data, partition, chunk))
                 partial.replace(path)
             finally:
@@ -103,7 +115,7 @@ class FeatureCache:
     def load(self, partition: int, chunk: int, offsets: list[int]) -> dict[int, Text]:
         """The features of the turns at `offsets` of a chunk, by offset; empty where the chunk is not filled.
 
-        A damaged file, or one of another log, is deleted, and taken for one that is not there.
+        A damaged file, or one of another log, is taken for one that is not there.
         """
         path = self.path(partition, chunk)
         try:
@@ -111,7 +123,6 @@ class FeatureCache:
         except FileNotFoundError:
             return {}
         if data is None:
-            path.unlink(missing_ok=True)
             return {}
         table = pq.read_table(pa.BufferReader(data), read_dictionary=_TEXTS)
         table = table.filter(pc.is_in(table.column("offset"), pa.array(offsets, pa.int64())))

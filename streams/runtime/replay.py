@@ -28,13 +28,22 @@ from typing import Any
 import orjson
 
 from projections import store as stores
+from projections.aside import free_of_folder
 from projections.asking import all_params
 from projections.garbage import rare_collections
 from projections.store import Batch, Store, joined
 from projections.stored import StoredEvents
 from projections.tables import tables
 from streams.core.driver import Driver, Record, raw_of, root_schema
-from streams.core.errors import BehindError, LogError, MemoryFileError, UnreadableError, UsageError
+from streams.core.errors import (
+    BehindError,
+    DamagedError,
+    LogError,
+    MemoryFileError,
+    MnemologError,
+    UnreadableError,
+    UsageError,
+)
 from streams.core.events import ClockTicked, micros
 from streams.core.params import Params
 from streams.core.presets import PRESETS
@@ -197,9 +206,11 @@ def replay(
         raise MemoryFileError(f"there is a memory {name!r} already", "give another name, or --replace")
     try:
         return _replayed(home, target, params, until, space, without, reuse, processes, progress, archive)
-    except UnreadableError:
+    except (DamagedError, UnreadableError):
         if not reuse:
             raise
+        with suppress(MnemologError):
+            home.look_through()
         return _replayed(home, target, params, until, space, without, False, processes, progress, archive)
 
 
@@ -211,7 +222,7 @@ def _replayed(
     name = target.stem
     limits = {"until": until, "space": space, "without": ", ".join(without) or None}
     limited = "; ".join(f"{limit} {value}" for limit, value in limits.items() if value is not None)
-    log: Log = home.log if archive is None else _open(home.path, archive)
+    log: Log = home.log if archive is None else _archived(home, archive)
     id_ = log.id
     with stores.readable(), _workshop(home.path) as folder:
         plan = _plan(home, log, name, params or home.live_params(), until, space, without, folder if reuse else None)
@@ -229,6 +240,7 @@ def _replayed(
         store.close()
         if log.id != id_:
             raise LogError("an erasure made a new log meanwhile", "replay again")
+        free_of_folder(target, home.warn)
         stores.put_in_place(fresh, target)
     return report
 
@@ -345,7 +357,7 @@ def _fold_anew(
 ) -> None:
     """Folds what is not reused, in this process or in several."""
     cache = FeatureCache(home.path / "cache", log)
-    missing = cache.missing()
+    missing = cache.missing(home.warn)
     if processes > 1:
         _fold_in_pool(home, plan, store, folder, processes, missing, progress, report)
     else:
@@ -422,6 +434,18 @@ def _fill(home: Path, archive: Path | None, partition: int, chunk: int) -> None:
     log = _open(home, archive)
     FeatureCache(home / "cache", log).fill(partition, chunk)
     log.close()
+
+
+def _archived(home: Home, folder: Path) -> ArchiveLog:
+    """The archive that is replayed. Raises LogError for one of what the log held before an older one was restored."""
+    log = ArchiveLog(folder, Keys(home.path))
+    if foreign := log.differs(home.log):
+        if log.id == home.log.id:
+            raise LogError(
+                f"{folder} {foreign}", "restore the log that it is of into a home of its own, and replay there"
+            )
+        home.warn(f"{folder} {foreign}: what is made of it can be asked, not promoted")
+    return log
 
 
 def _open(home: Path, archive: Path | None) -> Log:

@@ -199,13 +199,19 @@ class Switch(Call):
     switch: Literal[True]
 
 
+class Look(Call):
+    """Has all of live read, and made anew where it is damaged."""
+
+    look: Literal[True]
+
+
 class Ping(Call):
     """Who serves, and how much waits in the log."""
 
     ping: Literal[True]
 
 
-CALLS: tuple[type[Call], ...] = (Ask, Feed, Snapshot, Promote, Switch, Ping)
+CALLS: tuple[type[Call], ...] = (Ask, Feed, Snapshot, Promote, Switch, Look, Ping)
 
 
 def decode(line: bytes) -> Any:

@@ -29,6 +29,7 @@ def about_memory(house: Home, name: str, end: int) -> Row:
 
     from projections import store
     from streams.runtime import LIVE
+    from streams.runtime.memories import differs
 
     row: Row = {"memory": name, "events": None, "behind": None}
     try:
@@ -37,9 +38,11 @@ def about_memory(house: Home, name: str, end: int) -> Row:
             mark = sum(store.read_mark(connection, partition) + 1 for partition in range(house.log.partitions))
             params = orjson.loads(store.read_meta(connection, "params"))
             partial = "" if name == LIVE else store.read_meta(connection, "partial").replace("None", "")
+            foreign = differs(connection, house.log) if house.log.is_local else ""
     except MnemologError as error:
         return row | {"partial": str(error), "changed": ""}
-    return row | {"events": mark, "behind": end - mark, "partial": partial, "changed": changed_params(house, params)}
+    row |= {"events": mark, "partial": foreign or partial, "changed": changed_params(house, params)}
+    return row | {"behind": None if foreign else end - mark}
 
 
 def changed_params(house: Home, params: dict[str, dict[str, Any]]) -> dict[str, Any]:

@@ -23,7 +23,16 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from streams.core.errors import BehindError, BusyError, LogError, MemoryFileError, NoRoomError, UnreadableError
+from streams.core.errors import (
+    BehindError,
+    BusyError,
+    DamagedError,
+    LogError,
+    MemoryFileError,
+    MnemologError,
+    NoRoomError,
+    UnreadableError,
+)
 from streams.core.progress import Progress, no_progress
 from streams.runtime import LIVE
 from streams.runtime.home.client import HolderLeftError, ask_holder
@@ -41,6 +50,8 @@ if TYPE_CHECKING:
 
 PATIENCE = 600.0
 """Seconds a command waits for another command to finish folding."""
+TOLD = 5.0
+"""Seconds after which it says that it waits."""
 AFTER_PATIENCE = 30.0
 """Seconds a question waits for a position of the log to be in live."""
 MENDING = 5.0
@@ -220,15 +231,19 @@ class Home:
 
     def _through_holder(self, message: dict[str, Any], alone: Callable[[], Any]) -> Any:
         """The holder's answer; that of `alone` where nobody holds live; waits while a command holds it."""
-        deadline = time.monotonic() + PATIENCE
+        began, told = time.monotonic(), False
         while True:
             with suppress(HolderLeftError):
                 return ask_holder(self.folder.socket, message)
             try:
                 return alone()
-            except BusyError:
-                if time.monotonic() >= deadline:
+            except BusyError as error:
+                waited = time.monotonic() - began
+                if waited >= PATIENCE:
                     raise
+                if waited >= TOLD and not told:
+                    self.warn(f"{error}: waiting for it")
+                    told = True
                 time.sleep(RETRY)
 
     def snapshot(self, after: str = "", patience: float = AFTER_PATIENCE) -> Path:
@@ -254,21 +269,61 @@ class Home:
     @contextmanager
     def reading(self, memory: str = LIVE, files: bool = False) -> Iterator[Connection]:
         """A read-only connection to a memory; to a snapshot of it, for live. It opens other files only with `files`."""
-        from projections.store import intact, together
+        from projections.store import readable
         from streams.logs.where import on_kafka
         from streams.runtime.memories import differs
 
         try:
-            paths = self.files(memory)
+            opened = self._copied(files) if memory == LIVE else self._opened(memory, files)
         except NoRoomError as error:
             with self._as_it_is(error, files) as connection:
                 yield connection
             return
-        with closing(together(paths, files)) as connection:
-            with intact(paths[0]), suppress(LogError):  # a log that cannot be read: the memory can be all the same
+        with closing(opened) as connection, self._doubting(memory), readable():
+            with suppress(LogError):  # a log that cannot be read: the memory can be all the same
                 if memory != LIVE and not on_kafka() and (foreign := differs(connection, self.log)):
                     self.warn(f"{memory} {foreign}: replay the log into a new memory")
             yield connection
+
+    def _opened(self, memory: str, files: bool) -> Connection:
+        from projections.store import together
+
+        return together(self.files(memory), files)
+
+    def _copied(self, files: bool) -> Connection:
+        """A connection to a copy of live; one that is damaged is set aside, and made anew."""
+        from projections.aside import set_aside
+        from projections.store import together
+
+        paths = self.files()
+        try:
+            return together(paths, files)
+        except DamagedError as error:
+            set_aside(str(error), self.warn, *paths)
+            self.look_through()
+            return together(self.files(), files)
+
+    @contextmanager
+    def _doubting(self, memory: str) -> Iterator[None]:
+        """Has live looked through where a copy of it cannot be read: who asks again has one that can."""
+        try:
+            yield
+        except UnreadableError:
+            if memory == LIVE:
+                with suppress(MnemologError):
+                    self.look_through()
+            raise
+
+    def look_through(self) -> None:
+        """Has all of live read, and made anew where it is damaged."""
+        self._through_holder({"look": True}, self._look_alone)
+
+    def _look_alone(self) -> None:
+        if self.shards:
+            self.shards.look_through()
+            return
+        with self.live(wait=0.0, suspect=True):
+            pass
 
     def promotable(self, name: str) -> Store:
         """The memory `name`, open, which may become live. Raises MemoryFileError for one that may not."""

@@ -13,6 +13,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
 
+from projections.aside import SUFFIX
 from projections.lock import locked
 from streams.core.errors import BusyError, UsageError
 from streams.runtime import LIVE
@@ -21,6 +22,7 @@ TAKEN = ("log", "cache", "snapshots")
 """Names that no memory has."""
 DERIVED = (
     "*.duckdb*", ".*.duckdb*", "*.recall*", ".*.recall*", ".live.*", ".replay-*", "snapshots/*", "cache/*", "*.partial",
+    f"*{SUFFIX}*",
     "log.sqlite-wal.*", "log.sqlite-journal.*", "hooks/*", "hook.log*",
 )  # fmt: skip
 """What lies in a home beside the log, its locks, and what people set there."""
@@ -55,7 +57,8 @@ class Shard(NamedTuple):
 class Folder:
     """A home's folder, made where there is none. Raises UsageError where it cannot be made."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, look: bool = False) -> None:
+        """With `look`, it is taken as it is, whatever that is."""
         self.path = path
         named = _SHARD.fullmatch(path.name)
         self.shard = Shard(int(named[1]), int(named[2])) if named else Shard(1, 1)
@@ -64,19 +67,40 @@ class Folder:
         self.cache = path / "cache"
         self.lock = path / "writer.lock"
         self.socket = path / "socket"
+        if not look:
+            self._make()
+
+    def _make(self) -> None:
+        path = self.path
+        if "?" in str(path):  # DuckDB takes what stands behind it for options
+            raise UsageError(f"{path} cannot be a home: there is a '?' in it", "choose another with --home")
         try:
             path.mkdir(0o700, parents=True, exist_ok=True)
-            found = path.stat()
-            _check_owner(path, found, "run this as that user, or choose another home with --home")
-            for entry in os.scandir(path):
-                _check_entry(entry)
-            if found.st_mode & stat.S_ISVTX:
-                raise UsageError(f"{path} is for everybody, and cannot be a home", "name a folder in it with --home")
-            if found.st_mode & 0o077:
+            for fault in self.faults():
+                raise fault
+            if path.stat().st_mode & 0o077:
                 path.chmod(0o700)  # whatever lies in it then is for nobody else
-            self.snapshots.mkdir(0o700, exist_ok=True)
+            with suppress(FileExistsError):
+                self.snapshots.mkdir(0o700)
         except OSError as error:
             raise UsageError(f"{path} cannot be a home: {error.strerror}", "choose another with --home") from error
+
+    def faults(self) -> Iterator[UsageError]:
+        """Why it cannot be a home: through what is not this user's own file, another would read or hold what is here.
+        Raises OSError where that cannot be found out."""
+        found = self.path.stat()
+        if found.st_uid != os.getuid():
+            yield _foreign(self.path, found, "run this as that user, or choose another home with --home")
+        for entry in os.scandir(self.path):
+            with suppress(FileNotFoundError):  # it was there for a moment
+                if entry.is_symlink():
+                    yield UsageError(
+                        f"{entry.path} is a link", "a home holds its files itself: put the file in its place"
+                    )
+                elif (held := entry.stat()).st_uid != os.getuid():
+                    yield _foreign(entry.path, held, "make it yours (chown), or put it away if you do not know it")
+        if found.st_mode & stat.S_ISVTX:
+            yield UsageError(f"{self.path} is for everybody, and cannot be a home", "name a folder in it with --home")
 
     def shards(self) -> list[Path]:
         """The homes of the shards in this home, all in their order; none where it is not in shards.
@@ -143,16 +167,5 @@ class Folder:
         return "?"
 
 
-def _check_entry(entry: os.DirEntry[str]) -> None:
-    """Raises UsageError for what is not this user's own file: through it, another would read or hold what is here."""
-    try:
-        if entry.is_symlink():
-            raise UsageError(f"{entry.path} is a link", "a home holds its files itself: put the file in its place")
-        _check_owner(entry.path, entry.stat(), "make it yours (chown), or put it away if you do not know it")
-    except FileNotFoundError:
-        return  # it was there for a moment
-
-
-def _check_owner(path: str | Path, found: os.stat_result, way_out: str) -> None:
-    if found.st_uid != os.getuid():
-        raise UsageError(f"{path} belongs to another user ({found.st_uid})", way_out)
+def _foreign(path: str | Path, found: os.stat_result, way_out: str) -> UsageError:
+    return UsageError(f"{path} belongs to another user ({found.st_uid})", way_out)

@@ -21,7 +21,7 @@ from streams.core.errors import BrokenError, MnemologError, UnreadableError
 from streams.runtime import LIVE
 from streams.runtime.home.keeper import DENSE, open_live, put_away
 from streams.runtime.home.office import Office
-from streams.runtime.requests import Ask, Call, Promote, Snapshot, Switch
+from streams.runtime.requests import Ask, Call, Look, Promote, Snapshot, Switch
 from streams.runtime.telemetry import asked
 
 if TYPE_CHECKING:
@@ -124,19 +124,22 @@ class Folding:
 
     def answer(self, call: Call) -> Any:
         """The answer to one call."""
+        try:
+            return self._answer(call)
+        except UnreadableError as error:
+            self._suspect(error)
+            raise
+
+    def _answer(self, call: Call) -> Any:
         match call:
             case Ask():
-                try:
-                    with self.reading(self.office.reads_tables(call)) as office:
-                        return asked(call.ask, call.arguments, partial(office.ask, call))
-                except UnreadableError as error:
-                    self._suspect(error)
-                    raise
+                with self.reading(self.office.reads_tables(call)) as office:
+                    return asked(call.ask, call.arguments, partial(office.ask, call))
             case Snapshot():
                 with self.reading():
                     pass
                 return self.do(lambda: self.office.snapshot(call.after))
-            case Promote() | Switch():  # when nobody reads
+            case Promote() | Switch() | Look():  # when nobody reads
                 return self.do(lambda: self._alone_with(lambda: self.office.answer(call)))
         return self.office.answer(call)
 

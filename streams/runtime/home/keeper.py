@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, cast
 
 import orjson
 
+from projections.aside import free_of_folder, set_aside
 from projections.asking import all_params, known_params
 from projections.store import Store, intact, journal, put_in_place, readable, rewrite
 from streams.core.errors import DamagedError, ForeignError, LogError, MnemologError, listed
@@ -48,7 +49,7 @@ def open_live(home: Home, suspect: bool = False) -> Keeper:
     try:
         keeper = _opened(home, path, suspect)
     except (DamagedError, ForeignError) as error:
-        set_aside(home, path, error)
+        put_by(home, path, error)
         _make_live(home, path)
         keeper = _opened(home, path)
     if lost := home.log.unread():
@@ -70,12 +71,14 @@ def _opened(home: Home, path: Path, suspect: bool = False) -> Keeper:
     return keeper_of(home, store if home.log.is_local else _as_noted(home, store))
 
 
-def set_aside(home: Home, path: Path, error: DamagedError | ForeignError) -> None:
-    """Keeps a memory that is damaged, or of another log, for who wants to look at it, and says so."""
-    foreign = isinstance(error, ForeignError)  # then it can be asked, and may hold what the log lost
-    aside = home.folder.memory(home.folder.free_name()) if foreign else path.with_name(f"{path.name}.damaged")
-    put_in_place(path, aside)
-    home.warn(f"{error}; it is set aside as {aside.name}, and made anew from the log")
+def put_by(home: Home, path: Path, error: DamagedError | ForeignError) -> None:
+    """Sets a memory aside that is damaged, or of another log: then it can be asked, and may hold what the log lost."""
+    if isinstance(error, ForeignError):
+        kept = home.folder.memory(home.folder.free_name())
+        journal(kept).unlink(missing_ok=True)  # that of another file must not be taken up
+        set_aside(str(error), home.warn, path, to=kept)
+    else:
+        set_aside(str(error), home.warn, path, journal(path))
 
 
 @contextmanager
@@ -131,6 +134,7 @@ def live_params(home: Home) -> dict[str, Params]:
 def _make_live(home: Home, path: Path) -> None:
     fresh = home.path / ".live.fresh"
     for leftover in (fresh, journal(fresh)):
+        free_of_folder(leftover, home.warn)
         leftover.unlink(missing_ok=True)
     with intact(fresh), closing(empty_live(home, home.log, fresh)) as store:
         store.checkpoint()

@@ -17,7 +17,7 @@ from streams.runtime.home.keeper import open_live
 from streams.runtime.home.promotion import swap
 from streams.runtime.home.recalling import Recalling
 from streams.runtime.home.snapshots import Snapshots
-from streams.runtime.requests import Ask, Call, Feed, Ping, Promote, Snapshot, Switch, parse
+from streams.runtime.requests import Ask, Call, Feed, Look, Ping, Promote, Snapshot, Switch, parse
 
 if TYPE_CHECKING:
     from streams.runtime.home import Home
@@ -33,7 +33,7 @@ class Office:
         self.home = home
         self.runtime = runtime
         self.recalling = Recalling(home, LIVE, lambda: self.runtime.view())
-        self._snapshots = Snapshots(home.folder)
+        self._snapshots = Snapshots(home)
 
     def close(self) -> None:
         """Lets go of the index of live; the runtime is whose who made it."""
@@ -57,6 +57,8 @@ class Office:
                 return self.promote(call.promote)
             case Switch():
                 return self.switch()
+            case Look():
+                return self._closed(lambda: None, suspect=True)
             case Ping():
                 return {"pid": os.getpid(), "behind": self.runtime.behind()}
         raise UsageError("the request is not understood", "use the same version of mnemolog on both sides")
@@ -107,12 +109,12 @@ class Office:
         """Has the log that an erasure made take the place of the log. Nobody asks meanwhile."""
         self._closed(lambda: take_place(self.home))
 
-    def _closed(self, job: Callable[[], T]) -> T:
-        """Does something while live is closed, and opens it again."""
+    def _closed(self, job: Callable[[], T], suspect: bool = False) -> T:
+        """Does something while live is closed, and opens it again; with `suspect` all of it is read then."""
         self.close()
         self.runtime.close()
         try:
             return job()
         finally:
-            self.runtime = open_live(self.home)
-            self._snapshots = Snapshots(self.home.folder)
+            self.runtime = open_live(self.home, suspect)
+            self._snapshots = Snapshots(self.home)

@@ -8,11 +8,12 @@ from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from projections.aside import free_of_folder
 from projections.store import Store, intact, put_in_place, roomy
 from streams.core.errors import DamagedError, LogError, MemoryFileError, MnemologError
 from streams.runtime import LIVE
 from streams.runtime.embedded import Runtime
-from streams.runtime.home.keeper import keeper_of, set_aside
+from streams.runtime.home.keeper import keeper_of, put_by
 from streams.runtime.home.snapshots import settle
 
 if TYPE_CHECKING:
@@ -50,7 +51,7 @@ def swap(home: Home, name: str) -> str:
             try:
                 settle(live)
             except DamagedError as error:
-                set_aside(home, live, error)
+                put_by(home, live, error)
         if not home.log.is_local:
             home.log.note("params", params)  # before the swap: what is noted is what other homes build anew
         if live.exists():
@@ -62,7 +63,9 @@ def swap(home: Home, name: str) -> str:
     if home.log.is_local:
         with suppress(LogError):  # no room: the next who opens live does
             home.log.note("params", params)
-    (home.folder.snapshots / f"{LIVE}.duckdb").unlink(missing_ok=True)
+    copy = home.folder.snapshots / f"{LIVE}.duckdb"
+    free_of_folder(copy, home.warn)
+    copy.unlink(missing_ok=True)
     return kept
 
 

@@ -63,7 +63,8 @@ class Recalling:
 
             stored = orjson.loads(read_meta(connection, "params"))
             processors = [p for p in self._home.processors if p.name in stored]
-            self._open = Recall.of(self._path, connection, processors, known_params(processors, stored))
+            params = known_params(processors, stored)
+            self._open = Recall.of(self._path, connection, processors, params, self._home.warn)
             self._check(self._open.index, connection)
         if self._view is None:
             self._open.index.catch_up(connection, self._home.progress)

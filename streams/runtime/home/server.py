@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
+from projections.aside import free_of_folder
 from projections.garbage import rare_collections
 from streams.core.errors import BrokenError, BusyError, MnemologError, UsageError
 from streams.runtime.home.appending import Appending
@@ -83,10 +84,55 @@ class Connection:
         return not self.busy and bool(self.inbox or self.outbox or self.deaf) and now - self.since > STALLED
 
 
+class Listener:
+    """The socket at which others find the server of a home."""
+
+    def __init__(self, home: Home) -> None:
+        self._home = home
+        self._path = home.folder.socket
+        self.socket = self._made()
+
+    def _made(self) -> socket.socket:
+        free_of_folder(self._path, self._home.warn)
+        self._path.unlink(missing_ok=True)
+        made = socket.socket(socket.AF_UNIX)
+        try:
+            with address(self._path) as short:
+                made.bind(short)
+            self._path.chmod(0o600)
+            made.listen(BACKLOG)
+            made.setblocking(False)
+            self._file = self._path.lstat().st_ino
+        except BaseException:
+            made.close()
+            raise
+        return made
+
+    def is_there(self) -> bool:
+        """Whether others can find it."""
+        with suppress(OSError):
+            return self._path.lstat().st_ino == self._file
+        return False
+
+    def renew(self) -> None:
+        """Makes it again, where something has become of its file. Raises BrokenError where the home is gone."""
+        if not self._home.path.exists():
+            raise BrokenError(f"{self._home.path} is gone", "name another home with --home")
+        fresh = self._made()
+        self.socket.close()
+        self.socket = fresh
+
+    def close(self) -> None:
+        """Listens no more."""
+        self.socket.close()
+        if self.is_there():
+            self._path.unlink(missing_ok=True)
+
+
 class Server:
     """The thread that moves bytes."""
 
-    def __init__(self, listener: socket.socket, appending: Appending, answer: Callable[[Call], Any]) -> None:
+    def __init__(self, listener: Listener, appending: Appending, answer: Callable[[Call], Any]) -> None:
         """`answer` gives the answer to a call; it is called in one of several threads."""
         self._appending = appending
         self._call = answer
@@ -107,7 +153,7 @@ class Server:
 
     def run(self, stopped: Callable[[], bool]) -> None:
         """Moves bytes until `stopped`."""
-        for end in (self._listener, self._woken, self._waker):
+        for end in (self._woken, self._waker):
             end.setblocking(False)
         self._selector.register(self._woken, selectors.EVENT_READ)
         try:
@@ -121,6 +167,8 @@ class Server:
                     looked = now
                     for connection in [c for c in self._connections if c.is_stalled(now)]:
                         self._hang_up(connection)
+                    if not self._listener.is_there():
+                        self._listen_again()
         finally:
             self._threads.shutdown(wait=False, cancel_futures=True)
             self._large.shutdown(wait=False, cancel_futures=True)
@@ -134,13 +182,21 @@ class Server:
         """Takes new connections while there is room for them; others wait in the backlog."""
         room = len(self._connections) < self._most
         if room and not self._accepting:
-            self._selector.register(self._listener, selectors.EVENT_READ)
+            self._selector.register(self._listener.socket, selectors.EVENT_READ)
         elif self._accepting and not room:
-            self._selector.unregister(self._listener)
+            self._selector.unregister(self._listener.socket)
         self._accepting = room
 
+    def _listen_again(self) -> None:
+        """Has others find it again: while it holds live, nobody can answer in its place."""
+        if self._accepting:
+            self._selector.unregister(self._listener.socket)
+            self._accepting = False
+        with suppress(OSError):  # no room: a second later, then
+            self._listener.renew()
+
     def _attend(self, key: selectors.SelectorKey, events: int) -> None:
-        if key.fileobj is self._listener:
+        if key.fileobj is self._listener.socket:
             self._accept()
         elif key.fileobj is self._woken:
             with suppress(BlockingIOError):
@@ -158,7 +214,7 @@ class Server:
     def _accept(self) -> None:
         while len(self._connections) < self._most:
             try:
-                taken, _ = self._listener.accept()
+                taken, _ = self._listener.socket.accept()
             except OSError:  # nobody waits any more, or there is no room
                 return
             try:
@@ -322,21 +378,15 @@ def _serve(
     home: Home, answer: Callable[[Call], Any], stopped: Callable[[], bool], said: Callable[[str], None], idle: float,
     waiting: int = 0,
 ) -> None:  # fmt: skip
-    path = home.folder.socket
-    path.unlink(missing_ok=True)
     appending = Appending(home.path)
-    with socket.socket(socket.AF_UNIX) as listener:
-        with address(path) as short:
-            listener.bind(short)
-        path.chmod(0o600)
-        listener.listen(BACKLOG)
-        appending.start()
-        try:
-            said(f"serving {home.path}, process {os.getpid()}")
-            if waiting:
-                said(f"folding {waiting:,} events that wait in the log; questions are answered after that")
-            server = Server(listener, appending, answer)
-            server.run(lambda: stopped() or server.is_idle(idle))
-        finally:
-            path.unlink(missing_ok=True)
-            appending.stop()
+    listener = Listener(home)
+    appending.start()
+    try:
+        said(f"serving {home.path}, process {os.getpid()}")
+        if waiting:
+            said(f"folding {waiting:,} events that wait in the log; questions are answered after that")
+        server = Server(listener, appending, answer)
+        server.run(lambda: stopped() or server.is_idle(idle))
+    finally:
+        listener.close()
+        appending.stop()

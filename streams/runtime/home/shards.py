@@ -23,7 +23,7 @@ from streams.core.errors import UsageError
 from streams.logs.kafka.records import partition_of
 from streams.runtime import LIVE
 from streams.runtime.home.appending import feed
-from streams.runtime.requests import Ask, Call, Feed, Ping, Promote, Switch
+from streams.runtime.requests import Ask, Call, Feed, Look, Ping, Promote, Switch
 
 if TYPE_CHECKING:
     from streams.runtime.home import Home
@@ -61,6 +61,8 @@ class Shards:
             case Ping():
                 behind = self._all(lambda home: int(home.request({"ping": True}, 0.0)["behind"]))
                 return {"pid": os.getpid(), "behind": sum(behind)}
+            case Look():
+                return self.look_through()
             case Promote():
                 return self.promote(call.promote)
             case Switch():
@@ -118,6 +120,11 @@ class Shards:
         kept = [home.switch_to(name) for home in self.homes]
         self._home.forget(name)
         return kept[0]
+
+    def look_through(self) -> None:
+        """Has all of live read, and made anew where it is damaged."""
+        for home in self.homes:
+            home.look_through()
 
     def _all(self, job: Callable[[Home], T]) -> list[T]:
         """What a job gives for each shard, in their order; it is done for all at once."""

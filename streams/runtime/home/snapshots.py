@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from projections import store as stores
+from projections.aside import Warn, folder, free_of_folder
 from projections.store import Store
 from streams.runtime import LIVE
-from streams.runtime.home.folder import Folder
 
 if TYPE_CHECKING:
     from streams.runtime.home import Home
@@ -25,8 +25,9 @@ PAUSE = 20
 class Snapshots:
     """Makes copies of live."""
 
-    def __init__(self, folder: Folder) -> None:
-        self.target = folder.snapshots / f"{LIVE}.duckdb"
+    def __init__(self, home: Home) -> None:
+        self._home = home
+        self.target = home.folder.snapshots / f"{LIVE}.duckdb"
         self.marks: list[int] = []
         """The newest offset in the copy, by partition."""
         self._made = 0.0
@@ -39,9 +40,16 @@ class Snapshots:
 
     def make(self, store: Store, marks: Sequence[int]) -> None:
         """Copies a memory that holds `marks`."""
-        self.marks = [*marks]
+        prepare(self.target, self._home.warn)
         self._seconds = store.snapshot(self.target)
+        self.marks = [*marks]
         self._made = time.monotonic()
+
+
+def prepare(copy: Path, warn: Warn) -> None:
+    """Makes the place of a copy free of what is none."""
+    folder(copy.parent, warn)
+    free_of_folder(copy, warn)
 
 
 def settle(live: Path) -> None:
@@ -54,6 +62,7 @@ def outdated(home: Home, wait: float) -> Path:
     """A copy of a live that this version of the program cannot fold further, as it is."""
     target = home.folder.snapshots / "outdated.duckdb"
     with home.folder.holding(wait):
+        prepare(target, home.warn)
         settle(home.folder.memory(LIVE))
         stores.copy(home.folder.memory(LIVE), target)
     return target
