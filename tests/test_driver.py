@@ -160,7 +160,12 @@ def test_processors_that_do_not_fit_together_are_refused(processors: Sequence[Pr
 
 def test_ancestors_are_all_that_is_read_directly_or_not_in_the_order_of_the_registry() -> None:
     assert [p.name for p in ancestors([FIRST, SECOND, THIRD], ["third"])] == ["first", "second", "third"]
-    assert [p.name for p in ancestors(PROCESSORS, ["confidence"])] == ["manifest", "open_efforts", "contradictions", "confidence"]
+    assert [p.name for p in ancestors(PROCESSORS, ["confidence"])] == [
+        "manifest",
+        "open_efforts",
+        "contradictions",
+        "confidence",
+    ]
 
 
 def test_a_lineage_changes_with_what_is_read() -> None:

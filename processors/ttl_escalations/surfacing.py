@@ -16,7 +16,7 @@ from streams.core.processor import Derived, Raw, State
 from streams.core.text.commonness import CLASSES, RARE, rarity
 from streams.core.text.learned import Learned
 
-MAX_LIKELY = 8
+MAX_LIKELY = 10
 """Notes weighed for one turn, the best by the sum of their shared words."""
 NAME = 4
 """Stands for rare words that the note has as names."""
