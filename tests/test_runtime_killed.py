@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 from processors import PROCESSORS
@@ -112,15 +113,21 @@ def test_kills_lose_nothing_double_nothing_and_no_analyst_notices(home: Home, tm
 
     thread = threading.Thread(target=analyse, daemon=True)
     thread.start()
+
+    def wait_for(seen: Callable[[], bool]) -> None:
+        deadline = time.monotonic() + PATIENCE
+        while not seen() and not troubles and time.monotonic() < deadline:
+            time.sleep(0.05)
+
     try:
+        wait_for(lambda: bool(looks))
         for kill in range(KILLS):
             crew.kill((kill * 3) % 5)
             time.sleep(0.05 + 0.1 * (kill % 3))
+        wait_for(lambda: looks[-1][0] > looks[0][0])
         for i in range(5):
             crew.kill(i, again=False)
-        deadline = time.monotonic() + PATIENCE
-        while len(looks) <= 10 and not troubles and time.monotonic() < deadline:
-            time.sleep(0.05)
+        wait_for(lambda: len(looks) > 10)
     finally:
         crew.end()
         over.set()
