@@ -40,7 +40,7 @@ log = logging.getLogger(__name__)
 
 RECORDS = 1000
 """In a transaction, about: larger ones gain nothing, and what comes meanwhile waits for the fold."""
-REST = 0.75
+REST = 1.0
 """Seconds from the beginning of a transaction to the next, unless ENOUGH waits: one costs worker and brokers some
 milliseconds whatever it holds. The first record after a pause is folded at once."""
 ENOUGH = 20
