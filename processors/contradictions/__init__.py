@@ -4,10 +4,11 @@ Two readers. What states something plainly ("I live in Boston") is compared, cla
 that share rare words with it, or what the speaker tells of himself, or were just said (see index, pairs); learned
 weights say how likely it takes the place of one. From `sure` on it does. But most changes are told in other words
 ("she's off to Leeds after all"): there a glance at the turn says whether it may change anything, and only then the
-statements that it may mean are weighed against each other (see glance). What is likely from `suspected` on is a doubt,
-which a person, an agent or a model may judge (`contradiction-judged`); a judgment outranks the weights. People do not
-contradict each other but about one thing that both name. The newer is the one with the later `at`: one that comes in
-late is history at once; one that is taken back leaves what it took the place of standing again.
+statements that it may mean are weighed against each other (see glance): those that share words with it, the speaker's
+last ones, and the last of the same effort (of which .63 of the changes in annotated talk are). What is likely from
+`suspected` on is a doubt, which a person, an agent or a model may judge (`contradiction-judged`); a judgment outranks
+the weights. People do not contradict each other but about one thing that both name. The newer is the one with the later
+`at`: one that comes in late is history at once; one that is taken back leaves what it took the place of standing again.
 
 Sources: the contradiction chains of Engram (A -> B -> C, current belief by default, history on request); belief
 revision after Alchourrón, Gärdenfors and Makinson 1985, in its simplest form: the newest of two that cannot both hold.
@@ -62,7 +63,7 @@ class ContradictionsParams(Params):
     )  # fmt: skip
     alike: Annotated[bool, AfterValidator(installed)] = param(
         False, "yes or no", "alike words count for doubts, too; needs the extra `semantic`",
-        source="voices, authors left out: 141 of 498 doubts are right, not 121 of 474",
+        source="voices, authors left out: 549 of 1,771 doubts are right, not 526 of 1,752",
     )  # fmt: skip
     heard: float = param(0.6, "confidence 0..1", "a judge who is less sure is not heard", ge=0, le=1)
 
