@@ -68,3 +68,10 @@ def home(tmp_path: Path) -> Iterator[Home]:
 def talk() -> Callable[[int], list[Outside]]:
     """The first n events of a long conversation in which every kind of event occurs."""
     return lambda n: outside(long_talk(n))
+
+
+@pytest.fixture
+def small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Features of texts are kept by so few events that a short talk fills several files."""
+    for module in ("cache", "replay"):
+        monkeypatch.setattr(f"streams.runtime.{module}.CHUNK", 64)

@@ -28,7 +28,6 @@ from streams.core.events import Outside, decode
 from streams.logs.archive import archive
 from streams.logs.rescue import rescue
 from streams.logs.sqlite import SqliteLog
-from streams.runtime import cache
 from streams.runtime.cache import FeatureCache
 from streams.runtime.home import Home
 from streams.runtime.replay import replay
@@ -134,9 +133,7 @@ def rows(answer: Any) -> set[str]:
 
 
 @pytest.fixture
-def damage(tmp_path: Path, talk: Talk, monkeypatch: pytest.MonkeyPatch) -> Iterator[Damage]:
-    for module in (cache, __import__("streams.runtime.replay", fromlist=["replay"])):
-        monkeypatch.setattr(module, "CHUNK", 64)
+def damage(tmp_path: Path, talk: Talk, small_chunks: None) -> Iterator[Damage]:
     found = Damage(tmp_path, talk(150))
     yield found
     print(dict(found.seen))

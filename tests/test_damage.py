@@ -16,7 +16,6 @@ from processors import PROCESSORS
 from projections import store
 from streams.core.errors import DamagedError, MnemologError, UnreadableError, UsageError
 from streams.gateways.doctor import examine
-from streams.runtime import cache
 from streams.runtime.cache import FeatureCache
 from streams.runtime.home import Home, snapshots
 from streams.runtime.replay import replay
@@ -235,12 +234,9 @@ def test_damage_to_live_that_only_a_copy_of_it_meets_is_mended_for_who_asks_agai
     assert (len(said), "set aside as live.duckdb.damaged" in said[0]) == (1, True)
 
 
+@pytest.mark.usefixtures("small_chunks")
 @pytest.mark.parametrize("harm", HARMS)
-def test_a_damaged_cache_of_features_changes_no_replay(
-    home: Home, said: list[str], harm: Harm, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for module in (cache, __import__("streams.runtime.replay", fromlist=["replay"])):
-        monkeypatch.setattr(module, "CHUNK", 64)
+def test_a_damaged_cache_of_features_changes_no_replay(home: Home, said: list[str], harm: Harm) -> None:
     before = home.ask("digest")
     replay(home, "first", reuse=False, processes=1)
     chunks = sorted(FeatureCache(home.path / "cache", home.log).folder.glob("*.parquet"))
@@ -295,12 +291,11 @@ def test_a_promotion_is_not_told_to_fail_for_a_folder_in_the_place_of_a_copy(hom
     assert (len(said), "set aside as live.duckdb.damaged" in said[0]) == (1, True)
 
 
+@pytest.mark.usefixtures("small_chunks")
 @pytest.mark.parametrize("name", ["snapshots", "cache", "cache/*", "cache/*/0-00000001.parquet"])
 def test_a_file_in_the_place_of_a_folder_and_a_folder_in_that_of_features_are_set_aside(
-    home: Home, said: list[str], name: str, monkeypatch: pytest.MonkeyPatch
+    home: Home, said: list[str], name: str
 ) -> None:
-    for module in (cache, __import__("streams.runtime.replay", fromlist=["replay"])):
-        monkeypatch.setattr(module, "CHUNK", 64)
     before = home.ask("digest")
     with home.reading():
         pass

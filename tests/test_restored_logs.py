@@ -24,7 +24,6 @@ from streams.logs.archive import archive
 from streams.logs.log import Stored, hash_at
 from streams.logs.rescue import Pages, look, rescue
 from streams.logs.sqlite import SqliteLog, is_sound
-from streams.runtime import cache
 from streams.runtime.cache import FeatureCache
 from streams.runtime.home import Home
 from streams.runtime.replay import replay
@@ -130,11 +129,8 @@ def test_what_recall_knew_of_the_log_before_is_forgotten(
     again.log.close()
 
 
-def test_features_of_the_log_before_are_not_taken(
-    home: Home, talk: Talk, elsewhere: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for module in (cache, __import__("streams.runtime.replay", fromlist=["replay"])):
-        monkeypatch.setattr(module, "CHUNK", 64)
+@pytest.mark.usefixtures("small_chunks")
+def test_features_of_the_log_before_are_not_taken(home: Home, talk: Talk, elsewhere: Path) -> None:
     replay(home, "before", reuse=False, processes=1)
     again = restored(home, elsewhere)
     again.log.append(other(talk(300)[100:]))
@@ -336,32 +332,30 @@ def test_what_is_rescued_is_what_was_recorded_whatever_the_damage(
     assert copied == [n for first, last in rescued.readable.found for n in range(first, last + 1)]
 
 
-def test_a_record_that_names_more_than_there_is_does_not_keep_a_rescue_for_ever(
-    home: Home, talk: Talk, tmp_path: Path
-) -> None:
+@pytest.fixture
+def closed(home: Home, talk: Talk) -> Path:
+    """The file of a log that nobody has open."""
     home.log.append(talk(40))
     home.log.close()
-    path = home.path / "log.sqlite"
+    return home.path / "log.sqlite"
+
+
+def test_a_record_that_names_more_than_there_is_does_not_keep_a_rescue_for_ever(closed: Path, tmp_path: Path) -> None:
     in_a_circle = (2).to_bytes(4) * 1024
-    path.write_bytes(path.read_bytes()[:4096] + in_a_circle + path.read_bytes()[8192:])
+    closed.write_bytes(closed.read_bytes()[:4096] + in_a_circle + closed.read_bytes()[8192:])
     with pytest.raises(ValueError, match="longer than all there is"):
-        Pages(path)._payload(in_a_circle, 0, 2**50)
-    rescue(path, tmp_path / "copy")
+        Pages(closed)._payload(in_a_circle, 0, 2**50)
+    rescue(closed, tmp_path / "copy")
     before = sorted(tmp_path.iterdir())
     check_backup(tmp_path / "copy")
     assert sorted(tmp_path.iterdir()) == before, "nothing is made beside a copy that is read"
 
 
-def test_a_log_whose_tables_have_no_names_any_more_is_told_to_be_damaged(
-    home: Home, talk: Talk, tmp_path: Path
-) -> None:
-    home.log.append(talk(40))
-    home.log.close()
-    path = home.path / "log.sqlite"
-    path.write_bytes(path.read_bytes().replace(b"space TEXT NOT NULL", b"space \xff\xff\xff( NOT NULL"))
-    assert {check.name: check.status for check in examine(home.path)}["log"] == "failed"
+def test_a_log_whose_tables_have_no_names_any_more_is_told_to_be_damaged(closed: Path, tmp_path: Path) -> None:
+    closed.write_bytes(closed.read_bytes().replace(b"space TEXT NOT NULL", b"space \xff\xff\xff( NOT NULL"))
+    assert {check.name: check.status for check in examine(closed.parent)}["log"] == "failed"
     for damaged in (SqliteLog, check_backup):
         with pytest.raises(MnemologError, match=r"is damaged|is no backup"):
-            damaged(path)
-    known_place(home.path, "s0", None)
-    assert rescue(path, tmp_path / "copy").readable.count() == 40
+            damaged(closed)
+    known_place(closed.parent, "s0", None)
+    assert rescue(closed, tmp_path / "copy").readable.count() == 40

@@ -198,24 +198,18 @@ class Index:
     def meant(self, shared: dict[int, int], new: Statement, names: Sequence[str]) -> list[Meant]:
         """What a new statement that names somebody or something may change: the speaker's own, the last and the last of
         the same effort, too, and of others what they said of the same."""
-        ranked = []
-        for slot, both in shared.items():
-            other = self.slots[slot]
-            if _may_change(new, other, names):
-                ranked.append((both >> 6, other.number, both & _COUNT, other))
-        ranked.sort(key=lambda one: (-one[0], -one[1]))
-        best = ranked[0][0] if ranked else 0
+        slots = self.slots
+        sharing = [slot for slot in shared if _may_change(new, slots[slot], names)]
+        sharing.sort(key=lambda slot: (-(shared[slot] >> 6), -slots[slot].number))
+        best = shared[sharing[0]] >> 6 if sharing else 0
         of_effort = self.efforts.get(new.effort, [])[-OF_EFFORT:]
         back = {slot: place for place, slot in enumerate(reversed(of_effort))}
-        taken = {self.turns[other.turn]: (worth, rare) for worth, _, rare, other in ranked[:MEANT]}
-        for slot in (*self.speakers.get(new.who, ()), *of_effort):
-            other = self.slots[slot]
-            if slot not in taken and other.words and _may_change(new, other, names):
-                both = shared.get(slot, 0)
-                taken[slot] = both >> 6, both & _COUNT
+        last = (*self.speakers.get(new.who, ()), *of_effort)
+        own = [slot for slot in last if slots[slot].words and _may_change(new, slots[slot], names)]
+        found = {slot: shared.get(slot, 0) for slot in (*sharing[:MEANT], *own)}
         return [
-            Meant(self.slots[slot], worth, best - worth, rare, back.get(slot, -1))
-            for slot, (worth, rare) in taken.items()
+            Meant(slots[slot], both >> 6, best - (both >> 6), both & _COUNT, back.get(slot, -1))
+            for slot, both in found.items()
         ]
 
     def alike(self, new: Statement, meant: Sequence[Meant]) -> list[Meant]:
@@ -223,7 +217,7 @@ class Index:
         own = [
             slot
             for slot, other in self.slots.items()
-            if other.who == new.who and other.role == "user" and other.at <= new.at and other.words
+            if other.who == new.who and other.words and _may_change(new, other, ())
         ]
         asked = dict.fromkeys([self.turns[one.statement.turn] for one in meant] + own)
         if not asked:

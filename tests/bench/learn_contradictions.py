@@ -140,23 +140,19 @@ def walk(number: int, talk: Talk, scores: Scores, alike: bool) -> Iterator[Compa
 
 
 Threads = list[tuple[str, list[tuple[str, str]]]]
-_THREADS: dict[str, Threads] = {}
 
 
 def threads(events: Sequence[TurnRecorded]) -> Threads:
     """Of each turn its effort as it is known when the turn is read, and what is known better of earlier ones then."""
-    name = events[0].id if events else ""
-    if name not in _THREADS:
-        of = {turn.id: place for place, turn in enumerate(events)}
-        found: Threads = [("", []) for _ in events]
-        for row in fold(THREADING, events):
-            match row.event:
-                case TurnThreaded(turn=turn, effort=effort):
-                    found[of[turn]] = effort, found[of[turn]][1]
-                case TurnRethreaded(turn=turn, effort=effort):
-                    found[row.position.offset][1].append((turn, effort))
-        _THREADS[name] = found
-    return _THREADS[name]
+    of = {turn.id: place for place, turn in enumerate(events)}
+    found: Threads = [("", []) for _ in events]
+    for row in fold(THREADING, events):
+        match row.event:
+            case TurnThreaded(turn=turn, effort=effort):
+                found[of[turn]] = effort, found[of[turn]][1]
+            case TurnRethreaded(turn=turn, effort=effort):
+                found[row.position.offset][1].append((turn, effort))
+    return found
 
 
 def sources() -> list[Source]:

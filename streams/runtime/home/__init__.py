@@ -23,6 +23,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
+from projections.aside import Warn, unheard
 from streams.core.errors import (
     BehindError,
     BusyError,
@@ -68,7 +69,7 @@ class Home:
     processors: Sequence[Processor[Any]]
     progress: Progress = field(default=no_progress)
     """Called while a command folds what waits in the log."""
-    warn: Callable[[str], None] = field(default=lambda line: None)
+    warn: Warn = field(default=unheard)
     """Told what a person should know though there is an answer."""
     after: str = ""
     """PARTITION:OFFSET (several with commas between) that live must hold before a question is answered."""

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from projections.aside import free_of_folder
+from projections.aside import free_of_folder, unheard
 from projections.garbage import rare_collections
 from streams.core.errors import BrokenError, BusyError, MnemologError, UsageError
 from streams.runtime.home.appending import Appending
@@ -341,7 +341,7 @@ def _failed(error: MnemologError) -> bytes:
 
 
 def serve(
-    home: Home, stopped: Callable[[], bool], said: Callable[[str], None] = lambda line: None, idle: float = math.inf
+    home: Home, stopped: Callable[[], bool], said: Callable[[str], None] = unheard, idle: float = math.inf
 ) -> None:
     """Folds and answers until `stopped`, or until nobody asked for `idle` seconds; waits first while a command folds.
 
