@@ -35,7 +35,31 @@ from streams.core.driver import fold
 from streams.core.events import MINUTE, SECOND, TurnRecorded
 
 VOICES = Path(__file__).parents[1] / "voices"
-LEARNING = ("a", "b", "c", "d", "g", "h", "i", "j", "k", "n", "o", "p", "r", "s", "t", "u", "v", "w", "x")
+LEARNING = (
+    "a",
+    "b",
+    "c",
+    "d",
+    "g",
+    "h",
+    "i",
+    "j",
+    "k",
+    "n",
+    "o",
+    "p",
+    "r",
+    "s",
+    "t",
+    "u",
+    "v",
+    "w",
+    "x",
+    "z",
+    "za",
+    "zb",
+    "zc",
+)
 """Authors whose voices may be looked at."""
 TOLERANCE = 3
 """Turns after a true end within which it counts as seen."""
