@@ -150,7 +150,9 @@ class Extent(NamedTuple):
 
     known: Known
     rows: Mapping[str, int]
-    """A count for each table that grows when the table does."""
+    """A count for each table that grows when the table does; none stands for 0."""
+    before: Known | None = None
+    """How far the memory went when its writer began to count; None where all rows are counted."""
 
     @property
     def ends(self) -> dict[int, int]:
@@ -191,11 +193,13 @@ class Store:
         self.path = path
         self.connection = connection
         self.processors = processors
+        self.said = all_meta(connection)
         self.lineages: dict[str, str] = orjson.loads(self.meta("lineages"))
         self.saved_bytes = 0
         """Of state, since this store was opened."""
         self._bulk = False
-        self._extent = extent(connection)
+        known = known_by(connection)
+        self._extent = Extent(known, {}, known)
         self._count()
         self._lineage_of = dict.fromkeys(OUTSIDE.values(), self.lineages[RAW])
         self._lineage_of |= {
@@ -250,12 +254,13 @@ class Store:
 
     def meta(self, key: str) -> str:
         """What the memory says of itself."""
-        return read_meta(self.connection, key)
+        return self.said.get(key, "None")
 
     def set_meta(self, key: str, value: object) -> None:
         """Says something else of the memory."""
         if not one(self.connection, "UPDATE meta SET value = ? WHERE key = ?", [_text(value), key]):
             self.connection.execute("INSERT INTO meta VALUES (?, ?)", [key, _text(value)])
+        self.said[key] = _text(value)
 
     def mark(self, partition: int) -> int:
         """The offset of the last raw event folded; -1 for none."""
@@ -303,7 +308,7 @@ class Store:
             name = table_of(cls).name
             rows[name] = rows.get(name, 0) + columns.num_rows
         known = {partition: (end, batch.hashes.get(partition, b"")) for partition, end in batch.marks.items()}
-        self._extent = Extent({**self._extent.known, **known}, rows)
+        self._extent = Extent({**self._extent.known, **known}, rows, self._extent.before)
         if self._rows > max(self._live, COMPACT):
             self.compact()
 
@@ -406,6 +411,7 @@ class Store:
                     given | {"lineage": lineage},
                 )
         connection.execute("DETACH source")
+        self._extent = self._extent._replace(before=None)  # these rows are not counted
         self._count()
 
     def snapshot(self, target: Path) -> float:
@@ -484,7 +490,7 @@ def rewrite(
     for one_of in sources:
         with closing(connect(one_of)) as connection:
             check_format(connection, one_of)
-            meta = dict(connection.execute("SELECT key, value FROM meta").fetchall())
+            meta = all_meta(connection)
             known |= known_by(connection)
             names = [name for (name,) in connection.execute(EVENT_TABLES).fetchall()]
     if partitions is not None:
@@ -644,6 +650,11 @@ def read_all(connection: Connection, path: Path) -> None:
 def read_meta(connection: Connection, key: str) -> str:
     """What a memory says of itself under `key`."""
     return str(one(connection, "SELECT value FROM meta WHERE key = ?", [key]))
+
+
+def all_meta(connection: Connection) -> dict[str, str]:
+    """All that a memory says of itself. Why at once: each question costs a millisecond, and who opens it asks many."""
+    return dict(connection.execute("SELECT key, value FROM meta").fetchall())
 
 
 def read_mark(connection: Connection, partition: int) -> int:
