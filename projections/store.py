@@ -45,6 +45,11 @@ SPARSE = 0.2
 SMALL = 32
 """Blocks of a file that is never worth it."""
 
+OWN_TABLES = (
+    "CREATE TABLE meta (key VARCHAR, value VARCHAR)",
+    "CREATE TABLE marks (partition INTEGER, position BIGINT, hash BLOB)",
+    "CREATE TABLE state (lineage VARCHAR, space VARCHAR, key VARCHAR, value BLOB, seq BIGINT)",
+)
 EVENT_TABLES = (
     "SELECT DISTINCT table_name FROM duckdb_tables() WHERE NOT temporary "
     "AND table_name NOT IN ('meta', 'marks', 'state') ORDER BY table_name"
@@ -209,17 +214,10 @@ class Store:
     @classmethod
     def create(cls, path: Path, processors: Sequence[Processor[Any]], meta: dict[str, Any]) -> Store:
         """A new, empty memory at `path`. `meta` names log_id, partitions, name, lineages and params."""
+        views = views_sql(processors)
+        _write_blank(path, ";".join([*OWN_TABLES, *(create_sql(table) for _, table in tables(processors)), views]))
         connection = connect(path, files=True)  # a replay takes from other memories
         with transaction(connection):
-            connection.execute("CREATE TABLE meta (key VARCHAR, value VARCHAR)")
-            connection.execute("CREATE TABLE marks (partition INTEGER, position BIGINT, hash BLOB)")
-            connection.execute(
-                "CREATE TABLE state (lineage VARCHAR, space VARCHAR, key VARCHAR, value BLOB, seq BIGINT)"
-            )
-            for _, table in tables(processors):
-                connection.execute(create_sql(table))
-            views = views_sql(processors)
-            connection.execute(views)
             for key, value in ({"format": FORMAT, "views": views, "behind": _behind(processors)} | meta).items():
                 connection.execute("INSERT INTO meta VALUES (?, ?)", [key, _text(value)])
         return cls(path, connection, processors)
@@ -448,6 +446,24 @@ class Store:
     def close(self) -> None:
         """Closes the file."""
         self.connection.close()
+
+
+_BLANK: dict[str, bytes] = {}
+"""Files with tables and views, and nothing in them, by the SQL of these. Why kept: views take longer to make than a
+short log to fold, and who makes one memory often makes another."""
+
+
+def _write_blank(path: Path, schema: str) -> None:
+    """Makes a file with tables and views, and nothing in them."""
+    if (blank := _BLANK.get(schema)) is not None:
+        with roomy(path):
+            path.write_bytes(blank)
+        return
+    with closing(connect(path)) as connection:
+        with transaction(connection):
+            connection.execute(schema)
+        connection.execute("CHECKPOINT")
+    _BLANK[schema] = path.read_bytes()
 
 
 def journal(path: Path) -> Path:
