@@ -18,7 +18,7 @@ from streams.logs.log import Stored
 from streams.runtime.home import Home
 from streams.runtime.replay import parse_settings, replay
 from tests.processes import PIPE, Program
-from tests.test_runtime import serving
+from tests.serving import serving
 
 Talk = Callable[[int], list[Outside]]
 
