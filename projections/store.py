@@ -199,6 +199,7 @@ class Store:
         self.connection = connection
         self.processors = processors
         self.said = all_meta(connection)
+        """All that the memory says of itself; changed by `set_meta`."""
         self.lineages: dict[str, str] = orjson.loads(self.meta("lineages"))
         self.saved_bytes = 0
         """Of state, since this store was opened."""
