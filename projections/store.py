@@ -45,6 +45,11 @@ SPARSE = 0.2
 SMALL = 32
 """Blocks of a file that is never worth it."""
 
+OWN_TABLES = (
+    "CREATE TABLE meta (key VARCHAR, value VARCHAR)",
+    "CREATE TABLE marks (partition INTEGER, position BIGINT, hash BLOB)",
+    "CREATE TABLE state (lineage VARCHAR, space VARCHAR, key VARCHAR, value BLOB, seq BIGINT)",
+)
 EVENT_TABLES = (
     "SELECT DISTINCT table_name FROM duckdb_tables() WHERE NOT temporary "
     "AND table_name NOT IN ('meta', 'marks', 'state') ORDER BY table_name"
@@ -150,7 +155,9 @@ class Extent(NamedTuple):
 
     known: Known
     rows: Mapping[str, int]
-    """A count for each table that grows when the table does."""
+    """A count for each table that grows when the table does; none stands for 0."""
+    before: Known | None = None
+    """How far the memory went when its writer began to count; None where all rows are counted."""
 
     @property
     def ends(self) -> dict[int, int]:
@@ -191,11 +198,14 @@ class Store:
         self.path = path
         self.connection = connection
         self.processors = processors
+        self.said = all_meta(connection)
+        """All that the memory says of itself; changed by `set_meta`."""
         self.lineages: dict[str, str] = orjson.loads(self.meta("lineages"))
         self.saved_bytes = 0
         """Of state, since this store was opened."""
         self._bulk = False
-        self._extent = extent(connection)
+        known = known_by(connection)
+        self._extent = Extent(known, {}, known)
         self._count()
         self._lineage_of = dict.fromkeys(OUTSIDE.values(), self.lineages[RAW])
         self._lineage_of |= {
@@ -205,17 +215,10 @@ class Store:
     @classmethod
     def create(cls, path: Path, processors: Sequence[Processor[Any]], meta: dict[str, Any]) -> Store:
         """A new, empty memory at `path`. `meta` names log_id, partitions, name, lineages and params."""
+        views = views_sql(processors)
+        _write_blank(path, ";".join([*OWN_TABLES, *(create_sql(table) for _, table in tables(processors)), views]))
         connection = connect(path, files=True)  # a replay takes from other memories
         with transaction(connection):
-            connection.execute("CREATE TABLE meta (key VARCHAR, value VARCHAR)")
-            connection.execute("CREATE TABLE marks (partition INTEGER, position BIGINT, hash BLOB)")
-            connection.execute(
-                "CREATE TABLE state (lineage VARCHAR, space VARCHAR, key VARCHAR, value BLOB, seq BIGINT)"
-            )
-            for _, table in tables(processors):
-                connection.execute(create_sql(table))
-            views = views_sql(processors)
-            connection.execute(views)
             for key, value in ({"format": FORMAT, "views": views, "behind": _behind(processors)} | meta).items():
                 connection.execute("INSERT INTO meta VALUES (?, ?)", [key, _text(value)])
         return cls(path, connection, processors)
@@ -250,12 +253,13 @@ class Store:
 
     def meta(self, key: str) -> str:
         """What the memory says of itself."""
-        return read_meta(self.connection, key)
+        return self.said.get(key, "None")
 
     def set_meta(self, key: str, value: object) -> None:
         """Says something else of the memory."""
         if not one(self.connection, "UPDATE meta SET value = ? WHERE key = ?", [_text(value), key]):
             self.connection.execute("INSERT INTO meta VALUES (?, ?)", [key, _text(value)])
+        self.said[key] = _text(value)
 
     def mark(self, partition: int) -> int:
         """The offset of the last raw event folded; -1 for none."""
@@ -303,7 +307,7 @@ class Store:
             name = table_of(cls).name
             rows[name] = rows.get(name, 0) + columns.num_rows
         known = {partition: (end, batch.hashes.get(partition, b"")) for partition, end in batch.marks.items()}
-        self._extent = Extent({**self._extent.known, **known}, rows)
+        self._extent = Extent({**self._extent.known, **known}, rows, self._extent.before)
         if self._rows > max(self._live, COMPACT):
             self.compact()
 
@@ -406,6 +410,7 @@ class Store:
                     given | {"lineage": lineage},
                 )
         connection.execute("DETACH source")
+        self._extent = self._extent._replace(before=None)  # these rows are not counted
         self._count()
 
     def snapshot(self, target: Path) -> float:
@@ -442,6 +447,24 @@ class Store:
     def close(self) -> None:
         """Closes the file."""
         self.connection.close()
+
+
+_BLANK: dict[str, bytes] = {}
+"""Files with tables and views, and nothing in them, by the SQL of these. Why kept: views take longer to make than a
+short log to fold, and who makes one memory often makes another."""
+
+
+def _write_blank(path: Path, schema: str) -> None:
+    """Makes a file with tables and views, and nothing in them."""
+    if (blank := _BLANK.get(schema)) is not None:
+        with roomy(path):
+            path.write_bytes(blank)
+        return
+    with closing(connect(path)) as connection:
+        with transaction(connection):
+            connection.execute(schema)
+        connection.execute("CHECKPOINT")
+    _BLANK[schema] = path.read_bytes()
 
 
 def journal(path: Path) -> Path:
@@ -484,7 +507,7 @@ def rewrite(
     for one_of in sources:
         with closing(connect(one_of)) as connection:
             check_format(connection, one_of)
-            meta = dict(connection.execute("SELECT key, value FROM meta").fetchall())
+            meta = all_meta(connection)
             known |= known_by(connection)
             names = [name for (name,) in connection.execute(EVENT_TABLES).fetchall()]
     if partitions is not None:
@@ -644,6 +667,11 @@ def read_all(connection: Connection, path: Path) -> None:
 def read_meta(connection: Connection, key: str) -> str:
     """What a memory says of itself under `key`."""
     return str(one(connection, "SELECT value FROM meta WHERE key = ?", [key]))
+
+
+def all_meta(connection: Connection) -> dict[str, str]:
+    """All that a memory says of itself. Why at once: each question costs a millisecond, and who opens it asks many."""
+    return dict(connection.execute("SELECT key, value FROM meta").fetchall())
 
 
 def read_mark(connection: Connection, partition: int) -> int:

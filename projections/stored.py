@@ -85,28 +85,46 @@ def events_of(connection: Connection, cls: type, which: str, parameters: Any = N
 def digest(connection: Connection) -> dict[str, str]:
     """A hash per table: of its spaces in name order, each of its rows in position order, all columns but places and
     recorded times."""
-    found: dict[str, str] = {}
-    for name, columns in columns_of(connection).items():
-        sha = hashlib.sha256()
-        for space, of_space in sorted(_by_space(connection, name, columns).items()):
-            sha.update(f"{space}\n{of_space}\n".encode())
-        found[name] = sha.hexdigest()[:16]
-    return found
+    columns = columns_of(connection)
+    found: dict[str, dict[str, Any]] = {name: {} for name in columns}
+    for part in _parts(connection, columns):
+        for name, space, *_, row in sorted(connection.execute(part).fetchall()):
+            found[name].setdefault(space, hashlib.sha256()).update(f"{row}\n".encode())
+    return {name: _digest_of(spaces) for name, spaces in found.items()}
 
 
-def _by_space(connection: Connection, name: str, columns: Sequence[str]) -> dict[str, str]:
-    """A hash per space. Why so many rows at a time: DuckDB holds all that it sorts, and what it makes of it."""
-    count, first, last = connection.execute(f"SELECT count(*), min(position), max(position) FROM {name}").fetchall()[0]
-    found: dict[str, Any] = {}
-    if count:
-        order = ", ".join(f'"{column}"' for column in ORDER if column in columns)
-        which = f"{name} t WHERE position >= ? AND position < ? ORDER BY {order}"
-        step = max(1, (last + 1 - first) * ROWS // count)
-        for start in range(first, last + 1, step):
-            rows = connection.execute(f"SELECT space, to_json({_packed(columns)}) FROM {which}", [start, start + step])
-            for space, row in rows.fetchall():
-                found.setdefault(space, hashlib.sha256()).update(f"{row}\n".encode())
-    return {space: sha.hexdigest() for space, sha in found.items()}
+def _digest_of(spaces: Mapping[str, Any]) -> str:
+    said = "".join(f"{space}\n{of_space.hexdigest()}\n" for space, of_space in sorted(spaces.items()))
+    return hashlib.sha256(said.encode()).hexdigest()[:16]
+
+
+def _parts(connection: Connection, columns: Mapping[str, Sequence[str]]) -> Iterator[str]:
+    """Questions for all rows of all tables, one after another, each for about ROWS: DuckDB holds all that it finds. Why
+    small tables together: each question costs as much as some hundred rows."""
+    counts = " UNION ALL ".join(f"SELECT '{name}', count(*) FROM {name}" for name in columns)
+    together: list[str] = []
+    rows = 0
+    for name, count in connection.execute(counts).fetchall() if columns else ():
+        places = ", ".join(f'"{place}"' if place in columns[name] else "0" for place in ORDER)
+        asked = f"SELECT '{name}', {places}, to_json({_packed(columns[name])})::VARCHAR FROM {name} t"
+        if count > ROWS:
+            yield from (f"{asked} WHERE {span}" for span in _spans(connection, name, count))
+        elif count:
+            if rows + count > ROWS:
+                yield " UNION ALL ".join(together)
+                together, rows = [], 0
+            together.append(asked)
+            rows += count
+    if together:
+        yield " UNION ALL ".join(together)
+
+
+def _spans(connection: Connection, name: str, count: int) -> Iterator[str]:
+    """Conditions that part a table into about ROWS rows each."""
+    first, last = connection.execute(f"SELECT min(position), max(position) FROM {name}").fetchall()[0]
+    step = max(1, (last + 1 - first) * ROWS // count)
+    for start in range(first, last + 1, step):
+        yield f"position >= {start} AND position < {start + step}"
 
 
 _NEWEST = " UNION ALL ".join(

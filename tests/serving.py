@@ -1,14 +1,18 @@
-"""A `mnemolog serve --http` as people run it: processes of their own, ended with the test."""
+"""Servers of a home, ended with the test: `mnemolog serve --http` as people run it, or a thread of the test."""
 
 from __future__ import annotations
 
 import os
 import re
+import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from subprocess import STDOUT
 
+from processors import PROCESSORS
+from streams.runtime.home import Home
+from streams.runtime.home.server import serve
 from tests.processes import PIPE, Program
 
 PATIENCE = 120.0
@@ -43,3 +47,20 @@ def served(home: Path, *options: str, environment: Mapping[str, str] | None = No
             process.kill()
             process.wait()
             process.stdout.close() if process.stdout else None
+
+
+@contextmanager
+def serving(home: Home) -> Iterator[None]:
+    """A server of the home in a thread of its own. Whoever asks more than twice is answered sooner by it: without one,
+    live is opened and closed for each question."""
+    stop, ready = threading.Event(), threading.Event()
+    server = Home(home.path, PROCESSORS, warn=home.warn)
+    thread = threading.Thread(target=serve, args=(server, stop.is_set, lambda line: ready.set()), daemon=True)
+    thread.start()
+    try:
+        assert ready.wait(60)
+        yield
+    finally:
+        stop.set()
+        thread.join(60)
+        server.log.close()

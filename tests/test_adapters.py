@@ -16,8 +16,7 @@ from mnemolog import DeniedError, Memory
 from streams.gateways.adapters import mem0
 from streams.gateways.http.keys import Keys
 from streams.runtime.home import Home
-from tests.serving import served
-from tests.test_runtime import serving
+from tests.serving import served, serving
 
 HOSTILE = ["", "a/b\x1b[31m", "a/b [31m", "\ud800", "\u202eevil", "'; DROP TABLE log; --", "名前 🦊", "x" * 300]
 ODD: list[Any] = [

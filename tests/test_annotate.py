@@ -38,7 +38,7 @@ from streams.runtime.home import Home
 from streams.runtime.replay import replay
 from tests.endpoint import Answering, Handler, Heard, Model, speaking, well
 from tests.processes import PIPE, Program
-from tests.test_runtime import serving
+from tests.serving import serving
 
 AT = micros("2026-03-02T09:00:00Z")
 KEY = "sk-a-very-secret-key"

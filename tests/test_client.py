@@ -14,7 +14,7 @@ from streams.core import DEFAULT_SPACE
 from streams.core.events import MemoryRecalled, decode
 from streams.logs import DEFAULT_HOME
 from streams.runtime.home import Home
-from tests.test_runtime import serving
+from tests.serving import serving
 
 
 def test_an_agent_records_turns_and_gets_its_context_back(home: Home) -> None:

@@ -26,6 +26,7 @@ from streams.core.events import (
 )
 from streams.runtime.home import Home
 from tests.laws.histories import START
+from tests.serving import serving
 
 SAID = (
     "Hello, please keep your answers short.",
@@ -84,21 +85,22 @@ def test_no_column_has_an_id_of_another() -> None:
 def test_whatever_is_taken_back_the_columns_are_shown_without_it(tmp_path) -> None:
     home = Home(tmp_path / "home", PROCESSORS)
     home.log.append(talk())
-    for place, fact in enumerate([None, *undone()]):
-        if fact is not None:
-            home.log.append([fact])
-        columns = home.ask("context", space="s", session="a", window="columns")
-        whole = home.ask("context", space="s", session="a")
-        names = [section["name"] for section in columns["sections"]]
-        if not place:
-            assert names == ["tasks_column", "notes_column", "objects_column"]
-            assert "tasks" in [section["name"] for section in whole["sections"]]
-        for view in ("tasks", "notes", "objects", "object_statements"):
-            home.ask("view", name=view, space="s")
-        if isinstance(fact, TurnRetracted):
-            gone = SAID[int(fact.turn[1:])]
-            assert gone not in columns["text"]
-            assert gone not in whole["text"]
+    with serving(home):
+        for place, fact in enumerate([None, *undone()]):
+            if fact is not None:
+                home.log.append([fact])
+            columns = home.ask("context", space="s", session="a", window="columns")
+            whole = home.ask("context", space="s", session="a")
+            names = [section["name"] for section in columns["sections"]]
+            if not place:
+                assert names == ["tasks_column", "notes_column", "objects_column"]
+                assert "tasks" in [section["name"] for section in whole["sections"]]
+            for view in ("tasks", "notes", "objects", "object_statements"):
+                home.ask("view", name=view, space="s")
+            if isinstance(fact, TurnRetracted):
+                gone = SAID[int(fact.turn[1:])]
+                assert gone not in columns["text"]
+                assert gone not in whole["text"]
     assert [row["place"] for row in home.ask("view", name="tasks", space="s")] == ["ended", "ended"]
     home.close()
 

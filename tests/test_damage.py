@@ -20,7 +20,7 @@ from streams.runtime.cache import FeatureCache
 from streams.runtime.home import Home, snapshots
 from streams.runtime.replay import replay
 from tests.processes import Program
-from tests.test_runtime import serving
+from tests.serving import serving
 
 Harm = Callable[[Path], None]
 

@@ -23,7 +23,9 @@ from streams.core.text.echo import FRAME, without_echo
 from streams.runtime.home import Home
 from streams.runtime.replay import replay
 from tests.laws.histories import long_talk, outside, wide
+from tests.serving import serving
 
+ROLES = ("user", "assistant", "tool")
 OWN = "Please look at the crane again."
 ORDINARY = [
     "My memory is bad. <memory> is a tag that I use in my notes </memory>, and so is <memory by='me'>.",
@@ -139,13 +141,14 @@ def test_what_people_write_stays_as_it_is(text):
 def test_a_talk_in_which_every_context_comes_back_leaves_the_memory_that_it_leaves_without(tmp_path):
     homes = [Home(tmp_path / name, PROCESSORS) for name in ("plain", "echo")]
     plain, echo = homes
-    for event in outside(long_talk(60)):
-        plain.log.append([event])
-        if isinstance(event, TurnRecorded):
-            shown = echo.ask("context", space=event.space, session=event.session)["text"]
-            assert shown.count(FRAME) <= 1
-            event = replace(event, content=f"{shown}\n\n{event.content}" if event.content else "")
-        echo.log.append([event])
+    with serving(echo):
+        for event in outside(long_talk(60)):
+            plain.log.append([event])
+            if isinstance(event, TurnRecorded):
+                shown = echo.ask("context", space=event.space, session=event.session)["text"]
+                assert shown.count(FRAME) <= 1
+                event = replace(event, content=f"{shown}\n\n{event.content}" if event.content else "")
+            echo.log.append([event])
     tables = [home.ask("digest") for home in homes]
     differing = {name for name in tables[0] if tables[0][name] != tables[1][name]}
     assert differing == {"turn_recorded"}
@@ -164,14 +167,17 @@ def test_a_talk_in_which_every_context_comes_back_leaves_the_memory_that_it_leav
 def test_turns_that_hold_nothing_but_a_context_leave_all_that_is_derived_as_it_is_without_them(tmp_path, shapes):
     homes = [Home(tmp_path / name, PROCESSORS) for name in ("plain", "echo")]
     plain, echo = homes
-    for number, event in enumerate(outside(long_talk(60))):
-        for home in homes:
-            home.log.append([event])
-        if isinstance(event, TurnRecorded):
-            shown = echo.ask("context", space=event.space, session=event.session)["text"]
-            shown = shapes[number % len(shapes)](frameless(shown) if len(shapes) > 1 else shown)
-            role = ("user", "assistant", "tool")[number % 3]
-            echo.log.append([TurnRecorded(event.space, f"echo-{number}", event.at, event.session, "ann", role, shown)])
+    with serving(echo):
+        for number, event in enumerate(outside(long_talk(60))):
+            for home in homes:
+                home.log.append([event])
+            if isinstance(event, TurnRecorded):
+                shown = echo.ask("context", space=event.space, session=event.session)["text"]
+                shown = shapes[number % len(shapes)](frameless(shown) if len(shapes) > 1 else shown)
+                said = TurnRecorded(
+                    event.space, f"echo-{number}", event.at, event.session, "ann", ROLES[number % 3], shown
+                )
+                echo.log.append([said])
     with plain.reading("live") as one, echo.reading("live") as other:
         for view in ("efforts", "segments", "notes", "conclusions", "beliefs", "objects", "links"):
             told = [connection.sql(f"SELECT * FROM {view}") for connection in (one, other)]
@@ -179,9 +185,10 @@ def test_turns_that_hold_nothing_but_a_context_leave_all_that_is_derived_as_it_i
             names = ", ".join(f'"{name}"' for name in told[0].columns if not name.endswith("position"))
             rows = [relation.project(names).order(names).fetchall() for relation in told]
             assert rows[0] == rows[1], view
-    for turn in outside(long_talk(60))[::5]:
-        answers = [home.ask("recall", space=event.space, query=getattr(turn, "content", "crane")) for home in homes]
-        assert [hit["id"] for hit in answers[0]["hits"][:5]] == [hit["id"] for hit in answers[1]["hits"][:5]]
+    with serving(plain), serving(echo):
+        for turn in outside(long_talk(60))[::5]:
+            answers = [home.ask("recall", space=event.space, query=getattr(turn, "content", "crane")) for home in homes]
+            assert [hit["id"] for hit in answers[0]["hits"][:5]] == [hit["id"] for hit in answers[1]["hits"][:5]]
     for home in homes:
         home.log.close()
 
@@ -293,11 +300,12 @@ def test_recall_finds_what_was_said_where_it_was_said_first_though_transcripts_o
     for home, events in zip(homes, talks, strict=True):
         home.log.append(events)
     found = 0
-    for turn in [event for event in talks[0] if isinstance(event, TurnRecorded) and len(event.content) > 40][::12]:
-        question = {"space": turn.space, "query": turn.content, "k": 5, "kinds": ["turn"]}
-        plain, pasted = (home.ask("recall", **question)["hits"] for home in homes)
-        assert [(hit["id"], hit["score"]) for hit in pasted] == [(hit["id"], hit["score"]) for hit in plain]
-        found += turn.id in [hit["id"] for hit in pasted]
+    with serving(homes[0]), serving(homes[1]):
+        for turn in [event for event in talks[0] if isinstance(event, TurnRecorded) and len(event.content) > 40][::12]:
+            question = {"space": turn.space, "query": turn.content, "k": 5, "kinds": ["turn"]}
+            plain, pasted = (home.ask("recall", **question)["hits"] for home in homes)
+            assert [(hit["id"], hit["score"]) for hit in pasted] == [(hit["id"], hit["score"]) for hit in plain]
+            found += turn.id in [hit["id"] for hit in pasted]
     assert found > 20
     for home in homes:
         home.log.close()

@@ -33,8 +33,7 @@ from streams.gateways.http.recording import Recording
 from streams.runtime.home import Home, appending
 from streams.runtime.requests import MAX_REQUEST, QUESTIONS
 from tests.processes import run
-from tests.serving import PATIENCE, served
-from tests.test_runtime import serving
+from tests.serving import PATIENCE, served, serving
 
 CASES = int(os.environ.get("MNEMOLOG_FUZZ", "200"))
 """Requests of the fuzz test."""

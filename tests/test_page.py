@@ -27,8 +27,7 @@ from streams.gateways.http.page import drawing
 from streams.gateways.http.page.scene import HERE, POLICY, span
 from streams.runtime.home import Home
 from tests.laws.histories import START
-from tests.serving import PATIENCE, served
-from tests.test_runtime import serving
+from tests.serving import PATIENCE, served, serving
 from tests.test_terminal import COMMANDED, EVIL, TOLD
 
 SAMPLES = sorted((Path(streams.__file__).parent / "gateways" / "samples").glob("*.jsonl"))

@@ -27,7 +27,7 @@ from streams.gateways.http.holder import Holder
 from streams.gateways.proxy import app
 from streams.gateways.proxy.app import made
 from streams.runtime.home import Home
-from tests.test_runtime import serving
+from tests.serving import serving
 
 PATIENCE = 60.0
 KEY = "Ben keeps the key of the boat house at Miller's."

@@ -22,7 +22,7 @@ from projections.recall import index as index_module
 from projections.recall.columns import NEVER
 from projections.recall.index import Index
 from projections.recall.kinds import Kinds
-from projections.recall.records import Kept
+from projections.recall.records import Kept, Records
 from projections.store import Batch, Connection, Extent, Store, extent, read_only
 from projections.tables import derived_batch, raw_batch
 from streams.core.errors import MemoryFileError
@@ -296,6 +296,47 @@ def test_what_is_in_memory_keeps_up_with_what_comes_in(tmp_path: Path) -> None:
         for space in SPACES:
             assert told(live, space, terms=terms) == told(full, space, stop, terms)
     assert live.catch_up(con, goes=goes) == 0
+
+
+@pytest.mark.usefixtures("stored")
+def test_who_folds_on_asks_the_tables_that_grew_since_and_whoever_left_the_index_behind_all_of_them(
+    home: Home, talk: Callable[[int], list[Outside]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[frozenset[str]] = []
+    take = Records.take
+
+    def counted(self: Records, index: Any, memory: Connection, tables: frozenset[str], places: Any) -> None:
+        asked.append(tables)
+        take(self, index, memory, tables, places)
+
+    monkeypatch.setattr(Records, "take", counted)
+    path = home.path / "kept.recall"
+    for stop, event in enumerate(talk(66)):
+        home.log.append([event])
+        if stop in (60, 61, 62, 65):
+            with home.live() as runtime, closing(opened(runtime.store.connection, path)) as index:
+                index.catch_up(runtime.store.connection, goes=runtime.view().extent)
+                found = told(index, event.space)
+        elif stop == 64:
+            with home.live():  # nobody asks, so that the index is behind when the next begins to count
+                pass
+    _, first, second, last = map(len, asked)
+    assert 0 < first < last > second > 0
+    with home.reading() as con, closing(indexed(con, home.path / "anew.recall")) as anew:
+        assert told(anew, event.space) == found
+
+
+@pytest.mark.usefixtures("stored")
+def test_an_index_takes_up_what_another_writer_added_though_it_added_as_much_as_the_one_before(home: Home) -> None:
+    home.log.append([TurnRecorded("s", "t0", 0, "c", "ann", "user", "The crane stands in Porto.")])
+    with home.live() as runtime:
+        index = indexed(runtime.store.connection, home.path / "kept.recall")
+    for number in (1, 2, 3):
+        home.log.append([TurnRecorded("s", f"t{number}", number, "c", "ann", "user", f"The crane {number} is green.")])
+        with home.live() as runtime:
+            index.catch_up(runtime.store.connection, goes=runtime.view().extent)
+        assert f"t{number}" in told(index, "s")["ids"]
+    index.close()
 
 
 @pytest.mark.usefixtures("stored")

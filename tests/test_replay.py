@@ -11,13 +11,14 @@ from pathlib import Path
 import pytest
 
 from processors import NAMES, PROCESSORS
+from projections import stored
 from streams.core.errors import MemoryFileError, UsageError
 from streams.core.events import AT_APPEND, Outside, TurnRecorded, decode
 from streams.logs.log import Stored
 from streams.runtime.home import Home
 from streams.runtime.replay import parse_settings, replay
 from tests.processes import PIPE, Program
-from tests.test_runtime import serving
+from tests.serving import serving
 
 Talk = Callable[[int], list[Outside]]
 
@@ -29,6 +30,16 @@ def spread(events: list[Outside], spaces: int = 6) -> list[Outside]:
 
 def settings(home: Home, *given: str) -> dict[str, object]:
     return {"params": parse_settings(home, home.live_params(), given)}
+
+
+def test_a_digest_is_the_same_however_many_rows_are_read_at_a_time(
+    home: Home, talk: Talk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home.log.append(talk(120))
+    whole = home.ask("digest")
+    for rows in (60, 7):
+        monkeypatch.setattr(stored, "ROWS", rows)
+        assert home.ask("digest") == whole
 
 
 def test_a_replay_with_the_same_parameters_has_the_digest_of_live(home: Home, talk: Talk) -> None:

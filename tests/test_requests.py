@@ -25,7 +25,7 @@ from streams.logs.where import parse_places
 from streams.runtime import requests
 from streams.runtime.home import Home, server
 from streams.runtime.requests import MAX_DEPTH, QUESTIONS, Question, decode, parse
-from tests.test_runtime import serving
+from tests.serving import serving
 
 CASES = int(os.environ.get("MNEMOLOG_FUZZ", "3000"))
 """Requests of the fuzz test."""

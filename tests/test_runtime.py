@@ -31,25 +31,10 @@ from streams.runtime.home.office import Office
 from streams.runtime.home.server import serve
 from streams.runtime.replay import replay as fold
 from streams.runtime.requests import Ask, parse
+from tests.serving import serving
 
 ROOT = Path(__file__).parents[1]
 Talk = Callable[[int], list[Outside]]
-
-
-@contextmanager
-def serving(home: Home) -> Iterator[None]:
-    """A server of the home in a thread of its own."""
-    stop, ready = threading.Event(), threading.Event()
-    server = Home(home.path, PROCESSORS, warn=home.warn)
-    thread = threading.Thread(target=serve, args=(server, stop.is_set, lambda line: ready.set()), daemon=True)
-    thread.start()
-    try:
-        assert ready.wait(60)
-        yield
-    finally:
-        stop.set()
-        thread.join(60)
-        server.log.close()
 
 
 def parse_ask(what: str, arguments: dict[str, Any]) -> Ask:

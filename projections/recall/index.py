@@ -41,7 +41,7 @@ from projections.recall.catch_up import Analyse, Page, write
 from projections.recall.held import Held, Seen
 from projections.recall.kinds import Kinds, Place, Places, Row
 from projections.recall.records import Kept, Records
-from projections.store import EVENT_TABLES, Connection, Extent, Known, extent, read_meta
+from projections.store import EVENT_TABLES, Connection, Extent, Known, all_meta, extent, known_by
 from projections.tables import Folded
 from streams.core.errors import BusyError, DamagedError, MemoryFileError
 from streams.core.progress import Progress, no_progress
@@ -82,9 +82,8 @@ class Index:
         self._known: Known = {}
         """How far the memory goes, and what it knows the log by there."""
         self._changes = 0
-        self._held_rows: Mapping[str, int] = {}
-        """How many rows the memory's tables held when it was asked where it ends; and when all were taken up."""
-        self._taken_rows: Mapping[str, int] = {}
+        self._taken: Extent | None = None
+        """How far the memory went when all of it was taken up; None where that is not known."""
         self._spaces: OrderedDict[str, Held] = OrderedDict()
         self._records = Records(kept, groups)
         self._tables: frozenset[str] = frozenset()
@@ -134,16 +133,16 @@ class Index:
         """Opens the file, which is then of this memory."""
         names = frozenset(name for (name,) in connection.execute(EVENT_TABLES).fetchall())
         self._tables = names
-        partial = connection.execute("SELECT value FROM meta WHERE key = 'partial'").fetchall()
-        self._partial = bool(partial and partial[0][0])
+        meta = all_meta(connection)
+        self._partial = bool(meta.get("partial"))
         identity = {
             "format": FORMAT,
             "reading": self._reading,
             "kinds": self.kinds.identity(),
-            "log": read_meta(connection, "log_id"),
-            "partitions": int(read_meta(connection, "partitions")),
-            "lineages": orjson.loads(read_meta(connection, "lineages")),
-            "partial": partial[0][0] if partial else "",
+            "log": meta["log_id"],
+            "partitions": int(meta["partitions"]),
+            "lineages": orjson.loads(meta["lineages"]),
+            "partial": meta.get("partial", ""),
             "records": {
                 name: [of.told() for of in kept if of.table.name in names] for name, kept in self._kept.items()
             },
@@ -169,7 +168,7 @@ class Index:
         found = file.identity(self._database)
         if found == self._identity:
             self._reload()
-            ends = self._ends(connection, None)
+            ends = self._ends(connection, known_by(connection))
             if all(mark <= ends.get(partition, UNSEEN) for partition, mark in self._marks.items()):
                 return True
         elif not found:
@@ -213,7 +212,7 @@ class Index:
     def _reload(self) -> None:
         """Forgets what is in memory, and reads how far the index goes."""
         self._forget()
-        self._taken_rows = {}
+        self._taken = None
         self._changes = self._data_version()
         self._marks = {partition: position for partition, (position, _) in self.known().items()}
 
@@ -233,7 +232,7 @@ class Index:
 
     def behind(self, connection: Connection) -> int:
         """How many offsets of the log the memory holds that are not in the index."""
-        return sum(stop - start for _, start, stop in self._waiting(self._ends(connection, None)))
+        return sum(stop - start for _, start, stop in self._waiting(self._ends(connection, known_by(connection))))
 
     def catch_up(
         self,
@@ -251,15 +250,17 @@ class Index:
         """
         if self._database is None:  # it was found damaged while it was asked
             self._begin(connection)
-        ends = self._ends(connection, goes)
+        goes = goes or extent(connection)
+        self._known = goes.known
+        ends = self._ends(connection, goes.known)
         self._settle(ends)
         try:
-            return self._catch_up(connection, ends, progress) + self._go_ahead(folded)
+            return self._catch_up(connection, goes, ends, progress) + self._go_ahead(folded)
         except file.DamagedError as damage:
             with file.writing(self.path):
                 self._set_aside(damage)
                 self._renew()
-            return self._catch_up(connection, ends, progress) + self._go_ahead(folded)
+            return self._catch_up(connection, goes, ends, progress) + self._go_ahead(folded)
 
     def _settle(self, ends: Mapping[int, int]) -> None:
         """Commits what was taken up ahead of the memory's tables, once they hold it."""
@@ -291,17 +292,14 @@ class Index:
         self._evict()
         return sum(end - before.get(partition, UNSEEN) for partition, end in self._marks.items())
 
-    def _catch_up(self, connection: Connection, ends: dict[int, int], progress: Progress) -> int:
+    def _catch_up(self, connection: Connection, goes: Extent, ends: dict[int, int], progress: Progress) -> int:
         done = 0
         if not self._waiting(ends):
             return 0
         with file.writing(self.path), self._safely(), rare_collections():
             self._refresh()
             file.about_to_change(self.path)
-            held, taken = self._held_rows, self._taken_rows
-            changed = frozenset(
-                table for table in self._tables if table not in taken or held.get(table) != taken[table]
-            )
+            changed = self._grown(goes)
             waiting = self._waiting(ends)
             total = sum(stop - start for _, start, stop in waiting)
             size = PAGE
@@ -311,8 +309,18 @@ class Index:
                 size = max(size // 2, 64) if weight > HEAVY else PAGE if weight < HEAVY // 4 else size
                 done += sum(stop - start for _, start, stop in places)
                 progress(done, total)
-            self._taken_rows = held
+            self._taken = goes
         return done
+
+    def _grown(self, goes: Extent) -> frozenset[str]:
+        """The tables that may hold what is not in the index."""
+        if self._taken is not None and self._taken.before is goes.before:
+            taken = self._taken.rows
+        elif goes.before is not None and not self._waiting({p: end for p, (end, _) in goes.before.items()}):
+            taken = {}
+        else:
+            return self._tables
+        return frozenset(table for table in self._tables if goes.rows.get(table, 0) != taken.get(table, 0))
 
     @contextmanager
     def _safely(self) -> Iterator[None]:
@@ -335,18 +343,15 @@ class Index:
         waiting = [(partition, self._marks.get(partition, UNSEEN) + 1, end + 1) for partition, end in ends.items()]
         return [(partition, start, stop) for partition, start, stop in waiting if start < stop]
 
-    def _ends(self, connection: Connection, goes: Extent | None) -> dict[int, int]:
+    def _ends(self, connection: Connection, known: Known) -> dict[int, int]:
         """The last offset that the memory holds, by partition.
 
         A memory that ends at a moment says what falls due until then beyond its mark, and is never folded further.
         """
-        goes = goes or extent(connection)
-        self._known = goes.known
-        places = [*goes.ends.items()]
+        places = [(partition, end) for partition, (end, _) in known.items()]
         for table in sorted(self._tables & self.kinds.tables) if self._partial else ():
             last = f'SELECT "partition", max(position) FROM {table} GROUP BY ALL'
             places += connection.execute(last).fetchall()
-        self._held_rows = goes.rows
         return dict(sorted(places))
 
     def _take(self, connection: Connection, changed: frozenset[str], places: Places) -> int:

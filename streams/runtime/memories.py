@@ -8,7 +8,7 @@ from typing import Any
 import orjson
 
 from projections.asking import asking
-from projections.store import Connection, Known, Store, known_by, read_meta
+from projections.store import Connection, Known, Store, all_meta, known_by
 from streams.core.driver import root_schema
 from streams.core.errors import ForeignError, MemoryFileError, listed
 from streams.core.params import Params
@@ -45,19 +45,19 @@ def changed_since(processors: Sequence[Processor[Any]], params: str, then: Mappi
 
 def differs(connection: Connection, log: Log) -> str:
     """Why a memory is no fold of a beginning of the log, in words; "" where it is one."""
-    if read_meta(connection, "log_id") != log.id or int(read_meta(connection, "partitions")) != log.partitions:
+    meta = all_meta(connection)
+    if meta.get("log_id") != log.id or int(meta["partitions"]) != log.partitions:
         return "was folded from another log"
-    if back := [key for key in _unread(connection) if log.holds(key)]:
+    if back := [key for key in _unread(meta) if log.holds(key)]:
         return f"was folded without what is under keys that are here now ({listed(back)})"
     if strangers := unlike(log, known_by(connection)):
         return f"was folded from what the log held before an older one was restored ({strangers})"
     return ""
 
 
-def _unread(connection: Connection) -> list[str]:
+def _unread(meta: Mapping[str, str]) -> list[str]:
     """The keys that were not there when a memory was folded."""
-    known = read_meta(connection, "unread")
-    return [] if known == "None" else list(orjson.loads(known))  # None: of an earlier version
+    return list(orjson.loads(meta.get("unread", "[]")))  # an earlier version said nothing of it
 
 
 def unlike(log: Log, known: Known) -> str:
@@ -84,7 +84,7 @@ def check_memory(store: Store, log: Log, processors: Sequence[Processor[Any]]) -
         raise MemoryFileError(f"{store.path} was folded with parameters this program does not know", WAY_OUT) from error
     if changed:
         raise MemoryFileError(f"{store.path} was folded by another version of {', '.join(changed)}", WAY_OUT)
-    if (known := {*_unread(store.connection)}) != (all_ := known | {*log.unread()}):
+    if (known := {*_unread(store.said)}) != (all_ := known | {*log.unread()}):
         store.set_meta("unread", sorted(all_))
     store.renew_views()
     return params_of(processors, orjson.loads(store.meta("params")))

@@ -17,10 +17,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Iterable, Mapping
-from functools import cached_property, partial
+from functools import partial
 from importlib.resources import files
 
 import orjson
+
+from streams.core.text.memo import Memo
 
 LANE = 24
 """Bits of an act's place in a packed weight."""
@@ -31,7 +33,7 @@ class Learned:
     """Weights of signals for some acts.
 
     Why packed: the weights of a signal for all acts are added at once, as one whole number with a lane for each. Why
-    not before the first score: most commands ask for none, and all weights take longer to pack than most to run.
+    when a signal is first seen: to pack all that there are takes longer than most commands.
     """
 
     def __init__(self, version: int, bias: Mapping[str, int], weights: Mapping[str, Mapping[str, int]]) -> None:
@@ -39,6 +41,7 @@ class Learned:
         self.acts = tuple(bias)
         self._bias = bias
         self._weights = weights
+        self._packed = Memo(lambda signal: self._pack(weights[signal]))
         self._none = self._pack(bias) + sum(_HALF << (LANE * at) for at in range(len(self.acts)))
 
     @classmethod
@@ -47,17 +50,13 @@ class Learned:
         table = orjson.loads(files(package).joinpath(name).read_bytes())
         return cls(table["version"], table["bias"], table["weights"])
 
-    @cached_property
-    def _packed(self) -> dict[str, int]:
-        return {signal: self._pack(given) for signal, given in self._weights.items()}
-
     def _pack(self, given: Mapping[str, int]) -> int:
         return sum(given.get(act, 0) << (LANE * at) for at, act in enumerate(self.acts))
 
     def scores(self, signals: Iterable[str]) -> list[int]:
         """The score of each act, in the order of `acts`; a signal that is given twice counts twice."""
-        packed = self._packed
-        total = sum([packed[signal] for signal in signals if signal in packed], self._none)
+        packed, weights = self._packed, self._weights
+        total = sum([packed[signal] for signal in signals if signal in weights], self._none)
         return [((total >> (LANE * at)) & (2 * _HALF - 1)) - _HALF for at in range(len(self.acts))]
 
     def only(self, act: str) -> Callable[[Iterable[str]], int]:
