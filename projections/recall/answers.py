@@ -14,8 +14,9 @@ from typing import Any, cast
 from projections.aside import Warn, unheard
 from projections.context.turns import Turn, Turns
 from projections.recall.analysis import VERSION, analyse, ask
-from projections.recall.dynamics import Dynamics, Moment, flags_of
+from projections.recall.dynamics import Dynamics, Moment
 from projections.recall.file import LATEST, path_of
+from projections.recall.flags import flags_of
 from projections.recall.held import Seen
 from projections.recall.index import Index
 from projections.recall.kinds import TURN, Kinds
