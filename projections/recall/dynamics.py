@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from projections.recall.flags import role_of, type_of
+from projections.recall.flags import type_of
 from projections.recall.held import Seen
 from projections.recall.index import Index
 from projections.recall.kinds import TURN
@@ -64,11 +64,8 @@ class Dynamics:
         return self._remembered(space, [document])[0]
 
     def _remembered(self, space: Seen, turns: list[int]) -> list[Remembered]:
-        flags, at = space.documents.flags[turns].tolist(), space.documents.at[turns].tolist()
-        return [
-            Remembered(space.id(turn), created, type_of(told), role_of(told))
-            for turn, created, told in zip(turns, at, flags, strict=True)
-        ]
+        flags, spoken = space.documents.flags[turns].tolist(), map(space.held.spoken, turns)
+        return [Remembered(one.id, one.at, type_of(told), one.role) for one, told in zip(spoken, flags, strict=True)]
 
     def records(self, moment: Moment, turns: Sequence[str]) -> dict[str, dict[str, Any]]:
         """By turn: the last record of each mechanism that keeps one of single turns."""
