@@ -171,6 +171,20 @@ def test_a_summary_takes_the_place_of_the_one_before(tmp_path: Path) -> None:
     assert shown(index, "acme", 0) == [("turn", "t1"), ("segment", "g1")]
 
 
+def test_the_newest_document_of_an_id_is_found_though_the_one_before_was_asked_for(tmp_path: Path) -> None:
+    told = make(SegmentSummarized, session="s", segment="g1", first_turn="t1", last_turn="t1", cue="one")
+    con = memory(tmp_path / "m.duckdb", [turn("t1", "s"), told], [turn("t2", "s"), told])
+    index = opened(con, tmp_path / "m.recall")
+    segment = KINDS.names.index("segment")
+    found = []
+    for stop in (0, 1):
+        goes = Extent({0: (stop, b"")}, {table: rows + stop for table, rows in extent(con).rows.items()})
+        index.catch_up(con, goes=goes)
+        seen = index.space("acme")
+        found.append([*seen.turns_of(["t1", "t2", "t1"]), *seen.held.find(segment, "g1", "g2")])
+    assert found == [[0, -1, 0, 1, -1], [0, 2, 0, 3, -1]]
+
+
 def test_a_retracted_turn_takes_with_it_what_was_made_of_it_alone(tmp_path: Path) -> None:
     def segment(id: str, first: str, last: str) -> Any:
         return make(SegmentSummarized, session="s", segment=id, first_turn=first, last_turn=last)

@@ -33,12 +33,18 @@ class Choice:
     piece: Piece
     line: str
     """How it is written."""
-    cost: int
+    tokens: int
+    """Of the line."""
     words: str = ""
     """Of a turn: what is shown of what it says, not quoted."""
     taken: bool = False
     why: str = ""
     """Why it was taken or left out, beside what its section says of it."""
+
+    @property
+    def cost(self) -> int:
+        """What the line takes of the budget."""
+        return cost(self.line, self.tokens)
 
     @property
     def heading(self) -> str:
@@ -124,13 +130,13 @@ def _written(
             if not told:
                 return None
             text = f"{text} {told}"
-        return Choice(section, piece, text, cost(text))
+        return Choice(section, piece, text, tokens(text))
     turn = turns.get(piece.turn)
     if turn is None:
         return None
     share = params.newest if piece.needed and piece.worth >= 1 else params.turn
-    line, said, price = _shown(turn, max(int(budget * share), 8), section.place >= OWN, params)
-    return Choice(section, piece, line, price, said)
+    line, said, count = _shown(turn, max(int(budget * share), 8), section.place >= OWN, params)
+    return Choice(section, piece, line, count, said)
 
 
 def _figures(turns: Sequence[Turn], room: int) -> str:
@@ -151,21 +157,21 @@ LONG = 8
 
 
 def _shown(turn: Turn, limit: int, own: bool, params: ContextParams, whole: bool = False) -> tuple[str, str, int]:
-    """A turn as it is written, what is shown of what it says, and the cost."""
+    """A turn as it is written, what is shown of what it says, and the line's tokens."""
     way = limit, own, params.tool, params.head, whole
     if way not in turn.written:
         said = words(turn, limit, params, whole)
         before = label(turn, own)
         line = f"{before} {quoted(said)}".strip()
-        turn.written[way] = line, said, _price(turn, before, line)
+        turn.written[way] = line, said, _counted(turn, before, line)
     return turn.written[way]
 
 
-def _price(turn: Turn, before: str, line: str) -> int:
-    """What a line costs. Where it shows all of a turn, the turn's words are not counted again."""
+def _counted(turn: Turn, before: str, line: str) -> int:
+    """The tokens of a line. Where it shows all of a turn, the turn's words are not counted again."""
     if turn.tokens and len(line) < SHORT and line == f"{before} {turn.content}":
-        return cost(before, turn.tokens, len(line))
-    return cost(line)
+        return tokens(before) + turn.tokens
+    return tokens(line)
 
 
 def label(turn: Turn, own: bool) -> str:
@@ -216,10 +222,11 @@ class _Packing:
         for choice in sorted(shown, key=lambda c: -c.piece.worth):
             turn = turns[choice.piece.turn]
             if turn.role == "tool" or turn.calls:
-                line, said, price = _shown(turn, limit, choice.section.place >= OWN, params, whole=True)
-                if price - choice.cost <= self.room:
-                    self.room -= price - choice.cost
-                    choice.line, choice.words, choice.cost = line, said, price
+                line, said, count = _shown(turn, limit, choice.section.place >= OWN, params, whole=True)
+                more = cost(line, count) - choice.cost
+                if more <= self.room:
+                    self.room -= more
+                    choice.line, choice.words, choice.tokens = line, said, count
 
     def _take(self, choice: Choice, why: str) -> None:
         """Takes a piece, and what it stands below, where they fit."""

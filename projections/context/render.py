@@ -49,12 +49,13 @@ def frame_cost(ask: Ask) -> int:
 def render(composed: Composed) -> Rendered:
     """Writes down what was chosen."""
     shown = _sections(composed)
-    lines = {name: [choices[0].heading, *(c.line for c in choices)] for name, choices in shown.items()}
-    parts = {name: "\n".join(of) for name, of in lines.items()}
+    parts = {name: "\n".join([of[0].heading, *(c.line for c in of)]) for name, of in shown.items()}
     text = _framed(composed, [*parts.values()])
     sizes = {
-        name: sum(map(tokens, lines[name])) if len(part) <= HEAD + TAIL else tokens(part)
-        for name, part in parts.items()
+        name: tokens(of[0].heading) + sum(c.tokens for c in of)
+        if len(parts[name]) <= HEAD + TAIL
+        else tokens(parts[name])
+        for name, of in shown.items()
     }
     size = sum(sizes.values()) + sum(map(tokens, [opening(composed.ask), ABOUT, CLOSE]))
     if len(text) <= HEAD + TAIL and (not text.startswith(FRAME) or "‹" in text):

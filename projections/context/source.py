@@ -8,7 +8,6 @@ from typing import Any, TypeVar
 
 from projections.context.turns import Turn
 from projections.recall.answers import Sight
-from projections.recall.dynamics import role_of
 from projections.recall.held import Seen
 from streams.core.section import Ask, Members, Section, Spoken
 
@@ -25,8 +24,6 @@ class MemorySource:
         self.seen: Seen = sight.recall.index.space(ask.space, until)
         self._told: dict[str, Spoken | None] = {}
         """Turns asked for by their ids: several sections ask for the same ones."""
-        self._spoken: dict[int, Spoken] = {}
-        """Turns by their places in the index."""
 
     def reader(self, section: Section) -> MemoryReader:
         """What a section reads."""
@@ -42,18 +39,8 @@ class MemorySource:
         ids = list(ids)
         new = [id for id in ids if id not in told]
         for id, place in zip(new, seen.turns_of(new), strict=True):
-            told[id] = self.spoken(place) if place >= 0 and ended.item(place) > seen.until else None
+            told[id] = seen.held.spoken(place) if place >= 0 and ended.item(place) > seen.until else None
         return {id: turn for id in ids if (turn := told[id]) is not None}
-
-    def spoken(self, turn: int) -> Spoken:
-        """A turn of the index, its words apart."""
-        found = self._spoken.get(turn)
-        if found is None:
-            seen, documents = self.seen, self.seen.documents
-            role = role_of(documents.flags.item(turn))
-            found = Spoken(seen.id(turn), seen.position(turn), documents.at.item(turn), role)
-            self._spoken[turn] = found
-        return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +64,8 @@ class MemoryReader:
         return self.source.turns(ids)
 
     def session(self) -> Iterator[Spoken]:
-        return map(self.source.spoken, self.source.seen.said(self.source.ask.session))
+        seen = self.source.seen
+        return map(seen.held.spoken, seen.said(self.source.ask.session))
 
     def rows(self, name: str, **given: Any) -> list[tuple[Any, ...]]:
         of, sql = self.source, self.section.queries[name]

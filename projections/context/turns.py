@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from projections.recall.index import Index
 READ = 8_000
 """Characters of a turn in which figures are looked for."""
+_DIGIT = re.compile(r"\d")
 _FIGURE = re.compile(r"[^\W\d]*\d(?:[\w.:,/@#+-]{0,60}\w)?")
 
 
@@ -45,7 +46,7 @@ class Turn:
         """Ids, dates and amounts that it says, or calls a tool with: words with digits, once each, in their order."""
         if self._figures is None:
             said = " ".join((self.content, *(given for _, given in self.calls)))
-            self._figures = list(dict.fromkeys(found for found in _FIGURE.findall(said[:READ]) if len(found) > 2))
+            self._figures = list(dict.fromkeys(found for found in _found(said[:READ]) if len(found) > 2))
         return self._figures
 
     @property
@@ -60,6 +61,14 @@ class Turn:
         """Who speaks, in a word or two: `user ann`, `assistant`."""
         name = " ".join(self.agent.split())[:60]
         return f"{self.role} {name}" if name and name != self.role else self.role
+
+
+def _found(said: str) -> list[str]:
+    """The words with digits in a text."""
+    digit = _DIGIT.search(said)
+    if digit is None:  # as of most talk: words are looked at by their first digit, for to search for them takes long
+        return []
+    return _FIGURE.findall(said, said.rfind(" ", 0, digit.start()) + 1)
 
 
 class Turns:

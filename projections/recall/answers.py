@@ -14,8 +14,9 @@ from typing import Any, cast
 from projections.aside import Warn, unheard
 from projections.context.turns import Turn, Turns
 from projections.recall.analysis import VERSION, analyse, ask
-from projections.recall.dynamics import Dynamics, Moment, flags_of
+from projections.recall.dynamics import Dynamics, Moment
 from projections.recall.file import LATEST, path_of
+from projections.recall.flags import flags_of
 from projections.recall.held import Seen
 from projections.recall.index import Index
 from projections.recall.kinds import TURN, Kinds
@@ -125,7 +126,8 @@ class Recall:
     def believed(self, moment: Moment, hits: list[Hit]) -> list[Hit]:
         """The hits, with what is believed now in the place of each statement that it took the place of."""
         space = moment.space
-        turns = [space.id(hit.document) for hit in hits if space.documents.kind[hit.document] == TURN]
+        kinds = space.documents.kind[[hit.document for hit in hits]].tolist()
+        turns = [space.held.spoken(hit.document).id for hit, kind in zip(hits, kinds, strict=True) if kind == TURN]
         replaced = self.dynamics.beliefs(moment.name, turns, moment.until)
         if not replaced:
             return hits

@@ -7,36 +7,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, get_args
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from projections.recall.flags import type_of
 from projections.recall.held import Seen
 from projections.recall.index import Index
 from projections.recall.kinds import TURN
 from projections.recall.liveliness import LivelinessParams, Remembered, is_forgotten, liveliness, measures
 from projections.recall.readings import Readings
 from projections.recall.space import Floats
-from streams.core.text.kinds import MemoryType
 
-TYPES: tuple[MemoryType, ...] = get_args(MemoryType)
-ROLES = ("user", "assistant", "system", "tool")
-TYPE_BIT, ROLE_BIT = 8, 16
-"""Where the flags of a document say what type of memory it is, and in which role it was said."""
 SOURCES = 4
 """Turns of a segment or conclusion that are asked how alive they are."""
 LONGEST = 32
 """Beliefs followed from one to the last that took its place."""
-
-
-def flags_of(type: MemoryType, role: str) -> int:
-    """The flags of a turn, for the index."""
-    return TYPES.index(type) << TYPE_BIT | ROLES.index(role) << ROLE_BIT
-
-
-def role_of(flags: int) -> str:
-    """The role in which a turn with such flags was said."""
-    return ROLES[flags >> ROLE_BIT & 3]
 
 
 class Belief(NamedTuple):
@@ -78,11 +64,8 @@ class Dynamics:
         return self._remembered(space, [document])[0]
 
     def _remembered(self, space: Seen, turns: list[int]) -> list[Remembered]:
-        flags, at = space.documents.flags[turns].tolist(), space.documents.at[turns].tolist()
-        return [
-            Remembered(space.id(turn), created, TYPES[told >> TYPE_BIT & 3], role_of(told))
-            for turn, created, told in zip(turns, at, flags, strict=True)
-        ]
+        flags, spoken = space.documents.flags[turns].tolist(), map(space.held.spoken, turns)
+        return [Remembered(one.id, one.at, type_of(told), one.role) for one, told in zip(spoken, flags, strict=True)]
 
     def records(self, moment: Moment, turns: Sequence[str]) -> dict[str, dict[str, Any]]:
         """By turn: the last record of each mechanism that keeps one of single turns."""

@@ -15,13 +15,17 @@ from numpy.typing import NDArray
 from projections.recall import file
 from projections.recall.columns import STORED, Columns, Names, Texts, named, unpacked
 from projections.recall.file import LATEST
+from projections.recall.flags import role_of
 from projections.recall.kinds import TURN
 from projections.recall.space import Documents, Floats, Ints
+from streams.core.section import Spoken
 
 MAX_SOURCES = 32
 """Turns that one document is traced to at most: as many as one recall may show."""
 POSTINGS = 64 * 2**20
 """Bytes of decoded postings kept for one space."""
+KNOWN = 20_000
+"""Turns of one space, and ids of a kind, that are kept once they were asked for."""
 SEPARATOR = "\x1f"
 
 Postings = tuple[Ints, Ints]
@@ -92,9 +96,9 @@ class Held:
         self.runs = runs
         """Kinds of documents that stand for all turns from the first to the last."""
         self.flushed = 0
+        """The documents before this one have their terms in `postings`, those from it on in `blocks`."""
         self.endings = 0
         """How many documents are not shown any more."""
-        """The documents before this one have their terms in `postings`, those from it on in `blocks`."""
         self.columns = Columns()
         self.texts = Texts()
         self.sessions: dict[str, int] = {}
@@ -109,6 +113,10 @@ class Held:
         """Where the terms of the unflushed documents occur; None until it is asked for."""
         self._tail_bytes = 0
         self._names: Names | None = None
+        self._found: dict[int, dict[str, int]] = {}
+        """By kind: documents that were asked for, by id."""
+        self._spoken: dict[int, Spoken] = {}
+        """Turns that were asked for, by document."""
         self._postings: OrderedDict[str, Growing] = OrderedDict()
         self._postings_bytes = 0
         self._statistics = Statistics()
@@ -226,6 +234,9 @@ class Held:
         """Appends documents; `chain` are neighbours in a session, earlier and later turn; `ended` as `end` takes it."""
         self.columns.add(stored)
         self.texts.add(texts)
+        for text in texts if self._found else ():  # a later document of that id is the newest now
+            for found in self._found.values():
+                found.pop(text.partition(SEPARATOR)[0], None)
         if chain:
             before, after = zip(*chain, strict=True)
             self.columns["before"][list(after)] = before
@@ -297,13 +308,23 @@ class Held:
     def memory(self) -> int:
         """Bytes, about."""
         names = self._names.memory() if self._names else 0
-        known = 300 * (len(self.sessions) + len(self.speakers))
+        known = 300 * (len(self.sessions) + len(self.speakers) + len(self._spoken))
+        known += 150 * sum(map(len, self._found.values()))
         return self.columns.memory() + self.texts.memory + names + known + self._tail_bytes + self._postings_bytes
 
     # -- asking ------------------------------------------------------------------------------------------------------
 
     def find(self, kind: int, *ids: str) -> list[int]:
-        """The newest document of a kind with each of some ids; -1 for none."""
+        """The newest document of a kind with each of some ids; -1 for none. Those that were found are kept."""
+        found = self._found.setdefault(kind, {})
+        if len(found) > KNOWN:
+            found.clear()
+        if missing := [id for id in ids if id not in found]:
+            places = zip(missing, self._look_up(kind, missing), strict=True)
+            found.update((id, document) for id, document in places if document >= 0)
+        return [found.get(id, -1) for id in ids]
+
+    def _look_up(self, kind: int, ids: Sequence[str]) -> list[int]:
         if self._names is None:
             self._names = Names(self.columns["name"])
         elif self.columns.count:
@@ -318,6 +339,16 @@ class Held:
     def id(self, document: int) -> str:
         """The id of a document: of the turn, segment, artifact or note."""
         return self.texts[document].partition(SEPARATOR)[0]
+
+    def spoken(self, turn: int) -> Spoken:
+        """A turn, its words apart. Those that were asked for are kept: they never change."""
+        found = self._spoken.get(turn)
+        if found is None:
+            if len(self._spoken) > KNOWN:
+                self._spoken.clear()
+            position, at, flags = (self.columns[name].item(turn) for name in ("position", "at", "flags"))
+            found = self._spoken[turn] = Spoken(self.id(turn), position, at, role_of(flags))
+        return found
 
     def postings(self, connection: sqlite3.Connection, term: str) -> Postings:
         """Where a term occurs, in all documents."""

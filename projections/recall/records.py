@@ -298,14 +298,14 @@ class Records:
         space, name = of
         when, given = _when(until)
         where, values = f"{_OF} AND {when}", [space, name, part, *given]
-        count = index.execute(f"SELECT count(*) {where}", values).fetchone()[0]
-        if not count:
-            return _NONE
         order = "ORDER BY position {0}, ordinal {0} LIMIT ?"
         select = f"SELECT * {where}"
+        newest = [_thing(row) for row in index.execute(f"{select} {order.format('DESC')}", [*values, most])]
+        if len(newest) < most:  # these are all
+            return Members(len(newest), newest[-1], newest) if newest else _NONE
         (first,) = index.execute(f"{select} {order.format('ASC')}", [*values, 1])
-        newest = index.execute(f"{select} {order.format('DESC')}", [*values, most])
-        return Members(count, _thing(first), [_thing(row) for row in newest])
+        (count,) = index.execute(f"SELECT count(*) {where}", values).fetchone()
+        return Members(count, _thing(first), newest)
 
     def clock(self, index: sqlite3.Connection, space: str, until: int | None) -> tuple[int, int]:
         """The last of a space's outside events that are no turns, as of a position: its offset, and the greatest time

@@ -10,13 +10,13 @@ from streams.core.text.terms import tokens
 _WORD = re.compile(r"\S+")
 
 
-def cost(text: str, more: int = 0, length: int = 0) -> int:
-    """What a piece of text takes of the budget: its tokens, and one for seven characters at least.
+def cost(text: str, known: int | None = None) -> int:
+    """What a piece of text takes of the budget: its tokens (`known` where they were counted before), and one for seven
+    characters at least.
 
-    Why: counts add up over pieces joined by white space, and no run of blanks is free. Of a longer piece that begins
-    with `text`, the tokens of the rest (`more`) and the length of all may be known.
+    Why: counts add up over pieces joined by white space, and no run of blanks is free.
     """
-    return max(tokens(text) + more, ((length or len(text)) + 7) // 7)
+    return max(tokens(text) if known is None else known, (len(text) + 7) // 7)
 
 
 def first_bytes(text: str, most: int) -> str:
