@@ -6,12 +6,13 @@
 
 A statement tells how somebody likes to be answered, a preference, role, goal, deadline, pattern (what recurs), belief,
 rule, or another fact. Speakers state of themselves ("I", "my", "we"); a sentence with the name of one object states of
-it, one that begins with "she" or "he" of the only person who was just spoken of. Kept are those that a reader would
-understand without their turn and find worth keeping (see passages), those that answer a question behind it. Names are
-those of the text features, resolved within the space: a first name is its person's where only one has it, "Marta Lopez"
-is the Marta that is known where she is the only one, "Thanks, Mel" calls the Melanie who is there. What is unsure stays
-apart. Kept of an object are the newest and strongest 12 statements of a kind; where a belief contradicts an older one
-(see contradictions), the older statement stands no longer.
+it, one that begins with "she" or "he" of the only person who was just spoken of and is not there. Kept are those that a
+reader would understand without their turn and find worth keeping (see passages), those that answer a question behind
+it. Names are those of the text features, without days and titles, in German those that the words show to be names
+(all nouns have a capital there). They are resolved within the space: a first name is its person's where only one has
+it, "Marta Lopez" is the Marta that is known where she is the only one, "Thanks, Mel" calls the Melanie who is there.
+What is unsure stays apart. Kept of an object are the newest and strongest 12 statements of a kind; where a belief
+contradicts an older one (see contradictions), the older statement stands no longer.
 
 Nothing here refers to a task or note by its id, and nothing there to an object: what they share is words.
 Source: three-column working memory.
@@ -19,7 +20,7 @@ Source: three-column working memory.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Annotated, Any
@@ -28,7 +29,9 @@ from processors.contradictions import BeliefContradicted, BeliefRestored
 from processors.objects.events import Kind, ObjectMentioned, ObjectStated, Says
 from processors.objects.passages import WORTH, Passage, Worth, cut, passages, question
 from processors.objects.reading import (
+    ARTICLES,
     LEADS,
+    NO_SUBJECTS,
     VALUES,
     Statement,
     bare_name,
@@ -36,11 +39,13 @@ from processors.objects.reading import (
     is_named,
     may_rule,
     people,
+    refers,
     rule,
     runs,
     shows_people,
     written,
 )
+from processors.objects.reading import names as names_of
 from processors.objects.reading import statement as read_statement
 from processors.objects.section import SECTIONS
 from streams.core.events import TurnRecorded, TurnRetracted
@@ -205,6 +210,12 @@ class _Reading:
                 self.state.put(f"object/{other}", gone)
         return self._called(id, there[0], [word])
 
+    def spoken_of(self, found: Mapping[str, Sequence[str]]) -> list[str]:
+        """The people that it names and that are not there: who is there is called by name, and is "you"."""
+        there = {voice.lower()[:NAME] for voice in (*self.voices, self.turn.agent)}
+        people = [id for id in found if (one := self.object(id)).kind == "person" and there.isdisjoint(one.aliases)]
+        return [id for id in people if not called(self.turn.content, found[id])]
+
     def value(self, found: Object) -> float:
         """Of the relationship: by the role, else by how often it is spoken of."""
         often = self.params.known * found.mentions / (found.mentions + self.params.often)
@@ -277,6 +288,7 @@ def _turn(params: ObjectsParams, state: State, turn: TurnRecorded, raw: Raw[Turn
     scene = state.get(place, Scene) or Scene()
     known = [form for form in text.forms if form in names and is_named(turn.content, form)]
     fresh = [name for name in text.names if name not in names and name.isalpha() and len(name) > 2]
+    fresh = names_of(turn.content, fresh) if fresh else fresh
     asked = scene.asks(turn.id, turn.agent, question(turn.content))
     if asked != scene.asked:
         state.put(place, scene)
@@ -291,10 +303,13 @@ def _turn(params: ObjectsParams, state: State, turn: TurnRecorded, raw: Raw[Turn
             scene.voices = [*scene.voices, turn.agent][-MEANT:]
             reading.mention(speaker, "speaks", [reading.object(id).first for id in found])
             state.put(place, scene)
-    persons = [id for id, own in found.items() if reading.object(id).kind == "person" and not called(turn.content, own)]
-    _state(reading, speaker, found, persons or scene.people)
-    if persons and scene.people != persons[:MEANT]:
-        scene.people = persons[:MEANT]
+    persons = reading.spoken_of(found) if found else []
+    before = refers(turn.content) or not found
+    _state(reading, speaker, found, scene.people if before else persons)
+    # Why not longer: who was named further back is seldom who is meant.
+    people = persons[:MEANT] if persons or user else scene.people
+    if scene.people != people:
+        scene.people = people
         state.put(place, scene)
     return reading.out
 
@@ -365,9 +380,13 @@ def _state(reading: _Reading, speaker: str, found: dict[str, list[str]], persons
     if not (speaker or found or persons or rules):
         return
     own: list[tuple[int, Passage]] = []
-    for passage in passages(turn.content, params.weighed, len(persons) == 1, reading.question):
-        if rules and (named := rule(passage.text)):
-            id = reading.make(named, "knowledge", [named])
+
+    def named(sentence: str) -> list[str]:
+        return [id for id, names in found.items() if id != speaker and _leads(sentence, names, reading.object(id).kind)]
+
+    for passage in passages(turn.content, params.weighed, len(persons) == 1, named, reading.question):
+        if rules and (called_by := rule(passage.text)):
+            id = reading.make(called_by, "knowledge", [called_by])
             reading.mention(id, "named")
             reading.state_of(id, Statement(cut(passage.text), "rule", 0.8), stated)
             continue
@@ -376,7 +395,7 @@ def _state(reading: _Reading, speaker: str, found: dict[str, list[str]], persons
         if not about and passage.mine:
             own.append((passage.worth(params.weighed), passage))
             continue
-        about = about or [id for id, names in found.items() if id != speaker and _leads(passage.text, names)]
+        about = about or named(passage.text)
         if len(about) == 1 and passage.worth(params.weighed, named=True) >= params.least:
             reading.state_of(about[0], read_statement(passage), stated)
     if speaker:
@@ -388,12 +407,14 @@ def _state(reading: _Reading, speaker: str, found: dict[str, list[str]], persons
         reading.state.put(f"turn/{turn.id}", stated)
 
 
-def _leads(sentence: str, names: Sequence[str]) -> bool:
-    """Whether a sentence is about a name: it is its subject, and not only called by it ("Marta, look")."""
+def _leads(sentence: str, names: Sequence[str], kind: Kind) -> bool:
+    """Whether a sentence is about a name: it is its subject, and not only called by it ("Marta, look"). A thing begins
+    its sentence: behind other words it is mostly where or of what something is."""
     words = sentence.split()
-    for place, word in enumerate(words[:4]):
+    for place, word in enumerate(words[: 2 if kind == "entity" else 4]):
         if bare_name(word) in names and place + 1 < len(words) and word[-1].isalpha():
-            return not place or words[place - 1].lower().strip(",!") not in LEADS
+            before = words[place - 1].lower().strip(",!") if place else ""
+            return not (before in LEADS or before in NO_SUBJECTS or (kind == "entity" and before in ARTICLES))
     return False
 
 
@@ -448,7 +469,7 @@ def _restored(params: ObjectsParams, state: State, belief: BeliefRestored, raw: 
 
 PROCESSOR = Processor(
     name="objects",
-    version=5,
+    version=6,
     reads=(RAW, "ttl_escalations", "contradictions", "tasks"),
     params=ObjectsParams,
     takes=(

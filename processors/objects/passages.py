@@ -1,6 +1,7 @@
 """Passages: a sentence of a turn with those behind it that point back at it, and what speaks for keeping it.
 
     "I moved to Porto last week. It was a relief to my children."     one passage: "It was" alone tells a reader nothing
+    "We played games and ate. Family moments make life sweet."        one passage: either tells too little alone
     "Wow, Marta! I sold it - it was sad."                             "I sold it": neither the call nor the sigh
     “Do you still have the bakery?” I sold it last week.              what answers another's question stands behind that
     worth = the points of what is seen of it, see WORTH               hundredths of log odds that a reader would keep it
@@ -14,10 +15,11 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from importlib.resources import files
+from itertools import pairwise
 from operator import or_
 from typing import Any
 
@@ -27,20 +29,24 @@ from streams.core.text.memo import Memo
 from streams.core.text.telling import excerpt
 from streams.core.text.terms import WORDS
 
-READ, TEXT, ASKED, LEAST, MOST, SPARSE = 800, 200, 120, 3, 6, 5
+READ, TEXT, ASKED, LEAST, MOST, SPARSE, FEW = 800, 200, 120, 3, 6, 5, 3
 """Characters of a turn that are read, bytes of a passage and of a question, words that a sentence has at least, words
-that tell something beyond which more do not speak for a passage, and below which it may need what it answers."""
+that tell something beyond which more do not speak for a passage, below which it may need what it answers, and below
+which they are few."""
+ALONE = 200
+"""Points of a passage that is understood and tells enough without the next."""
 TABLE: dict[str, Any] = tomllib.loads(files(__package__).joinpath("words.toml").read_text("utf-8"))
 WORTH = {
-    "any": -250, "subject": 110, "points": -260, "loose": -150, "near": -150, "vague": -70, "the": -25, "answers": 60,
-    "I": 90, "my": 100, "we": -50, "nobody": -175, "you": -170, "may": -110, "will": -90, "glad": -90, "agrees": -100,
-    "judges": -20, "cheers": -60, "minds": -40, "name": 50, "kin": 50, "when": 100, "past": 60, "owns": 15, "tells": 85,
-    "asks": -600, "manner": 1500,
+    "any": -300, "subject": 110, "points": -260, "loose": -120, "near": -120, "vague": -50, "the": -10, "answers": 30,
+    "I": 90, "my": 100, "we": 0, "nobody": -175, "you": -170, "may": -110, "will": -90, "glad": -90, "agrees": -100,
+    "judges": 0, "cheers": -60, "minds": -40, "name": 50, "kin": 70, "when": 100, "past": 60, "owns": 15, "tells": 85,
+    "few": -70, "asks": -600, "manner": 1500, "named": 80,
 }  # fmt: skip
 """Points for what is seen of a passage. `any`: for every one; `subject`: who speaks is its subject; `points`: something
 that is not named is; `loose`, `near`: it points before it names anything, or more than one thing; `answers`: it stands
 behind the question that it answers; `nobody`: it has no word for who speaks; `name`: a word with a capital; `tells`:
-for each word that tells something; others: it has such words, see words.toml. `asks` and `manner`: who asks for
+for each word that tells something; `few`: fewer than FEW do; `named`: something that has a name is its subject; others:
+it has such words, see words.toml; those of 0 count where a setting says so. `asks` and `manner`: who asks for
 something tells nothing, unless it is how to be answered."""
 
 
@@ -70,6 +76,8 @@ MANNER = BITS["manner"]
 """It tells how somebody likes to be answered."""
 _NEAR, _ANSWERS, _NAME = BITS["near"], BITS["answers"], BITS["name"]
 _YOU = BITS["you"]
+_PAST = BITS["past"]
+_LIKES, _THE = BITS["preference?"], BITS["the"]
 _ADDS = OWN | _NAME | BITS["when"] | BITS["kin"]
 """What points back at something and tells more than how it was."""
 _WEAK = _YOU | _POINTS | _NEAR | BITS["vague"]
@@ -89,7 +97,7 @@ _BROKEN = frozenset("}-–—…")
 _ENDS = ".!?。！"
 """What a sentence ends with."""
 _BREAK = lazily(
-    r"(?<=[.!?])\s+|(?<=[。！？])|\n+|,\s+(?=[Ii]t['’ ])"
+    r"(?<=[.!?])(?<!\b[DM]r\.)(?<!\bM[rs]s\.)\s+|(?<=[。！？])|\n+|,\s+(?=[Ii]t['’ ])"
     r"|[-–—;](?:(?<=\S .)|(?<=[\w'’.,!].))[-–—]*\s+"
     r"(?=(?:[Ii]|[Ww]e|[Mm]y|[Oo]ur|[Ii]t|[Tt]hat|[Tt]his|[Tt]hey)(?:['’]\w+)? )"
 )
@@ -121,7 +129,9 @@ class Worth(dict[int, int]):
 
     def __init__(self, points: Mapping[str, int]) -> None:
         super().__init__()
-        self.points, self.tells = points, points["tells"]
+        self.points = points
+        self.tells = [points["tells"] * tells + points["few"] * (tells < FEW) for tells in range(MOST + 1)]
+        """By how many words tell something."""
 
     def __missing__(self, seen: int) -> int:
         found = self.points["any"] + sum(self.points[name] for bit, name in _WEIGHED if seen & bit)
@@ -154,30 +164,45 @@ class Passage:
     def worth(self, worth: Worth, named: bool = False) -> int:
         """The points of what is seen. `named`: of something that is its subject, as it would be of who speaks."""
         seen = (self.seen | _SUBJECT | _NAME) & ~(_POINTS | _NOBODY) if named else self.seen
-        return worth[seen & _MASK] + self.tells * worth.tells
+        return worth[seen & _MASK] + worth.tells[self.tells] + worth.points["named"] * named
 
     def bears(self, other: Passage) -> bool:
         """Whether what points back at it is understood with it, and both are about the same."""
         known = not self.seen & _WEAK and not (self.seen & _NOBODY and other.seen & OWN)
         return known and len(self.text) + len(other.text) < TEXT
 
+    def goes_with(self, other: Passage, worth: Worth) -> Passage | None:
+        """Both as one, where one tells too little alone and both are of who speaks; None where they stay apart."""
+        if not self.mine or (self.seen | other.seen) & MANNER or other.points:
+            return None
+        least, most = sorted((self.worth(worth), other.worth(worth)))
+        if least >= ALONE or len(self.text) + len(other.text) >= TEXT:
+            return None
+        joined = self.joined(other)
+        return joined if joined.worth(worth) >= most else None
+
     def joined(self, other: Passage) -> Passage:
         """It and what points back at it, as one."""
-        seen = self.seen | (other.seen & ~_HEAD)
+        seen = self.seen | (other.seen & ~(_HEAD | _NEAR))
         seen = seen & ~_NOBODY if seen & OWN else seen
         text = f"{self.text}{' ' if self.text[-1] in _ENDS else ' - '}{other.text}"
         return Passage(text, seen, min(MOST, self.tells + other.tells), self.asked)
 
     def answering(self, question: str) -> Passage:
         """It as what answers a question, where that makes it plain what it points at and whom it is about."""
-        if self.seen & MANNER or (self.seen & _NOBODY and not any(_SEEN[word][0] & _YOU for word in question.split())):
+        asks = reduce(or_, [_SEEN[word][0] for word in question.split()], 0)
+        if self.seen & MANNER or (self.seen & _NOBODY and not asks & _YOU):
             return self
-        return Passage(self.text, self.seen & ~_OPEN | _ANSWERS, self.tells, question)
+        # Why: what is asked of "it" or "that" tells nobody what is answered.
+        near = _NEAR if asks & (_POINTS | _INNER) else 0
+        return Passage(self.text, self.seen & ~_OPEN | _ANSWERS | near, self.tells, question)
 
 
-def passages(content: str, worth: Worth, person: bool, asked: str = "") -> Iterator[Passage]:
-    """The passages of a turn that ask nothing. `person`: "she" or "he" is somebody who was spoken of before; `asked`:
-    what was just asked of who speaks."""
+def passages(
+    content: str, worth: Worth, person: bool, about: Callable[[str], Sequence[str]], asked: str = ""
+) -> Iterator[Passage]:
+    """The passages of a turn that ask nothing. `person`: "she" or "he" is somebody who was spoken of before; `about`:
+    whom else a sentence is about; `asked`: what was just asked of who speaks."""
     last: Passage | None = None
     for sentence in _BREAK.split(excerpt(content, READ if content.isascii() else 3 * READ)):
         if sentence.rstrip()[-1:] in "?？":
@@ -189,11 +214,15 @@ def passages(content: str, worth: Worth, person: bool, asked: str = "") -> Itera
             continue
         back = found.seen & (_POINTS | _LOOSE) and not (found.seen & MANNER or (person and found.points))
         if back and last is not None and last.bears(found):
-            joined = last.joined(found)
-            if found.seen & _ADDS and joined.worth(worth) >= last.worth(worth):
-                last = joined
+            pointed = last.joined(found)
+            if found.seen & _ADDS and pointed.worth(worth) >= last.worth(worth):
+                last = pointed
             continue
         if last is not None:
+            joined = last.goes_with(found, worth)
+            if joined is not None and not about(sentence):
+                last = joined
+                continue
             yield last
             asked = "" if last.mine else asked
         if asked and (found.seen & _OPEN or found.tells < SPARSE):
@@ -229,7 +258,14 @@ def _look(sentence: str) -> Passage | None:
         seen |= _LOOSE if not before else 0
     if first & OWN:
         seen |= _SUBJECT
-    elif plain[0].lower() in _BEGINS and _BARE.match(bare):
+        if (
+            seen & _LIKES
+            and seen & _THE
+            and not seen & _NAME
+            and any(a & _LIKES and b & _THE for a, b in pairwise(bits))
+        ):
+            seen |= _NEAR
+    elif first & _PAST or (plain[0].lower() in _BEGINS and _BARE.match(bare)):
         seen |= _SUBJECT | _I
     else:
         seen |= first & _BEGINNING

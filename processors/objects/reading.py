@@ -10,8 +10,10 @@ from processors.objects.passages import BITS, CALLS, MANNER, READ, TABLE, Passag
 from streams.core.patterns import lazily
 from streams.core.text.commonness import CLASSES, RARE
 from streams.core.text.cues import COMMON, STOP
+from streams.core.text.languages import language
 from streams.core.text.marks import Marks
 from streams.core.text.terms import WORDS
+from streams.core.text.times import KINDS
 
 _STRENGTH: dict[Says, float] = {
     "role": 0.85, "preference": 0.8, "deadline": 0.75, "goal": 0.7, "pattern": 0.65, "belief": 0.45,
@@ -28,11 +30,18 @@ _RELATED = lazily(
     rf"(?<!\w){_WHOSE} (?:\w+ )?(?P<role>{_ROLES}),? {_NAME.format('name')}"
     rf"|{_NAME.format('other')}(?:,| is| was) {_WHOSE} (?:\w+ )?(?P<is>{_ROLES})(?!\w)"
 )
-_BEFORE = lazily(rf"(?<!\w)(?i:{TABLE['people']['before']}) {_NAME.format('name')}")
+_BEFORE = lazily(
+    rf"(?<!\w)(?i:{TABLE['people']['before']}(?: (?:{'|'.join(TABLE['people']['titles'].split())})\.?)?) "
+    + _NAME.format("name")
+)
 _BEHIND = lazily(rf"{_NAME.format('name')} {TABLE['people']['behind']}(?!\w)")
+_BEGINS = lazily(rf"{TABLE['people']['clause']}{_NAME.format('name')} {TABLE['people']['does']}(?!\w)")
 LEADS = frozenset(TABLE["people"]["leads"].split())
 """Words that begin with a capital before a name and are no part of it."""
-_NO_NAMES = {*STOP, *COMMON, *LEADS}
+NO_SUBJECTS, ARTICLES, TITLES = (frozenset(TABLE["people"][name].split()) for name in ("of", "articles", "titles"))
+"""Words before a name that make it no subject; those before which a noun with a capital need not be a name; titles."""
+PRONOUNS = frozenset(TABLE["seen"]["person"].split())
+_NO_NAMES = {*STOP, *COMMON, *LEADS, *TITLES}
 _RUN = lazily(r"[A-Z][\w'’&-]*(?: (?:de |van |von |da )?[A-Z][\w'’&-]*){1,3}")
 
 
@@ -81,13 +90,23 @@ def people(content: str, related: bool = True) -> Iterator[Person]:
             yield Person(found["name"].lower(), "")
 
 
+def names(content: str, found: Sequence[str]) -> list[str]:
+    """Of words that a turn writes like names those that are: no titles and no days, and where all nouns have a capital,
+    what its words show."""
+    if language(content, map(bare_name, content.split())) == "de":
+        shown = {one.word for one in people(content)} | {one["name"].lower() for one in _BEGINS.finditer(content)}
+        found = [name for name in found if name in shown]
+    return [name for name in found if name not in TITLES and name not in KINDS and name.removesuffix("s") not in KINDS]
+
+
 def runs(content: str) -> dict[str, str]:
     """Names of several words that stand in a turn, by each of their words, folded to lower case."""
     found: dict[str, str] = {}
     for run in _RUN.findall(content):
         words = run.split()
-        while words and not {bare_name(words[0]), words[0].lower()}.isdisjoint(_NO_NAMES):
-            words.pop(0)
+        for end in (0, -1):
+            while words and not {bare_name(words[end]), words[end].lower()}.isdisjoint(_NO_NAMES):
+                words.pop(end)
         if len(words) > 1:
             for word in words:
                 found.setdefault(bare_name(word), bare_genitive(" ".join(words)))
@@ -126,9 +145,14 @@ def called(content: str, names: Sequence[str]) -> bool:
     found = [place for place, word in enumerate(words) if bare_name(word) in names]
     return bool(found) and all(
         words[place][-1] in ",!.?"
-        and (not place or words[place - 1][-1] in ",!.?" or words[place - 1].lower() in LEADS)
+        and (not place or words[place - 1][-1] in ",!.?" or words[place - 1].lower().strip(".") in LEADS | TITLES)
         for place in found
     )
+
+
+def refers(content: str) -> bool:
+    """Whether a turn begins with "she" or "he": what it names later on is not who is meant."""
+    return content[:8].split(" ", 1)[0].lower().partition("'")[0] in PRONOUNS
 
 
 def bare_genitive(name: str) -> str:
