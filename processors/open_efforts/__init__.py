@@ -161,7 +161,7 @@ def _concluded(params: OpenEffortsParams, state: State, event: SegmentConcluded,
 
 PROCESSOR = Processor(
     name="open_efforts",
-    version=6,
+    version=7,
     reads=(RAW, "manifest"),
     params=OpenEffortsParams,
     takes=(

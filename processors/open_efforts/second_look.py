@@ -112,9 +112,9 @@ def look_again(
     said.share = round(shares(worths)[best], 3)
     out: list[Derived] = []
     for moved in session.doubted:
-        last = recently(state, index, moved)
-        if (last is not None and last.effort == said.effort) or moved == turn:
-            _move(params, state, event, index, session, last or said, best, out)
+        last = said if moved == turn else recently(state, index, moved)
+        if last is not None and last.effort == said.effort and not last.retracted:
+            _move(params, state, event, index, session, last, best, out)
     return out
 
 

@@ -457,6 +457,19 @@ def test_a_retracted_turn_of_no_effort_counted_for_none(talk: Talk) -> None:
     assert talk.all(TurnRethreaded) == []  # the greeting that was taken back joins nothing
 
 
+def test_a_greeting_that_was_taken_back_does_not_move_with_the_turn_that_it_led_to(talk: Talk) -> None:
+    help_with = "Hi! I need help with the {0} keeps failing, can you look at it?"
+    talk.say("Perfect, thank you! That's all for the checkout page.", session="one")
+    page = talk.say(help_with.format("checkout page: payment timeout in gateway.py"), session="two")
+    hotel = talk.say(help_with.format("offsite in Lisbon: the hotel budget for twelve people"), session="one")
+    talk.fact(TurnRetracted, session="one", turn="t1")
+    talk.answer(help_with.format("checkout page: payment timeout in gateway.py"), session="one")
+    assert [(moved.turn, moved.effort) for moved in talk.all(TurnRethreaded)][-1] == ("t3", page)
+    left = talk.state.get(f"effort/{hotel}", Effort)
+    assert left is not None and left.turns == 0
+    talk.say(help_with.format("checkout page: payment timeout in gateway.py"), session="two")
+
+
 def test_only_the_last_active_efforts_are_matched_but_none_is_forgotten() -> None:
     talk = Talk(active=4)
     first = talk.say("Look after the zeppelin schedule for ZX-81", session="s0")
