@@ -464,7 +464,8 @@ def test_a_greeting_that_was_taken_back_does_not_move_with_the_turn_that_it_led_
     hotel = talk.say(help_with.format("offsite in Lisbon: the hotel budget for twelve people"), session="one")
     talk.fact(TurnRetracted, session="one", turn="t1")
     talk.answer(help_with.format("checkout page: payment timeout in gateway.py"), session="one")
-    assert [(moved.turn, moved.effort) for moved in talk.all(TurnRethreaded)][-1] == ("t3", page)
+    moved = talk.last(TurnRethreaded)
+    assert (moved.turn, moved.effort) == ("t3", page)
     left = talk.state.get(f"effort/{hotel}", Effort)
     assert left is not None and left.turns == 0
     talk.say(help_with.format("checkout page: payment timeout in gateway.py"), session="two")
