@@ -467,7 +467,8 @@ def test_a_greeting_that_was_taken_back_does_not_move_with_the_turn_that_it_led_
     moved = talk.last(TurnRethreaded)
     assert (moved.turn, moved.effort) == ("t3", page)
     left = talk.state.get(f"effort/{hotel}", Effort)
-    assert left is not None and left.turns == 0
+    assert left is not None
+    assert left.turns == 0
     talk.say(help_with.format("checkout page: payment timeout in gateway.py"), session="two")
 
 
