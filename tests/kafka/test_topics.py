@@ -14,6 +14,7 @@ from streams.gateways.cli import main
 from streams.logs.kafka.connection import Connection, admin, run, started
 from streams.logs.kafka.log import KafkaLog
 from streams.logs.kafka.topics import MAX_RECORD_BYTES, Names, create, ensure_sets, listing, read_notes
+from streams.runtime.kafka.feed import Feed
 from tests.contracts.log_contract import turn
 
 SETS = ["0123456789abcdef", "fedcba9876543210"]
@@ -161,3 +162,24 @@ def test_the_commands_make_and_list_topics(
         main(["topics", "create", "--partitions", "7"])
     assert done.value.code == 2
     assert "2 partitions, not 7" in capsys.readouterr().err
+
+
+def test_a_topic_that_brokers_do_not_know_yet_is_waited_for(
+    connection: Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    create(connection, (), 1)
+    asked: list[None] = []
+    known = AIOKafkaConsumer.topics
+
+    async def late(consumer: AIOKafkaConsumer) -> set[str]:
+        asked.append(None)
+        topics: set[str] = await known(consumer)
+        return topics if len(asked) > 3 else set()
+
+    monkeypatch.setattr(AIOKafkaConsumer, "topics", late)
+    feed = Feed(connection)
+    try:
+        feed.read({TopicPartition(Names(connection.prefix).turns, 0): 0})
+    finally:
+        feed.close()
+    assert len(asked) == 4

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 import uuid
-from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple
@@ -34,6 +34,8 @@ READER: dict[str, Any] = {
     "fetch_max_wait_ms": 100,  # a reader that goes elsewhere waits for the fetch that waits at the end
 }
 """The arguments of every reader: what a transaction did not complete does not count."""
+KNOWN = 5.0
+"""Seconds until a topic that was just made is known to every broker, at most: who makes it is answered before."""
 SEALED = "100"
 """`max.message.bytes` of a log that takes nothing more: no event is so small, but the end of a transaction is."""
 GATHER = 4096
@@ -338,6 +340,16 @@ async def write_notes(connection: Connection, notes: Mapping[str, str | None]) -
 # -- reading all of a topic --------------------------------------------------------------------------------------------
 
 
+async def lacking(consumer: AIOKafkaConsumer, wanted: Collection[str]) -> list[str]:
+    """The topics of `wanted` that do not exist, in order; what is not there is asked for again up to KNOWN seconds."""
+    deadline = asyncio.get_running_loop().time() + KNOWN
+    while missing := sorted(set(wanted) - await consumer.topics()):
+        if asyncio.get_running_loop().time() >= deadline:
+            break
+        await asyncio.sleep(0.05)
+    return missing
+
+
 async def bounds(
     connection: Connection, place: TopicPartition, isolation: str = READER["isolation_level"]
 ) -> tuple[int, int]:
@@ -354,7 +366,7 @@ async def whole(
     empty pages while nothing comes. Raises LogError where there is no such topic.
     """
     async with started(AIOKafkaConsumer(**connection.client(), **READER)) as consumer:
-        if place.topic not in await consumer.topics():
+        if await lacking(consumer, [place.topic]):
             raise LogError(f"there is no topic {place.topic}", "`mnemolog topics create` makes what is missing")
         begin = max(start, (await consumer.beginning_offsets([place]))[place])
         end = stop if stop is not None else (await consumer.end_offsets([place]))[place]

@@ -12,7 +12,7 @@ from aiokafka.structs import ConsumerRecord
 
 from streams.core.errors import LogError
 from streams.logs.kafka.connection import Connection, Portal
-from streams.logs.kafka.topics import GATHER, READER
+from streams.logs.kafka.topics import GATHER, READER, lacking
 
 Found = Mapping[TopicPartition, Sequence["ConsumerRecord[bytes, bytes]"]]
 AHEAD = 4
@@ -88,8 +88,7 @@ class Feed:
                 self._consumer.seek(place, offset)
 
     async def _check(self, places: Mapping[TopicPartition, int]) -> None:
-        missing = sorted({place.topic for place in places} - await self._consumer.topics())
-        if missing:
+        if missing := await lacking(self._consumer, {place.topic for place in places}):
             raise LogError(
                 f"there is no topic {missing[0]} on {self._connection.servers}",
                 "`mnemolog topics create`, then start `mnemolog worker`",
