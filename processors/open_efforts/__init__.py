@@ -161,7 +161,7 @@ def _concluded(params: OpenEffortsParams, state: State, event: SegmentConcluded,
 
 PROCESSOR = Processor(
     name="open_efforts",
-    version=7,
+    version=8,
     reads=(RAW, "manifest"),
     params=OpenEffortsParams,
     takes=(

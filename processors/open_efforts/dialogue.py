@@ -54,22 +54,29 @@ SHARED = (
     "other names",
     "turns",
     "since",
+    "share, asked",
+    "share, goes on",
 )
 """Of an effort: rarity of the shared words; their share of the turn's; of shared names; whether nothing is shared; the
 share that its last answer spoke of; how many words it has (log); rarity of shared words times that; whether only other
 users worked on it; rarity of shared words times how long turns of the session are (log); whether both have names and
-share none; how many turns it has, and how often another effort was gone on with since it was worked on last (log)."""
+share none; how many turns it has, and how often another effort was gone on with since it was worked on last (log); the
+share of the words where the turn before asked, and as far as the turn's words say that they stay with their matter."""
 STAYS = (
     "stays", "stays, asked", "stays, goes on", "stays, another user", "stays, length", "stays, greeting",
     "stays, shift", "stays, resume", "stays, young", "stays, done", "stays, cut", "stays, habit",
-    "stays, strange", "stays, dense", "stays, said",
+    "stays, strange", "stays, dense", "stays, said", "stays, ends",
 )  # fmt: skip
 """Of the current effort: that it is; the turn before asked; was by the same; by another user; the turn's length (log);
 its cues; the effort has two turns at most; is concluded or was left with good-bye; a segment begins; how often the
 session's users stay (log odds); nothing is shared, times the length; what the
-turn's words say of staying (see streams/core/text/acts)."""
-RETURNS = ("returns", "returns, many", "returns, done", "returns, resume", "returns, dense")
-"""Of the session's others: that it is one; how many there are (log); it is done; words of return."""
+turn's words say of staying and of ending (see streams/core/text/acts)."""
+RETURNS = (
+    "returns", "returns, many", "returns, done", "returns, resume", "returns, dense", "returns, unheard",
+    "returns, said", "returns, ends",
+)  # fmt: skip
+"""Of the session's others: that it is one; how many there are (log); it is done; words of return; share of words that no
+effort has; what the turn's words say of staying and of ending."""
 ELSEWHERE = (
     "elsewhere",
     "elsewhere, at first",
@@ -79,17 +86,20 @@ ELSEWHERE = (
     "elsewhere, share",
     "elsewhere, names",
     "elsewhere, dense",
+    "elsewhere, unheard",
+    "elsewhere, said",
+    "elsewhere, ends",
 )
 """Of efforts of other sessions: the same; and whether the session has no effort yet; the share of words and the names
 again."""
 BEGINS = (
     "new", "new, at first", "new, unheard", "new, length", "new, few", "new, many", "new, greeting", "new, opening",
     "new, shift", "new, also", "new, resume", "new, no user", "new, comes", "new, greets",
-    "new, said",
+    "new, said", "new, ends",
 )  # fmt: skip
 """Of a new one: the session has none yet; share of words that no effort has; the turn's length (log); two words at
 most; how many efforts there are (log); cues; no user has spoken; its speaker comes
-into a session under way and asks; who greets at first; what the turn's words say of opening."""
+into a session under way and asks; who greets at first; what the turn's words say of opening and of ending."""
 ANSWERED = (
     "answer, before", "answer, words", "answer, share", "answer, names", "answer, nothing", "answer, words of size",
     "answer, new", "answer, unheard",
@@ -102,71 +112,81 @@ _WORDS, _NAMES, _SIZE = 3.0, 2.0, 3.0
 _SILENT = [0, 0, 0]
 
 LEARNED: dict[str, float] = {
-    "words": 2.06,
-    "share": -0.76,
-    "names": 0.16,
-    "nothing": -0.77,
-    "asked": 0.91,
-    "size": 0.3,
-    "words of size": -0.68,
-    "another's": -0.94,
+    "words": 1.29,
+    "share": 0.77,
+    "names": 0.14,
+    "nothing": -0.68,
+    "asked": 0.89,
+    "size": 0.24,
+    "words of size": -0.43,
+    "another's": -0.7,
     "words, dense": -0.07,
-    "other names": -0.41,
-    "stays": 1.83,
-    "stays, asked": 0.53,
-    "stays, goes on": -0.67,
-    "stays, another user": 0.02,
-    "stays, length": -0.33,
-    "stays, greeting": -0.15,
-    "stays, shift": -0.23,
-    "stays, resume": 0.13,
-    "stays, young": 0.98,
-    "stays, done": -0.27,
-    "stays, cut": -0.16,
-    "stays, habit": -0.46,
-    "stays, strange": 0.39,
-    "stays, dense": 0.67,
-    "returns": -2.04,
-    "returns, many": -0.95,
-    "returns, done": -0.97,
-    "returns, resume": -0.5,
-    "returns, dense": 2.19,
-    "elsewhere": -0.56,
-    "elsewhere, at first": 0.43,
-    "elsewhere, many": 0.29,
-    "elsewhere, resume": 0.41,
-    "elsewhere, done": -1.2,
-    "elsewhere, share": 2.67,
-    "elsewhere, names": 0.16,
-    "elsewhere, dense": -0.7,
-    "new": 0.77,
-    "new, at first": -0.43,
-    "new, unheard": -1.27,
-    "new, length": 0.84,
-    "new, few": 0.28,
-    "new, many": -0.86,
-    "new, greeting": 2.84,
-    "new, opening": 0.58,
-    "new, shift": 0.29,
-    "new, also": 0.24,
-    "new, resume": -0.04,
-    "new, no user": -1.27,
-    "new, comes": -0.09,
+    "other names": -0.48,
+    "stays": 1.41,
+    "stays, asked": 0.59,
+    "stays, goes on": -0.57,
+    "stays, another user": -0.09,
+    "stays, length": -0.48,
+    "stays, greeting": -0.29,
+    "stays, shift": -0.51,
+    "stays, resume": -0.02,
+    "stays, young": 0.69,
+    "stays, done": -0.35,
+    "stays, cut": -0.24,
+    "stays, habit": -0.29,
+    "stays, strange": 0.28,
+    "stays, dense": 0.48,
+    "returns": -1.02,
+    "returns, many": -0.34,
+    "returns, done": -0.82,
+    "returns, resume": -0.01,
+    "returns, dense": 1.19,
+    "elsewhere": -0.9,
+    "elsewhere, at first": 0.32,
+    "elsewhere, many": 0.31,
+    "elsewhere, resume": -0.05,
+    "elsewhere, done": -1.17,
+    "elsewhere, share": 2.78,
+    "elsewhere, names": 0.17,
+    "elsewhere, dense": -1.18,
+    "new": 0.51,
+    "new, at first": -0.32,
+    "new, unheard": -1.18,
+    "new, length": 0.61,
+    "new, few": 0.39,
+    "new, many": -0.66,
+    "new, greeting": 3.07,
+    "new, opening": 0.45,
+    "new, shift": -0.28,
+    "new, also": 0.1,
+    "new, resume": 0.08,
+    "new, no user": -0.79,
+    "new, comes": -0.56,
     "new, greets": 1.34,
-    "new, said": 0.31,
-    "turns": -0.54,
-    "since": -0.44,
-    "stays, said": 0.13,
-    "answer, before": 0.56,
-    "answer, words": 1.05,
-    "answer, share": 1.62,
-    "answer, names": 0.34,
-    "answer, nothing": -0.16,
-    "answer, words of size": -0.81,
-    "answer, new": 1.66,
-    "answer, unheard": -0.4,
+    "new, said": 0.28,
+    "turns": -0.44,
+    "since": -0.32,
+    "stays, said": 0.17,
+    "answer, before": 0.7,
+    "answer, words": 1.09,
+    "answer, share": 0.98,
+    "answer, names": 0.4,
+    "answer, nothing": -0.05,
+    "answer, words of size": -0.69,
+    "answer, new": 0.87,
+    "answer, unheard": 0.01,
+    "share, asked": -1.53,
+    "share, goes on": -0.4,
+    "stays, ends": -0.03,
+    "returns, unheard": -1.28,
+    "returns, said": 0.19,
+    "returns, ends": -0.04,
+    "elsewhere, unheard": 0.54,
+    "elsewhere, said": -0.07,
+    "elsewhere, ends": 0.09,
+    "new, ends": -0.02,
 }
-"""Version 2: six authors' voices, 32 interleaved sessions."""
+"""Version 3: 23 authors' voices, 72 interleaved sessions, three rounds."""
 
 
 class Weights(Params):
@@ -226,11 +246,13 @@ def evidence(
                 names[slot] = names.get(slot, 0.0) + 1 - LOGS[df] / top
     count = len(turn.terms)
     length = LOGS[count + 1]
+    asked_before = session.asks and session.speaker != turn.event.agent
     resume, shift, greeting = "resume" in cues, "shift" in cues, "greeting" in cues
     at_first = not scene.slots
     dense = log((session.tokens + 20) / (session.turns + 1)) - 3
     others = n - len(scene.slots)
-    acts = turn.text.acts or _SILENT
+    ends, opens, stays = (said / 100 for said in turn.text.acts or _SILENT)
+    unknown = unheard / (count or 1)
     found: dict[str, Seen] = {}
     for effort_id, slot in _candidates(index, scene, words, names):
         effort = state.get(f"effort/{effort_id}", Effort)
@@ -244,6 +266,7 @@ def evidence(
             answers.get(slot, 0.0) / total, size, heard * size, bool(effort.users) and turn.me not in effort.users,
             heard * dense, bool(effort.names) and bool(turn.names) and slot not in names,
             log(effort.turns + 1), log(index.touched - effort.seen + 1),
+            asked_before * (shared / total), stays * (shared / total),
         )  # fmt: skip
         done = index.done >> slot & 1
         if effort_id == session.effort:
@@ -251,18 +274,20 @@ def evidence(
             seen += (
                 1, session.asks and not same, same, session.by_user and not same, length, greeting, shift, resume,
                 effort.turns <= 2, done, turn.segment != session.segment,
-                log((session.stays + 4) / (session.switches + 1)), seen[3] * length, dense, acts[2] / 100,
+                log((session.stays + 4) / (session.switches + 1)), seen[3] * length, dense, stays, ends,
             )  # fmt: skip
             found[effort_id] = 0, seen
         elif slot >= 0 and among >> slot & 1:
-            found[effort_id] = 1, (*seen, 1, -LOGS[len(scene.slots)], done, resume, dense)
+            found[effort_id] = 1, (*seen, 1, -LOGS[len(scene.slots)], done, resume, dense, unknown, stays, ends)
         else:
-            found[effort_id] = 2, (*seen, 1, at_first, -LOGS[others + 1], resume, done, seen[1], seen[2], dense)
+            found[effort_id] = 2, (
+                *seen, 1, at_first, -LOGS[others + 1], resume, done, seen[1], seen[2], dense, unknown, stays, ends,
+            )  # fmt: skip
     found[""] = 3, (
-        1, at_first, unheard / (count or 1), length, count <= 2, LOGS[min(n, 60) + 1], greeting and not at_first,
+        1, at_first, unknown, length, count <= 2, LOGS[min(n, 60) + 1], greeting and not at_first,
         "opening" in cues, shift, "also" in cues, resume, turn.event.role != "user",
         turn.comes and not (at_first or ASKING.isdisjoint(cues)),
-        greeting and at_first, acts[1] / 100,
+        greeting and at_first, opens, ends,
     )  # fmt: skip
     ids = index.ids
     beside = total if at_first else total / apart

@@ -1,6 +1,6 @@
 """Learns which effort a user's turn belongs to (the weights of processors/open_efforts/dialogue.py, second_look.py).
 
-    python -m tests.bench.learn_efforts [--rounds 1] [--all]
+    python -m tests.bench.learn_efforts [--rounds 3] [--all]
 
 Learns from the voices and, where the data is there, from interleaved task dialogues in spaces of eight sessions (other
 seeds than those that quality_efforts measures on). First each turn is threaded as its author did; then as the weights
@@ -65,7 +65,7 @@ def talks() -> list[Talk]:
         if one.efforts:
             true = {turn["id"]: turn["effort"] for turn in one.turns if turn.get("effort")}
             found.append(Talk(one.author, one.events(), true, one.turns))
-    dealt = [*sessions(100 + 2 * PER)[100:], *sessions(100 + PER, block=(1, 3))[100:]]
+    dealt = [*sessions(100 + 6 * PER)[100:], *sessions(100 + 3 * PER, block=(1, 3))[100:]]
     for first in range(0, len(dealt), PER):
         turns: list[TurnRecorded] = []
         true = {}
@@ -188,7 +188,7 @@ def score(given: Iterable[Talk], weights: dict[str, float], counts: Counter[str]
 
 def main() -> None:
     """Prints what the weights are worth, and the weights."""
-    rounds = int(sys.argv[sys.argv.index("--rounds") + 1]) if "--rounds" in sys.argv else 1
+    rounds = int(sys.argv[sys.argv.index("--rounds") + 1]) if "--rounds" in sys.argv else 3
     every = talks()
     if "--all" in sys.argv:
         weights = learn(every, rounds)
