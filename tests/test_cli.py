@@ -157,6 +157,14 @@ def test_standard_input_and_chat_messages_are_fed(run, tmp_path):
     ]
 
 
+def test_a_feed_that_finds_nothing_says_so(run, tmp_path):
+    (tmp_path / "export").mkdir()
+    (tmp_path / "export" / "package.json").write_text('{"name": "shop"}')
+    told = run("feed", tmp_path / "export", home=tmp_path / "h")
+    assert (told.code, told.out) == (OK, "0 added\n")
+    assert told.err.startswith("there is nothing in a format that is known (--format names one;")
+
+
 def test_an_id_used_again_for_something_else_is_rejected_with_the_place_of_the_first(run, tmp_path):
     path = tmp_path / "turns.jsonl"
     path.write_text(line("s", "hello", id="1") + line("t", "good day", id="1"))

@@ -122,6 +122,15 @@ def test_a_session_is_fed_as_it_grows_and_the_next_one_begins_with_it(environ, t
     assert told(environ) == ""
 
 
+def test_half_a_character_that_an_agent_left_costs_neither_the_line_nor_the_answer(environ, transcript):
+    lines = transcript.read_text()
+    transcript.write_text(lines.replace("The login test fails", r"\ud83d The login test fails"))
+    with served(environ):
+        assert hooked(environ, event("Stop", transcript, last_assistant_message="\udc00")) == ""
+        assert "? The login test fails since this morning." in [one.get("content") for one in recorded(environ)]
+    assert told(environ) == ""
+
+
 def test_a_transcript_that_was_replaced_is_read_anew(environ, transcript, tmp_path):
     with served(environ):
         hooked(environ, event("Stop", transcript))
