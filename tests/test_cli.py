@@ -157,6 +157,11 @@ def test_standard_input_and_chat_messages_are_fed(run, tmp_path):
     ]
 
 
+def test_a_feed_of_projects_names_the_last_session_that_is_no_subagents(run, tmp_path):
+    told = run("feed", ROOT / "tests" / "importers" / "claude-code.jsonl", home=tmp_path / "h")
+    assert told.err.endswith("mnemolog context --space /home/ann/shop --session 5e55\n")
+
+
 def test_a_feed_that_finds_nothing_says_so(run, tmp_path):
     (tmp_path / "export").mkdir()
     (tmp_path / "export" / "package.json").write_text('{"name": "shop"}')

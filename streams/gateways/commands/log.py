@@ -88,7 +88,7 @@ def feed(
 
 def counted(items: Iterator[Item], early: list[int], last: list[str]) -> Iterator[Item]:
     """The items, while those dated 1970 are counted: their times were most likely seconds. `last` is then the space and
-    session of the last turn."""
+    session of the last turn, a subagent's only where there is no other."""
     from streams.core.edge import Accepted
     from streams.core.events import TurnRecorded
 
@@ -96,7 +96,9 @@ def counted(items: Iterator[Item], early: list[int], last: list[str]) -> Iterato
         if isinstance(item, Accepted) and 0 < item.event.at < YEAR_1971:
             early[0] += 1
         if isinstance(item, Accepted) and isinstance(item.event, TurnRecorded):
-            last[:] = [item.event.space, item.event.session]
+            # What a subagent was told stands below the session that it belongs to: SESSION/AGENT.
+            is_own = "/" not in item.event.session
+            last[:] = [item.event.space, item.event.session] if is_own or not last or "/" in last[1] else last
         yield item
 
 
