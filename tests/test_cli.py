@@ -18,9 +18,10 @@ from processors import PROCESSORS
 from projections import rows as answers
 from streams.core.errors import UsageError
 from streams.core.events import TurnRecorded
-from streams.gateways.cli import app, main
+from streams.gateways.cli import main
 from streams.gateways.command import FAILED, MISUSED, OK
 from streams.gateways.commands import log
+from streams.gateways.parser import app
 from streams.runtime.home import Home
 from streams.runtime.home.server import serve
 from tests import processes
