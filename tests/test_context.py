@@ -29,6 +29,7 @@ from projections.context.recent import recent
 from projections.context.render import frame_cost, render
 from projections.context.turns import Turn
 from projections.recall.answers import Recall, Sight
+from projections.recall.columns import plain_tokens
 from projections.recall.said import tool_calls
 from projections.store import read_only
 from streams.core.errors import UsageError
@@ -55,6 +56,11 @@ class Talk:
 
     def words(self, positions: Iterable[int]) -> dict[int, Turn]:
         return {position: self.said[position] for position in positions if position in self.said}
+
+    def tokens(self, positions: Iterable[int]) -> dict[int, int]:
+        plain = {at: turn for at, turn in self.words(positions).items() if turn.role != "tool" and not turn.calls}
+        told = {at: plain_tokens(turn.content, tokens(turn.content)) for at, turn in plain.items()}
+        return {at: count for at, count in told.items() if count}
 
     def reader(self, section: Section) -> Talk:
         return self

@@ -33,6 +33,10 @@ class MemorySource:
         """The turns at some offsets, by offset."""
         return self.sight.recall.said(self.ask.space, positions)
 
+    def tokens(self, positions: Sequence[int]) -> dict[int, int]:
+        """The tokens of turns' words at some offsets, where they tell what it costs to show them."""
+        return self.seen.tokens(positions)
+
     def turns(self, ids: Iterable[str]) -> dict[str, Spoken]:
         """Turns by id, their words apart; without those that are not shown any more."""
         told, seen, ended = self._told, self.seen, self.seen.documents.ended

@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import Any, cast
 
 from projections.aside import Warn, unheard
-from projections.context.turns import Turn, Turns
+from projections.context.turns import Turn, Turns, has_digits
 from projections.recall.analysis import VERSION, analyse, ask
 from projections.recall.dynamics import Dynamics, Moment
 from projections.recall.file import LATEST, path_of
-from projections.recall.flags import flags_of
+from projections.recall.flags import DIGITS, flags_of
 from projections.recall.held import Seen
 from projections.recall.index import Index
 from projections.recall.kinds import TURN, Kinds
@@ -35,7 +35,7 @@ from streams.core.processor import Processor, r6
 from streams.core.read_model import News
 from streams.core.text.kinds import memory_type
 
-READ_WITH = [VERSION, 1]
+READ_WITH = [VERSION, 2]
 """Versions of the analysis and of the flags that an index is made with."""
 LEAST = 0.1
 """Share of the best score below which nothing is offered: it only lies near what answers."""
@@ -47,10 +47,12 @@ Answer = dict[str, Any]
 
 def read_row(row: tuple[Any, ...]) -> tuple[list[str], list[int], int, int]:
     """The terms of what the index takes up (see catch_up.Row), their counts, its length, and its flags."""
-    content, role = row[8], row[10]
+    content, role, more = row[8], row[10], row[12]
     terms, counts, length, flags = analyse(content)
     if role:
         flags |= flags_of(memory_type(content, role), role)
+    if more or has_digits(content):
+        flags |= DIGITS
     return terms, counts, length, flags
 
 
