@@ -760,7 +760,7 @@ def test_a_row_that_is_not_what_was_written_is_never_told(tmp_path: Path, physic
     def asked(index: Index) -> list[Any]:
         found: list[Any] = [(t, index.records("acme", "physics", [t]).get(t)) for t in ("t0", "t1")]
         found += [("hot", one) for one in index.members("acme", "hot", "yes", 9).newest]
-        return [*found, shown(index, "acme"), index.newest("acme")]
+        return [*found, shown(index, "acme"), index.newest(index.space("acme"))]
 
     indexed(con, path).close()
     right = asked(whole := opened(con, path))
@@ -793,8 +793,8 @@ def test_how_far_a_space_goes_counts_facts_that_are_no_documents(tmp_path: Path)
     ]
     con = memory(tmp_path / "m.duckdb", *steps)
     index = indexed(con, tmp_path / "m.recall")
-    assert [index.newest("acme", until) for until in (None, 0, 1, 2)] == [(2, 9), (0, 5), (1, 9), (2, 9)]
-    assert index.newest("nowhere") == (-1, 0)
+    assert [index.newest(index.space("acme", until)) for until in (None, 0, 1, 2)] == [(2, 9), (0, 5), (1, 9), (2, 9)]
+    assert index.newest(index.space("nowhere")) == (-1, 0)
 
 
 def test_records_that_a_memory_does_not_have_are_none(tmp_path: Path) -> None:

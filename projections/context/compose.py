@@ -308,7 +308,6 @@ class _Packing:
             if one.piece.id:
                 self._ids[one.piece.id] = one
 
-
     def _fits(self, group: Sequence[Choice], heading: int) -> bool:
         """Whether there is room for choices; they are written where that may be."""
         if heading + sum([one.cost for one in group]) > self.room:

@@ -99,9 +99,9 @@ class Recall:
         """The turns of a space at some offsets, by offset."""
         return self.turns.read(self.index, space, positions)
 
-    def found(self, asked: Question, until: int | None) -> tuple[Moment, list[Hit]]:
-        """The hits in order, and the moment they were found at."""
-        space = self.index.space(asked.space, until)
+    def found(self, asked: Question, until: int | None, seen: Seen | None = None) -> tuple[Moment, list[Hit]]:
+        """The hits in order, and the moment they were found at. `seen` is the space there, for who has it."""
+        space = self.index.space(asked.space, until) if seen is None else seen
         moment = self.moment(space, asked.space, until, asked.moment, asked.session)
         hits = rank(
             space, ask(asked.query), self.ranking, asked.k, self._kinds(asked), moment.now,
@@ -122,7 +122,7 @@ class Recall:
 
     def moment(self, space: Seen, name: str, until: int | None, at: int | None, session: str | None = None) -> Moment:
         """A moment of a space; where `at` does not say, the newest that it has heard of."""
-        now = self.index.newest(name, until)[1] if at is None else at
+        now = self.index.newest(space)[1] if at is None else at
         return Moment(space, name, until, now, self.dynamics.spread(name, session, until, now))
 
     def believed(self, moment: Moment, hits: list[Hit]) -> list[Hit]:
