@@ -77,6 +77,10 @@ class Composed:
         """What is shown, in order; of one section where it is named."""
         return [c for c in self.choices if c.taken and section in (None, c.section.name)]
 
+    def limit(self, share: float) -> int:
+        """The most tokens of a turn's words, as a share of the budget."""
+        return max(int(self.budget * share), 8)
+
     def read(self, positions: Iterable[int]) -> None:
         """Reads turns, at once."""
         if missing := [at for at in positions if at not in self.turns]:
@@ -87,7 +91,8 @@ class Composed:
         waiting = [choice for choice in choices if not choice.line and choice.piece.turn >= 0]
         self.read(dict.fromkeys(choice.piece.turn for choice in waiting))
         for choice in waiting:
-            limit = _limit(choice.piece, self.params, self.budget)
+            newest = choice.piece.needed and choice.piece.worth >= 1
+            limit = self.limit(self.params.newest if newest else self.params.turn)
             choice.write(*_shown(self.turns[choice.piece.turn], limit, choice.section.place >= OWN, self.params))
 
 
@@ -136,23 +141,22 @@ def compose(
             found += [(section, piece) for piece in pieces]
     known = source.tokens([piece.turn for _, piece in found if piece.turn >= 0])
     composed = Composed(ask, budget, [], {}, own, source)
-    composed.read(at for at in offsets([piece for _, piece in found if piece.turn not in known]))
-    choices = (_considered(composed, section, piece, known) for section, piece in found)
+    composed.read(offsets([piece for _, piece in found if piece.turn not in known]))
+    limit = composed.limit(min(own.turn, own.newest))
+    choices = [_considered(composed, section, piece, known.get(piece.turn, 0), limit) for section, piece in found]
     composed.choices = [choice for choice in choices if choice is not None]
     _Packing(composed, budget - frame(ask)).pack()
     return composed
 
 
-def _considered(composed: Composed, section: Section, piece: Piece, known: Mapping[int, int]) -> Choice | None:
-    """A piece that may be shown, a turn not written yet; None for a turn that is not in the memory."""
+def _considered(composed: Composed, section: Section, piece: Piece, count: int, limit: int) -> Choice | None:
+    """A piece that may be shown, a turn not written yet; None for a turn that is not in the memory. `count` are the
+    tokens of a turn where they are known, `limit` the most of which all is shown."""
     if piece.turn < 0:
         return _text(composed, section, piece)
-    if piece.turn not in known and piece.turn not in composed.turns:
-        return None
-    count = known.get(piece.turn, 0)
-    if not 0 < count <= _limit(piece, composed.params, composed.budget):
-        return Choice(section, piece, 0)
-    return Choice(section, piece, count + (LABEL if section.place < OWN else 1))
+    if 0 < count <= limit:
+        return Choice(section, piece, count + (LABEL if section.place < OWN else 1))
+    return Choice(section, piece, 0) if count or piece.turn in composed.turns else None
 
 
 def _text(composed: Composed, section: Section, piece: Piece) -> Choice | None:
@@ -167,12 +171,6 @@ def _text(composed: Composed, section: Section, piece: Piece) -> Choice | None:
     choice = Choice(section, piece, 0)
     choice.write(text, "", tokens(text))
     return choice
-
-
-def _limit(piece: Piece, params: ContextParams, budget: int) -> int:
-    """The most tokens of a turn's words."""
-    share = params.newest if piece.needed and piece.worth >= 1 else params.turn
-    return max(int(budget * share), 8)
 
 
 def _figures(turns: Sequence[Turn], room: int) -> str:
@@ -231,8 +229,8 @@ class _Packing:
     def __init__(self, composed: Composed, room: int) -> None:
         self.composed = composed
         self.room = room
-        self._turns: dict[int, Choice] = {}
-        self._ids: dict[str, Choice] = {}
+        self._shown = set[int | str]()
+        """Turns, and ids."""
         self._parents = {(c.section.name, c.piece.id): c for c in composed.choices if c.piece.id and not c.piece.under}
 
     def pack(self) -> None:
@@ -257,7 +255,7 @@ class _Packing:
     def _likely(self, rest: Iterable[Choice]) -> Iterator[int]:
         """The turns that come first, as long as they may fit: they are read at once."""
         room = self.room
-        found = set(self._turns)
+        found = set(self._shown)
         for choice in rest:
             if choice.piece.turn not in found:
                 room -= choice.cost
@@ -270,7 +268,7 @@ class _Packing:
     def _widen(self) -> None:
         """Shows more of what tools were given and gave, those that serve most first, as long as there is room."""
         params, turns = self.composed.params, self.composed.turns
-        limit = max(int(self.composed.budget * params.turn), 8)
+        limit = self.composed.limit(params.turn)
         shown = [c for c in self.composed.choices if c.taken and c.piece.turn >= 0 and c.piece.worth >= params.whole]
         for choice in sorted(shown, key=lambda c: -c.piece.worth):
             turn = turns[choice.piece.turn]
@@ -283,8 +281,8 @@ class _Packing:
 
     def _take(self, choice: Choice, why: str) -> None:
         """Takes a piece, and what it stands below, where they fit."""
-        piece, composed = choice.piece, self.composed
-        if piece.turn in self._turns or piece.says in self._turns or (piece.id and piece.id in self._ids):
+        piece, composed, shown = choice.piece, self.composed, self._shown
+        if piece.turn in shown or piece.says in shown or piece.id in shown:
             choice.why = "shown already"
             return
         group = [choice]
@@ -296,7 +294,7 @@ class _Packing:
             if not parent.taken:
                 group.insert(0, parent)
         heading = 0 if choice.section.name in composed.headings else cost(choice.heading)
-        if choice.cost > self.room or not self._fits(group, heading):
+        if not self._fits(group, heading):
             choice.why = "no room"
             return
         self.room -= heading + sum([one.cost for one in group])
@@ -304,9 +302,9 @@ class _Packing:
         for one in group:
             one.taken, one.why = True, why
             if one.piece.turn >= 0:
-                self._turns[one.piece.turn] = one
+                shown.add(one.piece.turn)
             if one.piece.id:
-                self._ids[one.piece.id] = one
+                shown.add(one.piece.id)
 
     def _fits(self, group: Sequence[Choice], heading: int) -> bool:
         """Whether there is room for choices; they are written where that may be."""
