@@ -285,16 +285,13 @@ class _Packing:
         if piece.turn in shown or piece.says in shown or piece.id in shown:
             choice.why = "shown already"
             return
-        group = [choice]
-        if piece.under:
-            parent = self._parents.get((choice.section.name, piece.under))
-            if parent is None:
-                choice.why = f"{piece.under} is not here"
-                return
-            if not parent.taken:
-                group.insert(0, parent)
+        parent = self._parents.get((choice.section.name, piece.under)) if piece.under else None
+        if piece.under and parent is None:
+            choice.why = f"{piece.under} is not here"
+            return
+        group = [choice] if parent is None or parent.taken else [parent, choice]
         heading = 0 if choice.section.name in composed.headings else cost(choice.heading)
-        if not self._fits(group, heading):
+        if choice.cost > self.room or not self._fits(group, heading):
             choice.why = "no room"
             return
         self.room -= heading + sum([one.cost for one in group])

@@ -7,7 +7,7 @@ has heard of: no clock is read, so the same question to the same memory has the 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -108,7 +108,7 @@ class Recall:
             lambda documents: self.dynamics.alive(moment, documents.tolist()), SPARE,
         )  # fmt: skip
         if not asked.forgotten:
-            hits = [hit for hit in hits if _asked_for(hit) or not self.dynamics.is_forgotten(moment, hit.document)]
+            hits = [hit for hit in hits if hit.asked or not self.dynamics.is_forgotten(moment, hit.document)]
         if not asked.history:
             hits = self.believed(moment, hits)
         return moment, [hit for hit in hits[: asked.k] if hit.score >= LEAST * hits[0].score]
@@ -139,7 +139,7 @@ class Recall:
             if space.documents.kind[document] == TURN and any(belief.older == id for belief in replaced.get(id, ())):
                 newest = space.turn(self.dynamics.replaced_by(moment.name, id, moment.until))
                 document = newest if newest >= 0 else document
-            found.setdefault(document, hit if document == hit.document else Hit(document, hit.score, hit.parts))
+            found.setdefault(document, hit if document == hit.document else replace(hit, document=document))
         return [*found.values()]
 
     def row(self, space: Seen, hit: Hit) -> Answer:
@@ -163,11 +163,6 @@ class Recall:
 def _has(connection: Connection, news: News) -> bool:
     """Whether a memory tells it: one that an earlier version folded does not."""
     return {news.repeated, news.words} <= {*column_names(connection, table_name(news.event))}
-
-
-def _asked_for(hit: Hit) -> bool:
-    """Whether a question names a hit: by its words, those it answers, or its time; its session is not enough."""
-    return hit.parts["own"] + hit.parts["around"] + hit.parts["time"] > 0
 
 
 @dataclass(frozen=True, slots=True)

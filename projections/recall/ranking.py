@@ -22,7 +22,7 @@ Why no finer tuning: on LoCoMo's conversations half or double of any weight chan
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import log
 
@@ -75,9 +75,18 @@ class Hit:
 
     document: int
     score: float
-    parts: dict[str, float]
-    """`own`, `around`, `session`, `time`: summands; `speaker`, `asking`, `when`: factors; `relevance`: the product;
-    `liveliness`."""
+    asked: bool
+    """Whether the question names it: by its words, those it answers, or its time; its session is not enough."""
+    table: Mapping[str, Sequence[float]]
+    """The parts of all hits."""
+    place: int
+    """Its own among them."""
+
+    @property
+    def parts(self) -> dict[str, float]:
+        """`own`, `around`, `session`, `time`: summands; `speaker`, `asking`, `when`: factors; `relevance`: the product;
+        `liveliness`."""
+        return {name: values[self.place] for name, values in self.table.items()}
 
 
 @dataclass(slots=True)
@@ -482,12 +491,10 @@ def _hits(
         "time": scores.time[best], **{name: factor[best] for name, factor in scores.factors.items()},
         "relevance": relevance[best], "liveliness": alive,
     }  # fmt: skip
-    rows = zip(*(part.tolist() for part in parts.values()), strict=True)
-    documents = scores.documents[best].tolist()
-    return [
-        Hit(document, value, dict(zip(parts, row, strict=True)))
-        for document, value, row in zip(documents, score.tolist(), rows, strict=True)
-    ]
+    asked = parts["own"] + parts["around"].astype(np.float64) + parts["time"] > 0
+    table = {name: part.tolist() for name, part in parts.items()}
+    columns = zip(scores.documents[best].tolist(), score.tolist(), asked.tolist(), strict=True)
+    return [Hit(*column, table, place) for place, column in enumerate(columns)]
 
 
 def full_score(params: RecallParams, space: Space, terms: Sequence[str]) -> float:
