@@ -136,6 +136,7 @@ class _Scratch(threading.local):
 
     zeros: Floats = np.zeros(0, np.float32)
     places: Ints = np.zeros(0, np.int32)
+    marks: NDArray[np.bool_] = np.zeros(0, np.bool_)
     whole: tuple[Documents, int, tuple[Ints, NDArray[np.intp], NDArray[np.intp]]] | None = None
     """See _whole."""
 
@@ -146,6 +147,7 @@ class _Scratch(threading.local):
 
     def forget(self, size: int = 0) -> None:
         self.zeros, self.places = np.zeros(size, np.float32), np.zeros(size, np.int32)
+        self.marks = np.zeros(size, np.bool_)
 
 
 _SCRATCH = _Scratch()
@@ -244,6 +246,16 @@ def _with_alike(
     times = np.concatenate([counts, *(np.float32(params.alike) * times for _, times in others)])[order]
     united, starts = _distinct(held[order])
     return united, np.add.reduceat(times, starts), idf if len(documents) else rareness(space.seen, len(united))
+
+
+def _united(space: Space, some: Sequence[Ints]) -> Ints:
+    """The documents in any of some lists, ascending. Why not by sorting: tens of thousands are marked in a tenth."""
+    marks = _SCRATCH.sized(space.seen).marks
+    for documents in some:
+        marks[documents] = True
+    found = np.flatnonzero(marks[: space.seen]).astype(np.int32)
+    marks[found] = False
+    return found
 
 
 def _distinct(ascending: Ints) -> tuple[Ints, NDArray[np.intp]]:
@@ -345,7 +357,7 @@ def _chosen(space: Space, params: RecallParams, terms: list[_Term]) -> Ints:
         rare += 1
     if not rare:
         return np.zeros(0, np.int32)
-    documents, _ = _distinct(np.sort(np.concatenate([term.documents for term in terms[:rare]])))
+    documents = _united(space, [term.documents for term in terms[:rare]])
     if len(documents) <= params.shortlist:
         return documents
     score = _SCRATCH.sized(space.seen).zeros
