@@ -112,6 +112,7 @@ def told(index: Index, space: str, until: int | None = None, terms: set[str] | N
             name: getattr(of, name)[:n].tolist()
             for name in ("kind", "length", "session", "speaker", "flags", "before", "at")
         },
+        "tokens": seen.held.columns["tokens"][:n].tolist(),
         "after": after.tolist(),
         "ended": ended.tolist(),
         "average": seen.average,
@@ -158,6 +159,28 @@ def test_turns_segments_conclusions_and_notes_are_documents_in_the_order_of_thei
     assert [part.tolist() for part in seen.postings("nowhere")] == [[], []]
     assert (seen.average, seen.session_lengths.tolist()) == (3.0, [8.0, 1.0])
     assert (seen.turn("t3"), seen.turn("t4"), seen.session("r"), seen.session("q")) == (5, -1, 1, -1)
+
+
+def test_the_tokens_of_a_turn_are_known_where_its_words_alone_tell_what_it_costs(tmp_path: Path) -> None:
+    call = [{"type": "tool_use", "name": "look", "input": {}}]
+    con = memory(
+        tmp_path / "m.duckdb",
+        [
+            turn("t0", "s", "a lock in the gateway", tokens=5),
+            make(NoteOpened, session="s", note="n", content="tell Ann"),
+        ],
+        [turn("t1", "s", "a lock", tokens=2, role="tool")],
+        [turn("t2", "s", "let me look", tokens=3, parts=call)],
+        [turn("t3", "s", "a" + " " * 30 + "lock", tokens=2)],
+        [turn("t4", "s", "lock " * 1_000, tokens=1_000)],
+        [turn("t5", "s", "", tokens=0)],
+        [make(SessionEnded, session="s", id="e"), make(NoteOpened, session="s", note="m", content="tell Ben")],
+        [turn("t7", "s", "so it is", tokens=3)],
+    )
+    index = indexed(con, tmp_path / "m.recall")
+    assert index.space("acme").tokens([*range(9)]) == {0: 5, 7: 3}
+    assert index.space("acme", 6).tokens([*range(9)]) == {0: 5}
+    assert index.space("nowhere").tokens([0]) == {}
 
 
 def test_a_summary_takes_the_place_of_the_one_before(tmp_path: Path) -> None:
