@@ -12,9 +12,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from processors import PROCESSORS
-from streams.core.errors import UsageError
 from projections.recall.answers import read_row
 from projections.recall.flags import DIGITS
+from streams.core.errors import UsageError
 from streams.core.events import NoteTaken, Outside, TurnRecorded, iso
 from streams.runtime.home import Home
 from streams.runtime.replay import replay

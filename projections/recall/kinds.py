@@ -22,8 +22,8 @@ NEWS = -2
 """Likewise: what the turn that follows it says that was not said before."""
 
 Row = tuple[Any, ...]
-"""space, position, kind, ordinal, id, session, agent, at, text, turns, role, tokens, more. `turns`: ids that it was made
-of; `tokens`: of a turn's text, 0 where they were not counted; `more`: whether it says more than the text here."""
+"""space, position, kind, ordinal, id, session, agent, at, text, turns, role, tokens, more. `turns`: ids that it was
+made of; `tokens`: of a turn's text, 0 where they were not counted; `more`: whether it says more than the text here."""
 Place = tuple[int, int, int]
 """A partition, from which offset, and up to which, itself left out."""
 Places = Sequence[Place]

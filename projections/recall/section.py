@@ -50,7 +50,8 @@ def cue_of(own: RecalledParams, newest: Sequence[Turn], question: str = "") -> C
 
 
 def recalled(sight: Sight, seen: Seen, cue: Cue, explain: bool = False) -> Section:
-    """The section over a memory, of a space as it is `seen`; with `explain`, what it leaves out is offered, too, as worth nothing."""
+    """The section over a memory, of a space as it is `seen`; with `explain`, what it leaves out is offered, too, as
+    worth nothing."""
 
     def pieces(_: None, own: RecalledParams, ask: Ask, read: Reader) -> Iterator[Piece]:
         if cue.text.strip() and own.most:
