@@ -39,7 +39,7 @@ accidents: $(VENV)/installed-dev
 lint: $(VENV)/installed-dev
 	@$(BIN)/ruff format --check .
 	@$(BIN)/ruff check .
-	@$(BIN)/mypy
+	@$(BIN)/mypy --num-workers auto
 
 docs: $(VENV)/installed-dev
 	@MNEMOLOG_WRITE_DOCS=1 $(BIN)/pytest tests/test_docs.py -k "generated or run_in_order"

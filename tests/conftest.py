@@ -7,8 +7,10 @@ import os
 import signal
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from itertools import zip_longest
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -16,6 +18,7 @@ from hypothesis import HealthCheck, settings
 from processors import PROCESSORS
 from streams.core.events import Outside
 from streams.runtime.home import Home
+from tests.kafka.broker import Broker, NoBrokerError
 from tests.laws.histories import long_talk, outside
 
 # Why: where a shell without job control runs the tests in the background, interrupts are ignored, and programs that
@@ -35,11 +38,15 @@ gc.set_threshold(100_000, 20, 50)
 settings.register_profile("any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("any machine")
 
+KAFKA = Path(__file__).with_name("kafka")
+
 LONG = (
-    "test_one_file.py", "test_accidents.py", "test_runtime_killed.py", "test_runtime.py", "test_docs.py",
-    "test_replay.py", "test_home_folder.py",
+    "test_laws.py", "test_one_file.py", "test_runtime.py", "test_http.py", "test_recall_index.py", "test_accidents.py",
+    "test_cli.py", "test_page.py", "test_replay.py", "test_home_folder.py", "test_docs.py",
+    "test_shards.py", "test_worker.py", "test_erase_kafka.py", "test_replay_kafka.py", "test_faults.py",
+    "test_kafka_log.py", "test_projector.py", "test_security.py", "test_promote_kafka.py",
 )  # fmt: skip
-"""The files that compute longest, the longest first."""
+"""The files that take longest, the longest first: those that compute, and those that wait for brokers."""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -48,9 +55,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     files: dict[Path, list[pytest.Item]] = {}
     for item in items:
         files.setdefault(item.path, []).append(item)
-    waiting = [path for path in files if path.parent.name == "kafka"]
-    computing = [path for path in files if path.parent.name != "kafka"]
-    computing.sort(key=lambda path: LONG.index(path.name) if path.name in LONG else len(LONG))
+    longest = sorted(files, key=lambda path: LONG.index(path.name) if path.name in LONG else len(LONG))
+    waiting = [path for path in longest if path.parent == KAFKA]
+    computing = [path for path in longest if path.parent != KAFKA]
     turns = [path for pair in zip_longest(computing, waiting) for path in pair if path is not None]
     items[:] = [item for path in turns for item in files[path]]
 
@@ -58,6 +65,21 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def pytest_xdist_auto_num_workers() -> int:
     """One process more than there are cores, for often one of them waits: for a broker, or for a process to end."""
     return int(os.environ.get("PYTEST_XDIST_AUTO_NUM_WORKERS") or (os.cpu_count() or 1) + 1)
+
+
+def pytest_xdist_setupnodes(config: pytest.Config) -> None:
+    """Starts one broker for all processes of a run that has tests on Kafka, and ends it with the run."""
+    chosen = [(config.invocation_params.dir / word.split("::")[0]).resolve() for word in config.args]
+    on_kafka = any(KAFKA.is_relative_to(at) or at.is_relative_to(KAFKA) for at in chosen)
+    if not on_kafka or "MNEMOLOG_TEST_KAFKA" in os.environ:
+        return
+    folder = TemporaryDirectory(prefix="mnemolog-kafka-")
+    config.add_cleanup(folder.cleanup)
+    broker = Broker(Path(folder.name))
+    with suppress(NoBrokerError):  # each process finds out for itself, and says so
+        broker.start()
+        config.add_cleanup(broker.kill)
+        os.environ["MNEMOLOG_TEST_KAFKA"] = broker.servers
 
 
 @pytest.fixture

@@ -6,6 +6,7 @@ import asyncio
 import inspect
 import json
 import threading
+from datetime import UTC, datetime, timedelta
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from typing import Any
@@ -327,8 +328,86 @@ def test_a_store_answers_as_langgraphs_own_does(home: Home) -> None:
                     store.put(wrong, "k", {"v": 1})
             with pytest.raises(ValueError, match="Unsupported operator"):
                 store.search(("docs",), filter={"n": {"$near": 1}})
-            with pytest.raises(NotImplementedError, match="TTL"):
-                store.put(("docs",), "k", {"v": 1}, ttl=5)
+
+
+def test_an_item_is_shown_until_its_time_is_over_and_a_sweep_takes_it_from_recall(
+    home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with serving(home):
+        store = store_of(home, ttl={"default_ttl": 60, "sweep_interval_minutes": 100})
+        clock = Clock(store, monkeypatch)
+        store.put(("keys",), "boat", {"is": "the boat key hangs in drawer 3"})
+        store.put(("keys",), "door", {"is": "the door key hangs in drawer 4"}, ttl=90.5)
+        store.put(("keys", "spare"), "barn", {"is": "the barn key hangs in drawer 5"}, ttl=None)
+        clock.minutes = 59
+        assert len(store.search(("keys",))) == 3
+        clock.minutes = 60
+        assert store.get(("keys",), "boat") is None
+        assert {item.key for item in store_of(home).search(("keys",), query="key drawer")} == {"door", "barn"}
+        assert len(recalled(home)) == 3
+        assert store.sweep_ttl() == 1
+        assert store.sweep_ttl() == 0
+        assert recalled(home) == {"is: the door key hangs in drawer 4", "is: the barn key hangs in drawer 5"}
+        clock.minutes = 161
+        assert store.list_namespaces() == [("keys", "spare")]
+        assert recalled(home) == {"is: the barn key hangs in drawer 5"}
+        store.put(("keys",), "boat", {"is": "back"})
+        assert store.get(("keys",), "boat").value == {"is": "back"}
+        assert [turn["retraction"] for turn in live(home) if "boat" in turn["content"]] == ["cleared"]
+
+
+@pytest.mark.parametrize(("config", "asked", "end"), [
+    ({"refresh_on_read": True}, None, 70), ({"refresh_on_read": True}, False, 60),
+    ({"refresh_on_read": False}, None, 60), ({}, None, 60), (None, True, 60),
+])  # fmt: skip
+def test_what_is_read_lasts_longer_where_the_store_and_the_reader_say_so(
+    home: Home, monkeypatch: pytest.MonkeyPatch, config: Any, asked: bool | None, end: int
+) -> None:
+    with serving(home):
+        store = store_of(home, ttl=config)
+        clock = Clock(store, monkeypatch)
+        for key in "ab":
+            store.put(("n",), key, {"n": key}, ttl=60)
+        clock.minutes = 5
+        store.search(("n",), refresh_ttl=asked)
+        assert len(live(home)) == 2, "in the first tenth of its time nothing is written"
+        clock.minutes = 10
+        assert asyncio.run(store.aget(("n",), "a", refresh_ttl=asked)).value == {"n": "a"}
+        assert [item.key for item in store.search(("n",), filter={"n": "b"}, refresh_ttl=asked)] == ["b"]
+        for minutes, shown in [(59, 2), (end - 1, 2), (end, 0)]:
+            clock.minutes = minutes
+            assert len(store.search(("n",), refresh_ttl=False)) == shown
+
+
+def test_an_item_that_was_put_anew_while_a_sweep_went_on_stays(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    with serving(home):
+        store, other = store_of(home), store_of(home)
+        clock = Clock(store, monkeypatch)
+        store.put(("n",), "a", {"n": 1}, ttl=60)
+        clock.minutes = 60
+        listed = store.documents.all
+
+        def meanwhile() -> Any:
+            found = listed()
+            other.put(("n",), "a", {"n": 2})
+            return found
+
+        store.documents.all = meanwhile
+        store.sweep_ttl()
+        assert other.get(("n",), "a").value == {"n": 2}
+
+
+class Clock:
+    """The clock of LangGraph's stores, which goes when the test says so."""
+
+    def __init__(self, store: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.minutes = 0
+        start = datetime.now(UTC)
+        monkeypatch.setitem(type(store).batch.__globals__, "_now", lambda: start + timedelta(minutes=self.minutes))
+
+
+def recalled(home: Home) -> set[str]:
+    return {hit["text"] for hit in Memory("ann", home=home.path).recall("key drawer", kinds=["turn"], record=False)}
 
 
 def test_what_a_process_left_standing_that_ended_midway_is_retracted_with_the_next_version(home: Home) -> None:

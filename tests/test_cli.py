@@ -18,9 +18,10 @@ from processors import PROCESSORS
 from projections import rows as answers
 from streams.core.errors import UsageError
 from streams.core.events import TurnRecorded
-from streams.gateways.cli import app, main
+from streams.gateways.cli import main
 from streams.gateways.command import FAILED, MISUSED, OK
 from streams.gateways.commands import log
+from streams.gateways.parser import app
 from streams.runtime.home import Home
 from streams.runtime.home.server import serve
 from tests import processes
@@ -155,6 +156,19 @@ def test_standard_input_and_chat_messages_are_fed(run, tmp_path):
         ("default", "s", "hello"),
         ("p", "t", "hello"),
     ]
+
+
+def test_a_feed_of_projects_names_the_last_session_that_is_no_subagents(run, tmp_path):
+    told = run("feed", ROOT / "tests" / "importers" / "claude-code.jsonl", home=tmp_path / "h")
+    assert told.err.endswith("mnemolog context --space /home/ann/shop --session 5e55\n")
+
+
+def test_a_feed_that_finds_nothing_says_so(run, tmp_path):
+    (tmp_path / "export").mkdir()
+    (tmp_path / "export" / "package.json").write_text('{"name": "shop"}')
+    told = run("feed", tmp_path / "export", home=tmp_path / "h")
+    assert (told.code, told.out) == (OK, "0 added\n")
+    assert told.err.startswith("there is nothing in a format that is known (--format names one;")
 
 
 def test_an_id_used_again_for_something_else_is_rejected_with_the_place_of_the_first(run, tmp_path):

@@ -23,12 +23,13 @@ from processors.working_context.section import ConcludedParams, EntriesParams, c
 from projections.as_of import as_of
 from projections.asking import all_params
 from projections.context.ask import context
-from projections.context.compose import Composed, compose
+from projections.context.compose import Composed, compose, explained
 from projections.context.params import ContextParams, RecentParams
 from projections.context.recent import recent
 from projections.context.render import frame_cost, render
 from projections.context.turns import Turn
 from projections.recall.answers import Recall, Sight
+from projections.recall.columns import plain_tokens
 from projections.recall.said import tool_calls
 from projections.store import read_only
 from streams.core.errors import UsageError
@@ -50,11 +51,19 @@ class Talk:
 
     def __init__(self, *turns: Turn, kept: Iterable[Any] = (), members: Mapping[tuple[str, str], Any] = {}) -> None:
         self.said = {turn.position: turn for turn in turns}
+        self.read = set[int]()
+        """Of which turns the words were asked for."""
         self._kept = [*kept]
         self._members = dict(members)
 
     def words(self, positions: Iterable[int]) -> dict[int, Turn]:
+        self.read |= {*positions}
         return {position: self.said[position] for position in positions if position in self.said}
+
+    def tokens(self, positions: Iterable[int]) -> dict[int, int]:
+        plain = [turn for at in positions if (turn := self.said.get(at)) and turn.role != "tool" and not turn.calls]
+        told = {turn.position: plain_tokens(turn.content, turn.tokens) for turn in plain}
+        return {at: count for at, count in told.items() if count}
 
     def reader(self, section: Section) -> Talk:
         return self
@@ -199,6 +208,72 @@ def test_the_budget_is_a_hard_cap_and_the_same_pieces_give_the_same_bytes(
     again = render(composed(section("a", 40, *pieces), talk=talk, budget=budget))
     assert tokens(one.text) <= budget
     assert (one.text, one.messages, one.data) == (again.text, again.messages, again.data)
+
+
+class Unread(Talk):
+    """Turns of which nothing is known before they are read."""
+
+    def tokens(self, positions: Iterable[int]) -> dict[int, int]:
+        return {}
+
+
+CHUNKS = (
+    "word",
+    "harbour",
+    "42",
+    "東京の天気はどう",
+    "…",
+    "naïve",
+    "x" * 40,
+    "|",
+    "\n",
+    "\t ",
+    "\u2028",
+    "      ",
+    "no-one's",
+)
+
+
+@given(
+    st.lists(
+        st.tuples(
+            st.lists(st.sampled_from(CHUNKS), max_size=60).map(" ".join),
+            st.sampled_from(["user", "assistant", "tool"]),
+            st.floats(0, 1),
+            st.booleans(),
+            st.sampled_from(["[]", '[{"type": "tool_use", "name": "look", "input": {"id": 7}}]']),
+        ),
+        max_size=12,
+    ),
+    st.integers(0, 900),
+    st.sampled_from([40, 90]),
+)
+@settings(max_examples=150)
+def test_what_is_known_of_turns_before_they_are_read_changes_no_context(
+    drawn: list[tuple[str, str, float, bool, str]], budget: int, place: int
+) -> None:
+    one = section("a", place, *(Piece("", "said", d[2], turn=n, needed=d[3]) for n, d in enumerate(drawn)))
+    turns = [spoken(n, said, role, parts=parts) for n, (said, role, _, _, parts) in enumerate(drawn)]
+    known = {"context": ContextParams(), "context.a": Params()}
+    there, here = (
+        compose(talk, ASK, [(one, None)], known, budget, frame=frame_cost) for talk in (Talk(*turns), Unread(*turns))
+    )
+    assert render(there) == render(here)
+    assert [*explained(there)] == [*explained(here)]
+
+
+def test_a_turn_that_finds_no_room_is_not_read_and_told_all_the_same() -> None:
+    talk = Talk(*(spoken(n, "word " * 30) for n in range(50)))
+    one = section("a", 40, *(Piece("", "said", 0.9 - n / 100, turn=n) for n in range(50)))
+    found = compose(talk, ASK, [(one, None)], {"context": ContextParams(), "context.a": Params()}, 400)
+    taken = [choice.piece.turn for choice in found.shown()]
+    assert taken == [*range(len(taken))]
+    assert len(taken) > 5
+    assert {choice.why for choice in found.choices[len(taken) :]} == {"no room"}
+    assert max(talk.read) <= len(taken) + 1
+    considered = [*explained(found)]
+    assert [one["id"] for one in considered] == [f"t{n}" for n in range(50)]
+    assert all(one["tokens"] > 30 and one["text"].endswith("word") for one in considered)
 
 
 # -- writing -----------------------------------------------------------------------------------------------------------

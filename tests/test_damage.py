@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import random
 import shutil
+import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import closing, nullcontext, suppress
 from pathlib import Path
@@ -174,6 +175,19 @@ def test_damage_that_a_question_meets_in_an_index_is_mended_and_the_question_ans
         for _ in range(2):
             assert home.ask("recall", **question) == before
     assert [line.count("live.recall") > 1 for line in said] == [True]
+
+
+def test_turns_that_are_missing_in_an_index_are_put_back_by_the_question_that_misses_them(
+    home: Home, said: list[str]
+) -> None:
+    before = home.ask("context", space="s0", session="c0")
+    index = home.memory_path("live").with_suffix(".recall")
+    index.with_name("live.recall.sum").unlink()  # as a process that was killed leaves it
+    with closing(sqlite3.connect(index, isolation_level=None)) as other:
+        other.execute("DELETE FROM turns")
+    for _ in range(2):
+        assert home.ask("context", space="s0", session="c0") == before
+    assert [line.count("a turn is missing") for line in said] == [1]
 
 
 @pytest.mark.parametrize("harm", HARMS)

@@ -20,8 +20,9 @@ import typer
 from processors import NAMES, PROCESSORS
 from streams.core.driver import fold
 from streams.core.events import TurnRecorded
-from streams.gateways.cli import app, main
+from streams.gateways.cli import main
 from streams.gateways.flow import mermaid
+from streams.gateways.parser import app
 from tests.bench import __main__ as bench
 from tests.bench import data
 

@@ -21,8 +21,8 @@ from typer.testing import CliRunner
 from processors import PROCESSORS
 from streams.core.errors import MnemologError, UsageError
 from streams.core.events import AT_APPEND, ERASURES, Outside, TurnRecorded, decode, encode
-from streams.gateways.cli import app
 from streams.gateways.doctor import examine
+from streams.gateways.parser import app
 from streams.logs.archive import ArchiveLog, archive
 from streams.logs.copies import note_copy, receipts
 from streams.logs.encryption import FOLDER, Keys

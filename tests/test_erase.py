@@ -506,7 +506,7 @@ def test_turns_are_taken_while_it_erases_and_none_is_lost(place: Place) -> None:
 def test_the_command_shows_asks_erases_and_gives_a_receipt(place: Place) -> None:
     from typer.testing import CliRunner
 
-    from streams.gateways.cli import app
+    from streams.gateways.parser import app
 
     home = place.copied()
     home.log.close()

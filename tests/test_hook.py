@@ -122,6 +122,15 @@ def test_a_session_is_fed_as_it_grows_and_the_next_one_begins_with_it(environ, t
     assert told(environ) == ""
 
 
+def test_half_a_character_that_an_agent_left_costs_neither_the_line_nor_the_answer(environ, transcript):
+    lines = transcript.read_text()
+    transcript.write_text(lines.replace("The login test fails", r"\ud83d The login test fails"))
+    with served(environ):
+        assert hooked(environ, event("Stop", transcript, last_assistant_message="\udc00")) == ""
+        assert "? The login test fails since this morning." in [one.get("content") for one in recorded(environ)]
+    assert told(environ) == ""
+
+
 def test_a_transcript_that_was_replaced_is_read_anew(environ, transcript, tmp_path):
     with served(environ):
         hooked(environ, event("Stop", transcript))
@@ -283,8 +292,8 @@ def test_nothing_heavy_is_imported_before_a_server_is_asked(environ, transcript)
     with served(environ):
         hooked(environ, event("Stop", transcript))
         code = (
-            "import sys; from pathlib import Path; from streams.gateways.hook import main; "
-            "main([]); "
+            "import sys; from contextlib import suppress; from streams.gateways.cli import main\n"
+            "with suppress(SystemExit): main(['hook'])\n"
             "print(sorted({'duckdb', 'pyarrow', 'pydantic', 'numpy', 'rich', 'typer', 'sqlite3'} & set(sys.modules)), "
             "file=sys.stderr)"
         )

@@ -19,7 +19,6 @@ from typing import Any
 
 import httpx
 import pytest
-import schemathesis
 from hypothesis import HealthCheck, given, settings
 from starlette.testclient import TestClient
 
@@ -257,6 +256,8 @@ def test_spans_of_calls_of_a_model_are_turns_once(client: TestClient, home: Home
 
 
 def test_requests_of_any_shape_are_answered_in_words(tmp_path: Path) -> None:
+    import schemathesis  # takes a second: not in every process that reads this file
+
     with served(tmp_path / "h", "--rate", "100000") as (url, process):
         schema = schemathesis.openapi.from_url(f"{url}/openapi.json", timeout=PATIENCE)
         operations = [found.ok() for found in schema.get_all_operations()]

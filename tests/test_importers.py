@@ -139,6 +139,24 @@ def test_whatever_stands_in_place_of_a_value_is_a_reject_and_no_error(name):
                 assert all(fault.reason for fault in found.faults)
 
 
+@pytest.mark.parametrize("name", [name for name in ALL if not name.endswith("csv")])
+def test_half_a_character_where_a_program_cut_a_text_costs_that_character_alone(name, tmp_path):
+    whole = turns(SAMPLES / name)
+    word = max(next(turn.content for turn in whole if turn.content).split(), key=len)
+    path = tmp_path / name
+    path.write_text((SAMPLES / name).read_text().replace(word, rf"{word}\ud83d"))
+    found = turns(path)
+    assert f"{word}?" in str(found)
+    assert [turn.content.replace("?", "") for turn in found] == [turn.content.replace("?", "") for turn in whole]
+
+
+def test_a_value_with_half_a_character_that_cannot_be_mended_is_rejected(tmp_path):
+    for rest in ("[" * 100_000, '{"a": NaN}', "1" * 5000, ""):
+        (tmp_path / "a.jsonl").write_text(rf'{{"messages": [{{"role": "user", "content": "\ud83d"}}], "more": {rest}}}')
+        (found,) = items(tmp_path / "a.jsonl", "openai")
+        assert isinstance(found, Reject)
+
+
 def damaged(value: object):
     """A value with each part of it, at any depth, taken out or put in place of by something else."""
     if isinstance(value, dict):
@@ -430,6 +448,31 @@ def test_spans_become_turns_and_what_each_call_repeats_adds_nothing():
     assert [part["type"] for part in found[2].parts] == ["reasoning", "tool_call", "fields"]
     assert found[3].reply_to == found[2].id
     assert (found[0].at, found[4].at) == (1_767_603_601_000_000, 1_767_603_602_000_000)
+
+
+def test_a_span_that_cannot_be_read_costs_no_other_of_its_batch_and_goes_in_once_mended(home, tmp_path):
+    batch = json.loads(sample("otel").read_bytes().splitlines()[0])
+    path = tmp_path / "otel.json"
+    path.write_text(json.dumps(batch))
+    whole = turns(path)
+
+    def span(messages: str) -> dict:
+        about = {"gen_ai.operation.name": "chat", "gen_ai.input.messages": messages}
+        return {"attributes": [{"key": key, "value": {"stringValue": value}} for key, value in about.items()]}
+
+    cut = span('[{"role": "user", "parts": [{"type": "te')
+    batch["resourceSpans"][0]["scopeSpans"][0]["spans"].append(cut)
+    path.write_text(json.dumps(batch))
+    report = fed(home, path)
+    assert (report.added, report.rejected) == (len(whole), 1)
+    assert "unexpected end of data" in report.faults[0].reason
+    (rejects,) = map(Path, report.rejects)
+    left = json.loads(rejects.read_text())
+    assert left["resourceSpans"][0]["scopeSpans"][0]["spans"] == [cut]
+    cut["attributes"] = span('[{"role": "user", "parts": [{"type": "text", "content": "Thanks!"}]}]')["attributes"]
+    rejects.write_text(json.dumps(left | {"resourceSpans": [{"scopeSpans": [{"spans": [cut]}]}]}))
+    assert [turn.content for turn in turns(rejects)] == ["Thanks!"]
+    assert fed(home, rejects).added == 1
 
 
 def test_rows_of_a_table_become_turns():

@@ -93,6 +93,19 @@ def test_an_agent_keeps_finds_and_takes_back_what_was_said(run: Callable[[Sessio
     run(talk)
 
 
+def test_a_message_that_is_stored_again_with_its_key_is_stored_once(run: Callable[[Session], None]) -> None:
+    async def talk(client: Client) -> None:
+        one = {"content": "The roof leaks.", "session": "one", "idempotency_key": "1"}
+        first = await called(client, "store", **one)
+        assert await called(client, "store", **one) == first
+        for other in ({"idempotency_key": "2"}, {"idempotency_key": ""}, {"session": "two"}):
+            assert (await called(client, "store", **one | other))["id"] != first["id"]
+        assert first["id"] in await refused(client, "store", **one | {"content": "The roof is mended."})
+        assert (await called(client, "stats"))["turns"] == 4
+
+    run(talk)
+
+
 def test_work_is_opened_closed_flagged_and_noted(run: Callable[[Session], None]) -> None:
     async def talk(client: Client) -> None:
         await called(client, "open_effort", topic="Repair of the boat house", session="s")

@@ -182,6 +182,13 @@ def test_the_overview_tells_sessions_efforts_and_what_time_notes_have_left(shown
     assert len([given for tag, given in found.tags if tag == "svg" and given["class"] == "timeline"]) == 9
 
 
+def test_the_overview_counts_the_efforts_that_commands_list(shown: TestClient) -> None:
+    efforts = shown.get("/v1/views/efforts?space=harbor").json()
+    words = seen(shown, "/?space=harbor").words
+    for name, status in (("Open efforts", "open"), ("Concluded", "concluded")):
+        assert f"{name}{[row['status'] for row in efforts].count(status)}\n" in words
+
+
 def test_a_session_shows_its_newest_turns_and_each_segment(shown: TestClient) -> None:
     found = seen(shown, "/session?space=harbor&session=import-day")
     turns = [given for tag, given in found.tags if tag == "li" and "turn" in given.get("class", "").split()]

@@ -8,9 +8,8 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import anthropic
 import httpx
 import openai
 import orjson
@@ -28,6 +27,9 @@ from streams.gateways.proxy import app
 from streams.gateways.proxy.app import made
 from streams.runtime.home import Home
 from tests.serving import serving
+
+if TYPE_CHECKING:
+    import anthropic
 
 PATIENCE = 60.0
 KEY = "Ben keeps the key of the boat house at Miller's."
@@ -187,6 +189,8 @@ def chat(url: str) -> openai.OpenAI:
 
 
 def claude(url: str) -> anthropic.Anthropic:
+    import anthropic  # takes a second: not in every process that reads this file
+
     return anthropic.Anthropic(base_url=url, api_key="sk-test", max_retries=0)
 
 

@@ -12,6 +12,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from processors import PROCESSORS
+from projections.recall.answers import read_row
+from projections.recall.flags import DIGITS
 from streams.core.errors import UsageError
 from streams.core.events import NoteTaken, Outside, TurnRecorded, iso
 from streams.runtime.home import Home
@@ -33,6 +35,12 @@ def queries(talk: list[Outside]) -> list[str]:
     """What the talk is about, in a few questions."""
     turns = [event.content for event in talk if isinstance(event, TurnRecorded)]
     return ["what is my favourite colour?", "the offsite in Lisbon", "yesterday", *turns[3::80]]
+
+
+def test_a_turn_may_tell_figures_where_its_words_have_digits_or_it_says_more_than_them() -> None:
+    said = [("flight 17", False), ("gate ٣", False), ("no number", False), ("no number", True)]
+    rows = [("s", 0, 0, 0, "t", "s", "ann", 0, text, None, "user", 3, more) for text, more in said]
+    assert [read_row(row)[3] & DIGITS > 0 for row in rows] == [True, True, False, True]
 
 
 # -- where and when ----------------------------------------------------------------------------------------------------

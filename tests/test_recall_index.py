@@ -112,6 +112,7 @@ def told(index: Index, space: str, until: int | None = None, terms: set[str] | N
             name: getattr(of, name)[:n].tolist()
             for name in ("kind", "length", "session", "speaker", "flags", "before", "at")
         },
+        "tokens": seen.held.columns["tokens"][:n].tolist(),
         "after": after.tolist(),
         "ended": ended.tolist(),
         "average": seen.average,
@@ -158,6 +159,28 @@ def test_turns_segments_conclusions_and_notes_are_documents_in_the_order_of_thei
     assert [part.tolist() for part in seen.postings("nowhere")] == [[], []]
     assert (seen.average, seen.session_lengths.tolist()) == (3.0, [8.0, 1.0])
     assert (seen.turn("t3"), seen.turn("t4"), seen.session("r"), seen.session("q")) == (5, -1, 1, -1)
+
+
+def test_the_tokens_of_a_turn_are_known_where_its_words_alone_tell_what_it_costs(tmp_path: Path) -> None:
+    call = [{"type": "tool_use", "name": "look", "input": {}}]
+    con = memory(
+        tmp_path / "m.duckdb",
+        [
+            turn("t0", "s", "a lock in the gateway", tokens=5),
+            make(NoteOpened, session="s", note="n", content="tell Ann"),
+        ],
+        [turn("t1", "s", "a lock", tokens=2, role="tool")],
+        [turn("t2", "s", "let me look", tokens=3, parts=call)],
+        [turn("t3", "s", "a" + " " * 30 + "lock", tokens=2)],
+        [turn("t4", "s", "lock " * 1_000, tokens=1_000)],
+        [turn("t5", "s", "", tokens=0)],
+        [make(SessionEnded, session="s", id="e"), make(NoteOpened, session="s", note="m", content="tell Ben")],
+        [turn("t7", "s", "so it is", tokens=3)],
+    )
+    index = indexed(con, tmp_path / "m.recall")
+    assert index.space("acme").tokens([*range(9)]) == {0: 5, 7: 3}
+    assert index.space("acme", 6).tokens([*range(9)]) == {0: 5}
+    assert index.space("nowhere").tokens([0]) == {}
 
 
 def test_a_summary_takes_the_place_of_the_one_before(tmp_path: Path) -> None:
@@ -760,7 +783,7 @@ def test_a_row_that_is_not_what_was_written_is_never_told(tmp_path: Path, physic
     def asked(index: Index) -> list[Any]:
         found: list[Any] = [(t, index.records("acme", "physics", [t]).get(t)) for t in ("t0", "t1")]
         found += [("hot", one) for one in index.members("acme", "hot", "yes", 9).newest]
-        return [*found, shown(index, "acme"), index.newest("acme")]
+        return [*found, shown(index, "acme"), index.newest(index.space("acme"))]
 
     indexed(con, path).close()
     right = asked(whole := opened(con, path))
@@ -793,8 +816,8 @@ def test_how_far_a_space_goes_counts_facts_that_are_no_documents(tmp_path: Path)
     ]
     con = memory(tmp_path / "m.duckdb", *steps)
     index = indexed(con, tmp_path / "m.recall")
-    assert [index.newest("acme", until) for until in (None, 0, 1, 2)] == [(2, 9), (0, 5), (1, 9), (2, 9)]
-    assert index.newest("nowhere") == (-1, 0)
+    assert [index.newest(index.space("acme", until)) for until in (None, 0, 1, 2)] == [(2, 9), (0, 5), (1, 9), (2, 9)]
+    assert index.newest(index.space("nowhere")) == (-1, 0)
 
 
 def test_records_that_a_memory_does_not_have_are_none(tmp_path: Path) -> None:

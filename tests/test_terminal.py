@@ -14,8 +14,9 @@ import pytest
 
 from processors import PROCESSORS
 from streams.core.events import MINUTE, NoteTaken, TaskDeclared, TurnRecorded
-from streams.gateways.cli import made, main
+from streams.gateways.cli import main
 from streams.gateways.commands import COMMANDS, KAFKA
+from streams.gateways.parser import made
 from streams.gateways.terminal import json_line, printable
 from streams.runtime.home import Home
 from tests.laws.histories import START, long_talk, outside

@@ -101,7 +101,7 @@ def _mark(params: ForgettingParams, state: State, fact: Mark, turn: str) -> Rete
 
 def stability(params: ForgettingParams, record: RetentionChanged | None, type: MemoryType) -> float:
     """S of a memory: the days after which 37 % of it are retained."""
-    fresh = {"episodic": params.episodic, "semantic": params.semantic, "procedural": params.procedural}[type]
+    fresh: float = getattr(params, type)
     if record is None:
         return fresh
     said = (params.important if record.important else 1.0) * (1 + params.reward * record.reward)

@@ -114,11 +114,11 @@ def figures(params: WorkingContextParams, own: FiguresParams, ask: Ask, read: Re
     """The ids, dates and amounts that were told of each open effort, for the next call or answer."""
     for one in _read(ask, read, True):
         newest = read.turns(read.members("efforts", one.effort, own.turns).newest)
-        told = sorted((turn.position for turn in newest.values()), reverse=True)
-        yield Piece(
-            f"{one.effort} figures", "said of an effort in context", one.score,
-            f"- {_topic(one, own.topic)}:", figures=told, needed=True,
-        )  # fmt: skip
+        if told := sorted((turn.position for turn in newest.values() if turn.digits), reverse=True):
+            yield Piece(
+                f"{one.effort} figures", "said of an effort in context", one.score,
+                f"- {_topic(one, own.topic)}:", figures=told, needed=True,
+            )  # fmt: skip
 
 
 def _heading(own: EntriesParams, one: _Effort, count: int, last_at: int) -> str:

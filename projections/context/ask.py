@@ -18,7 +18,6 @@ from projections.recall.section import Cue, cue_of, recalled
 from streams.core.errors import UsageError
 from streams.core.events import MAX_TURNS
 from streams.core.params import Params
-from streams.core.section import Ask
 
 AHEAD = 24
 """Newest turns of the session whose words are read first: they are shown, and the last of them are the cue."""
@@ -36,7 +35,7 @@ def _composed(
     """What is shown; of a window where one is to be shown `alone`, only what is behind `ids` where there are any."""
     recall = source.sight.recall
     params = recall.params
-    offers: list[Offer] = [(RECENT, None), (recalled(source.sight, cue, explain), None)]
+    offers: list[Offer] = [(RECENT, None), (recalled(source.sight, source.seen, cue, explain), None)]
     offers += [(section, params[p.name]) for p in recall.processors for section in p.read_model.sections]
     if ids:
         offers = [(details_of(source, ids), None)]
@@ -76,8 +75,7 @@ def context(
     known |= {section.layer for p in sight.recall.processors for section in p.read_model.sections} | {"focus"}
     if unknown := sorted(set(without) - known):
         raise UsageError(f"there is no section {unknown[0]!r}", f"sections and layers are {', '.join(sorted(known))}")
-    until = sight.until(space)
-    source = MemorySource(sight, Ask(space, session, *sight.recall.index.newest(space, until)), until)
+    source = MemorySource(sight, space, session)
     newest = [turn.position for turn in islice(source.reader(RECENT).session(), AHEAD)]
     said = source.words(newest)
     cue = cue_of(cast(RecalledParams, params["context.recalled"]), [said[at] for at in newest if at in said], question)

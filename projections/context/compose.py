@@ -7,12 +7,15 @@ piece that stands below another is taken with it or after it. In the room that i
 is shown beyond its ends: there stand the ids and numbers that are asked for next.
 
 The result is a pure function of the memory, the position, the session, the budget and the parameters.
+
+Most of what is considered finds no room, so turns are read and written only when they may fit: before that it is known
+what they cost at least.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -31,9 +34,11 @@ class Choice:
 
     section: Section
     piece: Piece
-    line: str
-    """How it is written."""
-    tokens: int
+    cost: int
+    """What the line takes of the budget; before it is written, what it takes at least."""
+    line: str = ""
+    """How it is written; "" before it is."""
+    tokens: int = 0
     """Of the line."""
     words: str = ""
     """Of a turn: what is shown of what it says, not quoted."""
@@ -41,10 +46,9 @@ class Choice:
     why: str = ""
     """Why it was taken or left out, beside what its section says of it."""
 
-    @property
-    def cost(self) -> int:
-        """What the line takes of the budget."""
-        return cost(self.line, self.tokens)
+    def write(self, line: str, words: str, count: int) -> None:
+        """Says how it is written, and the line's tokens."""
+        self.line, self.words, self.tokens, self.cost = line, words, count, cost(line, count)
 
     @property
     def heading(self) -> str:
@@ -61,8 +65,9 @@ class Composed:
     choices: list[Choice]
     """All that was considered, section by section in the order they are shown."""
     turns: dict[int, Turn]
-    """Those that are considered, by offset."""
+    """Those that were read, by offset."""
     params: ContextParams
+    source: Source
     left: int = 0
     """Tokens of the budget that are not used."""
     headings: set[str] = field(default_factory=set)
@@ -71,6 +76,24 @@ class Composed:
     def shown(self, section: str | None = None) -> list[Choice]:
         """What is shown, in order; of one section where it is named."""
         return [c for c in self.choices if c.taken and section in (None, c.section.name)]
+
+    def limit(self, share: float) -> int:
+        """The most tokens of a turn's words, as a share of the budget."""
+        return max(int(self.budget * share), 8)
+
+    def read(self, positions: Iterable[int]) -> None:
+        """Reads turns, at once."""
+        if missing := [at for at in positions if at not in self.turns]:
+            self.turns |= self.source.words(missing)
+
+    def write(self, choices: Iterable[Choice]) -> None:
+        """Writes those that are not written yet."""
+        waiting = [choice for choice in choices if not choice.line and choice.piece.turn >= 0]
+        self.read(dict.fromkeys(choice.piece.turn for choice in waiting))
+        for choice in waiting:
+            newest = choice.piece.needed and choice.piece.worth >= 1
+            limit = self.limit(self.params.newest if newest else self.params.turn)
+            choice.write(*_shown(self.turns[choice.piece.turn], limit, choice.section.place >= OWN, self.params))
 
 
 class Source(Protocol):
@@ -82,6 +105,11 @@ class Source(Protocol):
 
     def words(self, positions: Sequence[int]) -> dict[int, Turn]:
         """The turns at some offsets, by offset."""
+        ...
+
+    def tokens(self, positions: Sequence[int]) -> dict[int, int]:
+        """The tokens of turns' words at some offsets, known without reading them; of those only where all is shown
+        wherever so many fit, and costs so many at least."""
         ...
 
 
@@ -111,32 +139,38 @@ def compose(
             own_params, read = params[f"context.{section.name}"], source.reader(section)
             pieces = section.pieces(mechanism, own_params, ask, read)
             found += [(section, piece) for piece in pieces]
-    turns = source.words(offsets([piece for _, piece in found]))
-    choices = [_written(section, piece, turns, own, budget) for section, piece in found]
-    composed = Composed(ask, budget, [c for c in choices if c is not None], turns, own)
+    known = source.tokens([piece.turn for _, piece in found if piece.turn >= 0])
+    composed = Composed(ask, budget, [], {}, own, source)
+    composed.read(offsets([piece for _, piece in found if piece.turn not in known]))
+    limit = composed.limit(min(own.turn, own.newest))
+    choices = [_considered(composed, section, piece, known.get(piece.turn, 0), limit) for section, piece in found]
+    composed.choices = [choice for choice in choices if choice is not None]
     _Packing(composed, budget - frame(ask)).pack()
     return composed
 
 
-def _written(
-    section: Section, piece: Piece, turns: Mapping[int, Turn], params: ContextParams, budget: int
-) -> Choice | None:
-    """A piece as it is written; None for a turn that is not in the memory."""
+def _considered(composed: Composed, section: Section, piece: Piece, count: int, limit: int) -> Choice | None:
+    """A piece that may be shown, a turn not written yet; None for a turn that is not in the memory. `count` are the
+    tokens of a turn where they are known, `limit` the most of which all is shown."""
     if piece.turn < 0:
-        text = piece.text
-        if piece.figures:
-            limit = min(params.figures, int(budget * params.tight))
-            told = _figures([turns[at] for at in piece.figures if at in turns], limit - cost(text))
-            if not told:
-                return None
-            text = f"{text} {told}"
-        return Choice(section, piece, text, tokens(text))
-    turn = turns.get(piece.turn)
-    if turn is None:
-        return None
-    share = params.newest if piece.needed and piece.worth >= 1 else params.turn
-    line, said, count = _shown(turn, max(int(budget * share), 8), section.place >= OWN, params)
-    return Choice(section, piece, line, count, said)
+        return _text(composed, section, piece)
+    if 0 < count <= limit:
+        return Choice(section, piece, count + (LABEL if section.place < OWN else 1))
+    return Choice(section, piece, 0) if count or piece.turn in composed.turns else None
+
+
+def _text(composed: Composed, section: Section, piece: Piece) -> Choice | None:
+    """A text as it is written; None where it was to tell figures, and there are none."""
+    text, params = piece.text, composed.params
+    if piece.figures:
+        limit = min(params.figures, int(composed.budget * params.tight))
+        turns = [composed.turns[at] for at in piece.figures if at in composed.turns]
+        if not (told := _figures(turns, limit - cost(text))):
+            return None
+        text = f"{text} {told}"
+    choice = Choice(section, piece, 0)
+    choice.write(text, "", tokens(text))
+    return choice
 
 
 def _figures(turns: Sequence[Turn], room: int) -> str:
@@ -181,6 +215,8 @@ def label(turn: Turn, own: bool) -> str:
     return f"- {turn.when[:10]} {turn.speaker} [{turn.id}]:"
 
 
+LABEL = 5
+"""Tokens of the shortest label with a day and an id."""
 SHORT = 2_000
 """Characters of a line whose tokens are those of its parts."""
 OWN = 90
@@ -193,19 +229,21 @@ class _Packing:
     def __init__(self, composed: Composed, room: int) -> None:
         self.composed = composed
         self.room = room
-        self._turns: dict[int, Choice] = {}
-        self._ids: dict[str, Choice] = {}
+        self._shown = set[int | str]()
+        """Turns, and ids."""
         self._parents = {(c.section.name, c.piece.id): c for c in composed.choices if c.piece.id and not c.piece.under}
 
     def pack(self) -> None:
         """Takes what is needed, then what is worth most."""
         params = self.composed.params
         needed = sorted((c for c in self.composed.choices if c.piece.needed), key=lambda c: -c.piece.worth)
+        self.composed.write(needed)
         for choice in needed:
             self._take(choice, "needed")
         rest = [c for c in self.composed.choices if not c.taken]
         # Why by place last: among equals what stands later in time serves more; sections are in order already.
         rest.sort(key=lambda c: -c.piece.worth)
+        self.composed.read(self._likely(rest))
         for choice in rest:
             if choice.piece.worth < params.least:
                 choice.why = "serves too little"
@@ -214,10 +252,23 @@ class _Packing:
         self._widen()
         self.composed.left = self.room
 
+    def _likely(self, rest: Iterable[Choice]) -> Iterator[int]:
+        """The turns that come first, as long as they may fit: they are read at once."""
+        room = self.room
+        found = set(self._shown)
+        for choice in rest:
+            if choice.piece.turn not in found:
+                room -= choice.cost
+                if room < 0 or choice.piece.worth < self.composed.params.least:
+                    return
+                if choice.piece.turn >= 0:
+                    found.add(choice.piece.turn)
+                    yield choice.piece.turn
+
     def _widen(self) -> None:
         """Shows more of what tools were given and gave, those that serve most first, as long as there is room."""
         params, turns = self.composed.params, self.composed.turns
-        limit = max(int(self.composed.budget * params.turn), 8)
+        limit = self.composed.limit(params.turn)
         shown = [c for c in self.composed.choices if c.taken and c.piece.turn >= 0 and c.piece.worth >= params.whole]
         for choice in sorted(shown, key=lambda c: -c.piece.worth):
             turn = turns[choice.piece.turn]
@@ -226,40 +277,43 @@ class _Packing:
                 more = cost(line, count) - choice.cost
                 if more <= self.room:
                     self.room -= more
-                    choice.line, choice.words, choice.tokens = line, said, count
+                    choice.write(line, said, count)
 
     def _take(self, choice: Choice, why: str) -> None:
         """Takes a piece, and what it stands below, where they fit."""
-        piece, composed = choice.piece, self.composed
-        if piece.turn in self._turns or piece.says in self._turns or (piece.id and piece.id in self._ids):
+        piece, composed, shown = choice.piece, self.composed, self._shown
+        if piece.turn in shown or piece.says in shown or piece.id in shown:
             choice.why = "shown already"
             return
-        group = [choice]
-        if piece.under:
-            parent = self._parents.get((choice.section.name, piece.under))
-            if parent is None:
-                choice.why = f"{piece.under} is not here"
-                return
-            if not parent.taken:
-                group.insert(0, parent)
-        price = sum(one.cost for one in group)
-        if choice.section.name not in composed.headings:
-            price += cost(choice.heading)
-        if price > self.room:
+        parent = self._parents.get((choice.section.name, piece.under)) if piece.under else None
+        if piece.under and parent is None:
+            choice.why = f"{piece.under} is not here"
+            return
+        group = [choice] if parent is None or parent.taken else [parent, choice]
+        heading = 0 if choice.section.name in composed.headings else cost(choice.heading)
+        if choice.cost > self.room or not self._fits(group, heading):
             choice.why = "no room"
             return
-        self.room -= price
+        self.room -= heading + sum([one.cost for one in group])
         composed.headings.add(choice.section.name)
         for one in group:
             one.taken, one.why = True, why
             if one.piece.turn >= 0:
-                self._turns[one.piece.turn] = one
+                shown.add(one.piece.turn)
             if one.piece.id:
-                self._ids[one.piece.id] = one
+                shown.add(one.piece.id)
+
+    def _fits(self, group: Sequence[Choice], heading: int) -> bool:
+        """Whether there is room for choices; they are written where that may be."""
+        if heading + sum([one.cost for one in group]) > self.room:
+            return False
+        self.composed.write(group)
+        return heading + sum([one.cost for one in group]) <= self.room
 
 
 def explained(composed: Composed) -> Iterable[dict[str, Any]]:
     """Every piece that was considered, what it costs and is worth, and what became of it, as JSON values."""
+    composed.write(composed.choices)
     for choice in composed.choices:
         piece = choice.piece
         turn = composed.turns.get(piece.turn)

@@ -126,14 +126,16 @@ def _data(
 
 def _piece(composed: Composed, choice: Choice) -> dict[str, Any]:
     piece = choice.piece
-    told: dict[str, Any] = {"id": piece.id, "reason": piece.reason, "worth": round(piece.worth, 6)}
-    told |= {"tokens": choice.cost, "why": choice.why}
-    if piece.turn >= 0:
-        turn = composed.turns[piece.turn]
+    turn = composed.turns[piece.turn] if piece.turn >= 0 else None
+    told: dict[str, Any] = {
+        "id": turn.id if turn else piece.id, "reason": piece.reason, "worth": round(piece.worth, 6),
+        "tokens": choice.cost, "why": choice.why,
+    }  # fmt: skip
+    if turn:
         told |= {
-            "id": turn.id, "turn": turn.id, "role": turn.role, "agent": turn.agent, "session": turn.session,
-            "at": turn.when,
+            "turn": turn.id, "role": turn.role, "agent": turn.agent, "session": turn.session, "at": turn.when
         }  # fmt: skip
     if piece.under:
         told["under"] = piece.under
-    return told | {"text": choice.line} | dict(piece.data)
+    told["text"] = choice.line
+    return {**told, **piece.data} if piece.data else told

@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 from projections.context.turns import Turn
 from projections.recall.answers import Sight
+from projections.recall.file import DamagedError
 from projections.recall.held import Seen
 from streams.core.section import Ask, Members, Section, Spoken
 
@@ -17,11 +18,11 @@ R = TypeVar("R")
 class MemorySource:
     """A memory, for one context."""
 
-    def __init__(self, sight: Sight, ask: Ask, until: int | None) -> None:
+    def __init__(self, sight: Sight, space: str, session: str) -> None:
         self.sight = sight
-        self.ask = ask
-        self.until = until
-        self.seen: Seen = sight.recall.index.space(ask.space, until)
+        self.until = sight.until(space)
+        self.seen: Seen = sight.recall.index.space(space, self.until)
+        self.ask = Ask(space, session, *sight.recall.index.newest(self.seen))
         self._told: dict[str, Spoken | None] = {}
         """Turns asked for by their ids: several sections ask for the same ones."""
 
@@ -31,7 +32,14 @@ class MemorySource:
 
     def words(self, positions: Sequence[int]) -> dict[int, Turn]:
         """The turns at some offsets, by offset."""
-        return self.sight.recall.said(self.ask.space, positions)
+        found = self.sight.recall.said(self.ask.space, positions)
+        if len(found) < len(positions) and self.tokens([at for at in positions if at not in found]):
+            raise DamagedError("a turn is missing")
+        return found
+
+    def tokens(self, positions: Sequence[int]) -> dict[int, int]:
+        """The tokens of turns' words at some offsets, where they tell what it costs to show them."""
+        return self.seen.tokens(positions)
 
     def turns(self, ids: Iterable[str]) -> dict[str, Spoken]:
         """Turns by id, their words apart; without those that are not shown any more."""

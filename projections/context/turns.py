@@ -63,6 +63,11 @@ class Turn:
         return f"{self.role} {name}" if name and name != self.role else self.role
 
 
+def has_digits(said: str) -> bool:
+    """Whether a text may tell ids, dates or amounts."""
+    return _DIGIT.search(said) is not None
+
+
 def _found(said: str) -> list[str]:
     """The words with digits in a text."""
     digit = _DIGIT.search(said)

@@ -7,16 +7,16 @@ has heard of: no clock is read, so the same question to the same memory has the 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, cast
 
 from projections.aside import Warn, unheard
-from projections.context.turns import Turn, Turns
+from projections.context.turns import Turn, Turns, has_digits
 from projections.recall.analysis import VERSION, analyse, ask
 from projections.recall.dynamics import Dynamics, Moment
 from projections.recall.file import LATEST, path_of
-from projections.recall.flags import flags_of
+from projections.recall.flags import DIGITS, flags_of
 from projections.recall.held import Seen
 from projections.recall.index import Index
 from projections.recall.kinds import TURN, Kinds
@@ -35,7 +35,7 @@ from streams.core.processor import Processor, r6
 from streams.core.read_model import News
 from streams.core.text.kinds import memory_type
 
-READ_WITH = [VERSION, 1]
+READ_WITH = [VERSION, 2]
 """Versions of the analysis and of the flags that an index is made with."""
 LEAST = 0.1
 """Share of the best score below which nothing is offered: it only lies near what answers."""
@@ -47,10 +47,12 @@ Answer = dict[str, Any]
 
 def read_row(row: tuple[Any, ...]) -> tuple[list[str], list[int], int, int]:
     """The terms of what the index takes up (see catch_up.Row), their counts, its length, and its flags."""
-    content, role = row[8], row[10]
+    content, role, more = row[8], row[10], row[12]
     terms, counts, length, flags = analyse(content)
     if role:
         flags |= flags_of(memory_type(content, role), role)
+    if more or has_digits(content):
+        flags |= DIGITS
     return terms, counts, length, flags
 
 
@@ -97,16 +99,16 @@ class Recall:
         """The turns of a space at some offsets, by offset."""
         return self.turns.read(self.index, space, positions)
 
-    def found(self, asked: Question, until: int | None) -> tuple[Moment, list[Hit]]:
-        """The hits in order, and the moment they were found at."""
-        space = self.index.space(asked.space, until)
+    def found(self, asked: Question, until: int | None, seen: Seen | None = None) -> tuple[Moment, list[Hit]]:
+        """The hits in order, and the moment they were found at. `seen` is the space there, for who has it."""
+        space = self.index.space(asked.space, until) if seen is None else seen
         moment = self.moment(space, asked.space, until, asked.moment, asked.session)
         hits = rank(
             space, ask(asked.query), self.ranking, asked.k, self._kinds(asked), moment.now,
             lambda documents: self.dynamics.alive(moment, documents.tolist()), SPARE,
         )  # fmt: skip
         if not asked.forgotten:
-            hits = [hit for hit in hits if _asked_for(hit) or not self.dynamics.is_forgotten(moment, hit.document)]
+            hits = [hit for hit in hits if hit.asked or not self.dynamics.is_forgotten(moment, hit.document)]
         if not asked.history:
             hits = self.believed(moment, hits)
         return moment, [hit for hit in hits[: asked.k] if hit.score >= LEAST * hits[0].score]
@@ -120,7 +122,7 @@ class Recall:
 
     def moment(self, space: Seen, name: str, until: int | None, at: int | None, session: str | None = None) -> Moment:
         """A moment of a space; where `at` does not say, the newest that it has heard of."""
-        now = self.index.newest(name, until)[1] if at is None else at
+        now = self.index.newest(space)[1] if at is None else at
         return Moment(space, name, until, now, self.dynamics.spread(name, session, until, now))
 
     def believed(self, moment: Moment, hits: list[Hit]) -> list[Hit]:
@@ -137,7 +139,7 @@ class Recall:
             if space.documents.kind[document] == TURN and any(belief.older == id for belief in replaced.get(id, ())):
                 newest = space.turn(self.dynamics.replaced_by(moment.name, id, moment.until))
                 document = newest if newest >= 0 else document
-            found.setdefault(document, hit if document == hit.document else Hit(document, hit.score, hit.parts))
+            found.setdefault(document, hit if document == hit.document else replace(hit, document=document))
         return [*found.values()]
 
     def row(self, space: Seen, hit: Hit) -> Answer:
@@ -161,11 +163,6 @@ class Recall:
 def _has(connection: Connection, news: News) -> bool:
     """Whether a memory tells it: one that an earlier version folded does not."""
     return {news.repeated, news.words} <= {*column_names(connection, table_name(news.event))}
-
-
-def _asked_for(hit: Hit) -> bool:
-    """Whether a question names a hit: by its words, those it answers, or its time; its session is not enough."""
-    return hit.parts["own"] + hit.parts["around"] + hit.parts["time"] > 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -49,14 +49,15 @@ def signs(ranking: RecallParams, space: Space, query: Query, hits: Sequence[Hit]
     rarest = rareness(seen, 0)
     names = {query.named_by[word] for word in speakers_in(space, query)}
     best, away = np.array([hit.document for hit in hits[:LOOKED]]), np.array(apart, np.int32)
-    held, unheard = np.zeros(len(best)), 0
+    looked, held, unheard = np.concatenate([away, best]), np.zeros(len(best)), 0
     for term in query.terms:
         if term in names or term in TALK or rarity(term) == LIGHT:
             continue
         documents, _ = space.postings(term)
-        count = len(documents) - int(_among(away, documents).sum())
+        holds = _among(looked, documents)
+        count = len(documents) - int(np.count_nonzero(holds[: len(away)]))
         if count:
-            held += _among(best, documents) * (rareness(seen, count) / rarest)
+            held += holds[len(away) :] * (rareness(seen, count) / rarest)
         elif not any(len(space.postings(other)[0]) for other in ALIKE.get(term, ())):
             unheard += 1
     match = hits[0].score / ((ranking.k1 + 1) * rarest)

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from projections.recall import file
-from projections.recall.columns import NEVER, STORED, named
+from projections.recall.columns import NEVER, STORED, named, plain_tokens
 from projections.recall.held import MAX_SOURCES, SEPARATOR, Held
 from projections.recall.kinds import NEWS, RETRACTED, TURN, Row
 
@@ -73,7 +73,7 @@ class Page:
             elif kind == RETRACTED:
                 adding.retract(row[4], row[1])
             elif kind == TURN and news is not None and news[1] == row[1]:
-                adding.document((*row[:8], news[8], *row[9:]))
+                adding.document((*row[:8], news[8], *row[9:11], *news[11:]))
             else:
                 adding.document(row)
         stop = len(self.texts)
@@ -100,7 +100,7 @@ class _Adding:
 
     def document(self, row: Row) -> None:
         """One more document."""
-        _, position, kind, _, id, session_, agent, at, _, turns, role = row
+        _, position, kind, _, id, session_, agent, at, content, turns, role, tokens, more = row
         held, page, number = self.held, self.page, len(self.page.texts) - self.offset
         session = held.session(session_, number)
         text, first, last = id, -1, -1
@@ -124,7 +124,8 @@ class _Adding:
         page.distinct.append(len(terms))
         page.texts.append(text)
         speaker = held.speaker(agent or role, number)
-        page.values.append((kind, length, session, speaker, flags, first, last, named(kind, id), at, position))
+        plain = 0 if more or role == "tool" else plain_tokens(content, tokens)
+        page.values.append((kind, length, session, speaker, flags, first, last, named(kind, id), at, position, plain))
 
     def _find(self, kind: int, id: str) -> int:
         found = self.new.get((kind, id))

@@ -11,18 +11,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from projections.recall import file
+from streams.core.text.within import PER_TOKEN
 
 STORED: dict[str, Any] = {
     "kind": np.int8, "length": np.int32, "session": np.int32, "speaker": np.int32, "flags": np.int32,
     "first": np.int32, "last": np.int32, "name": np.uint32, "at": np.int64, "position": np.int64,
+    "tokens": np.int16,
 }  # fmt: skip
 """Columns that are stored, in this order. `first` and `last`: the turns that the document was made of, -1 for unknown.
-`name`: a hash of its kind and id."""
+`name`: a hash of its kind and id. `tokens`: see `plain_tokens`; 0 for what is no turn, or says more than its words."""
 MADE: dict[str, Any] = {"before": np.int32, "after": np.int32, "ended": np.int64}
 """Columns that are made when a space is loaded: later documents change them."""
 WIDTH: int = sum(np.dtype(kind).itemsize for kind in STORED.values())
 IN_MEMORY: int = WIDTH + sum(np.dtype(kind).itemsize for kind in MADE.values())
 NEVER = int(np.iinfo(np.int64).max)
+PLAIN = 2_000
+"""Characters of the longest turn whose tokens are kept: a longer one may be cut short, whatever room there is."""
 LATE = 8192
 """Ids kept one by one before they are packed: one costs 70 bytes as text, 20 packed."""
 
@@ -142,6 +146,12 @@ class Texts:
         if start >= self._start:
             return self._late[start - self._start : stop - self._start]
         return [self[document] for document in range(start, stop)]
+
+
+def plain_tokens(content: str, tokens: int) -> int:
+    """The tokens of a turn's words where they are what it costs at least to show all of them, and all are shown
+    wherever so many fit; 0 where only the words can tell: in a long text, or where white space costs more."""
+    return tokens if len(content) <= PLAIN and len(content) < PER_TOKEN * tokens else 0
 
 
 def named(kind: int, id: str) -> int:

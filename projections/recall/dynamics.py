@@ -108,7 +108,7 @@ class Dynamics:
             turn: liveliness(self.params, measured[memory.turn], moment.spread.get(memory.turn, 0.0))
             for turn, memory in zip(turns, memories, strict=True)
         }
-        return np.array([max([values[turn] for turn in found], default=0.0) for found in sources], np.float32)
+        return np.array([max(map(values.__getitem__, found), default=0.0) for found in sources], np.float32)
 
     def is_forgotten(self, moment: Moment, document: int) -> bool:
         """Whether a document is offered only where it is asked for: all of the turns it was made of are forgotten."""

@@ -1,4 +1,4 @@
-"""What the flags of a turn's document tell: in which role it was said, and what type of memory it is."""
+"""What the flags of a turn's document tell beside those of its analysis: its role, its type of memory, its digits."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from streams.core.text.kinds import MemoryType
 
 TYPES: tuple[MemoryType, ...] = get_args(MemoryType)
 ROLES = ("user", "assistant", "system", "tool")
+DIGITS = 4
+"""Flag of a document whose words have digits, or that says more than its words: it may tell ids, dates or amounts."""
 TYPE_BIT, ROLE_BIT = 8, 16
 """Where the flags say what type of memory it is, and in which role it was said."""
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from projections.recall import file
 from projections.recall.columns import STORED, Columns, Names, Texts, named, unpacked
 from projections.recall.file import LATEST
-from projections.recall.flags import role_of
+from projections.recall.flags import DIGITS, role_of
 from projections.recall.kinds import TURN
 from projections.recall.space import Documents, Floats, Ints
 from streams.core.section import Spoken
@@ -347,7 +347,7 @@ class Held:
             if len(self._spoken) > KNOWN:
                 self._spoken.clear()
             position, at, flags = (self.columns[name].item(turn) for name in ("position", "at", "flags"))
-            found = self._spoken[turn] = Spoken(self.id(turn), position, at, role_of(flags))
+            found = self._spoken[turn] = Spoken(self.id(turn), position, at, role_of(flags), flags & DIGITS > 0)
         return found
 
     def postings(self, connection: sqlite3.Connection, term: str) -> Postings:
@@ -473,6 +473,16 @@ class Seen:
         """The offset in the log at which it was told."""
         position: int = self.positions.item(document)
         return position
+
+    def tokens(self, positions: Sequence[int]) -> dict[int, int]:
+        """By offset: the tokens of turns' words, of those where they tell what it costs to show them; see columns."""
+        of, offsets = self.held.columns, np.array(positions, np.int64)
+        if not self.seen or not len(offsets):
+            return {}
+        # Why no search for turns: of the documents that were told at an offset the turn is the first.
+        places = np.minimum(np.searchsorted(of["position"], offsets), self.seen - 1)
+        told = np.where(of["position"][places] == offsets, of["tokens"][places], 0)
+        return {at: count for at, count in zip(positions, told.tolist(), strict=True) if count}
 
     def turns(self, document: int) -> list[str]:
         """The ids of the turns it was made of, itself where it is one: in order, at most 32."""

@@ -24,8 +24,8 @@ from __future__ import annotations
 
 import sqlite3
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
@@ -48,7 +48,7 @@ from streams.core.progress import Progress, no_progress
 from streams.core.read_model import Group
 from streams.core.section import Members
 
-FORMAT = 6
+FORMAT = 7
 """Of the index file; one of another format is made again."""
 PAGE = 32_768
 """Offsets of the log taken in one transaction: fewer cost more commits and blocks, more cost memory."""
@@ -59,6 +59,17 @@ MEMORY = 128 * 2**20
 UNSEEN = -1
 FAILURES = (sqlite3.Error, OSError, UnicodeDecodeError, file.DamagedError)
 """What may go wrong with the file."""
+
+
+class _Telling(AbstractContextManager[None]):
+    """See `Index.telling`. One serves all: it is entered dozens of times for one context, and holds nothing."""
+
+    def __init__(self, failed: Callable[[Exception], Exception]) -> None:
+        self._failed = failed
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        if isinstance(error, FAILURES):
+            raise self._failed(error) from error
 
 
 class Index:
@@ -91,6 +102,7 @@ class Index:
         """Holds, while the index is ahead of the memory's tables, the right to write and one transaction: nobody else
         sees what the tables do not hold, and whatever kills this process leaves an index that is not ahead of them."""
         self._is_ahead = False
+        self._telling = _Telling(self._failed)
 
     @classmethod
     def open(
@@ -422,12 +434,11 @@ class Index:
         """The last record of a mechanism for each of `turns` that it keeps one of."""
         return {turn: found[-1] for turn, found in self.related(space, name, turns, until).items()}
 
-    def newest(self, space: str, until: int | None = None) -> tuple[int, int]:
-        """How far a space goes as of an offset: the offset of its last outside event, and the newest moment of what it
+    def newest(self, seen: Seen) -> tuple[int, int]:
+        """How far what is seen of a space goes: the offset of its last outside event, and the newest moment of what it
         holds, UTC microseconds; (-1, 0) for an unknown space."""
-        seen = self.space(space, until)
         with self.telling():
-            position, at = self._records.clock(self.database, space, until)
+            position, at = self._records.clock(self.database, seen.held.name, seen.until)
         return max(position, seen.last_turn()), max(at, seen.newest)
 
     def turns(self, space: str, positions: Sequence[int]) -> dict[int, list[Any]]:
@@ -446,14 +457,10 @@ class Index:
         with self.telling():
             return self._records.of(self.database, space, name, list(turns), until)
 
-    @contextmanager
-    def telling(self) -> Iterator[None]:
+    def telling(self) -> AbstractContextManager[None]:
         """While the index is asked: what goes wrong with its file is told in words. Raises DamagedError where who asks
         again has it made anew."""
-        try:
-            yield
-        except FAILURES as error:
-            raise self._failed(error) from error
+        return self._telling
 
     def _failed(self, error: Exception) -> Exception:
         """What is told of something that went wrong while the index was asked: a damaged one is set aside."""

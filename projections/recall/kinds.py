@@ -22,7 +22,8 @@ NEWS = -2
 """Likewise: what the turn that follows it says that was not said before."""
 
 Row = tuple[Any, ...]
-"""space, position, kind, ordinal, id, session, agent, at, text, turns, role. `turns`: ids that it was made of."""
+"""space, position, kind, ordinal, id, session, agent, at, text, turns, role, tokens, more. `turns`: ids that it was
+made of; `tokens`: of a turn's text, 0 where they were not counted; `more`: whether it says more than the text here."""
 Place = tuple[int, int, int]
 """A partition, from which offset, and up to which, itself left out."""
 Places = Sequence[Place]
@@ -39,10 +40,11 @@ UNSAID = "echo > 0 AND content = '' AND parts = '[]'"
 """Of which turns nothing is left (`Raw.is_unsaid`). Why they are no documents: they would part those beside them."""
 _RAW: dict[str, tuple[str, str]] = {
     "turn_recorded": (
-        f'space, position, {TURN}, 0, id, session, agent, epoch_us("at"), {_CLIPPED}, NULL::VARCHAR[], role',
+        f'space, position, {TURN}, 0, id, session, agent, epoch_us("at"), {_CLIPPED}, NULL::VARCHAR[], role, '
+        "coalesce(tokens, 0), parts <> '[]'",
         f" NOT ({UNSAID}) AND",
     ),
-    "turn_retracted": (f"space, position, {RETRACTED}, 0, turn, session, '', 0, '', NULL::VARCHAR[], ''", ""),
+    "turn_retracted": (f"space, position, {RETRACTED}, 0, turn, session, '', 0, '', NULL::VARCHAR[], '', 0, false", ""),
 }
 """By table of outside events: what it tells of documents, and of which rows."""
 
@@ -92,17 +94,16 @@ class Kinds:
             if raw.is_unsaid:
                 continue
             turn = raw.event
-            rows.append(
-                (turn.space, offset, TURN, 0, turn.id, turn.session, turn.agent, turn.at, turn.content, None, turn.role)
-            )
+            said = turn.id, turn.session, turn.agent, turn.at, turn.content, None, turn.role
+            rows.append((turn.space, offset, TURN, 0, *said, raw.text.tokens, bool(turn.parts)))
         for _, offset, raw in page.raw.get(TurnRetracted, ()):
             gone = raw.event
-            rows.append((gone.space, offset, RETRACTED, 0, gone.turn, gone.session, "", 0, "", None, ""))
+            rows.append((gone.space, offset, RETRACTED, 0, gone.turn, gone.session, "", 0, "", None, "", 0, False))
         for one in self._news:
             for _, offset, _, event in page.derived.get(one.event, ()):
                 if getattr(event, one.repeated):
                     words = getattr(event, one.words)
-                    rows.append((event.space, offset, NEWS, 0, "", "", "", 0, words, None, ""))
+                    rows.append((event.space, offset, NEWS, 0, "", "", "", 0, words, None, "", 0, True))
         for kind, of in enumerate(self.declared, 1):
             for _, offset, ordinal, event in page.derived.get(of.event, ()):
                 rows.append((event.space, offset, kind, ordinal, *_read(of, event)))
@@ -125,7 +126,7 @@ class Kinds:
 
 
 def _news(of: News) -> str:
-    told = f"space, position, {NEWS}, 0, '', '', '', 0, {of.words}, NULL::VARCHAR[], ''"
+    told = f"space, position, {NEWS}, 0, '', '', '', 0, {of.words}, NULL::VARCHAR[], '', 0, true"
     return f"SELECT {told} FROM {table_name(of.event)} WHERE {of.repeated} > 0 AND"
 
 
@@ -139,7 +140,7 @@ def _columns(kind: int, of: Documents) -> str:
     turns = ", ".join(f'"{name}"' for name in of.turns)
     return (
         f'space, position, {kind}, ordinal, "{of.id}", session, \'\', epoch_us("at"), concat_ws(chr(10), {words}), '
-        f"{turns if turns.strip(chr(34)) in lists else f'[{turns}]'}::VARCHAR[], ''"
+        f"{turns if turns.strip(chr(34)) in lists else f'[{turns}]'}::VARCHAR[], '', 0, false"
     )
 
 
@@ -148,4 +149,4 @@ def _read(of: Documents, event: Any) -> Row:
     turns = [getattr(event, name) for name in of.turns]
     if turns and isinstance(turns[0], list):
         (turns,) = turns
-    return getattr(event, of.id), event.session, "", event.at, "\n".join(words), turns, ""
+    return getattr(event, of.id), event.session, "", event.at, "\n".join(words), turns, "", 0, False

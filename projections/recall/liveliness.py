@@ -54,18 +54,19 @@ Records = Mapping[str, Any]
 def measures(readings: Readings, memory: Remembered, records: Records, now: int) -> dict[str, float]:
     """What the dynamics say of a memory at `now` (UTC microseconds), by the name of the measure."""
     created = memory.created_at
+    activation, retention, traces, confidence = readings.measuring
     found: dict[str, float] = {}
-    if reading := readings.get("activation"):
-        owner, read = reading
+    if activation:
+        owner, read = activation
         found["activation"] = read(records.get(owner), created, now)
-    if reading := readings.get("retention"):
-        owner, read = reading
+    if retention:
+        owner, read = retention
         found["retention"] = read(records.get(owner), memory.type, created, now)
-    if reading := readings.get("traces"):
-        owner, read = reading
+    if traces:
+        owner, read = traces
         found["fast"], found["slow"] = read(records.get(owner), created, now)
-    if reading := readings.get("confidence"):
-        owner, read = reading
+    if confidence:
+        owner, read = confidence
         found["confidence"] = read(records.get(owner), memory.role, created, now)
     return found
 

@@ -307,15 +307,14 @@ class Records:
         (count,) = index.execute(f"SELECT count(*) {where}", values).fetchone()
         return Members(count, _thing(first), newest)
 
-    def clock(self, index: sqlite3.Connection, space: str, until: int | None) -> tuple[int, int]:
+    def clock(self, index: sqlite3.Connection, space: str, until: int) -> tuple[int, int]:
         """The last of a space's outside events that are no turns, as of a position: its offset, and the greatest time
         of them all, UTC microseconds; (-1, 0) for none."""
-        if until is None and space in self._clocks:
-            return self._clocks[space]
-        found = _clock(index, space, LATEST if until is None else until)
-        if until is None:
-            self._clocks[space] = found
-        return found
+        if until < LATEST:
+            return _clock(index, space, until)
+        if space not in self._clocks:
+            self._clocks[space] = _clock(index, space, until)
+        return self._clocks[space]
 
 
 def _when(until: int | None) -> tuple[str, list[int]]:

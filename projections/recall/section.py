@@ -13,7 +13,7 @@ the very best is shown, or nothing. Source: cue-based retrieval, Cognitive Conte
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -49,12 +49,13 @@ def cue_of(own: RecalledParams, newest: Sequence[Turn], question: str = "") -> C
     return Cue(text[-LONGEST:], frozenset(turn.position for turn in newest))
 
 
-def recalled(sight: Sight, cue: Cue, explain: bool = False) -> Section:
-    """The section over a memory; with `explain`, what it leaves out is offered, too, as worth nothing."""
+def recalled(sight: Sight, seen: Seen, cue: Cue, explain: bool = False) -> Section:
+    """The section over a memory, of a space as it is `seen`; with `explain`, what it leaves out is offered, too, as
+    worth nothing."""
 
     def pieces(_: None, own: RecalledParams, ask: Ask, read: Reader) -> Iterator[Piece]:
         if cue.text.strip() and own.most:
-            yield from _found(sight, own, ask, cue.text, cue.said, explain)
+            yield from _found(sight, seen, own, ask, cue, explain)
 
     return Section("recalled", 50, "From earlier talk, what may answer this", RecalledParams, pieces)
 
@@ -70,25 +71,21 @@ def _words(own: RecalledParams, newest: Sequence[Turn]) -> str:
     return "\n".join(reversed(words[:2]))
 
 
-def _found(
-    sight: Sight, own: RecalledParams, ask: Ask, cue: str, said: Collection[int], explain: bool
-) -> Iterator[Piece]:
-    """What answers `cue`; turns at the offsets `said` are before the model's eyes anyway."""
-    until = sight.until(ask.space)
-    asked = Question(ask.space, cue, own.most, ["turn"], ask.session)
-    moment, found = sight.recall.found(asked, until)
-    space = moment.space
-    hits = [hit for hit in found if space.position(hit.document) not in said]
+def _found(sight: Sight, space: Seen, own: RecalledParams, ask: Ask, cue: Cue, explain: bool) -> Iterator[Piece]:
+    """What answers the cue, and is not before the model's eyes anyway."""
+    asked = Question(ask.space, cue.text, own.most, ["turn"], ask.session)
+    _, found = sight.recall.found(asked, sight.until(ask.space), space)
+    offsets = space.positions[[hit.document for hit in found]].tolist()
+    hits = [hit for hit, at in zip(found, offsets, strict=True) if at not in cue.said]
     if not hits:
         return
-    apart = [hit.document for hit in found if space.position(hit.document) in said]
-    likely = likelihood(own, signs(sight.recall.ranking, space, read_question(cue), hits, apart))
+    apart = [hit.document for hit, at in zip(found, offsets, strict=True) if at in cue.said]
+    likely = likelihood(own, signs(sight.recall.ranking, space, read_question(cue.text), hits, apart))
     share = min(1.0, likely / own.even)
     worth = {hit.document: share * value for hit, value in zip(hits, _lifted(own, space, hits), strict=True)}
     left = [document for document, value in worth.items() if value < own.least]
     pieces = {document: f"answers, {value:.2f}" for document, value in worth.items() if value >= own.least}
-    for document in [*pieces]:
-        before = _before(space, document)
+    for document, before in zip([*pieces], _before(space, [*pieces]), strict=True):
         value = worth[document] * own.beside
         if before >= 0 and before not in pieces and value >= own.least:
             worth[before] = value
@@ -99,8 +96,9 @@ def _found(
             if document not in pieces:
                 pieces[document] = f"answers too little, {worth[document]:.2f}; {told}"
                 worth[document] = 0.0
-    for document in sorted(pieces):
-        yield Piece("", pieces[document], worth[document], turn=space.position(document))
+    documents = sorted(pieces)
+    for document, at in zip(documents, space.positions[documents].tolist(), strict=True):
+        yield Piece("", pieces[document], worth[document], turn=at)
 
 
 def _lifted(own: RecalledParams, space: Seen, hits: Sequence[Hit]) -> list[float]:
@@ -115,9 +113,10 @@ def _lifted(own: RecalledParams, space: Seen, hits: Sequence[Hit]) -> list[float
     return lifted
 
 
-def _before(space: Seen, document: int) -> int:
-    """The turn before a turn in its session, where it is still shown; -1 for none."""
-    before = int(space.documents.before[document])
-    if before < 0 or space.documents.kind[before] != TURN or space.documents.ended[before] <= space.until:
-        return -1
-    return before
+def _before(space: Seen, turns: Sequence[int]) -> list[int]:
+    """The turn before each of some turns in its session, where it is still shown; -1 for none."""
+    of = space.documents
+    before = of.before[[*turns]]
+    shown = (before >= 0) & (of.kind[before] == TURN) & (of.ended[before] > space.until)
+    found: list[int] = np.where(shown, before, -1).tolist()
+    return found

@@ -10,6 +10,7 @@ import difflib
 import hashlib
 import math
 import re
+from collections.abc import Callable
 from dataclasses import MISSING, fields
 from typing import IO, Any, NamedTuple, get_type_hints
 
@@ -240,12 +241,12 @@ def parse(raw: bytes) -> dict[str, Any]:
     return value
 
 
-def parse_json(raw: bytes) -> Any:
-    """The JSON value in bytes, a byte order mark before it allowed. Raises EdgeError."""
+def parse_json(raw: bytes, loads: Callable[[bytes], Any] = orjson.loads) -> Any:
+    """The JSON value in bytes, a byte order mark before it allowed, as `loads` reads it. Raises EdgeError."""
     if has_too_many(raw):
         raise EdgeError([Fault("line", f"holds more than {MAX_VALUES:,} values")])
     try:
-        return orjson.loads(raw.removeprefix(_BOM))
+        return loads(raw.removeprefix(_BOM))
     except orjson.JSONDecodeError as error:
         raise EdgeError([Fault("line", _json_reason(raw, error))]) from None
 

@@ -62,6 +62,8 @@ class Spoken(NamedTuple):
     at: int
     """UTC microseconds."""
     role: str
+    digits: bool = True
+    """Whether it may tell ids, dates or amounts."""
 
 
 class Members(NamedTuple):

@@ -9,94 +9,13 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
-from functools import cache
 from typing import Any, NoReturn
 
-import typer
-import typer.main
-from typer.core import TyperGroup
-
 from streams.core.errors import MnemologError, NoRoomError, UsageError, says_full
-from streams.gateways.command import FAILED, MISUSED, OK, Group
-from streams.gateways.commands import COMMANDS, Place
 from streams.gateways.terminal import Terminal, json_line
 
 STOPPED = 130
 """Exit code after Ctrl-C, as shells have it."""
-
-
-class Loading(dict[str, Any]):
-    """Commands by name, each made when it is called for: to make all takes longer than to run most."""
-
-    def __init__(self) -> None:
-        super().__init__(dict.fromkeys(COMMANDS))
-
-    def get(self, name: str, default: Any = None) -> Any:
-        """A command, `default` where there is none of that name."""
-        try:
-            return self[name]
-        except KeyError:
-            return default
-
-    def __getitem__(self, name: str) -> Any:
-        return made(name, COMMANDS[name])
-
-    def values(self) -> Any:
-        """All of them."""
-        return [self[name] for name in self]
-
-    def items(self) -> Any:
-        """All of them, with their names."""
-        return [(name, self[name]) for name in self]
-
-
-@cache
-def made(name: str, place: Place) -> Any:
-    """A command as the parser of commands has it."""
-    found = place.load()
-    if not isinstance(found, Group):
-        function, found = found, Group()
-        found.command(name)(function)
-    command = found.parsed()
-    command.name = name
-    return command
-
-
-class Commands(TyperGroup):
-    """Help with commands under headings. Why not rich's: loading that takes longer than all else together."""
-
-    def __init__(self, *given: Any, **more: Any) -> None:
-        super().__init__(*given, **more)
-        self.commands = Loading()
-
-    def format_commands(self, ctx: Any, formatter: Any) -> None:
-        """Writes the commands, heading by heading."""
-        for heading in dict.fromkeys(place.heading for place in COMMANDS.values()):
-            rows = [(name, about(place)) for name, place in COMMANDS.items() if place.heading == heading]
-            with formatter.section(heading):
-                formatter.write_dl(rows)
-
-
-def about(place: Place) -> str:
-    """What a command does, in a line."""
-    found = place.load()
-    said = found.info.help if isinstance(found, typer.Typer) else found.__doc__
-    return " ".join((said or "").split("\n\n")[0].split())
-
-
-app = typer.Typer(
-    cls=Commands,
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,
-    context_settings={"help_option_names": ["-h", "--help"]},
-    help="Memory for AI agents as a replayable log. Begin with `mnemolog demo`, or `mnemolog feed FILE`.",
-)
-
-
-@app.callback()
-def mnemolog() -> None:
-    """What all commands have in common: nothing but their names."""
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
@@ -108,7 +27,9 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
 
         # Why past the parser: whatever stands in an agent's settings, its hook neither fails nor blocks.
         hook(given[1:])
-        raise SystemExit(OK)
+        raise SystemExit(0)
+    from streams.gateways.command import FAILED, MISUSED  # why here: the parser takes as long to load as a hook to run
+
     debug = "--debug" in given
     given = [word for word in given if word != "--debug"]
     try:
@@ -144,6 +65,11 @@ def own_first(given: list[str]) -> list[str]:
 
 def run(arguments: list[str]) -> int:
     """Runs a command; its exit code. Raises UsageError for one that is not understood."""
+    import typer.main
+
+    from streams.gateways.command import FAILED, MISUSED, OK
+    from streams.gateways.parser import app
+
     try:
         found = typer.main.get_command(app)(args=arguments, prog_name="mnemolog", standalone_mode=False)
     except SystemExit as done:

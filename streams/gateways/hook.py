@@ -34,7 +34,7 @@ import orjson
 
 from streams.core import DEFAULT_SPACE
 from streams.gateways.sources import HEAD, detect
-from streams.gateways.sources.shared import MISFITS, Fields, Value, hashed, name_of, project_space
+from streams.gateways.sources.shared import MISFITS, Fields, Value, hashed, loads, name_of, project_space
 
 SECONDS = 0.9
 """Within which an answer is there, or none is given (MNEMOLOG_HOOK_SECONDS for another). Agents wait from one second
@@ -87,7 +87,7 @@ class Call(NamedTuple):
     @classmethod
     def of(cls, raw: bytes) -> Call:
         """The event that came on standard input. Raises ValueError for none."""
-        given = orjson.loads(raw)
+        given = loads(raw)
         if not isinstance(given, dict):
             raise ValueError("no JSON object came on standard input")
         event = given.get("hook_event_name") or given.get("hookEventName")
@@ -398,7 +398,7 @@ class Transcript:
         while self._count < most and time.monotonic() < deadline and (line := self._stream.readline()).endswith(b"\n"):
             self._state["offset"] += len(line)
             with suppress(ValueError):
-                yield Value(0, -1, b"", orjson.loads(line))
+                yield Value(0, -1, b"", loads(line))
 
     def keep(self) -> None:
         """Remembers how far it was read; forgets transcripts that were not read for the longest time."""

@@ -21,7 +21,7 @@ from typing_extensions import TypedDict  # pydantic takes no other before Python
 
 from streams.core.errors import MnemologError
 from streams.core.text.echo import CLOSE, FRAME
-from streams.gateways.http.door import Door
+from streams.gateways.http.door import IDEMPOTENCY, Door
 
 INSTRUCTIONS = """Memory that outlasts a conversation. Before you answer, call `context` with the session of the
 conversation: it gives what was said and decided before, as far as it matters now. Call `store` for each message worth
@@ -104,9 +104,9 @@ def made(door_of: Callable[[Any], Door], space: str = "", session: str = "") -> 
     def named(door: Door, given: str) -> str:
         return door.caller.space(given or space or None)
 
-    async def said(ctx: Context[Any, Any], event: dict[str, Any], in_space: str) -> Stored:
+    async def said(ctx: Context[Any, Any], event: dict[str, Any], in_space: str, key: str = "") -> Stored:
         door = door_of(ctx)
-        done = await door.tell({"space": named(door, in_space)} | event)
+        done = await door.tell({"space": named(door, in_space)} | event, key)
         return {"id": done["id"], "position": done["position"]}
 
     # -- writing -------------------------------------------------------------------------------------------------------
@@ -115,10 +115,13 @@ def made(door_of: Callable[[Any], Door], space: str = "", session: str = "") -> 
     async def store(
         content: str, ctx: Context[Any, Any], role: Literal["user", "assistant", "system", "tool"] = "user",
         session: Session = "", agent: str = "", space: Space = "",
+        idempotency_key: Annotated[str, Field(description=IDEMPOTENCY, max_length=500)] = "",
     ) -> Stored:  # fmt: skip
         """Keep a message of a conversation, word for word. It is durable when this returns."""
         event = {"session": session or usual, "role": role, "content": content, "agent": agent}
-        return await said(ctx, event, space)
+        # Why with the session: models number what they say, in each conversation from 1.
+        key = f"{event['session']}\0{idempotency_key}" if idempotency_key else ""
+        return await said(ctx, event, space, key)
 
     @tool(WRITES)
     async def note(

@@ -13,12 +13,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import orjson
-from scipy.sparse import csr_matrix
-from sklearn.linear_model import LogisticRegression
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_matrix
 
 GROUPS = 2
 """Groups that must use a signal for it to be learned."""
@@ -41,6 +42,8 @@ class Example(NamedTuple):
 
 def fit(examples: Sequence[Example], strength: float = STRENGTH, groups: int = GROUPS) -> Weights:
     """A logistic regression, its weights rounded to hundredths of log odds."""
+    from sklearn.linear_model import LogisticRegression  # takes a second: not in every process that reads this file
+
     users: dict[str, set[str]] = {}
     for example in examples:
         for signal in example.signals:
@@ -53,6 +56,8 @@ def fit(examples: Sequence[Example], strength: float = STRENGTH, groups: int = G
 
 
 def _matrix(examples: Iterable[Example], known: Mapping[str, int]) -> csr_matrix:
+    from scipy.sparse import csr_matrix
+
     columns: list[int] = []
     ends = [0]
     for example in examples:

@@ -3,7 +3,9 @@
 Conversations of the voices to learn from, and of LoCoMo where it is there, each in a space of its own; a consolidation
 at their ends. Of each node that stands: the tokens of all turns that say it (what somebody would have to read), against
 those of its words in the end. What fits: nodes said again, merged, or linked as the same or a special case; all others
-are new. The paper says that what fits is compacted ten times as much. `python -m tests.bench.quality_network`.
+are new. The paper says that what fits is compacted ten times as much. That hangs on how often talk says a
+thing again: each time adds a turn to what was said, and nothing to what is kept.
+`python -m tests.bench.quality_network`.
 """
 
 from __future__ import annotations

@@ -10,6 +10,7 @@ from __future__ import annotations
 import multiprocessing
 import os
 import resource
+import shutil
 import sqlite3
 import tempfile
 import threading
@@ -105,6 +106,26 @@ def one_core(folder: Path) -> Iterator[Row]:
     seconds = cached.seconds()
     for name in seconds:
         yield row(f"  {name}, % of the processors' time", 100 * seconds[name] / sum(seconds.values()))
+
+
+def knowing(folder: Path) -> Iterator[Row]:
+    """By how much a whole replay, its memory written, is slower for the three mechanisms that were added last."""
+    three = ("tasks", "objects", "network")
+    home = Home(folder / "home", PROCESSORS)
+    fill(home.log, turns(5_000, 15))
+    spent: dict[tuple[str, ...], list[float]] = {(): [], three: []}
+    for cached in (False, True):
+        for _ in range(2):
+            for without, seconds in spent.items():
+                if not cached:
+                    shutil.rmtree(home.folder.cache, ignore_errors=True)
+                again = partial(replay, home, "again", without=without, replace=True, reuse=False, processes=1)
+                seconds.append(cpu(again))
+        slower = 100 * (min(spent[()]) / min(spent[three]) - 1)
+        of = "features cached" if cached else "from raw text"
+        yield row(f"a replay is slower for {', '.join(three)} by, %, {of}", slower, "<= 25", slower <= 25)
+        spent = {without: [] for without in spent}
+    home.log.close()
 
 
 def million(folder: Path) -> Iterator[Row]:
@@ -267,7 +288,7 @@ def sealed(folder: Path) -> Iterator[Row]:
 def run() -> list[Row]:
     """All rows."""
     found: list[Row] = []
-    for part in (one_core, appends, sealed, growth, million):
+    for part in (one_core, knowing, appends, sealed, growth, million):
         with tempfile.TemporaryDirectory() as folder:
             found += part(Path(folder))
     return found

@@ -21,12 +21,14 @@ from aiokafka.admin import NewTopic
 
 from processors import PROCESSORS
 from streams.core.events import ErasureRecorded, Outside, TurnRecorded, decode
+from streams.gateways.kafka import projected
 from streams.logs.copies import receipts
 from streams.logs.kafka import log as kafka_log
 from streams.logs.kafka.connection import Connection, admin, run, started
 from streams.logs.kafka.erasable import ErasableKafkaLog
 from streams.logs.kafka.log import KafkaLog
 from streams.logs.kafka.moves import Moving, moving
+from streams.logs.kafka.records import partition_of
 from streams.logs.kafka.topics import READER, Names, bounds, read_notes
 from streams.logs.log import Duplicate, Refused, Stored
 from streams.runtime.erasure import erasing
@@ -35,6 +37,7 @@ from streams.runtime.erasure.copying import Copying
 from streams.runtime.erasure.selection import Selection
 from streams.runtime.home import Home
 from streams.runtime.home.server import serve
+from streams.runtime.replay import replay
 from tests.kafka.crew import Crew
 from tests.kafka.hands import Hands, folded
 from tests.kafka.messages import Message, produce
@@ -57,7 +60,7 @@ def crew(connection: Connection, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 def said(talk: Talk, count: int) -> list[Outside]:
     """Talk with words and ids that are nowhere else, in two spaces that lie in different partitions."""
     rng = random.Random(7)
-    return [replace(e, space=space) for space in ("team-0", "team-2") for e in marked(talk(count), rng)]
+    return [replace(e, space=space) for space in ("team-0", "team-3") for e in marked(talk(count), rng)]
 
 
 def on_brokers(connection: Connection, needles: set[str]) -> set[str]:
@@ -170,6 +173,58 @@ def test_what_is_erased_is_on_no_topic_while_turns_are_taken_and_none_is_lost(cr
     assert found_in(other.path, needles(events, gone)) == [], "another home of the log follows"
     home.close()
     other.close()
+
+
+def sharded(path: Path) -> Home:
+    """A home in two shards, each with one partition."""
+    for shard in ("1/2", "2/2"):
+        projected(path, shard).mkdir(parents=True)
+    return Home(path, PROCESSORS)
+
+
+def in_its_shard(home: Home, log: KafkaLog) -> None:
+    """Whether each shard holds its own spaces, and the home nothing beside what replays made."""
+    assert home.shards
+    assert not home.memory_path("live").exists()
+    for n, shard in enumerate(home.shards.homes):
+        spaces = {row["space"] for row in shard.ask("spaces")}
+        assert spaces
+        assert {partition_of(space, log.partitions) % 2 for space in spaces} == {n}
+
+
+def test_of_a_home_in_shards_each_shard_forgets_while_its_projector_and_a_server_run(crew: Crew, talk: Talk) -> None:
+    events = said(talk, 60)
+    selection, gone = chosen(events)
+    crew.log.append(events)
+    Hands(crew.log, together=True).make()
+    home = sharded(crew.folder / "home")
+    replay(home, "again")
+    home.ask("digest")
+    held = found_in(home.path, needles(events, gone))
+    places = {Path(where.split()[0]).relative_to(home.path).parts[0] for where, _ in held}
+    assert places >= {"shard-1of2", "shard-2of2", "again.duckdb"}, "it would be found"
+    with (crew.folder / "projector.log").open("ab") as told:
+        started = [(["project", "--shard", f"{n}/2"], home.path / f"shard-{n}of2" / "socket") for n in (1, 2)]
+        started.append((["serve"], home.folder.socket))
+        programs = [Program(*words, stderr=told, stdout=told) for words, _ in started]
+    try:
+        while not all(socket.exists() for _, socket in started):
+            assert [program.poll() for program in programs] == [None] * 3
+        with erasing(home) as erase_from:
+            assert erase_from(selection).carry_out() == []
+        with closing(KafkaLog(crew.connection)) as log:
+            Hands(log, together=True).make()
+            home.after = ",".join(f"{p}:{end - 1}" for p, end in log.ends().items() if end)
+            assert home.ask("digest") == home.ask("digest", "again") == folded(log, crew.folder)
+            in_its_shard(home, log)
+        assert [program.poll() for program in programs] == [None] * 3
+        is_erased(home, events, gone)
+    finally:
+        for program in programs:
+            program.terminate()
+            program.wait(60)
+    is_erased(home, events, gone)
+    home.close()
 
 
 def test_what_is_noted_of_a_move_is_read_by_whoever_looks_next(crew: Crew) -> None:
@@ -314,5 +369,41 @@ def test_a_process_that_is_killed_leaves_the_old_log_or_the_new_one(
             Hands(log, together=True).make()
     with closing(KafkaLog(crew.connection)) as log:
         assert home.ask("digest") == folded(log, crew.folder)
+    is_erased(home, events, gone)
+    home.close()
+
+
+@pytest.mark.parametrize("step", range(len(STEPS)) if MANY else FEW, ids=lambda step: STEPS[step][2].replace(" ", "-"))
+def test_in_a_home_in_shards_a_process_that_is_killed_leaves_the_old_log_or_the_new_one(
+    crew: Crew, talk: Talk, step: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(kafka_log, "HALTED", 0.5)
+    events = said(talk, 40)
+    selection, gone = chosen(events)
+    crew.log.append(events)
+    Hands(crew.log, together=True).make()
+    home = sharded(crew.folder / "home")
+    replay(home, "again")
+    before = home.ask("digest")
+    home.close()
+    process = begun(erase_until, home.path, selection, step)
+    process.join(120)
+    assert process.exitcode == -signal.SIGKILL
+    late = TurnRecorded("team-1", "late", -1, "late", "feeder", "user", "one more turn")
+    assert isinstance(crew.log.append([late])[0], Stored), "turns are taken, whatever died"
+    events.append(late)
+    with closing(KafkaLog(crew.connection, home.path)) as log:
+        Hands(log, together=True).make()
+    home = Home(home.path, PROCESSORS)
+    if step < MOVED:
+        assert receipts(home.log) == []
+        assert home.ask("digest") != home.ask("digest", "again") == before, "it goes on"
+        with erasing(home) as erase_from:
+            assert erase_from(selection).carry_out() == []
+        with closing(KafkaLog(crew.connection, home.path)) as log:
+            Hands(log, together=True).make()
+    with closing(KafkaLog(crew.connection)) as log:
+        assert home.ask("digest") == folded(log, crew.folder)
+        in_its_shard(home, log)
     is_erased(home, events, gone)
     home.close()

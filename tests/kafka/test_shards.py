@@ -27,6 +27,7 @@ from streams.runtime.kafka import promotion
 from streams.runtime.replay import parse_settings, replay
 from tests.kafka.hands import Hands, folded, spread
 from tests.processes import PIPE, Program
+from tests.serving import serving
 
 Talk = Callable[[int], list[Outside]]
 SPACES = [f"team-{n}" for n in range(5)]
@@ -90,15 +91,16 @@ def test_shards_hold_together_what_one_projector_holds_and_each_only_its_own(hom
 
 
 def test_a_question_about_a_space_has_one_answer_whichever_shard_has_it(home, whole):
-    for space in SPACES:
-        sessions = {row["session"] for row in whole.ask("view", name="sessions", space=space)}
-        for session in sorted(sessions)[:2]:
-            asked = {"space": space, "session": session}
-            assert home.ask("context", **asked) == whole.ask("context", **asked)
-        turns = whole.ask("view", name="turns", space=space, order="position DESC", limit=3)
-        assert home.ask("view", name="turns", space=space, order="position DESC", limit=3) == turns
-        query = {"space": space, "query": turns[0]["content"][:60]}
-        assert home.ask("recall", **query) == whole.ask("recall", **query)
+    with serving(whole):
+        for space in SPACES:
+            sessions = {row["session"] for row in whole.ask("view", name="sessions", space=space)}
+            for session in sorted(sessions)[:2]:
+                asked = {"space": space, "session": session}
+                assert home.ask("context", **asked) == whole.ask("context", **asked)
+            turns = whole.ask("view", name="turns", space=space, order="position DESC", limit=3)
+            assert home.ask("view", name="turns", space=space, order="position DESC", limit=3) == turns
+            query = {"space": space, "query": turns[0]["content"][:60]}
+            assert home.ask("recall", **query) == whole.ask("recall", **query)
 
 
 def test_what_is_asked_of_all_spaces_is_answered_over_all_shards(home, whole):

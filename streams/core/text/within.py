@@ -10,13 +10,17 @@ from streams.core.text.terms import tokens
 _WORD = re.compile(r"\S+")
 
 
+PER_TOKEN = 7
+"""Characters of which each so many cost a token at least."""
+
+
 def cost(text: str, known: int | None = None) -> int:
     """What a piece of text takes of the budget: its tokens (`known` where they were counted before), and one for seven
     characters at least.
 
     Why: counts add up over pieces joined by white space, and no run of blanks is free.
     """
-    return max(tokens(text) if known is None else known, (len(text) + 7) // 7)
+    return max(tokens(text) if known is None else known, (len(text) + PER_TOKEN) // PER_TOKEN)
 
 
 def first_bytes(text: str, most: int) -> str:
@@ -65,7 +69,7 @@ def clip(text: str, limit: int, id: str = "", head: float = 1.0, known: int = 0)
     `known` are its tokens where they were counted before: an oversize text is then not read again.
     """
     text = text.strip()
-    least = (len(text) + 7) // 7
+    least = (len(text) + PER_TOKEN) // PER_TOKEN
     if (known or least - 1) <= limit and least <= limit and (known or cost(text)) <= limit:
         return text
     mark = f" […] mnemolog show {id} […] " if id else " … "

@@ -12,13 +12,17 @@
 | get, search with `filter`, list_namespaces | as `InMemoryStore` has them; without `query` the last changed are first |
 | search with `query` | recall, by words: first what it finds, with its scores (without an upper bound), then all else |
 | in one batch | reads see what was before its writes, of which the last on a key counts |
-| `ttl` | not supported: nothing is forgotten by being left alone |
+| `ttl` | when an item ends is recorded with it; from then on get, search and list_namespaces do not show it |
+| `refresh_on_read` | as SqliteStore, where the store's `ttl` says so: a read is a new version, with a later end |
+| `sweep_ttl` | retracts what ended, so that contexts and recall do not show it either |
+| `sweep_interval_minutes` | a store that is used sweeps so often; there is no thread for it |
 """
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from langgraph.store.base import (
@@ -32,6 +36,7 @@ from langgraph.store.base import (
     Result,
     SearchItem,
     SearchOp,
+    TTLConfig,
     get_text_at_path,
     tokenize_path,
     validate_op_namespace,
@@ -41,21 +46,31 @@ from mnemolog import Memory
 from streams.gateways.adapters.documents import Document, Documents
 
 KIND = "langgraph"
-_Name = tuple[tuple[str, ...], str]
+UNREFRESHED = 0.1
+"""The part of its time in which an item that is read is not recorded again: each search would write all it finds."""
 
 
 class MnemologStore(BaseStore):
     """The store of one space. Threads and processes may share it."""
 
-    def __init__(self, space: str = "", *, memory: Memory | None = None, **how: Any) -> None:
-        """`memory`, or `space` and `how` it is reached, are as for `Memory`."""
+    supports_ttl = True
+
+    def __init__(
+        self, space: str = "", *, memory: Memory | None = None, ttl: TTLConfig | None = None, **how: Any
+    ) -> None:
+        """`memory`, or `space` and `how` it is reached, are as for `Memory`; `ttl` is as for LangGraph's own stores."""
         self.documents = Documents(memory or Memory(space, **how), KIND, _said)
+        self.ttl_config = ttl
+        self._swept = _now()
 
     def batch(self, ops: Iterable[Op]) -> list[Result]:
         """Carries operations out; their results in order. Raises InvalidNamespaceError before any is."""
         ops = list(ops)
         for op in ops:
             validate_op_namespace(op)
+        interval = (self.ttl_config or {}).get("sweep_interval_minutes")
+        if interval and _now() >= self._swept + timedelta(minutes=interval):
+            self.sweep_ttl()
         results = [self._read(op) for op in ops]
         for op in {(op.namespace, op.key): op for op in ops if isinstance(op, PutOp)}.values():
             self._put(op)
@@ -65,16 +80,27 @@ class MnemologStore(BaseStore):
         """As `batch`, in a thread."""
         return await asyncio.to_thread(self.batch, list(ops))
 
+    def sweep_ttl(self) -> int:
+        """Retracts the items that ended; how many."""
+        self._swept = _now()
+        ended = [document.value for document in self.documents.all() if _ended(document.value)]
+        for item in ended:
+            self._change(item, None)
+        return len(ended)
+
     def _put(self, op: PutOp) -> None:
         index = op.index if op.index is False or op.index is None else list(op.index)
-        item = {"namespace": list(op.namespace), "key": op.key, "value": op.value, "index": index}
+        item = {"namespace": list(op.namespace), "key": op.key, "value": op.value, "index": index} | _time(op.ttl)
         self.documents.change(lambda _: None if op.value is None else item, *op.namespace, op.key)
 
     def _read(self, op: Op) -> Result:
         match op:
             case GetOp():
                 found = self.documents.get(*op.namespace, op.key)
-                return Item(**_fields(found)) if found else None
+                if found is None or _ended(found.value):
+                    return None
+                self._refresh(op, found)
+                return Item(**_fields(found))
             case SearchOp():
                 return self._search(op)
             case ListNamespacesOp():
@@ -87,19 +113,53 @@ class MnemologStore(BaseStore):
         depth = len(op.namespace_prefix)
         found = [
             document
-            for document in reversed(self.documents.all())
+            for document in reversed(self._all())
             if tuple(document.value["namespace"][:depth]) == op.namespace_prefix
             and all(_fits(document.value["value"].get(key), wanted) for key, wanted in (op.filter or {}).items())
         ]
         scores = self.documents.scores(op.query) if op.query and found else {}
         found.sort(key=lambda document: -scores.get(document.turn, 0))
         page = found[op.offset : op.offset + op.limit]
+        self._refresh(op, *page)
         return [SearchItem(**_fields(document), score=scores.get(document.turn)) for document in page]
 
     def _namespaces(self, op: ListNamespacesOp) -> list[tuple[str, ...]]:
-        names = {tuple(document.value["namespace"]) for document in self.documents.all()}
+        names = {tuple(document.value["namespace"]) for document in self._all()}
         fitting = {name[: op.max_depth] for name in names if all(_lies(name, one) for one in op.match_conditions or ())}
         return sorted(fitting)[op.offset : op.offset + op.limit]
+
+    def _all(self) -> list[Document]:
+        return [document for document in self.documents.all() if not _ended(document.value)]
+
+    def _refresh(self, op: GetOp | SearchOp, *read: Document) -> None:
+        """Gives items that were read their time anew, where the operation and the store say so."""
+        if not op.refresh_ttl or not (self.ttl_config or {}).get("refresh_on_read", False):
+            return
+        for item in [document.value for document in read if "ttl" in document.value]:
+            later = _time(item["ttl"])
+            if timedelta(minutes=item["ttl"] * UNREFRESHED) <= _at(later["ends"]) - _at(item["ends"]):
+                self._change(item, item | later)
+
+    def _change(self, item: dict[str, Any], to: dict[str, Any] | None) -> None:
+        """Records what takes the place of an item, where no other version came meanwhile."""
+        self.documents.change(lambda now: to if now == item else now, *item["namespace"], item["key"])
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)
+
+
+def _time(ttl: float | None) -> dict[str, Any]:
+    """The time an item has, in minutes from now, and when it ends; nothing where it has no end."""
+    return {} if ttl is None else {"ttl": ttl, "ends": (_now() + timedelta(minutes=ttl)).isoformat()}
+
+
+def _at(time: str) -> datetime:
+    return datetime.fromisoformat(time)
+
+
+def _ended(item: dict[str, Any]) -> bool:
+    return "ends" in item and _at(item["ends"]) <= _now()
 
 
 def _fields(document: Document) -> dict[str, Any]:

@@ -88,7 +88,7 @@ def feed(
 
 def counted(items: Iterator[Item], early: list[int], last: list[str]) -> Iterator[Item]:
     """The items, while those dated 1970 are counted: their times were most likely seconds. `last` is then the space and
-    session of the last turn."""
+    session of the last turn, a subagent's only where there is no other."""
     from streams.core.edge import Accepted
     from streams.core.events import TurnRecorded
 
@@ -96,7 +96,9 @@ def counted(items: Iterator[Item], early: list[int], last: list[str]) -> Iterato
         if isinstance(item, Accepted) and 0 < item.event.at < YEAR_1971:
             early[0] += 1
         if isinstance(item, Accepted) and isinstance(item.event, TurnRecorded):
-            last[:] = [item.event.space, item.event.session]
+            # What a subagent was told stands below the session that it belongs to: SESSION/AGENT.
+            is_own = "/" not in item.event.session
+            last[:] = [item.event.space, item.event.session] if is_own or not last or "/" in last[1] else last
         yield item
 
 
@@ -125,6 +127,8 @@ def tell(report: Report, terminal: Terminal, early: int, verbose: bool) -> None:
     )
     told = [(template, count) for n, (template, count) in enumerate(counts) if count or n == 0]
     terminal.say("".join(template for template, _ in told), *(count for _, count in told))
+    if not any(count for _, count in counts):
+        terminal.tell("there is nothing in a format that is known (--format names one; archives in archives stay shut)")
     for line in (*repeats, *report.faults[:TOLD_FAULTS]):
         terminal.tell("{}", line)
     if len(report.faults) > TOLD_FAULTS:

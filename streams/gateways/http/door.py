@@ -19,6 +19,7 @@ from streams.logs.where import told_place
 
 READS = ("view", "show", "context", "recall", "recall_batch", "memory", "needs_recall")
 """Questions that name a space; all others are about all of them."""
+IDEMPOTENCY = "Sent again with the same key, it adds nothing."
 
 
 @dataclass(frozen=True)
@@ -111,9 +112,9 @@ class Door:
             answers[place] |= outcome
         return answers
 
-    async def tell(self, event: dict[str, Any]) -> dict[str, Any]:
-        """What became of one event. Raises UsageError where it is refused."""
-        (outcome,) = await self.feed([event])
+    async def tell(self, event: dict[str, Any], key: str = "") -> dict[str, Any]:
+        """What became of one event, with a `key` as for `feed`. Raises UsageError where it is refused."""
+        (outcome,) = await self.feed([event], key)
         if "refused" in outcome:
             raise UsageError(outcome["refused"], "nothing was recorded")
         return {"id": outcome["id"]} | told(outcome)

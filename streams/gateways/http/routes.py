@@ -14,7 +14,7 @@ from starlette.responses import StreamingResponse
 from streams.core.errors import BusyError, DeniedError, MnemologError, UsageError
 from streams.core.events import GIVEN
 from streams.gateways.http.bodies import CLOUD, CLOUDS, JSON, LINES, TAKEN, events_of
-from streams.gateways.http.door import Door, told
+from streams.gateways.http.door import IDEMPOTENCY, Door, told
 from streams.gateways.http.following import Following
 from streams.gateways.http.importing import take_in
 from streams.gateways.http.limits import as_json, problem
@@ -93,7 +93,7 @@ async def take(request: Request, door: Door, events: list[Any], key: str) -> Res
 
 COUNTED = {"stored": "added", "duplicate": "known", "refused": "refused"}
 """What became of an event, and under which name it is counted."""
-IdempotencyKey = Annotated[str, Header(max_length=500, description="Sent again with the same key, it adds nothing.")]
+IdempotencyKey = Annotated[str, Header(max_length=500, description=IDEMPOTENCY)]
 _LINE: Any = {"$ref": "#/components/schemas/input-line"}
 _SHAPES = {
     JSON: {"schema": {"anyOf": [_LINE, {"type": "array", "items": _LINE}]}},

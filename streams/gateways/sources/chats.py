@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import orjson
 
 from streams.gateways.sources import Input
-from streams.gateways.sources.shared import MISFITS, Fields, Json, dumped, misfit, moment, name_of, values
+from streams.gateways.sources.shared import MISFITS, Fields, Json, Unfit, dumped, misfit, moment, name_of, values
 
 if TYPE_CHECKING:
     from streams.core.edge import Edge, Reject
@@ -93,8 +93,8 @@ class Dialect(NamedTuple):
     """What makes a message the same when it is sent again."""
     nouns: tuple[str, str] = ("role", "messages")
     """What tells a message and a conversation, in words."""
-    unpacked: Callable[[Any], Iterable[Json] | None] = lambda value: None
-    """The conversations that a value of another kind holds; None for a value that is no such."""
+    unpacked: Callable[[Any], Iterable[Json | Unfit] | None] = lambda value: None
+    """The conversations that a value of another kind holds, and what is wrong with others; None for no such value."""
 
 
 def lists(*keys: str) -> Callable[[Json], list[Any] | None]:
@@ -122,6 +122,9 @@ def reading(dialect: Dialect) -> Reader:
                 continue
             if unpacked is not None:
                 for one in unpacked:
+                    if isinstance(one, Unfit):
+                        yield Reject(given.name, found.line, dumped(one.value), [Fault(one.field, one.reason)])
+                        continue
                     yield from chats.element(count, one, found.line)
                     count += 1
             elif found.number < 0:

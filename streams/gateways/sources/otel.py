@@ -19,12 +19,22 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-import orjson
-
 from streams.gateways.sources import Source
 from streams.gateways.sources.chats import Chat, Dialect, lists, reading
 from streams.gateways.sources.responses import output_of
-from streams.gateways.sources.shared import JSON_SUFFIXES, Fields, Json, Unfit, fields_part, micros, name_of, words
+from streams.gateways.sources.shared import (
+    JSON_SUFFIXES,
+    MISFITS,
+    Fields,
+    Json,
+    Unfit,
+    fields_part,
+    loads,
+    micros,
+    misfit,
+    name_of,
+    words,
+)
 
 _CALLS = ("chat", "text_completion", "generate_content", "")
 _NUMBERED = re.compile(
@@ -65,8 +75,9 @@ class Messages(Chat):
         return (part["id"], str(part.get("name", ""))) if is_call else None
 
 
-def conversations(value: Any) -> Iterable[Json] | None:
-    """What each call of a model in a batch of spans or log records was given and said; None for what is no batch."""
+def conversations(value: Any) -> Iterable[Json | Unfit] | None:
+    """What each call of a model in a batch of spans or log records was given and said, and what is wrong with those
+    that cannot be read; None for what is no batch."""
     if not isinstance(value, dict) or not any(
         isinstance(value.get(k), list) for k in ("resourceSpans", "resourceLogs")
     ):
@@ -74,22 +85,32 @@ def conversations(value: Any) -> Iterable[Json] | None:
     return _calls(value)
 
 
-def _calls(value: Json) -> Iterator[Json]:
+def _calls(value: Json) -> Iterator[Json | Unfit]:
     found = []
     for record in _records(value):
-        said = _plain(record.get("attributes") or [])
-        body = _value(record["body"]) if isinstance(record.get("body"), dict) else None
-        said |= body if isinstance(body, dict) else {}
-        if messages := _messages(said):
-            found.append(
-                (micros(int(record.get("startTimeUnixNano") or record.get("timeUnixNano") or 0)), said, messages)
-            )
+        try:
+            said, messages = _said_in(record)
+            at = micros(int(record.get("startTimeUnixNano") or record.get("timeUnixNano") or 0))
+        except MISFITS as error:
+            fault = misfit(error)
+            yield Unfit(fault.field, fault.reason, {"resourceSpans": [{"scopeSpans": [{"spans": [record]}]}]})
+            continue
+        if messages:
+            found.append((at, said, messages))
     with_calls = any(said.get("gen_ai.operation.name", "") in _CALLS for _, said, _ in found)
     for at, said, messages in sorted(found, key=lambda one: one[0]):
         if with_calls and said.get("gen_ai.operation.name", "") not in _CALLS:
             continue
         about: Json = {"messages": messages, "agent": said.get("gen_ai.agent.name")} | ({"at": at} if at else {})
         yield about | ({"conversation_id": i} if (i := said.get("gen_ai.conversation.id")) else {})
+
+
+def _said_in(record: Json) -> tuple[Json, list[Json]]:
+    """The attributes of a span or log record, and the messages in them."""
+    said = _plain(record.get("attributes") or [])
+    body = _value(record["body"]) if isinstance(record.get("body"), dict) else None
+    said |= body if isinstance(body, dict) else {}
+    return said, _messages(said)
 
 
 def _records(value: Json) -> Iterator[Json]:
@@ -134,7 +155,7 @@ def _messages(said: Json) -> list[Json]:
 
 def _json(value: object) -> list[Json]:
     """A list that is given as such, or as JSON text. Raises Unfit."""
-    value = orjson.loads(value) if isinstance(value, str) else value
+    value = loads(value.encode()) if isinstance(value, str) else value
     if value is not None and not isinstance(value, list):
         raise Unfit("messages", "must be a list")
     return value or []

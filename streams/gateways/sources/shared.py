@@ -7,8 +7,10 @@ more than one conversation is held, however long the file is. Imports nothing he
 from __future__ import annotations
 
 import hashlib
+import json
 import re
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from typing import IO, TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import orjson
@@ -34,10 +36,12 @@ Fields = dict[str, Any]
 class Unfit(Exception):  # noqa: N818 - not an error of the program
     """A value is not what its format says; the place in it, and why."""
 
-    def __init__(self, field: str, reason: str) -> None:
+    def __init__(self, field: str, reason: str, value: object = None) -> None:
+        """`value` is what of it can be mended and fed again alone."""
         super().__init__(f"{field}: {reason}")
         self.field = field
         self.reason = reason
+        self.value = value
 
 
 MISFITS = (Unfit, AttributeError, IndexError, KeyError, TypeError, ValueError)
@@ -111,6 +115,21 @@ def _events(found: Value, mapping: Mapping, name: str, edge: Edge) -> Iterator[I
         yield Reject(name, found.line, raw, [Fault(f"{place}{f.field}", f.reason) for f in faults[:MAX_FAULTS]])
 
 
+def loads(raw: bytes) -> Any:
+    """The JSON value that another program wrote. Raises orjson.JSONDecodeError.
+
+    A "?" stands for half of a character, which JavaScript leaves where it cuts text.
+    """
+    try:
+        return orjson.loads(raw)
+    except orjson.JSONDecodeError as error:
+        if "surrogate" not in error.msg:
+            raise
+        with suppress(RecursionError, ValueError):
+            return orjson.loads(json.dumps(json.loads(raw), ensure_ascii=False).encode(errors="replace"))
+        raise
+
+
 def dumped(value: object) -> bytes:
     """A value as a line that can be mended and fed again; nothing for one that nests too deep to be written."""
     try:
@@ -129,7 +148,7 @@ def values(given: Input) -> Iterator[Value | Reject]:
     if not first:
         return
     try:
-        parse_json(first)
+        parse_json(first, loads)
         is_lines = True
     except EdgeError:
         opening = first.removeprefix(b"\xef\xbb\xbf").lstrip()[:1]
@@ -146,7 +165,7 @@ def _lines(given: Input, first: bytes, number: int) -> Iterator[Value | Reject]:
             continue
         line, raw = found
         try:
-            yield Value(line, -1, raw, parse_json(raw))
+            yield Value(line, -1, raw, parse_json(raw, loads))
         except EdgeError as error:
             yield Reject(given.name, line, raw, error.faults)
 
@@ -161,7 +180,7 @@ def _document(given: Input, first: bytes) -> Iterator[Value | Reject]:
                 raise EdgeError(
                     [Fault("file", "is over 256 MiB in one JSON value; make it JSON Lines (`jq -c '.[]'`)")]
                 )
-            yield Value(0, number if is_list else -1, raw, parse_json(raw))
+            yield Value(0, number if is_list else -1, raw, parse_json(raw, loads))
         except EdgeError as error:
             # Why no bytes where there is a file: what has to be mended is that file.
             place = f"[{number}]" if is_list else ""

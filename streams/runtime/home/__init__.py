@@ -194,6 +194,8 @@ class Home:
         from streams.runtime.requests import parse
 
         if self.shards:
+            with suppress(BusyError), self.folder.holding():  # who serves the home did it when it began
+                self.shards.mend()
             return self.shards.answer(parse(message))
         try:
             with self.live(wait=0.0) as runtime, closing(Office(self, runtime)) as office:
@@ -353,7 +355,7 @@ class Home:
         """Has the log that an erasure made take the place of the log; see `streams.runtime.erasure`."""
         self._through_holder({"switch": True}, self._take_place_alone)
         if self.shards:
-            self.forget(LIVE)  # that of the new log came whole: the shards gather theirs
+            self.forget(LIVE)
 
     def _take_place_alone(self) -> None:
         from streams.runtime import erasure

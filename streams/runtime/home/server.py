@@ -360,6 +360,7 @@ def serve(
     # Why seldom: to look for garbage among all that is held of spaces takes a tenth of a second.
     with suppress(StoppedError), home.folder.holding(math.inf, look), rare_collections():
         if shards := home.shards:
+            shards.mend()
             _serve(home, shards.answer, stopped, said, idle)
             return
         folding = Folding(home, Office(home, open_live(home)))

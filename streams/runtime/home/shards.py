@@ -43,6 +43,13 @@ class Shards:
         for home in self.homes:
             home.close()
 
+    def mend(self) -> None:
+        """Finishes or undoes in the home itself an erasure that was killed. The caller holds its writer lock."""
+        from streams.runtime.erasure import mend
+
+        mend(self._home)
+        self._home.forget(LIVE)  # an erasure makes it whole: the shards gather theirs
+
     def hold(self, memory: str) -> bool:
         """Whether a memory lies in the shards: live, or what was live before a promotion."""
         return memory == LIVE or any(home.memory_path(memory).exists() for home in self.homes)

@@ -42,17 +42,17 @@ async def overview(seen: Seen) -> Response:
         seen.rows("sessions", order="last_at DESC, session", limit=SESSIONS),
         seen.rows("threads"),
         seen.colours(),
-        seen.rows("efforts", order="status DESC, last_at DESC, effort", limit=EFFORTS),
+        seen.rows("efforts", order="status DESC, last_at DESC, effort"),
         seen.rows("notes", order="deadline, note"),
-        seen.rows("offers", status="open", order="position DESC", limit=NOTES),
+        seen.rows("offers", status="open", order="confidence DESC, position DESC", limit=NOTES),
     )
-    states = [row["status"] for row in colours.values()]
+    states = [row["status"] for row in efforts]
     times = [seen.clock, *(moment(row["opened_at"]) for row in notes)]
     clock = max((time for time in times if time), default=EPOCH)
     waiting = [noted(row, clock) for row in notes if row["status"] in WAITING]
     settled = [noted(row, clock) for row in notes if row["status"] not in WAITING]
     return page(
-        "overview.html", here=seen, sessions=sessions, efforts=efforts, offers=offers, colours=colours,
+        "overview.html", here=seen, sessions=sessions, efforts=efforts[:EFFORTS], offers=offers, colours=colours,
         timelines=by_session(threads, seen.first, seen.last), cursor=cursor(seen, seen.first, seen.last),
         tokens=sum(row["tokens"] for row in threads), turns=sum(row["turns"] for row in threads),
         concluded=states.count("concluded"), open=states.count("open"),
