@@ -22,5 +22,5 @@ class OpenEffortsParams(Carried, Limits):
     read: int = param(16, "words", "of one turn that are matched and remembered: law 4", ge=4, le=64)
     habit: int = param(64, "user turns", "the session's habit of switching fades over so many", ge=2)
     certain: float = param(
-        0.5, "probability", "an end concludes an effort only where its turn belongs there so likely", ge=0, le=1
+        0.55, "probability", "an end concludes an effort only where its turn belongs there so likely", ge=0, le=1
     )
