@@ -75,8 +75,8 @@ RETURNS = (
     "returns", "returns, many", "returns, done", "returns, resume", "returns, dense", "returns, unheard",
     "returns, said", "returns, ends",
 )  # fmt: skip
-"""Of the session's others: that it is one; how many there are (log); it is done; words of return; share of words that no
-effort has; what the turn's words say of staying and of ending."""
+"""Of the session's others: that it is one; how many there are (log); it is done; words of return; share of words that
+no effort has; what the turn's words say of staying and of ending."""
 ELSEWHERE = (
     "elsewhere",
     "elsewhere, at first",
