@@ -20,7 +20,7 @@ from projections import ask as asks
 from projections import store
 from projections.diff import compare
 from projections.store import Store
-from streams.core.errors import BehindError, BusyError, MemoryFileError, MnemologError, UsageError
+from streams.core.errors import BehindError, BusyError, ForeignError, MemoryFileError, MnemologError, UsageError
 from streams.core.events import DAY, HOUR, SECOND, ClockTicked, NoteTaken, Outside, TurnRecorded, decode
 from streams.logs.sqlite import SqliteLog
 from streams.runtime.embedded import Runtime
@@ -508,5 +508,29 @@ def test_folding_gives_way_to_batches_and_whoever_asks_is_answered_all_the_same(
         asking.start()
         asking.join(120)
         assert found == [0]
+    finally:
+        folding.stop()
+
+
+def test_who_asks_when_an_erasure_made_a_new_log_is_answered_from_its_live(
+    home: Home, talk: Talk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home.log.append(talk(20))
+    office = Office(home, open_live(home))
+    old = office.runtime
+    catch_up = Runtime.catch_up
+
+    def follow(runtime: Runtime, *how: Any, **more: Any) -> int:
+        if runtime is old:
+            raise ForeignError("an erasure made a new log", "ask again")
+        return catch_up(runtime, *how, **more)
+
+    monkeypatch.setattr(Runtime, "catch_up", follow)
+    folding = home_folding.Folding(home, office)
+    folding.start()
+    try:
+        with folding.reading() as read:
+            assert read.runtime is not old
+            assert read.runtime.behind() == 0
     finally:
         folding.stop()

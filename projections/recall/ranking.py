@@ -69,9 +69,9 @@ class RecallParams(Params):
     postings: int = param(60_000, "postings", "read to choose them, rarest terms first, one term at least", ge=1)
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Hit:
-    """A document that answers."""
+    """A document that answers. Hits are equal that are made of the same, among whatever others they were found."""
 
     document: int
     score: float
@@ -87,6 +87,11 @@ class Hit:
         """`own`, `around`, `session`, `time`: summands; `speaker`, `asking`, `when`: factors; `relevance`: the product;
         `liveliness`."""
         return {name: values[self.place] for name, values in self.table.items()}
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Hit):
+            return NotImplemented
+        return (self.document, self.score, self.parts) == (other.document, other.score, other.parts)
 
 
 @dataclass(slots=True)

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from projections.store import put_in_place, rewrite
-from streams.core.errors import BrokenError, MnemologError, UnreadableError
+from streams.core.errors import BrokenError, ForeignError, MnemologError, UnreadableError
 from streams.runtime import LIVE
 from streams.runtime.home.keeper import DENSE, open_live, put_away
 from streams.runtime.home.office import Office
@@ -197,7 +197,12 @@ class Folding:
         runtime = self.office.runtime
         with self._changed:
             wanted, ahead = self._asked, not self._of_tables
-        folded = runtime.catch_up(self._unless_over, ahead=ahead)
+        try:
+            folded = runtime.catch_up(self._unless_over, ahead=ahead)
+        except ForeignError:  # an erasure made a new log: who asks waits for the live of that
+            self._alone_with(self._reopen)
+            runtime = self.office.runtime
+            folded = runtime.catch_up(self._unless_over, ahead=ahead)
         with self._changed:
             self._done = wanted
             self._changed.notify_all()
