@@ -67,7 +67,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_collection_finish() -> None:
-    """What stands after collecting stays to the end, a million objects: none of it is looked through for cycles again."""
+    """What stands after collecting stays to the end, a million objects: cycles are not looked for in it again."""
     gc.collect()
     gc.freeze()
 

@@ -245,7 +245,7 @@ def level_work(subject: Subject, log: Log, window: int = 1000, allowed: float = 
         done = start + window
         spent.clear()
         lines = lines_of(lambda start=start: feed(subject, driver, log[start : start + window], start))  # type: ignore[misc]
-        written = Counter({name: 0 for name in driver.names})
+        written: Counter[str] = Counter()
         for states in save(driver, {}).values():
             written.update({name: sum(map(len, records.values())) for name, records in states.items()})
         work = {"lines": float(lines), "bytes": float(written.total())}
@@ -263,9 +263,9 @@ def _counted(processor: Processor[Any], spent: Counter[str]) -> Processor[Any]:
 
     def counted(step: Step[Any, Any]) -> Step[Any, Any]:
         def run(*given: Any) -> Sequence[Derived]:
-            before = _Lines.executed
+            before = _executed
             made = step(*given)
-            spent[processor.name] += _Lines.executed - before
+            spent[processor.name] += _executed - before
             return made
 
         return run
@@ -273,27 +273,25 @@ def _counted(processor: Processor[Any], spent: Counter[str]) -> Processor[Any]:
     return replace(processor, takes=tuple(replace(taken, step=counted(taken.step)) for taken in processor.takes))
 
 
-class _Lines:
-    """Lines of Python that were executed while they were counted."""
-
-    executed = 0
+_executed = 0
+"""Lines of Python that were executed while they were counted."""
 
 
 def lines_of(work: Callable[[], object]) -> int:
     """Lines of Python that are executed."""
 
     def trace(frame: Any, event: str, arg: object) -> Any:
-        if event == "line":
-            _Lines.executed += 1
+        global _executed
+        _executed += event == "line"
         return trace
 
-    before, began = sys.gettrace(), _Lines.executed
+    before, began = sys.gettrace(), _executed
     sys.settrace(trace)
     try:
         work()
     finally:
         sys.settrace(before)
-    return _Lines.executed - began
+    return _executed - began
 
 
 def separate(subject: Subject, log: Log) -> None:
