@@ -9,6 +9,7 @@ from processors.open_efforts.events import EffortOpened, TurnRethreaded, TurnThr
 from processors.open_efforts.index import Active, active, add, names_of
 from processors.open_efforts.matching import best
 from processors.open_efforts.params import OpenEffortsParams
+from processors.open_efforts import passing
 from processors.open_efforts.placing import Placing, follow, look, place
 from processors.open_efforts.records import RECENT, Effort, Said, Session, Speaker
 from processors.open_efforts.second_look import doubtful, look_again
@@ -81,6 +82,8 @@ def thread(params: OpenEffortsParams, state: State, filed: TurnFiled, raw: Raw[T
             _spoke(turn.speaker, state, turn, effort_id)
     _leave(event, text.tokens, segment, index, session, effort_id)
     state.put(key, session)
+    if effort_id and role == "user":
+        passing.look(params, state, event, index, effort_id, out)
     return out
 
 

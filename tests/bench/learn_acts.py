@@ -60,6 +60,7 @@ def turns() -> Iterator[tuple[Conversation, dict[str, Any], list[str]]]:
                 current[session] = effort
 
 
+@cache
 def examples(act: str) -> list[Example]:
     """All that an act is learned from."""
     role = "assistant" if act == "accepts" else "user"
