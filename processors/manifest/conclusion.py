@@ -84,8 +84,10 @@ class ConclusionParams(Quoting):
         ge=0, le=1,
     )  # fmt: skip
     passing_sure: float = param(
-        0.8, "likelihood 0..1", "and concludes from here on: its work seldom goes on", ge=0, le=1
-    )
+        0.9, "likelihood 0..1",
+        "and concludes at once from here on; what is less sure, open_efforts concludes if nobody comes back to it",
+        ge=0, le=1,
+    )  # fmt: skip
     alike: float = param(0.5, "share 0..1", "two declared answers are the same from this share of words on", ge=0, le=1)
 
 

@@ -32,7 +32,7 @@ from processors.open_efforts.events import (
     TurnThreaded,
     TurnUnthreaded,
 )
-from processors.open_efforts.facts import declare, entitle, mark, take_back
+from processors.open_efforts.facts import declare, decline, entitle, mark, take_back
 from processors.open_efforts.index import active
 from processors.open_efforts.jobs import JOBS
 from processors.open_efforts.params import OpenEffortsParams
@@ -44,6 +44,7 @@ from streams.core.events import (
     EffortDeclared,
     EffortReopened,
     ImportanceFlagged,
+    OfferDeclined,
     TitleWritten,
     TurnRecorded,
     TurnRetracted,
@@ -160,9 +161,7 @@ def _concluded(params: OpenEffortsParams, state: State, event: SegmentConcluded,
     return out
 
 
-def _detected(
-    params: OpenEffortsParams, state: State, event: ConclusionDetected, raw: Raw[Any]
-) -> Sequence[Derived]:
+def _detected(params: OpenEffortsParams, state: State, event: ConclusionDetected, raw: Raw[Any]) -> Sequence[Derived]:
     """Words that may end the work of their turn wait for whether anybody comes back to it."""
     if isinstance(raw.event, TurnRecorded):
         passing.say(state, event, raw.event)
@@ -185,6 +184,7 @@ PROCESSOR = Processor(
         on(TitleWritten, entitle),
         on(EffortClosed, mark),
         on(EffortReopened, mark),
+        on(OfferDeclined, decline),
         on(ImportanceFlagged, mark),
     ),
     emits=(

@@ -25,9 +25,12 @@ from streams.core.processor import Derived, State
 from streams.core.text.learned import likelihood
 
 WEIGHTS: dict[str, int] = {
-    "bias": 0, "said": 0, "certain": 0, "goes on": 0, "goes on again": 0, "comes back": 0, "comes back again": 0,
-    "elsewhere": 0, "elsewhere alone": 0, "other session": 0, "other session alone": 0, "turns": 0,
+    "bias": -8, "said": 66, "certain": -102, "goes on": -45, "goes on again": -69, "comes back": -79,
+    "comes back again": -95, "elsewhere": 41, "elsewhere alone": 38, "other session": -82, "other session alone": -31,
+    "turns": 89,
 }  # fmt: skip
+"""Voices by 28 authors. Left out, .37 of the ends that wait conclude from a likelihood of .8 on, and .82 of what
+concludes is an end; from .9 on .19 and .89."""
 LOOKS = 10
 """User's turns after which an end is let go."""
 MOST = 8
@@ -73,6 +76,23 @@ def say(state: State, event: ConclusionDetected, turn: TurnRecorded) -> None:
     state.put(KEY, passing)
 
 
+def deny(state: State, turn: str) -> None:
+    """Somebody says that the turn ended nothing."""
+    passing = state.get(KEY, Passing)
+    if passing is not None and turn in passing.ends:
+        passing.drop(turn)
+        state.put(KEY, passing)
+
+
+def reopened(state: State, index: Active, effort_id: str) -> None:
+    """Somebody says that the work goes on, whatever was said of its end."""
+    passing = state.get(KEY, Passing)
+    for turn in [*passing.ends] if passing is not None else ():
+        said = recently(state, index, turn)
+        if said is not None and said.effort == effort_id:
+            deny(state, turn)
+
+
 def odds(confidence: float) -> int:
     """The log odds of a confidence, in hundredths."""
     sure = min(0.99, max(0.01, confidence))
@@ -107,9 +127,7 @@ def look(
             effort.status, effort.ended, effort.live = "concluded", turn, []
             index.mark(said.effort, effort)
             state.put(f"effort/{said.effort}", effort)
-            out.append(
-                EffortConcluded(event.space, session, event.at, said.effort, turn, "completion", conclusion)
-            )
+            out.append(EffortConcluded(event.space, session, event.at, said.effort, turn, "completion", conclusion))
         elif sum(end[SAME:MOVED]) >= LOOKS:
             passing.drop(turn)
     if changed:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from processors.manifest import TurnFiled
+from processors.open_efforts import passing
 from processors.open_efforts.crowd import known_as, spoke
 from processors.open_efforts.dialogue import chat, parting, works
 from processors.open_efforts.events import EffortOpened, TurnRethreaded, TurnThreaded
 from processors.open_efforts.index import Active, active, add, names_of
 from processors.open_efforts.matching import best
 from processors.open_efforts.params import OpenEffortsParams
-from processors.open_efforts import passing
 from processors.open_efforts.placing import Placing, follow, look, place
 from processors.open_efforts.records import RECENT, Effort, Said, Session, Speaker
 from processors.open_efforts.second_look import doubtful, look_again
