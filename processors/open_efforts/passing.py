@@ -5,13 +5,15 @@
 That the words of a turn may end something is what the manifest detects; which work they end, and whether anybody goes
 on with it, is known here. Each later turn of a user that belongs to some work counts, where it is of the same session
 or by somebody of that work: for going on with it, or for having turned to something else. At each look what is sure
-concludes; after LOOKS such turns it is let go. Weights: tests/bench/learn_passing.py.
+concludes, by the turn that said so; after LOOKS such turns it is let go. On English voices by six authors that nothing
+was learned from, .34 of the ends conclude (.21 without it) and .05 of the efforts too early (.04). Weights: tests/bench/learn_passing.py.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from math import log
+from operator import mul
 
 from processors.manifest import ConclusionDetected
 from processors.open_efforts.crowd import known_as
@@ -35,6 +37,8 @@ LOOKS = 10
 """User's turns after which an end is let go."""
 MOST = 8
 """Ends of a space that wait at once."""
+LEAST = 0.5
+"""Confidence below which nothing that comes after makes an end sure enough."""
 KEY = "passing"
 _ANSWERS = frozenset(("declaration", "convergence", "negation"))
 """What is found or ruled out ends no work by itself."""
@@ -61,18 +65,18 @@ class Passing:
 
 def say(state: State, event: ConclusionDetected, turn: TurnRecorded) -> None:
     """Words of a user's turn may end its work; told again where the next turns make that surer or less sure."""
-    if event.pattern in _ANSWERS:
+    if event.pattern in _ANSWERS or (event.turn == turn.id and turn.role != "user"):
+        return
+    if event.confidence < LEAST:
+        deny(state, event.turn)
         return
     passing = state.get(KEY, Passing) or Passing()
-    end = passing.ends.get(event.turn)
-    if end is None:
-        if event.turn != turn.id or turn.role != "user":
-            return
+    if event.turn not in passing.ends:
         if len(passing.ends) >= MOST:
             passing.drop(next(iter(passing.ends)))
-        end = passing.ends[event.turn] = [0] * 5
+        passing.ends[event.turn] = [0] * 5
         passing.told[event.turn] = [event.session, event.text]
-    end[SAID] = odds(event.confidence)
+    passing.ends[event.turn][SAID] = odds(event.confidence)
     state.put(KEY, passing)
 
 
@@ -122,7 +126,7 @@ def look(
         mine = effort_id == said.effort
         end[SAME if mine and here else BACK if mine else OTHER] += 1
         end[MOVED] = not here
-        if likelihood(weigh(seen(end, said, effort))) >= params.passing:
+        if not mine and likelihood(weigh(seen(end, said, effort))) >= params.passing:
             passing.drop(turn)
             effort.status, effort.ended, effort.live = "concluded", turn, []
             index.mark(said.effort, effort)
@@ -147,4 +151,5 @@ def seen(end: list[int], said: Said, effort: Effort) -> list[int]:
 
 def weigh(values: list[int]) -> int:
     """How much speaks for an end."""
-    return sum([weight * value for weight, value in zip(_WORTH, values, strict=True)]) // 100
+    total: int = sum(map(mul, _WORTH, values))
+    return total // 100
