@@ -4,7 +4,8 @@
 #   make test    install with the development tools, then format, lint, types, tests
 #   make bench   measure quality and speed, beside floors and bars; STRICT=1 fails where a bar is missed
 #   make faults  break processes, network and broker of the pipeline on Kafka under load, in ROUNDS (7) of 7 faults
-#   make accidents  damage files at 200 random places each, kill processes 50 times and erasures 1,000, fill a disk 20 times
+#   make accidents  damage files at 200 random places each, kill processes 50 times and erasures 1,000, fill a disk 20 times,
+#                send 3,000 requests of any shape
 #   make lint    format, lint and types alone
 #   make docs    rewrite what is generated in the documents
 #   make golden  write the digests that tell when what is derived changes without a new version
@@ -33,8 +34,8 @@ faults: $(VENV)/installed-dev
 	@MNEMOLOG_REQUIRE_KAFKA=1 MNEMOLOG_FAULTS=$(ROUNDS) $(BIN)/pytest -s tests/kafka/test_faults.py
 
 accidents: $(VENV)/installed-dev
-	@MNEMOLOG_ACCIDENTS=1 $(BIN)/pytest -s tests/test_accidents.py tests/test_runtime_killed.py tests/test_erase.py \
-		tests/kafka/test_erase_kafka.py
+	@MNEMOLOG_ACCIDENTS=1 MNEMOLOG_FUZZ=3000 $(BIN)/pytest -s tests/test_accidents.py tests/test_runtime_killed.py \
+		tests/test_erase.py tests/test_requests.py tests/kafka/test_erase_kafka.py
 
 lint: $(VENV)/installed-dev
 	@$(BIN)/ruff format --check .

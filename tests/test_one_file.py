@@ -22,7 +22,6 @@ import sys
 from collections import Counter
 from pathlib import Path
 from processors import PROCESSORS
-from streams.core.driver import fold
 from streams.gateways.flow import mermaid
 from streams.runtime.home import Home
 from streams.runtime.replay import parse_settings, replay
@@ -32,10 +31,10 @@ from tests.laws.histories import long_talk, outside, wide
 if __name__ == "__main__":
     (own,) = [processor for processor in PROCESSORS if processor.name == {NAME!r}]
     histories = [outside(long_talk(400)), outside(wide(600, backlog=40))]
-    told = [[row.event for row in fold(PROCESSORS, events) if type(row.event) in own.emits] for events in histories]
+    logs = [laws.log_of(events, PROCESSORS) for events in histories]
+    told = [[event for entry in log for event in entry.made.get({NAME!r}, ())] for log in logs]
     assert {{event.reason for events in told for event in events}} == {{"ended", "passed over", "silence"}}
-    for events in histories:
-        log = laws.log_of(events, PROCESSORS)
+    for log in logs:
         for subject in (laws.alone(PROCESSORS, own.name), laws.together(PROCESSORS)):
             laws.pure(subject, log)
             laws.resumable(subject, log, [150])

@@ -27,7 +27,7 @@ from streams.runtime.home import Home, server
 from streams.runtime.requests import MAX_DEPTH, QUESTIONS, Question, decode, parse
 from tests.serving import serving
 
-CASES = int(os.environ.get("MNEMOLOG_FUZZ", "3000"))
+CASES = int(os.environ.get("MNEMOLOG_FUZZ", "1000"))
 """Requests of the fuzz test."""
 PATIENCE = 120
 """Seconds for an answer; a wait that is longer has no end."""

@@ -84,8 +84,10 @@ class ConclusionParams(Quoting):
         ge=0, le=1,
     )  # fmt: skip
     passing_sure: float = param(
-        0.8, "likelihood 0..1", "and concludes from here on: its work seldom goes on", ge=0, le=1
-    )
+        0.9, "likelihood 0..1",
+        "and concludes at once from here on; what is less sure, open_efforts concludes if nobody comes back to it",
+        ge=0, le=1,
+    )  # fmt: skip
     alike: float = param(0.5, "share 0..1", "two declared answers are the same from this share of words on", ge=0, le=1)
 
 
@@ -243,16 +245,15 @@ def _look_again(params: ConclusionParams, ground: Ground, turn: TurnRecorded, te
 def _weigh_end(params: ConclusionParams, ground: Ground, end: Ending, turn: TurnRecorded) -> list[Derived]:
     """Offers a possible end, or concludes by it, once that is likely enough."""
     sure = likelihood(ending.score(end.seen))
-    if sure < params.passing_offer:
+    if sure < params.passing_offer and not end.offered:
         return []
-    events: list[Derived] = []
+    events: list[Derived] = [
+        ConclusionDetected(turn.space, turn.session, turn.at, end.turn, end.segment, "completion", sure, end.said)
+    ]
     if not end.offered:
         end.offered = True
         if ground.ending:
             _hold(ground, end)
-        events.append(
-            ConclusionDetected(turn.space, turn.session, turn.at, end.turn, end.segment, "completion", sure, end.said)
-        )
         if sure < params.passing_sure:
             held = Held("completion", sure, end.said)
             events += _offer(ground, turn, end.turn, end.segment, held, end.conclusion)

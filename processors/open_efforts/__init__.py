@@ -19,7 +19,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from processors.manifest import SegmentConcluded, SegmentSummarized, TurnFiled, TurnRefiled
+from processors.manifest import ConclusionDetected, SegmentConcluded, SegmentSummarized, TurnFiled, TurnRefiled
+from processors.open_efforts import passing
 from processors.open_efforts.events import (
     EffortConcluded,
     EffortOpened,
@@ -31,7 +32,7 @@ from processors.open_efforts.events import (
     TurnThreaded,
     TurnUnthreaded,
 )
-from processors.open_efforts.facts import declare, entitle, mark, take_back
+from processors.open_efforts.facts import declare, decline, entitle, mark, take_back
 from processors.open_efforts.index import active
 from processors.open_efforts.jobs import JOBS
 from processors.open_efforts.params import OpenEffortsParams
@@ -43,6 +44,7 @@ from streams.core.events import (
     EffortDeclared,
     EffortReopened,
     ImportanceFlagged,
+    OfferDeclined,
     TitleWritten,
     TurnRecorded,
     TurnRetracted,
@@ -159,21 +161,30 @@ def _concluded(params: OpenEffortsParams, state: State, event: SegmentConcluded,
     return out
 
 
+def _detected(params: OpenEffortsParams, state: State, event: ConclusionDetected, raw: Raw[Any]) -> Sequence[Derived]:
+    """Words that may end the work of their turn wait for whether anybody comes back to it."""
+    if isinstance(raw.event, TurnRecorded):
+        passing.say(state, event, raw.event)
+    return ()
+
+
 PROCESSOR = Processor(
     name="open_efforts",
-    version=8,
+    version=9,
     reads=(RAW, "manifest"),
     params=OpenEffortsParams,
     takes=(
         on(TurnFiled, thread),
         on(TurnRefiled, _refiled),
         on(SegmentSummarized, _progressed),
+        on(ConclusionDetected, _detected),
         on(SegmentConcluded, _concluded),
         on(TurnRetracted, take_back),
         on(EffortDeclared, declare),
         on(TitleWritten, entitle),
         on(EffortClosed, mark),
         on(EffortReopened, mark),
+        on(OfferDeclined, decline),
         on(ImportanceFlagged, mark),
     ),
     emits=(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from processors.open_efforts import passing
 from processors.open_efforts.crowd import known_as
 from processors.open_efforts.events import EffortConcluded, EffortOpened, EffortRated, ReferenceMissed, TurnUnthreaded
 from processors.open_efforts.index import Active, active, add, drop, names_of, post, take
@@ -22,6 +23,7 @@ from streams.core.events import (
     EffortDeclared,
     EffortReopened,
     ImportanceFlagged,
+    OfferDeclined,
     TitleWritten,
     TurnRetracted,
 )
@@ -172,6 +174,7 @@ def mark(params: OpenEffortsParams, state: State, fact: Marking, raw: Raw[Markin
             effort.importance = fact.importance
             out.append(EffortRated(fact.space, fact.session, fact.at, effort_id, fact.importance))
     elif isinstance(fact, EffortReopened):
+        passing.reopened(state, state.index(active), effort_id)
         if effort.status == "concluded":
             index = state.index(active)
             reopen(effort, fact, effort_id, fact.turn, "reopened", out)
@@ -187,6 +190,19 @@ def mark(params: OpenEffortsParams, state: State, fact: Marking, raw: Raw[Markin
         )
     state.index(active).mark(effort_id, effort)
     state.put(f"effort/{effort_id}", effort)
+    return out
+
+
+def decline(params: OpenEffortsParams, state: State, fact: OfferDeclined, raw: Raw[OfferDeclined]) -> list[Derived]:
+    """An agent says that a turn ended nothing: what it ended is open again, and what may have been waits no longer."""
+    out: list[Derived] = []
+    passing.deny(state, fact.turn)
+    effort_id = find(state, fact.space, "", fact.turn)
+    effort = state.get(f"effort/{effort_id}", Effort) if effort_id else None
+    if effort is not None and effort.status == "concluded" and effort.ended == fact.turn:
+        reopen(effort, fact, effort_id, fact.turn, "reopened", out)
+        state.index(active).mark(effort_id, effort)
+        state.put(f"effort/{effort_id}", effort)
     return out
 
 

@@ -24,3 +24,6 @@ class OpenEffortsParams(Carried, Limits):
     certain: float = param(
         0.55, "probability", "an end concludes an effort only where its turn belongs there so likely", ge=0, le=1
     )
+    passing: float = param(
+        0.85, "likelihood 0..1", "an end said in passing that nobody comes back to concludes from here on", ge=0, le=1
+    )  # fmt: skip

@@ -13,13 +13,14 @@ from streams.core.events import (
     EffortDeclared,
     EffortReopened,
     ImportanceFlagged,
+    OfferDeclined,
     TurnRecorded,
     TurnRetracted,
 )
 from streams.core.processor import Derived, State, derived_id
 from streams.core.text.commonness import CLASSES, ORDINARY
 
-SessionFact = EffortClosed | EffortDeclared | EffortReopened | ImportanceFlagged | TurnRetracted
+SessionFact = EffortClosed | EffortDeclared | EffortReopened | ImportanceFlagged | OfferDeclined | TurnRetracted
 
 
 def reopen(

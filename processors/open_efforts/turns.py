@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from processors.manifest import TurnFiled
+from processors.open_efforts import passing
 from processors.open_efforts.crowd import known_as, spoke
 from processors.open_efforts.dialogue import chat, parting, works
 from processors.open_efforts.events import EffortOpened, TurnRethreaded, TurnThreaded
@@ -81,6 +82,8 @@ def thread(params: OpenEffortsParams, state: State, filed: TurnFiled, raw: Raw[T
             _spoke(turn.speaker, state, turn, effort_id)
     _leave(event, text.tokens, segment, index, session, effort_id)
     state.put(key, session)
+    if effort_id and role == "user":
+        passing.look(params, state, event, index, effort_id, out)
     return out
 
 

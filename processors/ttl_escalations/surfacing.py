@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from itertools import pairwise
 from typing import NamedTuple
@@ -136,7 +136,7 @@ class _Said:
         self.kind = "" if 2 * rare <= len(said) else "~"  # the table of words is of English: elsewhere all are rare
         self.hits = frozenset(hits)
         self.names = frozenset(named)
-        self.weight = sum([WORTH[CLASSES[stem]] for stem in telling])
+        self.weight = _worth(telling)
         self.pairs = frozenset(f"{one} {two}" for one, two in pairwise(said) if one in self.hits and two in self.hits)
         self.plain = [f"by:{visit.turn.role}", f"says:{len(telling).bit_length()}"]
 
@@ -152,14 +152,13 @@ def signals(visit: Visit, record: Note, here: _Said) -> tuple[list[str], str]:
     ahead:3  over:1  kept:2         half days to its deadline, since then, since it was taken, by powers of two
     effort  here                    it is of this effort, of this session
     """
-    own = [stem for stem in record.terms if stem in here.hits]
-    near = [stem for stem in record.near if stem in here.hits]
+    own = [*filter(here.hits.__contains__, record.terms)]
+    near = [*filter(here.hits.__contains__, record.near)]
     seen = [*here.plain, *_counted(here.kind, own, record.names), *_counted(f"{here.kind}near ", near, ())]
     best = max(own or near, key=rarity, default="")
-    whole = sum([WORTH[CLASSES[stem]] for stem in record.terms])
-    shared = sum([WORTH[CLASSES[stem]] for stem in own])
-    both = shared + sum([WORTH[CLASSES[stem]] for stem in near])
-    seen.append(f"note:{4 * shared // max(1, whole)}")
+    shared = _worth(own)
+    both = shared + _worth(near)
+    seen.append(f"note:{4 * shared // max(1, _worth(record.terms))}")
     seen.append(f"turn:{4 * both // max(1, here.weight)}")
     names = [name for name in record.names if name in here.names]
     if names:
@@ -180,6 +179,11 @@ def signals(visit: Visit, record: Note, here: _Said) -> tuple[list[str], str]:
         seen += ("effort", "effort entered" if visit.entered else "effort goes on")
         seen.append(f"effort {min(3, len(own))}{bool(near)}")
     return seen, best or "effort"
+
+
+def _worth(stems: Iterable[str]) -> int:
+    """What words say together. Why maps: it is asked of each note that a turn may bring back."""
+    return sum(map(WORTH.__getitem__, map(CLASSES.__getitem__, stems)))
 
 
 def _counted(kind: str, shared: list[str], names: Sequence[str]) -> tuple[str, ...]:

@@ -31,7 +31,7 @@ from tests.bench.learning import Example, best, crossed, fit, reliability, score
 from tests.bench.voices import VOICES, Conversation, conversations
 
 PATH = Path(module.__file__).with_name("acts.json")
-VERSION = 3
+VERSION = 4
 WEIGH = conclusion._weigh_end
 SENTENCE = 1.0
 """What a sentence counts beside a turn."""
@@ -60,6 +60,7 @@ def turns() -> Iterator[tuple[Conversation, dict[str, Any], list[str]]]:
                 current[session] = effort
 
 
+@cache
 def examples(act: str) -> list[Example]:
     """All that an act is learned from."""
     role = "assistant" if act == "accepts" else "user"

@@ -59,6 +59,11 @@ LEARNING = (
     "za",
     "zb",
     "zc",
+    "zf",
+    "zg",
+    "zi",
+    "zj",
+    "zk",
 )
 """Authors whose voices may be looked at."""
 TOLERANCE = 3

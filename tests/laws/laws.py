@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import hashlib
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import deepcopy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import orjson
@@ -18,7 +19,7 @@ import orjson
 from streams.core.clock import Deadlines
 from streams.core.driver import Driver, Placed, Row, ancestors, as_raw, rows_of
 from streams.core.events import Outside
-from streams.core.processor import Derived, Held, Processor, Raw, State
+from streams.core.processor import RAW, Derived, Held, Processor, Raw, State, Step
 from tests.laws.histories import recorded
 
 MAX_WRITES = 64
@@ -225,42 +226,74 @@ def small_steps(subject: Subject, log: Log) -> None:
                 assert len(value or b"") <= MAX_RECORD, f"{name} wrote {len(value or b'')} bytes at {key}"
 
 
-def level_work(subject: Subject, log: Log, window: int = 1000, allowed: float = 1.3) -> None:
+def level_work(subject: Subject, log: Log, window: int = 1000, allowed: float = 1.3, each: bool = False) -> None:
     """The lines of Python executed, and the bytes written to state, per event in the last window are at most `allowed`
-    times those in an early one."""
+    times those in an early one: of all processors that are folded; with `each`, also of each of them.
+
+    Of each, in the one fold: the lines of its steps alone, and its bytes with those of the clock of the space.
+    """
+    spent: Counter[str] = Counter()
+    folded = [_counted(p, spent) if p.name not in subject.given else p for p in subject.processors]
+    subject = replace(subject, processors=tuple(folded))
     driver = subject.driver()
     early, late = len(log) // 4, len(log) - window
     done = 0
-    found = []
+    found: list[dict[str, float]] = []
     for start in (early, late):
         feed(subject, driver, log[done:start], done)
         save(driver, {})
         done = start + window
+        spent.clear()
         lines = lines_of(lambda start=start: feed(subject, driver, log[start : start + window], start))  # type: ignore[misc]
-        saved = save(driver, {})
-        written = [value for names in saved.values() for records in names.values() for value in records.values()]
-        found.append({"lines": lines / window, "bytes": sum(map(len, written)) / window})
+        written = Counter({name: 0 for name in driver.names})
+        for states in save(driver, {}).values():
+            written.update({name: sum(map(len, records.values())) for name, records in states.items()})
+        work = {"lines": float(lines), "bytes": float(written.total())}
+        for processor in subject.processors if each else ():
+            work[f"lines of {processor.name}"] = spent[processor.name]
+            work[f"bytes of {processor.name}"] = written[RAW] + written[processor.name]
+        found.append({what: amount / window for what, amount in work.items()})
     first, last = found
     for what, before in first.items():
         assert last[what] <= allowed * before, f"{last[what]:.0f} {what} per event at the end, {before:.0f} early on"
 
 
+def _counted(processor: Processor[Any], spent: Counter[str]) -> Processor[Any]:
+    """The processor, and what lines its steps take is added up where lines are counted."""
+
+    def counted(step: Step[Any, Any]) -> Step[Any, Any]:
+        def run(*given: Any) -> Sequence[Derived]:
+            before = _Lines.executed
+            made = step(*given)
+            spent[processor.name] += _Lines.executed - before
+            return made
+
+        return run
+
+    return replace(processor, takes=tuple(replace(taken, step=counted(taken.step)) for taken in processor.takes))
+
+
+class _Lines:
+    """Lines of Python that were executed while they were counted."""
+
+    executed = 0
+
+
 def lines_of(work: Callable[[], object]) -> int:
     """Lines of Python that are executed."""
-    count = 0
 
     def trace(frame: Any, event: str, arg: object) -> Any:
-        nonlocal count
-        count += event == "line"
+        if event == "line":
+            _Lines.executed += 1
         return trace
 
-    before = sys.gettrace()
+    before, began = sys.gettrace(), _Lines.executed
     sys.settrace(trace)
     try:
         work()
     finally:
         sys.settrace(before)
-    return count
+    return _Lines.executed - began
 
 
 def separate(subject: Subject, log: Log) -> None:
@@ -313,25 +346,31 @@ def tick(subject: Subject, driver: Driver, space: str, until: int) -> list[Row]:
 def dated_at_deadline(subject: Subject, log: Log, revealers: Sequence[Outside]) -> None:
     """Effects of deadlines are the same, and dated the same, whichever of `revealers`, all of one late time and space,
     shows that they passed."""
-    found = [_revealed(subject, log, revealer) for revealer in revealers]
+    found = _revealed(subject, log, [(revealer, False) for revealer in revealers])
     assert all(other == found[0] for other in found), "what reveals a deadline changes what it brings about"
 
 
 def ticked(subject: Subject, log: Log, revealer: Outside) -> None:
     """Effects of deadlines are the same, and dated the same, whether the live runtime ticked for each in time, or an
     event long afterwards shows that they passed. For a processor alone: the ticks of others are events like any."""
-    in_time = _revealed(subject, log, revealer, ticks=True)
-    assert in_time == _revealed(subject, log, revealer), "an effect is not dated at its deadline"
+    in_time, late = _revealed(subject, log, [(revealer, True), (revealer, False)])
+    assert in_time == late, "an effect is not dated at its deadline"
 
 
-def _revealed(subject: Subject, log: Log, revealer: Outside, ticks: bool = False) -> list[bytes]:
-    """What deadlines bring about by the time of `revealer`, as sorted bytes."""
-    driver, late, space = subject.driver(), revealer.at, revealer.space
-    feed(subject, driver, log)
-    rows = tick(subject, driver, space, late - 1) if ticks and space in driver.spaces else []
-    rows += feed(subject, driver, [Entry(as_raw(revealer, late), {})], driver.marks[0] + 1)
-    rows += tick(subject, driver, space, late)
-    return sorted(orjson.dumps(row.event) for row in rows if row.event.at < late)
+def _revealed(subject: Subject, log: Log, ways: Sequence[tuple[Outside, bool]]) -> list[list[bytes]]:
+    """What deadlines bring about by the time of an event that reveals them, as sorted bytes: for each such event, and
+    whether there were ticks before it. The log is folded once; each way goes on from what was saved of that."""
+    folded = subject.driver()
+    feed(subject, folded, log)
+    saved = save(folded, {})
+    found = []
+    for revealer, ticks in ways:
+        driver, late, space = resume(subject, folded, saved), revealer.at, revealer.space
+        rows = tick(subject, driver, space, late - 1) if ticks and space in driver.spaces else []
+        rows += feed(subject, driver, [Entry(as_raw(revealer, late), {})], driver.marks[0] + 1)
+        rows += tick(subject, driver, space, late)
+        found.append(sorted(orjson.dumps(row.event) for row in rows if row.event.at < late))
+    return found
 
 
 def digest(subject: Subject, log: Log) -> str:

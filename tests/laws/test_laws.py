@@ -147,7 +147,7 @@ def test_records_stay_small_where_ids_are_long() -> None:
 
 
 def test_work_per_event_does_not_grow_with_history() -> None:
-    over(laws.level_work, wide_log())
+    laws.level_work(laws.together(PROCESSORS), wide_log(), each=True)
 
 
 def many_names(turn: TurnRecorded, n: int) -> TurnRecorded:
@@ -511,6 +511,30 @@ def test_work_that_grows_with_history_is_caught() -> None:
 
     with pytest.raises(AssertionError, match="lines per event"):
         laws.level_work(plant(step), laws.log_of(outside(long_talk(1000))), 100)
+
+
+def test_work_that_grows_beside_much_that_does_not_is_caught() -> None:
+    def much(params: Params, state: State, event: Outside, raw: Raw[Any]) -> Made:
+        for _ in range(3000):
+            pass
+        return []
+
+    def growing(params: Params, state: State, event: Outside, raw: Raw[Any]) -> Made:
+        found = state.scan("memo/", Memo)
+        if raw.event.id.endswith("0"):
+            state.put(f"memo/{len(found):06d}", Memo())
+        return []
+
+    pair = laws.together(
+        [
+            Processor("much", 1, Params, (otherwise(much),), (Planted,)),
+            Processor("growing", 1, Params, (otherwise(growing),), (Copied,)),
+        ]
+    )
+    log = laws.log_of(outside(long_talk(1000)))
+    laws.level_work(pair, log, 100)
+    with pytest.raises(AssertionError, match="lines of growing per event"):
+        laws.level_work(pair, log, 100, each=True)
 
 
 def test_a_scan_of_all_that_was_ever_begun_is_caught() -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from processors.manifest import SegmentConcluded, SegmentSummarized, TurnFiled
+from processors.manifest import ConclusionDetected, SegmentConcluded, SegmentSummarized, TurnFiled
 from processors.open_efforts import (
     PROCESSOR,
     EffortConcluded,
@@ -20,6 +20,7 @@ from processors.open_efforts import (
     TurnUnthreaded,
 )
 from processors.open_efforts.index import active
+from processors.open_efforts.passing import KEY, LOOKS, MOST, Passing
 from processors.open_efforts.records import RECENT, Effort
 from processors.open_efforts.topics import YOUNG
 from streams.core.events import (
@@ -28,6 +29,7 @@ from streams.core.events import (
     EffortDeclared,
     EffortReopened,
     ImportanceFlagged,
+    OfferDeclined,
     TitleWritten,
     TurnRecorded,
     TurnRetracted,
@@ -66,6 +68,21 @@ class Talk(Steps):
         return self.give(
             SegmentConcluded("space", "s", self.now, segment, turn, "resolution", 0.9, "The cache was stale.")
         )
+
+    def end(self, content: str, confidence: float = 0.97) -> str:
+        """Says what may end the work in passing; gives its turn."""
+        self.say(content)
+        turn = f"t{self.now // MINUTE}"
+        self.detect(turn, confidence, TurnRecorded("space", turn, self.now, "s", "user", "user", content))
+        return turn
+
+    def detect(self, turn: str, confidence: float, cause: TurnRecorded) -> None:
+        found = ConclusionDetected("space", "s", self.now, turn, "s-1", "completion", confidence, "It is in.")
+        assert self.give(found, cause) == []
+
+    def waiting(self) -> list[str]:
+        """The turns that may have been an end."""
+        return [*(self.state.get(KEY, Passing) or Passing()).ends]
 
     def summarize(self, segment: str, summary: str, closed: bool) -> list[Derived]:
         return self.give(
@@ -201,6 +218,83 @@ def test_what_an_earlier_session_left_open_holds_up_no_end(talk: Talk) -> None:
     effort = talk.say(PARSER)
     assert talk.say("Back to parser.py: unicode escapes break the tokenizer here too.", session="x") == effort
     assert [event.effort for event in talk.conclude("x-1")] == [effort]
+
+
+BACK = "Back to parser.py: can you make the tokenizer accept unicode escapes in names?"
+
+
+def elsewhere(talk: Talk, turns: int, **how: Any) -> None:
+    """The talk turns to other work for so many of a user's turns."""
+    for n in range(turns):
+        talk.say(INVOICE if not n else f"And invoice INV-2291, line {n}, for the bakery customer?", **how)
+
+
+def test_an_end_said_in_passing_concludes_its_work_once_nobody_comes_back_to_it(talk: Talk) -> None:
+    effort = talk.say(PARSER)
+    turn = talk.end("The tokenizer in parser.py takes unicode escapes, it is in.")
+    assert talk.waiting() == [turn]
+    elsewhere(talk, LOOKS)
+    (ended,) = talk.all(EffortConcluded)
+    assert (ended.effort, ended.turn, ended.pattern, ended.conclusion) == (effort, turn, "completion", "It is in.")
+    assert talk.waiting() == []
+    assert talk.say(BACK) == effort
+    assert talk.last(EffortResumed).effort == effort
+
+
+def test_an_end_that_its_people_do_not_keep_to_concludes_nothing(talk: Talk) -> None:
+    effort = talk.say(PARSER)
+    talk.end("The tokenizer in parser.py takes unicode escapes, it is in.")
+    elsewhere(talk, 2)
+    assert talk.say(BACK) == effort
+    assert talk.say("And parser.py again: the tokenizer breaks on unicode escapes.") == effort
+    elsewhere(talk, LOOKS)
+    assert talk.all(EffortConcluded) == []
+    assert talk.waiting() == []
+
+
+def test_what_the_next_turns_say_of_an_end_makes_it_more_or_less_likely(talk: Talk) -> None:
+    talk.say(PARSER)
+    turn = talk.end("The tokenizer in parser.py takes unicode escapes, it is in.")
+    talk.answer("Which test shows it?")
+    talk.detect(turn, 0.2, TurnRecorded("space", "t3", talk.now, "s", "helper", "assistant", "Which test shows it?"))
+    elsewhere(talk, LOOKS)
+    assert talk.all(EffortConcluded) == []
+
+
+def test_what_others_talk_of_elsewhere_says_nothing_of_an_end(talk: Talk) -> None:
+    talk.say(PARSER)
+    turn = talk.end("The tokenizer in parser.py takes unicode escapes, it is in.")
+    elsewhere(talk, 2 * LOOKS, session="theirs", agent="zoe")
+    assert talk.waiting() == [turn]
+    assert talk.all(EffortConcluded) == []
+    elsewhere(talk, LOOKS, session="tomorrow")
+    assert talk.waiting() == []
+
+
+def test_an_end_that_is_denied_waits_no_longer_and_what_it_ended_is_open_again(talk: Talk) -> None:
+    effort = talk.say(PARSER)
+    turn = talk.end("The tokenizer in parser.py takes unicode escapes, it is in.")
+    talk.fact(OfferDeclined, turn=turn)
+    assert talk.waiting() == []
+    again = talk.end("The tokenizer in parser.py, that is off my desk.")
+    talk.fact(EffortReopened, turn=turn)
+    assert talk.waiting() == []
+    last = talk.end("Right, the tokenizer in parser.py is in now.")
+    elsewhere(talk, LOOKS)
+    assert [ended.turn for ended in talk.all(EffortConcluded)] == [last]
+    talk.fact(OfferDeclined, turn=again)
+    assert talk.all(EffortResumed) == []
+    talk.fact(OfferDeclined, turn=last)
+    assert (talk.last(EffortResumed).effort, talk.last(EffortResumed).reason) == (effort, "reopened")
+
+
+def test_few_ends_wait_at_once_and_none_of_a_retracted_turn(talk: Talk) -> None:
+    talk.say(PARSER)
+    turns = [talk.end(f"The tokenizer in parser.py takes escape {n}, it is in.", 0.5) for n in range(MOST + 2)]
+    assert talk.waiting() == turns[2:]
+    talk.fact(TurnRetracted, turn=turns[-1])
+    talk.say("And parser.py again: the tokenizer breaks on unicode escapes.")
+    assert talk.waiting() == turns[2:-1]
 
 
 def test_thanks_do_not_reopen_a_concluded_effort_but_new_work_does(talk: Talk) -> None:

@@ -1,0 +1,91 @@
+"""Learns when an end that was said in passing has ended its work (processors/open_efforts/passing.py).
+
+    python -m tests.bench.learn_passing
+
+Learns from the voices, by what is seen of a possible end at each later turn of its people; what words say is told by
+weights that did not see their author. Prints what the weights are worth on authors that were left out: how many ends
+conclude, and how much of what concludes is an end, by the likelihood from which on it does; and the weights.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.linear_model import LogisticRegression
+
+from processors import PROCESSORS
+from processors.open_efforts import passing
+from streams.core.driver import ancestors, fold
+from streams.core.text.learned import likelihood
+from tests.bench.learn_acts import others
+from tests.bench.voices import conversations
+
+THREADING = ancestors(PROCESSORS, ["open_efforts"])
+SEEN = passing.seen
+NEVER = -1000
+
+
+class Waiting(NamedTuple):
+    """A possible end: whose, whether it is one, and what is seen of it at each look."""
+
+    author: str
+    ends: bool
+    looks: list[list[int]]
+
+
+def waiting() -> Iterator[Waiting]:
+    """All that may be an end, in the voices."""
+    for one in conversations(learning=True):
+        if not one.efforts:
+            continue
+        ends = {turn["id"]: bool(turn.get("concluded")) for turn in one.turns}
+        looks: dict[str, list[list[int]]] = {}
+
+        def seen(end: Any, said: Any, effort: Any, looks: dict[str, list[list[int]]] = looks) -> list[int]:
+            values = SEEN(end, said, effort)
+            looks.setdefault(said.turn, []).append(values)
+            return values
+
+        kept = passing.seen, passing.weigh
+        passing.seen, passing.weigh = seen, lambda values: NEVER
+        try:
+            with others(one.author):
+                for _ in fold(THREADING, one.events()):
+                    pass
+        finally:
+            passing.seen, passing.weigh = kept
+        yield from (Waiting(one.author, ends[turn], found) for turn, found in looks.items())
+
+
+def fit(given: list[Waiting]) -> list[int]:
+    """The weights, in hundredths; an end counts once, however often it was looked at."""
+    rows = [look for one in given for look in one.looks]
+    labels = [one.ends for one in given for _ in one.looks]
+    counts = [1 / len(one.looks) for one in given for _ in one.looks]
+    model = LogisticRegression(C=1.0, max_iter=2000, fit_intercept=False)
+    model.fit(np.array(rows) / 100, labels, counts)
+    return [round(100 * float(weight)) for weight in model.coef_[0]]
+
+
+def main() -> None:
+    """Prints what the weights are worth, and the weights."""
+    given = [*waiting()]
+    worth: list[tuple[bool, list[float]]] = []
+    for author in sorted({one.author for one in given}):
+        weights = fit([one for one in given if one.author != author])
+        for one in given:
+            if one.author == author:
+                scores = [sum(w * v for w, v in zip(weights, look, strict=True)) // 100 for look in one.looks]
+                worth.append((one.ends, [likelihood(score) for score in scores]))
+    true = sum(ends for ends, _ in worth)
+    print(f"{true} ends among {len(worth)} that waited")
+    for sure in (0.4, 0.5, 0.6, 0.7, 0.8, 0.9):
+        told = [ends for ends, found in worth if max(found) >= sure]
+        print(f"  from {sure:.2f} on: P {sum(told) / max(1, len(told)):.2f} R {sum(told) / true:.2f} of {len(told)}")
+    print(dict(zip(passing.WEIGHTS, fit(given), strict=True)))
+
+
+if __name__ == "__main__":
+    main()
