@@ -67,7 +67,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_collection_finish() -> None:
-    """What stands after collecting stays to the end, a million objects: none of it is looked through for cycles again."""
+    """What stands after collecting stays to the end, a million objects: none is looked through for cycles again."""
     gc.collect()
     gc.freeze()
 

@@ -245,7 +245,7 @@ def level_work(subject: Subject, log: Log, window: int = 1000, allowed: float = 
         done = start + window
         spent.clear()
         lines = lines_of(lambda start=start: feed(subject, driver, log[start : start + window], start))  # type: ignore[misc]
-        written = Counter({name: 0 for name in driver.names})
+        written = Counter(dict.fromkeys(driver.names, 0))
         for states in save(driver, {}).values():
             written.update({name: sum(map(len, records.values())) for name, records in states.items()})
         work = {"lines": float(lines), "bytes": float(written.total())}
