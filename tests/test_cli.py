@@ -171,6 +171,27 @@ def test_a_feed_that_finds_nothing_says_so(run, tmp_path):
     assert told.err.startswith("there is nothing in a format that is known (--format names one;")
 
 
+def test_one_of_something_is_told_as_one_and_more_as_more(run, tmp_path):
+    path, home = tmp_path / "turns.jsonl", tmp_path / "home"
+    path.write_text(line("s", "hello", id="t1") + line("s", "bye", id="t2"))
+    run("feed", path, home=home)
+    assert "2 events in " in run("backup", tmp_path / "two.sqlite", home=home).out
+    run("digest", home=home)
+    told = run("erase", "--turn", "t1", "--yes", home=home)
+    assert "anew from what stays: 1 memory, snapshots" in told.out
+    assert "erased: 1 turn, 0 facts; receipt" in told.out
+    assert "2 events in " in run("backup", tmp_path / "again.sqlite", home=home).out, "a turn and the receipt"
+    assert "1 event in " in run("restore", _one(tmp_path, run), home=tmp_path / "restored").out
+
+
+def _one(folder, run):
+    """A backup of one event."""
+    (folder / "one.jsonl").write_text(line("s", "hello"))
+    run("feed", folder / "one.jsonl", home=folder / "alone")
+    run("backup", folder / "one.sqlite", home=folder / "alone")
+    return folder / "one.sqlite"
+
+
 def test_an_id_used_again_for_something_else_is_rejected_with_the_place_of_the_first(run, tmp_path):
     path = tmp_path / "turns.jsonl"
     path.write_text(line("s", "hello", id="1") + line("t", "good day", id="1"))

@@ -1,5 +1,8 @@
 """The edge: what comes in is an event, or is refused with a reason that a person can act on."""
 
+import subprocess
+import sys
+
 import orjson
 import pytest
 
@@ -233,3 +236,16 @@ def test_what_is_given_is_not_changed():
     before = orjson.dumps(given)
     Edge().event(given)
     assert orjson.dumps(given) == before
+
+
+def test_who_records_a_turn_does_not_wait_for_what_validates_all_other_events() -> None:
+    """To build that takes a quarter of a second, in which an agent waits for a hook."""
+    said = """
+from streams.core import edge, events
+edge.Edge().event({"session": "s", "role": "user", "content": "Hello."})
+print(*edge._VALIDATORS, events.validator.pydantic_complete)
+edge.get_ready()
+print(edge._VALIDATORS.keys() == events.GIVEN.keys())
+"""
+    done = subprocess.run([sys.executable, "-c", said], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines() == ["turn-recorded.v1 False", "True"]

@@ -15,9 +15,13 @@ from pathlib import Path
 import pytest
 
 from processors import PROCESSORS
+from streams.core.errors import UnreadableError
+from streams.core.events import TurnRecorded
 from streams.core.text.echo import CLOSE, FRAME
+from streams.gateways import hook
 from streams.logs.sqlite import SqliteLog
 from streams.runtime.home import Home
+from streams.runtime.home.office import Office
 from tests.processes import PIPE, Program, run
 
 SAMPLES = Path(__file__).parent / "importers"
@@ -304,3 +308,51 @@ def test_nothing_heavy_is_imported_before_a_server_is_asked(environ, transcript)
         )
     assert context_of(done.stdout.decode(), "UserPromptSubmit")
     assert done.stderr == b"[]\n"
+
+
+def test_without_a_server_the_home_is_opened_once_and_closed_when_the_answer_is_given(environ, tmp_path, monkeypatch):
+    """Each time takes a tenth of a second and more, and as much again to read the index of the space."""
+    opened: list[str] = []
+    live = Home.live
+
+    @contextmanager
+    def noted(self, *given, **more):
+        with live(self, *given, **more) as keeper:
+            opened.append("opened")
+            yield keeper
+        opened.append("closed")
+
+    home = Home(tmp_path / "home", PROCESSORS)
+    home.request({"feed": [said("old", "Ben keeps the key of the boat house at Miller's."), said("5e55", "Hello.")]})
+    monkeypatch.setattr(Home, "live", noted)
+    monkeypatch.setenv("MNEMOLOG_SPACE", "default")
+    call = hook.Call.of(json.dumps(event("UserPromptSubmit", None, prompt="Who keeps the boat house key?")).encode())
+    hook._alone(call, home.path, lambda answer: opened.append(answer.decode()))
+    assert [one for one in opened if "Miller" not in one] == ["opened", "closed"]
+    assert "Miller" in opened[1]
+
+
+def said(session: str, content: str) -> dict:
+    """A turn as it is fed."""
+    return {"session": session, "role": "user", "content": content}
+
+
+def test_a_question_that_cannot_be_read_has_live_opened_anew_for_those_that_follow(tmp_path, monkeypatch):
+    home = Home(tmp_path / "home", PROCESSORS)
+    home.request({"feed": [said("s", "Hello.")]})
+    carried = Office.carry_out
+    fails = [True]
+
+    def failing(self, message):
+        if fails.pop() if fails else False:
+            raise UnreadableError("a page is damaged", "ask again")
+        return carried(self, message)
+
+    with home.asking_on():
+        assert [row["turns"] for row in home.ask("spaces")] == [1]
+        monkeypatch.setattr(Office, "carry_out", failing)
+        assert [row["turns"] for row in home.ask("spaces")] == [1]
+        home.log.append([TurnRecorded("default", "t2", -1, "s", "ann", "user", "And now?")])
+        assert [row["turns"] for row in home.ask("spaces")] == [2]
+    with home.folder.holding():
+        pass  # nobody holds it any more

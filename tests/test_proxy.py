@@ -123,8 +123,10 @@ class Upstream:
         if request.url.path not in self.streams:
             return Response(b'{"error": {"message": "no such thing"}}', 404, {"x-own": "1"}, "application/json")
         stream, whole = self.streams[request.url.path]
-        if not orjson.loads(raw).get("stream"):
-            return Response(orjson.dumps(whole), headers={"x-own": "1"}, media_type="application/json")
+        if not json.loads(raw).get("stream"):
+            return Response(
+                json.dumps(whole, separators=(",", ":")), headers={"x-own": "1"}, media_type="application/json"
+            )
 
         async def pieces() -> Any:
             for start in range(0, len(stream), 97):
@@ -318,6 +320,26 @@ def test_a_reply_that_was_broken_off_is_no_turn_and_what_was_asked_is(
     with pytest.raises(httpx.HTTPError):
         httpx.post(f"{proxy}/v1/chat/completions", json=body, timeout=PATIENCE)
     assert turns(home, 1) == [("user", ASKED)]
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_half_a_character_goes_on_as_it_came_and_costs_no_memory(
+    home: Home, upstream: Upstream, proxy: str, stream: bool
+) -> None:
+    """JavaScript leaves one where it cuts text, and where a character comes in two pieces of a stream."""
+    question = chr(0xD83D) + " " + ASKED
+    upstream.streams["/v1/chat/completions"] = (
+        sse(chunk({"content": "Miller " + chr(0xD83D)}), chunk({"content": chr(0xDE00)}), chunk({}, "stop")),
+        CHAT | {"choices": [{"index": 0, "message": {"role": "assistant", "content": "Miller " + chr(0xDE00)}}]},
+    )
+    body = {"model": "m", "stream": stream, "messages": [{"role": "user", "content": question}]}
+    with httpx.Client(timeout=PATIENCE) as client:
+        got = client.post(f"{proxy}/v1/chat/completions", content=json.dumps(body))
+    sent = json.loads(upstream.asked[-1][2])["messages"][0]["content"]
+    assert got.content == upstream.streams["/v1/chat/completions"][0] if stream else got.json()["choices"]
+    assert KEY in sent
+    assert sent.endswith(question)
+    assert turns(home, 2) == [("user", "? " + ASKED), ("assistant", "Miller " + (chr(0x1F600) if stream else "?"))]
 
 
 def test_a_probe_is_no_turn_and_sessions_are_told_apart(home: Home, upstream: Upstream, proxy: str) -> None:

@@ -12,10 +12,11 @@ import math
 import re
 from collections.abc import Callable
 from dataclasses import MISSING, fields
+from threading import Lock
 from typing import IO, Any, NamedTuple, get_type_hints
 
 import orjson
-from pydantic import ValidationError
+from pydantic import TypeAdapter, ValidationError
 
 from streams.core import DEFAULT_SPACE
 from streams.core.errors import MnemologError
@@ -30,7 +31,6 @@ from streams.core.events import (
     TaskUpdated,
     TurnRecorded,
     encode,
-    validator,
 )
 
 MAX_LINE_BYTES = 2 * MAX_EVENT_BYTES + 64 * 1024
@@ -353,6 +353,26 @@ def _nesting(value: object, depth: int) -> str:
     return ""
 
 
+_VALIDATORS: dict[str, TypeAdapter[Any]] = {}
+_BUILDING = Lock()
+
+
+def _validator(type_: str) -> TypeAdapter[Any]:
+    """What validates the events of one type. Why one by one: to build it for all takes a quarter of a second, for which
+    a command that records a turn would wait."""
+    found = _VALIDATORS.get(type_)
+    if found is None:
+        with _BUILDING:  # docstrings are read for it, and two threads that do so at once fail
+            found = _VALIDATORS.setdefault(type_, TypeAdapter(GIVEN[type_]))
+    return found
+
+
+def get_ready() -> None:
+    """Has events of all types be validated at once from now on."""
+    for type_ in GIVEN:
+        _validator(type_)
+
+
 def _validated(said: dict[str, Any]) -> Outside:
     try:
         value = orjson.dumps(said)
@@ -360,7 +380,7 @@ def _validated(said: dict[str, Any]) -> Outside:
         what = "half a character (a lone surrogate)" if "surrogate" in str(error) else f"what JSON cannot: {error}"
         raise EdgeError([Fault(_culprit(said), f"holds {what}")]) from None
     try:
-        event = validator.validate_json(value)
+        event: Outside = _validator(said["type"]).validate_json(value)
     except ValidationError as error:
         raise EdgeError(_faults(error)) from None
     if len(value) > MAX_EVENT_BYTES - 4096:
@@ -393,7 +413,7 @@ def _faults(error: ValidationError) -> list[Fault]:
     """Pydantic's errors in plain words, one a field."""
     found: dict[str, Fault] = {}
     for detail in error.errors(include_url=False)[: 2 * MAX_FAULTS]:
-        place = [step for step in detail["loc"][1:] if not str(step).startswith(("literal[", "constrained-"))]
+        place = [step for step in detail["loc"] if not str(step).startswith(("literal[", "constrained-"))]
         field = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in place).lstrip(".") or "line"
         reason = _reason(detail["type"], detail["input"], detail.get("ctx", {}), detail["msg"])
         if field == "ttl":

@@ -79,6 +79,12 @@ class UnreadableError(BrokenError):
     """A question met something in a memory that cannot be read; the memory must be looked through."""
 
 
+def counted(count: int, one: str, many: str = "") -> str:
+    """So many of something, as people say it: `1 turn`, `2,000 turns`; `many` is the plural where it takes more than
+    an s."""
+    return f"{count:,} {one if count == 1 else many or f'{one}s'}"
+
+
 def listed(names: Iterable[str]) -> str:
     """Names for an error to tell, with commas between: the first ones where they are many."""
     first = list(islice(names, NAMES_TOLD + 1))

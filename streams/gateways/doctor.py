@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from projections.aside import SUFFIX
-from streams.core.errors import NAMES_TOLD, LogError, MnemologError, listed
+from streams.core.errors import NAMES_TOLD, LogError, MnemologError, counted, listed
 from streams.logs import LOG_FILE
 from streams.logs.encryption import MISSING, Keys
 from streams.logs.rescue import look
@@ -117,7 +117,9 @@ def _place(home: Path) -> Iterator[Check]:
 def _brokers(log: Log) -> Check:
     """The log on brokers."""
     ends = [log.end(partition) for partition in range(log.partitions)]
-    return Check("log", "well", f"{log.id} on brokers, {sum(ends):,} records in {len(ends)} partitions")
+    return Check(
+        "log", "well", f"{log.id} on brokers, {counted(sum(ends), 'record')} in {counted(len(ends), 'partition')}"
+    )
 
 
 def _log(path: Path) -> Iterator[Check]:
@@ -140,7 +142,7 @@ def _log(path: Path) -> Iterator[Check]:
     if guards < 3:
         yield Check("log", "look", "its guards against changes are gone: any command that opens it sets them again")
     else:
-        yield Check("log", "well", f"{count:,} events, {_size(path.stat().st_size)}, each as it was recorded")
+        yield Check("log", "well", f"{counted(count, 'event')}, {_size(path.stat().st_size)}, each as it was recorded")
 
 
 def _keys(path: Path) -> Iterator[Check]:
@@ -161,7 +163,7 @@ def _keys(path: Path) -> Iterator[Check]:
         yield Check("keys", "look", f"not here, so not read, are those of spaces {listed(sorted(lost))}: {MISSING}")
     elif known or gone or keys.is_on():
         said = f"; {gone:,} were destroyed, and what was under them is passed over" if gone else ""
-        yield Check("keys", "well", f"{len(known):,} spaces are under keys{said}")
+        yield Check("keys", "well", f"under keys: {counted(len(known), 'space')}{said}")
 
 
 def _damaged(path: Path) -> str:

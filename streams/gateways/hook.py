@@ -208,10 +208,13 @@ def _through_child(call: Call, home: Path, deadline: float) -> bytes:
             os.close(read)
             _let_go()
             signal.alarm(LINGER)
-            answer = _alone(call, home)
-            with suppress(BrokenPipeError):  # it did not wait so long
-                os.write(write, answer)
-            os.close(write)
+
+            def reply(answer: bytes) -> None:
+                with suppress(BrokenPipeError):  # it did not wait so long
+                    os.write(write, answer)
+                os.close(write)
+
+            _alone(call, home, reply)
             signal.alarm(0)
             _serve(home)
         except BaseException as error:
@@ -238,7 +241,8 @@ def _let_go() -> None:
         os.dup2(nothing, number)
 
 
-def _alone(call: Call, home: Path) -> bytes:
+def _alone(call: Call, home: Path, reply: Callable[[bytes], None]) -> None:
+    """Gives the answer to `reply`; puts the home away after that."""
     from streams.gateways.command import Registry
     from streams.logs.where import open_log
     from streams.runtime.home import Home
@@ -255,7 +259,8 @@ def _alone(call: Call, home: Path) -> bytes:
 
     house = Home(home, Registry())
     try:
-        return work(call, home, Asked(fed, house.ask), time.monotonic() + LINGER)
+        with house.asking_on():
+            reply(work(call, home, Asked(fed, house.ask), time.monotonic() + LINGER))
     finally:
         house.close()
 

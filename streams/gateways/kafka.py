@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from streams.core.errors import UsageError
+from streams.core.errors import UsageError, counted
 from streams.gateways.command import FAILED, Common, Group, Serving, home_path
 
 if TYPE_CHECKING:
@@ -135,8 +135,8 @@ def log_copy(
     with terminal.progress("copying", "events") as tick:
         copied = copied_to(connection, source or common.path / LOG_FILE, partitions, replication, tick, what_is_left)
     terminal.told(
-        asdict(copied), "{:,} events copied, {:,} were there, {:,} refused",
-        copied.stored, copied.duplicates, copied.refused,
+        asdict(copied), "{} copied, {:,} were there, {:,} refused",
+        counted(copied.stored, "event"), copied.duplicates, copied.refused,
     )  # fmt: skip
     if copied.lost:
         terminal.say("[red]{:,} offsets at the beginning were gone[/]", copied.lost)

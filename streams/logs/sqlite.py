@@ -441,6 +441,13 @@ class SqliteLog:
     def resume(self, folder: Path, gone: Callable[[], Sequence[str]]) -> None:
         """Nothing: whoever comes to the gate has done it."""
 
+    def follow(self) -> None:
+        """Nothing: whoever comes to the gate has done it."""
+
+    def is_former(self, home: Path) -> bool:
+        """Never: whoever comes to the gate has done it."""
+        return False
+
     def bury(self) -> None:
         """Nothing: whoever comes to the gate has done it."""
 

@@ -71,6 +71,12 @@ class HomeLog(Copied, Protocol):
     def resume(self, folder: Path, gone: Callable[[], Sequence[str]]) -> None:
         """Finishes what has to be done once the log gave way, where that is not done by whoever comes to the log."""
 
+    def follow(self) -> None:
+        """Goes on where the log is since an erasure, if somebody else moved it."""
+
+    def is_former(self, home: Path) -> bool:
+        """Whether a home holds what was made of a log that this one took the place of: `resume` was not done there."""
+
     def bury(self) -> None:
         """Of `resume`, what has to be done beyond this machine."""
 

@@ -7,7 +7,10 @@ from collections.abc import Iterator
 
 from streams.core.events import MINUTE, SECOND, TurnRecorded
 
-START = 1_770_000_000 * SECOND
+PACE = 2 * MINUTE
+"""Between two turns of a space."""
+START = 1_600_000_000 * SECOND
+"""Long ago: a log takes nothing that is after now, and a million turns of one space take four years."""
 _SYLLABLES = [
     "ba",
     "ke",
@@ -115,7 +118,7 @@ def turns(count: int, spaces: int, seed: int = 1, prefix: str = "") -> Iterator[
         content = _say(rng, topic)
         role = "user" if at_space % 2 == 0 else "assistant"
         session = f"session-{at_space // 200}"
-        at = START + at_space * 2 * MINUTE + space
+        at = START + at_space * PACE + space
         yield TurnRecorded(
             f"{prefix}space-{space}", f"{prefix}{n}", at, session, ("ann", "bot")[at_space % 2], role, content
         )

@@ -29,7 +29,7 @@ from streams.core.events import Outside, encode
 from streams.core.text import read
 from streams.logs import LOG_FILE
 from streams.logs.encryption import Keys
-from streams.logs.log import Log
+from streams.logs.log import Log, Refused
 from streams.logs.sqlite import SqliteLog
 from streams.runtime.cache import CHUNK, FeatureCache
 from streams.runtime.embedded import Runtime
@@ -59,10 +59,12 @@ def fresh() -> Driver:
 
 
 def fill(log: Log, events: Iterable[Outside]) -> None:
-    """Appends all events."""
+    """Appends all events. Raises ValueError where the log refuses one: what is measured were another home."""
     source = iter(events)
     while page := list(islice(source, 10_000)):
-        log.append(page)
+        for event, outcome in zip(page, log.append(page), strict=True):
+            if isinstance(outcome, Refused):
+                raise ValueError(f"{event.id}: {outcome.reason}")
 
 
 def one_core(folder: Path) -> Iterator[Row]:

@@ -103,18 +103,20 @@ def composed(folder: Path, count: int, bar: float) -> Iterator[Row]:
     fill(home.log, turns(count, 1))
     with home.live() as runtime, closing(Office(home, runtime)) as office:
         connection = runtime.store.connection
-        found = []
+        found, sizes = [], []
         for turn in islice(turns(count + COLD + ASKED, 1), count, None):
-            home.log.append([turn])
+            fill(home.log, [turn])
             runtime.catch_up(ahead=True)  # as a server does
             sight = Sight(connection, office.recalling.recall(connection), False)
             began = time.process_time()
-            context(sight, turn.space, turn.session)
+            shown = context(sight, turn.space, turn.session)
             found.append(1e3 * (time.process_time() - began))
+            sizes.append(shown["tokens"])
     home.log.close()
     late = sorted(found[COLD:])[int(0.95 * ASKED)]
     yield row(f"composition at {count:,} turns, p95 ms", late, f"<= {bar:g}", late <= bar)
     yield row("  the same, p50 ms", median(found[COLD:]))
+    yield row("  tokens of the contexts, median", median(sizes[COLD:]))
 
 
 def run() -> list[Row]:

@@ -28,13 +28,13 @@ from projections.asking import all_params
 from projections.recall.answers import Recall, Sight, recalled_batch
 from projections.store import Batch, Connection, Store, read_only
 from projections.tables import raw_batch
-from streams.core.events import MINUTE, MemoryRecalled, TurnRecorded
+from streams.core.events import MemoryRecalled, TurnRecorded
 from streams.core.processor import Raw
 from streams.core.text import NO_TEXT
 from streams.runtime.home import Home
 from streams.runtime.home.office import Office
 from streams.runtime.replay import replay
-from tests.bench.generated import START, turns
+from tests.bench.generated import PACE, START, turns
 from tests.bench.speed import Peaks, Row, fill, resident, row
 
 SMALL, SPACES, ASKED, PAGE = 6_000, 1_000, 300, 10_000
@@ -127,7 +127,7 @@ def small(folder: Path) -> Iterator[Row]:
         yield from asked(sight, f"of {SMALL:,}", questions(said[:SMALL]), peer, (1, 5))
         spent = []
         for turn in said[SMALL:]:
-            home.log.append([turn])
+            fill(home.log, [turn])
             runtime.catch_up(ahead=True)
             spent += timed(lambda _: office.recalling.keep_up(connection), [turn])
         yield row("index after one turn live, ms", median(spent), "<= 3", median(spent) <= 3)
@@ -135,7 +135,7 @@ def small(folder: Path) -> Iterator[Row]:
 
 
 def _recalled(number: int, some: list[str]) -> MemoryRecalled:
-    return MemoryRecalled("space-0", f"shown-{number}", START + SMALL * 2 * MINUTE + number, "what was it", some, "s")
+    return MemoryRecalled("space-0", f"shown-{number}", START + SMALL * PACE + number, "what was it", some, "s")
 
 
 def indexed(memory: Path, count: int, folding: float | None) -> Iterator[Row]:

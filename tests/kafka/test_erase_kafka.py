@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
+from shutil import copyfile
 from threading import Event, Thread
 from typing import Any
 
@@ -225,6 +226,76 @@ def test_of_a_home_in_shards_each_shard_forgets_while_its_projector_and_a_server
             program.wait(60)
     is_erased(home, events, gone)
     home.close()
+
+
+def keep_a_live(home: Home) -> None:
+    """As a promotion does: what was live in each shard is kept as `live-1`."""
+    assert home.shards
+    for shard in home.shards.homes:
+        copyfile(shard.memory_path("live"), shard.memory_path("live-1"))
+
+
+def test_a_live_that_shards_kept_is_folded_anew_of_the_home(crew: Crew, talk: Talk) -> None:
+    events = said(talk, 40)
+    selection, gone = chosen(events)
+    crew.log.append(events)
+    Hands(crew.log, together=True).make()
+    home = sharded(crew.folder / "home")
+    home.ask("digest")
+    keep_a_live(home)
+    with erasing(home) as erase_from:
+        assert erase_from(selection).carry_out() == []
+    with closing(KafkaLog(crew.connection)) as log:
+        assert home.ask("digest", "live-1") == folded(log, crew.folder)
+    is_erased(home, events, gone)
+    home.close()
+
+
+@pytest.mark.parametrize("front", [True, False], ids=["served", "not-served"])
+def test_a_home_in_shards_forgets_what_another_home_erased_while_its_projectors_run(
+    crew: Crew, talk: Talk, front: bool
+) -> None:
+    """Each projector forgets what it made itself; whoever serves the home, or asks it next, what replays made there."""
+    events = said(talk, 40)
+    selection, gone = chosen(events)
+    crew.log.append(events)
+    Hands(crew.log, together=True).make()
+    other = Home(crew.folder / "other", PROCESSORS)
+    home = sharded(crew.folder / "home")
+    assert home.shards
+    home.ask("digest")
+    replay(home, "again")
+    keep_a_live(home)
+    started = [(["project", "--shard", f"{n}/2"], home.path / f"shard-{n}of2" / "socket") for n in (1, 2)]
+    started += [(["serve"], home.folder.socket)] if front else []
+    with (crew.folder / "served.log").open("ab") as told:
+        programs = [Program(*words, stderr=told, stdout=told) for words, _ in started]
+    try:
+        while not all(socket.exists() for _, socket in started):
+            assert [program.poll() for program in programs] == [None] * len(programs)
+        with erasing(other) as erase_from:
+            assert erase_from(selection).carry_out() == []
+        with closing(KafkaLog(crew.connection)) as log:
+            Hands(log, together=True).make()
+            home.after = ",".join(f"{p}:{end - 1}" for p, end in log.ends().items() if end)
+            for shard in home.shards.homes:
+                while shard.memory_path("live-1").exists() or not shard.folder.memory("live").exists():
+                    assert [program.poll() for program in programs] == [None] * len(programs)
+            lives = [shard.memory_path("live").stat().st_ino for shard in home.shards.homes]
+            while home.memory_path("again").exists():
+                assert [program.poll() for program in programs] == [None] * len(programs)
+                if not front:
+                    home.ask("spaces")
+            assert [shard.memory_path("live").stat().st_ino for shard in home.shards.homes] == lives, "they are in use"
+            assert home.ask("digest") == folded(log, crew.folder)
+    finally:
+        for program in programs:
+            program.terminate()
+            program.wait(60)
+    home.log.follow()
+    is_erased(home, events, gone)
+    home.close()
+    other.close()
 
 
 def test_what_is_noted_of_a_move_is_read_by_whoever_looks_next(crew: Crew) -> None:

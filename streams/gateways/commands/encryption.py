@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from streams.core.errors import counted
 from streams.gateways.command import Common, Group
 from streams.gateways.commands.erasing import ask
 
@@ -46,8 +47,9 @@ def encryption_destroy(
     with common.opened() as (house, terminal):
         key = to_destroy(house, space)
         found = {"space": space, "key": key.key, "events": key.events, "here": key.here}
-        terminal.told(found, "to be lost with its key: {:,} events of space {}", key.events, space)
-        terminal.say("and anew from what stays: {:,} memories, snapshots, indexes, caches", len(house.memories()))
+        terminal.told(found, "to be lost with its key: {} of space {}", counted(key.events, "event"), space)
+        memories = counted(len(house.memories()), "memory", "memories")
+        terminal.say("and anew from what stays: {}, snapshots, indexes, caches", memories)
         if dry_run:
             return
         if not yes:
@@ -59,8 +61,8 @@ def encryption_destroy(
             facts = {name: getattr(receipt, name) for name in ("id", "turns", "facts", "events_after")}
             terminal.object({"receipt": facts, "told": left})
             return
-        said = (receipt.turns, receipt.facts, receipt.id)
-        terminal.say("[green]destroyed[/]: {:,} turns, {:,} facts; receipt {}", *said)
+        said = counted(receipt.turns, "turn"), counted(receipt.facts, "fact"), receipt.id
+        terminal.say("[green]destroyed[/]: {}, {}; receipt {}", *said)
         for line in left:
             terminal.tell("[yellow]note:[/] {}", line)
         terminal.say("[dim]{}[/]", BEYOND)

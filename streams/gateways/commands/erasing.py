@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from streams.core.errors import UsageError
+from streams.core.errors import UsageError, counted
 from streams.gateways.command import FAILED, Common
 from streams.gateways.terminal import Terminal
 
@@ -72,8 +72,8 @@ def show(home: Home, found: Found, terminal: Terminal) -> None:
     rows += [{"what": kind, "space": "", "session": "", "count": n} for kind, n in found.facts.most_common()]
     terminal.say("[bold]to be erased[/]")
     terminal.rows(rows, "what space? session? count>", "")
-    memories = len(home.memories())
-    terminal.say("and anew from what stays: {:,} memories, snapshots, indexes and caches", memories)
+    memories = counted(len(home.memories()), "memory", "memories")
+    terminal.say("and anew from what stays: {}, snapshots, indexes and caches", memories)
     for copy in _copies(home):
         terminal.say("and anew: {}", copy)
     if not home.log.is_local:
@@ -113,7 +113,8 @@ def _finish(home: Home, erasure: Erasing, told: list[str], terminal: Terminal) -
         facts = {name: getattr(receipt, name) for name in ("id", "turns", "facts", "quotes", "events_after")}
         terminal.object({"receipt": facts, "failed": [check._asdict() for check in checks], "told": told})
     else:
-        terminal.say("[green]erased[/]: {:,} turns, {:,} facts; receipt {}", receipt.turns, receipt.facts, receipt.id)
+        said = counted(receipt.turns, "turn"), counted(receipt.facts, "fact"), receipt.id
+        terminal.say("[green]erased[/]: {}, {}; receipt {}", *said)
         for line in told:
             terminal.tell("[yellow]note:[/] {}", line)
         for check in checks:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
-from streams.core.errors import UsageError
+from streams.core.errors import UsageError, counted
 from streams.gateways.command import FAILED, AllSpaces, Common, HomeDir, InSpace, Memory, Serving, one_or_all
 
 if TYPE_CHECKING:
@@ -45,8 +45,8 @@ def export(
     with common.opened() as (house, terminal), house.reading(memory) as connection:
         cursor: Any = connection
         done = export_ccm(cursor, target, one_or_all(space, all_spaces))
-        said = (done.files, target, done.sessions, done.turns)
-        template = "[green]{:,} files[/] in {}: {:,} sessions, {:,} turns"
+        said = counted(done.files, "file"), target, counted(done.sessions, "session"), counted(done.turns, "turn")
+        template = "[green]{}[/] in {}: {}, {}"
         terminal.told({"folder": str(target)} | asdict(done), template, *said)
 
 
@@ -66,7 +66,7 @@ def backup(
         count = cast("SqliteLog", log).backup(target)
     terminal = common.terminal
     written = {"file": str(target), "events": count, "bytes": target.stat().st_size}
-    terminal.told(written, "[green]{:,} events[/] in {}", count, target)
+    terminal.told(written, "[green]{}[/] in {}", counted(count, "event"), target)
     terminal.say("[dim]to restore: mnemolog restore {} --home NEW[/]", target)
 
 
@@ -88,8 +88,8 @@ def archive(
             added = archive_log(log, target, tick)
     events = sum(sealed.stop - sealed.start for sealed in added)
     written = {"folder": str(target), "files": [str(sealed.path) for sealed in added], "offsets": events}
-    said = (len(added), events, target)
-    terminal.told(written, "[green]{:,} files[/] with {:,} offsets of the log added to {}", *said)
+    said = counted(len(added), "file"), counted(events, "offset"), target
+    terminal.told(written, "[green]{}[/] with {} of the log added to {}", *said)
 
 
 def restore(
@@ -125,7 +125,7 @@ def restore(
     if common.json:
         terminal.object({"home": str(path), "events": count, "keys_missing": lost})
         return
-    terminal.say("[green]{:,} events[/] in {}", count, path)
+    terminal.say("[green]{}[/] in {}", counted(count, "event"), path)
     if lost:
         terminal.say("[yellow]{:,} keys are not there[/]: copy {} of the home that it is of to {}", lost, FOLDER, path)
 
@@ -162,7 +162,7 @@ def rescue(
         done = rescue_log(common.path / LOG_FILE, target, tick)
     count = done.readable.count()
     written = {"file": str(target), "events": count, "lost": done.lost.found}
-    terminal.told(written, "[green]{:,} events[/] in {}", count, target)
+    terminal.told(written, "[green]{}[/] in {}", counted(count, "event"), target)
     if done.lost.found:
         terminal.say("[red]{:,} lost[/]: at offsets {}", done.lost.count(), done.lost)
     terminal.say("[dim]to go on with it: mnemolog restore {} --home NEW[/]", target)

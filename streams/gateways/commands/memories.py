@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from streams.core.errors import MnemologError, UsageError
+from streams.core.errors import MnemologError, UsageError, counted
 from streams.gateways.command import FAILED, After, Common, known_place
 from streams.gateways.terminal import Row, Tick
 
@@ -104,7 +104,7 @@ def replay(
             terminal.object(done | {"seconds": round(seconds, 3)})
             return
         count = sum(house.log.end(partition) for partition in range(house.log.partitions))
-        terminal.say("[green]{}[/]: {:,} events in {:.1f} s", name, count, seconds)
+        terminal.say("[green]{}[/]: {} in {:.1f} s", name, counted(count, "event"), seconds)
         rows = [{"processor": p, "steps": n, "seconds": report.seconds.get(p, 0.0)} for p, n in report.steps.items()]
         for row in rows:
             row["from"] = "reused from live" if row["processor"] in report.reused else "folded"

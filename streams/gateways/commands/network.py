@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from streams.core.errors import UsageError
+from streams.core.errors import UsageError, counted
 from streams.gateways.command import Asking, Common, InSpace, Limit, Memory, known_place, one_of, one_or_any, space_of
 from streams.gateways.terminal import Row, Terminal
 
@@ -76,9 +76,10 @@ def around(asked: str, nodes: Sequence[Row], edges: Sequence[Row], depth: int) -
 def tell(terminal: Terminal, node: str, nodes: dict[str, Row], edges: Sequence[Row], depth: int) -> None:
     """A node and what hangs on it, as a tree; each node stands once."""
     row = nodes[node]
-    head = "[bold]{}[/] {}, confidence {:.2f}, {}, said in {} and {} sessions: {}"
+    head = "[bold]{}[/] {}, confidence {:.2f}, {}, said in {} and {}: {}"
     first = f"{row['sources']} first turns" if row["sources"] != 1 else "one first turn"
-    terminal.say(head, node, row["kind"], row["confidence"], row["status"], first, row["sessions"], row["why"])
+    sessions = counted(row["sessions"], "session")
+    terminal.say(head, node, row["kind"], row["confidence"], row["status"], first, sessions, row["why"])
     terminal.say('  "{}" {}', row["text"], f"{row['by']} [{', '.join(row['turns'])}]")
     told = {node}
 
@@ -174,7 +175,9 @@ def share(
         except OSError as error:
             raise UsageError(f"{out} cannot be written: {error.strerror}", "choose another file") from error
         count = len(shared["nodes"])
-        terminal.told({"file": str(out), "layer": layer, "nodes": count}, "[green]{:,} nodes[/] in {}", count, out)
+        terminal.told(
+            {"file": str(out), "layer": layer, "nodes": count}, "[green]{}[/] in {}", counted(count, "node"), out
+        )
         terminal.say("[dim]look at it before you give it away: nothing else leaves the space[/]")
 
 

@@ -17,7 +17,6 @@ from hashlib import blake2b
 from typing import Any
 
 import httpx
-import orjson
 from starlette.applications import Starlette
 from starlette.background import BackgroundTask
 from starlette.requests import Request
@@ -29,7 +28,7 @@ from streams.core.errors import MnemologError
 from streams.gateways.http.door import Door
 from streams.gateways.http.importing import take_in
 from streams.gateways.http.limits import is_here
-from streams.gateways.proxy.dialects import Dialect, by_path, events, is_asked, said_by_user, with_words
+from streams.gateways.proxy.dialects import Dialect, by_path, dumps, events, is_asked, loads, said_by_user, with_words
 from streams.gateways.proxy.session import SESSION_HEADER, SPACE_HEADER, session_of
 
 log = logging.getLogger(__name__)
@@ -76,7 +75,7 @@ class Proxy:
         headers = [(k, v) for k, v in request.headers.items() if k not in (*HOP, SESSION_HEADER, SPACE_HEADER)]
         session, sent = "", raw
         if dialect and given is not None and _is_talk(dialect, given) and not _is_from_a_site(request.headers):
-            session = session_of(dialect, request.headers, given)
+            session = _whole(session_of(dialect, request.headers, given))
             # What is recorded must be read.
             headers = [(k, v) for k, v in headers if k != "accept-encoding"] + [("accept-encoding", "identity")]
             with suppress(Exception):  # why any: a call is never worse for having a memory
@@ -129,11 +128,11 @@ class Proxy:
             if self._put.get(key):
                 self._put.move_to_end(key)
                 words[place] = self._put[key]
-        return orjson.dumps(with_words(dialect, body, words)) if words else raw
+        return dumps(with_words(dialect, body, words)) if words else raw
 
     async def _context(self, space: str, session: str, question: str) -> str:
         """What the memory gives beyond the conversation itself; "" for nothing."""
-        how: dict[str, Any] = {"question": question, "without": ["recent"], "space": space or None}
+        how: dict[str, Any] = {"question": _whole(question), "without": ["recent"], "space": space or None}
         found = await self._door.context(session, **how)
         return str(found["text"]) if any(section["pieces"] for section in found["sections"]) else ""
 
@@ -145,7 +144,7 @@ class Proxy:
             said = {"session": session} | {k: v for k, v in body.items() if k not in ("metadata", "id")}
             if ended and (answer := joined(dialect, bytes(reply))) is not None:
                 said["response"] = answer
-            for outcome in await take_in(self._door, dialect.source, orjson.dumps(said), session, space):
+            for outcome in await take_in(self._door, dialect.source, dumps(said), session, space):
                 if "refused" in outcome:
                     log.warning("a turn was not recorded: %s", outcome["refused"])
         except (MnemologError, ValueError, KeyError) as error:
@@ -172,9 +171,14 @@ def _object(raw: bytes) -> dict[str, Any] | None:
     if len(raw) > LARGEST or has_too_many(raw):
         return None
     with suppress(ValueError):
-        found = orjson.loads(raw)
+        found = loads(raw)
         return found if isinstance(found, dict) else None
     return None
+
+
+def _whole(text: str) -> str:
+    """A text with a "?" for half of a character, as importers have it."""
+    return text.encode(errors="replace").decode()
 
 
 def _is_from_a_site(headers: Mapping[str, str]) -> bool:

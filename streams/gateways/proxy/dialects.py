@@ -6,6 +6,7 @@ hold, and nothing comes between a tool's call and its result.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
@@ -25,6 +26,31 @@ class Dialect(NamedTuple):
     """The type of a block of a user's text."""
     joined: Callable[[Iterator[Json]], Json | None]
     """The reply that events of a stream come to; None where it did not end."""
+
+
+def loads(raw: bytes) -> Any:
+    """The JSON value that a client or provider sent. Raises ValueError.
+
+    Half of a character stays as it came: where JavaScript cuts text the other half may come next, and what goes on is
+    to say the same.
+    """
+    try:
+        return orjson.loads(raw)
+    except orjson.JSONDecodeError as error:
+        if "surrogate" not in error.msg:
+            raise
+    try:
+        return json.loads(raw)
+    except RecursionError as error:
+        raise ValueError("it nests too deep") from error
+
+
+def dumps(value: Json) -> bytes:
+    """A value as JSON, half of a character as it came. Importers read two halves as one, and one as a "?"."""
+    try:
+        return orjson.dumps(value)
+    except TypeError:
+        return json.dumps(value).encode()
 
 
 def by_path(path: str) -> Dialect | None:
@@ -81,7 +107,7 @@ def events(stream: bytes) -> Iterator[Json]:
     for line in stream.splitlines():
         if line.startswith(b"data:"):
             try:
-                found = orjson.loads(line[5:])
+                found = loads(line[5:])
             except ValueError:  # [DONE], or cut off
                 continue
             if isinstance(found, dict):
@@ -143,7 +169,7 @@ def _messages(stream: Iterator[Json]) -> Json | None:
                 message |= delta
             case {"type": "message_stop"}:
                 for n, text in inputs.items():
-                    blocks[n]["input"] = orjson.loads(text or "{}")
+                    blocks[n]["input"] = loads(text.encode() or b"{}")
                 return message | {"content": [blocks[n] for n in sorted(blocks)]}
     return None
 

@@ -83,9 +83,13 @@ class ErasableKafkaLog(KafkaLog):
         self.follow(at_once=folder.exists())
         if _place(folder)[0] == self.connection.prefix:
             self._renew(folder, gone(), [path.name for path in folder.glob("*.duckdb")])
-        elif any((folder.parent / index_name(id_)).exists() for id_ in self.former()):
+        elif self.is_former(folder.parent):
             self._renew(folder, gone(), ())
         self.bury()
+
+    def is_former(self, home: Path) -> bool:
+        """Whether a home holds what was made of a log that this one took the place of."""
+        return any((home / index_name(id_)).exists() for id_ in self.former())
 
     def _renew(self, folder: Path, gone: Sequence[str], moves: Sequence[str]) -> None:
         """Has a home be one of the log as it is now. The indexes of former logs tell that this was not done; they go

@@ -52,6 +52,8 @@ READY = "receipt.json"
 ENOUGH = 200
 """Events that may be left to copy when the log is halted; more are copied before."""
 ROUNDS = 20
+SHARDS = 60.0
+"""Seconds that the projectors of shards are waited for, who forget what they made of a former log themselves."""
 
 
 class Erasing:
@@ -86,6 +88,7 @@ class Erasing:
                 raise
             with self._home.folder.holding():
                 self._log.resume(work, lambda: _derived(self._home))
+                _in_shards(self._home)
         self._log.bury()
         told = renew(self._log)
         return told + refolded(self._home, memories)
@@ -194,8 +197,14 @@ def mend(home: Home) -> None:
                 home.warn(line)
 
 
+def _in_shards(home: Home) -> None:
+    """Has the shards of a home, if it is in any, forget what they made of a log that gave way."""
+    if shards := home.shards:
+        shards.forget_former(SHARDS)
+
+
 def _derived(home: Home) -> list[str]:
-    """What a home made of its log."""
+    """What a home made of its log; what its shards did is theirs to forget."""
     return [str(path.relative_to(home.path)) for path in home.folder.derived()]
 
 
@@ -240,6 +249,7 @@ def take_place(home: Home) -> None:
             if not isinstance(new.append([receipt])[0], Stored):
                 raise LogError("the receipt was not taken", "nothing was erased; try again")
         log.give_way(work, [name for name in _derived(home) if name not in MOVES], MOVES)
+    _in_shards(home)
 
 
 def _hash(log: Copied, chain: Chain) -> str:
@@ -287,7 +297,8 @@ def memories_of(home: Home) -> Memories:
     for name in home.memories():
         if name != LIVE:
             params = None
-            with suppress(MnemologError, ValueError), closing(read_only(home.memory_path(name))) as memory:
+            path = home.files(name)[0]  # one of its shards tells for all
+            with suppress(MnemologError, ValueError), closing(read_only(path)) as memory:
                 if read_meta(memory, "partial") in ("", "None"):
                     params = all_params(home.processors, orjson.loads(read_meta(memory, "params")))
             yield name, params

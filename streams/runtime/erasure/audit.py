@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, NamedTuple, cast
 import orjson
 
 from projections.store import EVENT_TABLES, Connection, read_meta
-from streams.core.errors import MnemologError, listed
+from streams.core.errors import MnemologError, counted, listed
 from streams.core.events import TurnRecorded
 from streams.core.progress import Progress, no_progress
 from streams.logs.copies import copies, id_of, receipts
@@ -97,7 +97,7 @@ def keys(log: SqliteLog) -> Iterator[Check]:
         yield Check("keys", "look", f"what spaces {names} said is not read: their keys are not here; {MISSING}")
     if known and not left and not lost:
         said = f"; {len(gone):,} were destroyed, and what was under them is passed over" if gone else ""
-        yield Check("keys", "well", f"{len(known) - len(gone):,} spaces are under keys{said}")
+        yield Check("keys", "well", f"under keys: {counted(len(known) - len(gone), 'space')}{said}")
 
 
 class Audit:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, cast
 
 import orjson
 
-from streams.core.errors import UsageError
+from streams.core.errors import UsageError, counted
 from streams.core.progress import Progress, no_progress
 from streams.logs import switch
 from streams.logs.encryption import Keys
@@ -58,7 +58,7 @@ def to_destroy(home: Home, space: str) -> SpaceKey:
     found = [key for key in listed_keys(home) if key.space == space]
     if clear := sum(n for (key, _), n in cast(SqliteLog, home.log).under(space).items() if not key):
         raise UsageError(
-            f"{clear:,} events of space {space!r} are in clear: they were recorded before the home had keys",
+            f"{counted(clear, 'event')} of space {space!r}, recorded before the home had keys, would stay in clear",
             f"`mnemolog erase --space {space}` erases them and what is under the key",
         )
     if not found:

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from streams.core.processor import Processor
     from streams.logs.where import HomeLog
     from streams.runtime.home.keeper import Keeper
+    from streams.runtime.home.office import Office
     from streams.runtime.home.shards import Shards
     from streams.runtime.kafka.metrics import Meters
 
@@ -79,6 +80,10 @@ class Home:
     def __post_init__(self) -> None:
         self.folder = Folder(self.path)
         self._shards: Shards | None = None
+        self._kept: ExitStack | None = None
+        """What is closed when nothing more is asked in a row; see `asking_on`."""
+        self._office: Office | None = None
+        """Who answers meanwhile, once live was opened."""
 
     @cached_property
     def log(self) -> HomeLog:
@@ -172,6 +177,18 @@ class Home:
 
             yield ask
 
+    @contextmanager
+    def asking_on(self) -> Iterator[None]:
+        """While several requests are made: where nobody holds live, it is opened for the first, and closed at the end.
+
+        Nobody else can fold meanwhile.
+        """
+        with ExitStack() as self._kept:
+            try:
+                yield
+            finally:
+                self._office = self._kept = None
+
     def request(self, message: dict[str, Any], patience: float = AFTER_PATIENCE) -> Any:
         """Has the holder of live carry out a request, or becomes the holder for it.
 
@@ -198,9 +215,19 @@ class Home:
                 self.shards.mend()
             return self.shards.answer(parse(message))
         try:
-            with self.live(wait=0.0) as runtime, closing(Office(self, runtime)) as office:
+            if self._office is not None:
+                return self._office.carry_out(message)
+            with ExitStack() as stack:
+                office = Office(self, stack.enter_context(self.live(wait=0.0)))
+                stack.enter_context(closing(office))
+                if self._kept is not None:
+                    self._kept.push(stack.pop_all())
+                    self._office = office
                 return office.carry_out(message)
         except UnreadableError:
+            if self._kept is not None:
+                self._office = None
+                self._kept.close()
             with self.live(wait=0.0, suspect=True) as runtime, closing(Office(self, runtime)) as office:
                 return office.carry_out(message)
         except NoRoomError as error:

@@ -9,9 +9,9 @@ from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import Any
 
-from streams.core.edge import Edge, EdgeError
+from streams.core.edge import Edge, EdgeError, get_ready
 from streams.core.errors import BrokenError
-from streams.core.events import Outside, validator
+from streams.core.events import Outside
 from streams.logs.log import Duplicate, Log, Outcome, Refused, Stored
 from streams.logs.where import HomeLog, open_log
 from streams.runtime.requests import Feed
@@ -50,7 +50,7 @@ class Appending:
         self._waiting.put((call, reply))
 
     def _run(self) -> None:
-        validator.rebuild()  # that takes a fifth of a second, for which nobody is to wait
+        get_ready()  # that takes a quarter of a second, for which nobody is to wait
         while (first := self._waiting.get()) is not None:
             together = [first]
             events = len(first[0].feed)

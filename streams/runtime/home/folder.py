@@ -133,8 +133,7 @@ class Folder:
     def derived(self) -> list[Path]:
         """Whatever can be made again, and what was left half made or set aside; what hooks have read is read again."""
         kept = {*self.path.glob("hooks/*.installed.json"), *self.path.glob(".*.lock")}
-        patterns = [f"{place}{pattern}" for place in ("", "shard-*/") for pattern in DERIVED]
-        return sorted({path for pattern in patterns for path in self.path.glob(pattern)} - kept)
+        return sorted({path for pattern in DERIVED for path in self.path.glob(pattern)} - kept)
 
     def free_name(self) -> str:
         """A name under which an old live can be kept."""

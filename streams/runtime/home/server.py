@@ -361,7 +361,8 @@ def serve(
     with suppress(StoppedError), home.folder.holding(math.inf, look), rare_collections():
         if shards := home.shards:
             shards.mend()
-            _serve(home, shards.answer, stopped, said, idle)
+            with shards.keeping():
+                _serve(home, shards.answer, stopped, said, idle)
             return
         folding = Folding(home, Office(home, open_live(home)))
         switch = sys.getswitchinterval()

@@ -11,15 +11,18 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Sequence
+import time
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
+from contextlib import closing, contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
+from threading import Event, Thread
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from projections import ask as asks
 from projections.store import rewrite, together
-from streams.core.errors import UsageError
+from streams.core.errors import BusyError, MnemologError, UsageError
 from streams.logs.kafka.records import partition_of
 from streams.runtime import LIVE
 from streams.runtime.home.appending import feed
@@ -29,6 +32,11 @@ if TYPE_CHECKING:
     from streams.runtime.home import Home
 
 T = TypeVar("T")
+
+RETRY = 0.05
+"""Seconds between looks whether a projector has forgotten."""
+FOLLOW = 1.0
+"""Seconds between looks where the log is."""
 
 
 class Shards:
@@ -49,6 +57,48 @@ class Shards:
 
         mend(self._home)
         self._home.forget(LIVE)  # an erasure makes it whole: the shards gather theirs
+        self.forget_former(0.0)
+
+    def forget_former(self, patience: float) -> None:
+        """Has each shard forget what it made of a log that gave way. A projector that runs does so itself, when it
+        finds out: it is waited for, `patience` seconds; its files are not to go while it has them open."""
+        from streams.runtime.erasure import mend
+
+        deadline = time.monotonic() + patience
+        for home in self.homes:
+            while self._home.log.is_former(home.path):
+                with suppress(BusyError), home.folder.holding():
+                    home.log.follow()
+                    mend(home)
+                if time.monotonic() > deadline:
+                    break
+                time.sleep(RETRY)
+            if patience and self._home.log.is_former(home.path):
+                self._home.warn(f"{home.path} may still hold what was erased: its projector does not go on")
+
+    @contextmanager
+    def keeping(self) -> Iterator[None]:
+        """While the home is served: what it holds goes as soon as an erasure elsewhere moved the log."""
+        over = Event()
+        thread = Thread(target=self._keep, args=(over,), name="following", daemon=True)
+        thread.start()
+        try:
+            yield
+        finally:
+            over.set()
+            thread.join()
+
+    def _keep(self, over: Event) -> None:
+        """Follows the log, with a log of its own, until `over`."""
+        home = replace(self._home)
+        try:
+            while not over.wait(FOLLOW):
+                with suppress(MnemologError):  # brokers that are away for a while
+                    home.log.follow()
+                    if home.shards and home.log.is_former(home.path):
+                        home.shards.mend()
+        finally:
+            home.close()
 
     def hold(self, memory: str) -> bool:
         """Whether a memory lies in the shards: live, or what was live before a promotion."""
