@@ -18,7 +18,7 @@ from hypothesis import HealthCheck, settings
 from processors import PROCESSORS
 from streams.core.events import Outside
 from streams.runtime.home import Home
-from tests.kafka.broker import Broker, NoBrokerError
+from tests.kafka.broker import CALM, Broker, NoBrokerError
 from tests.laws.histories import long_talk, outside
 
 # Why: where a shell without job control runs the tests in the background, interrupts are ignored, and programs that
@@ -85,7 +85,7 @@ def pytest_xdist_setupnodes(config: pytest.Config) -> None:
         return
     folder = TemporaryDirectory(prefix="mnemolog-kafka-")
     config.add_cleanup(folder.cleanup)
-    broker = Broker(Path(folder.name))
+    broker = Broker(Path(folder.name), properties=CALM)
     with suppress(NoBrokerError):  # each process finds out for itself, and says so
         broker.start()
         config.add_cleanup(broker.kill)

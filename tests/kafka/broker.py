@@ -63,6 +63,10 @@ def free_ports(count: int) -> list[int]:
     return ports
 
 
+CALM = {"broker.session.timeout.ms": "60000"}
+"""For a broker that nobody kills: however slow the machine, it is not taken for dead and shut out for a while."""
+
+
 class Broker:
     """One node, broker and controller in one process. It keeps its ports and its data over restarts."""
 

@@ -13,7 +13,7 @@ from aiokafka import TopicPartition
 from aiokafka.admin.records_to_delete import RecordsToDelete
 
 from streams.logs.kafka.connection import Connection, admin, run
-from tests.kafka.broker import Broker, NoBrokerError
+from tests.kafka.broker import CALM, Broker, NoBrokerError
 
 REQUIRED = bool(os.environ.get("CI") or os.environ.get("MNEMOLOG_REQUIRE_KAFKA"))
 """Whether a missing broker fails the tests instead of skipping them."""
@@ -70,7 +70,7 @@ def shared_broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str | No
     if running := os.environ.get("MNEMOLOG_TEST_KAFKA"):
         yield running
         return
-    broker = Broker(tmp_path_factory.mktemp("kafka"))
+    broker = Broker(tmp_path_factory.mktemp("kafka"), properties=CALM)
     try:
         broker.start()
     except NoBrokerError as error:
