@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 
 from streams.core.events import TurnRecorded
 from streams.core.text import Text
+from streams.core.text.learned import weigh
 
 WEIGHTS: dict[str, int] = {
     "bias": 32, "ends": 124, "opens": -4, "stays": -14, "asks": -153, "after a tool": 120, "after a question": -43,
@@ -66,4 +67,4 @@ def gone_on(text: Text, cut: bool) -> list[int]:
 
 def score(seen: list[int]) -> int:
     """How much speaks for an end."""
-    return sum([weight * value for weight, value in zip(_WORTH, seen, strict=False)]) // 100
+    return weigh(_WORTH, seen)

@@ -37,7 +37,7 @@ from processors.open_efforts.index import active
 from processors.open_efforts.jobs import JOBS
 from processors.open_efforts.params import OpenEffortsParams
 from processors.open_efforts.records import RECENT, Effort, Session
-from processors.open_efforts.table import count, main_of, recently, report
+from processors.open_efforts.table import conclude, count, main_of, recently, report
 from processors.open_efforts.turns import thread
 from streams.core.events import (
     EffortClosed,
@@ -150,22 +150,11 @@ def _concluded(params: OpenEffortsParams, state: State, event: SegmentConcluded,
         return out
     effort.live = [live for live in effort.live if live != event.segment]
     if not effort.live and not effort.declared:
-        effort.status, effort.ended = "concluded", event.turn
-        index.mark(effort_id, effort)
-        out.append(
-            EffortConcluded(
-                event.space, event.session, event.at, effort_id, event.turn, event.pattern, event.conclusion
-            )
-        )
+        by, said_so = event.turn, event.conclusion
+        done = EffortConcluded(event.space, event.session, event.at, effort_id, by, event.pattern, said_so)
+        out.append(conclude(state, index, effort, by, done))
     state.put(f"effort/{effort_id}", effort)
     return out
-
-
-def _detected(params: OpenEffortsParams, state: State, event: ConclusionDetected, raw: Raw[Any]) -> Sequence[Derived]:
-    """Words that may end the work of their turn wait for whether anybody comes back to it."""
-    if isinstance(raw.event, TurnRecorded):
-        passing.say(state, event, raw.event)
-    return ()
 
 
 PROCESSOR = Processor(
@@ -177,7 +166,7 @@ PROCESSOR = Processor(
         on(TurnFiled, thread),
         on(TurnRefiled, _refiled),
         on(SegmentSummarized, _progressed),
-        on(ConclusionDetected, _detected),
+        on(ConclusionDetected, passing.say),
         on(SegmentConcluded, _concluded),
         on(TurnRetracted, take_back),
         on(EffortDeclared, declare),

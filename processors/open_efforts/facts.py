@@ -16,7 +16,18 @@ from processors.open_efforts.records import (
     Session,
     Speaker,
 )
-from processors.open_efforts.table import activate, find, give_name, go_on, many, recently, reopen, report, take_name
+from processors.open_efforts.table import (
+    activate,
+    conclude,
+    find,
+    give_name,
+    go_on,
+    many,
+    recently,
+    reopen,
+    report,
+    take_name,
+)
 from processors.open_efforts.topics import TOPIC
 from streams.core.events import (
     EffortClosed,
@@ -183,11 +194,9 @@ def mark(params: OpenEffortsParams, state: State, fact: Marking, raw: Raw[Markin
             session.last = effort_id
             state.put(f"session/{fact.session}", session)
     elif effort.status == "open":
-        effort.status, effort.ended = "concluded", ""
-        effort.live = []
-        out.append(
-            EffortConcluded(fact.space, fact.session, fact.at, effort_id, fact.turn, _PATTERN, fact.conclusion[:2000])
-        )
+        conclusion = fact.conclusion[:2000]
+        done = EffortConcluded(fact.space, fact.session, fact.at, effort_id, fact.turn, _PATTERN, conclusion)
+        out.append(conclude(state, state.index(active), effort, "", done))
     state.index(active).mark(effort_id, effort)
     state.put(f"effort/{effort_id}", effort)
     return out

@@ -26,4 +26,4 @@ class OpenEffortsParams(Carried, Limits):
     )
     passing: float = param(
         0.85, "likelihood 0..1", "an end said in passing that nobody comes back to concludes from here on", ge=0, le=1
-    )  # fmt: skip
+    )

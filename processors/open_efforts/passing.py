@@ -12,9 +12,9 @@ tests/bench/learn_passing.py.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import log
-from operator import mul
 
 from processors.manifest import ConclusionDetected
 from processors.open_efforts.crowd import known_as
@@ -22,10 +22,10 @@ from processors.open_efforts.events import EffortConcluded
 from processors.open_efforts.index import Active
 from processors.open_efforts.params import OpenEffortsParams
 from processors.open_efforts.records import Effort, Said
-from processors.open_efforts.table import recently
+from processors.open_efforts.table import conclude, recently
 from streams.core.events import TurnRecorded
-from streams.core.processor import Derived, State
-from streams.core.text.learned import likelihood
+from streams.core.processor import Derived, Raw, State
+from streams.core.text.learned import likelihood, weigh
 
 WEIGHTS: dict[str, int] = {
     "bias": -8, "said": 66, "certain": -102, "goes on": -45, "goes on again": -69, "comes back": -79,
@@ -44,9 +44,8 @@ KEY = "passing"
 _ANSWERS = frozenset(("declaration", "convergence", "negation"))
 """What is found or ruled out ends no work by itself."""
 _WORTH = [*WEIGHTS.values()]
-
-
 SAID, SAME, BACK, OTHER, MOVED = range(5)
+"""Places in what is kept of an end, as `Passing.ends` tells."""
 
 
 @dataclass(slots=True)
@@ -64,13 +63,17 @@ class Passing:
         del self.ends[turn], self.told[turn]
 
 
-def say(state: State, event: ConclusionDetected, turn: TurnRecorded) -> None:
-    """Words of a user's turn may end its work; told again where the next turns make that surer or less sure."""
+def say(
+    params: OpenEffortsParams, state: State, event: ConclusionDetected, raw: Raw[TurnRecorded]
+) -> Sequence[Derived]:
+    """Words of a user's turn may end its work and wait for whether anybody comes back to it; told again where the next
+    turns make that surer or less sure."""
+    turn = raw.event
     if event.pattern in _ANSWERS or (event.turn == turn.id and turn.role != "user"):
-        return
+        return ()
     if event.confidence < LEAST:
         deny(state, event.turn)
-        return
+        return ()
     passing = state.get(KEY, Passing) or Passing()
     if event.turn not in passing.ends:
         if len(passing.ends) >= MOST:
@@ -79,6 +82,7 @@ def say(state: State, event: ConclusionDetected, turn: TurnRecorded) -> None:
         passing.told[event.turn] = [event.session, event.text]
     passing.ends[event.turn][SAID] = odds(event.confidence)
     state.put(KEY, passing)
+    return ()
 
 
 def deny(state: State, turn: str) -> None:
@@ -109,7 +113,7 @@ def look(
 ) -> None:
     """A user's turn that belongs to an effort tells something of each end that waits."""
     passing = state.get(KEY, Passing)
-    if passing is None or not passing.ends:
+    if passing is None:
         return
     changed = False
     for turn, end in [*passing.ends.items()]:
@@ -127,12 +131,10 @@ def look(
         mine = effort_id == said.effort
         end[SAME if mine and here else BACK if mine else OTHER] += 1
         end[MOVED] = not here
-        if not mine and likelihood(weigh(seen(end, said, effort))) >= params.passing:
+        if not mine and likelihood(score(seen(end, said, effort))) >= params.passing:
             passing.drop(turn)
-            effort.status, effort.ended, effort.live = "concluded", turn, []
-            index.mark(said.effort, effort)
-            state.put(f"effort/{said.effort}", effort)
-            out.append(EffortConcluded(event.space, session, event.at, said.effort, turn, "completion", conclusion))
+            done = EffortConcluded(event.space, session, event.at, said.effort, turn, "completion", conclusion)
+            out.append(conclude(state, index, effort, turn, done))
         elif sum(end[SAME:MOVED]) >= LOOKS:
             passing.drop(turn)
     if changed:
@@ -143,14 +145,13 @@ def seen(end: list[int], said: Said, effort: Effort) -> list[int]:
     """What is seen of an end by now, in hundredths, in the order of WEIGHTS."""
     words, same, back, other, moved = end
     alone = not same and not back
-    away = 10 * min(other, 10)
+    away = 10 * other
     return [
         100, words, round(100 * said.share), 100 * bool(same), 50 * min(same, 4), 100 * bool(back), 50 * min(back, 4),
         away, away * alone, 100 * moved, 100 * (moved and alone), 10 * min(effort.turns, 20),
     ]  # fmt: skip
 
 
-def weigh(values: list[int]) -> int:
+def score(values: list[int]) -> int:
     """How much speaks for an end."""
-    total: int = sum(map(mul, _WORTH, values))
-    return total // 100
+    return weigh(_WORTH, values)

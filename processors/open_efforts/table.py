@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from processors.open_efforts.events import EffortProgressed, EffortResumed
+from processors.open_efforts.events import EffortConcluded, EffortProgressed, EffortResumed
 from processors.open_efforts.index import Active, active
 from processors.open_efforts.matching import slots_of
 from processors.open_efforts.params import OpenEffortsParams
@@ -30,6 +30,14 @@ def reopen(
     effort.status = "open"
     effort.ended = ""
     out.append(EffortResumed(event.space, event.session, event.at, effort_id, turn, reason))
+
+
+def conclude(state: State, index: Active, effort: Effort, turn: str, done: EffortConcluded) -> EffortConcluded:
+    """The effort is done, by the turn that ended it; "" where an agent closed it."""
+    effort.status, effort.ended, effort.live = "concluded", turn, []
+    index.mark(done.effort, effort)
+    state.put(f"effort/{done.effort}", effort)
+    return done
 
 
 def activate(params: OpenEffortsParams, state: State, index: Active, effort_id: str, effort: Effort) -> int:

@@ -16,8 +16,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 
 import streams.core.text.acts as module
@@ -26,8 +24,9 @@ from processors.manifest import conclusion, ending
 from streams.core import text
 from streams.core.driver import fold
 from streams.core.text.acts import edges
+from streams.core.text.learned import weigh
 from streams.core.text.signals import signals
-from tests.bench.learning import Example, best, crossed, fit, reliability, score, write
+from tests.bench.learning import Example, best, crossed, fit, fit_values, reliability, score, write
 from tests.bench.voices import VOICES, Conversation, conversations
 
 PATH = Path(module.__file__).with_name("acts.json")
@@ -126,14 +125,9 @@ def endings() -> list[tuple[str, bool, list[int]]]:
 
 def fit_endings(given: list[tuple[str, bool, list[int]]]) -> dict[str, int]:
     """The weights of processors/manifest/ending.py, in hundredths."""
-    model = LogisticRegression(C=1.0, max_iter=1000, fit_intercept=False)
-    model.fit(_rows(given), [label for _, label, _ in given])
-    return {name: round(100 * float(w)) for name, w in zip(ending.WEIGHTS, model.coef_[0], strict=True)}
-
-
-def _rows(given: list[tuple[str, bool, list[int]]]) -> Any:
     width = len(ending.WEIGHTS)
-    return np.array([seen + [0] * (width - len(seen)) for _, _, seen in given]) / 100
+    rows = [seen + [0] * (width - len(seen)) for _, _, seen in given]
+    return dict(zip(ending.WEIGHTS, fit_values(rows, [label for _, label, _ in given]), strict=True))
 
 
 def tell_endings() -> None:
@@ -143,7 +137,7 @@ def tell_endings() -> None:
     for author in sorted({author for author, _, _ in given}):
         weights = fit_endings([one for one in given if one[0] != author])
         for _, label, seen in (one for one in given if one[0] == author):
-            worth = sum(w * value for w, value in zip(weights.values(), seen, strict=False)) // 100
+            worth = weigh(weights.values(), seen)
             scores.setdefault(len(seen), []).append((worth, label))
     for looked, rows in sorted(scores.items()):
         values, labels = [value for value, _ in rows], [label for _, label in rows]

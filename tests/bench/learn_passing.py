@@ -12,14 +12,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-import numpy as np
-from sklearn.linear_model import LogisticRegression
-
 from processors import PROCESSORS
 from processors.open_efforts import passing
 from streams.core.driver import ancestors, fold
-from streams.core.text.learned import likelihood
+from streams.core.text.learned import likelihood, weigh
 from tests.bench.learn_acts import others
+from tests.bench.learning import fit_values
 from tests.bench.voices import conversations
 
 THREADING = ancestors(PROCESSORS, ["open_efforts"])
@@ -48,14 +46,14 @@ def waiting() -> Iterator[Waiting]:
             looks.setdefault(said.turn, []).append(values)
             return values
 
-        kept = passing.seen, passing.weigh
-        passing.seen, passing.weigh = seen, lambda values: NEVER
+        kept = passing.seen, passing.score
+        passing.seen, passing.score = seen, lambda values: NEVER
         try:
             with others(one.author):
                 for _ in fold(THREADING, one.events()):
                     pass
         finally:
-            passing.seen, passing.weigh = kept
+            passing.seen, passing.score = kept
         yield from (Waiting(one.author, ends[turn], found) for turn, found in looks.items())
 
 
@@ -64,9 +62,7 @@ def fit(given: list[Waiting]) -> list[int]:
     rows = [look for one in given for look in one.looks]
     labels = [one.ends for one in given for _ in one.looks]
     counts = [1 / len(one.looks) for one in given for _ in one.looks]
-    model = LogisticRegression(C=1.0, max_iter=2000, fit_intercept=False)
-    model.fit(np.array(rows) / 100, labels, counts)
-    return [round(100 * float(weight)) for weight in model.coef_[0]]
+    return fit_values(rows, labels, counts)
 
 
 def main() -> None:
@@ -77,7 +73,7 @@ def main() -> None:
         weights = fit([one for one in given if one.author != author])
         for one in given:
             if one.author == author:
-                scores = [sum(w * v for w, v in zip(weights, look, strict=True)) // 100 for look in one.looks]
+                scores = [weigh(weights, look) for look in one.looks]
                 worth.append((one.ends, [likelihood(score) for score in scores]))
     true = sum(ends for ends, _ in worth)
     print(f"{true} ends among {len(worth)} that waited")

@@ -55,6 +55,17 @@ def fit(examples: Sequence[Example], strength: float = STRENGTH, groups: int = G
     return round(100 * float(model.intercept_[0])), {s: w for s, w in weights.items() if abs(w) >= LEAST}
 
 
+def fit_values(
+    rows: Sequence[Sequence[int]], labels: Sequence[bool], counts: Sequence[float] | None = None
+) -> list[int]:
+    """Weights, in hundredths of log odds, of values that are in hundredths; one of them is always 100, the bias."""
+    from sklearn.linear_model import LogisticRegression
+
+    model = LogisticRegression(C=1.0, max_iter=2000, fit_intercept=False)
+    model.fit(np.array(rows) / 100, labels, counts)
+    return [round(100 * float(weight)) for weight in model.coef_[0]]
+
+
 def _matrix(examples: Iterable[Example], known: Mapping[str, int]) -> csr_matrix:
     from scipy.sparse import csr_matrix
 

@@ -183,6 +183,14 @@ def sharded(path: Path) -> Home:
     return Home(path, PROCESSORS)
 
 
+def projecting(crew: Crew, home: Home, front: bool) -> tuple[list[Program], list[Path]]:
+    """The projectors of both shards, in front of them a server if wanted; and the sockets that they will open."""
+    started = [(["project", "--shard", f"{n}/2"], home.path / f"shard-{n}of2" / "socket") for n in (1, 2)]
+    started += [(["serve"], home.folder.socket)] if front else []
+    with (crew.folder / "projecting.log").open("ab") as told:
+        return [Program(*words, stderr=told, stdout=told) for words, _ in started], [socket for _, socket in started]
+
+
 def in_its_shard(home: Home, log: KafkaLog) -> None:
     """Whether each shard holds its own spaces, and the home nothing beside what replays made."""
     assert home.shards
@@ -204,12 +212,9 @@ def test_of_a_home_in_shards_each_shard_forgets_while_its_projector_and_a_server
     held = found_in(home.path, needles(events, gone))
     places = {Path(where.split()[0]).relative_to(home.path).parts[0] for where, _ in held}
     assert places >= {"shard-1of2", "shard-2of2", "again.duckdb"}, "it would be found"
-    with (crew.folder / "projector.log").open("ab") as told:
-        started = [(["project", "--shard", f"{n}/2"], home.path / f"shard-{n}of2" / "socket") for n in (1, 2)]
-        started.append((["serve"], home.folder.socket))
-        programs = [Program(*words, stderr=told, stdout=told) for words, _ in started]
+    programs, started = projecting(crew, home, front=True)
     try:
-        while not all(socket.exists() for _, socket in started):
+        while not all(socket.exists() for socket in started):
             assert [program.poll() for program in programs] == [None] * 3
         with erasing(home) as erase_from:
             assert erase_from(selection).carry_out() == []
@@ -266,12 +271,9 @@ def test_a_home_in_shards_forgets_what_another_home_erased_while_its_projectors_
     home.ask("digest")
     replay(home, "again")
     keep_a_live(home)
-    started = [(["project", "--shard", f"{n}/2"], home.path / f"shard-{n}of2" / "socket") for n in (1, 2)]
-    started += [(["serve"], home.folder.socket)] if front else []
-    with (crew.folder / "served.log").open("ab") as told:
-        programs = [Program(*words, stderr=told, stdout=told) for words, _ in started]
+    programs, started = projecting(crew, home, front)
     try:
-        while not all(socket.exists() for _, socket in started):
+        while not all(socket.exists() for socket in started):
             assert [program.poll() for program in programs] == [None] * len(programs)
         with erasing(other) as erase_from:
             assert erase_from(selection).carry_out() == []

@@ -19,6 +19,7 @@ import math
 from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import partial
 from importlib.resources import files
+from operator import mul
 
 import orjson
 
@@ -76,6 +77,12 @@ class Learned:
 
 def _score(weights: Mapping[str, int], bias: int, signals: Iterable[str]) -> int:
     return sum([weights[signal] for signal in signals if signal in weights], bias)
+
+
+def weigh(weights: Iterable[int], seen: Iterable[int]) -> int:
+    """The score of what is seen, in hundredths, by weights in the same order; what is not seen yet may be left out."""
+    total: int = sum(map(mul, weights, seen))
+    return total // 100
 
 
 def likelihood(score: int) -> float:
