@@ -402,7 +402,7 @@ def _state(reading: _Reading, speaker: str, found: dict[str, list[str]], persons
         own.sort(key=lambda worth: -worth[0])
         for place, (worth, passage) in enumerate(own[: params.own]):
             if worth >= params.least + params.further * (place > 0):
-                reading.state_of(speaker, read_statement(passage), stated)
+                reading.state_of(speaker, read_statement(passage, own=True), stated)
     if stated.places:
         reading.state.put(f"turn/{turn.id}", stated)
 

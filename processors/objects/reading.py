@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from processors.objects.events import Says
-from processors.objects.passages import BITS, CALLS, MANNER, READ, TABLE, Passage, compiled, cut
+from processors.objects.kinds import kind
+from processors.objects.passages import CALLS, MANNER, READ, TABLE, Passage, compiled, cut
 from streams.core.patterns import lazily
 from streams.core.text.commonness import CLASSES, RARE
 from streams.core.text.cues import COMMON, STOP
@@ -15,11 +16,6 @@ from streams.core.text.marks import Marks
 from streams.core.text.terms import WORDS
 from streams.core.text.times import KINDS
 
-_STRENGTH: dict[Says, float] = {
-    "role": 0.85, "preference": 0.8, "deadline": 0.75, "goal": 0.7, "pattern": 0.65, "belief": 0.45,
-}  # fmt: skip
-_KINDS = tuple((says, BITS[f"{says}?"], compiled(says), strength) for says, strength in _STRENGTH.items())
-"""What a statement tells, by the first that its words match, and how strong it is."""
 _MAY_RULE = Marks(*CALLS["rule"])
 _RULE_NAME, _RULE = compiled("rule_name"), compiled("rule")
 VALUES = {word: float(value) for value, words in TABLE["close"].items() for word in words.split()}
@@ -63,16 +59,13 @@ class Person(NamedTuple):
     """What that person is to who speaks; "" where the turn does not say."""
 
 
-def statement(passage: Passage) -> Statement:
-    """What a passage states."""
+def statement(passage: Passage, own: bool = False) -> Statement:
+    """What a passage states. `own`: of who says it."""
     text = cut(passage.text)
     if passage.seen & MANNER:
         return Statement(text, "manner", 0.95)
     whole = f"“{passage.asked}” {text}" if passage.asked else text
-    for says, bit, pattern, strength in _KINDS:
-        if passage.seen & bit and pattern.search(text):
-            return Statement(whole, says, strength, whole != text)
-    return Statement(whole, "fact", 0.5, whole != text)
+    return Statement(whole, *kind(text, passage.seen, own), whole != text)
 
 
 def shows_people(forms: Sequence[str]) -> bool:
