@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
@@ -21,23 +22,31 @@ _RULE_NAME, _RULE = compiled("rule_name"), compiled("rule")
 VALUES = {word: float(value) for value, words in TABLE["close"].items() for word in words.split()}
 """What a relationship is worth, by its word."""
 _NAME = r"(?P<{}>[A-Z][\w'’-]*[a-z][\w-]*)"
+_WORD = r"[A-Z][\w'’-]*"
 _WHOSE, _ROLES = "(?i:my|our|his|her|their|the|meine?|unsere?|mi|ma|mon)", "|".join(VALUES)
 _RELATED = lazily(
     rf"(?<!\w){_WHOSE} (?:\w+ )?(?P<role>{_ROLES}),? {_NAME.format('name')}"
-    rf"|{_NAME.format('other')}(?:,| is| was) {_WHOSE} (?:\w+ )?(?P<is>{_ROLES})(?!\w)"
+    rf"|{_NAME.format('other')}(?: (?:from|of|at) {_WORD})?(?:,| is| was) {_WHOSE} (?:\w+ ){{0,2}}(?P<is>{_ROLES})(?!\w)"
 )
 _BEFORE = lazily(
     rf"(?<!\w)(?i:{TABLE['people']['before']}(?: (?:{'|'.join(TABLE['people']['titles'].split())})\.?)?) "
     + _NAME.format("name")
 )
 _BEHIND = lazily(rf"{_NAME.format('name')} {TABLE['people']['behind']}(?!\w)")
+_OWNS = lazily(rf"{_NAME.format('name')} {TABLE['people']['owns']}(?!\w)")
 _BEGINS = lazily(rf"{TABLE['people']['clause']}{_NAME.format('name')} {TABLE['people']['does']}(?!\w)")
 LEADS = frozenset(TABLE["people"]["leads"].split())
 """Words that begin with a capital before a name and are no part of it."""
 NO_SUBJECTS, ARTICLES, TITLES = (frozenset(TABLE["people"][name].split()) for name in ("of", "articles", "titles"))
 """Words before a name that make it no subject; those before which a noun with a capital need not be a name; titles."""
+_UNNAMED = frozenset(TABLE["people"]["no_names"].split()) | TITLES
+_SAYINGS = {word: lazily(rf"(?<!\w)(?:{saying})(?!\w)", re.IGNORECASE) for word, saying in TABLE["people"]["sayings"].items()}
+"""Names that mean nobody in sayings, by word."""
 PRONOUNS = frozenset(TABLE["seen"]["person"].split())
-_NO_NAMES = {*STOP, *COMMON, *LEADS, *TITLES}
+_LEADS = {*STOP, *LEADS, *TITLES}
+_NO_NAMES = {*_LEADS, *COMMON}
+_STARTS = ".!?…:-–—"
+"""What the beginning of a sentence stands behind."""
 _RUN = lazily(r"[A-Z][\w'’&-]*(?: (?:de |van |von |da )?[A-Z][\w'’&-]*){1,3}")
 
 
@@ -78,7 +87,7 @@ def people(content: str, related: bool = True) -> Iterator[Person]:
     word for who somebody is to its speaker."""
     for found in _RELATED.finditer(content) if related else ():
         yield Person((found["name"] or found["other"]).lower(), (found["role"] or found["is"]).lower())
-    for pattern in (_BEFORE, _BEHIND):
+    for pattern in (_BEFORE, _BEHIND, _OWNS):
         for found in pattern.finditer(content):
             yield Person(found["name"].lower(), "")
 
@@ -89,16 +98,27 @@ def names(content: str, found: Sequence[str]) -> list[str]:
     if language(content, map(bare_name, content.split())) == "de":
         shown = {one.word for one in people(content)} | {one["name"].lower() for one in _BEGINS.finditer(content)}
         found = [name for name in found if name in shown]
-    return [name for name in found if name not in TITLES and name not in KINDS and name.removesuffix("s") not in KINDS]
+    return [
+        name
+        for name in found
+        if name not in _UNNAMED and not {name, name.removesuffix("s")} & KINDS.keys() and not _is_saying(content, name)
+    ]
+
+
+def _is_saying(content: str, name: str) -> bool:
+    """Whether a word stands in a saying in which it names nobody."""
+    return name in _SAYINGS and _SAYINGS[name].search(content) is not None
 
 
 def runs(content: str) -> dict[str, str]:
     """Names of several words that stand in a turn, by each of their words, folded to lower case."""
     found: dict[str, str] = {}
-    for run in _RUN.findall(content):
-        words = run.split()
-        for end in (0, -1):
-            while words and not {bare_name(words[end]), words[end].lower()}.isdisjoint(_NO_NAMES):
+    for run in _RUN.finditer(content):
+        words = run[0].split()
+        # Why: an ordinary word has a capital where it begins a sentence; elsewhere it is part of the name.
+        begins = not run.start() or content[: run.start()].rstrip()[-1:] in _STARTS
+        for end, no_names in (0, _NO_NAMES if begins else _LEADS), (-1, _NO_NAMES):
+            while words and not {bare_name(words[end]), words[end].lower()}.isdisjoint(no_names):
                 words.pop(end)
         if len(words) > 1:
             for word in words:
@@ -129,6 +149,8 @@ def written(content: str, name: str) -> str:
 
 def is_named(content: str, name: str) -> bool:
     """Whether a turn with a word that is known as a name means that: an ordinary word does with a capital only."""
+    if _is_saying(content, name):
+        return False
     return CLASSES[WORDS[name][2]] == RARE or f"{name[:1].upper()}{name[1:]}" in content or name.upper() in content
 
 
