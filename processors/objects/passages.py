@@ -73,7 +73,7 @@ _KNOWN = {
 OWN = BITS["I"] | BITS["my"] | BITS["we"]
 """Words for who speaks."""
 _POINTS, _INNER, _PERSON, _ORDERS = BITS["points"], BITS["inner"], BITS["person"], BITS["orders"]
-_SUBJECT, _LOOSE, _NOBODY, _I = BITS["subject"], BITS["loose"], BITS["nobody"], BITS["I"]
+SUBJECT, _LOOSE, _NOBODY, _I = BITS["subject"], BITS["loose"], BITS["nobody"], BITS["I"]
 MANNER = BITS["manner"]
 """It tells how somebody likes to be answered."""
 _NEAR, _ANSWERS, _NAME = BITS["near"], BITS["answers"], BITS["name"]
@@ -88,7 +88,7 @@ _OPEN = _POINTS | _LOOSE | _NOBODY | _NEAR
 """What is understood with the question that it answers."""
 _BEGINNING = _POINTS | _PERSON | _ORDERS
 """What only the first word of a sentence tells of it."""
-_HEAD = _POINTS | _PERSON | _SUBJECT | _LOOSE | _NOBODY
+_HEAD = _POINTS | _PERSON | SUBJECT | _LOOSE | _NOBODY
 """What only the first sentence of a passage tells of it."""
 _WEIGHED = [(BITS[name], name) for name in WORTH if name in BITS]
 _MASK = sum(bit for bit, _ in _WEIGHED)
@@ -175,7 +175,7 @@ class Passage:
 
     def worth(self, worth: Worth, named: bool = False) -> int:
         """The points of what is seen. `named`: of something that is its subject, as it would be of who speaks."""
-        seen = (self.seen | _SUBJECT | _NAME) & ~(_POINTS | _NOBODY) if named else self.seen
+        seen = (self.seen | SUBJECT | _NAME) & ~(_POINTS | _NOBODY) if named else self.seen
         return worth[seen & _MASK] + worth.tells[self.tells] + worth.points["named"] * named
 
     def bears(self, other: Passage) -> bool:
@@ -271,11 +271,11 @@ def _look(sentence: str) -> Passage | None:
         seen |= _NEAR if before < 2 or bits[-1] & _INNER else 0
         seen |= _LOOSE if not before else 0
     if first & OWN:
-        seen |= _SUBJECT
+        seen |= SUBJECT
         if seen & _LIKES and seen & (_SHOWS | _YOU) and (praised := _praised(bits)):
             seen |= 0 if seen & _NAME and not praised & _YOU else _PRAISES | _NEAR
     elif first & _PAST or (plain[0].lower() in _BEGINS and _BARE.match(bare)):
-        seen |= _SUBJECT | _I
+        seen |= SUBJECT | _I
     else:
         seen |= first & _BEGINNING
     seen |= 0 if seen & OWN else _NOBODY

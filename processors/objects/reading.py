@@ -32,7 +32,12 @@ _BEFORE = lazily(
     rf"(?<!\w)(?i:{TABLE['people']['before']}(?: (?:{'|'.join(TABLE['people']['titles'].split())})\.?)?) "
     + _NAME.format("name")
 )
-_BEHIND = lazily(rf"{_NAME.format('name')} {TABLE['people']['behind']}(?!\w)")
+_BEHIND = lazily(rf"(?<!from )(?<!of )(?<!at ){_NAME.format('name')} {TABLE['people']['behind']}(?!\w)")
+_THEN = lazily(
+    rf"(?:^|[.!?]\s|(?<!\w)(?:{TABLE['people']['with']})\s){_NAME.format('name')}"
+    rf"(?: {_WORD})?(?: (?:(?!my |our )[^.!?\n]){{0,80}})?[.!?]\s+(?:She|He)(?!\w)"
+)
+"""A name that "she" or "he" of the next sentence is."""
 _OWNS = lazily(rf"{_NAME.format('name')} {TABLE['people']['owns']}(?!\w)")
 _BEGINS = lazily(rf"{TABLE['people']['clause']}{_NAME.format('name')} {TABLE['people']['does']}(?!\w)")
 LEADS = frozenset(TABLE["people"]["leads"].split())
@@ -43,8 +48,8 @@ _UNNAMED = frozenset(TABLE["people"]["no_names"].split()) | TITLES
 _SAYINGS = {word: lazily(rf"(?<!\w)(?:{saying})(?!\w)", re.IGNORECASE) for word, saying in TABLE["people"]["sayings"].items()}
 """Names that mean nobody in sayings, by word."""
 PRONOUNS = frozenset(TABLE["seen"]["person"].split())
-_LEADS = {*STOP, *LEADS, *TITLES}
-_NO_NAMES = {*_LEADS, *COMMON}
+_FRONT = frozenset((*LEADS, *TITLES, *"i i'm i've i'll i'd a an the my our".split()))
+_NO_NAMES = {*STOP, *COMMON, *LEADS, *TITLES}
 _STARTS = ".!?…:-–—"
 """What the beginning of a sentence stands behind."""
 _RUN = lazily(r"[A-Z][\w'’&-]*(?: (?:de |van |von |da )?[A-Z][\w'’&-]*){1,3}")
@@ -87,7 +92,7 @@ def people(content: str, related: bool = True) -> Iterator[Person]:
     word for who somebody is to its speaker."""
     for found in _RELATED.finditer(content) if related else ():
         yield Person((found["name"] or found["other"]).lower(), (found["role"] or found["is"]).lower())
-    for pattern in (_BEFORE, _BEHIND, _OWNS):
+    for pattern in (_BEFORE, _BEHIND, _OWNS, _THEN):
         for found in pattern.finditer(content):
             yield Person(found["name"].lower(), "")
 
@@ -117,7 +122,7 @@ def runs(content: str) -> dict[str, str]:
         words = run[0].split()
         # Why: an ordinary word has a capital where it begins a sentence; elsewhere it is part of the name.
         begins = not run.start() or content[: run.start()].rstrip()[-1:] in _STARTS
-        for end, no_names in (0, _NO_NAMES if begins else _LEADS), (-1, _NO_NAMES):
+        for end, no_names in (0, _NO_NAMES if begins else _FRONT), (-1, _NO_NAMES):
             while words and not {bare_name(words[end]), words[end].lower()}.isdisjoint(no_names):
                 words.pop(end)
         if len(words) > 1:
