@@ -256,12 +256,12 @@ class _Reading:
         often = self.params.known * found.mentions / (found.mentions + self.params.often)
         return r6(max(often, VALUES.get(found.role, 0.0)))
 
-    def mention(self, id: str, how: Any, near: Sequence[str] = ()) -> None:
-        """Tells that the turn names an object."""
+    def mention(self, id: str, how: Any, near: Sequence[str] = (), firm: bool = False) -> None:
+        """Tells that the turn names an object. `firm`: one for which somebody who is known works."""
         found = self.object(id)
         found.mentions += 1
         found.near = [*dict.fromkeys([*near, *found.near])][:NEAR]
-        if found.told or found.mentions >= self.params.named or found.kind != "entity":
+        if found.told or found.mentions >= self.params.named or found.kind != "entity" or firm:
             self.tell_of(id, found, how)
         self.state.put(f"object/{id}", found)
 
@@ -353,7 +353,7 @@ def _turn(params: ObjectsParams, state: State, turn: TurnRecorded, raw: Raw[Turn
 def _found(reading: _Reading, known: Sequence[str], fresh: Sequence[str], forms: Sequence[str]) -> dict[str, list[str]]:
     """The objects that a turn names, each with the words that name it; told of."""
     turn, params = reading.turn, reading.params
-    told = dict[str, str]()
+    told, firms = dict[str, str](), set[str]()
     found: dict[str, list[str]] = {}
     unsure = bool(fresh) or any(len(reading.names[word]) > 1 for word in known)
     # Why not always: most names that are said are those of people who are known, and looking costs.
@@ -361,6 +361,7 @@ def _found(reading: _Reading, known: Sequence[str], fresh: Sequence[str], forms:
     if unsure or related or any(reading.object(reading.names[w][0]).kind != "person" for w in known):
         for shown in people(turn.content, related):
             told.setdefault(shown.word, shown.role)
+            firms.add(shown.of)
     whole = runs(turn.content) if unsure else {}
     spoken = {word for words in whole.values() for word in map(bare_name, words.split())}
     for word in dict.fromkeys([*known, *fresh]):
@@ -391,8 +392,8 @@ def _found(reading: _Reading, known: Sequence[str], fresh: Sequence[str], forms:
         if len(found) >= params.turn:
             break
     near = {id: reading.object(id).first for id in found}
-    for id in found:
-        reading.mention(id, "named", [name for other, name in near.items() if other != id])
+    for id, words in found.items():
+        reading.mention(id, "named", [name for other, name in near.items() if other != id], not firms.isdisjoint(words))
     return found
 
 

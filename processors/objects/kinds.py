@@ -15,19 +15,33 @@ say of what, in the present. What shows none is a plain fact. The fragments are 
 from __future__ import annotations
 
 import re
-from typing import Literal
+from collections.abc import Iterator
+from typing import NamedTuple
 
 from processors.objects.events import Says
 from processors.objects.passages import BITS, TABLE, compiled
 from streams.core.patterns import lazily
 
+FACT = 0.5
+"""How strong a plain fact is."""
 _STRENGTH: dict[Says, float] = {
     "role": 0.85, "preference": 0.8, "deadline": 0.75, "goal": 0.7, "pattern": 0.65, "belief": 0.45,
 }  # fmt: skip
 """How strong a statement of a kind is, in the order in which they are looked for."""
-FACT = 0.5
-"""How strong a plain fact is."""
+_CALLS = [(says, BITS[f"{says}?"], strength) for says, strength in _STRENGTH.items()]
+_CALL = sum(bit for _, bit, _ in _CALLS)
 _PART = re.compile("<([^<>=!?]+)>")
+_NO_HABITS = frozenset(TABLE["people"]["no_habits"].split())
+
+
+class _Whose(NamedTuple):
+    """How clauses begin that are of somebody: of who speaks, or of one who is spoken of."""
+
+    subject: re.Pattern[str]
+    behind: dict[str, re.Pattern[str]]
+    """By kind, what stands behind the subject."""
+    whole: dict[str, re.Pattern[str]]
+    """By kind, the whole clause."""
 
 
 def _filled(fragment: str) -> str:
@@ -37,24 +51,62 @@ def _filled(fragment: str) -> str:
     return fragment
 
 
-def _compiled(says: str, whose: Literal["own", "other"]) -> re.Pattern[str]:
-    fragments = "|".join(TABLE["kinds"][says][whose])
-    return lazily(_filled(f"<begins>(?:{fragments})"), re.IGNORECASE)
+def _compiled(*fragments: str) -> re.Pattern[str]:
+    return lazily(_filled("|".join(fragments)), re.IGNORECASE)
 
 
+def _whose(subject: str, behind: str, whole: str) -> _Whose:
+    kinds: dict[str, dict[str, list[str]]] = TABLE["kinds"]
+    return _Whose(
+        _compiled(subject),
+        {says: _compiled(*table[behind]) for says, table in kinds.items()},
+        {says: _compiled(*table[whole]) for says, table in kinds.items() if table[whole]},
+    )
+
+
+_BEGINS = _compiled("<begins>")
+_OWN, _OTHER = _whose("<mine>", "mine", "own"), _whose("<she>", "hers", "other")
 _DEADLINE = compiled("deadline")
-_OWN, _OTHER = (
-    [
-        (says, BITS[f"{says}?"], _compiled(says, whose) if says in TABLE["kinds"] else _DEADLINE, strength)
-        for says, strength in _STRENGTH.items()
-    ]
-    for whose in ("own", "other")
-)
 
 
 def kind(text: str, seen: int, own: bool) -> tuple[Says, float]:
     """What a text tells, and how strong that is. `seen`: its bits (see passages); `own`: it is kept of who says it."""
-    for says, bit, pattern, strength in _OWN if own else _OTHER:
-        if seen & bit and pattern.search(text):
+    if not seen & _CALL:
+        return "fact", FACT
+    whose = _OWN if own else _OTHER
+    clauses: list[tuple[int, int]] | None = None
+    for says, bit, strength in _CALLS:
+        if not seen & bit:
+            continue
+        if says == "deadline":
+            if _DEADLINE.search(text):
+                return says, strength
+            continue
+        if clauses is None:
+            clauses = [*_clauses(text, whose.subject)]
+        if _shows(text, says, whose, clauses):
             return says, strength
     return "fact", FACT
+
+
+def _clauses(text: str, subject: re.Pattern[str]) -> Iterator[tuple[int, int]]:
+    """Where clauses begin, and where the subject of each ends; -1 where it has no such subject."""
+    for begins in _BEGINS.finditer(text):
+        found = subject.match(text, begins.end())
+        yield begins.end(), found.end() if found is not None else -1
+
+
+def _shows(text: str, says: str, whose: _Whose, clauses: list[tuple[int, int]]) -> bool:
+    """Whether a clause shows a kind."""
+    for begin, behind in clauses:
+        found = whose.behind[says].match(text, behind) if behind >= 0 else None
+        if found is None and says in whose.whole:
+            found = whose.whole[says].match(text, begin)
+        if found is not None and not (found.lastindex and _is_no_habit(found[found.lastindex].lower())):
+            return True
+    return False
+
+
+def _is_no_habit(verb: str) -> bool:
+    """Whether a verb tells of what was, or of what is not done."""
+    return verb in _NO_HABITS or verb.endswith("ed")

@@ -26,7 +26,7 @@ _WORD = r"[A-Z][\w'’-]*"
 _WHOSE, _ROLES = "(?i:my|our|his|her|their|the|meine?|unsere?|mi|ma|mon)", "|".join(VALUES)
 _RELATED = lazily(
     rf"(?<!\w){_WHOSE} (?:\w+ )?(?P<role>{_ROLES}),? {_NAME.format('name')}"
-    rf"|{_NAME.format('other')}(?: (?:from|of|at) {_WORD})?(?:,| is| was) {_WHOSE} (?:\w+ ){{0,2}}(?P<is>{_ROLES})(?!\w)"
+    rf"|{_NAME.format('other')}(?: (?:from|of|at) (?P<of>{_WORD}))?(?:,| is| was) {_WHOSE} (?:\w+ ){{0,2}}(?P<is>{_ROLES})(?!\w)"
 )
 _BEFORE = lazily(
     rf"(?<!\w)(?i:{TABLE['people']['before']}(?: (?:{'|'.join(TABLE['people']['titles'].split())})\.?)?) "
@@ -71,6 +71,8 @@ class Person(NamedTuple):
     word: str
     role: str
     """What that person is to who speaks; "" where the turn does not say."""
+    of: str = ""
+    """For whom that person is it: "Sara Miller from Contoso is our contact"."""
 
 
 def statement(passage: Passage, own: bool = False) -> Statement:
@@ -91,7 +93,8 @@ def people(content: str, related: bool = True) -> Iterator[Person]:
     """Whom a turn's words show to be people, folded to lower case; those whose role is told first. `related`: it has a
     word for who somebody is to its speaker."""
     for found in _RELATED.finditer(content) if related else ():
-        yield Person((found["name"] or found["other"]).lower(), (found["role"] or found["is"]).lower())
+        name, role, of = found["name"] or found["other"], found["role"] or found["is"], found["of"] or ""
+        yield Person(name.lower(), role.lower(), of.lower())
     for pattern in (_BEFORE, _BEHIND, _OWNS, _THEN):
         for found in pattern.finditer(content):
             yield Person(found["name"].lower(), "")
