@@ -67,6 +67,8 @@ def _whose(subject: str, behind: str, whole: str) -> _Whose:
 _BEGINS = _compiled("<begins>")
 _OWN, _OTHER = _whose("<mine>", "mine", "own"), _whose("<she>", "hers", "other")
 _DEADLINE = compiled("deadline")
+_ADVERBS = lazily(rf"(?<=\w )(?:{'|'.join(TABLE['adverbs']['words'].split())}) ", re.IGNORECASE)
+"""Words between a subject and its verb that change nothing of what a clause tells."""
 
 
 def kind(text: str, seen: int, own: bool) -> tuple[Says, float]:
@@ -83,6 +85,7 @@ def kind(text: str, seen: int, own: bool) -> tuple[Says, float]:
                 return says, strength
             continue
         if clauses is None:
+            text = _ADVERBS.sub("", text)
             clauses = [*_clauses(text, whose.subject)]
         if _shows(text, says, whose, clauses):
             return says, strength

@@ -32,13 +32,14 @@ _BEFORE = lazily(
     rf"(?<!\w)(?i:{TABLE['people']['before']}(?: (?:{'|'.join(TABLE['people']['titles'].split())})\.?)?) "
     + _NAME.format("name")
 )
-_BEHIND = lazily(rf"(?<!from )(?<!of )(?<!at ){_NAME.format('name')} {TABLE['people']['behind']}(?!\w)")
+_BEHIND = lazily(rf"{_NAME.format('name')} (?:{TABLE['people']['behind']}|{TABLE['people']['owns']})(?!\w)")
+_FIRM = ("from ", "of ", "at ")
+"""What stands before the name of a firm or place: what follows is said of whom it belongs to."""
 _THEN = lazily(
     rf"(?:^|[.!?]\s|(?<!\w)(?:{TABLE['people']['with']})\s){_NAME.format('name')}"
     rf"(?: {_WORD})?(?: (?:(?!my |our )[^.!?\n]){{0,80}})?[.!?]\s+(?:She|He)(?!\w)"
 )
 """A name that "she" or "he" of the next sentence is."""
-_OWNS = lazily(rf"{_NAME.format('name')} {TABLE['people']['owns']}(?!\w)")
 _BEGINS = lazily(rf"{TABLE['people']['clause']}{_NAME.format('name')} {TABLE['people']['does']}(?!\w)")
 LEADS = frozenset(TABLE["people"]["leads"].split())
 """Words that begin with a capital before a name and are no part of it."""
@@ -95,9 +96,13 @@ def people(content: str, related: bool = True) -> Iterator[Person]:
     for found in _RELATED.finditer(content) if related else ():
         name, role, of = found["name"] or found["other"], found["role"] or found["is"], found["of"] or ""
         yield Person(name.lower(), role.lower(), of.lower())
-    for pattern in (_BEFORE, _BEHIND, _OWNS, _THEN):
-        for found in pattern.finditer(content):
+    for found in _BEFORE.finditer(content):
+        yield Person(found["name"].lower(), "")
+    for found in _BEHIND.finditer(content):
+        if not content.endswith(_FIRM, 0, found.start()):
             yield Person(found["name"].lower(), "")
+    for found in _THEN.finditer(content) if " She" in content or " He" in content else ():
+        yield Person(found["name"].lower(), "")
 
 
 def names(content: str, found: Sequence[str]) -> list[str]:
