@@ -430,8 +430,10 @@ def _state(reading: _Reading, speaker: str, found: dict[str, list[str]], persons
         # Of whom it is: of one who was just spoken of, of who speaks, or of what is its subject.
         about = [*persons] if passage.points and len(persons) == 1 else []
         if not about:
-            about = named(passage.text)
-            if passage.mine and not (len(about) == 1 and _tells_what_is(passage)):
+            mine = passage.mine
+            about = named(passage.text) if found and not (mine and passage.seen & SUBJECT) else []
+            # Why: "Marta is our client" tells what Marta is; any other fact with "our" is kept of who says so.
+            if mine and not (len(about) == 1 and read_statement(passage).says != "fact"):
                 own.append((passage.worth(params.weighed), passage))
                 continue
         if len(about) == 1 and passage.worth(params.weighed, named=True) >= params.least:
@@ -443,12 +445,6 @@ def _state(reading: _Reading, speaker: str, found: dict[str, list[str]], persons
                 reading.state_of(speaker, read_statement(passage, own=True), stated)
     if stated.places:
         reading.state.put(f"turn/{turn.id}", stated)
-
-
-def _tells_what_is(passage: Passage) -> bool:
-    """Whether a passage with a word for who speaks tells what its subject is, likes or wants, as "Marta is our client"
-    does; any other is kept of who speaks."""
-    return not passage.seen & SUBJECT and read_statement(passage).says != "fact"
 
 
 def _leads(sentence: str, names: Sequence[str], kind: Kind) -> bool:

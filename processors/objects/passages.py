@@ -112,6 +112,11 @@ _LEADING = lazily(
     r"|(?:i )?(?:just )?(?:wanted|had|want) to (?:let you know|tell you)(?: that)?)[,!:-]* (?:[-–—]+ )?)+",
     re.IGNORECASE,
 )
+_LEADS = frozenset(
+    "yeah yep yup yes well oh wow hey hi and but ok okay no so tell thank thanks actually also aww by btw guess great good"
+    " big some as i just wanted had want".split()
+)
+"""Words of which a lead begins with one, where its first has no comma: other sentences are not looked at for one."""
 _TAG = lazily(
     r"[ ,](?:right|huh|eh|yeah|(?:ya|you) know|(?:is|are|do|does)n['’]t (?:it|you|they|we)(?: think)?|oder|nicht wahr|hein|n['’]est-ce pas|verdad)\W*$",
     re.IGNORECASE,
@@ -260,7 +265,9 @@ def _look(sentence: str) -> Passage | None:
     plain = sentence.split()
     if len(plain) < LEAST or plain[0][0] in "-*#•|" or sentence.rstrip(" .")[-1:] in _BROKEN:
         return None
-    lead = _LEADING.match(sentence)
+    first_word = plain[0]
+    may_lead = first_word[-1] == "," or first_word.lower().rstrip("!:-") in _LEADS
+    lead = _LEADING.match(sentence) if may_lead else None
     bare = sentence if lead is None else _capital(sentence[lead.end() :])
     if len(plain := plain if lead is None else bare.split()) < LEAST:
         return None
