@@ -239,9 +239,11 @@ class _Reading:
 
     def _begun(self, word: str) -> str:
         """The only person known whose name a word begins, where nobody is known by that word."""
-        if len(word) < SHORT or any(self.object(id).kind == "person" for id in self.names.get(word, ())):
+        begun = [name for name in self.index.begin.get(word[:SHORT], ()) if name != word and name.startswith(word)]
+        if not begun or len(word) < SHORT:
             return ""
-        begun = [name for name in self.index.begin.get(word[:SHORT], ()) if name.startswith(word) and name != word]
+        if any(self.object(id).kind == "person" for id in self.names.get(word, ())):
+            return ""
         known = {id for name in begun for id in self.names[name] if self.object(id).kind == "person"}
         return begun[0] if len(begun) == 1 and len(known) == 1 and len(begun[0]) - len(word) >= LEFT else ""
 
@@ -509,7 +511,7 @@ def _restored(params: ObjectsParams, state: State, belief: BeliefRestored, raw: 
 
 PROCESSOR = Processor(
     name="objects",
-    version=6,
+    version=7,
     reads=(RAW, "ttl_escalations", "contradictions", "tasks"),
     params=ObjectsParams,
     takes=(

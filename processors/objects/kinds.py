@@ -15,7 +15,7 @@ say of what, in the present. What shows none is a plain fact. The fragments are 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from processors.objects.events import Says
@@ -65,7 +65,7 @@ def _whose(subject: str, behind: str, whole: str) -> _Whose:
 
 
 _BEGINS = _compiled("<begins>")
-_OWN, _OTHER = _whose("<mine>", "mine", "own"), _whose("<she>", "hers", "other")
+_OWN, _OTHER = _whose("<subject>", "mine", "own"), _whose("<she>", "hers", "other")
 _DEADLINE = compiled("deadline")
 _ADVERBS = lazily(rf"(?<=\w )(?:{'|'.join(TABLE['adverbs']['words'].split())}) ", re.IGNORECASE)
 """Words between a subject and its verb that change nothing of what a clause tells."""
@@ -76,7 +76,7 @@ def kind(text: str, seen: int, own: bool) -> tuple[Says, float]:
     if not seen & _CALL:
         return "fact", FACT
     whose = _OWN if own else _OTHER
-    clauses: list[tuple[int, int]] | None = None
+    clauses: list[_Clause] | None = None
     for says, bit, strength in _CALLS:
         if not seen & bit:
             continue
@@ -92,17 +92,27 @@ def kind(text: str, seen: int, own: bool) -> tuple[Says, float]:
     return "fact", FACT
 
 
-def _clauses(text: str, subject: re.Pattern[str]) -> Iterator[tuple[int, int]]:
-    """Where clauses begin, and where the subject of each ends; -1 where it has no such subject."""
+class _Clause(NamedTuple):
+    begin: int
+    behind: int
+    """Where its subject ends; -1 where it has none of those that are looked for."""
+    kin: bool
+    """Whether its subject is one of the speaker's people: what they do again and again is a pattern of the speaker's
+    days, what they like or want is theirs."""
+
+
+def _clauses(text: str, subject: re.Pattern[str]) -> Iterator[_Clause]:
+    """The clauses of a text."""
     for begins in _BEGINS.finditer(text):
         found = subject.match(text, begins.end())
-        yield begins.end(), found.end() if found is not None else -1
+        yield _Clause(begins.end(), found.end() if found else -1, found is not None and found.lastindex is not None)
 
 
-def _shows(text: str, says: str, whose: _Whose, clauses: list[tuple[int, int]]) -> bool:
+def _shows(text: str, says: str, whose: _Whose, clauses: Sequence[_Clause]) -> bool:
     """Whether a clause shows a kind."""
-    for begin, behind in clauses:
-        found = whose.behind[says].match(text, behind) if behind >= 0 else None
+    for begin, behind, kin in clauses:
+        may = behind >= 0 and (says == "pattern" or not kin)
+        found = whose.behind[says].match(text, behind) if may else None
         if found is None and says in whose.whole:
             found = whose.whole[says].match(text, begin)
         if found is not None and not (found.lastindex and _is_no_habit(found[found.lastindex].lower())):
