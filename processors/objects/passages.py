@@ -19,7 +19,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from importlib.resources import files
-from itertools import pairwise
 from operator import or_
 from typing import Any
 
@@ -107,23 +106,25 @@ _BREAK = lazily(
 _LEADING = lazily(
     r"^(?:(?:(?!\w+(?:ly|day|times)\b|tomorrow|tonight|often)[A-Z][\w'’]+,|yeah|yep|yup|yes|well|oh|wow|hey|hi|and|but|ok"
     r"|no(?! (?:one|more|longer|matter|idea|way|doubt)\b)|so(?! (?:far|much|many|long|do|did|am|is|are)\b)|tell me,"
-    r"|thank(?:s| you)(?: (?:so|very) much| a (?:lot|ton|bunch|million)| again)*(?:,? (?-i:[A-Z])\w+(?=[,.! -]))?(?: for [^,.!?–—-]+)?"
+    r"|thank(?:s| you)(?: (?:so|very) much| a (?:lot|ton|bunch|million)| again)*"
+    r"(?:,? (?-i:[A-Z])\w+(?=[,.! -]))?(?: for [^,.!?–—-]+)?"
     r"|okay|actually|also|aww|by the way|btw|guess what|(?:great|good|big|some) news|as for me"
     r"|(?:i )?(?:just )?(?:wanted|had|want) to (?:let you know|tell you)(?: that)?)[,!:-]* (?:[-–—]+ )?)+",
     re.IGNORECASE,
 )
-_LEADS = frozenset(
-    "yeah yep yup yes well oh wow hey hi and but ok okay no so tell thank thanks actually also aww by btw guess great good"
-    " big some as i just wanted had want".split()
-)
+_LEADS = frozenset(TABLE["words"]["leads"])
 """Words of which a lead begins with one, where its first has no comma: other sentences are not looked at for one."""
 _TAG = lazily(
-    r"[ ,](?:right|huh|eh|yeah|(?:ya|you) know|(?:is|are|do|does)n['’]t (?:it|you|they|we)(?: think)?|oder|nicht wahr|hein|n['’]est-ce pas|verdad)\W*$",
+    r"[ ,](?:right|huh|eh|yeah|(?:ya|you) know|(?:is|are|do|does)n['’]t (?:it|you|they|we)(?: think)?"
+    r"|oder|nicht wahr|hein|n['’]est-ce pas|verdad)\W*$",
     re.IGNORECASE,
 )
 """What makes a question of what is only said."""
 _SHOWN = lazily(r"(?<!\w)(?:wow|pics?|pictures?|photos?|looks?|gorgeous|stunning|beautiful)(?!\w)", re.IGNORECASE)
-_LOOKED = lazily(r"(?:that|this|these|those) (?:pics?|pictures?|photos?|images?|shots?|paintings?|drawings?|views?)(?!\w)", re.IGNORECASE)
+_LOOKED = lazily(
+    r"(?:that|this|these|those) (?:pics?|pictures?|photos?|images?|shots?|paintings?|drawings?|views?)(?!\w)",
+    re.IGNORECASE,
+)
 """Words of a turn that looks at what the other shows, and what a sentence begins with that is about that alone."""
 _BARE = lazily(rf"(?:{'|'.join(TABLE['words']['bare'])})(?!\w)", re.IGNORECASE)
 _BEGINS = frozenset(fragment.split(" ")[0] for fragment in TABLE["words"]["bare"])

@@ -26,7 +26,8 @@ _WORD = r"[A-Z][\w'’-]*"
 _WHOSE, _ROLES = "(?i:my|our|his|her|their|the|meine?|unsere?|mi|ma|mon)", "|".join(VALUES)
 _RELATED = lazily(
     rf"(?<!\w){_WHOSE} (?:\w+ )?(?P<role>{_ROLES}),? {_NAME.format('name')}"
-    rf"|{_NAME.format('other')}(?: (?:from|of|at) (?P<of>{_WORD}))?(?:,| is| was) {_WHOSE} (?:\w+ ){{0,2}}(?P<is>{_ROLES})(?!\w)"
+    rf"|{_NAME.format('other')}(?: (?:from|of|at) (?P<of>{_WORD}))?(?:,| is| was) {_WHOSE}"
+    rf" (?:\w+ ){{0,2}}(?P<is>{_ROLES})(?!\w)"
 )
 _BEFORE = lazily(
     rf"(?<!\w)(?i:{TABLE['people']['before']}(?: (?:{'|'.join(TABLE['people']['titles'].split())})\.?)?) "
@@ -46,10 +47,12 @@ LEADS = frozenset(TABLE["people"]["leads"].split())
 NO_SUBJECTS, ARTICLES, TITLES = (frozenset(TABLE["people"][name].split()) for name in ("of", "articles", "titles"))
 """Words before a name that make it no subject; those before which a noun with a capital need not be a name; titles."""
 _UNNAMED = frozenset(TABLE["people"]["no_names"].split()) | TITLES
-_SAYINGS = {word: lazily(rf"(?<!\w)(?:{saying})(?!\w)", re.IGNORECASE) for word, saying in TABLE["people"]["sayings"].items()}
+_SAYINGS = {
+    word: lazily(rf"(?<!\w)(?:{saying})(?!\w)", re.IGNORECASE) for word, saying in TABLE["people"]["sayings"].items()
+}
 """Names that mean nobody in sayings, by word."""
 PRONOUNS = frozenset(TABLE["seen"]["person"].split())
-_FRONT = frozenset((*LEADS, *TITLES, *"i i'm i've i'll i'd a an the my our".split()))
+_FRONT = frozenset((*LEADS, *TITLES, *TABLE["people"]["front"].split()))
 _NO_NAMES = {*STOP, *COMMON, *LEADS, *TITLES}
 _STARTS = ".!?…:-–—"
 """What the beginning of a sentence stands behind."""
