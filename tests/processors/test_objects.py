@@ -310,6 +310,8 @@ def test_a_kind_is_told_by_a_clause_whose_subject_and_verb_carry_it(told: str, s
         "My guests loved the rye bread at the fair.",
         "My brother enjoys rowing across the bay at dawn.",
         "My bread looks like a stone from the harbour.",
+        "I will write to my brother in Norway.",
+        "Ça fait dix ans que je rame et je ne connais toujours pas l'île.",
         "I bought the boat that my brother likes so much.",
         "I think it was called The Pear Tree, my favourite aunt's book.",
         "I feel tired after the long row to the island.",
