@@ -7,7 +7,8 @@ midst of commas ("Can I help you, madam?") is none. What it is worth:
     points for what is seen of it (see WORTH) + points for how many of the effort's turns use its words
 
 Points are those of a ridge regression against what people called dialogues and pieces of work
-(tests/bench/learn_summaries.py learns them).
+(tests/bench/learn_summaries.py learns them), but for names, for in talk of work they say what it is about, and for
+single words, which say less to a person than to the measure.
 A title changes only while the effort is young, and only for a better one.
 
 The terms that are told of an effort are those most telling:
@@ -64,7 +65,7 @@ remind
 """
 ASKING = frozenset(_ASKING.split())
 """What comes behind one of these (and "to", "you", "me", "i", "we") is what somebody wants to do."""
-_LOOSE = "later lately recently earlier often twice generally eventually finally probably actually"
+_LOOSE = "later lately recently earlier often generally eventually finally probably actually"
 LOOSE = frozenset(_LOOSE.split())
 """Adverbs that name nothing, told by no table of stop words: a title does not run over them."""
 _NAME = frozenset("/_.`0123456789")
@@ -73,8 +74,8 @@ _NUMBERED = re.compile(r"(?:#|[A-Za-z]{1,8}-)\d{2,10}")
 """Numbers that things are known by: KS-90217, #318."""
 _BETWEEN = frozenset(("to", "you", "me", "i", "we", "us"))
 WORTH = {
-    "wanted": 9, "joined": 1, "verb": 2, "light": -4, "ends light": -3, "leads": -4, "named": -5, "capital": -4,
-    "one word": -4, "past": -1, "two words": -1, "three words": -1, "four words": -2, "five words": -1,
+    "wanted": 9, "joined": 1, "verb": 2, "light": -4, "ends light": -3, "leads": -4, "named": 7, "capital": -4,
+    "one word": -7, "past": -1, "two words": -1, "three words": -1, "four words": -2, "five words": -1,
     "six words": -3, "first": 17, "second": 5, "early": 2, "uses": 18, "often": 2, "once": -1,
 }  # fmt: skip
 """Points of a phrase. `uses`: times the square root of the number of turns that use its most used word; `often` and
