@@ -1,5 +1,6 @@
 """The command line: what people and programs meet. Answers, exit codes, and words where something goes wrong."""
 
+import gc
 import json
 import os
 import re
@@ -40,6 +41,15 @@ class Answer:
     @property
     def rows(self):
         return [json.loads(line) for line in self.out.splitlines()]
+
+
+def test_a_command_looks_for_garbage_rarely_and_leaves_it_as_it_was(monkeypatch):
+    before, seen = gc.get_threshold(), []
+    monkeypatch.setattr("streams.gateways.hook.main", lambda words: seen.append(gc.get_threshold()))
+    with pytest.raises(SystemExit):
+        main(["hook"])
+    assert seen[0][0] > 100 * before[0]
+    assert gc.get_threshold() == before
 
 
 @pytest.fixture
