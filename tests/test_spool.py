@@ -53,7 +53,9 @@ def test_records_in_a_file_are_found_as_those_in_memory(changes: list[tuple[str,
             assert other.get("turn/3") == b"other"
             mine.update(dict.fromkeys(KNOWN, b"last"))
             left = sum(len(key) + len(value) + spooled.OVERHEAD for key, value in other._held.items())
-            assert spool.held == left + sum(len(key) + len(value) + spooled.OVERHEAD for key, value in mine._held.items())
+            assert spool.held == left + sum(
+                len(key) + len(value) + spooled.OVERHEAD for key, value in mine._held.items()
+            )
         finally:
             spool.close()
 

@@ -199,7 +199,8 @@ def _through_server(call: Call, home: Path, reply: Reply, deadline: float) -> No
     try:
         if socket.exists():
             asked = Asked(lambda fields: request({"feed": fields}), lambda what, **a: request(_asking(what, a)))
-            return work(call, home, asked, reply, deadline)
+            work(call, home, asked, reply, deadline)
+            return
     except HolderLeftError:
         pass
     reply(_through_child(call, home, deadline))
