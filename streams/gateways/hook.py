@@ -129,15 +129,16 @@ def run(stdin: IO[bytes], stdout: IO[bytes], home: Path) -> None:
     if not _is_own(home):  # nothing is told either: it would be written where another user says
         return
     began = time.monotonic() - _age()
-    event, call, answered = "?", None, False
+    event, answered = "?", False
+    call: Call | None = None
 
     def reply(answer: bytes) -> None:
         nonlocal answered
-        answered = True
         if answer and call is not None:
             stdout.write(answer + b"\n")
             stdout.flush()
             _owed(call, home).unlink(missing_ok=True)
+        answered = True
 
     try:
         call = Call.of(stdin.read(MOST_INPUT))
