@@ -412,7 +412,7 @@ def holding(
 
 PROCESSOR = Processor(
     name="contradictions",
-    version=4,
+    version=5,
     params=ContradictionsParams,
     reads=(RAW, "open_efforts"),
     takes=(

@@ -57,6 +57,8 @@ _LEFT = frozenset(("from", "instead", "statt", "than", "von", "lugar", "vez", "l
 _TAKEN = frozenset(("to", "nach", "auf", "à"))
 MAX_ATTRIBUTE, MAX_VALUE = 120, 60
 _NOT_PLAIN = BITS["ask"] | BITS["maybe"] | BITS["past"] | BITS["says"] | BITS["once"]
+_PERFECT = ("been ", "had ", "gone ")
+"""What stands behind a "have" that is no verb of its own: "I've been running" owns nothing."""
 _NO_NAMES = frozenset(("i", "i'm", "i've", "i'd", "i'll"))
 _JOINT = frozenset(
     ("but", "because", "although", "though", "aber", "sondern", "denn", "pero", "sino", "porque", "mais", "car")
@@ -364,7 +366,7 @@ def attribute(clause: Clause) -> str:
     """What a clause states something of, as stems in order: "color favorit", "live"."""
     verb = {clause.verb} - {"", "be"}
     stems = clause.left | verb or {value.sort for value in clause.values} or clause.right
-    return " ".join(sorted(stems))[:MAX_ATTRIBUTE]
+    return _whole(" ".join(sorted(stems)), MAX_ATTRIBUTE)
 
 
 def value(clause: Clause) -> str:
@@ -374,7 +376,12 @@ def value(clause: Clause) -> str:
         words.pop(0)
     while words and words[-1] in _LITTLE:
         words.pop()
-    return " ".join(words)[:MAX_VALUE]
+    return _whole(" ".join(words), MAX_VALUE)
+
+
+def _whole(text: str, most: int) -> str:
+    """The beginning of a text, bounded in characters; no word is broken."""
+    return text if len(text) <= most else text[: most + 1].rpartition(" ")[0] or text[:most]
 
 
 def is_plain(clause: Clause) -> bool:
@@ -383,5 +390,6 @@ def is_plain(clause: Clause) -> bool:
     named = (clause.who in ("me", "we") and told) or bool(clause.left)
     return (
         bool(clause.verb) and named and clause.who != "they" and not clause.acts & _NOT_PLAIN
+        and not clause.said.startswith(_PERFECT)
         and told and len(clause.left) <= 5 and len(clause.right) + len(clause.scope) <= 7
     )  # fmt: skip

@@ -345,7 +345,7 @@ def _passed(params: NetworkParams, state: State, fact: Outside, raw: Raw[Any]) -
 
 PROCESSOR = Processor(
     name="network",
-    version=2,
+    version=3,
     params=NetworkParams,
     takes=(
         on(ArtifactMade, _artifact),

@@ -52,12 +52,14 @@ _MAY_REASON = Marks(*_ALL_MARKS)
 _HEDGED = re.compile(
     r"[,;:\s–—-]+(?:(?:and|just|only|partly|mainly|mostly|simply|probably|maybe|perhaps|und|et|y)[,\s]*)*$", re.I
 )
+_STOPS = tuple(",;:–—-")
 _MARKED = re.compile(r"\{[a-z]+\}|^\S{2,24}:\s+")
 """What a transcriber marked, and who is spoken to: neither is said."""
 _FILLER = r"(?:u+h+m*|u+m+|e+rm?|e+h+|h+m+|mm+|ä+h+m*|ö+h+m*|euh+)"
 _FILLERS = re.compile(rf"(?:,\s*)?\b{_FILLER}\b(?:\s*,)?", re.I)
 _LED = re.compile(
-    r"^(?:(?:so|and|but|well|yeah|yes|yep|ok|okay|right|oh|like|also|und|aber|ja|et|mais|oui|y|pero|sí|i mean|you know"
+    r"^(?:(?:so(?! (?:far|much|many|long)\b)|and|but"
+    r"|well|yeah|yes|yep|ok|okay|right|oh|like|also|und|aber|ja|et|mais|oui|y|pero|sí|i mean|you know"
     r"|for instance|for example|of course|zum beispiel|par exemple|por ejemplo)\b[\s,]*)+", re.I
 )  # fmt: skip
 _IF = re.compile(r"\b(?:if|whether|wenn|falls|ob|si)\b[^,]*$", re.I)
@@ -185,7 +187,9 @@ def _read(text: str, before: str, code: str) -> list[Reason]:
             return [Reason(cue, before, match[1]) if cue == "example" else Reason(cue, match[1], before)]
     for cue, pattern, claims_first in _patterns(code):
         if match := pattern.match(text):
-            one, other = _HEDGED.sub("", match[1]), match[2].strip(" ,;:–—-")
+            # Why: before a comma "only" is of the claim ("it is for staff only, because"), else of the reason.
+            hedged = text[match.end(1) :][:1] not in _STOPS
+            one, other = _HEDGED.sub("", match[1]) if hedged else match[1], match[2].strip(" ,;:–—-")
             if (cue == "so" and _NOT_SO.match(other)) or _ends_in_no(one) or (cue == "because" and _IF.search(one)):
                 continue
             one, other = _whole(one, code), _whole(other, code)

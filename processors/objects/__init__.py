@@ -27,7 +27,7 @@ from typing import Annotated, Any
 
 from processors.contradictions import BeliefContradicted, BeliefRestored
 from processors.objects.events import Kind, ObjectMentioned, ObjectStated, Says
-from processors.objects.passages import WORTH, Passage, Worth, cut, passages, question
+from processors.objects.passages import SUBJECT, WORTH, Passage, Worth, cut, passages, question
 from processors.objects.reading import (
     ARTICLES,
     LEADS,
@@ -84,6 +84,8 @@ class ObjectsParams(Params):
 
 NAME, MOST_NAMES, NEAR, MEANT, TOLD = 48, 6, 6, 4, 24
 """Characters of a name, aliases, neighbours, objects that a name may mean, and statements of one turn that are kept."""
+SHORT, LEFT = 3, 2
+"""Letters that the beginning of a name has at least, and that it leaves out: Ann and Anna are two."""
 _NONE: tuple[Derived, ...] = ()
 _NOBODY: tuple[str, ...] = ()
 
@@ -136,13 +138,28 @@ class Scene:
 class _Names:
     """The objects that a word may mean: an index of the records."""
 
-    __slots__ = ("meant",)
+    __slots__ = ("begin", "meant")
 
     def __init__(self, state: State) -> None:
         self.meant: dict[str, list[str]] = {}
+        self.begin: dict[str, list[str]] = {}
+        """Names of one word, by their first letters."""
         for key, one in state.scan("object/", Object):
             for alias in one.aliases:
-                self.meant.setdefault(alias, []).append(key.removeprefix("object/"))
+                self.add(alias, key.removeprefix("object/"))
+
+    def add(self, alias: str, id: str) -> None:
+        """A name may mean an object."""
+        self.meant[alias] = sorted([*self.meant.get(alias, ()), id])
+        names = self.begin.setdefault(alias[:SHORT], [])
+        if alias not in names:
+            names[:] = sorted([*names, alias])
+
+    def drop(self, alias: str) -> list[str]:
+        """A name means nothing any more; what it meant."""
+        if alias in (names := self.begin.get(alias[:SHORT], [])):
+            names.remove(alias)
+        return self.meant.pop(alias, [])
 
 
 @dataclass(slots=True)
@@ -152,12 +169,17 @@ class _Reading:
     params: ObjectsParams
     state: State
     turn: TurnRecorded
-    names: dict[str, list[str]]
+    index: _Names
     voices: Sequence[str] = ()
     """Who spoke before it in its session."""
     asked: Sequence[str] = ()
     """What was asked before it: the turn, who asks, and the question."""
     out: list[Derived] = field(default_factory=list)
+
+    @property
+    def names(self) -> Mapping[str, list[str]]:
+        """The objects that a word may mean."""
+        return self.index.meant
 
     @property
     def question(self) -> str:
@@ -190,25 +212,40 @@ class _Reading:
             if alias not in found.aliases and len(found.aliases) < MOST_NAMES and len(meant) < MEANT:
                 found.aliases.append(alias)
             if alias in found.aliases and id not in meant:
-                self.names[alias] = sorted([*meant, id])
+                self.index.add(alias, id)
         if len(name) > len(found.name) and " " in name and " " not in found.name:
             found.name = name
         return id
 
     def short(self, word: str) -> str:
-        """Who is there and is called by a name's beginning ("Thanks, Mel!" where Melanie speaks); "" for nobody."""
-        there = [voice for voice in self.voices if voice.lower().startswith(word) and voice != self.turn.agent]
-        if len(there) != 1 or there[0].lower() == word or not called(self.turn.content, [word]):
+        """Who is meant by the beginning of a name: who is there and is called by it ("Thanks, Mel!" where Melanie
+        speaks), or the only person known whose name it begins; "" for nobody."""
+        if not (name := self._there(word) or self._begun(word)):
             return ""
-        id = self.make(there[0], "person", [there[0].lower()[:NAME]])
+        id = self.make(name, "person", [name.lower()[:NAME]])
         if self.names.get(word) == [id] or len(self.object(id).aliases) >= MOST_NAMES:
             return id
-        for other in self.names.pop(word, ()):
+        for other in self.index.drop(word):
             if other != id:
                 gone = self.object(other)
                 gone.aliases.remove(word)
                 self.state.put(f"object/{other}", gone)
-        return self._called(id, there[0], [word])
+        return self._called(id, name, [word])
+
+    def _there(self, word: str) -> str:
+        """Who is there and is called by a name's beginning."""
+        there = [voice for voice in self.voices if voice.lower().startswith(word) and voice != self.turn.agent]
+        return there[0] if len(there) == 1 and there[0].lower() != word and called(self.turn.content, [word]) else ""
+
+    def _begun(self, word: str) -> str:
+        """The only person known whose name a word begins, where nobody is known by that word."""
+        begun = [name for name in self.index.begin.get(word[:SHORT], ()) if name != word and name.startswith(word)]
+        if not begun or len(word) < SHORT:
+            return ""
+        if any(self.object(id).kind == "person" for id in self.names.get(word, ())):
+            return ""
+        known = {id for name in begun for id in self.names[name] if self.object(id).kind == "person"}
+        return begun[0] if len(begun) == 1 and len(known) == 1 and len(begun[0]) - len(word) >= LEFT else ""
 
     def spoken_of(self, found: Mapping[str, Sequence[str]]) -> list[str]:
         """The people that it names and that are not there: who is there is called by name, and is "you"."""
@@ -221,12 +258,12 @@ class _Reading:
         often = self.params.known * found.mentions / (found.mentions + self.params.often)
         return r6(max(often, VALUES.get(found.role, 0.0)))
 
-    def mention(self, id: str, how: Any, near: Sequence[str] = ()) -> None:
-        """Tells that the turn names an object."""
+    def mention(self, id: str, how: Any, near: Sequence[str] = (), firm: bool = False) -> None:
+        """Tells that the turn names an object. `firm`: one for which somebody who is known works."""
         found = self.object(id)
         found.mentions += 1
         found.near = [*dict.fromkeys([*near, *found.near])][:NEAR]
-        if found.told or found.mentions >= self.params.named or found.kind != "entity":
+        if found.told or found.mentions >= self.params.named or found.kind != "entity" or firm:
             self.tell_of(id, found, how)
         self.state.put(f"object/{id}", found)
 
@@ -282,7 +319,8 @@ def _turn(params: ObjectsParams, state: State, turn: TurnRecorded, raw: Raw[Turn
     """Takes up whom and what a turn names, and what it states of them."""
     if turn.role not in ("user", "assistant"):
         return _NONE
-    names = state.index(_Names).meant
+    index = state.index(_Names)
+    names = index.meant
     user, text = turn.role == "user", raw.text
     place = f"scene/{turn.session}"
     scene = state.get(place, Scene) or Scene()
@@ -294,7 +332,7 @@ def _turn(params: ObjectsParams, state: State, turn: TurnRecorded, raw: Raw[Turn
         state.put(place, scene)
     if not (known or fresh or user or scene.people):
         return _NONE
-    reading = _Reading(params, state, turn, names, scene.voices, asked)
+    reading = _Reading(params, state, turn, index, scene.voices, asked)
     found = _found(reading, known, fresh, text.forms) if known or fresh else {}
     speaker = ""
     if user and turn.agent:
@@ -317,7 +355,7 @@ def _turn(params: ObjectsParams, state: State, turn: TurnRecorded, raw: Raw[Turn
 def _found(reading: _Reading, known: Sequence[str], fresh: Sequence[str], forms: Sequence[str]) -> dict[str, list[str]]:
     """The objects that a turn names, each with the words that name it; told of."""
     turn, params = reading.turn, reading.params
-    told = dict[str, str]()
+    told, firms = dict[str, str](), set[str]()
     found: dict[str, list[str]] = {}
     unsure = bool(fresh) or any(len(reading.names[word]) > 1 for word in known)
     # Why not always: most names that are said are those of people who are known, and looking costs.
@@ -325,6 +363,7 @@ def _found(reading: _Reading, known: Sequence[str], fresh: Sequence[str], forms:
     if unsure or related or any(reading.object(reading.names[w][0]).kind != "person" for w in known):
         for shown in people(turn.content, related):
             told.setdefault(shown.word, shown.role)
+            firms.add(shown.of)
     whole = runs(turn.content) if unsure else {}
     spoken = {word for words in whole.values() for word in map(bare_name, words.split())}
     for word in dict.fromkeys([*known, *fresh]):
@@ -355,8 +394,8 @@ def _found(reading: _Reading, known: Sequence[str], fresh: Sequence[str], forms:
         if len(found) >= params.turn:
             break
     near = {id: reading.object(id).first for id in found}
-    for id in found:
-        reading.mention(id, "named", [name for other, name in near.items() if other != id])
+    for id, words in found.items():
+        reading.mention(id, "named", [name for other, name in near.items() if other != id], not firms.isdisjoint(words))
     return found
 
 
@@ -392,17 +431,20 @@ def _state(reading: _Reading, speaker: str, found: dict[str, list[str]], persons
             continue
         # Of whom it is: of one who was just spoken of, of who speaks, or of what is its subject.
         about = [*persons] if passage.points and len(persons) == 1 else []
-        if not about and passage.mine:
-            own.append((passage.worth(params.weighed), passage))
-            continue
-        about = about or named(passage.text)
+        if not about:
+            mine = passage.mine
+            about = named(passage.text) if found and not (mine and passage.seen & SUBJECT) else []
+            # Why: "Marta is our client" tells what Marta is; any other fact with "our" is kept of who says so.
+            if mine and not (len(about) == 1 and read_statement(passage).says != "fact"):
+                own.append((passage.worth(params.weighed), passage))
+                continue
         if len(about) == 1 and passage.worth(params.weighed, named=True) >= params.least:
             reading.state_of(about[0], read_statement(passage), stated)
     if speaker:
         own.sort(key=lambda worth: -worth[0])
         for place, (worth, passage) in enumerate(own[: params.own]):
             if worth >= params.least + params.further * (place > 0):
-                reading.state_of(speaker, read_statement(passage), stated)
+                reading.state_of(speaker, read_statement(passage, own=True), stated)
     if stated.places:
         reading.state.put(f"turn/{turn.id}", stated)
 
@@ -469,7 +511,7 @@ def _restored(params: ObjectsParams, state: State, belief: BeliefRestored, raw: 
 
 PROCESSOR = Processor(
     name="objects",
-    version=6,
+    version=7,
     reads=(RAW, "ttl_escalations", "contradictions", "tasks"),
     params=ObjectsParams,
     takes=(

@@ -19,7 +19,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from importlib.resources import files
-from itertools import pairwise
 from operator import or_
 from typing import Any
 
@@ -33,6 +32,8 @@ READ, TEXT, ASKED, LEAST, MOST, SPARSE, FEW = 800, 200, 120, 3, 6, 5, 3
 """Characters of a turn that are read, bytes of a passage and of a question, words that a sentence has at least, words
 that tell something beyond which more do not speak for a passage, below which it may need what it answers, and below
 which they are few."""
+_VERB = 4
+"""Words of a sentence of which one is its verb, where who speaks is its first."""
 ALONE = 200
 """Points of a passage that is understood and tells enough without the next."""
 TABLE: dict[str, Any] = tomllib.loads(files(__package__).joinpath("words.toml").read_text("utf-8"))
@@ -61,7 +62,7 @@ _SETS = {name: frozenset(words.split()) for name, words in TABLE["seen"].items()
 _SETS |= {f"{says}?": words for says, words in CALLS.items()}
 BITS = {
     name: 1 << place
-    for place, name in enumerate((*_SETS, "subject", "loose", "nobody", "manner", "near", "answers", "name"))
+    for place, name in enumerate((*_SETS, "subject", "loose", "nobody", "manner", "near", "answers", "name", "praises"))
 }
 """What may be seen of a passage, each a bit."""
 _KNOWN = {
@@ -71,13 +72,13 @@ _KNOWN = {
 OWN = BITS["I"] | BITS["my"] | BITS["we"]
 """Words for who speaks."""
 _POINTS, _INNER, _PERSON, _ORDERS = BITS["points"], BITS["inner"], BITS["person"], BITS["orders"]
-_SUBJECT, _LOOSE, _NOBODY, _I = BITS["subject"], BITS["loose"], BITS["nobody"], BITS["I"]
+SUBJECT, _LOOSE, _NOBODY, _I = BITS["subject"], BITS["loose"], BITS["nobody"], BITS["I"]
 MANNER = BITS["manner"]
 """It tells how somebody likes to be answered."""
 _NEAR, _ANSWERS, _NAME = BITS["near"], BITS["answers"], BITS["name"]
 _YOU = BITS["you"]
 _PAST = BITS["past"]
-_LIKES, _THE = BITS["preference?"], BITS["the"]
+_LIKES, _SHOWS, _PRAISES = BITS["preference?"], BITS["shown"], BITS["praises"]
 _ADDS = OWN | _NAME | BITS["when"] | BITS["kin"]
 """What points back at something and tells more than how it was."""
 _WEAK = _YOU | _POINTS | _NEAR | BITS["vague"]
@@ -86,7 +87,7 @@ _OPEN = _POINTS | _LOOSE | _NOBODY | _NEAR
 """What is understood with the question that it answers."""
 _BEGINNING = _POINTS | _PERSON | _ORDERS
 """What only the first word of a sentence tells of it."""
-_HEAD = _POINTS | _PERSON | _SUBJECT | _LOOSE | _NOBODY
+_HEAD = _POINTS | _PERSON | SUBJECT | _LOOSE | _NOBODY
 """What only the first sentence of a passage tells of it."""
 _WEIGHED = [(BITS[name], name) for name in WORTH if name in BITS]
 _MASK = sum(bit for bit, _ in _WEIGHED)
@@ -103,11 +104,28 @@ _BREAK = lazily(
 )
 """What is between sentences, and before a clause with a subject of its own."""
 _LEADING = lazily(
-    r"^(?:(?:(?!\w+(?:ly|day|times)\b|tomorrow|tonight|often)[A-Z][\w'’]+,|yeah|yep|yup|yes|no|well|so|oh|wow|hey|hi|thanks|and|but|ok"
+    r"^(?:(?:(?!\w+(?:ly|day|times)\b|tomorrow|tonight|often)[A-Z][\w'’]+,|yeah|yep|yup|yes|well|oh|wow|hey|hi|and|but|ok"
+    r"|no(?! (?:one|more|longer|matter|idea|way|doubt)\b)|so(?! (?:far|much|many|long|do|did|am|is|are)\b)|tell me,"
+    r"|thank(?:s| you)(?: (?:so|very) much| a (?:lot|ton|bunch|million)| again)*"
+    r"(?:,? (?-i:[A-Z])\w+(?=[,.! -]))?(?: for [^,.!?–—-]+)?"
     r"|okay|actually|also|aww|by the way|btw|guess what|(?:great|good|big|some) news|as for me"
-    r"|(?:i )?(?:just )?(?:wanted|had|want) to (?:let you know|tell you)(?: that)?)[,!:-]* )+",
+    r"|(?:i )?(?:just )?(?:wanted|had|want) to (?:let you know|tell you)(?: that)?)[,!:-]* (?:[-–—]+ )?)+",
     re.IGNORECASE,
 )
+_LEADS = frozenset(TABLE["words"]["leads"])
+"""Words of which a lead begins with one, where its first has no comma: other sentences are not looked at for one."""
+_TAG = lazily(
+    r"[ ,](?:right|huh|eh|yeah|(?:ya|you) know|(?:is|are|do|does)n['’]t (?:it|you|they|we)(?: think)?"
+    r"|oder|nicht wahr|hein|n['’]est-ce pas|verdad)\W*$",
+    re.IGNORECASE,
+)
+"""What makes a question of what is only said."""
+_SHOWN = lazily(r"(?<!\w)(?:wow|pics?|pictures?|photos?|looks?|gorgeous|stunning|beautiful)(?!\w)", re.IGNORECASE)
+_LOOKED = lazily(
+    r"(?:that|this|these|those) (?:pics?|pictures?|photos?|images?|shots?|paintings?|drawings?|views?)(?!\w)",
+    re.IGNORECASE,
+)
+"""Words of a turn that looks at what the other shows, and what a sentence begins with that is about that alone."""
 _BARE = lazily(rf"(?:{'|'.join(TABLE['words']['bare'])})(?!\w)", re.IGNORECASE)
 _BEGINS = frozenset(fragment.split(" ")[0] for fragment in TABLE["words"]["bare"])
 _EDGE = '.,;:!?()"“”…*-–—'
@@ -163,7 +181,7 @@ class Passage:
 
     def worth(self, worth: Worth, named: bool = False) -> int:
         """The points of what is seen. `named`: of something that is its subject, as it would be of who speaks."""
-        seen = (self.seen | _SUBJECT | _NAME) & ~(_POINTS | _NOBODY) if named else self.seen
+        seen = (self.seen | SUBJECT | _NAME) & ~(_POINTS | _NOBODY) if named else self.seen
         return worth[seen & _MASK] + worth.tells[self.tells] + worth.points["named"] * named
 
     def bears(self, other: Passage) -> bool:
@@ -191,7 +209,7 @@ class Passage:
     def answering(self, question: str) -> Passage:
         """It as what answers a question, where that makes it plain what it points at and whom it is about."""
         asks = reduce(or_, [_SEEN[word][0] for word in question.split()], 0)
-        if self.seen & MANNER or (self.seen & _NOBODY and not asks & _YOU):
+        if self.seen & MANNER or _LOOKED.match(self.text) or (self.seen & _NOBODY and not asks & _YOU):
             return self
         # Why: what is asked of "it" or "that" tells nobody what is answered.
         near = _NEAR if asks & (_POINTS | _INNER) else 0
@@ -211,6 +229,8 @@ def passages(
                 last = None
             continue
         if (found := _look(sentence)) is None or not (found.tells or found.seen & MANNER):
+            continue
+        if found.seen & _PRAISES and (found.seen & _YOU or _SHOWN.search(content)):
             continue
         back = found.seen & (_POINTS | _LOOSE) and not (found.seen & MANNER or (person and found.points))
         if back and last is not None and last.bears(found):
@@ -237,7 +257,7 @@ def question(content: str) -> str:
     if "?" not in (end := content[-READ:]):
         return ""
     last = [sentence for sentence in _BREAK.split(end) if sentence[-1:] == "?"][-1:]
-    asked = _look(last[0]) if last and len(last[0].encode()) <= ASKED else None
+    asked = _look(last[0]) if last and len(last[0].encode()) <= ASKED and not _TAG.search(last[0]) else None
     return asked.text if asked is not None and asked.tells else ""
 
 
@@ -246,8 +266,10 @@ def _look(sentence: str) -> Passage | None:
     plain = sentence.split()
     if len(plain) < LEAST or plain[0][0] in "-*#•|" or sentence.rstrip(" .")[-1:] in _BROKEN:
         return None
-    lead = _LEADING.match(sentence)
-    bare = sentence if lead is None else sentence[lead.end() :]
+    first_word = plain[0]
+    may_lead = first_word[-1] == "," or first_word.lower().rstrip("!:-") in _LEADS
+    lead = _LEADING.match(sentence) if may_lead else None
+    bare = sentence if lead is None else _capital(sentence[lead.end() :])
     if len(plain := plain if lead is None else bare.split()) < LEAST:
         return None
     bits, stems = zip(*map(_SEEN.__getitem__, plain), strict=True)
@@ -257,16 +279,11 @@ def _look(sentence: str) -> Passage | None:
         seen |= _NEAR if before < 2 or bits[-1] & _INNER else 0
         seen |= _LOOSE if not before else 0
     if first & OWN:
-        seen |= _SUBJECT
-        if (
-            seen & _LIKES
-            and seen & _THE
-            and not seen & _NAME
-            and any(a & _LIKES and b & _THE for a, b in pairwise(bits))
-        ):
-            seen |= _NEAR
+        seen |= SUBJECT
+        if seen & _LIKES and seen & (_SHOWS | _YOU) and (praised := _praised(bits)):
+            seen |= 0 if seen & _NAME and not praised & _YOU else _PRAISES | _NEAR
     elif first & _PAST or (plain[0].lower() in _BEGINS and _BARE.match(bare)):
-        seen |= _SUBJECT | _I
+        seen |= SUBJECT | _I
     else:
         seen |= first & _BEGINNING
     seen |= 0 if seen & OWN else _NOBODY
@@ -274,6 +291,20 @@ def _look(sentence: str) -> Passage | None:
     if seen & BITS["manner?"] and _MANNER.search(sentence):
         seen |= MANNER
     return Passage(bare.rstrip(" ,;-–—"), seen, min(MOST, len({*filter(None, stems)})))
+
+
+def _capital(text: str) -> str:
+    """A text that begins as a sentence does."""
+    return text[:1].upper() + text[1:] if text[:2].islower() else text
+
+
+def _praised(bits: Sequence[int]) -> int:
+    """What is liked, in the bits of the word that tells it, where that is of who is spoken to, or only pointed at."""
+    for place, bit in enumerate(bits[:-2]):
+        if bit & _LIKES and place < _VERB:
+            told = bits[place + 1]
+            return told if told & (_SHOWS | _YOU) else bits[place + 2] & _YOU
+    return 0
 
 
 def _before(bits: Sequence[int], stems: Sequence[str]) -> int:

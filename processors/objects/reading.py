@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from processors.objects.events import Says
-from processors.objects.passages import BITS, CALLS, MANNER, READ, TABLE, Passage, compiled, cut
+from processors.objects.kinds import kind
+from processors.objects.passages import CALLS, MANNER, READ, TABLE, Passage, compiled, cut
 from streams.core.patterns import lazily
 from streams.core.text.commonness import CLASSES, RARE
 from streams.core.text.cues import COMMON, STOP
@@ -15,33 +17,45 @@ from streams.core.text.marks import Marks
 from streams.core.text.terms import WORDS
 from streams.core.text.times import KINDS
 
-_STRENGTH: dict[Says, float] = {
-    "role": 0.85, "preference": 0.8, "deadline": 0.75, "goal": 0.7, "pattern": 0.65, "belief": 0.45,
-}  # fmt: skip
-_KINDS = tuple((says, BITS[f"{says}?"], compiled(says), strength) for says, strength in _STRENGTH.items())
-"""What a statement tells, by the first that its words match, and how strong it is."""
 _MAY_RULE = Marks(*CALLS["rule"])
 _RULE_NAME, _RULE = compiled("rule_name"), compiled("rule")
 VALUES = {word: float(value) for value, words in TABLE["close"].items() for word in words.split()}
 """What a relationship is worth, by its word."""
 _NAME = r"(?P<{}>[A-Z][\w'’-]*[a-z][\w-]*)"
+_WORD = r"[A-Z][\w'’-]*"
 _WHOSE, _ROLES = "(?i:my|our|his|her|their|the|meine?|unsere?|mi|ma|mon)", "|".join(VALUES)
 _RELATED = lazily(
     rf"(?<!\w){_WHOSE} (?:\w+ )?(?P<role>{_ROLES}),? {_NAME.format('name')}"
-    rf"|{_NAME.format('other')}(?:,| is| was) {_WHOSE} (?:\w+ )?(?P<is>{_ROLES})(?!\w)"
+    rf"|{_NAME.format('other')}(?: (?:from|of|at) (?P<of>{_WORD}))?(?:,| is| was) {_WHOSE}"
+    rf" (?:\w+ ){{0,2}}(?P<is>{_ROLES})(?!\w)"
 )
 _BEFORE = lazily(
     rf"(?<!\w)(?i:{TABLE['people']['before']}(?: (?:{'|'.join(TABLE['people']['titles'].split())})\.?)?) "
     + _NAME.format("name")
 )
-_BEHIND = lazily(rf"{_NAME.format('name')} {TABLE['people']['behind']}(?!\w)")
+_BEHIND = lazily(rf"{_NAME.format('name')} (?:{TABLE['people']['behind']}|{TABLE['people']['owns']})(?!\w)")
+_FIRM = ("from ", "of ", "at ")
+"""What stands before the name of a firm or place: what follows is said of whom it belongs to."""
+_THEN = lazily(
+    rf"(?:^|[.!?]\s|(?<!\w)(?:{TABLE['people']['with']})\s){_NAME.format('name')}"
+    rf"(?: {_WORD})?(?: (?:(?!my |our )[^.!?\n]){{0,80}})?[.!?]\s+(?:She|He)(?!\w)"
+)
+"""A name that "she" or "he" of the next sentence is."""
 _BEGINS = lazily(rf"{TABLE['people']['clause']}{_NAME.format('name')} {TABLE['people']['does']}(?!\w)")
 LEADS = frozenset(TABLE["people"]["leads"].split())
 """Words that begin with a capital before a name and are no part of it."""
 NO_SUBJECTS, ARTICLES, TITLES = (frozenset(TABLE["people"][name].split()) for name in ("of", "articles", "titles"))
 """Words before a name that make it no subject; those before which a noun with a capital need not be a name; titles."""
+_UNNAMED = frozenset(TABLE["people"]["no_names"].split()) | TITLES
+_SAYINGS = {
+    word: lazily(rf"(?<!\w)(?:{saying})(?!\w)", re.IGNORECASE) for word, saying in TABLE["people"]["sayings"].items()
+}
+"""Names that mean nobody in sayings, by word."""
 PRONOUNS = frozenset(TABLE["seen"]["person"].split())
+_FRONT = frozenset((*LEADS, *TITLES, *TABLE["people"]["front"].split()))
 _NO_NAMES = {*STOP, *COMMON, *LEADS, *TITLES}
+_STARTS = ".!?…:-–—"
+"""What the beginning of a sentence stands behind."""
 _RUN = lazily(r"[A-Z][\w'’&-]*(?: (?:de |van |von |da )?[A-Z][\w'’&-]*){1,3}")
 
 
@@ -61,18 +75,17 @@ class Person(NamedTuple):
     word: str
     role: str
     """What that person is to who speaks; "" where the turn does not say."""
+    of: str = ""
+    """For whom that person is it: "Sara Miller from Contoso is our contact"."""
 
 
-def statement(passage: Passage) -> Statement:
-    """What a passage states."""
+def statement(passage: Passage, own: bool = False) -> Statement:
+    """What a passage states. `own`: of who says it."""
     text = cut(passage.text)
     if passage.seen & MANNER:
         return Statement(text, "manner", 0.95)
     whole = f"“{passage.asked}” {text}" if passage.asked else text
-    for says, bit, pattern, strength in _KINDS:
-        if passage.seen & bit and pattern.search(text):
-            return Statement(whole, says, strength, whole != text)
-    return Statement(whole, "fact", 0.5, whole != text)
+    return Statement(whole, *kind(text, passage.seen, own), whole != text)
 
 
 def shows_people(forms: Sequence[str]) -> bool:
@@ -84,10 +97,15 @@ def people(content: str, related: bool = True) -> Iterator[Person]:
     """Whom a turn's words show to be people, folded to lower case; those whose role is told first. `related`: it has a
     word for who somebody is to its speaker."""
     for found in _RELATED.finditer(content) if related else ():
-        yield Person((found["name"] or found["other"]).lower(), (found["role"] or found["is"]).lower())
-    for pattern in (_BEFORE, _BEHIND):
-        for found in pattern.finditer(content):
+        name, role, of = found["name"] or found["other"], found["role"] or found["is"], found["of"] or ""
+        yield Person(name.lower(), role.lower(), of.lower())
+    for found in _BEFORE.finditer(content):
+        yield Person(found["name"].lower(), "")
+    for found in _BEHIND.finditer(content):
+        if not content.endswith(_FIRM, 0, found.start()):
             yield Person(found["name"].lower(), "")
+    for found in _THEN.finditer(content) if " She" in content or " He" in content else ():
+        yield Person(found["name"].lower(), "")
 
 
 def names(content: str, found: Sequence[str]) -> list[str]:
@@ -96,16 +114,27 @@ def names(content: str, found: Sequence[str]) -> list[str]:
     if language(content, map(bare_name, content.split())) == "de":
         shown = {one.word for one in people(content)} | {one["name"].lower() for one in _BEGINS.finditer(content)}
         found = [name for name in found if name in shown]
-    return [name for name in found if name not in TITLES and name not in KINDS and name.removesuffix("s") not in KINDS]
+    return [
+        name
+        for name in found
+        if name not in _UNNAMED and not {name, name.removesuffix("s")} & KINDS.keys() and not _is_saying(content, name)
+    ]
+
+
+def _is_saying(content: str, name: str) -> bool:
+    """Whether a word stands in a saying in which it names nobody."""
+    return name in _SAYINGS and _SAYINGS[name].search(content) is not None
 
 
 def runs(content: str) -> dict[str, str]:
     """Names of several words that stand in a turn, by each of their words, folded to lower case."""
     found: dict[str, str] = {}
-    for run in _RUN.findall(content):
-        words = run.split()
-        for end in (0, -1):
-            while words and not {bare_name(words[end]), words[end].lower()}.isdisjoint(_NO_NAMES):
+    for run in _RUN.finditer(content):
+        words = run[0].split()
+        # Why: an ordinary word has a capital where it begins a sentence; elsewhere it is part of the name.
+        begins = not run.start() or content[: run.start()].rstrip()[-1:] in _STARTS
+        for end, no_names in (0, _NO_NAMES if begins else _FRONT), (-1, _NO_NAMES):
+            while words and not {bare_name(words[end]), words[end].lower()}.isdisjoint(no_names):
                 words.pop(end)
         if len(words) > 1:
             for word in words:
@@ -136,6 +165,8 @@ def written(content: str, name: str) -> str:
 
 def is_named(content: str, name: str) -> bool:
     """Whether a turn with a word that is known as a name means that: an ordinary word does with a capital only."""
+    if _is_saying(content, name):
+        return False
     return CLASSES[WORDS[name][2]] == RARE or f"{name[:1].upper()}{name[1:]}" in content or name.upper() in content
 
 

@@ -19,6 +19,7 @@ from processors.contradictions import (
     ContradictionSuspected,
 )
 from processors.contradictions.index import OF_EFFORT, Index, Statement
+from processors.contradictions.reading import read, value
 from streams.core.driver import Driver, Placed, ancestors, as_raw, fold
 from streams.core.events import DAY, ContradictionJudged, MemoryRecalled, Outside, TurnRecorded, TurnRetracted
 from streams.core.processor import Derived
@@ -121,6 +122,18 @@ def test_a_turn_that_states_nothing_tells_nothing_and_is_remembered_by_its_words
     space = Space()
     assert space.say("Good morning! How was your weekend?") == []
     assert space.state.keys("") == ["slot/0"]
+
+
+def test_a_have_that_only_helps_another_verb_is_nothing_that_is_owned() -> None:
+    said = Space().say("I've been rowing farther these weeks.", agent="ann")
+    assert [e for e in said if isinstance(e, BeliefStated)] == []
+
+
+def test_a_long_value_ends_with_a_whole_word() -> None:
+    said = "my workshop is the long wooden building behind the old slaughterhouse of kirkkonummi"
+    told = value(read(said).clauses[0])
+    assert len(told) <= 60
+    assert f" {told} " in f" {said} "
 
 
 def test_a_changed_value_is_told_with_both_values_and_the_place_in_the_chain() -> None:

@@ -135,6 +135,11 @@ def test_questions_and_words_that_only_look_alike_reason_nothing(said: str) -> N
 # -- nodes and edges ---------------------------------------------------------------------------------------------------
 
 
+def test_what_limits_a_claim_stays_with_it() -> None:
+    [found] = reasons("The side gate is for staff only, because the stairs of the tower are broken.")
+    assert found.target == "The side gate is for staff only"
+
+
 def test_what_is_said_again_in_another_session_is_the_same_node_and_what_speaks_for_it_is_linked() -> None:
     talk = Talk()
     talk.say(f"The login test fails because {COOKIE}.", session="login")

@@ -272,6 +272,150 @@ def test_questions_and_answers_to_the_other_tell_nothing_of_who_speaks(told: str
     assert talk.known("ann") == []
 
 
+@pytest.mark.parametrize(
+    ("told", "says"),
+    [
+        ("I really enjoy rowing across the bay at dawn.", "preference"),
+        ("I've always loved rowing to the island at dawn.", "preference"),
+        ("Plum jam is one of my favourites on toast.", "preference"),
+        ("I would love to walk the coast of Norway with my brother.", "goal"),
+        ("We're planning to plant forty pear trees next spring.", "goal"),
+        ("My dream is to build a wooden boat in Turku.", "goal"),
+        ("I usually row across the bay before breakfast.", "pattern"),
+        ("My sister and I cook soup for the shelter every Sunday.", "pattern"),
+        ("Every time I fry onions my neighbours knock.", "fact"),
+        ("I think wooden boats are safer than plastic ones.", "belief"),
+        ("I'm a nurse at the harbour clinic in Turku.", "role"),
+        ("Ich mag den alten Hafen von Bremen im Winter.", "preference"),
+        ("J'aime la vieille bibliothèque de Nantes en hiver.", "preference"),
+    ],
+)
+def test_a_kind_is_told_by_a_clause_whose_subject_and_verb_carry_it(told: str, says: str) -> None:
+    talk = Talk()
+    talk.say(told)
+    assert talk.known("ann") == [(says, told)]
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        "My dreams of the bakery in Turku are coming true this week.",
+        "I set up three meetings with the bank and it was a dream.",
+        "I'm writing all my plans for the boathouse on the wall.",
+        "I don't want to sell my boat to the museum in Turku.",
+        "I'm going to Norway with my brother on Sunday.",
+        "My goats always cheer up the children in the clinic.",
+        "I once sold my boat every year of the war.",
+        "I rowed to the island every Sunday last summer.",
+        "My guests loved the rye bread at the fair.",
+        "My brother enjoys rowing across the bay at dawn.",
+        "My bread looks like a stone from the harbour.",
+        "I will write to my brother in Norway.",
+        "Ça fait dix ans que je rame et je ne connais toujours pas l'île.",
+        "I bought the boat that my brother likes so much.",
+        "I think it was called The Pear Tree, my favourite aunt's book.",
+        "I feel tired after the long row to the island.",
+        "I think about my brother in Norway when I row.",
+        "I've been making soups that work for all my guests.",
+    ],
+)
+def test_a_word_alone_makes_no_goal_habit_liking_belief_or_role(told: str) -> None:
+    talk = Talk()
+    talk.say(told)
+    assert {says for says, _ in talk.known("ann")} <= {"fact"}
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        "I love that you chose wood for the boat in Turku.",
+        "Wow, what a photo! I love the dark sky and the green harbour.",
+        "Thanks for the help with the boat and for the soup!",
+        "Thank you so much for the boat trip to the island.",
+        "Thanks Marta - love the blue boat",
+    ],
+)
+def test_praise_and_thanks_tell_nothing_of_who_speaks_nor_of_who_is_spoken_to(told: str) -> None:
+    talk = Talk()
+    talk.say("I carved a boat in Turku.", agent="Marta")
+    talk.say(told)
+    assert talk.known("ann") == []
+    assert [text for _, text in talk.known("Marta")] == ["I carved a boat in Turku."]
+
+
+def test_what_is_left_of_a_sentence_or_question_begins_as_one_and_keeps_what_it_needs() -> None:
+    talk = Talk()
+    talk.say("So, tell me, what did you bake for the village fair?", agent="Marta")
+    talk.say("Well, my rye bread with plums and three cakes.")
+    talk.say("So far my bakery in Turku sells forty loaves a day.")
+    assert [text for _, text in talk.known("ann")] == [
+        "“What did you bake for the village fair?” My rye bread with plums and three cakes.",
+        "So far my bakery in Turku sells forty loaves a day.",
+    ]
+
+
+def test_what_is_only_said_with_a_tag_is_no_question() -> None:
+    talk = Talk()
+    talk.say("Rowing to the island keeps you young, right?", agent="Marta")
+    talk.say("I sold the boat to my nephew in Turku.")
+    assert [text for _, text in talk.known("ann")] == ["I sold the boat to my nephew in Turku."]
+
+
+def test_who_is_the_contact_at_a_firm_is_a_person_and_the_firm_none() -> None:
+    talk = Talk()
+    talk.say("Ilse Brandt from Northgate is our new client contact. She prefers short mails.")
+    assert (talk.objects["Ilse Brandt"].kind, talk.objects["Ilse Brandt"].role) == ("person", "contact")
+    assert talk.objects["Northgate"].kind == "entity"
+    assert talk.known("Ilse Brandt") == [
+        ("role", "Ilse Brandt from Northgate is our new client contact."),
+        ("manner", "She prefers short mails."),
+    ]
+    assert talk.known("Northgate") == []
+
+
+def test_who_is_named_once_in_full_and_is_she_or_has_something_of_hers_is_a_person() -> None:
+    talk = Talk()
+    talk.say("Oskar Lund moved his workshop to Turku last spring.")
+    talk.say("I had lunch with Ilse Brandt. She restores wooden boats for the museum of Turku.", session="two")
+    assert talk.objects["Oskar Lund"].kind == talk.objects["Ilse Brandt"].kind == "person"
+    assert ("fact", "Oskar Lund moved his workshop to Turku last spring.") in talk.known("Oskar Lund")
+
+
+def test_a_title_of_ordinary_words_is_named_whole() -> None:
+    talk = Talk()
+    for _ in range(2):
+        talk.say("I watched Little Harbours with my sister in Turku.")
+    assert "Little Harbours" in talk.objects
+    assert "Harbours" not in talk.objects
+
+
+def test_sayings_and_letters_that_stand_for_words_name_nobody_and_no_place() -> None:
+    talk = Talk()
+    for _ in range(3):
+        talk.say("BTW I sold the boat, and oh my God, Rome wasn't built in a day.")
+    assert {*talk.objects} == {"ann"}
+    for _ in range(2):
+        talk.say("I went to Rome with my sister by train.")
+    assert talk.objects["Rome"].mentions == 2
+
+
+def test_the_beginning_of_a_name_is_that_of_the_only_one_known_and_a_name_of_its_own_stays_apart() -> None:
+    talk = Talk()
+    talk.say("My friend Leonora came by boat.")
+    talk.say("My friend Anna came by train.")
+    talk.say("The drawings of the boat are with Leo now.")
+    talk.say("The keys of the boat are with Ann now.")
+    talk.say("The keys of the boat are with Ann again.")
+    assert "leo" in talk.objects["Leonora"].aliases
+    assert talk.objects["Anna"].aliases == ["anna"]
+    assert talk.state.index(_Names).begin == _Names(talk.state).begin
+    talk = Talk()
+    talk.say("My friends Leonora and Leopold came by boat. I met Leonora.")
+    talk.say("I asked Leopold about the keys.")
+    talk.say("The drawings of the boat are with Leo now. Leo has keys.")
+    assert not any("leo" in one.aliases for name, one in talk.objects.items() if name != "Leo")
+
+
 def test_people_are_told_from_things_with_what_they_are_to_who_speaks() -> None:
     talk = Talk()
     talk.say("I met our client Marta Lopez of Acme Corp. Acme Corp is moving to a new office in Turin.")
