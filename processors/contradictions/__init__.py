@@ -6,9 +6,12 @@ weights say how likely it takes the place of one. From `sure` on it does. But mo
 ("she's off to Leeds after all"): there a glance at the turn says whether it may change anything, and only then the
 statements that it may mean are weighed against each other (see glance): those that share words with it, the speaker's
 last ones, and the last of the same effort (of which .63 of the changes in annotated talk are). What is likely from
-`suspected` on is a doubt, which a person, an agent or a model may judge (`contradiction-judged`); a judgment outranks
-the weights. People do not contradict each other but about one thing that both name. The newer is the one with the later
-`at`: one that comes in late is history at once; one that is taken back leaves what it took the place of standing again.
+`suspected` on is a doubt, of the two likeliest at most: which of them is meant, a turn's words often do not tell. The
+agent's answer, which takes note of a change in other words than of news, may make one likely afterwards (`answered`). A
+doubt is for somebody else to settle: a person, an agent or a model may judge it (`contradiction-judged`); a judgment
+outranks the weights. People do not contradict each other but about one thing that both name, or tell by a rare word.
+The newer is the one with the later `at`: one that comes in late is history at once; one that is taken back leaves what
+it took the place of standing again.
 
 Sources: the contradiction chains of Engram (A -> B -> C, current belief by default, history on request); belief
 revision after Alchourrón, Gärdenfors and Makinson 1985, in its simplest form: the newest of two that cannot both hold.
@@ -428,7 +431,7 @@ def holding(
 
 PROCESSOR = Processor(
     name="contradictions",
-    version=4,
+    version=5,
     params=ContradictionsParams,
     reads=(RAW, "open_efforts"),
     takes=(

@@ -220,7 +220,7 @@ class Index:
         found = []
         for slot in dict.fromkeys((*place, *own)):
             other, both = slots[slot], shared.get(slot, 0)
-            named = any([name in other.words for name in names])
+            named = any(name in other.words for name in names)
             how = both >> 6, best - (both >> 6), both & _COUNT, back.get(slot, -1), place.get(slot, MEANT), named
             found.append(Meant(other, *how))
         return found
@@ -229,7 +229,7 @@ class Index:
         """What was found likeliest to be meant by a statement, as far as it is still known."""
         slots, turns = self.slots, self.turns
         known = [(slots[turns[turn]], how) for turn, *how in new.meant if turn in turns]
-        return [Meant(one, *how[:6], tuple(how[6:])) for one, how in known if one.words]
+        return [Meant(one, *how[:6], alike=tuple(how[6:])) for one, how in known if one.words]
 
     def answered(self, session: str) -> Statement | None:
         """What the next turn of a session answers, if that is a user's statement."""

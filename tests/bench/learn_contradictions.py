@@ -1,17 +1,18 @@
 """Learns the weights by which contradictions decide (processors/contradictions/weights.json, and of
 single turns streams/core/text/statements.json).
 
-    python -m tests.bench.learn_contradictions [--alike] [--write]
+    python -m tests.bench.learn_contradictions [--alike] [--write [--plain]]
 
 Of turns, by what a glance sees of them: `changes` whether one takes another's place, `states` whether its own place is
-taken, `tells` whether it takes part in a sequence of the tests, where things are told plainly; `answers`, together with
-`changes`, whether what the agent's turn answers takes another's place. Of pairs, as the index
-finds them while a conversation is folded: `doubt` of a turn that may change something and a statement that it may mean;
-`replaces` of two that tell something plainly. Learned from the voices that may be looked at, whose authors said which
-turn takes whose place; from the sequences of the tests that may be learned from; and from friends' chats (LoCoMo),
-where next to nothing is taken back. What pairs are learned from is what weights of turns say that did not see them.
+taken, `tells` whether it takes part in a sequence of the tests, where things are told plainly; `answers`, together
+with `changes`, whether what the agent's turn answers takes another's place. Of pairs, as the index finds them while a
+conversation is folded: `doubt` of a turn that may change something and a statement that it may mean; `replaces` of
+two that tell something plainly. Learned from the voices that may be looked at, whose authors said which turn takes
+whose place; from the sequences of the tests that may be learned from; and from friends' chats (LoCoMo), where
+next to nothing is taken back. What pairs are learned from is what weights of turns say that did not see them.
 What is printed is crossed: of each author, set and chat by weights that never saw it. HELD is never learned from.
-With --alike, alike words count for doubts, too, whose weights are then those of alike.json.
+With --write, weights of what is told plainly (`tells`, `replaces`) stay as they are but with --plain. With --alike,
+alike words count for doubts, too, whose weights are then those of alike.json.
 """
 
 from __future__ import annotations
@@ -400,6 +401,12 @@ def _line(
             )
 
 
+def written(path: Path, act: str) -> Weights:
+    """The weights of an act that a file has."""
+    table = json.loads(path.read_text("utf-8"))
+    return table["bias"][act], {s: weights[act] for s, weights in table["weights"].items() if act in weights}
+
+
 def main() -> None:
     """Prints what was learned is worth; with --write, writes the weights learned of all."""
     given = sources()
@@ -412,9 +419,12 @@ def main() -> None:
         if alike:
             learning.write(WITH_ALIKE, 1, {"doubt": of_doubts(mine)})
             return
-        learning.write(OF_TURNS, 4, of_all_turns(rest))
-        plain = of_pairs(mine, {source.name: source.kind for source in rest})
-        learning.write(WEIGHTS, 4, {"doubt": of_doubts(mine), "replaces": plain})
+        of_each, plain = of_all_turns(rest), "--plain" in sys.argv
+        of_each["tells"] = of_each["tells"] if plain else written(OF_TURNS, "tells")
+        kinds_of = {source.name: source.kind for source in rest}
+        replaces = of_pairs(mine, kinds_of) if plain else written(WEIGHTS, "replaces")
+        learning.write(OF_TURNS, 4, of_each)
+        learning.write(WEIGHTS, 4, {"doubt": of_doubts(mine), "replaces": replaces})
 
 
 if __name__ == "__main__":
