@@ -11,8 +11,7 @@ two that tell something plainly. Learned from the voices that may be looked at, 
 whose place; from the sequences of the tests that may be learned from; and from friends' chats (LoCoMo), where
 next to nothing is taken back. What pairs are learned from is what weights of turns say that did not see them.
 What is printed is crossed: of each author, set and chat by weights that never saw it. HELD is never learned from.
-With --write, weights of what is told plainly (`tells`, `replaces`) stay as they are but with --plain. With --alike,
-alike words count for doubts, too, whose weights are then those of alike.json.
+With --write, the weights of `replaces` stay as they are but with --plain. With --alike, alike words count for doubts, too, whose weights are then those of alike.json.
 """
 
 from __future__ import annotations
@@ -419,11 +418,9 @@ def main() -> None:
         if alike:
             learning.write(WITH_ALIKE, 1, {"doubt": of_doubts(mine)})
             return
-        of_each, plain = of_all_turns(rest), "--plain" in sys.argv
-        of_each["tells"] = of_each["tells"] if plain else written(OF_TURNS, "tells")
         kinds_of = {source.name: source.kind for source in rest}
-        replaces = of_pairs(mine, kinds_of) if plain else written(WEIGHTS, "replaces")
-        learning.write(OF_TURNS, 4, of_each)
+        replaces = of_pairs(mine, kinds_of) if "--plain" in sys.argv else written(WEIGHTS, "replaces")
+        learning.write(OF_TURNS, 4, of_all_turns(rest))
         learning.write(WEIGHTS, 4, {"doubt": of_doubts(mine), "replaces": replaces})
 
 
