@@ -11,7 +11,8 @@ two that tell something plainly. Learned from the voices that may be looked at, 
 whose place; from the sequences of the tests that may be learned from; and from friends' chats (LoCoMo), where
 next to nothing is taken back. What pairs are learned from is what weights of turns say that did not see them.
 What is printed is crossed: of each author, set and chat by weights that never saw it. HELD is never learned from.
-With --write, the weights of `replaces` stay as they are but with --plain. With --alike, alike words count for doubts, too, whose weights are then those of alike.json.
+With --write, the weights of `replaces` stay as they are but with --plain. With --alike, alike words count for doubts,
+too, whose weights are then those of alike.json.
 """
 
 from __future__ import annotations
