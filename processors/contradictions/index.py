@@ -229,7 +229,7 @@ class Index:
         """What was found likeliest to be meant by a statement, as far as it is still known."""
         slots, turns = self.slots, self.turns
         known = [(slots[turns[turn]], how) for turn, *how in new.meant if turn in turns]
-        return [Meant(one, *how[:6], alike=tuple(how[6:])) for one, how in known if one.words]
+        return [Meant._make((one, *how[:6], tuple(how[6:]))) for one, how in known if one.words]
 
     def answered(self, session: str) -> Statement | None:
         """What the next turn of a session answers, if that is a user's statement."""
