@@ -1,5 +1,6 @@
 """The command line: what people and programs meet. Answers, exit codes, and words where something goes wrong."""
 
+import gc
 import json
 import os
 import re
@@ -40,6 +41,19 @@ class Answer:
     @property
     def rows(self):
         return [json.loads(line) for line in self.out.splitlines()]
+
+
+def test_a_command_looks_for_garbage_rarely_and_leaves_it_as_it_was(monkeypatch):
+    before, seen = gc.get_threshold(), []
+    monkeypatch.setattr("streams.gateways.hook.main", lambda words: seen.append(gc.get_threshold()[0]))
+    gc.set_threshold(700, 10, 10)
+    try:
+        with pytest.raises(SystemExit):
+            main(["hook"])
+        assert seen[0] > 70_000
+        assert gc.get_threshold() == (700, 10, 10)
+    finally:
+        gc.set_threshold(*before)
 
 
 @pytest.fixture

@@ -15,7 +15,8 @@ from pathlib import Path
 import pytest
 
 from processors import PROCESSORS
-from streams.core.errors import UnreadableError
+from projections.store import Store
+from streams.core.errors import NoRoomError, UnreadableError
 from streams.core.events import TurnRecorded
 from streams.core.text.echo import CLOSE, FRAME
 from streams.gateways import hook
@@ -330,6 +331,41 @@ def test_without_a_server_the_home_is_opened_once_and_closed_when_the_answer_is_
     hook._alone(call, home.path, lambda answer: opened.append(answer.decode()))
     assert [one for one in opened if "Miller" not in one] == ["opened", "closed"]
     assert "Miller" in opened[1]
+
+
+def test_an_answer_waits_for_nothing_that_can_come_after_it(environ, tmp_path, monkeypatch):
+    """To commit what was folded takes a tenth of a second, to record what was shown as much again."""
+    home = Home(tmp_path / "home", PROCESSORS)
+    home.request({"feed": [said("old", "Ben keeps the key of the boat house at Miller's."), said("5e55", "Hello.")]})
+    assert [row["turns"] for row in home.ask("spaces")] == [2]
+    monkeypatch.setenv("MNEMOLOG_SPACE", "default")
+    done: list[str] = []
+    commit = Store.commit
+
+    def noted(self, batch):
+        done.append("committed")
+        commit(self, batch)
+
+    monkeypatch.setattr(Store, "commit", noted)
+    call = hook.Call.of(json.dumps(event("UserPromptSubmit", None, prompt="Who keeps the boat house key?")).encode())
+    hook._alone(call, home.path, lambda answer: done.append(recorded(environ)[-1]["type"]))
+    assert done[:2] == ["turn-recorded.v1", "committed"]
+    assert recorded(environ)[-1]["type"] == "memory-recalled.v1"
+    assert [row["turns"] for row in home.ask("spaces")] == [3]
+
+
+def test_a_home_that_is_kept_open_and_has_no_room_any_more_answers_as_it_is(tmp_path, monkeypatch):
+    home = Home(tmp_path / "home", PROCESSORS)
+    home.request({"feed": [said("s", "Hello.")]})
+    assert [row["turns"] for row in home.ask("spaces")] == [1]
+
+    def full(self, message):
+        raise NoRoomError("there is no room to go on", "make room")
+
+    with home.asking_on():
+        monkeypatch.setattr(Office, "carry_out", full)
+        monkeypatch.setattr("streams.runtime.home.PATIENCE", 1.0)
+        assert [row["turns"] for row in home.ask("spaces")] == [1]
 
 
 def said(session: str, content: str) -> dict:

@@ -7,7 +7,7 @@ import sqlite3
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +22,7 @@ from projections.recall import index as index_module
 from projections.recall.columns import NEVER
 from projections.recall.index import Index
 from projections.recall.kinds import Kinds
-from projections.recall.records import Kept, Records
+from projections.recall.records import FEW, Kept, Records
 from projections.store import Batch, Connection, Extent, Store, extent, read_only
 from projections.tables import derived_batch, raw_batch
 from streams.core.errors import MemoryFileError
@@ -715,6 +715,37 @@ def test_the_last_record_of_a_turn_is_known_as_of_any_position(tmp_path: Path, p
     add(physics, 4, first)
     index.catch_up(con)
     assert index.records("acme", "physics", ["t0"]) == {"t0": first}
+
+
+def test_records_are_the_same_however_often_they_were_asked_for_and_few_questions_read_no_keys_of_others(
+    tmp_path: Path, physics: Store
+) -> None:
+    con = physics.connection
+    records = {f"t{n}": Energy("acme", "s", n, f"t{n}", float(n)) for n in range(20)}
+    for n, record in enumerate(records.values()):
+        add(physics, n, record)
+    index = indexed(con, tmp_path / "m.recall")
+    read: list[str] = []
+    index.database.set_trace_callback(read.append)
+    kinds = ("t3", "nobody", "t7")
+    wanted = {turn: records[turn] for turn in kinds if turn in records}
+    for asked in range(FEW):
+        assert index.records("acme", "physics", kinds) == wanted
+        assert index.records("acme", "physics", kinds, until=5) == {"t3": records["t3"]}, asked
+        if asked < FEW // 2 - 1:
+            assert not [sql for sql in read if "DISTINCT key" in sql]
+    assert len([sql for sql in read if "DISTINCT key" in sql]) == 1
+    changed = Energy("acme", "s", 30, "nobody", 1.0)
+    add(physics, 30, changed)
+    index.catch_up(con)
+    for found in (index, opened(con, tmp_path / "m.recall")):
+        assert found.records("acme", "physics", kinds) == wanted | {"nobody": changed}
+        assert found.records("acme", "physics", ["t3", "none"]) == {"t3": records["t3"]}
+    add(physics, 31, replace(changed, value=2.0))
+    found = opened(con, tmp_path / "m.recall")
+    assert found.records("acme", "physics", kinds) == wanted | {"nobody": changed}
+    found.catch_up(con)
+    assert found.records("acme", "physics", kinds)["nobody"].value == 2.0
 
 
 def test_a_record_of_two_turns_is_found_by_both(tmp_path: Path, physics: Store) -> None:

@@ -1,12 +1,14 @@
 """What an effort is called: a noun phrase or short clause of its first turns, as a person would name it.
 
 A phrase is a run of words without stop words between, or several joined by words such as "of" and "the". It ends where
-its clause ends or where a stop word comes that joins nothing, so that nothing of it is cut off. What it is worth:
+its clause ends or where a stop word comes that joins nothing, so that nothing of it is cut off; a word alone in the
+midst of commas ("Can I help you, madam?") is none. What it is worth:
 
     points for what is seen of it (see WORTH) + points for how many of the effort's turns use its words
 
-Points are those of a ridge regression against the topics that people gave to dialogues (tests/bench/learn_summaries.py
-learns them), but for names: in talk of work they say what it is about.
+Points are those of a ridge regression against what people called dialogues and pieces of work
+(tests/bench/learn_summaries.py learns them), but for names, for in talk of work they say what it is about, and for
+single words, which say less to a person than to the measure.
 A title changes only while the effort is young, and only for a better one.
 
 The terms that are told of an effort are those most telling:
@@ -59,18 +61,22 @@ JOINING = frozenset(_JOINING.split())
 """Words that join two parts of a title."""
 _ASKING = """
 want wants wanted need needs like love trying going help plan planning try prefer how can could may please lets decided
+remind
 """
 ASKING = frozenset(_ASKING.split())
 """What comes behind one of these (and "to", "you", "me", "i", "we") is what somebody wants to do."""
+_LOOSE = "later lately recently earlier often generally eventually finally probably actually"
+LOOSE = frozenset(_LOOSE.split())
+"""Adverbs that name nothing, told by no table of stop words: a title does not run over them."""
 _NAME = frozenset("/_.`0123456789")
 """What paths and identifiers hold."""
 _NUMBERED = re.compile(r"(?:#|[A-Za-z]{1,8}-)\d{2,10}")
 """Numbers that things are known by: KS-90217, #318."""
 _BETWEEN = frozenset(("to", "you", "me", "i", "we", "us"))
 WORTH = {
-    "wanted": 9, "joined": -3, "verb": 2, "light": -6, "ends light": -4, "leads": -9, "named": 10, "capital": -6,
-    "one word": -7, "past": -10, "two words": 0, "three words": 2, "four words": -2, "five words": 1, "six words": -3,
-    "first": 13, "second": 4, "early": 1, "uses": 18, "often": 11, "once": -2,
+    "wanted": 9, "joined": 1, "verb": 2, "light": -4, "ends light": -3, "leads": -4, "named": 7, "capital": -4,
+    "one word": -7, "past": -1, "two words": -1, "three words": -1, "four words": -2, "five words": -1,
+    "six words": -3, "first": 17, "second": 5, "early": 2, "uses": 18, "often": 2, "once": -1,
 }  # fmt: skip
 """Points of a phrase. `uses`: times the square root of the number of turns that use its most used word; `often` and
 `once`: for each of its telling words that three turns use, or one."""
@@ -106,7 +112,7 @@ def _runs(
         if chain and words[at][0] in OPENS:
             yield chain
             chain, open_, joined = [], False, False
-        if stem and spelled[at] not in CALENDAR:
+        if stem and spelled[at] not in CALENDAR and spelled[at] not in LOOSE:
             if open_ and not joined:
                 chain[-1] = (chain[-1][0], at + 1)
             else:
@@ -157,10 +163,12 @@ def _phrase(
 ) -> Phrase | None:
     """The words from `start` to `end` as a title; None where they tell nothing."""
     said = [stem for stem in stems[start:end] if stem]
-    if not any(map(CLASSES.__getitem__, said)) or (end - start == 1 and len(words[start]) < SHORTEST):
+    before = start - 1
+    if not any(map(CLASSES.__getitem__, said)):
+        return None
+    if end - start == 1 and (len(words[start]) < SHORTEST or (start and flags[start] & flags[before] & CLAUSE)):
         return None
     features = [_COUNTED[end - start]]
-    before = start - 1
     while before > 0 and spelled[before] in _BETWEEN:
         before -= 1
     if before >= 0 and spelled[before] in ASKING:

@@ -157,8 +157,8 @@ class Held:
             raise ValueError("documents are missing")
         held._chain()
         ended: dict[int, int] = {}
-        for row in connection.execute("SELECT * FROM endings WHERE space = ?", [number]):
-            _, document, position = file.unsealed(row)
+        rows = connection.execute("SELECT * FROM endings WHERE space = ?", [number])
+        for _, document, position in file.all_unsealed(rows):
             ended[document] = position
         if len(ended) != endings:
             raise ValueError("endings are missing")

@@ -27,7 +27,11 @@ from streams.core.read_model import Group, Joins
 from streams.core.section import Members
 
 MOST = 50_000
-"""Records kept in memory."""
+"""Records kept in memory, and keys without any."""
+FEW = 8
+"""Questions to a mechanism's records in a space before it is read which keys have any: that takes as long as a hundred
+questions, which a process that answers one and ends does not ask."""
+_Known = dict[str, list[tuple[int, Any]] | None]
 _CLOCKS = {
     table_name(cls): f"(FROM {table_name(cls)} WHERE {UNSAID})" if cls is TurnRecorded else table_name(cls)
     for cls in OUTSIDE.values()
@@ -82,14 +86,17 @@ class Kept:
 
 
 class Records:
-    """The records in an index. What they are is in memory for keys asked before; which keys have any, for all."""
+    """The records in an index. What they are is in memory for keys asked before; which keys have any, for all, once
+    more than `FEW` questions were asked."""
 
     def __init__(self, kept: Mapping[str, Sequence[Kept]], groups: Sequence[Group]) -> None:
         self._kept = {of.table.name: (name, of) for name, some in kept.items() for of in some}
         self._of = {of.cls: of for some in kept.values() for of in some}
         self._groups = frozenset(group.name for group in groups)
-        self._known: dict[tuple[str, str], dict[str, list[tuple[int, Any]] | None]] = {}
-        """By space and name: the keys with records. None: not read yet."""
+        self._known: dict[tuple[str, str], _Known] = {}
+        """By space and name: what was read of keys, [] where they have no records. None: not read yet."""
+        self._asked: dict[tuple[str, str], int] = {}
+        """By space and name: how many questions were asked; from `FEW` on, all keys with records are in `_known`."""
         self._read = 0
         self._members: dict[tuple[str, str], dict[str, Members]] = {}
         """By space and group: what belongs to the parts asked for."""
@@ -120,6 +127,7 @@ class Records:
     def forget(self) -> None:
         """Everything is read anew."""
         self._known.clear()
+        self._asked.clear()
         self._members.clear()
         self._read = 0
         self._clocks.clear()
@@ -219,15 +227,11 @@ class Records:
     ) -> dict[str, list[Any]]:
         """The last record, as of a position, of each thing that each of `keys` is part of; keys without any are
         left out."""
-        known = self._known_of(index, space, name)
-        wanted = [key for key in keys if key in known] if known else []
-        if not wanted:
-            return {}
-        if missing := [key for key in wanted if known[key] is None]:
-            if self._read > MOST:
-                self.forget()
-                known = self._known_of(index, space, name)
-                missing = wanted
+        if self._read > MOST:
+            self.forget()
+        known, asked = self._known_of(index, space, name)
+        wanted = [key for key in keys if key in known] if asked > FEW else keys
+        if missing := [key for key in wanted if known.get(key) is None]:
             self._read_in(index, (space, name), missing)
         found: dict[str, list[Any]] = {}
         late: list[str] = []
@@ -235,28 +239,31 @@ class Records:
             records = known[key] or []
             if until is not None and any(position > until for position, _ in records):
                 late.append(key)
-            else:
+            elif records:
                 found[key] = [record for _, record in records]
         if late and until is not None:
             earlier = self._select(index, (space, name), late, until)
             found |= {key: [record for _, record in records] for key, records in earlier.items()}
         return found
 
-    def _known_of(self, index: sqlite3.Connection, space: str, name: str) -> dict[str, list[tuple[int, Any]] | None]:
-        known = self._known.get((space, name))
-        if known is None:
+    def _known_of(self, index: sqlite3.Connection, space: str, name: str) -> tuple[_Known, int]:
+        """What is known of keys, and the number of this question."""
+        asked = self._asked[space, name] = self._asked.get((space, name), 0) + 1
+        known = self._known.setdefault((space, name), {})
+        if asked == FEW + 1:
             keys = index.execute(
                 "SELECT DISTINCT key FROM records "
                 f"WHERE space = (SELECT number FROM spaces WHERE name = ?) AND name = ? AND until = {LATEST}",
                 [space, name],
             )
-            known = self._known[space, name] = dict.fromkeys((key for (key,) in keys), None)
-        return known
+            known = self._known[space, name] = {key: known.get(key) or None for (key,) in keys}
+        return known, asked
 
     def _read_in(self, index: sqlite3.Connection, where: tuple[str, str], keys: Sequence[str]) -> None:
-        for key, records in self._select(index, where, keys, None).items():
-            self._known[where][key] = records
-            self._read += len(records)
+        found = self._select(index, where, keys, None)
+        for key in keys:
+            records = self._known[where][key] = found.get(key, [])
+            self._read += len(records) or 1
 
     def _select(
         self, index: sqlite3.Connection, where: tuple[str, str], keys: Sequence[str], until: int | None

@@ -113,6 +113,10 @@ class Call(NamedTuple):
         return orjson.dumps({"hookSpecificOutput": {"hookEventName": self.event, "additionalContext": context}})
 
 
+Reply = Callable[[bytes], None]
+"""Gives an agent its answer; b"" is none."""
+
+
 class Asked(NamedTuple):
     """Who does what is asked: a server, or this process itself."""
 
@@ -125,19 +129,25 @@ def run(stdin: IO[bytes], stdout: IO[bytes], home: Path) -> None:
     if not _is_own(home):  # nothing is told either: it would be written where another user says
         return
     began = time.monotonic() - _age()
-    event, call = "?", None
+    event, answered = "?", False
+    call: Call | None = None
+
+    def reply(answer: bytes) -> None:
+        nonlocal answered
+        if answer and call is not None:
+            stdout.write(answer + b"\n")
+            stdout.flush()
+            _owed(call, home).unlink(missing_ok=True)
+        answered = True
+
     try:
         call = Call.of(stdin.read(MOST_INPUT))
         event = call.event
         (home / "hooks").mkdir(mode=0o700, parents=True, exist_ok=True)
-        answer = _through_server(call, home, began + float(os.environ.get("MNEMOLOG_HOOK_SECONDS") or SECONDS))
-        if answer:
-            stdout.write(answer + b"\n")
-            stdout.flush()
-            _owed(call, home).unlink(missing_ok=True)
+        _through_server(call, home, reply, began + float(os.environ.get("MNEMOLOG_HOOK_SECONDS") or SECONDS))
     except BaseException as error:  # why any: an agent must go on whatever happens
         note(home, event, error)
-        if call is not None and event in STARTS:
+        if call is not None and event in STARTS and not answered:
             with suppress(OSError):
                 _owed(call, home).touch()
 
@@ -178,8 +188,8 @@ def note(home: Path, event: str, error: BaseException | str) -> None:
             log.write(line + "\n")
 
 
-def _through_server(call: Call, home: Path, deadline: float) -> bytes:
-    """The answer by whoever serves the home; by a child where nobody does."""
+def _through_server(call: Call, home: Path, reply: Reply, deadline: float) -> None:
+    """Gives the answer by whoever serves the home; by a child where nobody does."""
     from streams.runtime.home.client import HolderLeftError, ask_holder
 
     socket = home / "socket"
@@ -190,10 +200,11 @@ def _through_server(call: Call, home: Path, deadline: float) -> bytes:
     try:
         if socket.exists():
             asked = Asked(lambda fields: request({"feed": fields}), lambda what, **a: request(_asking(what, a)))
-            return work(call, home, asked, deadline)
+            work(call, home, asked, reply, deadline)
+            return
     except HolderLeftError:
         pass
-    return _through_child(call, home, deadline)
+    reply(_through_child(call, home, deadline))
 
 
 def _asking(what: str, arguments: Json) -> Json:
@@ -241,8 +252,8 @@ def _let_go() -> None:
         os.dup2(nothing, number)
 
 
-def _alone(call: Call, home: Path, reply: Callable[[bytes], None]) -> None:
-    """Gives the answer to `reply`; puts the home away after that."""
+def _alone(call: Call, home: Path, reply: Reply) -> None:
+    """Gives the answer; puts the home away after that."""
     from streams.gateways.command import Registry
     from streams.logs.where import open_log
     from streams.runtime.home import Home
@@ -260,7 +271,7 @@ def _alone(call: Call, home: Path, reply: Callable[[bytes], None]) -> None:
     house = Home(home, Registry())
     try:
         with house.asking_on():
-            reply(work(call, home, Asked(fed, house.ask), time.monotonic() + LINGER))
+            work(call, home, Asked(fed, house.ask), reply, time.monotonic() + LINGER)
     finally:
         house.close()
 
@@ -278,8 +289,11 @@ def _serve(home: Path) -> None:
             serve(Home(home, Registry()), lambda: not (home / "hooks").exists(), idle=idle)
 
 
-def work(call: Call, home: Path, asked: Asked, deadline: float) -> bytes:
-    """Feeds what is new in the transcript, and composes the answer; b"" for none."""
+def work(call: Call, home: Path, asked: Asked, reply: Reply, deadline: float) -> None:
+    """Feeds what is new in the transcript, and gives the answer; b"" for none.
+
+    What was shown is recorded after that: nobody waits for it.
+    """
     space = os.environ.get("MNEMOLOG_SPACE", "")
     transcript = Transcript(Path(call.transcript).expanduser(), home, space) if call.transcript else None
     if transcript is not None and transcript.is_read:
@@ -294,9 +308,13 @@ def work(call: Call, home: Path, asked: Asked, deadline: float) -> bytes:
     if transcript is None or transcript.is_strange:
         _feed(_spoken(call, space), asked, home, call.event)
     if not call.is_answered:
-        return b""
-    context = _context(call, space, asked, call.event in STARTS or _owed(call, home).exists())
-    return call.answer(context) if context else b""
+        reply(b"")
+        return
+    found = _context(call, space, asked, call.event in STARTS or _owed(call, home).exists())
+    reply(call.answer(found["text"]) if found else b"")
+    if found and found["recalled"]["turns"]:
+        shown = {"type": "memory-recalled", "space": space, "session": call.session, "at": found["at"]}
+        asked.feed([shown | found["recalled"]])
 
 
 def _feed(turns: list[Fields], asked: Asked, home: Path, event: str) -> None:
@@ -321,36 +339,33 @@ def _spoken(call: Call, space: str) -> list[Fields]:
     return [said | ({"agent": "cursor"} if role == "assistant" and "conversation_id" in call.given else {})]
 
 
-def _context(call: Call, space: str, asked: Asked, begins: bool) -> str:
-    """What memory has for a session that begins, or for a prompt that needs more than is at hand."""
+def _context(call: Call, space: str, asked: Asked, begins: bool) -> Json | None:
+    """What memory has for a session that begins, or for a prompt that needs more than is at hand; None for nothing."""
     prompt = call.given.get("prompt")
     prompt = prompt[:20_000] if isinstance(prompt, str) and call.event in PROMPTS else ""
     if call.event in PROMPTS and not prompt.strip():
-        return ""
+        return None
     how: Json = {"space": space, "session": call.session}
     if begins and (prompt or not asked.ask("view", name="recorded_turns", limit=1, **how)):
         # Why the newest: a session in which nothing was said yet begins where the last one ended.
         newest = asked.ask("view", name="recorded_turns", space=space, order="position DESC", limit=LAST)
         others = dict.fromkeys(row["session"] for row in newest if row["session"] != call.session)
         if not others:
-            return ""
+            return None
         how["session"] = next((session for session in others if "/" not in session), next(iter(others)))
     if not begins and not asked.ask("needs_recall", message=prompt, **how)["needed"]:
-        return ""
+        return None
     budget = START if begins else PROMPT
     while budget > 200:
         # Why without: an agent has before it what was said in its session, except where it begins anew.
         without = [] if begins else ["recent", "past"]
         found = asked.ask("context", question=prompt, budget=budget, without=without, **how)
         if not found["sections"]:
-            return ""
+            return None
         if len(found["text"]) <= MOST_CHARACTERS:
-            if found["recalled"]["turns"]:
-                shown = {"type": "memory-recalled", "space": space, "session": call.session, "at": found["at"]}
-                asked.feed([shown | found["recalled"]])
-            return str(found["text"])
+            return dict(found)
         budget //= 2
-    return ""
+    return None
 
 
 class Transcript:

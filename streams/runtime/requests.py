@@ -47,7 +47,8 @@ Scalar = Annotated[str, Field(max_length=10_000)] | Annotated[int, Field(ge=-(2*
 class Call(BaseModel):
     """Something that a runtime is asked for."""
 
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False)
+    # Why built when it is first asked for: a process that asks one question needs three of twenty.
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False, defer_build=True)
 
     seconds: ClassVar[float] = SECONDS
     """How long it may take."""

@@ -1,7 +1,9 @@
 """State that is too much for memory: encoded records in a file of this process alone, gone with it.
 
 A memory holds all state, but finds one record of it in milliseconds; a spool does in microseconds. It is written when
-states come to rest (see `streams.core.processor.State.rest`), and holds nothing that the memory does not.
+states that are loaded or come to rest (see `streams.core.processor.State.rest`) are more than `ROOM`, and holds nothing
+that the memory does not. Why not before: to write and read a space of 100,000 turns takes longer than all else that its
+first answer needs.
 """
 
 from __future__ import annotations
@@ -16,8 +18,12 @@ from typing import Any
 
 from streams.core.processor import Held
 
+ROOM = 64 * 2**20
+"""Bytes of records that stay in memory, of all states together, before what comes goes into the file."""
+OVERHEAD = 150
+"""Bytes that a record takes beside its key and value."""
 SMALL = 256
-"""Records that a state has in memory before any of it goes into the file."""
+"""Records of a state that stay in memory whatever others take."""
 CACHED = 8 * 1024
 """KiB of the file that stay in memory."""
 
@@ -30,6 +36,8 @@ class Spool:
         self._path = path
         self._file: sqlite3.Connection | None = None
         self._numbers = count()
+        self.held = 0
+        """Bytes of records that states have in memory."""
 
     def records(self) -> Spooled:
         """What holds the encoded records of one more state."""
@@ -91,8 +99,9 @@ class Spooled:
         self._spool = spool
         self._number = number
         self._held = Held()
-        """As many as there are while they are few; afterwards those for which the file had no room."""
+        """All of them while there is room; afterwards those for which the file had none."""
         self._written = False
+        """Whether the file has any: outdated where there is one in `_held`."""
 
     def get(self, key: str) -> bytes | None:
         """The encoded record at `key`, None where there is none."""
@@ -104,17 +113,19 @@ class Spooled:
 
     def update(self, records: Mapping[str, bytes]) -> None:
         """Takes these in, in the place of those that have their keys."""
+        self._spool.held += _size(records) - _size({key: self._held[key] for key in self._held.keys() & records.keys()})
         self._held.update(records)
-        if len(self._held) > SMALL:
+        if len(self._held) > SMALL and self._spool.held > ROOM:
             rows = ((self._number, key, value) for key, value in self._held.items())
             with suppress(OSError, sqlite3.Error):  # no room: they stay in memory
                 self._spool.write("INSERT OR REPLACE INTO record VALUES (?, ?, ?)", rows)
                 self._written = True
-                self._held.clear()
+                self._let_go()
 
     def discard(self, key: str) -> None:
         """Forgets the record at `key`, if there is one."""
-        self._held.discard(key)
+        if (value := self._held.pop(key, None)) is not None:
+            self._spool.held -= _size({key: value})
         if self._written:
             self._spool.write("DELETE FROM record WHERE state = ? AND key = ?", [(self._number, key)])
 
@@ -125,6 +136,17 @@ class Spooled:
         rows = self._spool.read(within, self._number, prefix, end) if self._written else []
         return {*self._held.begin(prefix), *(key for (key,) in rows)}
 
+    def _let_go(self) -> None:
+        """Gives back the room in memory."""
+        self._spool.held -= _size(self._held)
+        self._held.clear()
+
     def __del__(self) -> None:
+        self._let_go()
         if self._written:
             self._spool.forget(self._number)
+
+
+def _size(records: Mapping[str, bytes]) -> int:
+    """The bytes of memory that records take, about."""
+    return sum(map(len, records)) + sum(map(len, records.values())) + OVERHEAD * len(records)

@@ -3,9 +3,10 @@
 
     python -m tests.bench.learn_summaries
 
-Of the dialogues of quality_summaries every other one is learned on; the others tell what it is worth. A ridge
-regression says how much of what a person wrote a sentence, or a phrase, holds by what is seen of it; points are its
-weights in whole numbers. It prints them beside those in use, and writes nothing.
+Of the dialogues of quality_summaries every other one is learned on; the others tell what it is worth. Titles are
+learned of the efforts of the voices that may be looked at, too (see voices), and measured on those that may not. A
+ridge regression says how much of what a person wrote a sentence, or a phrase, holds by what is seen of it; points are
+its weights in whole numbers. It prints them beside those in use, and writes nothing.
 """
 
 from __future__ import annotations
@@ -33,16 +34,24 @@ from streams.core.text import read
 from streams.core.text.cues import STOP
 from streams.core.text.telling import excerpt, sentences
 from tests.bench.quality_summaries import DIALOGUES, FIRST, rouge, rouge_l, session_of, stems, turns_of
+from tests.bench.voices import conversations
 
 RIDGE = 30.0
 """How strongly weights are drawn to nothing."""
+DIALOGUE = 10.0
+"""What the topic of a dialogue counts beside the title of an effort: there are fewer of them, and they are shorter."""
 Seen = tuple[Mapping[str, float], float]
 """What is seen of a candidate, and what it is worth."""
 Segment = tuple[Said, Evidence]
 
 
-def learned(rows: Iterable[Seen], known: Mapping[str, int], unit: tuple[str, int]) -> dict[str, int]:
-    """Weights of the features in `known`, so scaled that one of them has its points (`unit`)."""
+def learned(
+    rows: Iterable[Seen], known: Mapping[str, int], unit: tuple[str, int], counts: Sequence[float] | None = None
+) -> dict[str, int]:
+    """Weights of the features in `known`, so scaled that one of them has its points (`unit`).
+
+    `counts`: what each row counts; 1 where it is not told.
+    """
     places = {name: at for at, name in enumerate(known)}
     table, worth = [], []
     for features, value in rows:
@@ -54,7 +63,8 @@ def learned(rows: Iterable[Seen], known: Mapping[str, int], unit: tuple[str, int
         table.append(row)
         worth.append(value)
     x, y = np.array(table), np.array(worth)
-    weights = np.linalg.solve(x.T @ x + RIDGE * np.eye(x.shape[1]), x.T @ y)
+    counted = x.T if counts is None else x.T * np.array(counts)
+    weights = np.linalg.solve(counted @ x + RIDGE * np.eye(x.shape[1]), counted @ y)
     scale = unit[1] / abs(weights[places[unit[0]]])
     return {name: round(float(weights[at] * scale)) for name, at in places.items()}
 
@@ -103,30 +113,54 @@ def summary_score(samples: Sequence[tuple[dict[str, Any], list[Segment]]], param
     return tuple(round(float(100 * one), 2) for one in total / len(samples))
 
 
-def phrase_rows(sample: dict[str, Any]) -> list[tuple[dict[str, float], float]]:
-    """The phrases of a dialogue's first turns: what is seen of each, and how alike it is to the topic."""
-    said = [event for event in session_of(turns_of(sample["dialogue"])) if isinstance(event, TurnRecorded)]
+def phrase_rows(said: Sequence[TurnRecorded], topic: str) -> list[Seen]:
+    """The phrases of the first turns of some work: what is seen of each, and how alike it is to what it is called."""
     uses = Counter(term for turn in said for term in read(turn).terms)
-    topic = stems(sample["topic"])
-    rows: list[tuple[dict[str, float], float]] = []
-    place = 0
-    for turn in said[: topics.FIRST]:
-        for sentence in topics.phrases(excerpt(turn.content, topics.EXCERPT)):
-            for phrase in sentence if place < topics.MOST_SENTENCES else ():
-                telling = [uses.get(stem, 1) for stem in phrase.stems if topics.CLASSES[stem]]
-                features = Counter[str](phrase.features)
-                if place < len(topics.PLACES):
-                    features[topics.PLACES[place]] += 1
-                features["often"] = sum(use >= 3 for use in telling)
-                features["once"] = sum(use == 1 for use in telling)
-                most = max(uses.get(stem, 1) for stem in phrase.stems)
-                row = {**features, "uses": sqrt(min(most, topics.MOST_USES))}
-                rows.append((row, rouge(1, stems(phrase.text), topic)))
-            place += 1
+    called = stems(topic)
+    rows: list[Seen] = []
+    telling = (found for turn in said if (found := topics.phrases(excerpt(turn.content, topics.EXCERPT))))
+    first = itertools.chain.from_iterable(itertools.islice(telling, topics.FIRST))
+    for place, sentence in enumerate(itertools.islice(first, topics.MOST_SENTENCES)):
+        for phrase in sentence:
+            often = [uses.get(stem, 1) for stem in phrase.stems if topics.CLASSES[stem]]
+            features = Counter[str](phrase.features)
+            if place < len(topics.PLACES):
+                features[topics.PLACES[place]] += 1
+            features["often"] = sum(use >= topics.OFTEN for use in often)
+            features["once"] = sum(use == 1 for use in often)
+            most = max(uses.get(stem, 1) for stem in phrase.stems)
+            rows.append(({**features, "uses": sqrt(min(most, topics.MOST_USES))}, rouge(1, stems(phrase.text), called)))
     return rows
 
 
-def title_score(samples: Sequence[list[tuple[dict[str, float], float]]], points: Mapping[str, int]) -> float:
+def dialogue_rows(samples: Iterable[dict[str, Any]]) -> list[list[Seen]]:
+    """Of each dialogue."""
+    return [
+        phrase_rows(
+            [event for event in session_of(turns_of(sample["dialogue"])) if isinstance(event, TurnRecorded)],
+            sample["topic"],
+        )
+        for sample in samples
+    ]
+
+
+def effort_rows(learning: bool) -> list[list[Seen]]:
+    """Of each effort that an author of voices named, by the turns that the author counts to it."""
+    found: list[list[Seen]] = []
+    for conversation in conversations(learning):
+        said: dict[str, list[TurnRecorded]] = {}
+        for turn, event in zip(conversation.turns, conversation.events(), strict=True):
+            if effort := turn.get("effort"):
+                said.setdefault(effort, []).append(event)
+        found += [
+            phrase_rows(said[effort][: topics.YOUNG], title)
+            for effort, title in conversation.efforts.items()
+            if effort in said
+        ]
+    return found
+
+
+def title_score(samples: Sequence[list[Seen]], points: Mapping[str, int]) -> float:
     """ROUGE-1 of the phrases with the most points."""
     total = 0.0
     for rows in samples:
@@ -145,11 +179,15 @@ def main() -> None:
     for name, given in (("learned", points), ("in use", SENTENCES)):
         params = ManifestParams(sentences=given)
         print(f"  {name}: learned on {summary_score(parts[0], params)}, others {summary_score(parts[1], params)}")
-    phrases = [[phrase_rows(sample) for sample in samples[at::2]] for at in (0, 1)]
-    points = learned((row for rows in phrases[0] for row in rows), PHRASES, ("first", PHRASES["first"]))
+    dialogues = [dialogue_rows(samples[at::2]) for at in (0, 1)]
+    efforts = [effort_rows(learning) for learning in (True, False)]
+    few, many = (list(itertools.chain.from_iterable(found[0])) for found in (dialogues, efforts))
+    counts = [DIALOGUE] * len(few) + [1.0] * len(many)
+    points = learned(few + many, PHRASES, ("uses", PHRASES["uses"]), counts)
     print("phrases", points)
     for name, given in (("learned", points), ("in use", PHRASES)):
-        print(f"  {name}: learned on {title_score(phrases[0], given)}, others {title_score(phrases[1], given)}")
+        for what, (seen, others) in (("dialogues", dialogues), ("efforts", efforts)):
+            print(f"  {name}, {what}: learned on {title_score(seen, given)}, others {title_score(others, given)}")
 
 
 if __name__ == "__main__":

@@ -22,6 +22,7 @@ from statistics import median
 from mnemolog import Memory, NotServedError
 from processors import PROCESSORS
 from projections.context.ask import context
+from projections.garbage import rare_collections
 from projections.recall.answers import Sight
 from streams.core.events import TurnRecorded, iso
 from streams.runtime.home import Home
@@ -98,10 +99,10 @@ def _tell(home: Path, turn: TurnRecorded) -> Memory:
 
 
 def composed(folder: Path, count: int, bar: float) -> Iterator[Row]:
-    """A composition in a process that is warm, as of now: processor time."""
+    """A composition in a process that is warm, as a server is: processor time."""
     home = Home(folder / str(count), PROCESSORS)
     fill(home.log, turns(count, 1))
-    with home.live() as runtime, closing(Office(home, runtime)) as office:
+    with rare_collections(), home.live() as runtime, closing(Office(home, runtime)) as office:
         connection = runtime.store.connection
         found, sizes = [], []
         for turn in islice(turns(count + COLD + ASKED, 1), count, None):

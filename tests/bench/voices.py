@@ -10,7 +10,8 @@ What is measured, over whole conversations folded turn by turn:
                    deadlines right within the day, within the hour where an hour is named
     conclusions    efforts that truly end: concluded at that turn or within TOLERANCE turns after it, or offered there;
                    premature: concluded before, of all efforts
-    efforts        turns put together as the author did, one to one; the resumed effort in context at a return
+    efforts        turns put together as the author did, one to one; the resumed effort in context at a return;
+                   titles: ROUGE-1 F1 of what an effort is called and what the author calls it, 0 of one not found
     contradictions statements that take an earlier one's place, among annotated ones and look-alikes
     notes          surfaced at a turn that comes to their matter, against those that share a word by accident
 """
@@ -28,11 +29,12 @@ from typing import Any
 from processors import PROCESSORS
 from processors.contradictions import BeliefContradicted, ContradictionSuspected
 from processors.manifest import ConclusionOffered
-from processors.open_efforts import EffortConcluded, TurnRethreaded, TurnThreaded
+from processors.open_efforts import EffortConcluded, EffortOpened, EffortProgressed, TurnRethreaded, TurnThreaded
 from processors.ttl_escalations import NoteOpened, NoteSurfaced
 from processors.working_context import ContextScored
 from streams.core.driver import fold
 from streams.core.events import MINUTE, SECOND, TurnRecorded
+from tests.bench.quality_summaries import rouge, stems
 
 VOICES = Path(__file__).parents[1] / "voices"
 LEARNING = (
@@ -119,6 +121,8 @@ class Score:
     """Counts, added up over conversations."""
 
     counts: Counter[str] = field(default_factory=Counter)
+    titles: list[float] = field(default_factory=list)
+    """How alike the title of each effort is to its author's."""
 
     def rate(self, right: str, of: str) -> float:
         """A share; 0 of nothing."""
@@ -142,6 +146,7 @@ def measure(conversation: Conversation, score: Score) -> None:
         match = _matched(turns, threads, counts)
         _conclusions(turns, rows, place, threads, match, counts)
         _returns(turns, rows, match, counts)
+        _titles(conversation.efforts, rows, match, score)
     _contradictions(turns, rows, counts)
     _notes(turns, rows, counts)
     counts["turns"] += len(turns)
@@ -231,6 +236,11 @@ def _returns(turns: list[dict[str, Any]], rows: list[Any], match: dict[str, str]
         seen[effort] = turn["session"]
 
 
+def _titles(titles: dict[str, str], rows: list[Any], match: dict[str, str], score: Score) -> None:
+    ours = {row.effort: row.topic for row in rows if isinstance(row, (EffortOpened, EffortProgressed))}
+    score.titles += [rouge(1, stems(ours.get(match.get(id, ""), "")), stems(title)) for id, title in titles.items()]
+
+
 def _contradictions(turns: list[dict[str, Any]], rows: list[Any], counts: Counter[str]) -> None:
     sure = {(row.turn, row.older) for row in rows if isinstance(row, BeliefContradicted)}
     true, alike = marked(turns, "replaces"), marked(turns, "looks_like")
@@ -274,6 +284,7 @@ def report(score: Score) -> dict[str, float]:
         "efforts one to one": rate("one to one", "threaded"),
         "floor: all one effort": rate("all one", "threaded"),
         "resumed in context": rate("returned", "returns"),
+        "titles, ROUGE-1": sum(score.titles) / max(1, len(score.titles)),
         "contradictions precision": rate("replaced right", "replaced told"),
         "contradictions recall": rate("replaced right", "replaced true"),
         "contradictions seen, sure or suspected": rate("replaced seen", "replaced true"),

@@ -137,14 +137,17 @@ class Home:
         return keeper.live_params(self)
 
     @contextmanager
-    def live(self, wait: float = PATIENCE, suspect: bool = False) -> Iterator[Keeper]:
-        """Live, folded to the log's end, the writer lock held. Raises BusyError without it after `wait` seconds."""
+    def live(self, wait: float = PATIENCE, suspect: bool = False, ahead: bool = False) -> Iterator[Keeper]:
+        """Live, folded to the log's end, the writer lock held. Raises BusyError without it after `wait` seconds.
+
+        With `ahead`, what was folded last may lie in no table until it is settled.
+        """
         from streams.runtime.home import keeper
 
         with self.folder.holding(wait):
             runtime = keeper.open_live(self, suspect)
             try:
-                keeper.bring_up(self, runtime)
+                keeper.bring_up(self, runtime, ahead)
                 yield runtime
             finally:
                 keeper.put_away(self, runtime)
@@ -218,20 +221,25 @@ class Home:
             if self._office is not None:
                 return self._office.carry_out(message)
             with ExitStack() as stack:
-                office = Office(self, stack.enter_context(self.live(wait=0.0)))
+                office = Office(self, stack.enter_context(self.live(wait=0.0, ahead=True)))
                 stack.enter_context(closing(office))
                 if self._kept is not None:
                     self._kept.push(stack.pop_all())
                     self._office = office
                 return office.carry_out(message)
         except UnreadableError:
-            if self._kept is not None:
-                self._office = None
-                self._kept.close()
+            self._let_go()
             with self.live(wait=0.0, suspect=True) as runtime, closing(Office(self, runtime)) as office:
                 return office.carry_out(message)
         except NoRoomError as error:
+            self._let_go()
             return self._answer_as_it_is(message, error)
+
+    def _let_go(self) -> None:
+        """Closes live, where it was kept open for what is asked next."""
+        if self._kept is not None:
+            self._office = None
+            self._kept.close()
 
     def _answer_as_it_is(self, message: dict[str, Any], error: NoRoomError) -> Any:
         """The answer to a question, of live as far as it was folded; `error` for any other request."""

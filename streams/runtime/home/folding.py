@@ -11,7 +11,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
-from contextlib import closing, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -83,8 +83,6 @@ class Folding:
         if self._tidying is not None:
             self._tidying.join()
         with suppress(Exception):  # it may be closed, or broken beyond that
-            self.office.runtime.settle()
-        with suppress(Exception):
             self.office.close()
         with suppress(Exception):
             put_away(self._home, self.office.runtime)
@@ -213,8 +211,7 @@ class Folding:
         if folded:
             self._folded = time.monotonic()
         if folded or settled:
-            with closing(self.office.runtime.store.connection.cursor()) as cursor:
-                self.office.recalling.keep_up(cursor)
+            self.office.keep_up()
         if time.monotonic() - self._ticked >= TICK:
             self._ticked = time.monotonic()
             self.office.runtime.tick()

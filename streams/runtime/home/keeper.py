@@ -102,10 +102,13 @@ def keeper_of(home: Home, store: Store) -> Keeper:
         return Projector(cast(KafkaLog, home.log), store, home.processors, home.meters, home.partitions)
 
 
-def bring_up(home: Home, keeper: Keeper) -> None:
-    """Brings a memory to the log's end; where workers do not get there, as far as they did, and says so."""
+def bring_up(home: Home, keeper: Keeper, ahead: bool = False) -> None:
+    """Brings a memory to the log's end; where workers do not get there, as far as they did, and says so.
+
+    With `ahead`, what was folded last may lie in no table until it is settled.
+    """
     if isinstance(keeper, Runtime):
-        keeper.catch_up(home.progress)
+        keeper.catch_up(home.progress, ahead=ahead)
     elif lagging := keeper.reach_end(home.progress):
         home.warn(f"not all of the log is in this answer: {lagging}; does its `mnemolog worker` run?")
 

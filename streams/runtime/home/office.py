@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from contextlib import closing, suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from projections import ask as asks
-from streams.core.errors import BehindError, UsageError
+from streams.core.errors import BehindError, MnemologError, UsageError
 from streams.logs.where import parse_places, told_place
 from streams.runtime import LIVE
 from streams.runtime.embedded import Runtime
@@ -36,8 +37,21 @@ class Office:
         self._snapshots = Snapshots(home)
 
     def close(self) -> None:
-        """Lets go of the index of live; the runtime is whose who made it."""
-        self.recalling.close()
+        """Brings what was folded into the tables, as far as there is room, and lets go of the index of live.
+
+        The runtime is whose who made it.
+        """
+        try:
+            with suppress(MnemologError):  # what is not there is folded again by the next who opens it
+                if self.runtime.settle():
+                    self.keep_up()
+        finally:
+            self.recalling.close()
+
+    def keep_up(self) -> None:
+        """Brings the index of live up to date where it was called for before."""
+        with closing(self.runtime.store.connection.cursor()) as cursor:
+            self.recalling.keep_up(cursor)
 
     def carry_out(self, message: Any) -> Any:
         """The answer to one request, over live folded to the log's end. Raises UsageError for what is no request."""
@@ -47,7 +61,7 @@ class Office:
         """The answer to one call."""
         match call:
             case Ask():
-                self.runtime.catch_up()
+                self.runtime.catch_up(ahead=not self.reads_tables(call))
                 return self.ask(call)
             case Feed():
                 return feed([call], self.home.log)[0]
