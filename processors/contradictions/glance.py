@@ -24,8 +24,8 @@ ALIKE = Learned.load(__package__, "alike.json")
 """The same of `doubt` where alike words count: what that tells is one signal more, and other weights go with it."""
 doubt_alike = ALIKE.only("doubt")
 MAY_CHANGE = -230
-"""The score of `changes` from which on it is asked what a turn changes: in voices by authors left out, .83 of the turns
-that do, and .47 of all that users say. At -200 it is .71 and .34, at -270 .91 and .63."""
+"""The score of `changes` from which on it is asked what a turn changes: in voices of authors that nothing is learned
+from, .83 of the turns that do, and .47 of all that users say. At -200 it is .71 and .34, at -270 .91 and .63."""
 
 
 def _step(value: int, step: int, least: int, most: int) -> int:
