@@ -6,9 +6,12 @@ weights say how likely it takes the place of one. From `sure` on it does. But mo
 ("she's off to Leeds after all"): there a glance at the turn says whether it may change anything, and only then the
 statements that it may mean are weighed against each other (see glance): those that share words with it, the speaker's
 last ones, and the last of the same effort (of which .63 of the changes in annotated talk are). What is likely from
-`suspected` on is a doubt, which a person, an agent or a model may judge (`contradiction-judged`); a judgment outranks
-the weights. People do not contradict each other but about one thing that both name. The newer is the one with the later
-`at`: one that comes in late is history at once; one that is taken back leaves what it took the place of standing again.
+`suspected` on is a doubt, of the two likeliest at most: which of them is meant, a turn's words often do not tell. The
+agent's answer, which takes note of a change in other words than of news, may make one likely afterwards (`answered`). A
+doubt is for somebody else to settle: a person, an agent or a model may judge it (`contradiction-judged`); a judgment
+outranks the weights. People do not contradict each other but about one thing that both name, or tell by a rare word.
+The newer is the one with the later `at`: one that comes in late is history at once; one that is taken back leaves what
+it took the place of standing again.
 
 Sources: the contradiction chains of Engram (A -> B -> C, current belief by default, history on request); belief
 revision after Alchourrón, Gärdenfors and Makinson 1985, in its simplest form: the newest of two that cannot both hold.
@@ -46,8 +49,7 @@ from streams.core.processor import RAW, Derived, Processor, Raw, State, derived_
 from streams.core.read_model import Keep, read_model
 from streams.core.text.alike import installed
 from streams.core.text.learned import likelihood
-from streams.core.text.signals import glance
-from streams.core.text.statements import MAX_TEXT, WEIGHTS
+from streams.core.text.statements import MAX_TEXT, WEIGHTS, seen_of
 
 
 class ContradictionsParams(Params):
@@ -58,8 +60,12 @@ class ContradictionsParams(Params):
         source="tuned on tests/voices and sequences", ge=0, le=1,
     )  # fmt: skip
     suspected: float = param(
-        0.25, "likelihood 0..1", "from here on it is told as a doubt",
-        source="LoCoMo: at most 3 in 1,000 turns", ge=0, le=1,
+        0.3, "likelihood 0..1", "from here on it is told as a doubt",
+        source="LoCoMo, what is weighed left out: about 3 in 1,000 turns", ge=0, le=1,
+    )  # fmt: skip
+    answered: float = param(
+        0.2, "likelihood 0..1", "the same, once the agent's answer is known to what tells of the change",
+        source="voices, authors left out", ge=0, le=1,
     )  # fmt: skip
     alike: Annotated[bool, AfterValidator(installed)] = param(
         False, "yes or no", "alike words count for doubts, too; needs the extra `semantic`",
@@ -98,6 +104,8 @@ class Found(NamedTuple):
 
 MAX_LINKS = 6
 MAX_BELIEFS = 4
+MAX_DOUBTS = 2
+"""Older turns whose place a turn may take without saying so plainly: which of two is meant is seldom sure."""
 _NONE: tuple[Derived, ...] = ()
 
 
@@ -106,7 +114,7 @@ def _turn(params: ContradictionsParams, state: State, turn: TurnRecorded, raw: R
     text = raw.text
     if not text.states:
         return _NONE
-    changes, states, tells = text.states
+    changes, states, tells, answers = text.states
     known = state.index(index)
     who, said = turn.agent or turn.role, turn.content[:MAX_TEXT]
     words = words_of(text.terms, text.names, said)
@@ -115,17 +123,21 @@ def _turn(params: ContradictionsParams, state: State, turn: TurnRecorded, raw: R
         words += keyed(reading, who)
     effort = known.threaded[1] if known.threaded[0] == turn.id else ""
     new = Statement(
-        turn.id, known.count, turn.at, turn.session, who, turn.role, said, words, states, text.kinds, effort
-    )
+        turn.id, known.count, turn.at, turn.session, who, turn.role, said, words, states, text.kinds, effort,
+        changes,
+    )  # fmt: skip
     out: list[Derived] = []
-    if reading or changes > MAY_CHANGE:
+    may_change = turn.role == "user" and changes > MAY_CHANGE
+    if turn.role == "assistant" and (asked := known.answered(turn.session)) and asked.meant:
+        _doubt(params, state, turn, asked, known.remembered(asked), params.answered, out, answers)
+    if reading or may_change:
         shared = known.shared(words)
         if reading:
             near = known.near(shared, turn.session, who, bool(reading.acts & CHANGING))
             out = _compared(params, state, known, turn, reading, near)
-        if changes > MAY_CHANGE:
+        if may_change:
             meant = known.meant(shared, new, text.names)
-            _doubt(params, state, turn, changes, new, known.alike(new, meant) if params.alike else meant, out)
+            _doubt(params, state, turn, new, known.alike(new, meant) if params.alike else meant, params.suspected, out)
     state.put(f"slot/{known.enter(new)}", new)
     return out
 
@@ -147,26 +159,33 @@ def _rethreaded(params: ContradictionsParams, state: State, event: TurnRethreade
 
 
 def _doubt(
-    params: ContradictionsParams, state: State, turn: TurnRecorded, changes: int, new: Statement,
-    meant: Sequence[Meant], out: list[Derived],
+    params: ContradictionsParams, state: State, turn: TurnRecorded, new: Statement, meant: Sequence[Meant],
+    enough: float, out: list[Derived], answer: int = 0,
 ) -> None:  # fmt: skip
-    """Suspects a turn of taking the place of the statement that it most likely means, unless more is known of it, or it
-    says again what was said."""
+    """Suspects a statement of taking the place of those that it most likely means, unless more is known of it, or it
+    says again what was said. `turn` is its own, or the one that answers it, by which `answer` it is likelier or not."""
     is_said_again = any(one.rare and {*new.words} <= {*one.statement.words} for one in meant)
-    if is_said_again or any(isinstance(event, BeliefConfirmed) for event in out):
+    if is_said_again or any(isinstance(event, BeliefConfirmed) and event.turn == new.turn for event in out):
+        return
+    told = state.get(f"turn/{new.turn}", Told)
+    if told and (told.retracted or told.older or told.newer or (told.doubts and not new.meant)):
         return
     score_of, weights = (doubt_alike, ALIKE) if params.alike else (doubt, PAIRS)
-    scored = [(score_of(doubt_signals(changes, new, one)), one) for one in meant]
-    score, best = max(scored, key=lambda one: one[0], default=(0, None))
-    if best is None or (sure := likelihood(score)) < params.suspected:
-        return
-    told, older = state.get(f"turn/{turn.id}", Told), state.get(f"turn/{best.statement.turn}", Told)
-    if (told and (told.older or told.newer or told.doubts)) or (older and (older.retracted or older.newer)):
-        return
-    announced = WEIGHTS.why(glance(new.text, turn.role), "changes")
-    why = [*announced, *weights.why(doubt_signals(changes, new, best), "doubt")]
-    why.sort(key=lambda one: -one[1])
-    _suspect(state, turn, (turn.id, turn.at), (best.statement.turn, best.statement.at), sure, why, out)
+    scored = [(score_of(seen := doubt_signals(new.changes + answer, new, one)), seen, one) for one in meant]
+    scored.sort(key=lambda one: -one[0])
+    if new.turn == turn.id:
+        new.meant = [[one.statement.turn, *one[1:-1], *one.alike] for _, _, one in scored[:MAX_DOUBTS]]
+    for score, seen, one in scored[:MAX_DOUBTS]:
+        older = state.get(f"turn/{one.statement.turn}", Told)
+        if (sure := likelihood(score)) < enough or (older and (older.retracted or older.newer)):
+            continue
+        if (told := state.get(f"turn/{new.turn}", Told)) and one.statement.turn in told.doubts:
+            continue
+        why = [*WEIGHTS.why(seen_of(new.text, new.role), "changes"), *weights.why(seen, "doubt")]
+        if answer:
+            why += [(f"answer {one}", worth) for one, worth in WEIGHTS.why(seen_of(turn.content, turn.role), "answers")]
+        why.sort(key=lambda one: -one[1])
+        _suspect(state, turn, (new.turn, new.at), (one.statement.turn, one.statement.at), sure, why, out)
 
 
 def _compared(
@@ -412,7 +431,7 @@ def holding(
 
 PROCESSOR = Processor(
     name="contradictions",
-    version=5,
+    version=6,
     params=ContradictionsParams,
     reads=(RAW, "open_efforts"),
     takes=(

@@ -10,7 +10,7 @@ import re
 from bisect import insort
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from processors.contradictions.pairs import Setting
 from processors.contradictions.reading import Reading
@@ -24,9 +24,9 @@ RARE, FEW = 8, 2
 FOUND = 3
 """Statements compared with a new one: those that share most; where it changes something, the session's LAST, too."""
 LAST = 3
-MEANT = 6
-"""Statements that a turn may change without saying so: those that share most, and the speaker's last as many; where
-alike words count, as many of the speaker's that are most alike."""
+MEANT, LATEST = 8, 6
+"""Statements that a turn may change without saying so: those that share most, and the speaker's last; where alike words
+count, as many of the speaker's that are most alike."""
 OF_EFFORT = 8
 """The last of the same effort, which it may change, too: most changes are of the work that the talk is about."""
 _COUNT = 63
@@ -57,6 +57,11 @@ class Statement:
     """Of what kinds its words are: numbers, times, days of the week."""
     effort: str = ""
     """The effort that it belongs to."""
+    changes: int = 0
+    """How likely a glance holds it to change something, in hundredths of log odds."""
+    meant: list[list[Any]] = field(default_factory=list)
+    """The likeliest of what it may change, which the agent's answer may make likelier: its turn, and what `Meant` has
+    of it."""
 
 
 class Meant(NamedTuple):
@@ -71,6 +76,10 @@ class Meant(NamedTuple):
     """Rare words that they share."""
     back: int = -1
     """How many of the user's statements of their effort came between; -1 where they are not of one, or of long ago."""
+    place: int = MEANT
+    """Its place among those that share most, from 0; MEANT where it is none of them."""
+    named: bool = False
+    """Whether the new one names somebody or something that it tells of."""
     alike: tuple[str, ...] = ()
     """Signals of how alike they are, where alike words count."""
 
@@ -113,7 +122,7 @@ class Index:
         return slot
 
     def _rings(self, statement: Statement) -> tuple[tuple[dict[str, list[int]], str, int], ...]:
-        return (self.sessions, statement.session, LAST), (self.speakers, statement.who, MEANT)
+        return (self.sessions, statement.session, LAST), (self.speakers, statement.who, LATEST)
 
     def leave(self, slot: int) -> None:
         """Forgets a statement."""
@@ -197,20 +206,36 @@ class Index:
 
     def meant(self, shared: dict[int, int], new: Statement, names: Sequence[str]) -> list[Meant]:
         """What a new statement that names somebody or something may change: the speaker's own, the last and the last of
-        the same effort, too, and of others what they said of the same."""
+        the same effort, too, and of others what they said of the same, which a name or a rare word tells."""
         slots = self.slots
-        sharing = [slot for slot in shared if _may_change(new, slots[slot], names)]
+        sharing = [slot for slot in shared if shared[slot] & _COUNT or _may_change(new, slots[slot], names)]
+        sharing = [slot for slot in sharing if slots[slot].role == "user" and slots[slot].at <= new.at]
         sharing.sort(key=lambda slot: (-(shared[slot] >> 6), -slots[slot].number))
         best = shared[sharing[0]] >> 6 if sharing else 0
         of_effort = self.efforts.get(new.effort, [])[-OF_EFFORT:]
         back = {slot: place for place, slot in enumerate(reversed(of_effort))}
         last = (*self.speakers.get(new.who, ()), *of_effort)
         own = [slot for slot in last if slots[slot].words and _may_change(new, slots[slot], names)]
-        found = {slot: shared.get(slot, 0) for slot in (*sharing[:MEANT], *own)}
-        return [
-            Meant(slots[slot], both >> 6, best - (both >> 6), both & _COUNT, back.get(slot, -1))
-            for slot, both in found.items()
-        ]
+        place = {slot: place for place, slot in enumerate(sharing[:MEANT])}
+        found = []
+        for slot in dict.fromkeys((*place, *own)):
+            other, both = slots[slot], shared.get(slot, 0)
+            named = any(name in other.words for name in names)
+            how = both >> 6, best - (both >> 6), both & _COUNT, back.get(slot, -1), place.get(slot, MEANT), named
+            found.append(Meant(other, *how))
+        return found
+
+    def remembered(self, new: Statement) -> list[Meant]:
+        """What was found likeliest to be meant by a statement, as far as it is still known."""
+        slots, turns = self.slots, self.turns
+        known = [(slots[turns[turn]], how) for turn, *how in new.meant if turn in turns]
+        return [Meant._make((one, *how[:6], tuple(how[6:]))) for one, how in known if one.words]
+
+    def answered(self, session: str) -> Statement | None:
+        """What the next turn of a session answers, if that is a user's statement."""
+        recent = self.sessions.get(session)
+        last = self.slots[recent[-1]] if recent else None
+        return last if last is not None and last.role == "user" and last.words else None
 
     def alike(self, new: Statement, meant: Sequence[Meant]) -> list[Meant]:
         """What a new statement may change, and of its speaker's own what is most alike to it; how alike each is."""

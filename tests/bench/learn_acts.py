@@ -86,12 +86,12 @@ def without(author: str) -> dict[str, tuple[int, dict[str, int]]]:
 def others(author: str) -> Iterator[None]:
     """What words say is told by weights without an author's."""
 
-    def say(content: str, role: str, act: str) -> int:
-        return max(-module.MOST, min(module.MOST, score(without(author)[act], signals(edges(content), role))))
+    def say(seen: list[str], act: str) -> int:
+        return max(-module.MOST, min(module.MOST, score(without(author)[act], seen)))
 
     kept = text.acting, text.accepting
-    text.acting = lambda content: [say(content, "user", act) for act in ("ends", "opens", "stays")]
-    text.accepting = lambda content: say(content, "assistant", "accepts")
+    text.acting = lambda seen: [say(seen, act) for act in ("ends", "opens", "stays")]
+    text.accepting = lambda seen: say(seen, "accepts")
     try:
         yield
     finally:

@@ -1,16 +1,18 @@
 """Learns the weights by which contradictions decide (processors/contradictions/weights.json, and of
 single turns streams/core/text/statements.json).
 
-    python -m tests.bench.learn_contradictions [--alike] [--write]
+    python -m tests.bench.learn_contradictions [--alike] [--write [--plain]]
 
 Of turns, by what a glance sees of them: `changes` whether one takes another's place, `states` whether its own place is
-taken, `tells` whether it takes part in a sequence of the tests, where things are told plainly. Of pairs, as the index
-finds them while a conversation is folded: `doubt` of a turn that may change something and a statement that it may mean;
-`replaces` of two that tell something plainly. Learned from the voices that may be looked at, whose authors said which
-turn takes whose place; from the sequences of the tests that may be learned from; and from friends' chats (LoCoMo),
-where next to nothing is taken back. What pairs are learned from is what weights of turns say that did not see them.
+taken, `tells` whether it takes part in a sequence of the tests, where things are told plainly; `answers`, together
+with `changes`, whether what the agent's turn answers takes another's place. Of pairs, as the index finds them while a
+conversation is folded: `doubt` of a turn that may change something and a statement that it may mean; `replaces` of
+two that tell something plainly. Learned from the voices that may be looked at, whose authors said which turn takes
+whose place; from the sequences of the tests that may be learned from; and from friends' chats (LoCoMo), where
+next to nothing is taken back. What pairs are learned from is what weights of turns say that did not see them.
 What is printed is crossed: of each author, set and chat by weights that never saw it. HELD is never learned from.
-With --alike, alike words count for doubts, too, whose weights are then those of alike.json.
+With --write, the weights of `replaces` stay as they are but with --plain. With --alike, alike words count for doubts,
+too, whose weights are then those of alike.json.
 """
 
 from __future__ import annotations
@@ -33,8 +35,8 @@ from streams.core.events import DAY, MINUTE, SECOND, TurnRecorded
 from streams.core.text import read as text_of
 from streams.core.text import statements
 from streams.core.text.learned import likelihood
-from streams.core.text.signals import glance
-from streams.core.text.statements import MAX_TEXT, kinds
+from streams.core.text.signals import kinds
+from streams.core.text.statements import MAX_TEXT, seen_of
 from tests.bench import learning
 from tests.bench.data import DATA
 from tests.bench.learning import Example, Weights
@@ -51,6 +53,8 @@ BEFORE = 150
 empty space and what was said just before are no sign."""
 USERS = 3
 """Authors, sets and chats that must have a signal for it to be learned: what fewer have tells of themselves."""
+GROUPS = 7
+"""What is printed is crossed in so many groups of authors, sets and chats."""
 ROUNDS = 2
 """How often the clauses that are meant are chosen anew by what was learned."""
 TURNS, DOUBTS, STRENGTH = 0.1, 0.1, 0.2
@@ -65,7 +69,7 @@ LOOKED = 30
 Marked = set[tuple[str, str]]
 Scores = dict[str, list[int]]
 """By turn: what weights that did not see it say of it, an act of TOLD each."""
-TOLD = ("changes", "states", "tells")
+TOLD = ("changes", "states", "tells", "answers")
 
 
 class Talk(NamedTuple):
@@ -105,6 +109,7 @@ def walk(number: int, talk: Talk, scores: Scores, alike: bool) -> Iterator[Compa
     known = Index()
     for statement in talk.before:
         known.enter(statement)
+    answers = answering(talk.events)
     for turn, (effort, revised) in zip(talk.events, threads(talk.events), strict=True):
         for of_turn, other in revised:
             known.rethread(of_turn, other)
@@ -112,17 +117,22 @@ def walk(number: int, talk: Talk, scores: Scores, alike: bool) -> Iterator[Compa
         if turn.role in ("tool", "system") or not text.terms:
             continue
         said, who = turn.content[:MAX_TEXT], turn.agent or turn.role
-        changes, states, tells = scores[turn.id]
+        changes, states, tells, _ = scores[turn.id]
         reading = read(said)
         words = words_of(text.terms, text.names, said) + (keyed(reading, who) if tells > 0 else [])
-        of = kinds(glance(said, turn.role))
-        new = Statement(turn.id, known.count, turn.at, turn.session, who, turn.role, said, words, states, of, effort)
+        of = kinds(said)
+        new = Statement(
+            turn.id, known.count, turn.at, turn.session, who, turn.role, said, words, states, of, effort, changes
+        )
         shared = known.shared(words)
         found: list[tuple[Statement, list[list[str]], bool]] = []
-        if changes > MAY_CHANGE and not talk.before:
+        if turn.role == "user" and changes > MAY_CHANGE and not talk.before:
             meant = known.meant(shared, new, text.names)
+            told = [changes]
+            if answer := answers.get(turn.id):
+                told.append(changes + scores[answer.id][-1])
             for one in known.alike(new, meant) if alike else meant:
-                found.append((one.statement, [doubt_signals(changes, new, one)], True))
+                found += [(one.statement, [doubt_signals(score, new, one)], True) for score in told]
         if tells > 0:
             of_words = pairs.words_seen(said)
             for slot, setting in known.near(shared, turn.session, who, bool(reading.acts & CHANGING)):
@@ -137,6 +147,18 @@ def walk(number: int, talk: Talk, scores: Scores, alike: bool) -> Iterator[Compa
             ends = (turn.id, other.turn)
             yield Compared(signals, ends in talk.true, ends in talk.alike, (number, turn.id), is_doubt)
         known.enter(new)
+
+
+def answering(events: Sequence[TurnRecorded]) -> dict[str, TurnRecorded]:
+    """The agent's answer to a user's turn, where it follows at once."""
+    last: dict[str, TurnRecorded] = {}
+    found = {}
+    for turn in events:
+        before = last.get(turn.session)
+        if before is not None and (before.role, turn.role) == ("user", "assistant"):
+            found[before.id] = turn
+        last[turn.session] = turn
+    return found
 
 
 Threads = list[tuple[str, list[tuple[str, str]]]]
@@ -219,16 +241,53 @@ def chats() -> Iterator[list[TurnRecorded]]:
             yield events
 
 
+def of_changes(given: Sequence[Source]) -> tuple[Weights, Weights]:
+    """Weights of turns for taking another's place, and of an agent's answers for that."""
+    examples = []
+    for source in given:
+        for talk in source.talks:
+            newer, answers = {a for a, _ in talk.true}, answering(talk.events)
+            for turn in talk.events:
+                if turn.role != "user":
+                    continue
+                seen = SEEN[turn.content, turn.role]
+                if answer := answers.get(turn.id):
+                    seen = [*seen, *[f"{ANSWER}{one}" for one in SEEN[answer.content, answer.role]]]
+                examples.append(Example(seen, turn.id in newer, source.name))
+    bias, weights = learning.fit(examples, TURNS, USERS)
+    own = {signal: weight for signal, weight in weights.items() if not signal.startswith(ANSWER)}
+    return (bias, own), (0, {s.removeprefix(ANSWER): w for s, w in weights.items() if s not in own})
+
+
+class _Seen(dict[tuple[str, str], list[str]]):
+    def __missing__(self, turn: tuple[str, str]) -> list[str]:
+        found = self[turn] = seen_of(*turn)
+        return found
+
+
+SEEN = _Seen()
+"""What is seen of a turn's words, by content and role."""
+ANSWER = "answer:"
+
+
+def of_all_turns(given: Sequence[Source]) -> dict[str, Weights]:
+    """Weights of turns, for each act of TOLD."""
+    changes, answers = of_changes(given)
+    return {
+        "changes": changes, "states": of_turns(given, "states"), "tells": of_turns(given, "tells"), "answers": answers,
+    }  # fmt: skip
+
+
 def of_turns(given: Sequence[Source], act: str) -> Weights:
-    """Weights of turns, by what a glance sees."""
+    """Weights of turns, by what is seen of single words."""
     examples = []
     for source in given:
         for talk in source.talks:
             newer, older = {a for a, _ in talk.true}, {b for _, b in talk.true}
             for turn in talk.events:
-                is_so = {"changes": turn.id in newer, "states": turn.id in older, "tells": source.kind == "set"}[act]
+                is_so = turn.id in older if act == "states" else source.kind == "set"
                 if act != "tells" or source.kind != "set" or turn.id in newer | older:
-                    seen = glance(turn.content[:MAX_TEXT], turn.role)
+                    seen = [signal for signal in SEEN[turn.content, turn.role] if " " not in signal]
                     examples.append(Example(seen, is_so, source.name, PLAIN[source.kind] if act == "tells" else 1.0))
     bias, weights = learning.fit(examples, TURNS, USERS)
     return bias + LOOKED * (act == "tells"), weights
@@ -269,10 +328,11 @@ def of_doubts(compared: dict[str, list[Compared]]) -> Weights:
 
 
 def apart(given: Sequence[Source]) -> list[tuple[list[Source], list[Source]]]:
-    """Each author with some of the sets and chats, and all the others; what is held out with no one."""
-    authors = [source for source in given if source.kind == "voice"]
-    others = [source for source in given if source.kind != "voice" and source.name not in HELD]
-    groups = [[author, *others[at :: len(authors)]] for at, author in enumerate(authors)]
+    """Some authors, sets and chats, and all the others; what is held out with no one."""
+    groups = []
+    for at in range(GROUPS):
+        mine = [[s for s in given if s.kind == kind and s.name not in HELD][at::GROUPS] for kind in PLAIN]
+        groups.append([source for one in mine for source in one])
     groups.append([source for source in given if source.name in HELD])
     return [(group, [s for s in given if s not in group and s.name not in HELD]) for group in groups]
 
@@ -281,10 +341,9 @@ def crossed(given: Sequence[Source], alike: bool = False) -> tuple[dict[str, lis
     """Of each source the pairs, and what weights that never saw it say of them."""
     scores: Scores = {}
     for group, rest in apart(given):
-        told = [of_turns(rest, act) for act in TOLD]
+        told = of_all_turns(rest)
         for turn in (turn for source in group for talk in source.talks for turn in talk.events):
-            seen = glance(turn.content[:MAX_TEXT], turn.role)
-            scores[turn.id] = [learning.score(weights, seen) for weights in told]
+            scores[turn.id] = [learning.score(told[act], SEEN[turn.content, turn.role]) for act in TOLD]
     compared = {s.name: [one for n, talk in enumerate(s.talks) for one in walk(n, talk, scores, alike)] for s in given}
     kinds = {source.name: source.kind for source in given}
     found: dict[str, list[int]] = {}
@@ -299,7 +358,7 @@ def crossed(given: Sequence[Source], alike: bool = False) -> tuple[dict[str, lis
     for kind in PLAIN:
         turns = [scores[t.id] for s in given if s.kind == kind for talk in s.talks for t in talk.events]
         may, tells = (
-            sum(one) / len(turns) for one in ([c > MAY_CHANGE for c, _, _ in turns], [t > 0 for *_, t in turns])
+            sum(one) / len(turns) for one in ([c > MAY_CHANGE for c, *_ in turns], [t > 0 for _, _, t, _ in turns])
         )
         print(f"{kind}: of turns {may:.2f} may change something, {tells:.2f} tell something plainly")
     return compared, found
@@ -342,6 +401,12 @@ def _line(
             )
 
 
+def written(path: Path, act: str) -> Weights:
+    """The weights of an act that a file has."""
+    table = json.loads(path.read_text("utf-8"))
+    return table["bias"][act], {s: weights[act] for s, weights in table["weights"].items() if act in weights}
+
+
 def main() -> None:
     """Prints what was learned is worth; with --write, writes the weights learned of all."""
     given = sources()
@@ -354,9 +419,10 @@ def main() -> None:
         if alike:
             learning.write(WITH_ALIKE, 1, {"doubt": of_doubts(mine)})
             return
-        learning.write(OF_TURNS, 3, {act: of_turns(rest, act) for act in TOLD})
-        plain = of_pairs(mine, {source.name: source.kind for source in rest})
-        learning.write(WEIGHTS, 3, {"doubt": of_doubts(mine), "replaces": plain})
+        kinds_of = {source.name: source.kind for source in rest}
+        replaces = of_pairs(mine, kinds_of) if "--plain" in sys.argv else written(WEIGHTS, "replaces")
+        learning.write(OF_TURNS, 4, of_all_turns(rest))
+        learning.write(WEIGHTS, 4, {"doubt": of_doubts(mine), "replaces": replaces})
 
 
 if __name__ == "__main__":

@@ -291,6 +291,17 @@ def test_a_change_told_in_other_words_is_a_doubt_about_what_was_said_of_it() -> 
     assert doubted(space.say(said, session="tuesday", agent="ann")) == []  # only said again
 
 
+def test_an_answer_that_takes_note_of_a_change_makes_a_doubt_of_what_was_none_and_small_talk_does_not() -> None:
+    for answer, expected in (
+        ("Noted, I've moved Lena's dentist to the following Thursday instead.", [("t1", "t0")]),
+        ("How lovely! What else is new?", []),
+    ):
+        space = Space()
+        space.say("The dentist is booked for Thursday, Lena only.", session="monday")
+        assert not doubted(space.say("Lena's appointment slipped a week, they are short of staff.", session="tuesday"))
+        assert doubted(space.say(answer, session="tuesday", role="assistant", agent="bot")) == expected
+
+
 def test_another_who_names_nothing_of_it_puts_nothing_in_doubt() -> None:
     space = Space()
     space.say("I'm on nights this week, ten till six.", agent="ann")

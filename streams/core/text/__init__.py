@@ -10,13 +10,14 @@ from dataclasses import dataclass, field
 from operator import itemgetter
 
 from streams.core.events import TurnRecorded
-from streams.core.text.acts import accepting, acting
+from streams.core.text.acts import accepting, acting, edges
 from streams.core.text.address import HEAD, TAIL, address
 from streams.core.text.claims import CALLING, claims
+from streams.core.text.signals import signals
 from streams.core.text.statements import stating
 from streams.core.text.terms import WORDS, clip, count_terms, scale, second_look
 
-VERSION = 9
+VERSION = 10
 
 
 @dataclass(slots=True)
@@ -51,7 +52,7 @@ class Text:
     """Of an assistant's turn: how much its words speak for an end in what it answers."""
     states: list[int] = field(default_factory=list)
     """Of what a person or a model says: how much its words speak for changing what was stated, for stating what may
-    change, for stating something plainly; see statements."""
+    change, for stating something plainly, and, as an answer, for a change told by what it answers; see statements."""
     kinds: list[str] = field(default_factory=list)
     """Of what kinds these words are besides words: numbers, times, days of the week."""
 
@@ -84,7 +85,8 @@ def read(turn: TurnRecorded) -> Text:
             patterns.append(claim.pattern)
             confidences.append(claim.confidence)
             spans += (claim.start, claim.end)
-    states, kinds = stating(content, turn.role) if terms and turn.role in SPEAKING else ([], [])
+    seen = signals(edges(content), turn.role) if turn.role in SPEAKING else []
+    states, kinds = stating(seen, content) if terms and seen else ([], [])
     return Text(
         scale(sum(tokens), content),
         terms,
@@ -97,8 +99,8 @@ def read(turn: TurnRecorded) -> Text:
         spans,
         [*filter(None, dict.fromkeys(map(CALL, ends)))],
         forms,
-        acting(content) if turn.role == "user" else [],
-        accepting(content) if turn.role == "assistant" else 0,
+        acting(seen) if turn.role == "user" else [],
+        accepting(seen) if turn.role == "assistant" else 0,
         states,
         kinds,
     )

@@ -9,7 +9,6 @@ where the conversation is known (open_efforts/dialogue, manifest/ending).
 from __future__ import annotations
 
 from streams.core.text.learned import Learned
-from streams.core.text.signals import signals
 
 EDGE = 300
 """Characters read of a turn's beginning and end."""
@@ -23,11 +22,12 @@ def edges(content: str) -> str:
     return content if len(content) <= 2 * EDGE else f"{content[:EDGE]} … {content[-EDGE:]}"
 
 
-def acting(content: str) -> list[int]:
-    """Of a user's turn: how much its words speak for ending, opening, staying; in hundredths of log odds."""
-    return [max(-MOST, min(MOST, score)) for score in _WEIGHTS.scores(signals(edges(content)))[:3]]
+def acting(seen: list[str]) -> list[int]:
+    """Of a user's turn, by the signals of its edges: how much its words speak for ending, opening, staying; in
+    hundredths of log odds."""
+    return [max(-MOST, min(MOST, score)) for score in _WEIGHTS.scores(seen)[:3]]
 
 
-def accepting(content: str) -> int:
+def accepting(seen: list[str]) -> int:
     """How much an assistant's answer speaks for an end in what it answers; in hundredths of log odds."""
-    return max(-MOST, min(MOST, _WEIGHTS.scores(signals(edges(content), "assistant"))[3]))
+    return max(-MOST, min(MOST, _WEIGHTS.scores(seen)[3]))

@@ -77,12 +77,12 @@ def _look(raw: str) -> Seen:
 _WORDS = Memo(_look, longest=3 * MAX_WORD)
 
 
-def _signals_of(raw: str) -> tuple[str, ...]:
-    words, kinds, end = _look(raw)
-    return (*words, *kinds, end) if end else (*words, *kinds)
+def _kinds_of(raw: str) -> tuple[str, ...]:
+    words, kinds, _ = _look(raw)
+    return tuple([kind for kind in (*words, *kinds) if kind[:1] in ("<", "#") and kind])
 
 
-_GLANCED = Memo(_signals_of, longest=3 * MAX_WORD)
+_KINDS = Memo(_kinds_of, longest=3 * MAX_WORD)
 
 
 def folded(content: str) -> list[str]:
@@ -90,13 +90,9 @@ def folded(content: str) -> list[str]:
     return [word for raw in content.split() for word in _WORDS[raw][0]]
 
 
-def glance(content: str, role: str = "user") -> list[str]:
-    """The words of a text, the kinds that they are of, its marks and its length, each once: half of what `signals`
-    sees, at a third of its cost."""
-    found = [*chain.from_iterable(map(_GLANCED.__getitem__, content.split()))]
-    once = dict.fromkeys(found)
-    once.pop("", None)
-    return [*once, f"words:{len(found).bit_length()}", f"by:{role}"]
+def kinds(content: str) -> list[str]:
+    """Of what kinds a text's words are besides words, each once: numbers, times, days of the week."""
+    return [*dict.fromkeys(chain.from_iterable(map(_KINDS.__getitem__, content.split())))]
 
 
 def signals(content: str, role: str = "user") -> list[str]:
