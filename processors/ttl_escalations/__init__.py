@@ -37,7 +37,7 @@ from processors.ttl_escalations.notes import Asked, expire, infer, rethread, ret
 from processors.ttl_escalations.params import TtlEscalationsParams
 from processors.ttl_escalations.record import FOREVER, Last, Waiting, short, waiting_notes
 from processors.ttl_escalations.section import NOTES, SURFACED
-from processors.ttl_escalations.surfacing import surface
+from processors.ttl_escalations.surfacing import MAYBE, surface
 from streams.core.clock import to_local
 from streams.core.events import NoteSettled, NoteTaken, Outside, SessionEnded, TurnRecorded, TurnRetracted
 from streams.core.processor import RAW, Derived, Processor, Raw, State, on, otherwise
@@ -90,7 +90,8 @@ def _turn(params: TtlEscalationsParams, state: State, turn: TurnRecorded, raw: R
             infer(params, state, waiting, asked, found, raw.recorded_at, out)
         doubts = [[*one] for one in maybe]
     before = last.text if doubts else ""
-    state.put(key, Last(last.effort, turn.id, last.effort, before, text, doubts, last.turns + 1, last.ended))
+    said = Last(last.effort, 1.0, {}, turn.id, last.effort, before, text, doubts, last.turns + 1, last.ended)
+    state.put(key, said)
     return out
 
 
@@ -100,9 +101,15 @@ def _threaded(params: TtlEscalationsParams, state: State, event: TurnThreaded, r
         return _NOTHING
     last = state.get(f"last/{event.session}", Last)
     if last is None:
-        state.put(f"last/{event.session}", Last(event.effort))
-    elif last.effort != event.effort:
-        last.effort = event.effort  # saved with the turn itself
+        last = Last(event.effort)
+        state.put(f"last/{event.session}", last)
+    last.effort, last.share = event.effort, event.score  # saved with the turn itself
+    if event.similar and (noted := state.index(waiting_notes).efforts):
+        last.maybe = {
+            effort: share
+            for effort, share in zip(event.similar, event.similarities, strict=True)
+            if share >= MAYBE and effort in noted and effort != event.effort
+        }
     return _NOTHING
 
 

@@ -13,11 +13,18 @@ from processors.ttl_escalations.params import TtlEscalationsParams, effective_pr
 from processors.ttl_escalations.record import MAX_SESSIONS, Last, Note, Waiting, short
 from streams.core.events import HOUR, TurnRecorded
 from streams.core.processor import Derived, Raw, State
-from streams.core.text.commonness import CLASSES, RARE, rarity
+from streams.core.text import Text
+from streams.core.text.commonness import CLASSES, ORDINARY, RARE, rarity
 from streams.core.text.learned import Learned
 
 MAX_LIKELY = 10
 """Notes weighed for one turn, the best by the sum of their shared words."""
+MAYBE = 0.07
+"""From this likelihood on the turn may belong to another effort than it was put to, so that its notes are weighed."""
+SHARES = (0.03, 0.07, 0.15, 0.3, 0.5, 0.7, 0.9)
+"""Steps of how likely a turn belongs to the effort of a note."""
+ACTS = ("ends", "opens", "stays")
+"""What the words of a user's turn speak for; see streams/core/text/acts."""
 NAME = 4
 """Stands for rare words that the note has as names."""
 WORTH = (0, 2, 3, 5)
@@ -36,7 +43,7 @@ class Visit(NamedTuple):
     last: Last
     visitor: str
     entered: bool
-    """Whether the turn before it, in its session, belonged to another."""
+    """Whether the turn before it, in its session, belonged to another effort."""
     quiet: dict[str, int]
     """When this visit was shown what it was shown."""
 
@@ -53,18 +60,19 @@ def surface(
     pressing = bool(waiting.pressing) and waiting.pressing[0][0] <= now
     hit = not termed.keys().isdisjoint(text.terms)
     # Why first: most turns are about other things than any note.
-    entered = bool(last.effort) and last.effort != last.entered and last.effort in waiting.efforts
-    if not (hit or named or entered or pressing):
+    entered = bool(last.effort) and last.effort != last.entered
+    comes = entered and last.effort in waiting.efforts
+    if not (hit or named or comes or last.maybe or pressing):
         return
     visitor = short(turn.session)
     quiet = waiting.quiet.get(visitor, _NOTHING)
     visit = Visit(params, state, waiting, now, turn, last, visitor, entered, quiet)
     hits = [stem for stem in text.terms if stem in termed] if hit else []
-    fresh = _shared(visit, hits, named) if hits or named or entered else {}
+    fresh = _shared(visit, hits, named) if hits or named or comes or last.maybe else {}
     urgent = _newest(waiting.pressing, now, params.pressing) if pressing else []
     likely = fresh | {note: record for note in urgent if note not in fresh and (record := _fresh(visit, note))}
     if likely:
-        _show(visit, likely, _reasons(visit, fresh, set(urgent), text.terms, hits, named), out)
+        _show(visit, likely, _reasons(visit, fresh, set(urgent), text, hits, named), out)
 
 
 def _newest(pressing: list[tuple[int, str]], now: int, count: int) -> list[str]:
@@ -96,8 +104,10 @@ def _shared(visit: Visit, hits: list[str], named: list[str]) -> dict[str, Note]:
     sums: dict[str, int] = {}
     posted = [(waiting.termed[stem], WORTH[CLASSES[stem]]) for stem in hits]
     posted += [(waiting.named[name], WORTH[RARE]) for name in named]
-    if visit.entered:
-        posted.append((waiting.efforts[visit.last.effort], WORTH[RARE]))
+    noted = waiting.efforts
+    if visit.entered and visit.last.effort in noted:
+        posted.append((noted[visit.last.effort], WORTH[RARE]))
+    posted += [(noted[effort], WORTH[ORDINARY]) for effort in visit.last.maybe if effort in noted]
     for notes, worth in posted:
         if len(notes) <= alike:
             for note in notes:
@@ -109,11 +119,11 @@ def _shared(visit: Visit, hits: list[str], named: list[str]) -> dict[str, Note]:
 
 
 def _reasons(
-    visit: Visit, fresh: dict[str, Note], urgent: set[str], said: list[str], hits: list[str], named: list[str]
+    visit: Visit, fresh: dict[str, Note], urgent: set[str], text: Text, hits: list[str], named: list[str]
 ) -> Callable[[str], str]:
     """Tells why a note is to be shown: the word that says that the talk came to its matter, or "priority" where it
     presses; "" for one that is not to be shown."""
-    here = _Said(visit, said, hits, named)
+    here = _Said(visit, text, hits, named)
 
     def reason(note: str) -> str:
         word = ""
@@ -128,9 +138,10 @@ def _reasons(
 class _Said:
     """What a turn says that notes may share."""
 
-    __slots__ = ("hits", "kind", "names", "pairs", "plain", "weight")
+    __slots__ = ("hits", "kind", "names", "pairs", "plain", "visit", "weight")
 
-    def __init__(self, visit: Visit, said: list[str], hits: list[str], named: list[str]) -> None:
+    def __init__(self, visit: Visit, text: Text, hits: list[str], named: list[str]) -> None:
+        said = text.terms
         telling = [stem for stem in said if CLASSES[stem]]
         rare = len([stem for stem in said if CLASSES[stem] == RARE])
         self.kind = "" if 2 * rare <= len(said) else "~"  # the table of words is of English: elsewhere all are rare
@@ -138,7 +149,11 @@ class _Said:
         self.names = frozenset(named)
         self.weight = _worth(telling)
         self.pairs = frozenset(f"{one} {two}" for one, two in pairwise(said) if one in self.hits and two in self.hits)
-        self.plain = [f"by:{visit.turn.role}", f"says:{len(telling).bit_length()}"]
+        self.visit = f"visit:{min(4, visit.last.turns.bit_length())}"
+        self.plain = [f"by:{visit.turn.role}", f"says:{len(telling).bit_length()}", self.visit]
+        self.plain += [f"{act}:{max(-3, min(3, said // 100))}" for act, said in zip(ACTS, text.acts, strict=False)]
+        if visit.entered:
+            self.plain.append("entered")
 
 
 def signals(visit: Visit, record: Note, here: _Said) -> tuple[list[str], str]:
@@ -151,6 +166,11 @@ def signals(visit: Visit, record: Note, here: _Said) -> tuple[list[str], str]:
     alike:2                         notes that have the rarest one
     ahead:3  over:1  kept:2         half days to its deadline, since then, since it was taken, by powers of two
     effort  here                    it is of this effort, of this session
+    visit:2  entered                how many turns the visit had, by powers of two; another effort than the last one's
+    ends:-1  opens:2  stays:0       what the turn's words speak for
+    comes  in  may  else            the talk comes to the note's effort, goes on with it, may have come to it, or neither;
+    comes own  comes ahead:3        with whether own words or those near are shared, with the time, with the visit
+    share comes:4                   how likely the turn belongs to the note's effort, by SHARES
     """
     own = [*filter(here.hits.__contains__, record.terms)]
     near = [*filter(here.hits.__contains__, record.near)]
@@ -171,14 +191,30 @@ def signals(visit: Visit, record: Note, here: _Said) -> tuple[list[str], str]:
     posted = visit.waiting.termed.get(best) or visit.waiting.named.get(best) or ()
     seen.append(f"alike:{min(4, len(posted).bit_length())}")
     left = record.deadline - visit.now
-    seen.append(f"{'over' if left < 0 else 'ahead'}:{(abs(left) // (12 * HOUR)).bit_length()}")
+    due = f"{'over' if left < 0 else 'ahead'}:{(abs(left) // (12 * HOUR)).bit_length()}"
+    seen.append(due)
     seen.append(f"kept:{((visit.now - record.opened) // (12 * HOUR)).bit_length()}")
     if record.session == visit.turn.session:
         seen.append("here")
+    where, share = "else", 0.0
     if record.effort and record.effort == visit.last.effort:
-        seen += ("effort", "effort entered" if visit.entered else "effort goes on")
         seen.append(f"effort {min(3, len(own))}{bool(near)}")
+        where, share = "comes" if visit.entered else "in", visit.last.share
+    elif record.effort in visit.last.maybe:
+        where, share = "may", visit.last.maybe[record.effort]
+    seen.append(f"share {where}:{bisect_right(SHARES, share)}")
+    words = "own" if own or names else "near" if near else "no"
+    seen += _placed(where, words, due, here.visit, visit.turn.role)
     return seen, best or "effort"
+
+
+@cache
+def _placed(where: str, words: str, due: str, visit: str, role: str) -> tuple[str, ...]:
+    """Where the talk is as to a note, and what goes together with that."""
+    return (
+        where, f"{where} {words}", f"{where} {due}", f"{where} {visit}", f"{where} {role}",
+        f"{words} {due}", f"{words} {visit}", f"{visit} {due}",
+    )  # fmt: skip
 
 
 def _worth(stems: Iterable[str]) -> int:

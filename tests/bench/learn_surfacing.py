@@ -4,8 +4,8 @@
 
 Learns from the voices that may be looked at, each of whose reminders is made a note twice, of the words that ask for it
 and as an agent would put it, and from pairs of a note and a turn. A turn that comes to a note's matter should bring it
-back, one that shares a word by accident or belongs to another effort should not; other turns of the note's own effort
-tell nothing. Prints precision and recall by weights that were learned without the author.
+back, one that shares a word by accident, most of all, or belongs to another effort should not; other turns of the
+note's own effort tell nothing. Prints precision and recall by weights that were learned without the author.
 """
 
 from __future__ import annotations
@@ -30,9 +30,13 @@ from tests.processors.surfacing_pairs import FIRST, HELD_OUT, MORE
 
 PATH = Path(surfacing.__file__).with_name("surfacing.json")
 VERSION = 1
-EVERY = {PROCESSOR.name: TtlEscalationsParams(likely=-100_000, cooldown=0)}
+EVERY = {PROCESSOR.name: TtlEscalationsParams(likely=100_000, cooldown=0)}
+"""Nothing is shown by its matter, so that all that is weighed at a turn is seen, not what is shown first."""
 PAIRS = 14.0
 """How much a pair counts: they are few, and each was written to tell something."""
+ACCIDENT, UNTOLD = 3.0, 0.3
+"""How much it counts that an author marked a turn as one that shares words by accident; and that a turn stands in a
+session without any that comes to the note's matter, where the author told of no efforts."""
 WITH = ancestors(PROCESSORS, [PROCESSOR.name])
 NOTHING = ["nothing shared"]
 """What is seen of a note and a turn that is not weighed: the talk came to its matter in other words."""
@@ -84,6 +88,7 @@ def examples() -> Iterator[tuple[Example, bool]]:
     """Of each note and turn what is seen, whether it belongs there, and whether the author said so."""
     for conversation in conversations(True):
         turns = {turn["id"]: turn for turn in conversation.turns}
+        due = {(turn["session"], note) for turn in turns.values() for note in turn.get("note_matters") or ()}
         named = {turn["reminder"]["what"]: turn["id"] for turn in conversation.turns if turn.get("reminder")}
         for taken in (False, True):
             told: set[tuple[str, str]] = set()
@@ -93,9 +98,13 @@ def examples() -> Iterator[tuple[Example, bool]]:
                 turn = turns[at]
                 right, wrong = note in (turn.get("note_matters") or ()), note in (turn.get("note_not") or ())
                 effort = turns[note].get("effort")
-                apart = conversation.efforts and (not effort or effort != turn.get("effort"))
-                if right or wrong or apart:
-                    yield Example(signals, right, conversation.author, 1.0), right or wrong
+                if right or wrong:
+                    yield Example(signals, right, conversation.author, 1.0 if right else ACCIDENT), True
+                elif conversation.efforts:
+                    if not effort or effort != turn.get("effort"):
+                        yield Example(signals, False, conversation.author), False
+                elif turn["session"] != turns[note]["session"] and (turn["session"], note) not in due:
+                    yield Example(signals, False, conversation.author, UNTOLD), False
             for at, turn in turns.items():
                 for note in turn.get("note_matters") or ():
                     if (note, at) not in told and turns[note].get("reminder"):
@@ -125,7 +134,7 @@ def main() -> None:
     for name, side in sides.items():
         mine = [(s, e.label) for s, e, m in zip(scores, given, side, strict=True) if m]
         print(f"{name}: {len(mine)}, {sum(right for _, right in mine)} of them right")
-        for threshold in (-100, -50, -30, 0, 50, 100):
+        for threshold in (-150, -100, -75, -50, -25, 0, 50):
             told = [right for s, right in mine if s >= threshold]
             right = sum(r for _, r in mine)
             print(f"  from {threshold} on: P {sum(told) / max(1, len(told)):.2f} R {sum(told) / max(1, right):.2f}")
