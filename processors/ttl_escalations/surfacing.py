@@ -46,9 +46,12 @@ class Visit(NamedTuple):
     """Whether the turn before it, in its session, belonged to another effort."""
     quiet: dict[str, int]
     """When this visit was shown what it was shown."""
+    back: dict[str, None]
+    """The notes of the effort that the talk comes to."""
 
 
 _NOTHING: dict[str, int] = {}
+_NONE: dict[str, None] = {}
 
 
 def surface(
@@ -61,14 +64,14 @@ def surface(
     hit = not termed.keys().isdisjoint(text.terms)
     # Why first: most turns are about other things than any note.
     entered = bool(last.effort) and last.effort != last.entered
-    comes = entered and last.effort in waiting.efforts
-    if not (hit or named or comes or last.maybe or pressing):
+    back = waiting.efforts.get(last.effort, _NONE) if entered else _NONE
+    if not (hit or named or back or last.maybe or pressing):
         return
     visitor = short(turn.session)
     quiet = waiting.quiet.get(visitor, _NOTHING)
-    visit = Visit(params, state, waiting, now, turn, last, visitor, entered, quiet)
+    visit = Visit(params, state, waiting, now, turn, last, visitor, entered, quiet, back)
     hits = [stem for stem in text.terms if stem in termed] if hit else []
-    fresh = _shared(visit, hits, named) if hits or named or comes or last.maybe else {}
+    fresh = _shared(visit, hits, named) if hits or named or back or last.maybe else {}
     urgent = _newest(waiting.pressing, now, params.pressing) if pressing else []
     likely = fresh | {note: record for note in urgent if note not in fresh and (record := _fresh(visit, note))}
     if likely:
@@ -81,9 +84,9 @@ def _newest(pressing: list[tuple[int, str]], now: int, count: int) -> list[str]:
 
 
 def _told(visit: Visit, note: str) -> bool:
-    """Whether this visit was shown the note not long ago."""
+    """Whether this visit was shown the note not long ago, and did not leave its effort and come back since."""
     quiet = visit.quiet
-    return note in quiet and visit.now - quiet[note] < visit.params.cooldown * HOUR
+    return note in quiet and note not in visit.back and visit.now - quiet[note] < visit.params.cooldown * HOUR
 
 
 def _fresh(visit: Visit, note: str) -> Note | None:
@@ -99,19 +102,18 @@ def _fresh(visit: Visit, note: str) -> Note | None:
 
 def _shared(visit: Visit, hits: list[str], named: list[str]) -> dict[str, Note]:
     """The fresh ones of the notes that share the most with a turn, `MAX_LIKELY` at most."""
-    params, waiting, quiet = visit.params, visit.waiting, visit.quiet
-    alike, since = params.alike, visit.now - int(params.cooldown * HOUR)
+    waiting, alike = visit.waiting, visit.params.alike
     sums: dict[str, int] = {}
     posted = [(waiting.termed[stem], WORTH[CLASSES[stem]]) for stem in hits]
     posted += [(waiting.named[name], WORTH[RARE]) for name in named]
     noted = waiting.efforts
-    if visit.entered and visit.last.effort in noted:
-        posted.append((noted[visit.last.effort], WORTH[RARE]))
+    if visit.back:
+        posted.append((visit.back, WORTH[RARE]))
     posted += [(noted[effort], WORTH[ORDINARY]) for effort in visit.last.maybe if effort in noted]
     for notes, worth in posted:
         if len(notes) <= alike:
             for note in notes:
-                if note not in quiet or quiet[note] <= since:
+                if not _told(visit, note):
                     sums[note] = sums.get(note, 0) + worth
     if len(sums) > MAX_LIKELY:
         sums = dict(sorted(sums.items(), key=lambda entry: (-entry[1], entry[0]))[:MAX_LIKELY])
@@ -169,7 +171,7 @@ def signals(visit: Visit, record: Note, here: _Said) -> tuple[list[str], str]:
     visit:2  entered                how many turns the visit had, by powers of two; another effort than the last one's
     ends:-1  opens:2  stays:0       what the turn's words speak for
     comes  in  may  else            the talk comes to the note's effort, goes on with it, may have come to it, or neither;
-    comes own  comes ahead:3        with whether own words or those near are shared, with the time, with the visit
+    comes own  comes ahead:3        and whether own words or those near are shared, with the time, with the visit
     share comes:4                   how likely the turn belongs to the note's effort, by SHARES
     """
     own = [*filter(here.hits.__contains__, record.terms)]
@@ -204,17 +206,14 @@ def signals(visit: Visit, record: Note, here: _Said) -> tuple[list[str], str]:
         where, share = "may", visit.last.maybe[record.effort]
     seen.append(f"share {where}:{bisect_right(SHARES, share)}")
     words = "own" if own or names else "near" if near else "no"
-    seen += _placed(where, words, due, here.visit, visit.turn.role)
+    seen += _placed(where, words, due, here.visit)
     return seen, best or "effort"
 
 
 @cache
-def _placed(where: str, words: str, due: str, visit: str, role: str) -> tuple[str, ...]:
+def _placed(where: str, words: str, due: str, visit: str) -> tuple[str, ...]:
     """Where the talk is as to a note, and what goes together with that."""
-    return (
-        where, f"{where} {words}", f"{where} {due}", f"{where} {visit}", f"{where} {role}",
-        f"{words} {due}", f"{words} {visit}", f"{visit} {due}",
-    )  # fmt: skip
+    return where, f"{where} {words}", f"{where} {due}", f"{where} {visit}", f"{words} {due}", f"{visit} {due}"
 
 
 def _worth(stems: Iterable[str]) -> int:

@@ -25,6 +25,7 @@ from streams.core.driver import ancestors, fold
 from streams.core.events import DAY, MINUTE, SECOND, NoteTaken, TurnRecorded
 from streams.core.text.reminders import Reminder, candidates
 from tests.bench.learning import Example, crossed, fit, reliability, write
+from tests.bench.quality_columns import rightly, world
 from tests.bench.voices import Conversation, conversations, local
 from tests.processors.surfacing_pairs import FIRST, HELD_OUT, MORE
 
@@ -32,7 +33,7 @@ PATH = Path(surfacing.__file__).with_name("surfacing.json")
 VERSION = 1
 EVERY = {PROCESSOR.name: TtlEscalationsParams(likely=100_000, cooldown=0)}
 """Nothing is shown by its matter, so that all that is weighed at a turn is seen, not what is shown first."""
-PAIRS = 14.0
+PAIRS = 40.0
 """How much a pair counts: they are few, and each was written to tell something."""
 ACCIDENT, UNTOLD = 3.0, 0.3
 """How much it counts that an author marked a turn as one that shares words by accident; and that a turn stands in a
@@ -42,6 +43,10 @@ NOTHING = ["nothing shared"]
 """What is seen of a note and a turn that is not weighed: the talk came to its matter in other words."""
 Seen = tuple[str, str, list[str]]
 """A note (by the turn that asked for it), a turn that shares words with it, and what is seen of both."""
+
+
+TUNING, DAYS, OFFICE = (1, 2, 3), 6, 0.3
+"""Seeds of simulated days of an office, how many days, and how much each turn and note of them counts."""
 
 
 def seen(events: list[Any], asked: dict[str, list[Reminder]]) -> list[Seen]:
@@ -121,15 +126,26 @@ def pairs() -> Iterator[Example]:
                 yield Example(signals, pair.surfaces, name, PAIRS)
 
 
+def simulated() -> Iterator[Example]:
+    """The same of simulated days of an office, of the seeds that are for tuning."""
+    for seed in TUNING:
+        made = world(seed, DAYS)
+        taken = {event.note: event for event in made.events if isinstance(event, NoteTaken)}
+        said = {event.id: event for event in made.events if isinstance(event, TurnRecorded)}
+        excerpts = {event.content: note for note, event in taken.items()}
+        for note, at, signals in seen(made.events, {}):
+            yield Example(signals, rightly(made, taken[excerpts[note]], said[at]), "office", OFFICE)
+
+
 def main() -> None:
     """Prints what the weights are worth; writes them with --write."""
     rows = [*examples()]
-    given = [example for example, _ in rows] + [*pairs()]
+    given = [example for example, _ in rows] + [*pairs(), *simulated()]
     scores = [s if e.signals != NOTHING else -10_000 for s, e in zip(crossed(given), given, strict=True)]
     marked = [told for _, told in rows] + [False] * (len(given) - len(rows))
     sides = {
         "voices": [n < len(rows) for n in range(len(given))], "  of what authors marked": marked,
-        "pairs": [n >= len(rows) for n in range(len(given))],
+        "pairs": [e.weight == PAIRS for e in given], "simulated days": [e.group == "office" for e in given],
     }  # fmt: skip
     for name, side in sides.items():
         mine = [(s, e.label) for s, e, m in zip(scores, given, side, strict=True) if m]
