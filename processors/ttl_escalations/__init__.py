@@ -180,7 +180,7 @@ def _ended(params: TtlEscalationsParams, state: State, fact: SessionEnded, raw: 
 
 PROCESSOR = Processor(
     name="ttl_escalations",
-    version=6,
+    version=7,
     params=TtlEscalationsParams,
     reads=(RAW, "open_efforts"),
     takes=(

@@ -71,11 +71,13 @@ def surface(
     quiet = waiting.quiet.get(visitor, _NOTHING)
     visit = Visit(params, state, waiting, now, turn, last, visitor, entered, quiet, back)
     hits = [stem for stem in text.terms if stem in termed] if hit else []
-    fresh = _shared(visit, hits, named) if hits or named or back or last.maybe else {}
+    sums = _sums(visit, hits, named) if hits or named or back or last.maybe else {}
+    fresh = _likely(visit, sums) if sums else {}
     urgent = _newest(waiting.pressing, now, params.pressing) if pressing else []
     likely = fresh | {note: record for note in urgent if note not in fresh and (record := _fresh(visit, note))}
     if likely:
-        _show(visit, likely, _reasons(visit, fresh, set(urgent), text, hits, named), out)
+        here = _Said(visit, text, hits, named, max(sums.values(), default=0))
+        _show(visit, likely, _reasons(visit, fresh, set(urgent), here), out)
 
 
 def _newest(pressing: list[tuple[int, str]], now: int, count: int) -> list[str]:
@@ -100,8 +102,8 @@ def _fresh(visit: Visit, note: str) -> Note | None:
     return None if echo else record
 
 
-def _shared(visit: Visit, hits: list[str], named: list[str]) -> dict[str, Note]:
-    """The fresh ones of the notes that share the most with a turn, `MAX_LIKELY` at most."""
+def _sums(visit: Visit, hits: list[str], named: list[str]) -> dict[str, int]:
+    """How much notes share with a turn: words, names, their effort."""
     waiting, alike = visit.waiting, visit.params.alike
     sums: dict[str, int] = {}
     posted = [(waiting.termed[stem], WORTH[CLASSES[stem]]) for stem in hits]
@@ -113,19 +115,21 @@ def _shared(visit: Visit, hits: list[str], named: list[str]) -> dict[str, Note]:
     for notes, worth in posted:
         if len(notes) <= alike:
             for note in notes:
-                if not _told(visit, note):
-                    sums[note] = sums.get(note, 0) + worth
-    if len(sums) > MAX_LIKELY:
-        sums = dict(sorted(sums.items(), key=lambda entry: (-entry[1], entry[0]))[:MAX_LIKELY])
-    return {note: record for note in sums if (record := _fresh(visit, note)) is not None}
+                sums[note] = sums.get(note, 0) + worth
+    return sums
 
 
-def _reasons(
-    visit: Visit, fresh: dict[str, Note], urgent: set[str], text: Text, hits: list[str], named: list[str]
-) -> Callable[[str], str]:
+def _likely(visit: Visit, sums: dict[str, int]) -> dict[str, Note]:
+    """The fresh ones of the notes that share the most with a turn, `MAX_LIKELY` at most."""
+    likely = [note for note in sums if not _told(visit, note)] if visit.quiet else [*sums]
+    if len(likely) > MAX_LIKELY:
+        likely = sorted(likely, key=lambda note: (-sums[note], note))[:MAX_LIKELY]
+    return {note: record for note in likely if (record := _fresh(visit, note)) is not None}
+
+
+def _reasons(visit: Visit, fresh: dict[str, Note], urgent: set[str], here: _Said) -> Callable[[str], str]:
     """Tells why a note is to be shown: the word that says that the talk came to its matter, or "priority" where it
     presses; "" for one that is not to be shown."""
-    here = _Said(visit, text, hits, named)
 
     def reason(note: str) -> str:
         word = ""
@@ -140,9 +144,9 @@ def _reasons(
 class _Said:
     """What a turn says that notes may share."""
 
-    __slots__ = ("hits", "kind", "names", "pairs", "plain", "visit", "weight")
+    __slots__ = ("hits", "kind", "most", "names", "pairs", "plain", "visit", "weight")
 
-    def __init__(self, visit: Visit, text: Text, hits: list[str], named: list[str]) -> None:
+    def __init__(self, visit: Visit, text: Text, hits: list[str], named: list[str], most: int) -> None:
         said = text.terms
         telling = [stem for stem in said if CLASSES[stem]]
         rare = len([stem for stem in said if CLASSES[stem] == RARE])
@@ -150,6 +154,7 @@ class _Said:
         self.hits = frozenset(hits)
         self.names = frozenset(named)
         self.weight = _worth(telling)
+        self.most = most
         self.pairs = frozenset(f"{one} {two}" for one, two in pairwise(said) if one in self.hits and two in self.hits)
         self.visit = f"visit:{min(4, visit.last.turns.bit_length())}"
         self.plain = [f"by:{visit.turn.role}", f"says:{len(telling).bit_length()}", self.visit]
@@ -168,11 +173,12 @@ def signals(visit: Visit, record: Note, here: _Said) -> tuple[list[str], str]:
     alike:2                         notes that have the rarest one
     ahead:3  over:1  kept:2         half days to its deadline, since then, since it was taken, by powers of two
     effort  here                    it is of this effort, of this session
-    visit:2  entered                how many turns the visit had, by powers of two; another effort than the last one's
+    visit:2  entered                turns of the visit, by powers of two; another effort than that of the turn before
     ends:-1  opens:2  stays:0       what the turn's words speak for
-    comes  in  may  else            the talk comes to the note's effort, goes on with it, may have come to it, or neither;
-    comes own  comes ahead:3        and whether own words or those near are shared, with the time, with the visit
+    comes  in  may  else            the talk comes to the note's effort, goes on with it, may have come to it, or neither
+    comes own  comes ahead:3        with whether own words or those near are shared, with the time, with the visit
     share comes:4                   how likely the turn belongs to the note's effort, by SHARES
+    rival:2                         how much more another note shares with the turn
     """
     own = [*filter(here.hits.__contains__, record.terms)]
     near = [*filter(here.hits.__contains__, record.near)]
@@ -205,6 +211,9 @@ def signals(visit: Visit, record: Note, here: _Said) -> tuple[list[str], str]:
     elif record.effort in visit.last.maybe:
         where, share = "may", visit.last.maybe[record.effort]
     seen.append(f"share {where}:{bisect_right(SHARES, share)}")
+    mine = both + WORTH[RARE] * (len(names) + (where == "comes")) + WORTH[ORDINARY] * (where == "may")
+    rival = f"rival:{min(4, max(0, here.most - mine + 4) // 5)}"
+    seen += (rival, f"{where} {rival}")
     words = "own" if own or names else "near" if near else "no"
     seen += _placed(where, words, due, here.visit)
     return seen, best or "effort"

@@ -30,7 +30,7 @@ from tests.bench.voices import Conversation, conversations, local
 from tests.processors.surfacing_pairs import FIRST, HELD_OUT, MORE
 
 PATH = Path(surfacing.__file__).with_name("surfacing.json")
-VERSION = 1
+VERSION = 2
 EVERY = {PROCESSOR.name: TtlEscalationsParams(likely=100_000, cooldown=0)}
 """Nothing is shown by its matter, so that all that is weighed at a turn is seen, not what is shown first."""
 PAIRS = 40.0
