@@ -175,7 +175,7 @@ def signals(visit: Visit, record: Note, here: _Said) -> tuple[list[str], str]:
     effort  here                    it is of this effort, of this session
     visit:2  entered                turns of the visit, by powers of two; another effort than that of the turn before
     ends:-1  opens:2  stays:0       what the turn's words speak for
-    comes  in  may  else            the talk comes to the note's effort, goes on with it, may have come to it, or neither
+    comes  in  may  else            the talk comes to the note's effort, goes on with it, may have come, or neither
     comes own  comes ahead:3        with whether own words or those near are shared, with the time, with the visit
     share comes:4                   how likely the turn belongs to the note's effort, by SHARES
     rival:2                         how much more another note shares with the turn

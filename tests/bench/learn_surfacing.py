@@ -33,11 +33,12 @@ PATH = Path(surfacing.__file__).with_name("surfacing.json")
 VERSION = 2
 EVERY = {PROCESSOR.name: TtlEscalationsParams(likely=100_000, cooldown=0)}
 """Nothing is shown by its matter, so that all that is weighed at a turn is seen, not what is shown first."""
-PAIRS = 40.0
+PAIRS = 150.0
 """How much a pair counts: they are few, and each was written to tell something."""
-ACCIDENT, UNTOLD = 3.0, 0.3
-"""How much it counts that an author marked a turn as one that shares words by accident; and that a turn stands in a
-session without any that comes to the note's matter, where the author told of no efforts."""
+DUE, ACCIDENT, UNTOLD = 1.65, 3.0, 0.3
+"""How much it counts that an author marked a turn as one that comes to a note's matter, or that shares words by accident;
+and that a turn stands in a session without any that comes to it, where the author told of no efforts. Why more than 1
+for what is due: what is marked are few turns of those at which the note is in place."""
 WITH = ancestors(PROCESSORS, [PROCESSOR.name])
 NOTHING = ["nothing shared"]
 """What is seen of a note and a turn that is not weighed: the talk came to its matter in other words."""
@@ -104,7 +105,7 @@ def examples() -> Iterator[tuple[Example, bool]]:
                 right, wrong = note in (turn.get("note_matters") or ()), note in (turn.get("note_not") or ())
                 effort = turns[note].get("effort")
                 if right or wrong:
-                    yield Example(signals, right, conversation.author, 1.0 if right else ACCIDENT), True
+                    yield Example(signals, right, conversation.author, DUE if right else ACCIDENT), True
                 elif conversation.efforts:
                     if not effort or effort != turn.get("effort"):
                         yield Example(signals, False, conversation.author), False
