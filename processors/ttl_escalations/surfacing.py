@@ -144,7 +144,7 @@ def _reasons(visit: Visit, fresh: dict[str, Note], urgent: set[str], here: _Said
 class _Said:
     """What a turn says that notes may share."""
 
-    __slots__ = ("hits", "kind", "most", "names", "pairs", "plain", "visit", "weight")
+    __slots__ = ("first", "hits", "kind", "most", "names", "pairs", "plain", "weight")
 
     def __init__(self, visit: Visit, text: Text, hits: list[str], named: list[str], most: int) -> None:
         said = text.terms
@@ -156,8 +156,8 @@ class _Said:
         self.weight = _worth(telling)
         self.most = most
         self.pairs = frozenset(f"{one} {two}" for one, two in pairwise(said) if one in self.hits and two in self.hits)
-        self.visit = f"visit:{min(4, visit.last.turns.bit_length())}"
-        self.plain = [f"by:{visit.turn.role}", f"says:{len(telling).bit_length()}", self.visit]
+        self.first = not visit.last.turns
+        self.plain = [f"by:{visit.turn.role}", f"says:{len(telling).bit_length()}"]
         self.plain += [f"{act}:{max(-3, min(3, said // 100))}" for act, said in zip(ACTS, text.acts, strict=False)]
         if visit.entered:
             self.plain.append("entered")
@@ -173,7 +173,7 @@ def signals(visit: Visit, record: Note, here: _Said) -> tuple[list[str], str]:
     alike:2                         notes that have the rarest one
     ahead:3  over:1  kept:2         half days to its deadline, since then, since it was taken, by powers of two
     effort  here                    it is of this effort, of this session
-    visit:2  entered                turns of the visit, by powers of two; another effort than that of the turn before
+    first  entered                  the visit begins; the turn is of another effort than the one before
     ends:-1  opens:2  stays:0       what the turn's words speak for
     comes  in  may  else            the talk comes to the note's effort, goes on with it, may have come, or neither
     comes own  comes ahead:3        with whether own words or those near are shared, with the time, with the visit
@@ -215,14 +215,15 @@ def signals(visit: Visit, record: Note, here: _Said) -> tuple[list[str], str]:
     rival = f"rival:{min(4, max(0, here.most - mine + 4) // 5)}"
     seen += (rival, f"{where} {rival}")
     words = "own" if own or names else "near" if near else "no"
-    seen += _placed(where, words, due, here.visit)
+    seen += _placed(where, words, due, here.first)
     return seen, best or "effort"
 
 
 @cache
-def _placed(where: str, words: str, due: str, visit: str) -> tuple[str, ...]:
+def _placed(where: str, words: str, due: str, first: bool) -> tuple[str, ...]:
     """Where the talk is as to a note, and what goes together with that."""
-    return where, f"{where} {words}", f"{where} {due}", f"{where} {visit}", f"{words} {due}", f"{visit} {due}"
+    always = (where, f"{where} {words}", f"{where} {due}", f"{words} {due}")
+    return (*always, "first", f"first {where}", f"first {due}") if first else always
 
 
 def _worth(stems: Iterable[str]) -> int:

@@ -33,12 +33,12 @@ PATH = Path(surfacing.__file__).with_name("surfacing.json")
 VERSION = 2
 EVERY = {PROCESSOR.name: TtlEscalationsParams(likely=100_000, cooldown=0)}
 """Nothing is shown by its matter, so that all that is weighed at a turn is seen, not what is shown first."""
-PAIRS = 150.0
+PAIRS = 75.0
 """How much a pair counts: they are few, and each was written to tell something."""
 DUE, ACCIDENT, UNTOLD = 1.65, 3.0, 0.3
-"""How much it counts that an author marked a turn as one that comes to a note's matter, or that shares words by accident;
+"""How much it counts that an author marked a turn as one that comes to a note's matter, or shares words by accident;
 and that a turn stands in a session without any that comes to it, where the author told of no efforts. Why more than 1
-for what is due: what is marked are few turns of those at which the note is in place."""
+for what is due: what is marked are few of the turns at which the note is in place."""
 WITH = ancestors(PROCESSORS, [PROCESSOR.name])
 NOTHING = ["nothing shared"]
 """What is seen of a note and a turn that is not weighed: the talk came to its matter in other words."""
@@ -125,6 +125,8 @@ def pairs() -> Iterator[Example]:
             turn = TurnRecorded("s", "t", MINUTE, "talk", "ann", "user", pair.turn)
             for _, _, signals in seen([taken, turn], {})[:1] or [("", "", NOTHING)]:
                 yield Example(signals, pair.surfaces, name, PAIRS)
+                # Later in a talk, too, a word tells as much.
+                yield Example([s for s in signals if not s.startswith("first")], pair.surfaces, name, PAIRS)
 
 
 def simulated() -> Iterator[Example]:
