@@ -144,7 +144,7 @@ def _reasons(visit: Visit, fresh: dict[str, Note], urgent: set[str], here: _Said
 class _Said:
     """What a turn says that notes may share."""
 
-    __slots__ = ("first", "hits", "kind", "most", "names", "pairs", "plain", "weight")
+    __slots__ = ("hits", "kind", "most", "names", "pairs", "plain", "turns", "weight")
 
     def __init__(self, visit: Visit, text: Text, hits: list[str], named: list[str], most: int) -> None:
         said = text.terms
@@ -156,7 +156,7 @@ class _Said:
         self.weight = _worth(telling)
         self.most = most
         self.pairs = frozenset(f"{one} {two}" for one, two in pairwise(said) if one in self.hits and two in self.hits)
-        self.first = not visit.last.turns
+        self.turns = min(4, visit.last.turns.bit_length())
         self.plain = [f"by:{visit.turn.role}", f"says:{len(telling).bit_length()}"]
         self.plain += [f"{act}:{max(-3, min(3, said // 100))}" for act, said in zip(ACTS, text.acts, strict=False)]
         if visit.entered:
@@ -174,6 +174,7 @@ def signals(visit: Visit, record: Note, here: _Said) -> tuple[list[str], str]:
     ahead:3  over:1  kept:2         half days to its deadline, since then, since it was taken, by powers of two
     effort  here                    it is of this effort, of this session
     first  entered                  the visit begins; the turn is of another effort than the one before
+    comes visit:2                   how many turns it had, by powers of two, where the talk comes to the note's effort
     ends:-1  opens:2  stays:0       what the turn's words speak for
     comes  in  may  else            the talk comes to the note's effort, goes on with it, may have come, or neither
     comes own  comes ahead:3        with whether own words or those near are shared, with the time, with the visit
@@ -215,15 +216,19 @@ def signals(visit: Visit, record: Note, here: _Said) -> tuple[list[str], str]:
     rival = f"rival:{min(4, max(0, here.most - mine + 4) // 5)}"
     seen += (rival, f"{where} {rival}")
     words = "own" if own or names else "near" if near else "no"
-    seen += _placed(where, words, due, here.first)
+    seen += _placed(where, words, due, here.turns)
     return seen, best or "effort"
 
 
 @cache
-def _placed(where: str, words: str, due: str, first: bool) -> tuple[str, ...]:
+def _placed(where: str, words: str, due: str, turns: int) -> tuple[str, ...]:
     """Where the talk is as to a note, and what goes together with that."""
-    always = (where, f"{where} {words}", f"{where} {due}", f"{words} {due}")
-    return (*always, "first", f"first {where}", f"first {due}") if first else always
+    placed = [where, f"{where} {words}", f"{where} {due}", f"{words} {due}"]
+    if not turns:
+        placed += ("first", f"first {due}")
+    if where in ("comes", "may"):
+        placed.append(f"{where} visit:{turns}")
+    return tuple(placed)
 
 
 def _worth(stems: Iterable[str]) -> int:
