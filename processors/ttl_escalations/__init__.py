@@ -11,8 +11,8 @@ It surfaces in a session, once a visit and again when the talk left its effort a
 priority exceeds 0.9 or when the talk comes to its matter: by learned weights (surfacing.json) of what the turn and the
 note share: words, by how rare they are (see core/text/commonness), names, words side by side; how much of both that is,
 and whether another note shares more; how likely the turn belongs to its effort, also where it was put to another; what
-the turn's words do; and how far off its time is. What was said right before a note was asked for or taken belongs to it,
-too.
+the turn's words do; and how far off its time is. What was said right before a note was asked for or taken belongs to
+it, too.
 When its time has run out by the space's now (the greatest `at` seen), it escalates to the user as a question, or is
 archived silently where its base priority is below .5; both are dated at the deadline, whatever event revealed it.
 One that escalated still comes back by its matter, till it is settled, for 30 days at most.
