@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from processors import PROCESSORS
 from processors.open_efforts import EffortConcluded, EffortOpened, EffortProgressed, EffortResumed, TurnThreaded
 from processors.open_efforts.events import EffortRated
-from processors.ttl_escalations import NoteClosed, NoteOpened, TtlEscalationsParams
+from processors.ttl_escalations import NoteClosed, NoteOpened, NoteSurfaced, TtlEscalationsParams
 from processors.ttl_escalations.params import effective_priority
 from processors.ttl_escalations.section import NotesParams, due, notes
 from processors.working_context import ContextScored, WorkingContextParams
@@ -455,6 +455,19 @@ def test_notes_are_the_most_pressing_by_effective_priority() -> None:
     found = [*notes(TtlEscalationsParams(), NotesParams(most=2), ASK, talk)]
     assert [(one.id, one.worth) for one in found] == [("late", 1.0), ("calm", 0.8)]
     assert found[0].text == "- in 1 h: do late [late]"
+
+
+def test_a_note_that_the_talk_just_came_to_stands_before_more_pressing_ones() -> None:
+    kept: list[Any] = [
+        make(NoteOpened, note=name, content=f"do {name}", priority=priority, at=NOW - DAY, deadline=NOW + DAY)
+        for name, priority in (("calm", 0.8), ("low", 0.1), ("former", 0.1))
+    ]
+    kept += [make(NoteSurfaced, note="low", turn="t5", reason="boat"), make(NoteSurfaced, note="former", turn="t1")]
+    members = {("notes", "waiting"): ["calm", "low", "former"], ("surfaced", "s"): ["former", "low"]}
+    talk = Talk(*(spoken(at, "the boat") for at in (1, 3, 4, 5)), kept=kept, members=members)
+    found = [*notes(TtlEscalationsParams(), NotesParams(most=2, turns=3), ASK, talk)]
+    assert [(one.id, one.worth) for one in found] == [("low", 1.0), ("calm", 0.8)]
+    assert found[0].reason == "due in 24 h, surfaced by boat"
 
 
 def scored(*entries: tuple[str, str, float]) -> ContextScored:

@@ -85,7 +85,8 @@ def take(
         "", False,
     )  # fmt: skip
     last = state.get(f"last/{taken.session}", Last)
-    _open(params, state, waiting, opened, recorded_at, out, last.effort if last else "")
+    effort, around = (last.effort, last.text) if last else ("", "")
+    _open(params, state, waiting, opened, recorded_at, out, effort, around)
 
 
 class Asked(NamedTuple):

@@ -53,11 +53,14 @@ class TtlEscalationsParams(Params):
     )
     window: int = param(5, "turns", "what was just said need not come back", PAPER, ge=0)
     likely: int = param(
-        -50, "hundredths of log odds", "a note comes back from here on", "tests/bench/learn_surfacing.py"
+        -40, "hundredths of log odds", "a note comes back from here on", "tests/bench/learn_surfacing.py"
     )  # fmt: skip
     raised: float = param(30, "days", "after its question its matter brings a note back, till it is settled", ge=0)
     cooldown: float = param(
-        4, "hours", "a session is shown a note once a visit: again only after this long, or once it ended", ge=0
+        4,
+        "hours",
+        "a session is shown a note once a visit: again after this long, once it ended, or came back to its effort",
+        ge=0,
     )
     shown: int = param(
         5, "notes", "surfaced by one turn at most, most pressing first: more is a list, not a hint", ge=1, le=5

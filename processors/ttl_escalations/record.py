@@ -49,6 +49,10 @@ class Last:
 
     effort: str
     """The effort of the turn that is being read, once that is known; else of the last."""
+    share: float = 1.0
+    """How likely the turn that is being read belongs there."""
+    maybe: dict[str, float] = field(default_factory=dict)
+    """Other efforts with notes that it may belong to, and how likely; not kept beyond it."""
     turn: str = ""
     entered: str = ""
     """The effort of the last turn."""

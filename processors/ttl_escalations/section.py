@@ -1,4 +1,5 @@
-"""What notes put into a context: the most pressing ones that wait, and questions that were raised and stand."""
+"""What notes put into a context: those that the talk just came to, the most pressing others that wait, and questions
+that were raised and stand."""
 
 from __future__ import annotations
 
@@ -23,18 +24,23 @@ class NotesParams(Params):
     """How notes are shown."""
 
     most: int = param(8, "notes", "the most pressing; more are a list nobody reads", PAPER, ge=0)
+    turns: int = param(
+        3, "turns", "the last ones, in which a note surfaced that comes first: then the talk went on", ge=0
+    )
     line: int = param(48, "tokens", "a note is a line", ge=8)
 
 
 def notes(params: TtlEscalationsParams, own: NotesParams, ask: Ask, read: Reader) -> Iterator[Piece]:
-    """The notes that wait, by effective priority."""
+    """The notes that wait: those that surfaced lately, then by effective priority."""
     asked = read.members("notes", "asked", READ).newest
     raised = read.kept(NoteEscalated, asked)
     waiting = read.kept(NoteOpened, [*read.members("notes", "waiting", READ).newest, *asked])
     pressing = {
         note: effective_priority(params, one.priority, one.at, one.deadline, ask.now) for note, one in waiting.items()
     }
-    for note in sorted(waiting, key=lambda note: (-pressing[note], waiting[note].deadline, note))[: own.most]:
+    lately = _lately(own.turns, ask, read)
+    order = sorted(waiting, key=lambda note: (note not in lately, -pressing[note], waiting[note].deadline, note))
+    for note in order[: own.most]:
         one, question = waiting[note], raised[note].question if note in raised else ""
         told = {
             "note": note, "content": one.content, "question": question, "priority": one.priority,
@@ -44,7 +50,18 @@ def notes(params: TtlEscalationsParams, own: NotesParams, ask: Ask, read: Reader
         words = clip(" ".join((question or one.content).split()), own.line)
         left = due(one.deadline, ask.now)
         reason = "the user is to be asked" if question else f"due {left}"
-        yield Piece(note, reason, pressing[note], f"- {left}: {words} [{note}]", data=told)
+        if note in lately:
+            reason = f"{reason}, surfaced by {lately[note].reason}"
+        worth = 1.0 if note in lately else pressing[note]  # nothing waits more than what the talk is about
+        yield Piece(note, reason, worth, f"- {left}: {words} [{note}]", data=told)
+
+
+def _lately(turns: int, ask: Ask, read: Reader) -> dict[str, NoteSurfaced]:
+    """The notes that the session's last turns brought back, the last first."""
+    last = {turn.id for turn in islice(read.session(), turns)}
+    newest = read.members("surfaced", ask.session, LOOKED).newest
+    shown = read.kept(NoteSurfaced, newest)
+    return {note: shown[note] for note in newest if note in shown and shown[note].turn in last}
 
 
 def due(deadline: int, now: int) -> str:
@@ -66,13 +83,11 @@ class SurfacedParams(Params):
 
 def surfaced(params: TtlEscalationsParams, own: SurfacedParams, ask: Ask, read: Reader) -> Iterator[Piece]:
     """The notes that the session's last turns brought back, the last first."""
-    last = {turn.id for turn in islice(read.session(), own.turns)}
-    newest = read.members("surfaced", ask.session, LOOKED).newest
-    shown = read.kept(NoteSurfaced, newest)
-    opened = read.kept(NoteOpened, newest)
-    for note in newest:
-        if note in shown and note in opened and shown[note].turn in last:
-            one, why = opened[note], shown[note]
+    lately = _lately(own.turns, ask, read)
+    opened = read.kept(NoteOpened, [*lately])
+    for note, why in lately.items():
+        if note in opened:
+            one = opened[note]
             line = f"- {due(one.deadline, ask.now)}: {clip(' '.join(one.content.split()), own.line)} [{note}]"
             yield Piece(note, f"surfaced by {why.reason}", why.priority, line, data={"turn": why.turn})
 

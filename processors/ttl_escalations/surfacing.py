@@ -13,11 +13,18 @@ from processors.ttl_escalations.params import TtlEscalationsParams, effective_pr
 from processors.ttl_escalations.record import MAX_SESSIONS, Last, Note, Waiting, short
 from streams.core.events import HOUR, TurnRecorded
 from streams.core.processor import Derived, Raw, State
-from streams.core.text.commonness import CLASSES, RARE, rarity
+from streams.core.text import Text
+from streams.core.text.commonness import CLASSES, ORDINARY, RARE, rarity
 from streams.core.text.learned import Learned
 
 MAX_LIKELY = 10
 """Notes weighed for one turn, the best by the sum of their shared words."""
+MAYBE = 0.07
+"""From this likelihood on the turn may belong to another effort than it was put to, so that its notes are weighed."""
+SHARES = (0.03, 0.07, 0.15, 0.3, 0.5, 0.7, 0.9)
+"""Steps of how likely a turn belongs to the effort of a note."""
+ACTS = ("ends", "opens", "stays")
+"""What the words of a user's turn speak for; see streams/core/text/acts."""
 NAME = 4
 """Stands for rare words that the note has as names."""
 WORTH = (0, 2, 3, 5)
@@ -36,12 +43,15 @@ class Visit(NamedTuple):
     last: Last
     visitor: str
     entered: bool
-    """Whether the turn before it, in its session, belonged to another."""
+    """Whether the turn before it, in its session, belonged to another effort."""
     quiet: dict[str, int]
     """When this visit was shown what it was shown."""
+    back: dict[str, None]
+    """The notes of the effort that the talk comes to."""
 
 
 _NOTHING: dict[str, int] = {}
+_NONE: dict[str, None] = {}
 
 
 def surface(
@@ -53,18 +63,21 @@ def surface(
     pressing = bool(waiting.pressing) and waiting.pressing[0][0] <= now
     hit = not termed.keys().isdisjoint(text.terms)
     # Why first: most turns are about other things than any note.
-    entered = bool(last.effort) and last.effort != last.entered and last.effort in waiting.efforts
-    if not (hit or named or entered or pressing):
+    entered = bool(last.effort) and last.effort != last.entered
+    back = waiting.efforts.get(last.effort, _NONE) if entered else _NONE
+    if not (hit or named or back or last.maybe or pressing):
         return
     visitor = short(turn.session)
     quiet = waiting.quiet.get(visitor, _NOTHING)
-    visit = Visit(params, state, waiting, now, turn, last, visitor, entered, quiet)
+    visit = Visit(params, state, waiting, now, turn, last, visitor, entered, quiet, back)
     hits = [stem for stem in text.terms if stem in termed] if hit else []
-    fresh = _shared(visit, hits, named) if hits or named or entered else {}
+    sums = _sums(visit, hits, named) if hits or named or back or last.maybe else {}
+    fresh = _likely(visit, sums) if sums else {}
     urgent = _newest(waiting.pressing, now, params.pressing) if pressing else []
     likely = fresh | {note: record for note in urgent if note not in fresh and (record := _fresh(visit, note))}
     if likely:
-        _show(visit, likely, _reasons(visit, fresh, set(urgent), text.terms, hits, named), out)
+        here = _Said(visit, text, hits, named, max(sums.values(), default=0))
+        _show(visit, likely, _reasons(visit, fresh, set(urgent), here), out)
 
 
 def _newest(pressing: list[tuple[int, str]], now: int, count: int) -> list[str]:
@@ -73,9 +86,9 @@ def _newest(pressing: list[tuple[int, str]], now: int, count: int) -> list[str]:
 
 
 def _told(visit: Visit, note: str) -> bool:
-    """Whether this visit was shown the note not long ago."""
+    """Whether this visit was shown the note not long ago, and did not leave its effort and come back since."""
     quiet = visit.quiet
-    return note in quiet and visit.now - quiet[note] < visit.params.cooldown * HOUR
+    return note in quiet and note not in visit.back and visit.now - quiet[note] < visit.params.cooldown * HOUR
 
 
 def _fresh(visit: Visit, note: str) -> Note | None:
@@ -89,31 +102,34 @@ def _fresh(visit: Visit, note: str) -> Note | None:
     return None if echo else record
 
 
-def _shared(visit: Visit, hits: list[str], named: list[str]) -> dict[str, Note]:
-    """The fresh ones of the notes that share the most with a turn, `MAX_LIKELY` at most."""
-    params, waiting, quiet = visit.params, visit.waiting, visit.quiet
-    alike, since = params.alike, visit.now - int(params.cooldown * HOUR)
+def _sums(visit: Visit, hits: list[str], named: list[str]) -> dict[str, int]:
+    """How much notes share with a turn: words, names, their effort."""
+    waiting, alike = visit.waiting, visit.params.alike
     sums: dict[str, int] = {}
     posted = [(waiting.termed[stem], WORTH[CLASSES[stem]]) for stem in hits]
     posted += [(waiting.named[name], WORTH[RARE]) for name in named]
-    if visit.entered:
-        posted.append((waiting.efforts[visit.last.effort], WORTH[RARE]))
+    noted = waiting.efforts
+    if visit.back:
+        posted.append((visit.back, WORTH[RARE]))
+    posted += [(noted[effort], WORTH[ORDINARY]) for effort in visit.last.maybe if effort in noted]
     for notes, worth in posted:
         if len(notes) <= alike:
             for note in notes:
-                if note not in quiet or quiet[note] <= since:
-                    sums[note] = sums.get(note, 0) + worth
-    if len(sums) > MAX_LIKELY:
-        sums = dict(sorted(sums.items(), key=lambda entry: (-entry[1], entry[0]))[:MAX_LIKELY])
-    return {note: record for note in sums if (record := _fresh(visit, note)) is not None}
+                sums[note] = sums.get(note, 0) + worth
+    return sums
 
 
-def _reasons(
-    visit: Visit, fresh: dict[str, Note], urgent: set[str], said: list[str], hits: list[str], named: list[str]
-) -> Callable[[str], str]:
+def _likely(visit: Visit, sums: dict[str, int]) -> dict[str, Note]:
+    """The fresh ones of the notes that share the most with a turn, `MAX_LIKELY` at most."""
+    likely = [note for note in sums if not _told(visit, note)] if visit.quiet else [*sums]
+    if len(likely) > MAX_LIKELY:
+        likely = sorted(likely, key=lambda note: (-sums[note], note))[:MAX_LIKELY]
+    return {note: record for note in likely if (record := _fresh(visit, note)) is not None}
+
+
+def _reasons(visit: Visit, fresh: dict[str, Note], urgent: set[str], here: _Said) -> Callable[[str], str]:
     """Tells why a note is to be shown: the word that says that the talk came to its matter, or "priority" where it
     presses; "" for one that is not to be shown."""
-    here = _Said(visit, said, hits, named)
 
     def reason(note: str) -> str:
         word = ""
@@ -128,17 +144,23 @@ def _reasons(
 class _Said:
     """What a turn says that notes may share."""
 
-    __slots__ = ("hits", "kind", "names", "pairs", "plain", "weight")
+    __slots__ = ("hits", "kind", "most", "names", "pairs", "plain", "turns", "weight")
 
-    def __init__(self, visit: Visit, said: list[str], hits: list[str], named: list[str]) -> None:
+    def __init__(self, visit: Visit, text: Text, hits: list[str], named: list[str], most: int) -> None:
+        said = text.terms
         telling = [stem for stem in said if CLASSES[stem]]
         rare = len([stem for stem in said if CLASSES[stem] == RARE])
         self.kind = "" if 2 * rare <= len(said) else "~"  # the table of words is of English: elsewhere all are rare
         self.hits = frozenset(hits)
         self.names = frozenset(named)
         self.weight = _worth(telling)
+        self.most = most
         self.pairs = frozenset(f"{one} {two}" for one, two in pairwise(said) if one in self.hits and two in self.hits)
+        self.turns = min(4, visit.last.turns.bit_length())
         self.plain = [f"by:{visit.turn.role}", f"says:{len(telling).bit_length()}"]
+        self.plain += [f"{act}:{max(-3, min(3, said // 100))}" for act, said in zip(ACTS, text.acts, strict=False)]
+        if visit.entered:
+            self.plain.append("entered")
 
 
 def signals(visit: Visit, record: Note, here: _Said) -> tuple[list[str], str]:
@@ -151,6 +173,13 @@ def signals(visit: Visit, record: Note, here: _Said) -> tuple[list[str], str]:
     alike:2                         notes that have the rarest one
     ahead:3  over:1  kept:2         half days to its deadline, since then, since it was taken, by powers of two
     effort  here                    it is of this effort, of this session
+    first  entered                  the visit begins; the turn is of another effort than the one before
+    comes visit:2                   how many turns it had, by powers of two, where the talk comes to the note's effort
+    ends:-1  opens:2  stays:0       what the turn's words speak for
+    comes  in  may  else            the talk comes to the note's effort, goes on with it, may have come, or neither
+    comes own  comes ahead:3        with whether own words or those near are shared, with the time, with the visit
+    share comes:4                   how likely the turn belongs to the note's effort, by SHARES
+    rival:2                         how much more another note shares with the turn
     """
     own = [*filter(here.hits.__contains__, record.terms)]
     near = [*filter(here.hits.__contains__, record.near)]
@@ -171,14 +200,35 @@ def signals(visit: Visit, record: Note, here: _Said) -> tuple[list[str], str]:
     posted = visit.waiting.termed.get(best) or visit.waiting.named.get(best) or ()
     seen.append(f"alike:{min(4, len(posted).bit_length())}")
     left = record.deadline - visit.now
-    seen.append(f"{'over' if left < 0 else 'ahead'}:{(abs(left) // (12 * HOUR)).bit_length()}")
+    due = f"{'over' if left < 0 else 'ahead'}:{(abs(left) // (12 * HOUR)).bit_length()}"
+    seen.append(due)
     seen.append(f"kept:{((visit.now - record.opened) // (12 * HOUR)).bit_length()}")
     if record.session == visit.turn.session:
         seen.append("here")
+    where, share = "else", 0.0
     if record.effort and record.effort == visit.last.effort:
-        seen += ("effort", "effort entered" if visit.entered else "effort goes on")
         seen.append(f"effort {min(3, len(own))}{bool(near)}")
+        where, share = "comes" if visit.entered else "in", visit.last.share
+    elif record.effort in visit.last.maybe:
+        where, share = "may", visit.last.maybe[record.effort]
+    seen.append(f"share {where}:{bisect_right(SHARES, share)}")
+    mine = both + WORTH[RARE] * (len(names) + (where == "comes")) + WORTH[ORDINARY] * (where == "may")
+    rival = f"rival:{min(4, max(0, here.most - mine + 4) // 5)}"
+    seen += (rival, f"{where} {rival}")
+    words = "own" if own or names else "near" if near else "no"
+    seen += _placed(where, words, due, here.turns)
     return seen, best or "effort"
+
+
+@cache
+def _placed(where: str, words: str, due: str, turns: int) -> tuple[str, ...]:
+    """Where the talk is as to a note, and what goes together with that."""
+    placed = [where, f"{where} {words}", f"{where} {due}", f"{words} {due}"]
+    if not turns:
+        placed += ("first", f"first {due}")
+    if where in ("comes", "may"):
+        placed.append(f"{where} visit:{turns}")
+    return tuple(placed)
 
 
 def _worth(stems: Iterable[str]) -> int:

@@ -237,16 +237,20 @@ def measured(seed: int, days: int = DAYS) -> Counter[str]:
         found["open"] = sum(row["place"] != "ended" for row in home.ask("view", name="tasks"))
         found["tasks"] = len(home.ask("view", name="tasks"))
         home.close()
-    taken = {event.note: event.content for event in made.events if isinstance(event, NoteTaken)}
-    said = {event.id: event.content for event in made.events if isinstance(event, TurnRecorded)}
+    taken = {event.note: event for event in made.events if isinstance(event, NoteTaken)}
+    said = {event.id: event for event in made.events if isinstance(event, TurnRecorded)}
     for row in fold(PROCESSORS, made.events):
         if isinstance(row.event, NoteSurfaced) and row.event.reason != "priority":
             found["surfaced"] += 1
-            note, turn = taken.get(row.event.note, ""), said.get(row.event.turn, "")
-            same = made.notes.get(row.event.note) is made.about.get(row.event.turn)
-            # Who is to be asked something is there: that is the moment.
-            found["surfaced rightly"] += same or (note.startswith("ask ") and " ".join(note.split()[1:3]) in turn)
+            found["surfaced rightly"] += rightly(made, taken[row.event.note], said[row.event.turn])
     return found
+
+
+def rightly(made: World, note: NoteTaken, turn: TurnRecorded) -> bool:
+    """Whether a note belongs to a turn: it is of its task, or who is to be asked something is there."""
+    if made.notes.get(note.note) is made.about.get(turn.id):
+        return True
+    return note.content.startswith("ask ") and " ".join(note.content.split()[1:3]) in turn.content
 
 
 def _look(made: World, task: Task, shown: dict[str, Any], found: Counter[str], turn: TurnRecorded) -> None:

@@ -297,6 +297,51 @@ def test_a_note_comes_back_once_the_talk_comes_back_to_its_effort():
     assert speak(3 * HOUR, "a") == []  # which never left it
 
 
+def test_a_note_comes_back_in_a_visit_that_left_its_effort_and_returns_to_it():
+    space = Steps(PROCESSOR, likely=-10_000)
+
+    def speak(at: int, effort: str) -> list[NoteSurfaced]:
+        turn = say("well", at, session="b")
+        space.give(TurnThreaded("s", "b", START, turn.id, effort, 1.0, "words", [], [], []), turn)
+        return of(NoteSurfaced, space.give(turn))
+
+    asked = say("hello", session="a")
+    space.give(TurnThreaded("s", "a", START, asked.id, "stars", 1.0, "words", [], [], []), asked)
+    space.give(asked)
+    space.give(take("n", "Fetch the telescope from Marta", SECOND, session="a"))
+    efforts = ("stars", "stars", "tax", "stars")
+    assert [len(speak(n * MINUTE, effort)) for n, effort in enumerate(efforts, 1)] == [1, 0, 0, 1]
+
+
+@pytest.mark.parametrize(("share", "shown"), [(0.3, 1), (0.01, 0)])
+def test_a_note_comes_back_where_the_turn_may_belong_to_its_effort(share, shown):
+    space = Steps(PROCESSOR, likely=-10_000)
+
+    def speak(session: str, effort: str, similar: list[str], shares: list[float]) -> list[NoteSurfaced]:
+        turn = say("well", HOUR, session=session)
+        space.give(TurnThreaded("s", session, START, turn.id, effort, 0.6, "words", [], similar, shares), turn)
+        return of(NoteSurfaced, space.give(turn))
+
+    speak("a", "stars", [], [])
+    space.give(take("n", "Fetch the telescope from Marta", HOUR, session="a"))
+    assert len(speak("b", "tax", ["tax", "stars"], [0.6, share])) == shown
+
+
+def test_a_note_gives_way_to_one_of_its_effort_that_shares_more_with_the_turn():
+    space = Steps(PROCESSOR, likely=20)
+
+    def speak(at: int, words: str, session: str) -> list[str]:
+        turn = say(words, at, session=session)
+        space.give(TurnThreaded("s", session, START, turn.id, "office", 1.0, "words", [], [], []), turn)
+        return [event.note for event in of(NoteSurfaced, space.give(turn))]
+
+    speak(0, "hello", "a")
+    space.give(take("piano", "Ask Marta about the deposit for the piano auction", SECOND, session="a"))
+    assert speak(HOUR, "Where are we with the glacier audit for Zektizek?", "b") == ["piano"]
+    space.give(take("audit", "Send Zektizek the photographs for the glacier audit", HOUR, session="a"))
+    assert speak(HOUR + MINUTE, "Where are we with the glacier audit for Zektizek?", "c") == ["audit"]
+
+
 def test_what_tools_and_system_print_brings_nothing_back():
     assert surfaced(take("n"), say("iguana", role="tool"), say("iguana", role="system")) == []
     assert surfaced(take("n"), say("iguana", role="assistant")) == ["n"]
