@@ -52,7 +52,7 @@ SAID = (
 DOUBTED = (
     "The deadline for the report is next week.",
     "Shall I look at the draft?",
-    "Scratch that, the deadline for the report moved to the week after.",
+    "Deadline for the report slipped, it's the week after.",
 )
 JOBS = [job for processor in PROCESSORS for job in processor.read_model.jobs]
 WORDS = [job for job in JOBS if job.event is not KnowledgeWritten]

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from streams.core.text.commonness import CLASSES, COMMON, LIGHT, ORDINARY, RARE
 from streams.core.text.learned import Learned
+from streams.core.text.memo import Memo
 
 if TYPE_CHECKING:
     from processors.contradictions.index import Meant, Statement
@@ -27,6 +28,9 @@ MAY_CHANGE = -230
 """The score of `changes` from which on it is asked what a turn changes: in voices of authors that nothing is learned
 from, .83 of the turns that do, and .47 of all that users say. At -200 it is .71 and .34, at -270 .91 and .63."""
 
+_CLASS = Memo(lambda word: LIGHT if word[0] in "=@" else CLASSES[word])
+"""The class of a word; numbers, and what a reading is found by, say nothing here."""
+
 
 def _step(value: int, step: int, least: int, most: int) -> int:
     return max(least, min(most, value // step))
@@ -36,10 +40,8 @@ def doubt_signals(changes: int, new: Statement, meant: Meant) -> list[str]:
     """What is seen of a turn and a statement that it may change."""
     old, worth, behind, rare, back, place, named, alike = meant
     both = {*new.words}.intersection(old.words)
-    levels = [0, 0, 0, 0]
-    for word in both:
-        levels[CLASSES[word] if word[0] not in "=@" else LIGHT] += 1
-    seldom, usual = min(levels[RARE], 3), min(levels[ORDINARY], 2)
+    levels = [*map(_CLASS.__getitem__, both)]
+    seldom, usual, common = min(levels.count(RARE), 3), min(levels.count(ORDINARY), 2), min(levels.count(COMMON), 2)
     of_old = 4 * len(both) // (len(old.words) or 1)
     effort = "" if not (old.effort and new.effort) else old.effort == new.effort
     apart = min(new.number - old.number, 255).bit_length()
@@ -58,8 +60,8 @@ def doubt_signals(changes: int, new: Statement, meant: Meant) -> list[str]:
         f"of old:{of_old}", f"of old:{of_old} words:{len(old.words).bit_length()}",
         f"place:{place}", f"place:{place} behind:{_step(behind, 3, 0, 4)}", f"place:{place} changes:{change}",
         f"one:{new.who == old.who} rare:{min(rare, 3)} {named}", f"one:{new.who == old.who} effort:{effort}",
-        f"seldom:{seldom}", f"seldom:{seldom} usual:{min(usual, 1)} common:{min(levels[COMMON], 1)}", f"usual:{usual}",
-        f"common:{min(levels[COMMON], 2)}", f"light:{min(levels[LIGHT], 2)}", f"seldom:{seldom} changes:{change}",
+        f"seldom:{seldom}", f"seldom:{seldom} usual:{min(usual, 1)} common:{min(common, 1)}", f"usual:{usual}",
+        f"common:{common}", f"light:{min(levels.count(LIGHT), 2)}", f"seldom:{seldom} changes:{change}",
         f"seldom:{seldom} best:{_step(worth + behind, 4, 0, 4)} effort:{effort}",
         f"new words:{len(new.words).bit_length()} near:{min(near, 5)}", *alike,
     ]  # fmt: skip

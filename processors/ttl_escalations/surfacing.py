@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
-from itertools import pairwise
+from itertools import chain, pairwise, repeat, starmap
+from operator import neg
 from typing import NamedTuple
 
 from processors.ttl_escalations.events import NoteSurfaced
@@ -18,7 +20,9 @@ from streams.core.text.commonness import CLASSES, ORDINARY, RARE, rarity
 from streams.core.text.learned import Learned
 
 MAX_LIKELY = 10
-"""Notes weighed for one turn, the best by the sum of their shared words."""
+"""Notes weighed for one turn, those that share the most with it."""
+NEAR = 0.75
+"""Of what the note that shares the most shares with a turn, how much another one must, to be weighed, too."""
 MAYBE = 0.07
 """From this likelihood on the turn may belong to another effort than it was put to, so that its notes are weighed."""
 SHARES = (0.03, 0.07, 0.15, 0.3, 0.5, 0.7, 0.9)
@@ -105,26 +109,27 @@ def _fresh(visit: Visit, note: str) -> Note | None:
 def _sums(visit: Visit, hits: list[str], named: list[str]) -> dict[str, int]:
     """How much notes share with a turn: words, names, their effort."""
     waiting, alike = visit.waiting, visit.params.alike
-    sums: dict[str, int] = {}
     posted = [(waiting.termed[stem], WORTH[CLASSES[stem]]) for stem in hits]
     posted += [(waiting.named[name], WORTH[RARE]) for name in named]
     noted = waiting.efforts
     if visit.back:
         posted.append((visit.back, WORTH[RARE]))
     posted += [(noted[effort], WORTH[ORDINARY]) for effort in visit.last.maybe if effort in noted]
-    for notes, worth in posted:
-        if len(notes) <= alike:
-            for note in notes:
-                sums[note] = sums.get(note, 0) + worth
-    return sums
+    told = [(notes, worth) for notes, worth in posted if len(notes) <= alike]
+    # Why each as often as it is worth: that is counted without a loop over notes, of which there are many after months.
+    return Counter(chain.from_iterable(chain.from_iterable(starmap(repeat, told))))
 
 
 def _likely(visit: Visit, sums: dict[str, int]) -> dict[str, Note]:
     """The fresh ones of the notes that share the most with a turn, `MAX_LIKELY` at most."""
-    likely = [note for note in sums if not _told(visit, note)] if visit.quiet else [*sums]
-    if len(likely) > MAX_LIKELY:
-        likely = sorted(likely, key=lambda note: (-sums[note], note))[:MAX_LIKELY]
-    return {note: record for note in likely if (record := _fresh(visit, note)) is not None}
+    if visit.quiet:
+        told = [note for note in visit.quiet.keys() & sums.keys() if _told(visit, note)]
+        sums = {**sums}
+        for note in told:
+            del sums[note]
+    likely = sorted(zip(map(neg, sums.values()), sums, strict=True))[:MAX_LIKELY]
+    near = [note for shared, note in likely if shared <= NEAR * likely[0][0]]
+    return {note: record for note in near if (record := _fresh(visit, note)) is not None}
 
 
 def _reasons(visit: Visit, fresh: dict[str, Note], urgent: set[str], here: _Said) -> Callable[[str], str]:
@@ -144,7 +149,7 @@ def _reasons(visit: Visit, fresh: dict[str, Note], urgent: set[str], here: _Said
 class _Said:
     """What a turn says that notes may share."""
 
-    __slots__ = ("hits", "kind", "most", "names", "pairs", "plain", "turns", "weight")
+    __slots__ = ("hits", "kind", "most", "names", "pairs", "plain", "small", "turns", "weight")
 
     def __init__(self, visit: Visit, text: Text, hits: list[str], named: list[str], most: int) -> None:
         said = text.terms
@@ -153,6 +158,7 @@ class _Said:
         self.kind = "" if 2 * rare <= len(said) else "~"  # the table of words is of English: elsewhere all are rare
         self.hits = frozenset(hits)
         self.names = frozenset(named)
+        self.small = self.hits - self.names
         self.weight = _worth(telling)
         self.most = most
         self.pairs = frozenset(f"{one} {two}" for one, two in pairwise(said) if one in self.hits and two in self.hits)
@@ -189,11 +195,11 @@ def signals(visit: Visit, record: Note, here: _Said) -> tuple[list[str], str]:
     both = shared + _worth(near)
     seen.append(f"note:{4 * shared // max(1, _worth(record.terms))}")
     seen.append(f"turn:{4 * both // max(1, here.weight)}")
-    names = [name for name in record.names if name in here.names]
+    names = [*filter(here.names.__contains__, record.names)]
     if names:
         best = best if rarity(best) == RARE else names[0]
         seen.append("name" if any(map(str.isalpha, names)) else "exact")
-    if any(name in here.hits for name in record.names if name not in here.names):
+    if not here.small.isdisjoint(record.names):
         seen.append("small")
     if here.pairs and not here.pairs.isdisjoint(record.phrases):
         seen.append("phrase")
