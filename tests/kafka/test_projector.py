@@ -108,8 +108,12 @@ def test_what_two_sets_of_workers_tell_of_one_processor_is_taken_once(
         apart.make(*all_but("activation"))
         apart.make("activation", stop=20)
         together.make(stop=40)
-        projector.reach_end(patience=0.5)
-        assert projector.store.mark(0) == min(39, log.end(0) - 1)
+        reached = min(39, log.end(0) - 1)
+        for _ in range(100):  # how far it comes within its patience hangs on the machine
+            if projector.store.mark(0) >= reached:
+                break
+            projector.reach_end(patience=0.5)
+        assert projector.store.mark(0) == reached
         apart.make("activation")
         assert drained(projector) == folded(log, tmp_path)
     finally:
