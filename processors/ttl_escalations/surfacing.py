@@ -115,15 +115,14 @@ def _sums(visit: Visit, hits: list[str], named: list[str]) -> dict[str, int]:
     if visit.back:
         posted.append((visit.back, WORTH[RARE]))
     posted += [(noted[effort], WORTH[ORDINARY]) for effort in visit.last.maybe if effort in noted]
-    told = [(notes, worth) for notes, worth in posted if len(notes) <= alike]
+    telling = [(notes, worth) for notes, worth in posted if len(notes) <= alike]
     # Why each as often as it is worth: that is counted without a loop over notes, of which there are many after months.
-    return Counter(chain.from_iterable(chain.from_iterable(starmap(repeat, told))))
+    return Counter(chain.from_iterable(chain.from_iterable(starmap(repeat, telling))))
 
 
 def _likely(visit: Visit, sums: dict[str, int]) -> dict[str, Note]:
-    """The fresh ones of the notes that share the most with a turn, `MAX_LIKELY` at most."""
-    if visit.quiet:
-        told = [note for note in visit.quiet.keys() & sums.keys() if _told(visit, note)]
+    """The fresh ones of the notes that share the most with a turn, or `NEAR` as much, `MAX_LIKELY` at most."""
+    if told := [note for note in visit.quiet.keys() & sums.keys() if _told(visit, note)]:
         sums = {**sums}
         for note in told:
             del sums[note]
@@ -164,7 +163,7 @@ class _Said:
         self.pairs = frozenset(f"{one} {two}" for one, two in pairwise(said) if one in self.hits and two in self.hits)
         self.turns = min(4, visit.last.turns.bit_length())
         self.plain = [f"by:{visit.turn.role}", f"says:{len(telling).bit_length()}"]
-        self.plain += [f"{act}:{max(-3, min(3, said // 100))}" for act, said in zip(ACTS, text.acts, strict=False)]
+        self.plain += [f"{act}:{max(-3, min(3, worth // 100))}" for act, worth in zip(ACTS, text.acts, strict=False)]
         if visit.entered:
             self.plain.append("entered")
 

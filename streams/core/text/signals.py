@@ -79,7 +79,7 @@ _WORDS = Memo(_look, longest=3 * MAX_WORD)
 
 def _kinds_of(raw: str) -> tuple[str, ...]:
     words, kinds, _ = _look(raw)
-    return tuple([kind for kind in (*words, *kinds) if kind[:1] in ("<", "#") and kind])
+    return tuple([kind for kind in (*words, *kinds) if kind[:1] in ("<", "#")])
 
 
 _KINDS = Memo(_kinds_of, longest=3 * MAX_WORD)
