@@ -60,8 +60,8 @@ class ContradictionsParams(Params):
         source="tuned on tests/voices and sequences", ge=0, le=1,
     )  # fmt: skip
     suspected: float = param(
-        0.3, "likelihood 0..1", "from here on it is told as a doubt",
-        source="LoCoMo, what is weighed left out: about 3 in 1,000 turns", ge=0, le=1,
+        0.27, "likelihood 0..1", "from here on it is told as a doubt",
+        source="LoCoMo, what is weighed left out: 2.4 in 1,000 turns", ge=0, le=1,
     )  # fmt: skip
     answered: float = param(
         0.2, "likelihood 0..1", "the same, once the agent's answer is known to what tells of the change",
@@ -431,7 +431,7 @@ def holding(
 
 PROCESSOR = Processor(
     name="contradictions",
-    version=6,
+    version=8,
     params=ContradictionsParams,
     reads=(RAW, "open_efforts"),
     takes=(

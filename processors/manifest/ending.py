@@ -16,11 +16,11 @@ from streams.core.text import Text
 from streams.core.text.learned import weigh
 
 WEIGHTS: dict[str, int] = {
-    "bias": 32, "ends": 124, "opens": -4, "stays": -14, "asks": -153, "after a tool": 120, "after a question": -43,
-    "courtesy": -16, "claimed": 81, "answered": 279, "accepted": 128, "asks back": -36, "goes on": -34,
-    "goes on, opens": -12, "goes on, stays": -20, "goes on, cut": 38,
+    "bias": 147, "ends": 147, "opens": 0, "stays": -9, "asks": -70, "after a tool": 130, "after a question": -67,
+    "courtesy": 16, "claimed": 21, "answered": 257, "accepted": 112, "asks back": -69, "goes on": -40,
+    "goes on, opens": -10, "goes on, stays": -18, "goes on, cut": 25,
 }  # fmt: skip
-"""Version 4: voices by 28 authors."""
+"""Voices by 44 authors."""
 ANSWERED = 12
 """How much is seen once a turn is answered."""
 LOOK = -350

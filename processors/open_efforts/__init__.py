@@ -159,7 +159,7 @@ def _concluded(params: OpenEffortsParams, state: State, event: SegmentConcluded,
 
 PROCESSOR = Processor(
     name="open_efforts",
-    version=10,
+    version=11,
     reads=(RAW, "manifest"),
     params=OpenEffortsParams,
     takes=(

@@ -17,7 +17,7 @@ from streams.core.text.signals import signals
 from streams.core.text.statements import stating
 from streams.core.text.terms import WORDS, clip, count_terms, scale, second_look
 
-VERSION = 10
+VERSION = 11
 
 
 @dataclass(slots=True)
