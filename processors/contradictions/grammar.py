@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, fields
 from importlib.resources import files
 from typing import Any, NamedTuple
 
 from processors.contradictions.words import WORDS
+from streams.core.patterns import lazily
 
 
 class Needs(NamedTuple):
@@ -26,7 +28,9 @@ class Needs(NamedTuple):
     tastes: bool
     """The same, of what one likes."""
     doing: bool
-    """What one does may follow."""
+    """What one does may follow: "started teaching"."""
+    deeds: bool
+    """What is to be done may follow: "helps me relax"."""
     alone: bool
     """Nothing must."""
 
@@ -42,7 +46,7 @@ class Verb(NamedTuple):
 
 
 class Form(NamedTuple):
-    """Which form of a verb a word is."""
+    """Of which verbs a word is which form."""
 
     present: tuple[Verb, ...] = ()
     third: tuple[Verb, ...] = ()
@@ -55,79 +59,137 @@ NO_FORM = Form()
 KINDS = ("habit", "like", "own", "doing", "become", "aim", "move")
 """What is so for long, what one likes, what one has, is at, what changed one's life, what is planned, what things do for
 one."""
-_DOUBLED = frozenset(("run", "swim", "quit", "get", "win", "plan", "begin", "knit", "up"))
+_DOUBLED = frozenset(("run", "swim", "quit", "get", "win", "plan", "begin", "knit"))
+_TAILS = ("m", "re", "ve", "d")
+"""What is written together with who speaks."""
+_MARKS = ("=", "~", "-ing", "-do", ".")
 
 
-class Grammar:
+@dataclass
+class Lists:
+    """The lists of words of a table, as it names and explains them."""
+
+    i: frozenset[str]
+    my: frozenset[str]
+    me: frozenset[str]
+    joins: frozenset[str]
+    leads: frozenset[str]
+    adverbs: frozenset[str]
+    forever: frozenset[str]
+    denies: frozenset[str]
+    be: frozenset[str]
+    have: frozenset[str]
+    do: frozenset[str]
+    ends: frozenset[str]
+    may_end: frozenset[str]
+    joining: frozenset[str]
+    subjects: frozenset[str]
+    relative: frozenset[str]
+    helping: frozenset[str]
+    finite: frozenset[str]
+    points: frozenset[str]
+    theirs: frozenset[str]
+    passing: frozenset[str]
+    days: frozenset[str]
+    trail: frozenset[str]
+    prepositions: frozenset[str]
+    articles: frozenset[str]
+    counts: frozenset[str]
+    vague: frozenset[str]
+    jokes: frozenset[str]
+    conditions: frozenset[str]
+    kin: frozenset[str]
+    friends: frozenset[str]
+    pets: frozenset[str]
+    things: frozenset[str]
+    health: frozenset[str]
+    works: frozenset[str]
+    classes: frozenset[str]
+    lost: frozenset[str]
+    within: frozenset[str]
+    roles: frozenset[str]
+    no_roles: frozenset[str]
+    favourites: frozenset[str]
+    facts: frozenset[str]
+    measured: frozenset[str]
+    sorts: frozenset[str]
+    generic: frozenset[str]
+    no_tastes: frozenset[str]
+    no_deeds: frozenset[str]
+    aims: frozenset[str]
+    no_aims: frozenset[str]
+    able: frozenset[str]
+    told: frozenset[str]
+    feelings: frozenset[str]
+
+
+class Grammar(Lists):
     """The words of a language."""
 
     def __init__(self, name: str, table: dict[str, Any]) -> None:
+        super().__init__(**{field.name: frozenset(table[field.name].split()) for field in fields(Lists)})
         self.words = WORDS[name]
-        lists = {key: frozenset(value.split()) for key, value in table.items() if isinstance(value, str)}
-        self.i, self.we, self.my, self.me = lists["i"], lists["we"], lists["my"], lists["me"]
-        self.be, self.was, self.have, self.do = lists["be"], lists["was"], lists["have"], lists["do"]
-        self.joins, self.leads, self.adverbs, self.forever = (
-            lists[key] for key in ("joins", "leads", "adverbs", "forever")
-        )
-        self.denies, self.ends, self.may_end, self.joining = (
-            lists[key] for key in ("not_", "ends", "may_end", "and_")
-        )
-        self.subjects, self.relative, self.finite = lists["subjects"], lists["relative"], lists["finite"]
-        self.points, self.theirs, self.passing = lists["points"], lists["theirs"], lists["passing"]
-        self.trail, self.prepositions, self.articles = lists["trail"], lists["prepositions"], lists["articles"]
-        self.counts, self.vague, self.jokes = lists["counts"], lists["vague"], lists["jokes"]
-        self.conditions, self.within, self.generic = lists["conditions"], lists["within"], lists["generic"]
-        self.kin, self.friends, self.pets, self.things = (lists[key] for key in ("kin", "friends", "pets", "things"))
-        self.roles, self.no_roles, self.role_ends = lists["roles"], lists["no_roles"], tuple(table["role_ends"].split())
-        self.favourites, self.facts, self.measured = lists["favourites"], lists["facts"], lists["measured"]
-        self.sorts, self.no_tastes, self.aims, self.no_aims = (
-            lists[key] for key in ("sorts", "no_tastes", "aims", "no_aims")
-        )
-        self.helping, self.no_deeds = lists["helping"], lists["no_deeds"]
-        self.able, self.told, self.days = lists["able"], lists["told"], lists["days"]
+        self.role_ends = tuple(table["role_ends"].split())
         self.persons = self.kin | self.friends | self.pets
-        self.traits: dict[str, Needs] = {}
-        for line in table["traits"]:
-            trait, _, needs = line.partition(":")
-            self.traits[trait] = _needs(needs.split(), lists)
+        self.determiners = self.articles | self.my | self.theirs | self.points
+        self.traits = {trait: self._needs(needs) for trait, _, needs in (line.partition(":") for line in table["traits"])}
         self.forms: dict[str, Form] = {}
         for kind in KINDS:
             for line in table[kind]:
-                self._conjugate(kind, *line.partition(":")[::2], lists)
-        self.moving = frozenset(
-            word for word, form in self.forms.items() for verb in form.present + form.third if verb.kind == "move"
-        )
-        self.first = frozenset(word.partition("_")[0] for words in (*lists.values(), self.traits) for word in words if "_" in word)
+                self._conjugate(kind, *line.partition(":")[::2])
+        self.moving = self._words_of("move")
+        self.dropping = frozenset(word for word, form in self.forms.items() if form.past and not form.present)
+        """Verbs that a sentence may begin with that leaves out who speaks: "Lost my job"."""
+        self.first = frozenset(word.partition("_")[0] for words in self._lists() for word in words if "_" in word)
         """The first words of those that belong together."""
+        third = {verb.third for form in self.forms.values() for verb in form.present if verb.base in self.told}
+        mine = self.i | self.my | self.me | frozenset(table["short"].split())
+        self.calls = _spelled(mine | self.dropping | third | {f"{word}'{tail}" for word in self.i for tail in _TAILS})
+        """Words of which a sentence has one that tells of somebody, and one of `tells`."""
+        traits = {word for trait in (*self.traits, *self.favourites, *self.facts) for word in trait.split("_")}
+        self.tells = _spelled({*self.forms, *traits, *self.roles, *self.within, "used", "born", "been"})
+        self.values = lazily(rf"\d|\b(?:{'|'.join(table['valued'].split())})")
+        """What is in a sentence that tells a value."""
 
-    def _conjugate(self, kind: str, words: str, needs: str, lists: dict[str, frozenset[str]]) -> None:
+    def may_tell(self, words: Sequence[str], text: str) -> bool:
+        """Whether a text may tell something, given its words and itself in lower case."""
+        if not self.calls.isdisjoint(words) and not self.tells.isdisjoint(words):
+            return True
+        return self.values.search(text) is not None and not self.be.isdisjoint(words)
+
+    def _words_of(self, kind: str) -> frozenset[str]:
+        forms = self.forms.items()
+        return frozenset(word for word, form in forms for verb in form.present + form.third if verb.kind == kind)
+
+    def _lists(self) -> Iterable[Iterable[str]]:
+        yield from (getattr(self, field.name) for field in fields(Lists))
+        yield self.traits
+        for needs in (*self.traits.values(), *[v.needs for f in self.forms.values() for verbs in f for v in verbs]):
+            yield from (needs.words, needs.begins)
+
+    def _conjugate(self, kind: str, words: str, needs: str) -> None:
         base, *rest = words.split()
         past, done = rest if rest else (_past(base), _past(base))
-        verb = Verb(base, _third(base), kind, _needs(needs.split(), lists))
+        verb = Verb(base, _third(base), kind, self._needs(needs))
         for place, word in enumerate((base, verb.third, _doing(base), past, done)):
             forms = [*self.forms.get(word, NO_FORM)]
             forms[place] = (*forms[place], verb)
             self.forms[word] = Form(*forms)
 
+    def _needs(self, needs: str) -> Needs:
+        words = needs.split()
+        plain = [word for word in words if word not in _MARKS and word[0] != "@" and word[-1] not in "^!"]
+        heads = [head for word in words if word[0] == "@" for head in getattr(self, word[1:])]
+        return Needs(
+            frozenset(plain), frozenset(word[:-1] for word in words if word[-1] == "^"),
+            frozenset(word[:-1] for word in words if word[-1] == "!"), frozenset(heads),
+            *[mark in words for mark in _MARKS],
+        )  # fmt: skip
 
-def _needs(given: Iterable[str], lists: dict[str, frozenset[str]]) -> Needs:
-    plain, named, begins, heads = set(), set(), set(), frozenset[str]()
-    marks = set()
-    for need in given:
-        if need in ("=", "~", "-ing", ".", "^"):
-            marks.add(need)
-        elif need.startswith("@"):
-            heads |= lists[need[1:]]
-        elif need.endswith("^"):
-            named.add(need[:-1])
-        elif need.endswith("!"):
-            begins.add(need[:-1])
-        else:
-            plain.add(need)
-    return Needs(
-        frozenset(plain), frozenset(named), frozenset(begins), heads, "=" in marks, "~" in marks, "-ing" in marks,
-        "." in marks,
-    )  # fmt: skip
+
+def _spelled(words: Iterable[str]) -> frozenset[str]:
+    """Words, also those behind which a mark stands."""
+    return frozenset(f"{word}{mark}" for word in words for mark in ("", ",", ".", "!", "?"))
 
 
 def _third(base: str) -> str:
@@ -141,7 +203,7 @@ def _third(base: str) -> str:
 def _doing(base: str) -> str:
     if base in _DOUBLED:
         return f"{base}{base[-1]}ing"
-    return f"{base[:-1]}ing" if base[-1] == "e" and not base.endswith("ee") else f"{base}ing"
+    return f"{base[:-1]}ing" if base[-1] == "e" and base[-2:] != "ee" else f"{base}ing"
 
 
 def _past(base: str) -> str:
