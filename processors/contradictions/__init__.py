@@ -286,7 +286,13 @@ def _replace(state: State, turn: TurnRecorded, pair: Found, sure: float, out: li
     if not of:
         statement = known.slots[known.turns[pair.older]] if pair.older != turn.id else None
         who, role = (statement.who, statement.role) if statement else (turn.agent or turn.role, turn.role)
-        of = _believe(older, turn.space, pair.older, who, Belief(old.mine or old.who == "me", attribute(old), value(old), not old.negated))
+        of = _believe(
+            older,
+            turn.space,
+            pair.older,
+            who,
+            Belief(old.mine or old.who == "me", attribute(old), value(old), not old.negated),
+        )
         if statement:
             out += _stated(turn, pair.older, role, {of: older.beliefs[of]})
     whose, _, _, chain, place = older.beliefs[of]

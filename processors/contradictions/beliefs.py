@@ -36,7 +36,7 @@ _BREAK = re.compile(r"[.!?]+(?=\s|$|[)\"'])|[\n;…–—()]|:(?=\s)|-+(?=\s)|--
 """What stands between sentences, and between clauses that have no word in common."""
 _AGE = re.compile(r"\d{1,2}|1[01]\d")
 _NUMBER = re.compile(r"[$€£]?\d[\d.,:/-]*(?:am|pm|h|k|m|kg|km|%|€|£|\$|gb|mb|ms|s|th|st|nd|rd)?")
-_LONG = ("years", "yrs")
+_LONG, _SINCE = ("years", "yrs"), ("since", "for")
 
 
 class Belief(NamedTuple):
@@ -164,12 +164,15 @@ class _Sentence(Clauses):
         if not subject.person:
             return None
         if word == "was":
-            needs = grammar.traits[main] if main in ("born", "raised") else None
-            return self._follow(subject, f"was {main}", behind + 1, needs, affirmed) if needs else None
+            if main in ("born", "raised"):
+                return self._follow(subject, f"was {main}", behind + 1, grammar.traits[main], affirmed)
+            was = main in grammar.articles and self._is_role(self.head(behind + 1))
+            return self._made(subject, "was", behind, affirmed) if was else None
         if word in grammar.have and (main in ("been", "got") or self.form(behind).done):
             return self._perfect(subject, behind, affirmed, forever)
         if word in grammar.do:
-            return self._present(subject, behind, affirmed, "does" if word == "does" or not subject.label else "do")
+            helped = "does" if word == "does" or not subject.label else "do"
+            return self._present(subject, behind, affirmed, helped) or self._present(subject, at, affirmed)
         if word == "can":
             is_able = main in grammar.able or (main == "stand" and not affirmed)
             is_able = is_able and self.word(behind + 1) not in grammar.prepositions
@@ -223,6 +226,8 @@ class _Sentence(Clauses):
         word = self.word(at)
         if word == "been":
             at, also, _ = self.adverbs(at + 1)
+            if self.word(at) == "to" and at + 1 < len(self.words) and self.is_name(at + 1):
+                return self._made(subject, "has been to", at + 1, affirmed and also)
             return self._being(subject, "has been", at, affirmed and also)
         if word == "got":
             return self._follow(subject, "has", at + 1, self.grammar.forms["have"].present[0].needs, affirmed)
@@ -234,6 +239,8 @@ class _Sentence(Clauses):
                 found = self._follow(subject, shown, at + 1, verb.needs, affirmed)
             elif verb.kind == "become" and affirmed:
                 found = self._changed(subject, verb, at)
+            elif verb.kind == "aim" and forever and self.word(at + 1) in verb.needs.words:
+                found = self._aims(subject, f"{shown} {self.word(at + 1)}", at + 2, affirmed)
             if found is not None:
                 return found
         return None
@@ -251,12 +258,13 @@ class _Sentence(Clauses):
         """What can be said of somebody by one word, or with what follows it: "vegan", "allergic to nuts"."""
         grammar = self.grammar
         begin = at + (self.word(at) in grammar.articles)
+        begin += begin > at and self.word(begin) in grammar.degrees
         for length in (3, 2, 1):
             needs, end = grammar.traits.get(self.joined(begin, length)), begin + length
             if needs is None:
                 continue
             if needs.alone and begin == at and self.stops(end):
-                lasts = self.word(end) in grammar.may_end or self.word(end + 1) in _LONG
+                lasts = self.word(end) in _SINCE or self.word(end + 1) in _LONG
                 return self._cut(subject, shown, begin, self.end(end) if lasts else end, affirmed)
             found = self._follow(subject, f"{shown} {self.shown(at, end)}", end, needs, affirmed)
             if found is not None:
@@ -285,6 +293,8 @@ class _Sentence(Clauses):
             if verb.kind == "aim" and (behind in verb.needs.words or verb.needs.anything):
                 to = f" {behind}" if behind in verb.needs.words else ""
                 found = self._aims(subject, f"{shown} {word}{to}", at + 1 + bool(to), True)
+            elif shown == "has been" and behind in _SINCE:
+                found = self._made(subject, shown, at, True)
             elif verb.kind == "doing" or (verb.kind == "habit" and shown == "has been"):
                 found = self._follow(subject, f"{shown} {word}", at + 1, verb.needs, True)
             if found is not None:
@@ -311,8 +321,16 @@ class _Sentence(Clauses):
         if length := self.count(needs.words, at):
             behind = self.word(at + length)
             is_vague = needs.tastes and (behind in grammar.no_deeds or behind.endswith("ed"))
-            return None if is_vague else self._made(subject, f"{shown} {self.shown(at, at + length)}", at + length, affirmed)
-        if word in needs.named and at + 1 < len(self.words) and (self.is_name(at + 1) or self.word(at + 1) in ("a", "an")):
+            return (
+                None
+                if is_vague
+                else self._made(subject, f"{shown} {self.shown(at, at + length)}", at + length, affirmed)
+            )
+        if (
+            word in needs.named
+            and at + 1 < len(self.words)
+            and (self.is_name(at + 1) or self.word(at + 1) in ("a", "an"))
+        ):
             return self._made(subject, f"{shown} {word}", at + 1, affirmed)
         return self._made(subject, shown, at, affirmed) if self._may_follow(needs, at) else None
 
@@ -331,7 +349,7 @@ class _Sentence(Clauses):
         if needs.tastes and (word in ("a", "an") or self.count(grammar.no_tastes, at)):
             return False
         is_named = word != "the" or self.word(at + 1) in grammar.generic
-        return is_named and word not in (",", "every", "each") and not self.does(at)
+        return is_named and word not in grammar.joining | {",", "every", "each"} and not self.does(at)
 
     def _is_role(self, at: int) -> bool:
         """Whether a word, or it and the one before, tell what somebody is."""
@@ -372,7 +390,8 @@ class _Sentence(Clauses):
         """ "The deadline is Friday": what is told of a thing by a number, a time or a day."""
         grammar, be = self.grammar, self._before(at, self.grammar.be)
         begin = at + (self.word(at) in grammar.articles)
-        if be <= begin or self.word(begin) in grammar.theirs:
+        first = self.word(begin)
+        if be <= begin or first in grammar.theirs or grammar.words[first].sort == "count" or first[:1].isdigit():
             return None
         behind, affirmed, _ = self.adverbs(be + 1)
         return self._measure(_Subject(self.shown(begin, be), False, False, be), behind, affirmed)
@@ -449,7 +468,9 @@ class _Sentence(Clauses):
 
     def _trails(self, at: int, end: int) -> int:
         """How many of the last words of a value tell nothing."""
-        for length in (4, 3, 2, 1):
+        if self.words[end - 1] == "ago":  # "two years ago"
+            return min(3, end - at)
+        for length in (3, 2, 1):
             if end - length >= at and self.joined(end - length, length) in self.grammar.trail:
                 return length
         return int(self.words[end - 1] == "," or self.words[end - 1] in self.grammar.adverbs)
@@ -476,5 +497,7 @@ class _Sentence(Clauses):
     def _tells(self, word: str) -> bool:
         grammar = self.grammar
         if word in grammar.trail or word in grammar.vague or word in grammar.prepositions or word in grammar.adverbs:
+            return False
+        if word in grammar.counts:
             return False
         return len(word) > 2 or word.isdigit()

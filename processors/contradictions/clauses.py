@@ -114,7 +114,7 @@ class Clauses:
         grammar, head = self.grammar, at - 1
         for place in range(at, len(self.words)):
             word = self.words[place]
-            if word in self._behind_names or word in ("named", "called"):
+            if word in self._behind_names or (word in grammar.when and place > at + 1):
                 break
             if word not in grammar.trail:
                 head = place
@@ -124,7 +124,7 @@ class Clauses:
     def _behind_names(self) -> frozenset[str]:
         grammar = self.grammar
         names = grammar.joining | grammar.prepositions | grammar.subjects | grammar.relative | grammar.finite
-        return names | grammar.ends | grammar.may_end | {","}
+        return names | grammar.ends | grammar.may_end | {",", "named", "called"}
 
     # Where clauses begin and end.
 

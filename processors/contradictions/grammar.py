@@ -94,6 +94,8 @@ class Lists:
     trail: frozenset[str]
     prepositions: frozenset[str]
     articles: frozenset[str]
+    degrees: frozenset[str]
+    when: frozenset[str]
     counts: frozenset[str]
     vague: frozenset[str]
     jokes: frozenset[str]
@@ -132,7 +134,9 @@ class Grammar(Lists):
         self.role_ends = tuple(table["role_ends"].split())
         self.persons = self.kin | self.friends | self.pets
         self.determiners = self.articles | self.my | self.theirs | self.points
-        self.traits = {trait: self._needs(needs) for trait, _, needs in (line.partition(":") for line in table["traits"])}
+        self.traits = {
+            trait: self._needs(needs) for trait, _, needs in (line.partition(":") for line in table["traits"])
+        }
         self.forms: dict[str, Form] = {}
         for kind in KINDS:
             for line in table[kind]:
