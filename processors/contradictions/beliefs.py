@@ -63,15 +63,16 @@ class _Subject(NamedTuple):
 
 def beliefs(text: str, own: bool = True) -> list[Belief]:
     """What a turn says. `own`: also of who says it."""
-    text = text[:MAX_TEXT].replace("’", "'")
-    lowered = text.lower()
+    text = text[:MAX_TEXT]
+    plain = text.replace("’", "'")
+    lowered = plain.lower()
     words = lowered.split()
     grammar = GRAMMARS.get(language(words).name)
     if grammar is None or not grammar.may_tell(words, lowered):
         return []
-    text = _SKIP.sub(" . ", text)
+    plain = _SKIP.sub(lambda skipped: ".".ljust(len(skipped[0])), plain)
     found: dict[str, Belief] = {}
-    for sentence, asked in _sentences(text, grammar):
+    for sentence, asked in _sentences(plain, grammar):
         for belief in _Sentence(grammar, text, sentence, asked).beliefs():
             if own or not belief.mine:
                 found.setdefault(belief.attribute, belief)
@@ -126,9 +127,9 @@ class _Sentence(Clauses):
             return self._owned(at)
         if at == 0 and word in grammar.dropping:
             return _Subject("", True, True, at)
-        if self.is_name(at) and word not in grammar.points:
-            if any(verb.base in grammar.told for verb in self.form(at + 1).third):
-                return _Subject(self.shown(at, at + 1), False, True, at + 1)
+        is_told = any(verb.base in grammar.told for verb in self.form(at + 1).third)
+        if is_told and self.is_name(at) and word not in grammar.points:
+            return _Subject(self.shown(at, at + 1), False, True, at + 1)
         return None
 
     def _owned(self, at: int) -> _Subject | None:

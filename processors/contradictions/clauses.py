@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from functools import cached_property
 
 from processors.contradictions.grammar import NO_FORM, Form, Grammar
+from processors.contradictions.words import SHORT
 
-SHORT = {"'m": "am", "'re": "are", "'ve": "have", "'ll": "will", "'d": "would"}
 MAX_ADVERBS, MAX_LIST, MAX_BEHIND = 4, 12, 4
 """Adverbs in a row, words of a list behind its comma, and words behind the first in which a clause has its verb."""
 _TOKEN = re.compile(r"[$€£]?[^\W_][\w'&+@/%€$£-]*(?:[.,:]\w+)*|[,&+😂🤣]")
@@ -146,7 +146,7 @@ class Clauses:
         return self.asked and ("," not in behind or behind[-2] == ",")
 
     def goes_on(self, begin: int, at: int) -> bool:
-        """Whether a clause has the subject of the one before: "I paint and sell pots", not "I want to paint and sell"."""
+        """Whether a clause has the subject of the one before: "I paint and sell", not "I want to paint and sell"."""
         between = self.words[begin : at - 1]
         return self.word(at - 1) in self.grammar.joins and self.grammar.helping.isdisjoint(between)
 

@@ -57,8 +57,7 @@ class Form(NamedTuple):
 
 NO_FORM = Form()
 KINDS = ("habit", "like", "own", "doing", "become", "aim", "move")
-"""What is so for long, what one likes, what one has, is at, what changed one's life, what is planned, what things do for
-one."""
+"""What is so for long, what one likes, has, is at, what changed one's life, what is planned, what things do for one."""
 _DOUBLED = frozenset(("run", "swim", "quit", "get", "win", "plan", "begin", "knit"))
 _TAILS = ("m", "re", "ve", "d")
 """What is written together with who speaks."""
@@ -151,7 +150,8 @@ class Grammar(Lists):
         self.calls = _spelled(mine | self.dropping | third | {f"{word}'{tail}" for word in self.i for tail in _TAILS})
         """Words of which a sentence has one that tells of somebody, and one of `tells`."""
         traits = {word for trait in (*self.traits, *self.favourites, *self.facts) for word in trait.split("_")}
-        self.tells = _spelled({*self.forms, *traits, *self.roles, *self.within, "used", "born", "been"})
+        single = self.roles | self.within | self.able | {f"{fact}'s" for fact in self.facts}
+        self.tells = _spelled({*self.forms, *traits, *single, "used", "born", "been", "stand"})
         self.values = lazily(rf"\d|\b(?:{'|'.join(table['valued'].split())})")
         """What is in a sentence that tells a value."""
 
