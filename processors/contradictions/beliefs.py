@@ -127,6 +127,8 @@ class _Sentence(Clauses):
             return self._owned(at)
         if at == 0 and word in grammar.dropping:
             return _Subject("", True, True, at)
+        if word == "been" and self.form(at + 1).doing and self.word(at - 1) not in grammar.have:
+            return _Subject("", True, True, at)
         is_told = any(verb.base in grammar.told for verb in self.form(at + 1).third)
         if is_told and self.is_name(at) and word not in grammar.points:
             return _Subject(self.shown(at, at + 1), False, True, at + 1)
@@ -169,13 +171,15 @@ class _Sentence(Clauses):
                 return self._follow(subject, f"was {main}", behind + 1, grammar.traits[main], affirmed)
             was = main in grammar.articles and self._is_role(self.head(behind + 1))
             return self._made(subject, "was", behind, affirmed) if was else None
+        if word == "been":
+            return self._perfect(subject, at, affirmed, False)
         if word in grammar.have and (main in ("been", "got") or self.form(behind).done):
             return self._perfect(subject, behind, affirmed, forever)
         if word in grammar.do:
             helped = "does" if word == "does" or not subject.label else "do"
             return self._present(subject, behind, affirmed, helped) or self._present(subject, at, affirmed)
         if word == "can":
-            is_able = main in grammar.able or (main == "stand" and not affirmed)
+            is_able = main in grammar.able or (main in ("stand", "have") and not affirmed)
             is_able = is_able and self.word(behind + 1) not in grammar.prepositions
             return self._made(subject, f"can {main}", behind + 1, affirmed) if is_able else None
         if word == "would" and main in ("love", "like") and self.word(behind + 1) == "to":
@@ -338,7 +342,7 @@ class _Sentence(Clauses):
     def _may_follow(self, needs: Needs, at: int) -> bool:
         """Whether what is said may begin at a place."""
         grammar, word = self.grammar, self.word(at)
-        if self.count(needs.begins, at) or (needs.doing and self.form(at).doing):
+        if self.count(needs.begins, at) or (needs.doing and word.endswith("ing") and word not in grammar.no_tastes):
             return True
         if needs.deeds and word not in grammar.no_deeds | grammar.finite | grammar.prepositions:
             return True
@@ -405,6 +409,8 @@ class _Sentence(Clauses):
         behind, affirmed, _ = self.adverbs(be + 1)
         one = 2 * (self.joined(behind, 2) == "one_of")
         end = self.end(behind + one + 1)
+        while end > behind + one + 1 and (length := self._trails(behind + one + 1, end)):
+            end -= length
         label = self.words[behind + one + 1 : end]
         if self.word(behind + one) not in grammar.my or not 0 < len(label) <= MAX_LABEL or not self._is_fact(label):
             return None
@@ -421,8 +427,8 @@ class _Sentence(Clauses):
         label = self.shown(at + (self.word(at) in grammar.my), verb - (self.word(verb - 1) in grammar.adverbs))
         subject, form = _Subject(label, True, False, verb), self.form(verb)
         needs = next(one.needs for one in form.present + form.third if one.kind == "move")
-        if needs.alone and self.stops(verb + 2):
-            return self._cut(subject, "", verb, verb + 2, True)
+        if (needs.alone and self.stops(verb + 2)) or self.word(verb + 2) in needs.words & {"up"}:
+            return self._cut(subject, "", verb, verb + 2 + (not self.stops(verb + 2)), True)
         return self._follow(subject, self.words[verb], verb + 2, needs, True)
 
     def _before(self, at: int, verbs: frozenset[str]) -> int:

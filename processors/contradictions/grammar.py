@@ -151,7 +151,7 @@ class Grammar(Lists):
         """Words of which a sentence has one that tells of somebody, and one of `tells`."""
         traits = {word for trait in (*self.traits, *self.favourites, *self.facts) for word in trait.split("_")}
         single = self.roles | self.within | self.able | {f"{fact}'s" for fact in self.facts}
-        self.tells = _spelled({*self.forms, *traits, *single, "used", "born", "been", "stand"})
+        self.tells = _spelled({*self.forms, *traits, *single, "used", "born", "been", "stand", "have"})
         self.values = lazily(rf"\d|\b(?:{'|'.join(table['valued'].split())})")
         """What is in a sentence that tells a value."""
 
