@@ -114,7 +114,7 @@ class _Sentence(Clauses):
             found = found or self._turned(at) or self._valued(at) or self._moves(at)
             if found is not None and not self.asks(at):
                 yield found
-            at, last = self.next(max(at + 1, verb, self.read)), subject
+            at, last = self.next(max(at + 1, verb, self.read)), subject if found else None
 
     # Subjects.
 
@@ -217,12 +217,12 @@ class _Sentence(Clauses):
         changes = (self._changed(subject, verb, at) for verb in self.form(at).past if verb.kind == "become")
         return next(filter(None, changes), None)
 
-    def _changed(self, subject: _Subject, verb: Verb, at: int) -> Belief | None:
+    def _changed(self, subject: _Subject, verb: Verb, at: int, shown: str = "") -> Belief | None:
         self.changes = True
         if verb.needs.alone and self.stops(at + 1):
             found = self._cut(subject, "", at, at + 1, True)
         else:
-            found = self._follow(subject, self.words[at], at + 1, verb.needs, True)
+            found = self._follow(subject, shown or self.words[at], at + 1, verb.needs, True)
         self.changes = False
         return found
 
@@ -243,7 +243,7 @@ class _Sentence(Clauses):
             if verb.kind in ("habit", "like", "own") and forever:
                 found = self._follow(subject, shown, at + 1, verb.needs, affirmed)
             elif verb.kind == "become" and affirmed:
-                found = self._changed(subject, verb, at)
+                found = self._changed(subject, verb, at, f"has {word}")
             elif verb.kind == "aim" and forever and self.word(at + 1) in verb.needs.words:
                 found = self._aims(subject, f"{shown} {self.word(at + 1)}", at + 2, affirmed)
             if found is not None:
@@ -325,7 +325,9 @@ class _Sentence(Clauses):
             return None
         if length := self.count(needs.words, at):
             behind = self.word(at + length)
-            is_vague = needs.tastes and (behind in grammar.no_deeds or behind.endswith("ed"))
+            deed = self.words[at + length : at + length + MAX_LABEL]
+            is_vague = behind in grammar.no_deeds or behind.endswith("ed") or not grammar.no_aims.isdisjoint(deed)
+            is_vague = needs.tastes and is_vague
             return (
                 None
                 if is_vague
@@ -353,7 +355,8 @@ class _Sentence(Clauses):
             return False
         if needs.tastes and (word in ("a", "an") or self.count(grammar.no_tastes, at)):
             return False
-        is_named = word != "the" or self.word(at + 1) in grammar.generic
+        the = at + (word in ("all", "both"))
+        is_named = self.word(the) != "the" or self.word(the + 1) in grammar.generic
         return is_named and word not in grammar.joining | {",", "every", "each"} and not self.does(at)
 
     def _is_role(self, at: int) -> bool:
@@ -438,7 +441,7 @@ class _Sentence(Clauses):
             word = self.words[place]
             if word in verbs:
                 return place
-            if word == "," or word in grammar.subjects or word in grammar.points or word in grammar.finite:
+            if word == "," or word in grammar.subjects or word in grammar.relative or word in grammar.unnamed:
                 return -1
         return -1
 
@@ -448,8 +451,12 @@ class _Sentence(Clauses):
         """A belief, where what stands at a place, or the first of it, is a value of at least so many words."""
         end = self.end(at)
         found = self._cut(subject, shown, at, end, affirmed, least)
+        return found or self._cut(subject, shown, at, self._first(at, end), affirmed, least)
+
+    def _first(self, at: int, end: int) -> int:
+        """Where the first of several things that are named ends."""
         first = next((place for place in range(at, end) if self.words[place] in self.grammar.joining), end)
-        return found or self._cut(subject, shown, at, first, affirmed, least)
+        return at if self.qualifies(at, first) else first
 
     def _cut(self, subject: _Subject, shown: str, at: int, end: int, affirmed: bool, least: int = 1) -> Belief | None:
         """A belief, its value without little words about it; None where it names nothing that lasts."""
@@ -485,7 +492,8 @@ class _Sentence(Clauses):
     def _names(self, at: int, end: int) -> bool:
         """Whether words name something, without pointing at what a reader does not see."""
         grammar, said = self.grammar, self.words[at:end]
-        is_one = said[-1:] == ["one"] or (said[:1] == ["one"] and said[1] in grammar.prepositions)
+        is_one = said[-1] in ("one", "other", "another") and said[-2:] != ["each", "other"]
+        is_one = is_one or (said[0] == "one" and said[1] in grammar.prepositions)
         if is_one or said[0] in grammar.me:
             return False
         for place, word in enumerate(said):

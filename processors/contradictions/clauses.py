@@ -171,7 +171,7 @@ class Clauses:
         for end in range(at, len(words)):
             word = words[end]
             if word == ",":
-                if not is_listed and not self._lists(end + 1):
+                if not is_listed and not self._lists(end + 1) and not self._qualifies(at, end):
                     return end
                 is_listed = True
             elif self.count(grammar.ends, end):
@@ -185,13 +185,16 @@ class Clauses:
 
     def _begins(self, at: int) -> bool:
         """Whether a clause begins at a place, with a subject or a verb."""
-        grammar, at = self.grammar, self.led(at)
+        grammar, at = self.grammar, self.adverbs(self.led(at))[0]
         word, form = self.word(at), self.form(at)
         if not word or word in grammar.subjects or word in grammar.finite:
             return True
         if (form.third or form.past) and not word.endswith("ing"):
             return True
-        if word.endswith(("ed", "s")) and self.word(at + 1) in grammar.determiners:
+        behind = self.word(at + 1)
+        if behind in grammar.determiners and word.endswith(("ed", "s")):
+            return True
+        if behind in grammar.prepositions | {"up", "out"} and word.endswith("ed"):
             return True
         for place in range(at + 1, min(at + MAX_BEHIND, len(self.words))):
             word = self.words[place]
@@ -200,6 +203,18 @@ class Clauses:
             if word in grammar.finite or self.form(place).third:
                 return True
         return False
+
+    def qualifies(self, at: int, end: int) -> bool:
+        """Whether what stands before a place behind "a" may only qualify what follows: "a safe and warm home"."""
+        return end - 2 >= at and self.words[end - 2] in ("a", "an")
+
+    def _qualifies(self, at: int, end: int) -> bool:
+        """Whether a comma stands between what qualifies: "a safe, warm home"."""
+        grammar, behind = self.grammar, self.word(end + 1)
+        begins = behind in grammar.leads or behind in grammar.subjects or behind in grammar.finite or not behind
+        return (
+            self.qualifies(at, end) and not begins and not self.is_name(end + 1) and self.word(end + 2) not in ("", ",")
+        )
 
     def _lists(self, at: int) -> bool:
         """Whether what stands behind a comma goes on with a list: up to an "and", none is a clause."""

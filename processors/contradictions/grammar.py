@@ -132,6 +132,8 @@ class Grammar(Lists):
         self.words = WORDS[name]
         self.role_ends = tuple(table["role_ends"].split())
         self.persons = self.kin | self.friends | self.pets
+        self.unnamed = self.points | self.finite | self.theirs | self.me | frozenset(("us",))
+        """Words that do not stand before the verb in what names something."""
         self.determiners = self.articles | self.my | self.theirs | self.points
         self.traits = {
             trait: self._needs(needs) for trait, _, needs in (line.partition(":") for line in table["traits"])
