@@ -180,10 +180,12 @@ class _Sentence(Clauses):
             return self._present(subject, behind, affirmed, helped) or self._present(subject, at, affirmed)
         if word == "can":
             is_able = main in grammar.able or (main in ("stand", "have") and not affirmed)
-            is_able = is_able and self.word(behind + 1) not in grammar.prepositions
+            done = self.form(behind + 1).done or self.word(behind + 1).endswith("ed")
+            is_able = is_able and not done and self.word(behind + 1) not in grammar.prepositions
             return self._made(subject, f"can {main}", behind + 1, affirmed) if is_able else None
         if word == "would" and main in ("love", "like") and self.word(behind + 1) == "to":
-            return self._aims(subject, f"would {main} to", behind + 2, affirmed)
+            is_dream = main == "love" or self.word(behind + 2) in grammar.dreams
+            return self._aims(subject, f"would {main} to", behind + 2, affirmed) if is_dream else None
         if word in ("used", "use") and main == "to":
             return self._once(subject, behind + 1, affirmed)
         return self._present(subject, at, affirmed) or (self._past(subject, at) if affirmed else None)
@@ -323,7 +325,8 @@ class _Sentence(Clauses):
         word = self.word(at)
         if not word or not also:
             return None
-        if length := self.count(needs.words, at):
+        lasts = word == "for" and not grammar.spans.isdisjoint(self.words[at : at + MAX_LABEL])
+        if not lasts and (length := self.count(needs.words, at)):
             behind = self.word(at + length)
             deed = self.words[at + length : at + length + MAX_LABEL]
             is_vague = behind in grammar.no_deeds or behind.endswith("ed") or not grammar.no_aims.isdisjoint(deed)

@@ -118,6 +118,8 @@ class Lists:
     no_tastes: frozenset[str]
     no_deeds: frozenset[str]
     aims: frozenset[str]
+    dreams: frozenset[str]
+    spans: frozenset[str]
     no_aims: frozenset[str]
     able: frozenset[str]
     told: frozenset[str]
