@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 from processors.contradictions.clauses import Clauses, Token, tokens
@@ -112,9 +113,14 @@ class _Sentence(Clauses):
             verb = max(at, subject.end) if subject else at
             found = self._told(subject, verb) if subject else None
             found = found or self._turned(at) or self._valued(at) or self._moves(at)
-            if found is not None and not self.asks(at):
+            if found is not None and not self.asks(at) and not self._is_ordered(at):
                 yield found
             at, last = self.next(max(at + 1, verb, self.read)), subject if found else None
+
+    def _is_ordered(self, at: int) -> bool:
+        """Whether what comes before a clause orders something, on which it depends: "Miss that and I'm fired"."""
+        before = self.words[: max(at - 1, 0)]
+        return self.word(at - 1) in self.grammar.joining and bool(before) and self.grammar.claims.isdisjoint(before)
 
     # Subjects.
 
@@ -125,7 +131,7 @@ class _Sentence(Clauses):
             return _Subject("", True, True, at + 1)
         if word in grammar.my:
             return self._owned(at)
-        if at == 0 and word in grammar.dropping:
+        if at == 0 and word in grammar.dropping and (self.tokens[0][1] == 0 or not grammar.my.isdisjoint(self.words)):
             return _Subject("", True, True, at)
         if word == "been" and self.form(at + 1).doing and self.word(at - 1) not in grammar.have:
             return _Subject("", True, True, at)
@@ -182,6 +188,7 @@ class _Sentence(Clauses):
             is_able = main in grammar.able or (main in ("stand", "have") and not affirmed)
             done = self.form(behind + 1).done or self.word(behind + 1).endswith("ed")
             is_able = is_able and not done and self.word(behind + 1) not in grammar.prepositions
+            is_able = is_able and not (main == "have" and self.word(behind + 1) in grammar.articles)
             return self._made(subject, f"can {main}", behind + 1, affirmed) if is_able else None
         if word == "would" and main in ("love", "like") and self.word(behind + 1) == "to":
             is_dream = main == "love" or self.word(behind + 2) in grammar.dreams
@@ -314,7 +321,12 @@ class _Sentence(Clauses):
         at, also, _ = self.adverbs(at)
         if self.word(at) not in grammar.aims or not grammar.no_aims.isdisjoint(self.words[at : at + MAX_LABEL]):
             return None
-        if self.word(at) in ("be", "being") and not self._is_role(self.head(at + 2)):
+        deed, behind = self.word(at), self.word(at + 1)
+        if deed in ("be", "being") and not self._is_role(self.head(at + 2)):
+            return None
+        if deed in ("have", "having") and self.word(self.head(at + 1)) not in grammar.lasting:
+            return None
+        if deed in ("get", "getting") and behind in grammar.prepositions and behind != "into":
             return None
         return self._made(subject, shown, at, affirmed and also, 2)
 
@@ -352,11 +364,13 @@ class _Sentence(Clauses):
         if needs.deeds and word not in grammar.no_deeds | grammar.finite | grammar.prepositions:
             return True
         head = self.head(at) if needs.heads and word != "the" else -1
-        if self.word(head) in needs.heads and (word in grammar.counts or head - at < 2):
+        if self.word(head) in needs.heads and (word in grammar.counts or head - at < 2) and "'" not in word:
             return True
         if not (needs.anything or needs.tastes) or word in grammar.prepositions or word in grammar.finite:
             return False
-        if needs.tastes and (word in ("a", "an") or self.count(grammar.no_tastes, at)):
+        if needs.tastes and (
+            word in ("a", "an") or grammar.words[word].sort in ("month", "weekday") or self.count(grammar.no_tastes, at)
+        ):
             return False
         the = at + (word in ("all", "both"))
         is_named = self.word(the) != "the" or self.word(the + 1) in grammar.generic
@@ -377,7 +391,7 @@ class _Sentence(Clauses):
         word, deed = self.word(at), self.word(at + 1)
         if word == "to":
             return self._made(subject, "", at + 1, affirmed, 2) if deed not in self.grammar.no_deeds else None
-        is_passing = word in self.grammar.prepositions or word in ("going", "getting", "coming")
+        is_passing = word in self.grammar.prepositions or word in ("going", "getting", "coming") or word.endswith("ed")
         return None if is_passing else self._made(subject, "", at, affirmed)
 
     def _is_fact(self, label: Sequence[str]) -> bool:
@@ -402,7 +416,13 @@ class _Sentence(Clauses):
         grammar, be = self.grammar, self._before(at, self.grammar.be)
         begin = at + (self.word(at) in grammar.articles)
         first = self.word(begin)
-        if be <= begin or first in grammar.theirs or grammar.words[first].sort == "count" or first[:1].isdigit():
+        if (
+            be <= begin
+            or first in grammar.theirs
+            or first in grammar.prepositions
+            or grammar.words[first].sort == "count"
+            or first[:1].isdigit()
+        ):
             return None
         behind, affirmed, _ = self.adverbs(be + 1)
         return self._measure(_Subject(self.shown(begin, be), False, False, be), behind, affirmed)
@@ -496,7 +516,7 @@ class _Sentence(Clauses):
         """Whether words name something, without pointing at what a reader does not see."""
         grammar, said = self.grammar, self.words[at:end]
         is_one = said[-1] in ("one", "other", "another") and said[-2:] != ["each", "other"]
-        is_one = is_one or (said[0] == "one" and said[1] in grammar.prepositions)
+        is_one = is_one or any(word == "one" and then in grammar.prepositions for word, then in pairwise(said))
         if is_one or said[0] in grammar.me:
             return False
         for place, word in enumerate(said):

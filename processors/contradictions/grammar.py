@@ -134,6 +134,8 @@ class Grammar(Lists):
         self.words = WORDS[name]
         self.role_ends = tuple(table["role_ends"].split())
         self.persons = self.kin | self.friends | self.pets
+        self.lasting = self.persons | self.things | self.works | self.health
+        self.claims = self.i | self.my | self.finite | frozenset(("he", "she", "they", "it"))
         self.unnamed = self.points | self.finite | self.theirs | self.me | frozenset(("us",))
         """Words that do not stand before the verb in what names something."""
         self.determiners = self.articles | self.my | self.theirs | self.points
