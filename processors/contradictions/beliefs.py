@@ -125,11 +125,11 @@ class _Sentence(Clauses):
     # Subjects.
 
     def _subject(self, at: int) -> _Subject | None:
-        """Who speaks, "my sister", "my sister Ann", "Ann"; who is left out in "Lost my job"."""
+        """Who speaks, "my sister", "the kids", "my sister Ann", "Ann"; who is left out in "Lost my job"."""
         grammar, word = self.grammar, self.word(at)
         if word in grammar.i:
             return _Subject("", True, True, at + 1)
-        if word in grammar.my:
+        if word in grammar.my or (word == "the" and self.word(at + 1) in grammar.kin | grammar.pets):
             return self._owned(at)
         if at == 0 and word in grammar.dropping and (self.tokens[0][1] == 0 or not grammar.my.isdisjoint(self.words)):
             return _Subject("", True, True, at)
@@ -141,7 +141,7 @@ class _Sentence(Clauses):
         return None
 
     def _owned(self, at: int) -> _Subject | None:
-        """Whom or what one has, behind "my"."""
+        """Whom or what one has, behind "my" or "the"."""
         grammar, words, end = self.grammar, self.words, at + 1
         while end < len(words) and not self.is_verb(end):
             if words[end] == "," or words[end] in grammar.subjects or end - at > MAX_LABEL:
@@ -524,7 +524,7 @@ class _Sentence(Clauses):
                 return False
             if word in grammar.subjects and not self._relates(at + place, at, end):
                 return False
-        return any(map(self._tells, said))
+        return any(map(self._tells, said)) or (self.changes and said[-1] in grammar.things)
 
     def _relates(self, at: int, begin: int, end: int) -> bool:
         """Whether a word stands for what was just named: "stories that tackle something"."""

@@ -153,7 +153,14 @@ class Grammar(Lists):
         """The first words of those that belong together."""
         third = {verb.third for form in self.forms.values() for verb in form.present if verb.base in self.told}
         mine = self.i | self.my | self.me | frozenset(table["short"].split())
-        self.calls = _spelled(mine | self.dropping | third | {f"{word}'{tail}" for word in self.i for tail in _TAILS})
+        self.calls = _spelled(
+            mine
+            | self.kin
+            | self.pets
+            | self.dropping
+            | third
+            | {f"{word}'{tail}" for word in self.i for tail in _TAILS}
+        )
         """Words of which a sentence has one that tells of somebody, and one of `tells`."""
         traits = {word for trait in (*self.traits, *self.favourites, *self.facts) for word in trait.split("_")}
         single = self.roles | self.within | self.able | {f"{fact}'s" for fact in self.facts}
