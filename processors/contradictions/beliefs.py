@@ -33,7 +33,9 @@ MAX_LABEL, MAX_BEFORE, MAX_COUNTED = 5, 7, 5
 """Words of what is somebody's, of what is named before a verb, and of a value that begins with a number."""
 _SKIP = re.compile(r"```.*?(?:```|$)|^[>\-*|+#].*$|[\"“„«][^\"”“»]{3,}[\"”“»]", re.DOTALL | re.MULTILINE)
 """Code, lists and what is quoted."""
-_BREAK = re.compile(r"[.!?]+(?=\s|$|[)\"'])|[\n;…–—()]|:(?=\s)|-+(?=\s)|--")
+_BREAK = re.compile(
+    r"(?<!\bMr)(?<!\bMrs)(?<!\bMs)(?<!\bDr)(?<!\bSt)[.!?]+(?=\s|$|[)\"'])|[\n;…–—()]|:(?=\s)|-+(?=\s)|--"
+)
 """What stands between sentences, and between clauses that have no word in common."""
 _AGE = re.compile(r"\d{1,2}|1[01]\d")
 _NUMBER = re.compile(r"[$€£]?\d[\d.,:/-]*(?:am|pm|h|k|m|kg|km|%|€|£|\$|gb|mb|ms|s|th|st|nd|rd)?")
@@ -448,7 +450,7 @@ class _Sentence(Clauses):
         grammar, verb = self.grammar, self._before(at, self.grammar.moving)
         if verb <= at or self.word(verb + 1) not in grammar.me or self.word(at) in grammar.articles:
             return None
-        if self.is_verb(at) or not self._names(at, verb):
+        if self.is_verb(at) or not self._names(at, verb) or (verb > at + 1 and self.is_name(verb - 1)):
             return None
         label = self.shown(at + (self.word(at) in grammar.my), verb - (self.word(verb - 1) in grammar.adverbs))
         subject, form = _Subject(label, True, False, verb), self.form(verb)

@@ -171,6 +171,8 @@ class Clauses:
         for end in range(at, len(words)):
             word = words[end]
             if word == ",":
+                if self._dates(end):
+                    continue
                 if not is_listed and not self._lists(end + 1) and not self._qualifies(at, end):
                     return end
                 is_listed = True
@@ -203,6 +205,12 @@ class Clauses:
             if word in grammar.finite or self.form(place).third:
                 return True
         return False
+
+    def _dates(self, end: int) -> bool:
+        """Whether a comma stands between a day and its date: "Tuesday, 6 October"."""
+        words, behind = self.grammar.words, self.word(end + 1)
+        is_day = words[self.word(end - 1)].sort == "weekday"
+        return is_day and (behind[:1].isdigit() or words[behind].sort == "month")
 
     def qualifies(self, at: int, end: int) -> bool:
         """Whether what stands before a place behind "a" may only qualify what follows: "a safe and warm home"."""
