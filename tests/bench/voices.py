@@ -66,6 +66,17 @@ LEARNING = (
     "zi",
     "zj",
     "zk",
+    "zn",
+    "zo",
+    "zp",
+    "zq",
+    "zr",
+    "zs",
+    "zt",
+    "zu",
+    "zv",
+    "zw",
+    "zy",
 )
 """Authors whose voices may be looked at."""
 TOLERANCE = 3
