@@ -34,7 +34,7 @@ MAX_LABEL, MAX_BEFORE, MAX_COUNTED = 5, 7, 5
 _SKIP = re.compile(r"```.*?(?:```|$)|^[>\-*|+#].*$|[\"“„«][^\"”“»]{3,}[\"”“»]", re.DOTALL | re.MULTILINE)
 """Code, lists and what is quoted."""
 _BREAK = re.compile(
-    r"(?<!\bMr)(?<!\bMrs)(?<!\bMs)(?<!\bDr)(?<!\bSt)[.!?]+(?=\s|$|[)\"'])|[\n;…–—()]|:(?=\s)|-+(?=\s)|--"
+    r"[.!?]+(?<!\bmr\.)(?<!\bmrs\.)(?<!\bms\.)(?<!\bdr\.)(?<!\bst\.)(?=\s|$|[)\"'])|[\n;…–—()]|:(?=\s)|-(?:-+|(?=\s))"
 )
 """What stands between sentences, and between clauses that have no word in common."""
 _AGE = re.compile(r"\d{1,2}|1[01]\d")
@@ -67,11 +67,10 @@ class _Subject(NamedTuple):
 def beliefs(text: str, own: bool = True) -> list[Belief]:
     """What a turn says. `own`: also of who says it."""
     text = text[:MAX_TEXT]
-    plain = text.replace("’", "'")
-    lowered = plain.lower()
-    words = lowered.split()
+    plain = text.lower().replace("’", "'")
+    words = plain.split()
     grammar = GRAMMARS.get(language(words).name)
-    if grammar is None or not grammar.may_tell(words, lowered):
+    if grammar is None or len(plain) != len(text) or not grammar.may_tell(words, plain):
         return []
     plain = _SKIP.sub(lambda skipped: ".".ljust(len(skipped[0])), plain)
     found: dict[str, Belief] = {}
@@ -82,12 +81,12 @@ def beliefs(text: str, own: bool = True) -> list[Belief]:
     return [*found.values()]
 
 
-def _sentences(text: str, grammar: Grammar) -> Iterator[tuple[list[Token], bool]]:
+def _sentences(plain: str, grammar: Grammar) -> Iterator[tuple[list[Token], bool]]:
     """The words of each sentence that may tell something, and whether it is asked."""
     start = 0
-    for stop in _BREAK.finditer(text + "\n"):
-        part = text[start : stop.start()].lower()
-        if grammar.may_tell(part.split(), part) and (found := tokens(text, start, stop.start())):
+    for stop in _BREAK.finditer(plain + "\n"):
+        part = plain[start : stop.start()]
+        if grammar.may_tell(part.split(), part) and (found := tokens(plain, start, stop.start())):
             yield found, "?" in stop[0]
         start = stop.end()
 
@@ -107,6 +106,8 @@ class _Sentence(Clauses):
         grammar, words = self.grammar, self.words
         if not grammar.jokes.isdisjoint(words):
             return
+        is_turned = not grammar.my.isdisjoint(words) and not grammar.be.isdisjoint(words)
+        is_valued, is_moved = not grammar.measured.isdisjoint(words), not grammar.me.isdisjoint(words)
         at, last = 0, None
         while (at := self.led(at)) < len(words):
             if not grammar.conditions.isdisjoint(words[:at]):
@@ -114,7 +115,9 @@ class _Sentence(Clauses):
             subject = self._subject(at) or (last if last and self.goes_on(last.end, at) else None)
             verb = max(at, subject.end) if subject else at
             found = self._told(subject, verb) if subject else None
-            found = found or self._turned(at) or self._valued(at) or self._moves(at)
+            found = found or (self._turned(at) if is_turned else None)
+            found = found or (self._valued(at) if is_valued else None)
+            found = found or (self._moves(at) if is_moved else None)
             if found is not None and not self.asks(at) and not self._is_ordered(at):
                 yield found
             at, last = self.next(max(at + 1, verb, self.read)), subject if found else None

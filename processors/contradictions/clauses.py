@@ -23,10 +23,10 @@ Token = tuple[str, int, int]
 
 
 def tokens(text: str, start: int, end: int) -> list[Token]:
-    """The words and commas of a part of a text, contractions as two."""
+    """The words and commas of a part of a text in lower case, contractions as two."""
     given: list[Token] = []
     for found in _TOKEN.finditer(text, start, end):
-        word, begin, stop = found[0].lower(), found.start(), found.end()
+        word, (begin, stop) = found[0], found.span()
         if "'" not in word and word not in _WHOLE:
             given.append((word, begin, stop))
             continue
@@ -47,7 +47,7 @@ def _parts(word: str, behind: str) -> tuple[str, str]:
     head, _, tail = word.rpartition("'")
     if short := SHORT.get("'" + tail):
         return head, short
-    is_verb = tail == "s" and (head in _IS or not _BEHIND_IS.isdisjoint(behind.lower().split(" ")[1:2]))
+    is_verb = tail == "s" and (head in _IS or not _BEHIND_IS.isdisjoint(behind.split(" ")[1:2]))
     return (head, "is") if is_verb else (word, "")
 
 
