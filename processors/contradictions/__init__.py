@@ -25,7 +25,7 @@ from typing import Annotated, Any, NamedTuple
 
 from pydantic import AfterValidator
 
-from processors.contradictions.beliefs import Belief, beliefs
+from processors.contradictions.beliefs import beliefs
 from processors.contradictions.events import BeliefConfirmed as BeliefConfirmed
 from processors.contradictions.events import BeliefContradicted as BeliefContradicted
 from processors.contradictions.events import BeliefRestored as BeliefRestored
@@ -43,6 +43,7 @@ from processors.contradictions.index import Index, Meant, Statement, index, keye
 from processors.contradictions.jobs import JOBS
 from processors.contradictions.pairs import Judged, Setting, judge, rule_of, said_again, words_seen
 from processors.contradictions.reading import CHANGING, Clause, Reading, attribute, read, value
+from processors.contradictions.values import Belief
 from processors.open_efforts import TurnRethreaded, TurnThreaded
 from streams.core.events import ContradictionJudged, TurnRecorded, TurnRetracted
 from streams.core.params import Params, param

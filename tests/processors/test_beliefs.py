@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from processors.contradictions.beliefs import MAX_ATTRIBUTE, MAX_VALUE, beliefs
+from processors.contradictions.beliefs import beliefs
+from processors.contradictions.values import MAX_ATTRIBUTE, MAX_VALUE
 
 
 def told(text: str, own: bool = True) -> list[tuple[str, str]]:
