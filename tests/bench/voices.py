@@ -77,6 +77,11 @@ LEARNING = (
     "zv",
     "zw",
     "zy",
+    "ya",
+    "yb",
+    "yc",
+    "yd",
+    "ye",
 )
 """Authors whose voices may be looked at."""
 TOLERANCE = 3
