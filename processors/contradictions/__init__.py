@@ -25,6 +25,7 @@ from typing import Annotated, Any, NamedTuple
 
 from pydantic import AfterValidator
 
+from processors.contradictions.beliefs import beliefs
 from processors.contradictions.events import BeliefConfirmed as BeliefConfirmed
 from processors.contradictions.events import BeliefContradicted as BeliefContradicted
 from processors.contradictions.events import BeliefRestored as BeliefRestored
@@ -41,7 +42,8 @@ from processors.contradictions.glance import (
 from processors.contradictions.index import Index, Meant, Statement, index, keyed, words_of
 from processors.contradictions.jobs import JOBS
 from processors.contradictions.pairs import Judged, Setting, judge, rule_of, said_again, words_seen
-from processors.contradictions.reading import CHANGING, Clause, Reading, attribute, is_plain, read, value
+from processors.contradictions.reading import CHANGING, Clause, Reading, attribute, read, value
+from processors.contradictions.values import Belief
 from processors.open_efforts import TurnRethreaded, TurnThreaded
 from streams.core.events import ContradictionJudged, TurnRecorded, TurnRetracted
 from streams.core.params import Params, param
@@ -130,6 +132,8 @@ def _turn(params: ContradictionsParams, state: State, turn: TurnRecorded, raw: R
     may_change = turn.role == "user" and changes > MAY_CHANGE
     if turn.role == "assistant" and (asked := known.answered(turn.session)) and asked.meant:
         _doubt(params, state, turn, asked, known.remembered(asked), params.answered, out, answers)
+    for belief in beliefs(said, turn.role == "user")[:MAX_BELIEFS]:
+        _believe(_told(state, turn.id, turn.at), turn.space, turn.id, who, belief)
     if reading or may_change:
         shared = known.shared(words)
         if reading:
@@ -139,7 +143,8 @@ def _turn(params: ContradictionsParams, state: State, turn: TurnRecorded, raw: R
             meant = known.meant(shared, new, text.names)
             _doubt(params, state, turn, new, known.alike(new, meant) if params.alike else meant, params.suspected, out)
     state.put(f"slot/{known.enter(new)}", new)
-    return out
+    told = state.get(f"turn/{turn.id}", Told)
+    return [*_stated(turn, turn.id, turn.role, told.beliefs), *out] if told else out
 
 
 def _threaded(
@@ -230,12 +235,7 @@ def _compared(
         _suspect(state, turn, *ends, likelihood(best.judged.score), best.judged.why(), out)
     if again and not told.older:
         out.insert(0, _confirm(state, turn, told, *again))
-    for clause in reading.clauses:
-        if is_plain(clause) and len(told.beliefs) < MAX_BELIEFS:
-            _believe(told, turn.space, turn.id, turn.agent or turn.role, clause)
-    if told.beliefs or told.older or told.newer or told.doubts:
-        state.put(f"turn/{turn.id}", told)
-    return [*_stated(turn, turn.id, turn.role, told), *out]
+    return out
 
 
 def _told(state: State, turn: str, at: int) -> Told:
@@ -254,20 +254,28 @@ def _stands(state: State, pair: Found) -> bool:
     return older is None or not (older.retracted or any(at <= pair.newer_at for at in older.newer.values()))
 
 
-def _believe(told: Told, space: str, turn: str, who: str, clause: Clause, of: str = "") -> str:
-    """Adds what a clause states to a turn; the attribute it states it of."""
-    of = of or attribute(clause)
-    if of not in told.beliefs:
-        chain = derived_id("chain", space, f"{turn}\0{of}")
-        whose = who if clause.mine or clause.who == "me" else ""
-        told.beliefs[of] = [whose, value(clause), not clause.negated, chain, 0]
-    return of
+def _believe(told: Told, space: str, turn: str, who: str, belief: Belief) -> str:
+    """Adds a belief to what a turn states; its attribute."""
+    if belief.attribute not in told.beliefs:
+        chain = derived_id("chain", space, f"{turn}\0{belief.attribute}")
+        told.beliefs[belief.attribute] = [who if belief.mine else "", belief.value, belief.affirmed, chain, 0]
+    return belief.attribute
 
 
-def _stated(cause: TurnRecorded, turn: str, role: str, told: Told) -> list[Derived]:
+def _of(told: Told, clause: Clause) -> str:
+    """The attribute of what a turn states that a clause says: whose value is said in it; "" for none."""
+    words = {*clause.said.split()}
+    for of, (_, said, *_) in told.beliefs.items():
+        value = said.split()
+        if value and 2 * len(words.intersection(value)) > len(value):
+            return of
+    return ""
+
+
+def _stated(cause: TurnRecorded, turn: str, role: str, beliefs: dict[str, list[Any]]) -> list[Derived]:
     return [
         BeliefStated(cause.space, cause.session, cause.at, turn, role, whose, of, said, affirmed, chain, place)
-        for of, (whose, said, affirmed, chain, place) in told.beliefs.items()
+        for of, (whose, said, affirmed, chain, place) in beliefs.items()
     ]
 
 
@@ -275,22 +283,24 @@ def _replace(state: State, turn: TurnRecorded, pair: Found, sure: float, out: li
     """The newer of a pair takes the older's place, in a chain of one attribute."""
     known, (new, old) = state.index(index), pair.judged.clauses
     newer, older = _told(state, pair.newer, pair.newer_at), _told(state, pair.older, pair.older_at)
-    for id, told, clause in ((pair.older, older, old), (pair.newer, newer, new)):
-        if id != turn.id and not told.beliefs and (slot := known.turns.get(id)) is not None:
-            statement = known.slots[slot]
-            _believe(told, turn.space, id, statement.who, clause)
-            out += _stated(turn, id, statement.role, told)
-    of = attribute(old)
-    if of not in older.beliefs:
-        of = (
-            _believe(older, turn.space, pair.older, turn.agent or turn.role, old)
-            if pair.older == turn.id
-            else next(iter(older.beliefs))
+    of = _of(older, old)
+    if not of:
+        statement = known.slots[known.turns[pair.older]] if pair.older != turn.id else None
+        who, role = (statement.who, statement.role) if statement else (turn.agent or turn.role, turn.role)
+        of = _believe(
+            older,
+            turn.space,
+            pair.older,
+            who,
+            Belief(old.mine or old.who == "me", attribute(old), value(old), not old.negated),
         )
-    chain, place = older.beliefs[of][3:]
-    had = newer.beliefs.pop(attribute(new), None)
-    whose = older.beliefs[of][0]
-    newer.beliefs[of] = [whose, had[1] if had else value(new), not new.negated, chain, place + 1]
+        if statement:
+            out += _stated(turn, pair.older, role, {of: older.beliefs[of]})
+    whose, _, _, chain, place = older.beliefs[of]
+    _, said, affirmed, *_ = newer.beliefs.pop(_of(newer, new), None) or ["", value(new), not new.negated]
+    newer.beliefs[of] = [whose, said, affirmed, chain, place + 1]
+    if pair.newer != turn.id:
+        out += _stated(turn, pair.newer, known.slots[known.turns[pair.newer]].role, {of: newer.beliefs[of]})
     for between, at in [*older.newer.items()]:
         if at > pair.newer_at:
             _unlink(state, turn, between, pair.older, out, False)
@@ -362,11 +372,13 @@ def _confirm(
 ) -> BeliefConfirmed:
     """A turn says again what was said."""
     new, old = same
-    of = attribute(old)
-    whose, _, _, chain, place = _told(state, older.turn, older.at).beliefs.get(of, ["", "", True, "", 0])
-    if chain:
-        told.beliefs[of] = [whose, value(new), True, chain, place]
-    return BeliefConfirmed(turn.space, turn.session, turn.at, turn.id, older.turn, whose, of, chain)
+    before = _told(state, older.turn, older.at)
+    of = _of(before, old)
+    whose, _, affirmed, chain, place = before.beliefs.get(of, ["", "", True, "", 0])
+    if of:
+        _, said, *_ = told.beliefs.pop(_of(told, new), None) or ["", value(new)]
+        told.beliefs[of] = [whose, said, affirmed, chain, place]
+    return BeliefConfirmed(turn.space, turn.session, turn.at, turn.id, older.turn, whose, of or attribute(old), chain)
 
 
 def _retracted(

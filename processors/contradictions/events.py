@@ -17,9 +17,10 @@ class BeliefStated(Derived):
     subject: str
     """Whose attribute: the speaker for "I" and "my", else ""."""
     attribute: str
-    """What is told of it, as stems: "colour favourit", "live", "like coffe"."""
+    """What is told of it; with subject and value it reads as a sentence: "lives in", "sister works as", "deadline". As
+    stems where only what took its place shows that it was one: "colour favourit"."""
     value: str
-    """What is said of the attribute, in the turn's words."""
+    """What is said of the attribute, in the turn's words, in lower case."""
     affirmed: bool
     """Whether it is said to be so, or not to be so."""
     chain: str

@@ -23,6 +23,7 @@ from processors.contradictions.words import (
     ME,
     NOT,
     SCOPE,
+    SHORT,
     THEY,
     VERB,
     WE,
@@ -44,7 +45,6 @@ _TOKEN = re.compile(
 _END = frozenset(".?!;:\n–—()…-") | {"-- "}
 _CLOCK = re.compile(r"(\d{1,2})(?:[:.h](\d\d))?(am|pm|a\.m|p\.m|uhr|h)?")
 _NUMBER = re.compile(r"([$€£]?)(\d+(?:[.,]\d+)*)(k|%|€|£|\$|[a-zµ]{1,3})?")
-_SHORT = {"'m": "am", "'re": "are", "'ve": "have", "'ll": "will", "'d": "would"}
 _IS = frozenset(("it", "that", "he", "she", "there", "name", "what", "who", "here", "where"))
 _UNITS = {
     "$": "dollar", "€": "euro", "£": "pound", "euros": "euro", "eur": "euro", "quid": "pound", "pounds": "pound",
@@ -56,9 +56,6 @@ _LEFT = frozenset(("from", "instead", "statt", "than", "von", "lugar", "vez", "l
 """Words behind which stands what is no more."""
 _TAKEN = frozenset(("to", "nach", "auf", "à"))
 MAX_ATTRIBUTE, MAX_VALUE = 120, 60
-_NOT_PLAIN = BITS["ask"] | BITS["maybe"] | BITS["past"] | BITS["says"] | BITS["once"]
-_PERFECT = ("been ", "had ", "gone ")
-"""What stands behind a "have" that is no verb of its own: "I've been running" owns nothing."""
 _NO_NAMES = frozenset(("i", "i'm", "i've", "i'd", "i'll"))
 _JOINT = frozenset(
     ("but", "because", "although", "though", "aber", "sondern", "denn", "pero", "sino", "porque", "mais", "car")
@@ -201,7 +198,7 @@ def _expanded(word: str) -> tuple[str, ...]:
     head, _, tail = word.rpartition("'")
     if tail == "s":
         return (head, "is") if head in _IS else (head,)
-    if short := _SHORT.get("'" + tail):
+    if short := SHORT.get("'" + tail):
         return (head, short)
     return (word,)
 
@@ -382,14 +379,3 @@ def value(clause: Clause) -> str:
 def _whole(text: str, most: int) -> str:
     """The beginning of a text, bounded in characters; no word is broken."""
     return text if len(text) <= most else text[: most + 1].rpartition(" ")[0] or text[:most]
-
-
-def is_plain(clause: Clause) -> bool:
-    """Whether a clause states something of something, without doubt, of now and of what it names."""
-    told = clause.verb != "be" or bool(clause.right or clause.values)
-    named = (clause.who in ("me", "we") and told) or bool(clause.left)
-    return (
-        bool(clause.verb) and named and clause.who != "they" and not clause.acts & _NOT_PLAIN
-        and not clause.said.startswith(_PERFECT)
-        and told and len(clause.left) <= 5 and len(clause.right) + len(clause.scope) <= 7
-    )  # fmt: skip

@@ -1,8 +1,9 @@
 -- What turns state, and what took its place. One row per statement that was not taken back: what a turn says of one
 -- attribute of one subject.
 --   space, session, turn_id, at, agent, role   of the turn
---   subject, attribute, value   whose ('' for no one's), what (as stems), and what is said of it in the turn's words;
---                               all '' where a judge set two turns against each other that state nothing plainly
+--   subject, attribute, value   whose ('' for no one's), what ("lives in", "sister works as", "deadline"), and what is
+--                               said of it in the turn's words; all '' where a judge set two turns against each other
+--                               that state nothing plainly
 --   affirmed                    whether it is said to be so, or not to be so
 --   chain, place                the statements that took each other's place, and how many came before this one
 --   replaced_by, replaced_at, rule, confidence   the turn whose statement took its place, and why: NULL while it stands

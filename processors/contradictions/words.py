@@ -24,6 +24,8 @@ ACT = (1 << len(ACTS)) - 1
 BE, VERB, ME, WE, THEY, NOT, SCOPE, DROP, DENY, FUNCTION = (BITS[name] for name in _ROLES)
 LITTLE = BE | ME | WE | THEY | SCOPE | DROP | FUNCTION
 _ODD = re.compile(r"[\d@_$€£]")
+SHORT = {"'m": "am", "'re": "are", "'ve": "have", "'ll": "will", "'d": "would"}
+"""Verbs that are written together with the word before."""
 _STEMMERS = {"en": "english", "de": "german", "es": "spanish", "fr": "french"}
 MAX_WORDS = 1 << 15
 """Words remembered. A memo of a pure function: forgetting changes nothing but speed."""

@@ -72,8 +72,6 @@ class NetworkParams(NetParams):
     universal: int = param(4, "sessions", "that say the same, without exception: it is universal", ge=2, le=12)
 
 
-_PASSING = frozenset(("want", "need", "can", "there", "take"))
-"""First stems of attributes that tell of a moment: they are known when they are said again."""
 _GONE = ("merged", "pruned", "retracted")
 CALLING, CALLED = 8, 4
 """Stems of a turn that call for nodes, and how many of the newest nodes with each are looked at."""
@@ -112,7 +110,7 @@ def _concluded(
 def _stated(params: NetworkParams, state: State, belief: BeliefStated, raw: Raw[Any]) -> Sequence[Derived]:
     """A belief: of somebody about himself, or one that is known already. Any other waits to be said again."""
     text = _sentence(raw, belief.turn, belief.value)
-    own = text and belief.subject and belief.role == "user" and belief.attribute.split(" ", 1)[0] not in _PASSING
+    own = text and belief.subject and belief.role == "user"
     said = saying(raw, belief.turn)
     if not text:  # a turn of long ago, of which no more is told than this
         text = belief.value
@@ -345,7 +343,7 @@ def _passed(params: NetworkParams, state: State, fact: Outside, raw: Raw[Any]) -
 
 PROCESSOR = Processor(
     name="network",
-    version=3,
+    version=4,
     params=NetworkParams,
     takes=(
         on(ArtifactMade, _artifact),

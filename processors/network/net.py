@@ -118,7 +118,9 @@ class Net:
         count = self.state.get("count", Count) or Count()
         count.nodes += 1
         self.state.put("count", count)
-        id = derived_id("node", self.cause.space, f"{said.turn} {text}")
+        # Why the attribute: one sentence may tell two beliefs.
+        told = f"{text}\0{attribute}" if attribute else text
+        id = derived_id("node", self.cause.space, f"{said.turn} {told}")
         layer = 0 if kind == "preference" or subject else 1
         node = Node(
             id, said.turn, kind, text, said.session, said.by, cut(subject, NAME), cut(attribute, NAME),

@@ -114,7 +114,7 @@ def test_contradictions_are_found_and_look_alikes_are_not(
 
 def test_a_statement_is_told_with_its_subject_attribute_and_value() -> None:
     [stated] = [e for e in Space().say("My favourite colour is blue.", agent="ann") if isinstance(e, BeliefStated)]
-    assert (stated.turn, stated.subject, stated.attribute, stated.value) == ("t0", "ann", "color favorit", "blue")
+    assert (stated.turn, stated.subject, stated.attribute, stated.value) == ("t0", "ann", "favourite colour", "blue")
     assert (stated.affirmed, stated.place) == (True, 0)
 
 
@@ -314,7 +314,7 @@ def test_another_who_names_nothing_of_it_puts_nothing_in_doubt() -> None:
 def test_a_doubt_that_is_confirmed_is_a_contradiction_and_leaves_no_doubt() -> None:
     space = doubtful()
     [link] = [e for e in space.judge("t1", "t0", confidence=0.9) if isinstance(e, BeliefContradicted)]
-    assert (link.rule, link.confidence, link.attribute) == ("judged", 0.9, "deadlin")
+    assert (link.rule, link.confidence, link.attribute) == ("judged", 0.9, "deadline")
     assert restored(space.judge("t1", "t0", contradicts=False)) == [("t0", "t1", True)]
 
 

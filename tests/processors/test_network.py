@@ -153,7 +153,7 @@ def test_what_is_said_again_in_another_session_is_the_same_node_and_what_speaks_
     assert talk.nodes["The login test fails"].confidence > 0.5
 
 
-def test_a_conclusion_is_a_node_and_so_is_what_somebody_tells_of_himself_but_nothing_in_passing() -> None:
+def test_a_conclusion_is_a_node_and_so_is_what_somebody_tells_of_himself_but_not_of_the_world() -> None:
     talk = Talk()
     turn = talk.say("That fixed it.")
     made = make(
@@ -162,7 +162,6 @@ def test_a_conclusion_is_a_node_and_so_is_what_somebody_tells_of_himself_but_not
     talk.give(made, turn)
     talk.believe("I live in Oslo.", "live", "oslo")
     talk.believe("I prefer trains.", "like train", "trains")
-    talk.believe("I want a lad.", "want lad", "a lad")
     talk.believe("The deadline is Friday.", "deadlin", "friday", subject="")
     assert {text: node.kind for text, node in talk.nodes.items()} == {
         "The worn seal caused the leak.": "conclusion", "I live in Oslo.": "fact", "I prefer trains.": "preference",

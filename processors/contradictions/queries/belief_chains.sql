@@ -1,7 +1,7 @@
 -- The history of what was stated: each statement of an attribute in the order of its chain, what took its place, by which
 -- rule, and after how many days.
 -- parameter: space = ''      only this space; '' for all
--- parameter: attribute = ''  only attributes with this word in them (a stem, as in the view beliefs); '' for all
+-- parameter: attribute = ''  only attributes with this in them, as in the view beliefs; '' for all
 -- parameter: least = 2       only chains of at least so many statements
 -- parameter: limit = 200     at most so many rows, the chains that were last added to first
 WITH chained AS (

@@ -1,0 +1,238 @@
+"""The clauses of a sentence: where they begin and end, and what stands in them. See beliefs for what they say."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import cached_property
+
+from processors.contradictions.grammar import NO_FORM, Form, Grammar
+from processors.contradictions.words import SHORT
+
+MAX_ADVERBS, MAX_LIST, MAX_BEHIND = 4, 12, 4
+"""Adverbs in a row, words of a list behind its comma, and words behind the first in which a clause has its verb."""
+_TOKEN = re.compile(r"[$€£]?[^\W_][\w'&+@/%€$£-]*(?:[.,:]\w+)*|[,&+😂🤣]")
+_WHOLE = {
+    "gonna": ("going", "to"), "wanna": ("want", "to"), "im": ("i", "am"), "ive": ("i", "have"), "id": ("i", "would"),
+    "cannot": ("can", "not"), "dont": ("do", "not"), "cant": ("can", "not"), "can't": ("can", "not"),
+}  # fmt: skip
+_IS = frozenset(("it", "that", "he", "she", "there", "name", "what", "who", "here", "where"))
+_BEHIND_IS = frozenset(("a", "an", "from", "called", "named", "allergic", "not"))
+Token = tuple[str, int, int]
+"""A word, folded, and where it stands in the text."""
+
+
+def tokens(text: str, start: int, end: int) -> list[Token]:
+    """The words and commas of a part of a text in lower case, contractions as two."""
+    given: list[Token] = []
+    for found in _TOKEN.finditer(text, start, end):
+        word, (begin, stop) = found[0], found.span()
+        if "'" not in word and word not in _WHOLE:
+            given.append((word, begin, stop))
+            continue
+        first, second = _parts(word, text[stop : stop + 12])
+        parted = begin + len(first) if second and word.startswith(first) else stop
+        given.append((first, begin, parted))
+        if second:
+            given.append((second, min(parted, stop - 1), stop))
+    return given
+
+
+def _parts(word: str, behind: str) -> tuple[str, str]:
+    """A word, or the two that a contraction stands for."""
+    if word in _WHOLE:
+        return _WHOLE[word]
+    if word.endswith("n't"):
+        return word[:-3], "not"
+    head, _, tail = word.rpartition("'")
+    if short := SHORT.get("'" + tail):
+        return head, short
+    is_verb = tail == "s" and (head in _IS or not _BEHIND_IS.isdisjoint(behind.split(" ")[1:2]))
+    return (head, "is") if is_verb else (word, "")
+
+
+class Clauses:
+    """A sentence, by the places of its words."""
+
+    def __init__(self, grammar: Grammar, text: str, given: Sequence[Token], asked: bool) -> None:
+        self.grammar, self.text, self.tokens, self.asked = grammar, text, given, asked
+        self.words = [word for word, _, _ in given]
+
+    # What stands at a place.
+
+    def word(self, at: int) -> str:
+        """The word at a place; "" where there is none."""
+        return self.words[at] if 0 <= at < len(self.words) else ""
+
+    def form(self, at: int) -> Form:
+        """Of which verbs the word at a place is which form."""
+        return self.grammar.forms.get(self.word(at), NO_FORM)
+
+    def joined(self, at: int, length: int) -> str:
+        """So many words as one, "" where there are not so many."""
+        return "_".join(self.words[at : at + length]) if 0 <= at <= len(self.words) - length else ""
+
+    def count(self, words: frozenset[str], at: int) -> int:
+        """How many words at a place are one of a list, the most."""
+        word = self.word(at)
+        if word in self.grammar.first:
+            for length in (4, 3, 2):
+                if self.joined(at, length) in words:
+                    return length
+        return int(word in words)
+
+    def shown(self, begin: int, end: int) -> str:
+        """Words as they are written, in lower case."""
+        return " ".join(self.text[self.tokens[begin][1] : self.tokens[end - 1][2]].lower().split())
+
+    def is_name(self, at: int) -> bool:
+        """Whether a word has a capital and is no pronoun."""
+        return self.word(at) not in self.grammar.subjects and self.text[self.tokens[at][1]].isupper()
+
+    def is_verb(self, at: int) -> bool:
+        """Whether a word is a verb that has a subject."""
+        form = self.form(at)
+        several = bool(form.present) and self.word(at - 1) in self.grammar.persons  # "my kids love"
+        return self.word(at) in self.grammar.finite or bool(form.third or form.past) or several
+
+    def does(self, at: int) -> bool:
+        """Whether a verb with what it is done to stands at a place: "sing in a choir and play the piano"."""
+        grammar, behind = self.grammar, self.word(at + 1)
+        if not behind or behind in grammar.prepositions or behind == "," or behind in grammar.joining:
+            return False
+        return bool(self.form(at).present)
+
+    def stops(self, at: int) -> bool:
+        """Whether what stands before a place may be said alone: nothing that belongs to it follows."""
+        grammar, word = self.grammar, self.word(at)
+        if not word or word in (",", "now", "too", "myself", "since", "for"):
+            return True
+        return word in grammar.joins or word in grammar.ends or self.word(at + 1) == "years"
+
+    def head(self, at: int) -> int:
+        """The last word of what is named at a place; before it where nothing is."""
+        grammar, head = self.grammar, at - 1
+        for place in range(at, len(self.words)):
+            word = self.words[place]
+            if word in self._behind_names or (word in grammar.when and place > at + 1):
+                break
+            if word not in grammar.trail:
+                head = place
+        return head
+
+    @cached_property
+    def _behind_names(self) -> frozenset[str]:
+        grammar = self.grammar
+        names = grammar.joining | grammar.prepositions | grammar.subjects | grammar.relative | grammar.finite
+        return names | grammar.ends | grammar.may_end | {",", "named", "called"}
+
+    # Where clauses begin and end.
+
+    def led(self, at: int) -> int:
+        """Where a clause begins behind the words that lead into it."""
+        while length := self.count(self.grammar.leads, at) or int(self.word(at) == ","):
+            at += length
+        return at
+
+    def next(self, at: int) -> int:
+        """Where the next clause may begin."""
+        while at < len(self.words) and not (self.words[at] == "," or self.words[at] in self.grammar.joins):
+            at += 1
+        return at
+
+    def asks(self, at: int) -> bool:
+        """Whether a clause is what its sentence asks: the last, or the one before "right?"."""
+        behind = self.words[at:]
+        return self.asked and ("," not in behind or behind[-2] == ",")
+
+    def goes_on(self, begin: int, at: int) -> bool:
+        """Whether a clause has the subject of the one before: "I paint and sell", not "I want to paint and sell"."""
+        between = self.words[begin : at - 1]
+        return self.word(at - 1) in self.grammar.joins and self.grammar.helping.isdisjoint(between)
+
+    def adverbs(self, at: int) -> tuple[int, bool, bool]:
+        """Where what comes behind adverbs begins, whether they affirm, and whether it is so forever."""
+        affirmed, forever = True, False
+        for _ in range(MAX_ADVERBS):
+            if self.word(at) in self.grammar.denies:
+                affirmed = False
+                at += 1
+            elif length := self.count(self.grammar.adverbs, at):
+                forever |= self.word(at) in self.grammar.forever
+                at += length
+            else:
+                break
+        return at, affirmed, forever
+
+    def end(self, at: int) -> int:
+        """Where what is said from a place on ends."""
+        grammar, words, is_listed = self.grammar, self.words, False
+        is_deed = self.word(at - 1) == "to"
+        for end in range(at, len(words)):
+            word = words[end]
+            if word == ",":
+                if self._dates(end):
+                    continue
+                if not is_listed and not self._lists(end + 1) and not self._qualifies(at, end):
+                    return end
+                is_listed = True
+            elif self.count(grammar.ends, end):
+                return end
+            elif word in grammar.may_end or word in grammar.joining:
+                if self._begins(end + 1) or (not is_deed and self.does(end + 1)):
+                    return end
+            elif word in grammar.joins:
+                return end
+        return len(words)
+
+    def _begins(self, at: int) -> bool:
+        """Whether a clause begins at a place, with a subject or a verb."""
+        grammar, at = self.grammar, self.adverbs(self.led(at))[0]
+        word, form = self.word(at), self.form(at)
+        if not word or word in grammar.subjects or word in grammar.finite:
+            return True
+        if (form.third or form.past) and not word.endswith("ing"):
+            return True
+        behind = self.word(at + 1)
+        if behind in grammar.determiners and word.endswith(("ed", "s")):
+            return True
+        if behind in grammar.prepositions | {"up", "out"} and word.endswith("ed"):
+            return True
+        for place in range(at + 1, min(at + MAX_BEHIND, len(self.words))):
+            word = self.words[place]
+            if word == "," or word in grammar.joining or word in grammar.prepositions or word in grammar.relative:
+                return False
+            if word in grammar.finite or self.form(place).third:
+                return True
+        return False
+
+    def _dates(self, end: int) -> bool:
+        """Whether a comma stands between a day and its date: "Tuesday, 6 October"."""
+        words, behind = self.grammar.words, self.word(end + 1)
+        is_day = words[self.word(end - 1)].sort == "weekday"
+        return is_day and (behind[:1].isdigit() or words[behind].sort == "month")
+
+    def qualifies(self, at: int, end: int) -> bool:
+        """Whether what stands before a place behind "a" may only qualify what follows: "a safe and warm home"."""
+        return end - 2 >= at and self.words[end - 2] in ("a", "an")
+
+    def _qualifies(self, at: int, end: int) -> bool:
+        """Whether a comma stands between what qualifies: "a safe, warm home"."""
+        grammar, behind = self.grammar, self.word(end + 1)
+        begins = behind in grammar.leads or behind in grammar.subjects or behind in grammar.finite or not behind
+        return (
+            self.qualifies(at, end) and not begins and not self.is_name(end + 1) and self.word(end + 2) not in ("", ",")
+        )
+
+    def _lists(self, at: int) -> bool:
+        """Whether what stands behind a comma goes on with a list: up to an "and", none is a clause."""
+        grammar = self.grammar
+        if self.word(at) in grammar.joining:
+            return False
+        for place in range(at, min(at + MAX_LIST, len(self.words))):
+            word = self.words[place]
+            if word in grammar.joining:
+                return not self._begins(place + 1)
+            if word in grammar.subjects or word in grammar.ends or word in grammar.finite or word in grammar.leads:
+                return False
+        return False

@@ -1,0 +1,235 @@
+"""The words that beliefs are read by, compiled: one table per language, see beliefs.toml."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, fields
+from importlib.resources import files
+from typing import Any, NamedTuple
+
+from processors.contradictions.words import WORDS
+from streams.core.patterns import lazily
+
+
+class Needs(NamedTuple):
+    """What must follow a verb or a trait."""
+
+    words: frozenset[str]
+    """Of which one must be next; it is part of the attribute."""
+    named: frozenset[str]
+    """The same, of those behind which a name stands, or "a"."""
+    begins: frozenset[str]
+    """Of which one may be next, with which what is said begins."""
+    heads: frozenset[str]
+    """Words of which one may be what is named next."""
+    anything: bool
+    """Anything may follow that does not begin with a preposition or "the"."""
+    tastes: bool
+    """The same, of what one likes."""
+    doing: bool
+    """What one does may follow: "started teaching"."""
+    deeds: bool
+    """What is to be done may follow: "helps me relax"."""
+    alone: bool
+    """Nothing must."""
+
+
+class Verb(NamedTuple):
+    """What a form of a verb tells."""
+
+    base: str
+    third: str
+    kind: str
+    """Of KINDS."""
+    needs: Needs
+
+
+class Form(NamedTuple):
+    """Of which verbs a word is which form."""
+
+    present: tuple[Verb, ...] = ()
+    third: tuple[Verb, ...] = ()
+    doing: tuple[Verb, ...] = ()
+    past: tuple[Verb, ...] = ()
+    done: tuple[Verb, ...] = ()
+
+
+NO_FORM = Form()
+KINDS = ("habit", "like", "own", "doing", "become", "aim", "move")
+"""What is so for long, what one likes, has, is at, what changed one's life, what is planned, what things do for one."""
+_DOUBLED = frozenset(("run", "swim", "quit", "get", "win", "plan", "begin", "knit"))
+_TAILS = ("m", "re", "ve", "d")
+"""What is written together with who speaks."""
+_MARKS = ("=", "~", "-ing", "-do", ".")
+
+
+@dataclass
+class Lists:
+    """The lists of words of a table, as it names and explains them."""
+
+    i: frozenset[str]
+    my: frozenset[str]
+    me: frozenset[str]
+    joins: frozenset[str]
+    leads: frozenset[str]
+    adverbs: frozenset[str]
+    forever: frozenset[str]
+    denies: frozenset[str]
+    be: frozenset[str]
+    have: frozenset[str]
+    do: frozenset[str]
+    ends: frozenset[str]
+    may_end: frozenset[str]
+    joining: frozenset[str]
+    subjects: frozenset[str]
+    relative: frozenset[str]
+    helping: frozenset[str]
+    finite: frozenset[str]
+    points: frozenset[str]
+    theirs: frozenset[str]
+    passing: frozenset[str]
+    days: frozenset[str]
+    trail: frozenset[str]
+    prepositions: frozenset[str]
+    articles: frozenset[str]
+    degrees: frozenset[str]
+    when: frozenset[str]
+    counts: frozenset[str]
+    vague: frozenset[str]
+    jokes: frozenset[str]
+    conditions: frozenset[str]
+    kin: frozenset[str]
+    friends: frozenset[str]
+    pets: frozenset[str]
+    things: frozenset[str]
+    health: frozenset[str]
+    works: frozenset[str]
+    classes: frozenset[str]
+    lost: frozenset[str]
+    within: frozenset[str]
+    roles: frozenset[str]
+    no_roles: frozenset[str]
+    favourites: frozenset[str]
+    facts: frozenset[str]
+    measured: frozenset[str]
+    sorts: frozenset[str]
+    generic: frozenset[str]
+    no_tastes: frozenset[str]
+    no_deeds: frozenset[str]
+    aims: frozenset[str]
+    dreams: frozenset[str]
+    spans: frozenset[str]
+    no_aims: frozenset[str]
+    able: frozenset[str]
+    told: frozenset[str]
+    feelings: frozenset[str]
+
+
+class Grammar(Lists):
+    """The words of a language."""
+
+    def __init__(self, name: str, table: dict[str, Any]) -> None:
+        super().__init__(**{field.name: frozenset(table[field.name].split()) for field in fields(Lists)})
+        self.words = WORDS[name]
+        self.role_ends = tuple(table["role_ends"].split())
+        self.persons = self.kin | self.friends | self.pets
+        self.lasting = self.persons | self.things | self.works | self.health
+        self.claims = self.i | self.my | self.finite | frozenset(("he", "she", "they", "it"))
+        self.unnamed = self.points | self.finite | self.theirs | self.me | frozenset(("us",))
+        """Words that do not stand before the verb in what names something."""
+        self.determiners = self.articles | self.my | self.theirs | self.points
+        self.traits = {
+            trait: self._needs(needs) for trait, _, needs in (line.partition(":") for line in table["traits"])
+        }
+        self.forms: dict[str, Form] = {}
+        for kind in KINDS:
+            for line in table[kind]:
+                self._conjugate(kind, *line.partition(":")[::2])
+        self.moving = self._words_of("move")
+        self.dropping = frozenset(word for word, form in self.forms.items() if form.past and not form.present)
+        """Verbs that a sentence may begin with that leaves out who speaks: "Lost my job"."""
+        self.first = frozenset(word.partition("_")[0] for words in self._lists() for word in words if "_" in word)
+        """The first words of those that belong together."""
+        third = {verb.third for form in self.forms.values() for verb in form.present if verb.base in self.told}
+        mine = self.i | self.my | self.me | frozenset(table["short"].split())
+        self.calls = _spelled(
+            mine
+            | self.kin
+            | self.pets
+            | self.dropping
+            | third
+            | {f"{word}'{tail}" for word in self.i for tail in _TAILS}
+        )
+        """Words of which a sentence has one that tells of somebody, and one of `tells`."""
+        traits = {word for trait in (*self.traits, *self.favourites, *self.facts) for word in trait.split("_")}
+        single = self.roles | self.within | self.able | {f"{fact}'s" for fact in self.facts}
+        self.tells = _spelled({*self.forms, *traits, *single, "used", "born", "been", "stand", "have"})
+        self.values = lazily(rf"\d|\b(?:{'|'.join(table['valued'].split())})")
+        """What is in a sentence that tells a value."""
+
+    def may_tell(self, words: Sequence[str], text: str) -> bool:
+        """Whether a text may tell something, given its words and itself in lower case."""
+        if not self.calls.isdisjoint(words) and not self.tells.isdisjoint(words):
+            return True
+        return self.values.search(text) is not None and not self.be.isdisjoint(words)
+
+    def _words_of(self, kind: str) -> frozenset[str]:
+        forms = self.forms.items()
+        return frozenset(word for word, form in forms for verb in form.present + form.third if verb.kind == kind)
+
+    def _lists(self) -> Iterable[Iterable[str]]:
+        yield from (getattr(self, field.name) for field in fields(Lists))
+        yield self.traits
+        for needs in (*self.traits.values(), *[v.needs for f in self.forms.values() for verbs in f for v in verbs]):
+            yield from (needs.words, needs.begins)
+
+    def _conjugate(self, kind: str, words: str, needs: str) -> None:
+        base, *rest = words.split()
+        past, done = rest if rest else (_past(base), _past(base))
+        verb = Verb(base, _third(base), kind, self._needs(needs))
+        for place, word in enumerate((base, verb.third, _doing(base), past, done)):
+            forms = [*self.forms.get(word, NO_FORM)]
+            forms[place] = (*forms[place], verb)
+            self.forms[word] = Form(*forms)
+
+    def _needs(self, needs: str) -> Needs:
+        words = needs.split()
+        plain = [word for word in words if word not in _MARKS and word[0] != "@" and word[-1] not in "^!"]
+        heads = [head for word in words if word[0] == "@" for head in getattr(self, word[1:])]
+        return Needs(
+            frozenset(plain), frozenset(word[:-1] for word in words if word[-1] == "^"),
+            frozenset(word[:-1] for word in words if word[-1] == "!"), frozenset(heads),
+            *[mark in words for mark in _MARKS],
+        )  # fmt: skip
+
+
+def _spelled(words: Iterable[str]) -> frozenset[str]:
+    """Words, also those behind which a mark stands."""
+    return frozenset(f"{word}{mark}" for word in words for mark in ("", ",", ".", "!", "?"))
+
+
+def _third(base: str) -> str:
+    if base == "have":
+        return "has"
+    if base[-1] == "y" and base[-2] not in "aeou":
+        return f"{base[:-1]}ies"
+    return f"{base}es" if base.endswith(("s", "sh", "ch", "x", "o")) else f"{base}s"
+
+
+def _doing(base: str) -> str:
+    if base in _DOUBLED:
+        return f"{base}{base[-1]}ing"
+    return f"{base[:-1]}ing" if base[-1] == "e" and base[-2:] != "ee" else f"{base}ing"
+
+
+def _past(base: str) -> str:
+    if base[-1] == "e":
+        return f"{base}d"
+    if base[-1] == "y" and base[-2] not in "aeou":
+        return f"{base[:-1]}ied"
+    return f"{base}{base[-1]}ed" if base in _DOUBLED else f"{base}ed"
+
+
+_TABLES = tomllib.loads(files(__package__).joinpath("beliefs.toml").read_text("utf-8"))
+GRAMMARS = {name: Grammar(name, table) for name, table in _TABLES.items()}
