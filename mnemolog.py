@@ -288,7 +288,10 @@ class Memory:
         except urllib.error.HTTPError as error:
             said = error.read()
             if error.code in (429, 503):
-                raise BusyError(f"{self.url} is busy: nothing was done") from error
+                told = "nothing was done"
+                with suppress(ValueError, KeyError, TypeError):
+                    told = str(json.loads(said)["error"])
+                raise BusyError(f"{self.url} is busy: {told}") from error
         except urllib.error.URLError as error:
             if isinstance(error.reason, ConnectionRefusedError | socket.gaierror):
                 raise NotServedError(f"nobody serves {self.url}: {error.reason}") from error

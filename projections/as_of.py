@@ -75,9 +75,7 @@ def _time_bound(cursor: Connection, moment: str) -> str:
     try:
         at = micros(moment)
     except ValueError as error:
-        raise UsageError(
-            f"{moment!r} is neither a position nor a time ({error})", "give 1234 or 2026-01-05T09:00:00Z"
-        ) from error
+        raise UsageError(f"{moment!r} is neither a position nor a time", "give 1234 or 2026-01-05T09:00:00Z") from error
     later = " UNION ALL ".join(
         f'SELECT space, position FROM {table_name(cls)} WHERE "at" > make_timestamp({at})' for cls in OUTSIDE.values()
     )

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager, closing
+from contextlib import AbstractContextManager, closing, nullcontext
+from functools import partial
 from importlib import import_module
 from inspect import signature
 from typing import TYPE_CHECKING, Any, Protocol
@@ -16,7 +17,7 @@ from projections import stored
 from projections.as_of import as_of
 from projections.rows import records
 from projections.show import show
-from projections.store import Connection, read_meta, refused, unchanged
+from projections.store import Connection, limited, read_meta, refused, unchanged
 from projections.views import view_names
 from streams.core.errors import DamagedError, UsageError
 from streams.core.processor import Processor
@@ -28,26 +29,29 @@ _TERM = re.compile(r'\s*"?(\w+)"?(?:\s+(ASC|DESC))?\s*', re.ASCII)
 
 
 def view(
-    connection: Connection, name: str, limit: int | None = None, order: str = "", **where: Any
+    connection: Connection, name: str, limit: int | None = None, order: str = "", columns: str = "", **where: Any
 ) -> list[dict[str, Any]]:
     """Rows of the view `name` where the named columns have the given values (None: any).
 
-    `order`: names of columns, commas between, each with DESC after it where the greatest come first. Raises UsageError
-    for a name of a view or column that is none.
+    `order`: names of columns, commas between, each with DESC after it where the greatest come first. `columns`: names
+    of those that are wanted, commas between; what is not wanted need not be read. Raises UsageError for a name of a
+    view or column that is none.
     """
     views = view_names(read_meta(connection, "views"))
     if name not in views:
         raise UsageError(f"there is no view {name!r}", f"views: {', '.join(views)}")
     given = {column: value for column, value in where.items() if value is not None}
-    sql = f"SELECT * FROM {name}"
-    if given or order:
-        columns = [column[0] for column in connection.execute(f"SELECT * FROM {name} LIMIT 0").description]
-        if unknown := [column for column in given if column not in columns]:
-            raise UsageError(f"{name} has no column {unknown[0]!r}", f"columns: {', '.join(columns)}")
+    wanted = [column.strip() for column in columns.split(",")] if columns else []
+    if given or order or wanted:
+        known = [column[0] for column in connection.execute(f"SELECT * FROM {name} LIMIT 0").description]
+        if unknown := [column for column in (*given, *wanted) if column not in known]:
+            raise UsageError(f"{name} has no column {unknown[0]!r}", f"columns: {', '.join(known)}")
+    shown = ", ".join(f'"{column}"' for column in wanted) or "*"
+    sql = f"SELECT {shown} FROM {name}"
     if given:
         sql += " WHERE " + " AND ".join(f'"{column}" = ?' for column in given)
     if order:
-        sql += f" ORDER BY {', '.join(_ordering(name, term, columns) for term in order.split(','))}"
+        sql += f" ORDER BY {', '.join(_ordering(name, term, known) for term in order.split(','))}"
     if limit is not None:
         sql += f" LIMIT {int(limit)}"
     return records(connection, sql, [*given.values()])
@@ -112,7 +116,8 @@ def answer(
     """The answer to a question, over the memory as it is or `as_of` a position or time.
 
     All of it sees one state of the memory and can change nothing. Raises UsageError for what is no question, where the
-    answer takes longer than `seconds`, and where it needs what a memory can recall and there is no `recaller`.
+    answer takes longer than `seconds` once the index it needs stands, and where it needs what a memory can recall and
+    there is no `recaller`.
     """
     if what not in ASKS and what not in RECALLS:
         raise UsageError(f"there is no question {what!r}", f"questions: {', '.join([*ASKS, *RECALLS])}")
@@ -125,15 +130,16 @@ def answer(
         closing(now if moment is None else as_of(now, str(moment), alone)) as cursor,
     ):
         if what in ASKS:
-            with unchanged(cursor, seconds):
+            with unchanged(cursor), limited(cursor, seconds):
                 _check(what, ASKS[what], cursor, arguments)
                 return ASKS[what](cursor, **arguments)
         if recaller is None:
             raise UsageError(f"{what} is asked of one space", "say which")
         question = _recalling(what, arguments)
         # Why the lock first: the index must not be ahead of what the cursor sees.
-        with recaller.lock, unchanged(cursor, seconds):
-            return _recalled(question, recaller, now, cursor, moment is not None, arguments)
+        with recaller.lock, unchanged(cursor):
+            limits = partial(limited, cursor, seconds)
+            return _recalled(question, recaller, now, cursor, moment is not None, arguments, limits)
 
 
 def reads_tables(what: str, arguments: Mapping[str, Any], processors: Iterable[Processor[Any]]) -> bool:
@@ -164,14 +170,17 @@ def _recalling(what: str, arguments: dict[str, Any]) -> Callable[..., Any]:
 
 def _recalled(
     question: Callable[..., Any], recaller: Recaller, now: Connection, cursor: Connection, past: bool,
-    arguments: dict[str, Any],
+    arguments: dict[str, Any], limits: Callable[[], AbstractContextManager[None]] = nullcontext,
 ) -> Any:  # fmt: skip
-    """The answer to a question that needs the index, which is made anew where it is found to be damaged on the way."""
+    """The answer to a question that needs the index, which is made anew where it is found to be damaged on the way.
+
+    `limits` holds for the answer, not for making the index: that takes as long as the memory is large, and once.
+    """
     from projections.recall.answers import Sight  # why here: other questions need no numpy
 
     def asked() -> Any:
         recall = recaller.recall(now)
-        with recall.index.telling():
+        with limits(), recall.index.telling():
             return question(Sight(cursor, recall, past), **arguments)
 
     try:

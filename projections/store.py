@@ -595,12 +595,11 @@ def limited(connection: Connection, seconds: float) -> Iterator[None]:
 
 
 @contextmanager
-def unchanged(connection: Connection, seconds: float) -> Iterator[None]:
-    """One state of the memory, which nothing can change from here. Raises UsageError after `seconds`."""
+def unchanged(connection: Connection) -> Iterator[None]:
+    """One state of the memory, which nothing can change from here."""
     connection.execute("BEGIN TRANSACTION READ ONLY")
     try:
-        with limited(connection, seconds):
-            yield
+        yield
     finally:
         with suppress(duckdb.Error):
             connection.execute("ROLLBACK")

@@ -132,7 +132,26 @@ def test_every_command_takes_a_home_and_explains_itself(run, name):
     assert found.code == OK
     assert (command.help or "").split()[0] in found.out
     for parameter in command.params:
-        assert parameter.name in ("home", "json", "given") or getattr(parameter, "help", None), parameter.name
+        assert getattr(parameter, "help", None), parameter.name
+    assert "RANGE" not in found.out, "a number is N, its limits stand behind it"
+    for inner in getattr(command, "commands", {}).values():
+        told = " ".join(found.out.split())
+        assert " ".join(inner.help.split("\n\n")[0].split()) in told, "no sentence is cut"
+
+
+def test_the_version_is_told(run):
+    told = run("--version")
+    assert (told.code, told.err) == (OK, "")
+    assert re.fullmatch(r"mnemolog \d+\.\d+\.\d+\S*\n", told.out)
+
+
+def test_who_asks_a_home_that_holds_nothing_is_told_so(run, tmp_path):
+    for asked in ("context --session s", "recall boat"):
+        told = run(*words(asked), home=tmp_path / "none")
+        assert told.code == OK
+        assert told.err == (
+            f"nothing yet: the log of {tmp_path / 'none'} is empty; feed some turns, or name another home with --home\n"
+        )
 
 
 # -- feeding -----------------------------------------------------------------------------------------------------------
@@ -251,7 +270,7 @@ def test_every_question_is_answered_in_json_lines_and_in_plain_words(run, home, 
     assert person.out.strip()
 
 
-LISTINGS = ("efforts", "offers", "notes", "manifest", "links", "tail", "query sessions")
+LISTINGS = ("efforts", "offers", "notes", "manifest", "links", "tail", "query sessions", "network")
 NAMED = ("show x1", "memory x1", "efforts close x1", "pin x1", "reward x1", "notes settle n", "efforts reopen x1")
 
 
@@ -267,6 +286,11 @@ def two_spaces(run, tmp_path):
 
 @pytest.mark.parametrize("listing", LISTINGS)
 def test_what_is_listed_is_of_one_space_unless_all_are_asked_for(run, two_spaces, listing, monkeypatch):
+    if listing == "network":
+        for space in ("default", "b"):
+            known = line("s", "The login test fails because the session cookie is dropped.", id="x4").encode()
+            run("feed", "-", "--space", space, home=two_spaces, stdin=known)
+
     def spaces(*more):
         return {row["space"] for row in run(*words(listing), *more, "--json", home=two_spaces).rows}
 
@@ -402,6 +426,62 @@ def test_notes_are_taken_and_settled(run, tmp_path):
     assert (absent.code, absent.err) == (MISUSED, "error: there is no note 'bob'\n  `mnemolog notes` lists them\n")
 
 
+STANDING = (
+    ("notes settle n", "settled", "note-settled"),
+    ("efforts close x1 --conclusion 'It stands.'", "closed", "effort-closed"),
+    ("pin x1", "pinned", "memory-pinned"),
+    ("pin x1 --off", "unpinned", "memory-pinned"),
+    ("tasks update fence --status complete", "complete", "task-updated"),
+    ("doubts confirm t1 --older t0", "confirmed", "contradiction-judged"),
+)
+
+
+@pytest.mark.parametrize(("said", "word", "type_"), STANDING, ids=[said for said, _, _ in STANDING])
+def test_what_stands_already_as_it_is_said_to_is_told_and_not_recorded_again(run, tmp_path, said, word, type_):
+    talk = line("s", "The crane stands in Porto: let us plan how to paint it.", id="x1")
+    for n, text in enumerate(("Marta keeps the spare key.", "The office has the spare key.")):
+        talk += line("k", text, id=f"t{n}")
+    facts = [
+        {"type": "note-taken", "id": "x3", "note": "n", "content": "oil it"},
+        {"type": "task-declared", "id": "x4", "task": "fence", "content": "paint the fence"},
+    ]
+    talk += "".join(json.dumps(fact) + "\n" for fact in facts)
+    assert run("feed", "-", home=tmp_path, stdin=talk.encode()).code == OK
+    if "--off" in said:
+        assert run("pin", "x1", home=tmp_path).code == OK
+
+    def recorded():
+        return sum(row["type"].startswith(type_) for row in run("tail", "--limit", "50", "--json", home=tmp_path).rows)
+
+    before = recorded()
+    first = run(*words(said), "--json", home=tmp_path)
+    assert (first.code, first.rows[0]["recorded"]) == (OK, type_)
+    assert recorded() == before + 1
+    again = run(*words(said), "--json", home=tmp_path)
+    assert (again.code, again.err) == (OK, "")
+    [told] = again.rows
+    assert (told["recorded"], told["already"], sorted(told)) == (None, word, ["already", "recorded", "since"])
+    people = run(*words(said), home=tmp_path).out
+    assert re.fullmatch(rf"{word} already(, since 20\d\d-\d\d-\d\d \d\d:\d\d\S*)?; nothing was recorded\n", people)
+    assert ("since" in people) == (told["since"] is not None) == (word not in ("pinned", "unpinned"))
+    assert recorded() == before + 1
+
+
+@pytest.mark.parametrize(("word", "verdict"), [("confirm", "confirmed"), ("dismiss", "dismissed")])
+def test_a_doubt_that_is_judged_already_is_told_so(run, copy, word, verdict):
+    doubt = run("doubts", "--space", "harbor", "--json", home=copy).rows[0]
+    for told in (verdict, f"{verdict} already"):
+        said = run("doubts", word, doubt["turn_id"], "--space", "harbor", home=copy)
+        assert (said.code, said.out.startswith(told)) == (OK, True)
+    assert len(run("sql", "SELECT turn FROM contradiction_judged", "--json", home=copy).rows) == 1
+
+
+def test_an_update_of_a_task_that_says_nothing_is_a_mistake(run, tmp_path):
+    assert run("tasks", "declare", "paint the fence", "--task", "fence", home=tmp_path).code == OK
+    told = run("tasks", "update", "fence", home=tmp_path)
+    assert (told.code, told.err.splitlines()[0]) == (MISUSED, "error: nothing is said of it")
+
+
 def test_offers_are_accepted_and_declined(run, copy):
     first, second = run("offers", "--all-spaces", "--json", home=copy).rows[:2]
     assert run("offers", "accept", first["turn_id"], "--space", first["space"], home=copy).code == OK
@@ -411,7 +491,10 @@ def test_offers_are_accepted_and_declined(run, copy):
         for row in run("offers", "--status", "all", "--all-spaces", "--json", home=copy).rows
     }
     assert (status[first["turn_id"]], status[second["turn_id"]]) == ("accepted", "declined")
-    assert run("offers", "accept", first["turn_id"], home=copy).code == MISUSED
+    for row, word, outcome in ((first, "accept", "accepted"), (second, "decline", "declined")):
+        again = run("offers", word, row["turn_id"], "--space", row["space"], home=copy)
+        assert (again.code, again.out.startswith(f"{outcome} already, since 20")) == (OK, True)
+    assert run("offers", "decline", first["turn_id"], home=copy).code == MISUSED
 
 
 def test_doubts_are_confirmed_and_dismissed_by_their_turns(run, tmp_path):
@@ -540,6 +623,32 @@ def test_a_mistake_is_answered_in_words_with_a_way_out(run, home, mistake, code,
     assert reason in answer["error"]
 
 
+@pytest.mark.parametrize(
+    ("statement", "word"),
+    [
+        ("SELECT at FROM turns", "at"),
+        ("SELECT space, at, role FROM turns", "at"),
+        ("SELECT max(at) FROM turns t", "at"),
+        ("SELECT turn_id FROM turns WHERE AT > '2026-01-05'", "at"),
+        ("SELECT turn_id FROM turns ORDER BY at", "at"),
+        ('SELECT "at", by FROM knowledge', "by"),
+        ("SELECT k.at, into FROM knowledge k", "into"),
+        ('SELECT "at" FROM turns WHERE', ""),
+        ("SELECT t.at t.role FROM turns t", ""),
+    ],
+)
+def test_a_column_that_is_a_word_of_sql_is_named_where_sql_stops_at_it(run, home, statement, word):
+    told = run("sql", statement, home=home)
+    assert (told.code, told.out) == (MISUSED, "")
+    assert told.err.startswith("error: Parser Error: syntax error at ")
+    *_, way_out = told.err.splitlines()
+    quotes = f'  "{word}" is a word of SQL: as a column it is written in double quotes'
+    assert way_out == (quotes if word else "  `mnemolog sql 'SHOW TABLES'` lists tables and views")
+    if word:
+        mended = re.sub(rf'(?<![.\w"]){word}\b(?!")', f'"{word}"', statement, flags=re.IGNORECASE)
+        assert run("sql", mended, home=home).code == OK
+
+
 @pytest.mark.parametrize("mistake", ["nope", "context", "tail --limit x", "efforts --nope", "feed"])
 def test_a_command_that_is_not_understood_exits_with_2(run, mistake):
     told = run(*words(mistake))
@@ -610,7 +719,7 @@ def test_a_home_that_cannot_be_is_refused(run, tmp_path):
     (tmp_path / "file").write_text("x")
     for question in ("tail", "efforts"):
         told = run(question, home=tmp_path / "file")
-        assert (told.code, "cannot be a home" in told.err) == (MISUSED, True)
+        assert (told.code, "cannot be a home: it is no folder" in told.err) == (MISUSED, True)
 
 
 def test_the_doctor_finds_a_damaged_log(run, tmp_path):

@@ -333,6 +333,23 @@ def test_without_a_server_the_home_is_opened_once_and_closed_when_the_answer_is_
     assert "Miller" in opened[1]
 
 
+def test_a_session_that_begins_asks_which_was_the_newest_and_not_what_was_said_there(environ, tmp_path):
+    """To read what was said takes tens of milliseconds of a large home."""
+    home = Home(tmp_path / "home", PROCESSORS)
+    home.request({"feed": [said("old", "Ben keeps the key of the boat house at Miller's.")]})
+    told: list[str] = []
+
+    def ask(what, **how):
+        found = home.ask(what, **how)
+        told.extend(key for row in found for key in row if what == "view")
+        return found
+
+    call = hook.Call.of(json.dumps(event("SessionStart", None)).encode())
+    found = hook._context(call, "default", hook.Asked(lambda fields: [], ask), begins=True)
+    assert "Miller" in found["text"]
+    assert told == ["session"]
+
+
 def test_an_answer_waits_for_nothing_that_can_come_after_it(environ, tmp_path, monkeypatch):
     """To commit what was folded takes a tenth of a second, to record what was shown as much again."""
     home = Home(tmp_path / "home", PROCESSORS)

@@ -145,6 +145,24 @@ def test_every_kind_of_fact_has_a_route(client: TestClient, home: Home) -> None:
         assert recorded(home)[-1]["type"] == f"{kind}.v1"
 
 
+def test_a_fact_that_stands_already_is_told_so_and_sent_again_under_its_key_it_is_answered_as_it_was(
+    client: TestClient, home: Home
+) -> None:
+    client.post("/v1/turns", json=turn(id="t"))
+    client.post("/v1/facts/note-taken", json={"note": "n", "content": "Call Ben"})
+    settled = {"note": "n", "resolution": "done"}
+    first = client.post("/v1/facts/note-settled", json=settled, headers={"Idempotency-Key": "a"})
+    again = client.post("/v1/facts/note-settled", json=settled, headers={"Idempotency-Key": "a"})
+    assert (first.status_code, again.status_code) == (202, 202)
+    assert again.json()["results"][0]["duplicate"] is True
+    known = client.post("/v1/facts/note-settled", json=settled)
+    [told] = known.json()["results"]
+    assert (known.status_code, told["already"], told["since"][:2]) == (200, "settled", "20")
+    assert client.post("/v1/facts/memory-pinned", json={"turn": "t"}).status_code == 202
+    assert client.post("/v1/facts/memory-pinned", json={"turn": "t"}).json()["results"][0]["already"] == "pinned"
+    assert len(recorded(home)) == 4
+
+
 @pytest.mark.parametrize(
     ("method", "path", "more", "status", "said"),
     [

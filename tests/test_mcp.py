@@ -120,8 +120,14 @@ def test_work_is_opened_closed_flagged_and_noted(run: Callable[[Session], None])
         assert "Repair of the boat house" in content.text  # type: ignore[union-attr]
         (content,) = (await client.read_resource("memory://default/manifest")).contents
         assert turn["id"] in content.text  # type: ignore[union-attr]
-        await called(client, "close_effort", effort=turn["id"], conclusion="The chimney was sealed.")
+        closed = await called(client, "close_effort", effort=turn["id"], conclusion="The chimney was sealed.")
         assert (await called(client, "stats"))["open_efforts"] == 0
+        again = await called(client, "close_effort", effort=turn["id"])
+        assert (sorted(closed), again["already"], again["since"] is not None) == (["id", "position"], "closed", True)
+        assert (await called(client, "flag", turn=turn["id"]))["already"] == "flagged"
+        assert "position" in await called(client, "flag", turn=turn["id"], importance="normal")
+        await called(client, "forget", turn=turn["id"])
+        assert (await called(client, "forget", turn=turn["id"]))["already"] == "taken back"
         (message,) = (await client.get_prompt("remember", {"session": "s"})).messages
         assert "boat house" in message.content.text  # type: ignore[union-attr]
 

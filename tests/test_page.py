@@ -407,6 +407,8 @@ def test_what_is_wrong_is_mended_from_the_page(mended: tuple[TestClient, Home], 
     client, home = mended
     place = f"{path}{'&' if '?' in path else '?'}space=harbor"
     fields = seen(client, place).acts(act)[-1]
+    if act == "unflag":
+        assert client.post("/mend", data=fields | {"act": "flag"}).status_code == 303
     before = len(seen(client, place).acts(act))
     answer = client.post("/mend", data=fields | {"conclusion": "All is well."})
     assert answer.status_code == 303
@@ -415,6 +417,9 @@ def test_what_is_wrong_is_mended_from_the_page(mended: tuple[TestClient, Home], 
     assert urlsplit(answer.headers["location"]).path == path.partition("?")[0]
     after = len(seen(client, answer.headers["location"]).acts(act))  # the memory holds it by then
     assert after == before if act in ("flag", "unflag") else after < before
+    count = len(recorded(home))
+    again = client.post("/mend", data=fields | {"conclusion": "All is well."})
+    assert (again.status_code, len(recorded(home))) == (303, count + (act == "reopen")), "it stands so already"
 
 
 def test_a_form_that_names_nothing_is_refused_in_words(mended: tuple[TestClient, Home]) -> None:

@@ -162,7 +162,13 @@ PIERCING = [
 def test_names_come_from_lists(home: Home, talk: Any, text: str) -> None:
     home.log.append(talk(30))
     before = home.ask("digest")
-    for arguments in ({"order": text}, {text: "x"}, {text: None, "order": "at"}, {"order": f'"at" DESC, {text}'}):
+    for arguments in (
+        {"order": text},
+        {"columns": text},
+        {text: "x"},
+        {text: None, "order": "at"},
+        {"order": f'"at" DESC, {text}'},
+    ):
         if arguments.get(text, 0) is None:  # what is not asked for is not looked at
             assert home.ask("view", name="turns", **arguments)
             continue
@@ -184,6 +190,15 @@ def test_orders_are_columns_with_a_direction(home: Home, talk: Any) -> None:
         home.ask("view", name="turns", order="colour")
     with pytest.raises(UsageError, match="cannot be answered"):
         home.ask("view", name="turns", position="blue")
+
+
+def test_of_a_view_the_columns_are_told_that_are_wanted(home: Home, talk: Any) -> None:
+    home.log.append(talk(30))
+    whole = home.ask("view", name="turns", order="position DESC", limit=7)
+    some = home.ask("view", name="turns", order="position DESC", limit=7, columns="at, session")
+    assert some == [{"at": row["at"], "session": row["session"]} for row in whole]
+    with pytest.raises(UsageError, match="turns has no column 'colour'"):
+        home.ask("view", name="turns", columns="at,colour")
 
 
 def test_a_question_that_takes_too_long_is_ended(home: Home, talk: Any, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -19,6 +19,7 @@ from processors import PROCESSORS
 from projections import ask as asks
 from projections import store
 from projections.diff import compare
+from projections.recall import index
 from projections.store import Store
 from streams.core.errors import BehindError, BusyError, ForeignError, MemoryFileError, MnemologError, UsageError
 from streams.core.events import DAY, HOUR, SECOND, ClockTicked, NoteTaken, Outside, TurnRecorded, decode
@@ -26,6 +27,7 @@ from streams.logs.sqlite import SqliteLog
 from streams.runtime.embedded import Runtime
 from streams.runtime.home import Home
 from streams.runtime.home import folding as home_folding
+from streams.runtime.home import server as home_server
 from streams.runtime.home.keeper import open_live
 from streams.runtime.home.office import Office
 from streams.runtime.home.server import serve
@@ -534,3 +536,69 @@ def test_who_asks_when_an_erasure_made_a_new_log_is_answered_from_its_live(
             assert read.runtime.behind() == 0
     finally:
         folding.stop()
+
+
+def about(event: Outside) -> dict[str, str]:
+    """A question that a turn answers."""
+    assert isinstance(event, TurnRecorded)
+    return {"space": event.space, "query": event.content}
+
+
+def test_making_an_index_shows_how_far_it_is_and_takes_nothing_of_the_time_of_the_question(
+    home: Home, talk: Talk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home.log.append(talk(300))
+    monkeypatch.setattr(index, "PAGE", 50)
+    told: list[tuple[int, int]] = []
+    limits: list[int] = []
+    home.indexing = lambda done, total: told.append((done, total))
+    timer = threading.Timer
+
+    def started(seconds: float, *what: Any) -> threading.Timer:
+        limits.append(len(told))
+        return timer(seconds, *what)
+
+    monkeypatch.setattr(threading, "Timer", started)
+    assert home.ask("recall", **about(talk(1)[0]))["hits"]
+    assert told == [(done, 300) for done in range(0, 350, 50)]
+    assert limits == [len(told)], "the time of the question begins when the index stands"
+
+
+def test_who_asks_a_server_that_makes_the_index_is_told_how_far_it_is_and_asks_again_until_it_stands(
+    home: Home, talk: Talk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home.log.append(talk(300))
+    monkeypatch.setattr(index, "PAGE", 50)
+    asked = parse_ask("recall", about(talk(1)[0]))
+    with home.live() as runtime, closing(Office(home, runtime, patience=0.0)) as office:
+        for done in (50, 100):
+            with pytest.raises(BusyError, match=f"{done} of 300 events") as told:
+                office.ask(asked)
+            assert "ask again" in told.value.way_out
+        others: list[str] = []
+        with office.recalling.lock:
+            other = threading.Thread(target=lambda: others.append(raised(lambda: office.ask(asked))))
+            other.start()
+            other.join(120)
+        assert "100 of 300 events" in others[0], "who finds another making it does not wait for all of it"
+        assert office.recalling.is_behind
+        office.keep_up()
+        assert not office.recalling.is_behind
+        assert office.ask(asked)["hits"]
+
+
+def test_a_command_waits_until_the_index_that_a_server_makes_stands(
+    home: Home, talk: Talk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home.log.append(talk(300))
+    monkeypatch.setattr(index, "PAGE", 50)
+    monkeypatch.setattr(home_server, "INDEX", 0.0)
+    with serving(home):
+        assert home.ask("recall", **about(talk(1)[0]))["hits"]
+
+
+def raised(what: Callable[[], object]) -> str:
+    """The error that something raises, in words."""
+    with pytest.raises(MnemologError) as error:
+        what()
+    return str(error.value)

@@ -315,6 +315,7 @@ class Index:
             waiting = self._waiting(ends)
             total = sum(stop - start for _, start, stop in waiting)
             size = PAGE
+            progress(0, total)
             while done < total:
                 places, waiting = _first(waiting, size)
                 weight = self._take(connection, changed, places)

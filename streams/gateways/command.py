@@ -12,16 +12,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast, get_type_hints
 
 import typer
+import typer.core
 import typer.main
 
 from streams.core import DEFAULT_SPACE
-from streams.core.errors import UsageError, check_one_space, listed
-from streams.gateways.terminal import Row, Terminal
+from streams.core.errors import UsageError, listed
+from streams.gateways.terminal import Row, Terminal, cell
 from streams.logs import DEFAULT_HOME
 
 if TYPE_CHECKING:
     from streams.core.events import Outside
     from streams.gateways.http.beside import Http
+    from streams.gateways.saying import Finding, Standing
     from streams.logs.log import Duplicate, Stored
     from streams.logs.where import HomeLog
     from streams.runtime.home import Home
@@ -137,7 +139,7 @@ class Common:
 
     @contextmanager
     def opened(self, after: str = "") -> Iterator[tuple[Home, Terminal]]:
-        """The home and where to answer; folding that takes long shows how far it is.
+        """The home and where to answer; folding and indexing that take long show how far they are.
 
         Questions to live are answered once it holds the position `after`.
         """
@@ -148,19 +150,35 @@ class Common:
         def warn(line: str) -> None:
             self.terminal.tell("[yellow]note:[/] {}", line)
 
-        with self.terminal.progress("folding") as tick, closing(Home(self.path, Registry(), tick, warn, after)) as home:
+        with (
+            self.terminal.progress("folding") as folding,
+            self.terminal.progress("indexing", "events") as indexing,
+            closing(Home(self.path, Registry(), folding, warn, after, indexing=indexing)) as home,
+        ):
             yield home, self.terminal
 
-    def row(self, view: str, what: str, way_out: str, **how: Any) -> Row:
-        """The only row of a view of live that is asked for. Raises UsageError for none, and for those of several
-        spaces."""
-        with self.opened() as (home, _):
-            return one(home.ask("view", name=view, **how), what, way_out)
+    def say(self, said: str, words: Finding[Row | Standing]) -> None:
+        """Appends what a person says of something that live knows, and says so; where it stands so already, that is
+        said instead."""
+        from streams.gateways.saying import Standing, answered, standing
+
+        with self.opened() as (home, terminal), home.asking_on():
+            found = answered(words, home.ask)
+            stands = found if isinstance(found, Standing) else answered(standing(found), home.ask)
+            if stands is not None:
+                told = {"recorded": None, "already": stands.said, "since": stands.since}
+                since = f", since {cell(stands.since)}" if stands.since else ""
+                terminal.told(told, "{} already{}[dim]; nothing was recorded[/]", stands.said, since)
+            elif not isinstance(found, Standing):
+                self._record(home.log, said, found)
 
     def record(self, said: str, fact: Row) -> None:
         """Appends one event that a person made, and says so."""
         with self.log() as log:
-            [(event, outcome)] = append(log, [fact], "nothing was recorded")
+            self._record(log, said, fact)
+
+    def _record(self, log: HomeLog, said: str, fact: Row) -> None:
+        [(event, outcome)] = append(log, [fact], "nothing was recorded")
         if self.json:
             place = {"position": outcome.offset, "partition": outcome.partition}
             self.terminal.object({"recorded": fact["type"], "id": event.id} | place)
@@ -209,17 +227,43 @@ class Listing(Asking):
             found = self.view(home, view, space=self.where, limit=self.limit, **how)
             if not found:
                 known_place(home.path, self.where, how.get("session"))
-            # What was asked for need not be told in each row.
-            asked = how | {"space": self.where}
-            told = [word for word in columns.split() if asked.get(word.rstrip("?")) is None]
-            terminal.rows(found, " ".join(told), empty)
+            terminal.rows(found, self.told(columns, **how), empty)
+
+    def told(self, columns: str, **how: Any) -> str:
+        """Columns without those that were asked for: what they hold need not be told in each row."""
+        asked = how | {"space": self.where}
+        return " ".join(word for word in columns.split() if asked.get(word.rstrip("?")) is None)
+
+
+class Named(typer.core.TyperGroup):
+    """A group whose help says what each of its commands does, in whole sentences."""
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """Writes the commands."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, paragraph(command.help)) for name, command in self.commands.items()])
+
+
+def paragraph(text: str | None) -> str:
+    """The first paragraph of a text, in one line."""
+    return " ".join((text or "").split("\n\n")[0].split())
+
+
+def with_plain_numbers(command: Any) -> Any:
+    """A command whose help calls a number N, as it calls a name NAME; its limits stand behind it."""
+    for parameter in command.params:
+        if parameter.metavar is None and parameter.type.name.partition(" ")[0] in ("integer", "float"):
+            parameter.metavar = "N"
+    for inner in getattr(command, "commands", {}).values():
+        with_plain_numbers(inner)
+    return command
 
 
 class Group(typer.Typer):
     """Commands under one name. The first parameter of each may be a group of options: `Common`, `Asking`, `Listing`."""
 
     def __init__(self, about: str | None = None) -> None:
-        super().__init__(help=about, add_completion=False, rich_markup_mode=None)
+        super().__init__(cls=Named, help=about, add_completion=False, rich_markup_mode=None)
 
     def default(self, name: str = "list") -> Callable[[Any], Any]:
         """A decorator: the function is what is done where no command is named, and the command `name`."""
@@ -236,7 +280,7 @@ class Group(typer.Typer):
             info.callback = flat(info.callback)
         if self.registered_callback is not None:
             self.registered_callback.callback = unnamed(flat(self.registered_callback.callback))
-        return typer.main.get_command(self)
+        return with_plain_numbers(typer.main.get_command(self))
 
 
 def unnamed(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -308,6 +352,13 @@ def known_place(home: Path, space: str | None, session: str | None) -> None:
 
 def hint(home: Path, space: str, session: str | None, terminal: Terminal) -> None:
     """Why a context is empty. Why no error: an agent may ask before the first turn of a session."""
+    from streams.gateways.feed import places
+    from streams.logs import LOG_FILE
+    from streams.logs.where import on_kafka
+
+    if not on_kafka() and not places(home / LOG_FILE):
+        terminal.tell("nothing yet: the log of {} is empty; feed some turns, or name another home with --home", home)
+        return
     try:
         known_place(home, space, session)
     except UsageError as error:
@@ -354,14 +405,6 @@ def append(log: HomeLog, facts: Iterable[Row], way_out: str) -> list[tuple[Outsi
             raise UsageError(outcome.reason, way_out)
         kept.append((event, outcome))
     return kept
-
-
-def one(rows: list[Row], what: str, way_out: str) -> Row:
-    """The only row. Raises UsageError for none, and for those of several spaces."""
-    if not rows:
-        raise UsageError(f"there is no {what}", way_out)
-    check_one_space((row["space"] for row in rows), what)
-    return rows[0]
 
 
 class Serving(Common):

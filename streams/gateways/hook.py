@@ -346,9 +346,10 @@ def _context(call: Call, space: str, asked: Asked, begins: bool) -> Json | None:
     if call.event in PROMPTS and not prompt.strip():
         return None
     how: Json = {"space": space, "session": call.session}
-    if begins and (prompt or not asked.ask("view", name="recorded_turns", limit=1, **how)):
+    if begins and (prompt or not asked.ask("view", name="recorded_turns", limit=1, columns="turn_id", **how)):
         # Why the newest: a session in which nothing was said yet begins where the last one ended.
-        newest = asked.ask("view", name="recorded_turns", space=space, order="position DESC", limit=LAST)
+        order, columns = "position DESC", "session"
+        newest = asked.ask("view", name="recorded_turns", space=space, order=order, limit=LAST, columns=columns)
         others = dict.fromkeys(row["session"] for row in newest if row["session"] != call.session)
         if not others:
             return None

@@ -10,7 +10,7 @@ import uuid
 from collections.abc import Callable
 from functools import wraps
 from importlib.metadata import version
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, NotRequired, cast
 
 from mcp.server import MCPServer
 from mcp.server.mcpserver import Context
@@ -43,6 +43,15 @@ class Stored(TypedDict):
 
     id: str
     position: str
+
+
+class Said(TypedDict):
+    """Where what was said stands in the log; or, where the memory knew it, since when it is so: nothing is recorded."""
+
+    id: NotRequired[str]
+    position: NotRequired[str]
+    already: NotRequired[str]
+    since: NotRequired[str | None]
 
 
 class Found(TypedDict):
@@ -109,6 +118,12 @@ def made(door_of: Callable[[Any], Door], space: str = "", session: str = "") -> 
         done = await door.tell({"space": named(door, in_space)} | event, key)
         return {"id": done["id"], "position": done["position"]}
 
+    async def known(ctx: Context[Any, Any], event: dict[str, Any], in_space: str) -> Said:
+        """Says something of what the memory knows."""
+        door = door_of(ctx)
+        done = await door.say({"space": named(door, in_space)} | event)
+        return cast(Said, {name: done[name] for name in ("id", "position", "already", "since") if name in done})
+
     # -- writing -------------------------------------------------------------------------------------------------------
 
     @tool(WRITES)
@@ -158,14 +173,14 @@ def made(door_of: Callable[[Any], Door], space: str = "", session: str = "") -> 
         status: Literal["", "planning", "executing", "blocked", "awaiting_input", "complete", "dropped"] = "",
         step: str = "", reason: str = "", progress: Annotated[float, Field(ge=-1, le=1)] = -1, session: Session = "",
         space: Space = "",
-    ) -> Stored:  # fmt: skip
+    ) -> Said:  # fmt: skip
         """Say how a declared task stands: its step now, what it waits for, its progress from 0 to 1, or that it is
         complete or dropped, with what came of it as the reason."""
         event = {
             "type": "task-updated", "task": task, "status": status, "step": step, "reason": reason,
             "progress": progress, "session": session or usual,
         }  # fmt: skip
-        return await said(ctx, event, space)
+        return await known(ctx, event, space)
 
     @tool(WRITES)
     async def open_effort(topic: str, ctx: Context[Any, Any], session: Session = "", space: Space = "") -> Stored:
@@ -174,20 +189,20 @@ def made(door_of: Callable[[Any], Door], space: str = "", session: str = "") -> 
         return await said(ctx, event | {"session": session or usual}, space)
 
     @tool(WRITES)
-    async def close_effort(effort: str, ctx: Context[Any, Any], conclusion: str = "", space: Space = "") -> Stored:
+    async def close_effort(effort: str, ctx: Context[Any, Any], conclusion: str = "", space: Space = "") -> Said:
         """Say that work is concluded, and what came of it. `effort` is its id, or the id of one of its turns."""
         door = door_of(ctx)
         about = await door.turn_of(effort, named(door, space))
-        return await said(ctx, about | {"type": "effort-closed", "conclusion": conclusion}, space)
+        return await known(ctx, about | {"type": "effort-closed", "conclusion": conclusion}, space)
 
     @tool(WRITES)
     async def flag(
         turn: str, ctx: Context[Any, Any], importance: Literal["high", "normal"] = "high", space: Space = ""
-    ) -> Stored:
+    ) -> Said:
         """Mark a turn, and the work it belongs to, as important."""
         door = door_of(ctx)
         about = await door.turn_of(turn, named(door, space))
-        return await said(ctx, about | {"type": "importance-flagged", "importance": importance}, space)
+        return await known(ctx, about | {"type": "importance-flagged", "importance": importance}, space)
 
     @tool(WRITES)
     async def reward(
@@ -204,11 +219,11 @@ def made(door_of: Callable[[Any], Door], space: str = "", session: str = "") -> 
         return await said(ctx, {"type": "consolidation-requested"}, space)
 
     @tool(HIDES)
-    async def forget(turn: str, ctx: Context[Any, Any], space: Space = "") -> Stored:
+    async def forget(turn: str, ctx: Context[Any, Any], space: Space = "") -> Said:
         """Take a turn back: it is no longer shown or found. The log keeps that it was said."""
         door = door_of(ctx)
         about = await door.turn_of(turn, named(door, space))
-        return await said(ctx, about | {"type": "turn-retracted", "reason": "cleared"}, space)
+        return await known(ctx, about | {"type": "turn-retracted", "reason": "cleared"}, space)
 
     # -- reading -------------------------------------------------------------------------------------------------------
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import Any
+from typing import Annotated, Any
 
 import typer
 from typer.core import TyperGroup
 
-from streams.gateways.command import Group
+from streams.gateways.command import OK, Group, paragraph
 from streams.gateways.commands import COMMANDS, Place
 
 
@@ -67,8 +67,7 @@ class Commands(TyperGroup):
 def about(place: Place) -> str:
     """What a command does, in a line."""
     found = place.load()
-    said = found.info.help if isinstance(found, typer.Typer) else found.__doc__
-    return " ".join((said or "").split("\n\n")[0].split())
+    return paragraph(found.info.help if isinstance(found, typer.Typer) else found.__doc__)
 
 
 app = typer.Typer(
@@ -81,6 +80,21 @@ app = typer.Typer(
 )
 
 
-@app.callback()
-def mnemolog() -> None:
+def tell_version(wanted: bool) -> None:
+    """Says which version this is, and ends."""
+    if wanted:
+        from importlib.metadata import version
+
+        typer.echo(f"mnemolog {version('mnemolog')}")
+        raise typer.Exit(OK)
+
+
+@app.callback(
+    epilog="Every command takes --home DIR, and nearly all take --json; `mnemolog COMMAND --help` tells the rest."
+)
+def mnemolog(
+    version: Annotated[
+        bool, typer.Option("--version", callback=tell_version, is_eager=True, help="Say which version this is.")
+    ] = False,
+) -> None:
     """What all commands have in common: nothing but their names."""

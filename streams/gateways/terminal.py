@@ -71,6 +71,7 @@ class Terminal:
 
     def __init__(self, json: bool = False) -> None:
         self.json = json
+        self._bars: list[_Bar] = []
 
     @cached_property
     def out(self) -> Console:
@@ -179,18 +180,20 @@ class Terminal:
         if not sys.stderr.isatty():
             yield lambda done, total: None
             return
-        bar = _Bar(self.err, what, unit)
+        self._bars.append(bar := _Bar(self.err, what, unit, self._bars))
         try:
             yield bar.tick
         finally:
             bar.stop()
+            self._bars.remove(bar)
 
 
 class _Bar:
-    """A progress bar that appears late."""
+    """A progress bar that appears late, and in the place of any other."""
 
-    def __init__(self, console: Console, what: str, unit: str) -> None:
+    def __init__(self, console: Console, what: str, unit: str, beside: Iterable[_Bar]) -> None:
         self.console = console
+        self.beside = beside
         self.what = what
         self.unit = unit
         self.began = time.monotonic()
@@ -199,6 +202,8 @@ class _Bar:
 
     def tick(self, done: int, total: int) -> None:
         """Shows how far it is."""
+        if not done:
+            self.began = time.monotonic()
         if self.bar is None:
             if time.monotonic() - self.began < PATIENCE:
                 return
@@ -212,6 +217,8 @@ class _Bar:
     def _start(self) -> None:
         from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
+        for bar in self.beside:
+            bar.stop()
         self.bar = Progress(
             TextColumn("{task.description}", markup=False),
             BarColumn(),

@@ -14,6 +14,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 from streams.core.edge import MAX_VALUES, has_too_many
 from streams.core.errors import UsageError
 from streams.core.events import MAX_TURNS
+from streams.core.halves import whole_text
 
 C = TypeVar("C", bound="Call")
 
@@ -33,8 +34,7 @@ Name = Annotated[str, Field(max_length=500)]
 
 
 def _text(given: object) -> object:
-    """Half of a character, which JSON can say and UTF-8 cannot, becomes a question mark."""
-    return given.encode(errors="replace").decode() if isinstance(given, str) else given
+    return whole_text(given) if isinstance(given, str) else given
 
 
 Words = Annotated[str, BeforeValidator(_text), Field(max_length=100_000)]
@@ -75,6 +75,7 @@ class View(Question):
     name: Name
     limit: Count | None = None
     order: Annotated[str, Field(max_length=500)] = ""
+    columns: Annotated[str, Field(max_length=500)] = ""
 
 
 class Spaces(Question):

@@ -23,6 +23,7 @@ from typing import Any, TypeVar
 
 import orjson
 
+from streams.core.halves import whole_text
 from streams.gateways.sources.shared import name_of
 
 T = TypeVar("T")
@@ -59,14 +60,9 @@ def digest(*what: Any) -> str:
     return hashlib.blake2b(json.dumps(what, sort_keys=True).encode(), digest_size=12).hexdigest()
 
 
-def text(value: str) -> str:
-    """Text without halves of characters, which events cannot hold."""
-    return value.encode(errors="replace").decode()
-
-
 def named(value: str) -> str:
     """What events may be called of what something is called elsewhere: different names stay different."""
-    clean = name_of(text(value))
+    clean = name_of(whole_text(value))
     return clean if clean and clean == value else f"{clean[:160]}-{digest(value)}".lstrip("-")
 
 

@@ -18,7 +18,8 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from mnemolog import Memory, RefusedError
-from streams.gateways.adapters import digest, given, kept, named, text
+from streams.core.halves import whole_text
+from streams.gateways.adapters import digest, given, kept, named
 
 MOST_HITS = 1000
 """Turns that recall ranks; what is not among them has no score."""
@@ -81,7 +82,7 @@ class Documents:
         part = {"type": self.kind} | ({"created_at": old.created_at} if old else {}) | kept(value)
         turn = {"session": session, "agent": self.kind, "role": role, "reply_to": name, "parts": [part]}
         mine = turn["id"] = f"{self.kind}-{digest(name, before.turn if before else '')[:16]}"
-        turn["content"] = "" if value is None else text(words)
+        turn["content"] = "" if value is None else whole_text(words)
         try:
             self._known(self.memory.tell(turn))
         except RefusedError:

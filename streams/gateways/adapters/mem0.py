@@ -25,8 +25,8 @@ from datetime import UTC, date, datetime
 from typing import Any
 
 from mnemolog import Memory as Space
+from streams.core.halves import whole_text
 from streams.gateways.adapters import awaited
-from streams.gateways.adapters import text as plain
 from streams.gateways.adapters.documents import Document, Documents
 
 KIND = "mem0"
@@ -282,7 +282,7 @@ def _told(document: Document) -> dict[str, Any]:
     """A memory as answers have it."""
     memory = document.value
     told = {"id": memory["id"], "memory": memory["data"]}
-    told |= {"hash": hashlib.md5(plain(memory["data"]).encode(), usedforsecurity=False).hexdigest()}
+    told |= {"hash": hashlib.md5(whole_text(memory["data"]).encode(), usedforsecurity=False).hexdigest()}
     about = _without(memory, "id", "data", *TOLD)
     told |= {"metadata": about or None, "score": None}
     told |= {"created_at": _time(document.created_at), "updated_at": _time(document.at)}

@@ -21,7 +21,8 @@ from agents import SessionSettings, TResponseInputItem
 from agents.memory.session import SessionABC
 
 from mnemolog import AsyncMemory
-from streams.gateways.adapters import digest, given, kept, named, text
+from streams.core.halves import whole_text
+from streams.gateways.adapters import digest, given, kept, named
 from streams.gateways.sources.responses import Item
 from streams.gateways.sources.shared import MISFITS
 
@@ -108,7 +109,7 @@ def _said(item: Any, agent: str) -> dict[str, Any]:
     """The turn that keeps an item."""
     try:
         found = Item(dict(item))
-        role, content = found.role, text(found.content)
+        role, content = found.role, whole_text(found.content)
     except MISFITS:
         role, content = "", ""
     role = role if role in ("user", "assistant", "system", "tool") else "assistant"

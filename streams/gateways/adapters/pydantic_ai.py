@@ -33,7 +33,8 @@ from pydantic_ai.conversation_store import (
 )
 
 from mnemolog import Memory
-from streams.gateways.adapters import digest, given, kept, named, text
+from streams.core.halves import whole_text
+from streams.gateways.adapters import digest, given, kept, named
 from streams.gateways.adapters.documents import ChangedError, Document, Documents
 
 KIND = "pydantic-ai"
@@ -149,7 +150,7 @@ def _turn(entry: ConversationEntry, conversation: str) -> dict[str, Any]:
     value = _ENTRY.dump_python(entry, mode="json")
     role, content = _said(value["message"])
     return {
-        "id": _name(entry.id), "session": named(conversation), "role": role, "content": text(content),
+        "id": _name(entry.id), "session": named(conversation), "role": role, "content": whole_text(content),
         "reply_to": _name(entry.parent_id) if entry.parent_id is not None else "",
         "parts": [{"type": ENTRY} | kept(value)],
     }  # fmt: skip

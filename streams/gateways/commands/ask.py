@@ -186,5 +186,5 @@ def links(
                 row["topics"] = " + ".join(topics.get((row["space"], effort)) or effort for effort in pair)
         if not found:
             known_place(home.path, space, None)
-        spec = "strength>" + (" space?" if space is None else "") + " count>? last_at? first? second? topics"
+        spec = listing.told("strength> space? count>? last_at? first? second? topics")
         terminal.rows(found, spec, "no links yet: they form when efforts are used together three times")

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from streams.gateways.command import Common, Group, Listing, OnlySession, WhichSpace, one_or_any
-from streams.gateways.terminal import Row
+from streams.gateways.saying import Finding, Row, Standing, one, only
 
 app = Group("Contradictions that are only suspected: list, confirm or dismiss them.")
 
@@ -39,7 +39,7 @@ def doubts_confirm(
     space: WhichSpace = None,
 ) -> None:
     """Say that a turn takes the place of an older one."""
-    common.record("confirmed", _judged(common, turn, older, space, True, confidence))
+    common.say("confirmed", _judged(turn, older, space, True, confidence))
 
 
 @app.command("dismiss")
@@ -51,20 +51,23 @@ def doubts_dismiss(
     space: WhichSpace = None,
 ) -> None:
     """Say that both may hold."""
-    common.record("dismissed", _judged(common, turn, older, space, False, confidence))
+    common.say("dismissed", _judged(turn, older, space, False, confidence))
 
 
 def _judged(
-    common: Common, turn: str, older: str | None, space: str | None, contradicts: bool, confidence: float
-) -> Row:
+    turn: str, older: str | None, space: str | None, contradicts: bool, confidence: float
+) -> Finding[Row | Standing]:
     """The judgment as the log is told; of the doubt that waits at a turn, or of the two turns named."""
     if older is None:
-        what, way_out = f"open doubt at turn {turn!r}", "`mnemolog doubts` lists those that wait"
-        doubt = common.row("doubts", what, way_out, turn_id=turn, space=space, status="open")
+        doubts = yield {"name": "doubts", "turn_id": turn, "space": space}
+        waiting = [doubt for doubt in doubts if doubt["status"] == "open"]
+        verdict = "confirmed" if contradicts else "dismissed"
+        meant = waiting or [doubt for doubt in doubts if doubt["status"] == verdict]
+        doubt = one(meant, f"open doubt at turn {turn!r}", "`mnemolog doubts` lists those that wait")
         space, older = doubt["space"], doubt["older"]
     else:
         for id in (turn, older):
-            row = common.row("turns", f"turn {id!r}", "`mnemolog tail` shows turns", turn_id=id, space=space)
+            row = yield from only("turns", f"turn {id!r}", "`mnemolog tail` shows turns", turn_id=id, space=space)
             space = row["space"]
     return {
         "type": "contradiction-judged", "space": space, "turn": turn, "older": older, "contradicts": contradicts,

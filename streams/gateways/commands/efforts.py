@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from streams.gateways.command import Common, Group, Listing, WhichSpace, one, one_of
-
-if TYPE_CHECKING:
-    pass
-from streams.gateways.terminal import Row
+from streams.gateways.command import Common, Group, Listing, WhichSpace, one_or_any
+from streams.gateways.saying import Finding, Row, Standing, turn_of
 
 app = Group("Units of work, open and concluded: list, close or reopen them.")
 
@@ -18,14 +15,13 @@ app = Group("Units of work, open and concluded: list, close or reopen them.")
 @app.default()
 def efforts(
     listing: Listing,
-    status: Annotated[str | None, typer.Option(help="open or concluded.")] = None,
+    status: Annotated[str, typer.Option(help="open, concluded, or all.")] = "all",
 ) -> None:
     """Units of work, open and concluded, the last active first."""
-    if status is not None:
-        one_of(status, ("open", "concluded"), "status")
+    stands = one_or_any(status, ("open", "concluded"), "status")
     columns = "effort space? last_at? turns>? status importance? topic"
     empty = "no efforts yet: feed turns first"
-    listing.show("efforts", columns, empty, status=status, order="last_at DESC, space, effort")
+    listing.show("efforts", columns, empty, status=stands, order="last_at DESC, space, effort")
 
 
 @app.command("close")
@@ -36,8 +32,7 @@ def efforts_close(
     space: WhichSpace = None,
 ) -> None:
     """Say that an effort is concluded."""
-    about = turn_of_effort(common, effort, space)
-    common.record("closed", about | {"type": "effort-closed", "conclusion": conclusion})
+    common.say("closed", said_of(effort, space, {"type": "effort-closed", "conclusion": conclusion}))
 
 
 @app.command("reopen")
@@ -47,18 +42,10 @@ def efforts_reopen(
     space: WhichSpace = None,
 ) -> None:
     """Say that a concluded effort goes on."""
-    common.record("reopened", turn_of_effort(common, effort, space) | {"type": "effort-reopened"})
+    common.say("reopened", said_of(effort, space, {"type": "effort-reopened"}))
 
 
-def turn_of_effort(common: Common, effort: str, space: str | None) -> Row:
-    """An effort in words of the log, which knows no derived ids: one of its turns, and where that was said."""
-    with common.opened() as (home, _):
-        turn, found = effort, home.ask("view", name="efforts", effort=effort, space=space)
-        if found:
-            row = one(found, f"effort {effort!r}", "`mnemolog efforts` lists them")
-            turn, space = row["last_turn"], row["space"]
-            if turn is None:  # declared, and nothing said on it yet: its own name finds it
-                return {"space": space, "session": row["sessions"][0], "name": row["name"] or ""}
-        way_out = "`mnemolog efforts` lists efforts, `mnemolog tail --json` tells ids of turns"
-        said = one(home.ask("view", name="turns", turn_id=turn, space=space), f"effort or turn {turn!r}", way_out)
-        return {"space": said["space"], "session": said["session"], "turn": said["turn_id"]}
+def said_of(effort: str, space: str | None, fact: Row) -> Finding[Row | Standing]:
+    """What is said of an effort, or of that of a turn."""
+    way_out = "`mnemolog efforts` lists efforts, `mnemolog tail --json` tells ids of turns"
+    return (yield from turn_of(effort, space, way_out)) | fact

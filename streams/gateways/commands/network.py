@@ -8,39 +8,37 @@ from typing import Annotated
 
 import typer
 
-from streams.core.errors import UsageError, counted
-from streams.gateways.command import Asking, Common, InSpace, Limit, Memory, known_place, one_of, one_or_any, space_of
+from streams.core.errors import UsageError, check_one_space, counted
+from streams.gateways.command import Common, InSpace, Listing, Memory, known_place, one_of, one_or_any, space_of
 from streams.gateways.terminal import Row, Terminal
 
 STATUSES = ("current", "open", "history", "merged", "pruned", "retracted")
 FORMATS = ("text", "dot", "jsonld")
-COLUMNS = "node kind confidence> status? layer>? sources> text~"
+COLUMNS = "node space? kind confidence> status? layer>? sources> text~"
 NOTHING = "nothing is known yet: nodes are made of conclusions, of what somebody tells of himself, and of reasons"
 SHARED = (2, 3)
 """Layers that may leave their space: principles, and what is universal."""
 
 
 def network(
-    asking: Asking,
+    listing: Listing,
     node: Annotated[str | None, typer.Argument(help="A node, or a turn that says it: what hangs on it.")] = None,
     depth: Annotated[int, typer.Option(min=0, max=8, help="How many edges away from it.")] = 2,
     format: Annotated[str, typer.Option("--format", "-f", help="text, dot (Graphviz) or jsonld (JSON-LD).")] = "text",
     status: Annotated[str, typer.Option(help=f"{', '.join(STATUSES)}, or all; without a node.")] = "current",
-    limit: Limit = None,
-    space: InSpace = None,
 ) -> None:
     """What is known, the surest first; of one node, what speaks for it, what follows from it, what contradicts it."""
     one_of(format, FORMATS, "format")
     stands = one_or_any(status, STATUSES, "status")
-    space = space_of(space)
-    with asking.opened() as (house, terminal):
-        nodes = asking.view(house, "knowledge", space=space, order="confidence DESC, node")
+    space = listing.where
+    with listing.opened() as (house, terminal):
+        nodes = listing.view(house, "knowledge", space=space, order="confidence DESC, node")
         if not nodes:
             known_place(house.path, space, None)
         needed = node is not None or format != "text"
-        edges = asking.view(house, "knowledge_edges", space=space, order="source, target") if needed else []
+        edges = listing.view(house, "knowledge_edges", space=space, order="source, target") if needed else []
         if node is None:
-            shown = [row for row in nodes if stands in (None, row["status"])][:limit]
+            shown = [row for row in nodes if stands in (None, row["status"])][: listing.limit]
         else:
             near = around(node, nodes, edges, depth)
             shown = [row for row in nodes if row["node"] in near]
@@ -49,8 +47,8 @@ def network(
         if format != "text":
             terminal.text(dot(shown, edges)) if format == "dot" else terminal.object(jsonld(shown, edges))
         elif node is None:
-            terminal.rows(shown, COLUMNS, NOTHING)
-        elif asking.json:
+            terminal.rows(shown, listing.told(COLUMNS), NOTHING)
+        elif listing.json:
             for row in [*({"row": "node"} | row for row in shown), *({"row": "edge"} | edge for edge in edges)]:
                 terminal.object(row)
         else:
@@ -63,6 +61,7 @@ def around(asked: str, nodes: Sequence[Row], edges: Sequence[Row], depth: int) -
     found = found or [row["node"] for row in nodes if asked in row["turns"]]
     if not found:
         raise UsageError(f"there is no node {asked!r}", "`mnemolog network --status all` lists them")
+    check_one_space((row["space"] for row in nodes if row["node"] in found), f"node {asked!r}")
     near = dict.fromkeys(found)
     border = near
     for _ in range(depth):

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from streams.gateways.command import Common, Group, InSpace, Listing, OnlySession, WhichSpace, one_or_any, space_of
+from streams.gateways.saying import Finding, Row, Standing, note_of
 
 app = Group("Notes with a time to live: list, take or settle them.")
 
@@ -54,8 +55,9 @@ def notes_settle(
     space: WhichSpace = None,
 ) -> None:
     """Say that a note was dealt with; of an inferred one, whatever else its turn asked for too."""
-    row = common.row("notes", f"note {note!r}", "`mnemolog notes` lists them", note=note, space=space)
-    # Why: the log never mentions a derived id, and an inferred note has no other; its turn stands for it.
-    named = {"turn": row["turn"]} if row["turn"] else {"note": note}
-    event = named | {"type": "note-settled", "resolution": resolution}
-    common.record("settled", event | {"space": row["space"], "session": row["session"] or ""})
+
+    def words() -> Finding[Row | Standing]:
+        named = yield from note_of(note, space, "`mnemolog notes` lists them")
+        return named | {"type": "note-settled", "resolution": resolution}
+
+    common.say("settled", words())

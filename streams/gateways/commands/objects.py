@@ -15,7 +15,7 @@ KINDS = ("person", "entity", "knowledge")
 def objects(
     listing: Listing,
     name: Annotated[str | None, typer.Argument(help="A name or id: what is known of it.")] = None,
-    kind: Annotated[str, typer.Option(help=f"{', '.join(KINDS)}, all.")] = "all",
+    kind: Annotated[str, typer.Option(help=f"{', '.join(KINDS)}, or all.")] = "all",
     history: Annotated[bool, typer.Option("--history", help="Also statements that stand no longer.")] = False,
 ) -> None:
     """People and things that are spoken of, the most spoken of first; of one, its statements with their turns."""
@@ -40,5 +40,5 @@ def objects(
             for one in meant
             for row in listing.view(home, "object_statements", space=one["space"], object=one["object"], **how)
         ]
-        spec = f"name{' space?' if listing.where is None else ''} says strength> at status? turn text~"
+        spec = listing.told("name space? says strength> at status? turn text~")
         terminal.rows(said[: listing.limit], spec, "nothing is stated of it")

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from streams.gateways.command import Common, Group, Listing, OnlySession, WhichSpace, one_or_any
-from streams.gateways.terminal import Row
+from streams.gateways.saying import Finding, Row, Standing, one
 
 app = Group("Conclusions that were offered: list, accept or decline them.")
 
@@ -32,7 +32,8 @@ def offers_accept(
     space: WhichSpace = None,
 ) -> None:
     """Accept an offer: the effort of its turn is concluded."""
-    common.record("accepted", offered(common, turn, space) | {"type": "effort-closed", "conclusion": conclusion})
+    fact = {"type": "effort-closed", "conclusion": conclusion}
+    common.say("accepted", said_of(turn, space, "accepted", fact))
 
 
 @app.command("decline")
@@ -42,11 +43,15 @@ def offers_decline(
     space: WhichSpace = None,
 ) -> None:
     """Decline an offer: the effort of its turn stays open."""
-    common.record("declined", offered(common, turn, space) | {"type": "offer-declined"})
+    common.say("declined", said_of(turn, space, "declined", {"type": "offer-declined"}))
 
 
-def offered(common: Common, turn: str, space: str | None) -> Row:
-    """The open offer made at a turn."""
-    what, way_out = f"open offer at turn {turn!r}", "`mnemolog offers` lists those that wait"
-    row = common.row("offers", what, way_out, turn_id=turn, space=space, status="open")
-    return {"space": row["space"], "session": row["session"], "turn": row["turn_id"]}
+def said_of(turn: str, space: str | None, outcome: str, fact: Row) -> Finding[Row | Standing]:
+    """What is said of the offer that was made at a turn, and waits; or that it came to that already."""
+    made = yield {"name": "offers", "turn_id": turn, "space": space}
+    waiting = [offer for offer in made if offer["status"] == "open"]
+    if not waiting and made and made[0]["status"] == outcome:
+        offer = one(made, f"offer at turn {turn!r}", "")
+        return Standing(outcome, offer["settled_at"])
+    offer = one(waiting, f"open offer at turn {turn!r}", "`mnemolog offers` lists those that wait")
+    return fact | {"space": offer["space"], "session": offer["session"], "turn": offer["turn_id"]}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from itertools import chain, islice
 from typing import Annotated, Any
@@ -19,7 +19,10 @@ from streams.gateways.terminal import Terminal
 def query(
     asking: Asking,
     name: Annotated[str | None, typer.Argument(help="Its name; none lists all.")] = None,
-    given: Annotated[list[str] | None, typer.Argument(metavar="PARAMETER=VALUE...")] = None,
+    given: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="PARAMETER=VALUE...", help="Other values of its parameters: every=2 session=login."),
+    ] = None,
     listing: Annotated[bool, typer.Option("--list", help="List the analyses with their parameters.")] = False,
     space: InSpace = None,
     all_spaces: AllSpaces = False,
@@ -43,7 +46,7 @@ def query(
     analyses.bind(asked, values)
     with asking.opened() as (house, terminal), house.reading(asking.memory) as connection:
         cursor: Any = memory_as_of(connection, asking.as_of) if asking.as_of else connection
-        with sql_errors("`mnemolog query` lists the analyses with their parameters"):
+        with sql_errors(lambda error: "`mnemolog query` lists the analyses with their parameters"):
             found = rows.rows(cursor, asked.sql, analyses.bind(asked, values))
             head = list(islice(found, 1))
             if not head:
@@ -67,9 +70,13 @@ def sql(
     ] = False,
     seconds: Annotated[int, typer.Option(min=1, help="How long it may take.")] = 300,
 ) -> None:
-    """Run SQL over a consistent, read-only copy of a memory, while it is written. It sees that memory alone."""
+    """Run SQL over a consistent, read-only copy of a memory, while it is written. It sees that memory alone.
+
+    Columns that are words of SQL are written in double quotes: "at", "by".
+    """
     from projections import rows
     from projections.as_of import as_of as memory_as_of
+    from projections.reserved import reserved_at
     from projections.store import limited
 
     text = sys.stdin.read() if statement == "-" else statement
@@ -77,7 +84,13 @@ def sql(
         raise UsageError("there is no statement", "for example: mnemolog sql 'SELECT topic, status FROM efforts'")
     with asking.opened() as (house, terminal), house.reading(asking.memory, files) as connection:
         cursor = memory_as_of(connection, asking.as_of) if asking.as_of else connection
-        with sql_errors("`mnemolog sql 'SHOW TABLES'` lists tables and views"), limited(cursor, seconds):
+
+        def way_out(error: str) -> str:
+            if name := reserved_at(cursor, text, error):
+                return f'"{name}" is a word of SQL: as a column it is written in double quotes'
+            return "`mnemolog sql 'SHOW TABLES'` lists tables and views"
+
+        with sql_errors(way_out), limited(cursor, seconds):
             answered(terminal, rows.rows(cursor, text))
 
 
@@ -99,13 +112,15 @@ def answered(terminal: Terminal, found: Iterator[dict[str, Any]]) -> None:
 
 
 @contextmanager
-def sql_errors(way_out: str) -> Iterator[None]:
-    """What DuckDB does not like in a statement or its parameters is the user's to mend."""
+def sql_errors(way_out: Callable[[str], str]) -> Iterator[None]:
+    """What DuckDB does not like in a statement or its parameters is the user's to mend; how, `way_out` tells by what it
+    says."""
     try:
         yield
     except Exception as error:
         if type(error).__module__.partition(".")[0] not in ("duckdb", "_duckdb"):
             raise
-        if "disabled by configuration" in str(error) or "has been locked" in str(error):
-            way_out = "SQL sees the memory alone; `mnemolog sql --files` lets it reach other files"
-        raise UsageError(str(error), way_out) from None
+        said = str(error)
+        closed = "disabled by configuration" in said or "has been locked" in said
+        reach = "SQL sees the memory alone; `mnemolog sql --files` lets it reach other files"
+        raise UsageError(said, reach if closed else way_out(said)) from None

@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from streams.core.errors import UsageError
+from streams.core.halves import whole_text
 from streams.gateways.command import FAILED, After, Asking, Common, InSpace, Memory, WhichSpace, append, hint, space_of
-from streams.gateways.terminal import Row, Terminal, cell
+from streams.gateways.saying import Finding, Row, Standing, only
+from streams.gateways.terminal import Terminal, cell
 
 if TYPE_CHECKING:
     from streams.runtime.home import Home
@@ -78,8 +80,8 @@ def recall(
 
 
 def _said(words: list[str]) -> str:
-    """Words of a command line as text; what is no text in them, bytes of another encoding, becomes question marks."""
-    return " ".join(words).encode(errors="replace").decode()
+    """Words of a command line as text; what is no text in them, bytes of another encoding, stands in it as halves."""
+    return whole_text(" ".join(words))
 
 
 def _show(found: dict[str, Any], house: Home, terminal: Terminal) -> None:
@@ -166,7 +168,7 @@ def needs_recall(
 ) -> None:
     """Whether a message needs the memory to be asked anew, or is served by what was shown in its session before.
 
-    Where it is, what answers it best of that is told.
+    Where it is served, what of that answers it best is told.
     """
     asked = {"space": space_of(space), "session": session, "message": _said(message), "at": at}
     with common.opened(after) as (house, terminal):
@@ -220,11 +222,11 @@ def _explain(found: dict[str, Any], terminal: Terminal) -> None:
         terminal.rows(found[title], spec, empty)
 
 
-def _source(common: Common, turn: str, space: str | None) -> Row:
-    """Where a turn was said. Raises UsageError where it is in no memory, or in several spaces."""
+def said_of(turn: str, space: str | None, fact: Row) -> Finding[Row | Standing]:
+    """What is said of a turn, where that was said. Raises UsageError where it is in no memory, or in several spaces."""
     way_out = "`mnemolog recall` and `mnemolog tail --json` tell ids of turns"
-    row = common.row("turns", f"turn {turn!r}", way_out, turn_id=turn, space=space)
-    return {"space": row["space"], "session": row["session"]}
+    row = yield from only("recorded_turns", f"turn {turn!r}", way_out, turn_id=turn, space=space)
+    return fact | {"space": row["space"], "session": row["session"]}
 
 
 def reward(
@@ -234,9 +236,8 @@ def reward(
     space: WhichSpace = None,
 ) -> None:
     """Say that what was recalled was of use, or misled."""
-    where = _source(common, turns[0], space)
-    event = where | {"type": "memory-rewarded", "turns": turns, "reward": by}
-    common.record("rewarded" if by >= 0 else "marked as misleading", event)
+    fact = {"type": "memory-rewarded", "turns": turns, "reward": by}
+    common.say("rewarded" if by >= 0 else "marked as misleading", said_of(turns[0], space, fact))
 
 
 def pin(
@@ -246,8 +247,8 @@ def pin(
     space: WhichSpace = None,
 ) -> None:
     """Keep a turn at hand, however old it gets."""
-    event = _source(common, turn, space) | {"type": "memory-pinned", "turn": turn, "pinned": not off}
-    common.record("unpinned" if off else "pinned", event)
+    fact = {"type": "memory-pinned", "turn": turn, "pinned": not off}
+    common.say("unpinned" if off else "pinned", said_of(turn, space, fact))
 
 
 def consolidate(common: Common, space: InSpace = None) -> None:

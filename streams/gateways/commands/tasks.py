@@ -6,7 +6,9 @@ from typing import Annotated, Any
 
 import typer
 
+from streams.core.errors import UsageError
 from streams.gateways.command import Common, Group, InSpace, Listing, WhichSpace, one_of, one_or_any, space_of
+from streams.gateways.saying import Finding, Row, Standing, only
 
 app = Group("What is being done, waits or is set aside: list, declare or update it.")
 PLACES = ("active", "note", "deferred", "ended")
@@ -68,9 +70,16 @@ def tasks_update(
 ) -> None:
     """Say how a task stands, or that it is complete or dropped."""
     one_of(status, ("", *STATUSES), "status")
-    row = common.row("tasks", f"task {task!r}", "`mnemolog tasks` lists them", task=task, space=space)
-    # Why: the log never mentions a derived id; the turn whose request it is stands for such a task.
-    named: dict[str, Any] = {"turn": row["turn"]} if row["turn"] else {"task": task}
     told = {"status": status, "step": step, "reason": reason, "progress": progress, "priority": priority}
-    event = named | told | {"type": "task-updated", "space": row["space"], "session": row["session"] or ""}
-    common.record("updated", event)
+    if all(word in ("", None) for word in told.values()):
+        raise UsageError(
+            "nothing is said of it", "say how it stands: --status, --step, --reason, --progress, --priority"
+        )
+
+    def words() -> Finding[Row | Standing]:
+        row = yield from only("tasks", f"task {task!r}", "`mnemolog tasks` lists them", task=task, space=space)
+        # Why: the log never mentions a derived id; the turn whose request it is stands for such a task.
+        named: dict[str, Any] = {"turn": row["turn"]} if row["turn"] else {"task": task}
+        return named | told | {"type": "task-updated", "space": row["space"], "session": row["session"] or ""}
+
+    common.say("updated", words())

@@ -7,15 +7,18 @@ one (views have a column of it, and only rows with that space are found).
 from __future__ import annotations
 
 import uuid
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from streams.core import DEFAULT_SPACE
-from streams.core.errors import DeniedError, UsageError
+from streams.core.errors import DeniedError, MnemologError, UsageError
 from streams.core.events import MAX_TURNS
 from streams.gateways.http.holder import Holder
+from streams.gateways.saying import Finding, Standing, standing, turn_of
 from streams.logs.where import told_place
+
+T = TypeVar("T")
 
 READS = ("view", "show", "context", "recall", "recall_batch", "memory", "needs_recall")
 """Questions that name a space; all others are about all of them."""
@@ -124,13 +127,32 @@ class Door:
 
         Raises UsageError where there is none.
         """
-        for effort in await self.ask("view", name="efforts", effort=id, space=space):
-            if effort["last_turn"] is None:  # declared, and nothing said on it yet: its own name finds it
-                return {"space": space, "session": effort["sessions"][0], "name": effort["name"] or ""}
-            id = str(effort["last_turn"])
-        for turn in await self.ask("view", name="turns", turn_id=id, space=space):
-            return {"space": space, "session": turn["session"], "turn": id}
-        raise UsageError(f"there is no effort or turn {id!r} in space {space!r}", "recall and context tell ids")
+        return await self.answered(turn_of(id, space, "recall and context tell ids"))
+
+    async def answered(self, finding: Finding[T]) -> T:
+        """What questions come to that are asked here; see `saying`."""
+        try:
+            question = next(finding)
+            while True:
+                question = finding.send(await self.ask("view", **question))
+        except StopIteration as done:
+            found: T = done.value
+            return found
+
+    async def standing(self, event: Mapping[str, Any]) -> Standing | None:
+        """How what an event says stands already; None where it would change something, or that cannot be found out."""
+        if not self.caller.may_read:
+            return None
+        try:
+            return await self.answered(standing({**event, "space": self.caller.space(event.get("space"))}))
+        except MnemologError:  # the log takes what is said though no memory can be asked
+            return None
+
+    async def say(self, event: dict[str, Any]) -> dict[str, Any]:
+        """What became of an event that says something of what the memory knows: as `tell`, or `already` what it says,
+        and `since` when, where it stands so. Raises UsageError where it is refused."""
+        stands = await self.standing(event)
+        return await self.tell(event) if stands is None else {"already": stands.said, "since": stands.since}
 
     # -- what is shown is recorded -------------------------------------------------------------------------------------
 

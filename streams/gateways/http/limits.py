@@ -14,6 +14,7 @@ from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from streams.core.errors import BehindError, BusyError, DeniedError, MnemologError, NoRoomError, UsageError
+from streams.core.halves import whole_text
 from streams.gateways.http.door import Caller
 from streams.gateways.http.keys import Keys
 from streams.runtime.requests import MAX_REQUEST, check_values
@@ -92,7 +93,7 @@ def as_json(value: Any) -> bytes:
 def clean(value: Any) -> Any:
     """A value whose texts UTF-8 can say."""
     if isinstance(value, str):
-        return value.encode(errors="replace").decode()
+        return whole_text(value)
     if isinstance(value, dict):
         return {clean(key): clean(inner) for key, inner in value.items()}
     return [clean(inner) for inner in value] if isinstance(value, list) else value

@@ -29,6 +29,7 @@ AsOf = Annotated[str | None, Query(max_length=100, description="As it was: ISO 8
 After = Annotated[str, Query(max_length=1000, description="Waits until this position is in the memory.")]
 Limit = Annotated[int | None, Query(ge=0, le=10_000)]
 Order = Annotated[str, Query(max_length=500, description="Columns with commas between, each with DESC or not.")]
+Columns = Annotated[str, Query(max_length=500, description="Only these, with commas between; all if not given.")]
 
 LISTS = {
     "turns": ("turns", "position"),
@@ -42,7 +43,7 @@ LISTS = {
     "offers": ("offers", ""),
 }
 """By path: the view and its order."""
-OWN = {"space", "as_of", "after", "limit", "order"}
+OWN = {"space", "as_of", "after", "limit", "order", "columns"}
 """Query parameters of lists that name no column."""
 
 
@@ -122,7 +123,11 @@ def of_type(name: str) -> Callable[..., Any]:
         found = events_of(await request.body(), JSON, {})
         if len(found) != 1 or not isinstance(found[0], dict):
             raise UsageError("the body is not one JSON object", "POST /v1/turns takes several events")
-        return await take(request, door, [found[0] | {"type": name}], idempotency_key)
+        event = found[0] | {"type": name}
+        # Why not with a key or id: sent again, it is answered as it was.
+        if not (idempotency_key or "id" in event) and (stands := await door.standing(event)):
+            return _json({"results": [{"already": stands.said, "since": stands.since}], "after": ""}, 200)
+        return await take(request, door, [event], idempotency_key)
 
     fact.__doc__ = " ".join((GIVEN[name].__doc__ or "").split())
     return fact
@@ -132,6 +137,7 @@ for name in GIVEN:
     short = name.rpartition(".v")[0]
     routes.post(
         f"/v1/facts/{short}", status_code=202, tags=["events"], name=short,
+        responses={200: {"description": "It stands so already, since when is told: nothing was recorded."}},
         openapi_extra={"requestBody": {"required": True, "content": {JSON: {"schema": {"type": "object"}}}}},
     )(of_type(name))  # fmt: skip
 
@@ -253,20 +259,21 @@ async def spaces(door: Asked) -> Response:
     return _json(await door.ask("spaces"))
 
 
-async def rows(request: Request, door: Door, view: str, order: str, limit: int | None) -> Response:
+async def rows(request: Request, door: Door, view: str, order: str, limit: int | None, columns: str) -> Response:
     given = {name: value for name, value in request.query_params.items() if name not in OWN}
     moments = {name: value for name in ("as_of", "after") if (value := request.query_params.get(name))}
     space = door.caller.space(request.query_params.get("space"))
-    found = await door.ask("view", **(given | moments | {"name": view, "space": space, "order": order, "limit": limit}))
+    how = {"name": view, "space": space, "order": order, "limit": limit, "columns": columns}
+    found = await door.ask("view", **(given | moments | how))
     return _json(found)
 
 
 def listing(path: str, view: str, by: str) -> None:
     async def listed(
         request: Request, door: Asked, space: Space = None, limit: Limit = None, order: Order = by,
-        as_of: AsOf = None, after: After = "",
+        columns: Columns = "", as_of: AsOf = None, after: After = "",
     ) -> Response:  # fmt: skip
-        return await rows(request, door, view, order, limit)
+        return await rows(request, door, view, order, limit, columns)
 
     listed.__doc__ = f"Rows of the view `{view}`; further parameters name columns and their values."
     routes.get(f"/v1/{path}", tags=["lists"], name=path)(listed)
@@ -279,10 +286,10 @@ for path, (name, by) in LISTS.items():
 @routes.get("/v1/views/{name}", tags=["lists"])
 async def view(
     name: str, request: Request, door: Asked, space: Space = None, limit: Limit = 1000, order: Order = "",
-    as_of: AsOf = None, after: After = "",
+    columns: Columns = "", as_of: AsOf = None, after: After = "",
 ) -> Response:  # fmt: skip
     """Rows of any view; further parameters name columns and their values."""
-    return await rows(request, door, name, order, limit)
+    return await rows(request, door, name, order, limit, columns)
 
 
 @routes.post("/v1/call", tags=["questions"])

@@ -25,6 +25,7 @@ from starlette.routing import Route
 
 from streams.core.edge import has_too_many
 from streams.core.errors import MnemologError
+from streams.core.halves import whole_text
 from streams.gateways.http.door import Door
 from streams.gateways.http.importing import take_in
 from streams.gateways.http.limits import is_here
@@ -75,7 +76,7 @@ class Proxy:
         headers = [(k, v) for k, v in request.headers.items() if k not in (*HOP, SESSION_HEADER, SPACE_HEADER)]
         session, sent = "", raw
         if dialect and given is not None and _is_talk(dialect, given) and not _is_from_a_site(request.headers):
-            session = _whole(session_of(dialect, request.headers, given))
+            session = whole_text(session_of(dialect, request.headers, given))
             # What is recorded must be read.
             headers = [(k, v) for k, v in headers if k != "accept-encoding"] + [("accept-encoding", "identity")]
             with suppress(Exception):  # why any: a call is never worse for having a memory
@@ -132,7 +133,7 @@ class Proxy:
 
     async def _context(self, space: str, session: str, question: str) -> str:
         """What the memory gives beyond the conversation itself; "" for nothing."""
-        how: dict[str, Any] = {"question": _whole(question), "without": ["recent"], "space": space or None}
+        how: dict[str, Any] = {"question": whole_text(question), "without": ["recent"], "space": space or None}
         found = await self._door.context(session, **how)
         return str(found["text"]) if any(section["pieces"] for section in found["sections"]) else ""
 
@@ -174,11 +175,6 @@ def _object(raw: bytes) -> dict[str, Any] | None:
         found = loads(raw)
         return found if isinstance(found, dict) else None
     return None
-
-
-def _whole(text: str) -> str:
-    """A text with a "?" for half of a character, as importers have it."""
-    return text.encode(errors="replace").decode()
 
 
 def _is_from_a_site(headers: Mapping[str, str]) -> bool:

@@ -76,6 +76,8 @@ class Home:
     """PARTITION:OFFSET (several with commas between) that live must hold before a question is answered."""
     meters: Meters | None = None
     """What a projector tells of itself to."""
+    indexing: Progress = field(default=no_progress)
+    """Called while what a memory can recall is indexed."""
 
     def __post_init__(self) -> None:
         self.folder = Folder(self.path)
@@ -100,7 +102,9 @@ class Home:
         if self._shards is None and on_kafka() and (paths := self.folder.shards()):
             from streams.runtime.home.shards import Shards
 
-            self._shards = Shards(self, [Home(path, self.processors, self.progress, self.warn) for path in paths])
+            self._shards = Shards(
+                self, [Home(path, self.processors, self.progress, self.warn, indexing=self.indexing) for path in paths]
+            )
         return self._shards
 
     @property
@@ -268,12 +272,13 @@ class Home:
                 yield connection
 
     def _through_holder(self, message: dict[str, Any], alone: Callable[[], Any]) -> Any:
-        """The holder's answer; that of `alone` where nobody holds live; waits while a command holds it."""
+        """The holder's answer; that of `alone` where nobody holds live; waits while a command holds it, and while the
+        holder makes an index."""
         began, told = time.monotonic(), False
         while True:
-            with suppress(HolderLeftError):
-                return ask_holder(self.folder.socket, message)
             try:
+                with suppress(HolderLeftError):
+                    return ask_holder(self.folder.socket, message)
                 return alone()
             except BusyError as error:
                 waited = time.monotonic() - began

@@ -83,7 +83,8 @@ class Folder:
             with suppress(FileExistsError):
                 self.snapshots.mkdir(0o700)
         except OSError as error:
-            raise UsageError(f"{path} cannot be a home: {error.strerror}", "choose another with --home") from error
+            reason = "it is no folder" if isinstance(error, FileExistsError) else error.strerror
+            raise UsageError(f"{path} cannot be a home: {reason}", "choose another with --home") from error
 
     def faults(self) -> Iterator[UsageError]:
         """Why it cannot be a home: through what is not this user's own file, another would read or hold what is here.

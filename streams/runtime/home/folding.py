@@ -37,6 +37,9 @@ GIVE_WAY = 2.0
 """Seconds that batches are let go before a fold."""
 REOPEN = 1.0
 """Seconds between tries to open a live that is broken."""
+INDEX = 2.0
+"""Seconds after which who asks what live can recall is told how far its index is, while that is made: to wait would
+keep one of the threads from others."""
 
 
 class StoppedError(Exception):
@@ -66,6 +69,7 @@ class Folding:
         self._folded = 0.0
         """When something was last folded; 0 where the file was looked at since."""
         self._tidying: threading.Thread | None = None
+        self._indexing: threading.Thread | None = None
         self._thread = threading.Thread(target=self._run, name="folding", daemon=True)
 
     def start(self) -> None:
@@ -80,8 +84,9 @@ class Folding:
         self._thread.join()
         for _, future in self._jobs:
             future.set_exception(BrokenError("the server stops", "ask again"))
-        if self._tidying is not None:
-            self._tidying.join()
+        for beside in (self._tidying, self._indexing):
+            if beside is not None:
+                beside.join()
         with suppress(Exception):  # it may be closed, or broken beyond that
             self.office.close()
         with suppress(Exception):
@@ -210,7 +215,9 @@ class Folding:
             self._carry_out(*self._jobs.popleft())
         if folded:
             self._folded = time.monotonic()
-        if folded or settled:
+        if self.office.recalling.is_behind:
+            self._index()
+        elif folded or settled:
             self.office.keep_up()
         if time.monotonic() - self._ticked >= TICK:
             self._ticked = time.monotonic()
@@ -218,6 +225,20 @@ class Folding:
         if self._folded and time.monotonic() - self._folded > IDLE:
             self._folded = 0.0
             self._tidy()
+
+    def _index(self) -> None:
+        """Begins to make the index of live, where it is not being made: folding goes on meanwhile."""
+        if self._indexing is None or not self._indexing.is_alive():
+            self._indexing = threading.Thread(target=self._make_index, name="indexing", daemon=True)
+            self._indexing.start()
+
+    def _make_index(self) -> None:
+        with suppress(MnemologError):  # who asks is told
+            self.office.keep_up(self._unless_closed)
+
+    def _unless_closed(self, done: int, total: int) -> None:
+        if self._over or self._alone:
+            raise BrokenError("live is closed just now", "ask again")
 
     def _tidy(self) -> None:
         """Begins to write live's file anew, where it is worth it and not being done."""
@@ -239,7 +260,7 @@ class Folding:
             if self._marks() == marks:
                 self._close()
                 put_in_place(dense, self._home.memory_path(LIVE))
-                self.office = Office(self._home, open_live(self._home))
+                self.office = Office(self._home, open_live(self._home), INDEX)
 
         with suppress(MnemologError, OSError):  # it stays as large as it is
             rewrite(source, dense, self._home.processors)
@@ -293,7 +314,7 @@ class Folding:
 
     def _reopen(self) -> None:
         self._close()
-        self.office = Office(self._home, open_live(self._home, suspect=True))
+        self.office = Office(self._home, open_live(self._home, suspect=True), INDEX)
         self._broken = None
 
     def _close(self) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Callable
 from contextlib import closing, suppress
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from projections import ask as asks
 from streams.core.errors import BehindError, MnemologError, UsageError
+from streams.core.progress import Progress, no_progress
 from streams.logs.where import parse_places, told_place
 from streams.runtime import LIVE
 from streams.runtime.embedded import Runtime
@@ -30,10 +32,11 @@ T = TypeVar("T")
 class Office:
     """What the holder of live does, one request at a time; the server shares it out over threads."""
 
-    def __init__(self, home: Home, runtime: Keeper) -> None:
+    def __init__(self, home: Home, runtime: Keeper, patience: float = math.inf) -> None:
+        """`patience`: the seconds after which who asks is told how far the index of live is, while it is made."""
         self.home = home
         self.runtime = runtime
-        self.recalling = Recalling(home, LIVE, lambda: self.runtime.view())
+        self.recalling = Recalling(home, LIVE, lambda: self.runtime.view(), patience)
         self._snapshots = Snapshots(home)
 
     def close(self) -> None:
@@ -48,10 +51,10 @@ class Office:
         finally:
             self.recalling.close()
 
-    def keep_up(self) -> None:
+    def keep_up(self, progress: Progress = no_progress) -> None:
         """Brings the index of live up to date where it was called for before."""
         with closing(self.runtime.store.connection.cursor()) as cursor:
-            self.recalling.keep_up(cursor)
+            self.recalling.keep_up(cursor, progress)
 
     def carry_out(self, message: Any) -> Any:
         """The answer to one request, over live folded to the log's end. Raises UsageError for what is no request."""

@@ -24,9 +24,10 @@ import orjson
 from projections.aside import free_of_folder, unheard
 from projections.garbage import rare_collections
 from streams.core.errors import BrokenError, BusyError, MnemologError, UsageError
+from streams.core.halves import whole_text
 from streams.runtime.home.appending import Appending
 from streams.runtime.home.client import HolderLeftError, address, ask_holder, check_peer
-from streams.runtime.home.folding import Folding, StoppedError
+from streams.runtime.home.folding import INDEX, Folding, StoppedError
 from streams.runtime.home.keeper import open_live
 from streams.runtime.home.office import Office
 from streams.runtime.requests import MAX_REQUEST, Call, Feed, decode, parse
@@ -337,7 +338,7 @@ def _failed(error: MnemologError) -> bytes:
     try:
         return orjson.dumps(told) + b"\n"
     except TypeError:  # it quotes what is no text
-        return orjson.dumps({key: text.encode(errors="replace").decode() for key, text in told.items()}) + b"\n"
+        return orjson.dumps({key: whole_text(text) for key, text in told.items()}) + b"\n"
 
 
 def serve(
@@ -364,7 +365,7 @@ def serve(
             with shards.keeping():
                 _serve(home, shards.answer, stopped, said, idle)
             return
-        folding = Folding(home, Office(home, open_live(home)))
+        folding = Folding(home, Office(home, open_live(home), INDEX))
         switch = sys.getswitchinterval()
         sys.setswitchinterval(SWITCH)
         try:

@@ -13,6 +13,7 @@ from streams.gateways.http.door import Door
 from streams.gateways.http.page.entry import form, within
 from streams.gateways.http.page.scene import PageRoute, Row
 from streams.gateways.http.routes import Asked
+from streams.gateways.saying import note_of
 
 acts = APIRouter(route_class=PageRoute, include_in_schema=False)
 
@@ -49,12 +50,8 @@ async def decline(door: Door, given: Given) -> Row:
 
 
 async def settle(door: Door, given: Given) -> Row:
-    """Why by its turn where it was inferred: the log never mentions a derived id."""
-    for note in await door.ask("view", name="notes", note=given["id"], space=given["space"]):
-        named = {"turn": note["turn"]} if note["turn"] else {"note": note["note"]}
-        fact = {"type": "note-settled", "space": given["space"], "session": note["session"] or ""}
-        return fact | named | {"resolution": given.get("conclusion", "")}
-    raise UsageError(f"there is no note {given['id']!r}", "go back: it may have been taken back")
+    note = await door.answered(note_of(given["id"], given["space"], "go back: it may have been taken back"))
+    return note | {"type": "note-settled", "resolution": given.get("conclusion", "")}
 
 
 async def judge(door: Door, given: Given) -> Row:
@@ -78,7 +75,8 @@ async def mend(request: Request, door: Asked) -> Response:
     if act is None or not given.get("id"):
         raise UsageError("nothing was named to be done", "go back, and use one of the buttons")
     given["space"] = door.caller.space(given.get("space"))
-    done = await door.tell(await act(door, given))
+    done = await door.say(await act(door, given))
     place = urlsplit(within(given.get("next", "/")))
     query = [(name, value) for name, value in parse_qsl(place.query) if name != "after"]
-    return RedirectResponse(f"{place.path}?{urlencode([*query, ('after', done['position'])])}", 303)
+    query += [("after", done["position"])] if "position" in done else []
+    return RedirectResponse(f"{place.path}?{urlencode(query)}" if query else place.path, 303)

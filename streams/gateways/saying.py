@@ -1,0 +1,186 @@
+"""What people and agents say of what a memory knows: in words of the log, and whether it stands so already.
+
+The log knows turns and declared names, no derived ids: what is said of an effort is said of a turn of it. And a fact
+that would change nothing is not recorded: who settles a note that is settled is told since when it is.
+
+Both are found in a memory, which commands ask in one way and servers in another. So what is to be asked is yielded, as
+the arguments of `view`, and its rows are sent back; `answered` does that for who asks as `Home.ask` does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterable, Mapping
+from typing import Any, NamedTuple, TypeVar
+
+from streams.core.errors import UsageError, check_one_space
+
+Row = dict[str, Any]
+T = TypeVar("T")
+Finding = Generator[Row, list[Row], T]
+"""Yields questions, is sent the rows that answer them, and returns what it comes to."""
+
+
+class Standing(NamedTuple):
+    """What somebody says, and stands so already."""
+
+    said: str
+    """In a word: settled, closed."""
+    since: str | None = None
+    """The time at which it came to that; None where that is not known."""
+
+
+def answered(asking: Finding[T], ask: Callable[..., Any]) -> T:
+    """What questions come to that `ask` answers."""
+    try:
+        question = next(asking)
+        while True:
+            question = asking.send(ask("view", **question))
+    except StopIteration as done:
+        found: T = done.value
+        return found
+
+
+def only(view: str, what: str, way_out: str, **how: Any) -> Finding[Row]:
+    """The only row of a view that is asked for. Raises UsageError for none, and for those of several spaces."""
+    return one((yield {"name": view} | how), what, way_out)
+
+
+def one(rows: list[Row], what: str, way_out: str) -> Row:
+    """The only row. Raises UsageError for none, and for those of several spaces."""
+    if not rows:
+        raise UsageError(f"there is no {what}", way_out)
+    check_one_space((row["space"] for row in rows), what)
+    return rows[0]
+
+
+def turn_of(id: str, space: str | None, way_out: str) -> Finding[Row]:
+    """An effort or turn in words of the log: a turn, and where that was said. Raises UsageError where there is none."""
+    turn, found = id, (yield {"name": "efforts", "effort": id, "space": space})
+    if found:
+        effort = one(found, f"effort {id!r}", way_out)
+        turn, space = effort["last_turn"], effort["space"]
+        if turn is None:  # declared, and nothing said on it yet: its own name finds it
+            return {"space": space, "session": effort["sessions"][0], "name": effort["name"] or ""}
+    where = "" if space is None else f" in space {space!r}"
+    said = one((yield {"name": "turns", "turn_id": turn, "space": space}), f"effort or turn {id!r}{where}", way_out)
+    return {"space": said["space"], "session": said["session"], "turn": said["turn_id"]}
+
+
+def note_of(id: str, space: str | None, way_out: str) -> Finding[Row]:
+    """A note in words of the log: by its turn where it was inferred, for it has no name then."""
+    note = yield from only("notes", f"note {id!r}", way_out, note=id, space=space)
+    named = {"turn": note["turn"]} if note["turn"] else {"note": id}
+    return named | {"space": note["space"], "session": note["session"] or ""}
+
+
+# -- what stands already -----------------------------------------------------------------------------------------------
+
+
+def standing(fact: Mapping[str, Any]) -> Finding[Standing | None]:
+    """How what a fact says stands already, in the space it names; None where it would change something."""
+    type_ = str(fact.get("type", "")).partition(".v")[0]
+    found = STANDING.get(type_)
+    return (yield from found(fact)) if found is not None else None
+
+
+def _settled(fact: Mapping[str, Any]) -> Finding[Standing | None]:
+    which = {"turn": fact["turn"]} if fact.get("turn") else {"note": fact.get("note") or ""}
+    notes = yield {"name": "notes", "space": fact["space"]} | which
+    if notes and all(note["status"] == "settled" for note in notes):
+        return Standing("settled", _last(note["settled_at"] for note in notes))
+    return None
+
+
+def _closed(fact: Mapping[str, Any]) -> Finding[Standing | None]:
+    effort = yield from _effort(fact)
+    if effort is None or effort["status"] != "concluded":
+        return None
+    turn = fact.get("turn")  # an offer that waits there is accepted by the same fact
+    offers = (yield {"name": "offers", "space": fact["space"], "turn_id": turn, "status": "open"}) if turn else []
+    return None if offers else Standing("closed", effort["concluded_at"])
+
+
+def _declined(fact: Mapping[str, Any]) -> Finding[Standing | None]:
+    offers = yield {"name": "offers", "space": fact["space"], "turn_id": fact.get("turn") or ""}
+    if offers and all(offer["status"] == "declined" for offer in offers):
+        return Standing("declined", _last(offer["settled_at"] for offer in offers))
+    return None
+
+
+def _flagged(fact: Mapping[str, Any]) -> Finding[Standing | None]:
+    """Of the turn and of what it belongs to: another turn may have flagged that."""
+    high = fact.get("importance", "high") == "high"
+    effort = yield from _effort(fact)
+    if effort is not None and (effort["importance"] == "high") != high:
+        return None
+    marks = yield {"name": "remembered", "space": fact["space"], "turn_id": fact.get("turn") or ""}
+    return Standing("flagged" if high else "not flagged") if _is_marked(marks, "important") == high else None
+
+
+def _pinned(fact: Mapping[str, Any]) -> Finding[Standing | None]:
+    marks = yield {"name": "remembered", "space": fact["space"], "turn_id": fact.get("turn") or ""}
+    pinned = bool(fact.get("pinned", True))
+    return Standing("pinned" if pinned else "unpinned") if _is_marked(marks, "pinned") == pinned else None
+
+
+def _judged(fact: Mapping[str, Any]) -> Finding[Standing | None]:
+    """What a rule took for a contradiction is confirmed by a judgment, and so is what was judged less surely."""
+    space, turn, older = fact["space"], fact.get("turn") or "", fact.get("older") or ""
+    if not fact.get("contradicts", True):
+        doubts = yield {"name": "doubts", "space": space, "turn_id": turn, "older": older}
+        return Standing("dismissed") if any(doubt["status"] == "dismissed" for doubt in doubts) else None
+    sure = fact.get("confidence", 1.0)
+    for belief in (yield {"name": "beliefs", "space": space, "turn_id": older, "replaced_by": turn, "rule": "judged"}):
+        if belief["confidence"] == sure:
+            return Standing("confirmed", belief["replaced_at"])
+    return None
+
+
+def _ended(fact: Mapping[str, Any]) -> Finding[Standing | None]:
+    """Of a task that goes on every word counts: it was spoken of."""
+    which = {"turn": fact["turn"]} if fact.get("turn") else {"task": fact.get("task") or ""}
+    for task in (yield {"name": "tasks", "space": fact["space"]} | which):
+        if task["place"] == "ended" and task["status"] == fact.get("status"):
+            return Standing(task["status"], task["ended_at"])
+    return None
+
+
+def _retracted(fact: Mapping[str, Any]) -> Finding[Standing | None]:
+    turns = yield {"name": "recorded_turns", "space": fact["space"], "turn_id": fact.get("turn") or ""}
+    return Standing("taken back") if turns and all(turn["retracted"] for turn in turns) else None
+
+
+STANDING: dict[str, Callable[[Mapping[str, Any]], Finding[Standing | None]]] = {
+    "note-settled": _settled,
+    "effort-closed": _closed,
+    "offer-declined": _declined,
+    "importance-flagged": _flagged,
+    "memory-pinned": _pinned,
+    "contradiction-judged": _judged,
+    "task-updated": _ended,
+    "turn-retracted": _retracted,
+}
+"""By type. Why without effort-reopened: it takes back an end that was said in passing, too, which no view tells."""
+
+
+def _effort(fact: Mapping[str, Any]) -> Finding[Row | None]:
+    """The effort that a fact names, by a turn of it or by its own name."""
+    turn, space = fact.get("turn"), fact["space"]
+    columns = "effort, name, status, importance, concluded_at"
+    if turn:
+        turns = yield {"name": "turns", "space": space, "turn_id": turn, "columns": "effort"}
+        if not turns or turns[0]["effort"] is None:
+            return None
+        efforts = yield {"name": "efforts", "space": space, "effort": turns[0]["effort"], "columns": columns}
+    else:
+        known = yield {"name": "efforts", "space": space, "order": "opened_at DESC", "columns": columns}
+        efforts = [effort for effort in known if effort["name"] and effort["name"] == fact.get("name")]
+    return efforts[0] if efforts else None
+
+
+def _is_marked(rows: Iterable[Row], mark: str) -> bool:
+    return any(row[mark] for row in rows)
+
+
+def _last(times: Iterable[str | None]) -> str | None:
+    return max(filter(None, times), default=None)
