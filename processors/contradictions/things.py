@@ -35,7 +35,8 @@ class Things(Values):
         """What is told by a number, a time or a day."""
         grammar, begin = self.grammar, at + (self.word(at) in ("at", "on", "by", "in", "about", "around"))
         word = self.word(begin)
-        if not affirmed or not word or subject.label.split()[-1] not in grammar.measured:
+        head = subject.label.partition(" of ")[0].split()  # "the deadline of the report" is a deadline
+        if not affirmed or not word or not head or head[-1] not in grammar.measured:
             return None
         if _NUMBER.fullmatch(word) is None and grammar.words[word].sort not in grammar.sorts:
             return None
