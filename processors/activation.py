@@ -117,11 +117,11 @@ def _mark(params: ActivationParams, state: State, fact: Mark, turn: str) -> Acti
 
 def activation(params: ActivationParams, record: ActivationChanged | None, created_at: int, now: int) -> float:
     """B of a memory at `now`: log odds that it is needed. `record` is its last one up to then, if it has any."""
-    used = _trace(params, _age(params, created_at, now))
+    used = _trace(params, created_at, now)
     if record is None:
         return log(used)
     for at in record.recent:
-        used += _trace(params, _age(params, at, now))
+        used += _trace(params, at, now)
     if older := record.count - len(record.recent):
         used += older * _spread(params, _age(params, record.first, now), _age(params, record.recent[0], now))
     return (
@@ -136,15 +136,15 @@ def _age(params: ActivationParams, at: int, now: int) -> float:
     return max((now - at) / SECOND, params.floor)
 
 
-def _trace(params: ActivationParams, age: float) -> float:
-    left: float = age**-params.decay
+def _trace(params: ActivationParams, at: int, now: int) -> float:
+    left: float = max((now - at) / SECOND, params.floor) ** -params.decay
     return left
 
 
 def _spread(params: ActivationParams, oldest: float, newest: float) -> float:
     """The mean of t^-d over ages from `newest` to `oldest`."""
     if oldest - newest < 1e-3:
-        return _trace(params, newest)
+        return float(newest**-params.decay)
     rest = 1 - params.decay
     mean: float = (oldest**rest - newest**rest) / (rest * (oldest - newest))
     return mean

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from projections.recall import file
 from projections.recall.columns import STORED, Columns, Names, Texts, named, unpacked
 from projections.recall.file import LATEST
-from projections.recall.flags import DIGITS, role_of
+from projections.recall.flags import DIGITS, role_of, type_of
 from projections.recall.kinds import TURN
 from projections.recall.space import Documents, Floats, Ints
 from streams.core.section import Spoken
@@ -347,7 +347,8 @@ class Held:
             if len(self._spoken) > KNOWN:
                 self._spoken.clear()
             position, at, flags = (self.columns[name].item(turn) for name in ("position", "at", "flags"))
-            found = self._spoken[turn] = Spoken(self.id(turn), position, at, role_of(flags), flags & DIGITS > 0)
+            found = Spoken(self.id(turn), position, at, role_of(flags), flags & DIGITS > 0, type_of(flags))
+            self._spoken[turn] = found
         return found
 
     def postings(self, connection: sqlite3.Connection, term: str) -> Postings:

@@ -13,14 +13,13 @@ the probability of recall.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from math import exp
 from typing import Any
 
 from projections.recall.readings import Readings
 from streams.core.params import Params, param
-from streams.core.text.kinds import MemoryType
+from streams.core.section import Spoken
 
 
 class LivelinessParams(Params):
@@ -36,62 +35,68 @@ class LivelinessParams(Params):
     most: float = param(2.0, "log odds", "of spreading: attention times association", "ACT-R", gt=0)
 
 
-@dataclass(slots=True)
-class Remembered:
-    """A turn as a memory."""
-
-    turn: str
-    created_at: int
-    """UTC microseconds."""
-    type: MemoryType
-    role: str
+Records = Mapping[str, Mapping[str, Any]]
+"""The last records of memories, by processor and turn."""
+_NONE: Mapping[str, Any] = {}
 
 
-Records = Mapping[str, Any]
-"""The last record of a memory by processor."""
-
-
-def measures(readings: Readings, memory: Remembered, records: Records, now: int) -> dict[str, float]:
-    """What the dynamics say of a memory at `now` (UTC microseconds), by the name of the measure."""
-    created = memory.created_at
+def measures(readings: Readings, memories: Sequence[Spoken], records: Records, now: int) -> dict[str, list[Any]]:
+    """What the dynamics say of memories at `now` (UTC microseconds): by the name of the measure, of one after the
+    other. Why measure by measure: a question asks it of a hundred."""
     activation, retention, traces, confidence = readings.measuring
-    found: dict[str, float] = {}
+    found: dict[str, list[Any]] = {}
     if activation:
         owner, read = activation
-        found["activation"] = read(records.get(owner), created, now)
+        of = records.get(owner, _NONE).get
+        found["activation"] = [read(of(turn.id), turn.at, now) for turn in memories]
     if retention:
         owner, read = retention
-        found["retention"] = read(records.get(owner), memory.type, created, now)
+        of = records.get(owner, _NONE).get
+        found["retention"] = [read(of(turn.id), turn.type, turn.at, now) for turn in memories]
     if traces:
         owner, read = traces
-        found["fast"], found["slow"] = read(records.get(owner), created, now)
+        of = records.get(owner, _NONE).get
+        both = [read(of(turn.id), turn.at, now) for turn in memories]
+        found["fast"], found["slow"] = [fast for fast, _ in both], [slow for _, slow in both]
     if confidence:
         owner, read = confidence
-        found["confidence"] = read(records.get(owner), memory.role, created, now)
+        of = records.get(owner, _NONE).get
+        found["confidence"] = [read(of(turn.id), turn.role, turn.at, now) for turn in memories]
     return found
 
 
-def is_forgotten(readings: Readings, memory: Remembered, records: Records, now: int) -> bool:
+def is_forgotten(readings: Readings, memory: Spoken, records: Records, now: int) -> bool:
     """Whether a memory is offered only where it is asked for by name."""
     if "forgotten" not in readings:
         return False
-    record = records.get(readings.owner("forgotten"))
-    return bool(readings["forgotten"](record, memory.type, memory.created_at, now))
+    record = records.get(readings.owner("forgotten"), _NONE).get(memory.id)
+    return bool(readings["forgotten"](record, memory.type, memory.at, now))
 
 
-def liveliness(params: LivelinessParams, found: Mapping[str, float], spread: float) -> float:
-    """Between -1 and 1. `found` as `measures` gives it; `spread` is what was spread to the memory, in log odds."""
+def liveliness(params: LivelinessParams, found: Mapping[str, Sequence[Any]], spread: Sequence[float]) -> list[float]:
+    """Of each memory between -1 and 1. `found` as `measures` gives it, None for a memory of which a measure says
+    nothing; `spread` is what was spread to each, in log odds."""
+    unsaid = [None] * len(spread)
+    columns = [found.get(name, unsaid) for name in ("activation", "retention", "slow", "confidence", "known")]
+    return [_liveliness(params, *row) for row in zip(*columns, spread, strict=True)]
+
+
+def _liveliness(
+    params: LivelinessParams, activation: float | None, retention: float | None, slow: float | None,
+    confidence: float | None, known: float | None, spread: float,
+) -> float:  # fmt: skip
     value = total = 0.0
-    if "activation" in found:
-        odds = 2 / (1 + exp(-(found["activation"] - params.threshold) / params.noise)) - 1
+    if activation is not None:
+        odds = 2 / (1 + exp(-(activation - params.threshold) / params.noise)) - 1
         value, total = value + params.activation * odds, total + params.activation
-    if "retention" in found:
-        kept = max(found["retention"], min(found.get("slow", 0.0), 1.0))
+    if retention is not None:
+        kept = retention if slow is None or slow <= retention else max(retention, min(slow, 1.0))
         value, total = value + params.retention * (2 * kept - 1), total + params.retention
-    if "confidence" in found:
-        value, total = value + params.confidence * (2 * found["confidence"] - 1), total + params.confidence
-    if "known" in found:
-        value, total = value + params.known * (2 * found["known"] - 1), total + params.known
-    value += params.spreading * min(max(spread / params.most, 0.0), 1.0)
+    if confidence is not None:
+        value, total = value + params.confidence * (2 * confidence - 1), total + params.confidence
+    if known is not None:
+        value, total = value + params.known * (2 * known - 1), total + params.known
+    if spread > 0:
+        value += params.spreading * min(spread / params.most, 1.0)
     total += params.spreading
     return value / total if total else 0.0
