@@ -24,7 +24,7 @@ closed form.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import log
 from typing import Literal
@@ -34,6 +34,7 @@ from streams.core.events import MINUTE, SECOND, ImportanceFlagged, MemoryPinned,
 from streams.core.params import Params, param
 from streams.core.processor import Derived, Moment, Processor, Raw, State, on
 from streams.core.read_model import Keep, ReadModel
+from streams.core.section import Spoken
 
 ACT_R = "ACT-R, Anderson & Lebiere 1998"
 
@@ -132,6 +133,19 @@ def activation(params: ActivationParams, record: ActivationChanged | None, creat
     )  # fmt: skip
 
 
+def activations(
+    params: ActivationParams, turns: Sequence[Spoken], records: Mapping[str, ActivationChanged], now: int
+) -> list[float]:
+    """B of some turns at `now`; `records` are the last ones of those that have any."""
+    floor, decay = params.floor, -params.decay
+    return [
+        log(max((now - turn.at) / SECOND, floor) ** decay)
+        if (record := records.get(turn.id)) is None
+        else activation(params, record, turn.at, now)
+        for turn in turns
+    ]
+
+
 def _age(params: ActivationParams, at: int, now: int) -> float:
     return max((now - at) / SECOND, params.floor)
 
@@ -188,7 +202,7 @@ PROCESSOR = Processor(
     emits=(ActivationChanged,),
     read_model=ReadModel(
         keeps=(Keep(ActivationChanged, ("turn",), "activations"),),
-        readings={"activation": activation, "spreading": spreading},
+        readings={"activation": activations, "spreading": spreading},
     ),
     presets={
         "chatbot": {

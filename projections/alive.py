@@ -61,9 +61,7 @@ def sampled(memory: Connection, places: Sequence[Place]) -> list[Sampled]:
         _columns(places),
     ).fetchall()
     found = {
-        (space, id): Sampled(
-            space, session, Spoken(id, position, at, role, type=memory_type(content, role)), content
-        )
+        (space, id): Sampled(space, session, Spoken(id, position, at, role, type=memory_type(content, role)), content)
         for space, id, session, content, role, at, position in rows
     }
     return [found[place] for place in places if place in found]

@@ -28,7 +28,7 @@ interleaved replay; Frey & Morris 1997 for hindsight; Cohen & Kaplan 2007 for sa
 from __future__ import annotations
 
 from bisect import bisect
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import exp
 from typing import Any, Literal
@@ -48,6 +48,7 @@ from streams.core.events import (
 from streams.core.params import Params, param
 from streams.core.processor import Derived, Processor, Raw, State, on, otherwise, r6
 from streams.core.read_model import Keep, read_model
+from streams.core.section import Spoken
 
 CHAIN = "memory chain model, Murre, Chessa & Meeter 2013"
 
@@ -384,6 +385,18 @@ def traces(
     return weighed * r1 + more1, weighed * r2 + more2
 
 
+def both(
+    params: ConsolidationParams, turns: Sequence[Spoken], records: Mapping[str, MemoryConsolidated], now: int
+) -> list[tuple[float, float]]:
+    """Both traces of some turns at `now`; `records` are the last ones of those that have any."""
+    return [
+        faded(params, 1.0, 0.0, max(now - turn.at, 0) / DAY)
+        if (record := records.get(turn.id)) is None
+        else traces(params, record, turn.at, now)
+        for turn in turns
+    ]
+
+
 PROCESSOR = Processor(
     name="consolidation",
     version=1,
@@ -399,7 +412,7 @@ PROCESSOR = Processor(
     ),
     emits=(MemoryConsolidated, ConsolidationRan),
     read_model=read_model(
-        __package__, keeps=(Keep(MemoryConsolidated, ("turn",), "traces"),), readings={"traces": traces}
+        __package__, keeps=(Keep(MemoryConsolidated, ("turn",), "traces"),), readings={"traces": both}
     ),
     presets={
         "chatbot": {

@@ -288,19 +288,18 @@ class _Packing:
         if piece.turn in shown or piece.says in shown or piece.id in shown:
             choice.why = "shown already"
             return
-        group = [choice]
+        name, group = choice.section.name, [choice]
         if piece.under:
-            parent = self._parents.get((choice.section.name, piece.under))
+            parent = self._parents.get((name, piece.under))
             if parent is None:
                 choice.why = f"{piece.under} is not here"
                 return
             if not parent.taken:
                 group.insert(0, parent)
-        heading = 0 if choice.section.name in composed.headings else cost(choice.heading)
-        if choice.cost > self.room or not self._fits(group, heading):
+        if choice.cost > self.room or not self._fits(group, 0 if name in composed.headings else cost(choice.heading)):
             choice.why = "no room"
             return
-        composed.headings.add(choice.section.name)
+        composed.headings.add(name)
         for one in group:
             one.taken, one.why = True, why
             if one.piece.turn >= 0:
@@ -310,14 +309,15 @@ class _Packing:
 
     def _fits(self, group: Sequence[Choice], heading: int) -> bool:
         """Takes the room for choices where there is so much; they are written where that may be."""
-        if heading + sum([one.cost for one in group]) > self.room:
-            return False
-        self.composed.write(group)
-        needed = heading + sum([one.cost for one in group])
-        if needed > self.room:
-            return False
-        self.room -= needed
-        return True
+        left = self.room - heading
+        for one in group:
+            left -= one.cost
+        if left >= 0 and not all(one.line for one in group):
+            self.composed.write(group)
+            left = self.room - heading - sum([one.cost for one in group])
+        if left >= 0:
+            self.room = left
+        return left >= 0
 
 
 def explained(composed: Composed) -> Iterable[dict[str, Any]]:

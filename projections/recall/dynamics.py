@@ -83,20 +83,24 @@ class Dynamics:
         """
         space = moment.space
         kinds = space.documents.kind[documents].tolist()
-        sources = [
-            [document] if kind == TURN else self._sources(space, document)
+        made = {
+            document: self._sources(space, document)
             for document, kind in zip(documents, kinds, strict=True)
-        ]
-        turns = [*dict.fromkeys([turn for found in sources for turn in found])]
-        memories = [*map(space.held.spoken, turns)]
-        spread = [moment.spread.get(memory.id, 0.0) for memory in memories]
+            if kind != TURN
+        }
+        turns = [*dict.fromkeys([turn for document in documents for turn in made.get(document, (document,))])]
+        memories = space.held.all_spoken(turns)
+        spread = [moment.spread.get(memory.id, 0.0) for memory in memories] if moment.spread else [0.0] * len(turns)
         measured = liveliness(self.params, self.measured(moment, memories), spread)
+        if not made:
+            return np.array(measured, np.float32)
         values = dict(zip(turns, measured, strict=True))
-        return np.array([max(map(values.__getitem__, found), default=0.0) for found in sources], np.float32)
+        found = [max([values[turn] for turn in made.get(one, (one,))], default=0.0) for one in documents]
+        return np.array(found, np.float32)
 
     def is_forgotten(self, moment: Moment, document: int) -> bool:
         """Whether a document is offered only where it is asked for: all of the turns it was made of are forgotten."""
-        memories = [*map(moment.space.held.spoken, self._sources(moment.space, document))]
+        memories = moment.space.held.all_spoken(self._sources(moment.space, document))
         owner, turns = self.readings.owner("forgotten"), [memory.id for memory in memories]
         records = {owner: self.index.records(moment.name, owner, turns, moment.until)} if owner else {}
         gone = (is_forgotten(self.readings, memory, records, moment.now) for memory in memories)

@@ -59,7 +59,7 @@ def explain(sight: Sight, id: str, space: str | None = None, at: str | int | Non
     if not documents:
         raise UsageError(f"{id!r} is no memory", "name a turn, segment, conclusion or note")
     dynamics = recall.dynamics
-    memories = [*map(seen.held.spoken, documents)]
+    memories = seen.held.all_spoken(documents)
     measured = dynamics.measured(moment, memories)
     activation = measured.get("activation", [0.0] * len(memories))
     place = max(range(len(memories)), key=activation.__getitem__)

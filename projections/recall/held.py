@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 from bisect import bisect_left
 from collections import OrderedDict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -350,6 +350,11 @@ class Held:
             found = Spoken(self.id(turn), position, at, role_of(flags), flags & DIGITS > 0, type_of(flags))
             self._spoken[turn] = found
         return found
+
+    def all_spoken(self, turns: Iterable[int]) -> list[Spoken]:
+        """The same of some turns."""
+        known = self._spoken
+        return [known[turn] if turn in known else self.spoken(turn) for turn in turns]
 
     def postings(self, connection: sqlite3.Connection, term: str) -> Postings:
         """Where a term occurs, in all documents."""

@@ -38,30 +38,22 @@ class LivelinessParams(Params):
 Records = Mapping[str, Mapping[str, Any]]
 """The last records of memories, by processor and turn."""
 _NONE: Mapping[str, Any] = {}
+MEASURES = ("activation", "retention", "traces", "confidence")
+"""The readings that measure memories. Each is given some turns, their last records by turn, and the moment."""
 
 
 def measures(readings: Readings, memories: Sequence[Spoken], records: Records, now: int) -> dict[str, list[Any]]:
     """What the dynamics say of memories at `now` (UTC microseconds): by the name of the measure, of one after the
     other. Why measure by measure: a question asks it of a hundred."""
-    activation, retention, traces, confidence = readings.measuring
     found: dict[str, list[Any]] = {}
-    if activation:
-        owner, read = activation
-        of = records.get(owner, _NONE).get
-        found["activation"] = [read(of(turn.id), turn.at, now) for turn in memories]
-    if retention:
-        owner, read = retention
-        of = records.get(owner, _NONE).get
-        found["retention"] = [read(of(turn.id), turn.type, turn.at, now) for turn in memories]
-    if traces:
-        owner, read = traces
-        of = records.get(owner, _NONE).get
-        both = [read(of(turn.id), turn.at, now) for turn in memories]
-        found["fast"], found["slow"] = [fast for fast, _ in both], [slow for _, slow in both]
-    if confidence:
-        owner, read = confidence
-        of = records.get(owner, _NONE).get
-        found["confidence"] = [read(of(turn.id), turn.role, turn.at, now) for turn in memories]
+    for name in MEASURES:
+        if reading := readings.get(name):
+            owner, read = reading
+            measured = read(memories, records.get(owner, _NONE), now)
+            if name == "traces":
+                found["fast"], found["slow"] = [fast for fast, _ in measured], [slow for _, slow in measured]
+            else:
+                found[name] = measured
     return found
 
 
@@ -78,25 +70,24 @@ def liveliness(params: LivelinessParams, found: Mapping[str, Sequence[Any]], spr
     nothing; `spread` is what was spread to each, in log odds."""
     unsaid = [None] * len(spread)
     columns = [found.get(name, unsaid) for name in ("activation", "retention", "slow", "confidence", "known")]
-    return [_liveliness(params, *row) for row in zip(*columns, spread, strict=True)]
-
-
-def _liveliness(
-    params: LivelinessParams, activation: float | None, retention: float | None, slow: float | None,
-    confidence: float | None, known: float | None, spread: float,
-) -> float:  # fmt: skip
-    value = total = 0.0
-    if activation is not None:
-        odds = 2 / (1 + exp(-(activation - params.threshold) / params.noise)) - 1
-        value, total = value + params.activation * odds, total + params.activation
-    if retention is not None:
-        kept = retention if slow is None or slow <= retention else max(retention, min(slow, 1.0))
-        value, total = value + params.retention * (2 * kept - 1), total + params.retention
-    if confidence is not None:
-        value, total = value + params.confidence * (2 * confidence - 1), total + params.confidence
-    if known is not None:
-        value, total = value + params.known * (2 * known - 1), total + params.known
-    if spread > 0:
-        value += params.spreading * min(spread / params.most, 1.0)
-    total += params.spreading
-    return value / total if total else 0.0
+    threshold, noise, most = params.threshold, params.noise, params.most
+    weights = params.activation, params.retention, params.confidence, params.known, params.spreading
+    by_activation, by_retention, by_confidence, by_known, by_spreading = weights
+    values: list[float] = []
+    for activation, retention, slow, confidence, known, primed in zip(*columns, spread, strict=True):
+        value = total = 0.0
+        if activation is not None:
+            odds = 2 / (1 + exp(-(activation - threshold) / noise)) - 1
+            value, total = value + by_activation * odds, total + by_activation
+        if retention is not None:
+            kept = retention if slow is None else max(retention, min(slow, 1.0))
+            value, total = value + by_retention * (2 * kept - 1), total + by_retention
+        if confidence is not None:
+            value, total = value + by_confidence * (2 * confidence - 1), total + by_confidence
+        if known is not None:
+            value, total = value + by_known * (2 * known - 1), total + by_known
+        if primed > 0:
+            value += by_spreading * min(primed / most, 1.0)
+        total += by_spreading
+        values.append(value / total if total else 0.0)
+    return values

@@ -324,7 +324,10 @@ def _view(
     is around them."""
     columns, seen = space.documents, space.seen
     if seen <= params.dense:
-        before, after = np.concatenate([columns.before[:seen], NOWHERE]), np.concatenate([columns.after[:seen], NOWHERE])
+        before, after = (
+            np.concatenate([columns.before[:seen], NOWHERE]),
+            np.concatenate([columns.after[:seen], NOWHERE]),
+        )
         after[after >= seen] = -1
         return _View(np.arange(seen, dtype=np.int32), before, after, held, True)
     chosen = _chosen(space, params, terms, held) if among is None else among

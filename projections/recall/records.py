@@ -231,15 +231,19 @@ class Records:
             self.forget()
         known, asked = self._known_of(index, space, name)
         wanted = [key for key in keys if key in known] if asked > FEW else keys
+        if not wanted:
+            return {}
         if missing := [key for key in wanted if known.get(key) is None]:
             self._read_in(index, (space, name), missing)
         found: dict[str, list[Any]] = {}
         late: list[str] = []
         for key in wanted:
-            records = known[key] or []
-            if until is not None and any(position > until for position, _ in records):
+            records = known[key]
+            if not records:
+                continue
+            if until is not None and any([position > until for position, _ in records]):
                 late.append(key)
-            elif records:
+            else:
                 found[key] = [record for _, record in records]
         if late and until is not None:
             earlier = self._select(index, (space, name), late, until)
