@@ -136,9 +136,8 @@ def _piece(composed: Composed, choice: Choice) -> dict[str, Any]:
         "tokens": choice.cost, "why": choice.why,
     }  # fmt: skip
     if turn:
-        told |= {
-            "turn": turn.id, "role": turn.role, "agent": turn.agent, "session": turn.session, "at": turn.when
-        }  # fmt: skip
+        told["turn"], told["role"], told["agent"] = turn.id, turn.role, turn.agent
+        told["session"], told["at"] = turn.session, turn.when
     if piece.under:
         told["under"] = piece.under
     told["text"] = choice.line

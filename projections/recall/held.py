@@ -514,7 +514,17 @@ class Seen:
 
     def turns_of(self, ids: Sequence[str]) -> list[int]:
         """The documents of some turns; -1 for one that is not seen."""
-        return [document if document < self.seen else -1 for document in self.held.find(TURN, *ids)]
+        found = self.held.find(TURN, *ids)
+        return found if self.seen == self.held.columns.count else [one if one < self.seen else -1 for one in found]
+
+    def shown(self, ids: Sequence[str]) -> dict[str, Spoken]:
+        """Turns by id, their words apart; without those that are not shown any more."""
+        places = [place for place in self.turns_of(ids) if place >= 0] if ids else []
+        if not places:
+            return {}
+        ended = self.documents.ended[places].tolist()
+        left = [place for place, end in zip(places, ended, strict=True) if end > self.until]
+        return {turn.id: turn for turn in self.held.all_spoken(left)}
 
     def session(self, name: str) -> int:
         """The number of a session; -1 where it is not seen."""

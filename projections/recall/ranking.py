@@ -81,7 +81,7 @@ class Hit:
     score: float
     asked: bool
     """Whether the question names it: by its words, those it answers, or its time; its session is not enough."""
-    table: Mapping[str, Sequence[float]]
+    table: Mapping[str, NDArray[Any]]
     """The parts of all hits."""
     place: int
     """Its own among them."""
@@ -90,7 +90,7 @@ class Hit:
     def parts(self) -> dict[str, float]:
         """`own`, `around`, `session`, `time`: summands; `speaker`, `asking`, `when`: factors; `relevance`: the product;
         `liveliness`."""
-        return {name: values[self.place] for name, values in self.table.items()}
+        return {name: values.item(self.place) for name, values in self.table.items()}
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Hit):
@@ -514,9 +514,8 @@ def _hits(
         "relevance": relevance[best], "liveliness": alive,
     }  # fmt: skip
     asked = parts["own"] + parts["around"].astype(np.float64) + parts["time"] > 0
-    table = {name: part.tolist() for name, part in parts.items()}
     columns = zip(scores.documents[best].tolist(), score.tolist(), asked.tolist(), strict=True)
-    return [Hit(*column, table, place) for place, column in enumerate(columns)]
+    return [Hit(*column, parts, place) for place, column in enumerate(columns)]
 
 
 def full_score(params: RecallParams, space: Space, terms: Sequence[str]) -> float:

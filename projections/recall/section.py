@@ -106,7 +106,7 @@ def _lifted(own: RecalledParams, space: Seen, hits: Sequence[Hit]) -> list[float
     session, share = space.documents.session[documents], np.array([hit.score for hit in hits]) / hits[0].score
     near = np.abs(documents[:, np.newaxis] - documents) <= own.reach
     near &= session[:, np.newaxis] == session
-    np.fill_diagonal(near, False)
+    near.flat[:: len(hits) + 1] = False
     around = near @ share**3 / (2 * own.reach)
     lifted: list[float] = (share ** (1 / (1 + own.passage * around))).tolist()
     return lifted
