@@ -24,6 +24,8 @@ class MemorySource:
         self.until = sight.until(space)
         self.seen: Seen = sight.recall.index.space(space, self.until)
         self.ask = Ask(space, session, *sight.recall.index.newest(self.seen))
+        self._told: dict[str, Spoken | None] = {}
+        """Turns asked for by their ids: several sections ask for the same ones."""
         self._own: list[Spoken] = []
         """The session's newest turns, as far as they were asked for, and where the others are."""
         self._others = self.seen.said(session)
@@ -42,6 +44,13 @@ class MemorySource:
     def tokens(self, positions: Sequence[int]) -> dict[int, int]:
         """The tokens of turns' words at some offsets, where they tell what it costs to show them."""
         return self.seen.tokens(positions)
+
+    def turns(self, ids: Sequence[str]) -> dict[str, Spoken]:
+        """Turns by id, their words apart; without those that are not shown any more."""
+        told = self._told
+        if new := [id for id in ids if id not in told]:
+            told |= dict.fromkeys(new) | self.seen.shown(new)
+        return {id: turn for id in ids if (turn := told[id]) is not None}
 
     def session(self) -> Iterator[Spoken]:
         """The turns of the session that are still shown, the newest first; several sections ask for them."""
@@ -76,7 +85,7 @@ class MemoryReader:
         return of.sight.recall.index.members(of.ask.space, group, part, most, of.until)
 
     def turns(self, ids: Iterable[str]) -> dict[str, Spoken]:
-        return self.source.seen.shown([*ids])
+        return self.source.turns([*ids])
 
     def session(self) -> Iterator[Spoken]:
         return self.source.session()
