@@ -68,26 +68,20 @@ def is_forgotten(readings: Readings, memory: Spoken, records: Records, now: int)
 def liveliness(params: LivelinessParams, found: Mapping[str, Sequence[Any]], spread: Sequence[float]) -> list[float]:
     """Of each memory between -1 and 1. `found` as `measures` gives it, None for a memory of which a measure says
     nothing; `spread` is what was spread to each, in log odds."""
-    unsaid = [None] * len(spread)
-    columns = [found.get(name, unsaid) for name in ("activation", "retention", "slow", "confidence", "known")]
-    threshold, noise, most = params.threshold, params.noise, params.most
-    weights = params.activation, params.retention, params.confidence, params.known, params.spreading
-    by_activation, by_retention, by_confidence, by_known, by_spreading = weights
-    values: list[float] = []
-    for activation, retention, slow, confidence, known, primed in zip(*columns, spread, strict=True):
-        value = total = 0.0
-        if activation is not None:
-            odds = 2 / (1 + exp(-(activation - threshold) / noise)) - 1
-            value, total = value + by_activation * odds, total + by_activation
-        if retention is not None:
-            kept = retention if slow is None else max(retention, min(slow, 1.0))
-            value, total = value + by_retention * (2 * kept - 1), total + by_retention
-        if confidence is not None:
-            value, total = value + by_confidence * (2 * confidence - 1), total + by_confidence
-        if known is not None:
-            value, total = value + by_known * (2 * known - 1), total + by_known
-        if primed > 0:
-            value += by_spreading * min(primed / most, 1.0)
-        total += by_spreading
-        values.append(value / total if total else 0.0)
-    return values
+    noise, threshold, most = params.noise, params.threshold, params.most
+    told: dict[str, Sequence[float | None]] = {}
+    if "activation" in found:
+        told["activation"] = [2 / (1 + exp(-(one - threshold) / noise)) - 1 for one in found["activation"]]
+    if "retention" in found:
+        slow = found.get("slow", [0.0] * len(spread))
+        told["retention"] = [2 * max(one, min(r2, 1.0)) - 1 for one, r2 in zip(found["retention"], slow, strict=True)]
+    for name in ("confidence", "known"):
+        if name in found:
+            told[name] = [None if one is None else 2 * one - 1 for one in found[name]]
+    told["spreading"] = [min(max(one / most, 0.0), 1.0) for one in spread]
+    value = total = [0.0] * len(spread)
+    for name, said in told.items():
+        weight = getattr(params, name)
+        value = [sum_ if one is None else sum_ + weight * one for sum_, one in zip(value, said, strict=True)]
+        total = [sum_ if one is None else sum_ + weight for sum_, one in zip(total, said, strict=True)]
+    return [sum_ / weights if weights else 0.0 for sum_, weights in zip(value, total, strict=True)]

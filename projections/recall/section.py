@@ -80,13 +80,13 @@ def _found(sight: Sight, space: Seen, own: RecalledParams, ask: Ask, cue: Cue, e
         return []
     apart = [hit.document for hit, at in zip(found, offsets, strict=True) if at in cue.said]
     likely = likelihood(own, signs(sight.recall.ranking, space, read_question(cue.text), hits, apart))
-    share = min(1.0, likely / own.even)
+    share, least, beside = min(1.0, likely / own.even), own.least, own.beside
     worth = {hit.document: share * value for hit, value in zip(hits, _lifted(own, space, hits), strict=True)}
-    pieces = {document: f"answers, {value:.2f}" for document, value in worth.items() if value >= own.least}
+    pieces = {document: f"answers, {value:.2f}" for document, value in worth.items() if value >= least}
     left = [document for document in worth if document not in pieces]
     for document, before in zip([*pieces], _before(space, [*pieces]), strict=True):
-        value = worth[document] * own.beside
-        if before >= 0 and before not in pieces and value >= own.least:
+        value = worth[document] * beside
+        if before >= 0 and before not in pieces and value >= least:
             worth[before] = value
             pieces[before] = "said before what answers"
     if explain:
