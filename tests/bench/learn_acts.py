@@ -26,7 +26,7 @@ from streams.core.driver import fold
 from streams.core.text.acts import edges
 from streams.core.text.learned import weigh
 from streams.core.text.signals import signals
-from tests.bench.learning import Example, best, crossed, fit, fit_values, reliability, score, write
+from tests.bench.learning import Example, Weights, best, crossed, fit, fit_values, folds, reliability, score, write
 from tests.bench.voices import VOICES, Conversation, conversations
 
 PATH = Path(module.__file__).with_name("acts.json")
@@ -75,19 +75,27 @@ def examples(act: str) -> list[Example]:
 
 
 @cache
-def without(author: str) -> dict[str, tuple[int, dict[str, int]]]:
-    """The weights of each act that are learned without an author."""
+def part_of() -> dict[str, int]:
+    """The part of each author."""
+    return folds(one.author for one in conversations(learning=True))
+
+
+@cache
+def without(part: int) -> dict[str, Weights]:
+    """The weights of each act that are learned without a part of the authors."""
+    out = {author for author, at in part_of().items() if at == part}
     return {
-        act: fit([one for one in examples(act) if one.group != author], strength) for act, strength in STRENGTH.items()
+        act: fit([one for one in examples(act) if one.group not in out], strength) for act, strength in STRENGTH.items()
     }
 
 
 @contextmanager
 def others(author: str) -> Iterator[None]:
-    """What words say is told by weights without an author's."""
+    """What words say is told by weights without an author's part; of whom there is nothing to learn from, by all."""
+    part = part_of().get(author, -1)
 
     def say(seen: list[str], act: str) -> int:
-        return max(-module.MOST, min(module.MOST, score(without(author)[act], seen)))
+        return max(-module.MOST, min(module.MOST, score(without(part)[act], seen)))
 
     kept = text.acting, text.accepting
     text.acting = lambda seen: [say(seen, act) for act in ("ends", "opens", "stays")]

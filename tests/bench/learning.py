@@ -1,11 +1,11 @@
 """Fits the weights of streams/core/text/learned.py to annotated examples, and tells what they are worth.
 
-Examples are split by author, then by voice, never by sentence: `crossed` gives each example the score of weights that
-were fitted without its group, which is what precision and recall are told of. A signal that few groups use tells of
-their authors, not of the act, and is left out. Needs scikit-learn, of the development tools.
+Examples are split by author, never by sentence: `crossed` gives each example the score of weights that were fitted
+without its group, and some others, which is what precision and recall are told of. A signal that few groups use tells
+of their authors, not of the act, and is left out. Needs scikit-learn, of the development tools.
 
     fitted = fit(examples, "reminder")        the bias and the weights, in hundredths of log odds
-    scores = crossed(examples)                 of each example, out of its group
+    scores = crossed(examples)                 of each example, by weights that did not see its group
     write(PATH, {"reminder": fitted, ...})     the file that Learned.load reads
 """
 
@@ -27,6 +27,14 @@ STRENGTH = 0.4
 """Inverse of how strongly weights are drawn to nothing."""
 LEAST = 8
 """Weights below it, in hundredths, are left out."""
+FOLDS = 8
+"""Parts that groups are dealt into; each part is told of by weights that were fitted to the others."""
+RARE, TELLING = 0.15, 0.25
+"""How much less a signal's weight is drawn to nothing the fewer examples have it, and the more of its examples are of
+one kind: powers of how many have it, and of the log ratio of its shares of both kinds. Of eight acts learned from 32
+authors or more, crossed by author, none is told worse so than with all signals alike (both 0), most are told better:
+ends of work .51 instead of .39 at precision .8, changes .32 instead of .27.
+Source of the second: Wang and Manning, Baselines and Bigrams (ACL 2012)."""
 Weights = tuple[int, dict[str, int]]
 """A bias and the weights of signals."""
 
@@ -50,8 +58,10 @@ def fit(examples: Sequence[Example], strength: float = STRENGTH, groups: int = G
             users.setdefault(signal, set()).add(example.group)
     known = {signal: at for at, signal in enumerate(sorted(s for s, used in users.items() if len(used) >= groups))}
     model = LogisticRegression(C=strength, max_iter=300, solver="liblinear")
-    model.fit(_matrix(examples, known), [e.label for e in examples], [e.weight for e in examples])
-    weights = {signal: round(100 * float(model.coef_[0, at])) for signal, at in known.items()}
+    matrix, labels = _matrix(examples, known), np.array([e.label for e in examples])
+    scales = _scales(matrix, labels)
+    model.fit(matrix.multiply(scales).tocsr(), labels, [e.weight for e in examples])
+    weights = {signal: round(100 * float(model.coef_[0, at] * scales[at])) for signal, at in known.items()}
     return round(100 * float(model.intercept_[0])), {s: w for s, w in weights.items() if abs(w) >= LEAST}
 
 
@@ -64,6 +74,13 @@ def fit_values(
     model = LogisticRegression(C=1.0, max_iter=2000, fit_intercept=False)
     model.fit(np.array(rows) / 100, labels, counts)
     return [round(100 * float(weight)) for weight in model.coef_[0]]
+
+
+def _scales(matrix: csr_matrix, labels: np.ndarray) -> np.ndarray:
+    """How freely the weight of each signal (column) may grow."""
+    yes, no = (1 + np.asarray(matrix[labels == kind].sum(0)).ravel() for kind in (True, False))
+    ratio = np.log(yes / yes.sum()) - np.log(no / no.sum())
+    return np.asarray((100 / (yes + no)) ** RARE * np.abs(ratio) ** TELLING)
 
 
 def _matrix(examples: Iterable[Example], known: Mapping[str, int]) -> csr_matrix:
@@ -82,14 +99,20 @@ def score(weights: Weights, signals: Iterable[str]) -> int:
     return weights[0] + sum(weights[1].get(signal, 0) for signal in signals)
 
 
+def folds(groups: Iterable[str]) -> dict[str, int]:
+    """The part of each group."""
+    return {group: at % FOLDS for at, group in enumerate(sorted({*groups}))}
+
+
 def crossed(examples: Sequence[Example], strength: float = STRENGTH, groups: int = GROUPS) -> list[int]:
-    """The score of each example by weights that were fitted without its group."""
+    """The score of each example by weights that were fitted without its group's part."""
     found = [0] * len(examples)
-    for left_out in sorted({example.group for example in examples}):
-        weights = fit([e for e in examples if e.group != left_out], strength, groups)
-        for at, example in enumerate(examples):
-            if example.group == left_out:
-                found[at] = score(weights, example.signals)
+    part = folds(example.group for example in examples)
+    for left_out in range(FOLDS):
+        if mine := [at for at, example in enumerate(examples) if part[example.group] == left_out]:
+            weights = fit([e for e in examples if part[e.group] != left_out], strength, groups)
+            for at in mine:
+                found[at] = score(weights, examples[at].signals)
     return found
 
 

@@ -66,6 +66,22 @@ LEARNING = (
     "zi",
     "zj",
     "zk",
+    "zn",
+    "zo",
+    "zp",
+    "zq",
+    "zr",
+    "zs",
+    "zt",
+    "zu",
+    "zv",
+    "zw",
+    "zy",
+    "ya",
+    "yb",
+    "yc",
+    "yd",
+    "ye",
 )
 """Authors whose voices may be looked at."""
 TOLERANCE = 3
