@@ -249,7 +249,7 @@ class Records:
             records = known[key]
             if not records:
                 continue
-            if until is not None and any([one[0] > until for one in records]):
+            if until is not None and any(one[0] > until for one in records):
                 late.append(key)
             else:
                 found[key] = [one[3] for one in records]
