@@ -24,7 +24,7 @@ closed form.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import log
 from typing import Literal
@@ -34,6 +34,7 @@ from streams.core.events import MINUTE, SECOND, ImportanceFlagged, MemoryPinned,
 from streams.core.params import Params, param
 from streams.core.processor import Derived, Moment, Processor, Raw, State, on
 from streams.core.read_model import Keep, ReadModel
+from streams.core.section import Spoken
 
 ACT_R = "ACT-R, Anderson & Lebiere 1998"
 
@@ -117,11 +118,11 @@ def _mark(params: ActivationParams, state: State, fact: Mark, turn: str) -> Acti
 
 def activation(params: ActivationParams, record: ActivationChanged | None, created_at: int, now: int) -> float:
     """B of a memory at `now`: log odds that it is needed. `record` is its last one up to then, if it has any."""
-    used = _trace(params, _age(params, created_at, now))
+    used = _trace(params, created_at, now)
     if record is None:
         return log(used)
     for at in record.recent:
-        used += _trace(params, _age(params, at, now))
+        used += _trace(params, at, now)
     if older := record.count - len(record.recent):
         used += older * _spread(params, _age(params, record.first, now), _age(params, record.recent[0], now))
     return (
@@ -132,19 +133,32 @@ def activation(params: ActivationParams, record: ActivationChanged | None, creat
     )  # fmt: skip
 
 
+def activations(
+    params: ActivationParams, turns: Sequence[Spoken], records: Mapping[str, ActivationChanged], now: int
+) -> list[float]:
+    """B of some turns at `now`; `records` are the last ones of those that have any."""
+    floor, decay = params.floor, -params.decay
+    return [
+        log(max((now - turn.at) / SECOND, floor) ** decay)
+        if (record := records.get(turn.id)) is None
+        else activation(params, record, turn.at, now)
+        for turn in turns
+    ]
+
+
 def _age(params: ActivationParams, at: int, now: int) -> float:
     return max((now - at) / SECOND, params.floor)
 
 
-def _trace(params: ActivationParams, age: float) -> float:
-    left: float = age**-params.decay
+def _trace(params: ActivationParams, at: int, now: int) -> float:
+    left: float = max((now - at) / SECOND, params.floor) ** -params.decay
     return left
 
 
 def _spread(params: ActivationParams, oldest: float, newest: float) -> float:
     """The mean of t^-d over ages from `newest` to `oldest`."""
     if oldest - newest < 1e-3:
-        return _trace(params, newest)
+        return float(newest**-params.decay)
     rest = 1 - params.decay
     mean: float = (oldest**rest - newest**rest) / (rest * (oldest - newest))
     return mean
@@ -188,7 +202,7 @@ PROCESSOR = Processor(
     emits=(ActivationChanged,),
     read_model=ReadModel(
         keeps=(Keep(ActivationChanged, ("turn",), "activations"),),
-        readings={"activation": activation, "spreading": spreading},
+        readings={"activation": activations, "spreading": spreading},
     ),
     presets={
         "chatbot": {

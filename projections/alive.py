@@ -13,12 +13,13 @@ from typing import Any
 import orjson
 
 from projections.asking import known_params
-from projections.recall.liveliness import Remembered, is_forgotten, measures
+from projections.recall.liveliness import Records, is_forgotten, measures
 from projections.recall.readings import Readings
 from projections.store import Connection, read_meta
 from projections.stored import events_of
 from streams.core.events import DAY
 from streams.core.processor import Processor
+from streams.core.section import Spoken
 from streams.core.text.kinds import memory_type
 
 LATER = 30
@@ -34,13 +35,13 @@ class Sampled:
 
     space: str
     session: str
-    memory: Remembered
+    memory: Spoken
     content: str
 
     @property
     def place(self) -> Place:
         """Its space and its id."""
-        return self.space, self.memory.turn
+        return self.space, self.memory.id
 
 
 def readings_of(memory: Connection, processors: Iterable[Processor[Any]]) -> Readings:
@@ -54,14 +55,14 @@ def readings_of(memory: Connection, processors: Iterable[Processor[Any]]) -> Rea
 def sampled(memory: Connection, places: Sequence[Place]) -> list[Sampled]:
     """The turns at these places, in their order."""
     rows = memory.execute(
-        "SELECT t.space, t.id, t.session, t.content, t.role, epoch_us(t.at) FROM turn_recorded t "
+        "SELECT t.space, t.id, t.session, t.content, t.role, epoch_us(t.at), t.position FROM turn_recorded t "
         "JOIN (SELECT unnest($spaces::VARCHAR[]) AS space, unnest($turns::VARCHAR[]) AS turn) w "
         "ON w.space = t.space AND w.turn = t.id",
         _columns(places),
     ).fetchall()
     found = {
-        (space, id): Sampled(space, session, Remembered(id, at, memory_type(content, role), role), content)
-        for space, id, session, content, role, at in rows
+        (space, id): Sampled(space, session, Spoken(id, position, at, role, type=memory_type(content, role)), content)
+        for space, id, session, content, role, at, position in rows
     }
     return [found[place] for place in places if place in found]
 
@@ -80,26 +81,28 @@ def alive(
     or 1. What no processor offers a reading of is left out.
     """
     records = _records(memory, readings, [turn.place for turn in turns])
-    none: dict[str, Any] = {}
     for turn in turns:
-        known, moment = records.get(turn.place, none), now[turn.space]
-        found = measures(readings, turn.memory, known, moment)
+        known, moment = records.get(turn.space, {}), now[turn.space]
+        found = {name: value for name, (value,) in measures(readings, [turn.memory], known, moment).items()}
         if "retention" in found:
-            found["later"] = measures(readings, turn.memory, known, moment + LATER * DAY)["retention"]
+            (found["later"],) = measures(readings, [turn.memory], known, moment + LATER * DAY)["retention"]
         if "forgotten" in readings:
             found["forgotten"] = float(is_forgotten(readings, turn.memory, known, moment))
         yield found
 
 
-def _records(memory: Connection, readings: Readings, places: Sequence[Place]) -> dict[Place, dict[str, Any]]:
-    """By turn: the last record of each mechanism that keeps one of single turns."""
-    found: dict[Place, dict[str, tuple[tuple[int, int], Any]]] = {}
+def _records(memory: Connection, readings: Readings, places: Sequence[Place]) -> dict[str, Records]:
+    """By space: the last records of each mechanism that keeps one of single turns."""
+    found: dict[str, dict[str, dict[str, tuple[tuple[int, int], Any]]]] = {}
     for name in readings.of_turns:
         for keep in readings.keeping[name].read_model.keeps:
-            for place, when, record in _last(memory, keep.event, places):
-                known = found.setdefault(place, {})
-                known[name] = max(known.get(name, (when, record)), (when, record), key=lambda one: one[0])
-    return {place: {name: record for name, (_, record) in known.items()} for place, known in found.items()}
+            for (space, turn), when, record in _last(memory, keep.event, places):
+                known = found.setdefault(space, {}).setdefault(name, {})
+                known[turn] = max(known.get(turn, (when, record)), (when, record), key=lambda one: one[0])
+    return {
+        space: {name: {turn: record for turn, (_, record) in of.items()} for name, of in known.items()}
+        for space, known in found.items()
+    }
 
 
 def _last(memory: Connection, cls: type, places: Sequence[Place]) -> Iterator[tuple[Place, tuple[int, int], Any]]:

@@ -271,7 +271,7 @@ class _Alive:
             gone.sort(key=lambda one: -one[1].get("retention", 0.0))
             for turn, kept in gone[:most]:
                 said = ["forgotten", f"kept, retention {kept.get('retention', 0.0):.2f}"][:: -1 if side else 1]
-                place = (turn.space, turn.session, turn.memory.turn)
+                place = (turn.space, turn.session, turn.memory.id)
                 examples.append(
                     Example("memories", f"forgotten in {name} only", *place, said[0], said[1], _clip(turn.content))
                 )

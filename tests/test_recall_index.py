@@ -748,6 +748,29 @@ def test_records_are_the_same_however_often_they_were_asked_for_and_few_question
     assert found.records("acme", "physics", kinds)["nobody"].value == 2.0
 
 
+def test_records_that_were_read_follow_what_is_told_later_without_being_read_again(
+    tmp_path: Path, physics: Store
+) -> None:
+    con = physics.connection
+    bond, other = (Bond("acme", "s", 0, "t0", turn, 0.1) for turn in ("t1", "t2"))
+    alone = Energy("acme", "s", 0, "t0", 1.0)
+    add(physics, 0, bond, alone)
+    index = indexed(con, tmp_path / "m.recall")
+    assert index.related("acme", "physics", ["t0", "t1", "t2"]) == {"t0": [bond, alone], "t1": [bond]}
+    stronger = replace(bond, value=0.5)
+    add(physics, 1, stronger, replace(alone, value=2.0))
+    add(physics, 2, other)
+    index.catch_up(con)
+    read: list[str] = []
+    index.database.set_trace_callback(read.append)
+    found = index.related("acme", "physics", ["t0", "t1", "t2"])
+    assert not [sql for sql in read if "FROM records" in sql]
+    index.database.set_trace_callback(None)
+    assert found == {"t0": [stronger, replace(alone, value=2.0), other], "t1": [stronger], "t2": [other]}
+    assert found == opened(con, tmp_path / "m.recall").related("acme", "physics", ["t0", "t1", "t2"])
+    assert index.related("acme", "physics", ["t0", "t1"], until=0) == {"t0": [bond, alone], "t1": [bond]}
+
+
 def test_a_record_of_two_turns_is_found_by_both(tmp_path: Path, physics: Store) -> None:
     con = physics.connection
     bond, stronger, other = (Bond("acme", "s", 0, "t0", t, v) for t, v in (("t1", 0.1), ("t1", 0.5), ("t2", 0.2)))

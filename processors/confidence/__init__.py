@@ -15,6 +15,7 @@ Ebbinghaus 1885; trust by source after Johnson, Hashtroudi and Lindsay 1993 (sou
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -28,6 +29,7 @@ from streams.core.events import DAY, ImportanceFlagged, MemoryPinned, MemoryReca
 from streams.core.params import Params, param
 from streams.core.processor import RAW, Derived, Processor, Raw, State, on, r6
 from streams.core.read_model import Keep, read_model
+from streams.core.section import Spoken
 
 
 @dataclass(slots=True)
@@ -149,6 +151,20 @@ def composite(params: ConfidenceParams, record: Record, role: str, created_at: i
     """Both, weighed: what ranking uses."""
     relied = reliability(params, record, role)
     return params.reliability * relied + params.salience * salience(params, record, created_at, now)
+
+
+def composites(
+    params: ConfidenceParams, turns: Sequence[Spoken], records: Mapping[str, ConfidenceChanged], now: int
+) -> list[float]:
+    """The same of some turns; `records` are the last ones of those that have any."""
+    relied = {role: params.reliability * trust(params, role) for role in dict.fromkeys(turn.role for turn in turns)}
+    weight, fresh, half = params.salience, params.fresh, params.half_life * DAY
+    return [
+        relied[turn.role] + weight * (fresh * 0.5 ** (max(now - turn.at, 0) / half))
+        if (record := records.get(turn.id)) is None
+        else composite(params, record, turn.role, turn.at, now)
+        for turn in turns
+    ]
 
 
 def _confirmed(params: ConfidenceParams, state: State, event: BeliefConfirmed, raw: Raw[Any]) -> list[Derived]:
@@ -275,6 +291,6 @@ PROCESSOR = Processor(
     ),
     emits=(ConfidenceChanged,),
     read_model=read_model(
-        __package__, keeps=(Keep(ConfidenceChanged, ("turn",), "confidences"),), readings={"confidence": composite}
+        __package__, keeps=(Keep(ConfidenceChanged, ("turn",), "confidences"),), readings={"confidence": composites}
     ),
 )

@@ -28,7 +28,7 @@ interleaved replay; Frey & Morris 1997 for hindsight; Cohen & Kaplan 2007 for sa
 from __future__ import annotations
 
 from bisect import bisect
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import exp
 from typing import Any, Literal
@@ -48,6 +48,7 @@ from streams.core.events import (
 from streams.core.params import Params, param
 from streams.core.processor import Derived, Processor, Raw, State, on, otherwise, r6
 from streams.core.read_model import Keep, read_model
+from streams.core.section import Spoken
 
 CHAIN = "memory chain model, Murre, Chessa & Meeter 2013"
 
@@ -356,12 +357,25 @@ def _renewed(
 # -- reading -----------------------------------------------------------------------------------------------------------
 
 
+Fading = Callable[[float, float, float], tuple[float, float]]
+
+
+def fading(params: ConsolidationParams) -> Fading:
+    """How traces fade under some parameters: of both traces and the days that pass, the closed form."""
+    fast_rate, slow_rate, alpha = params.fast, params.slow, params.alpha
+    gap = fast_rate - slow_rate
+
+    def fade(r1: float, r2: float, days: float) -> tuple[float, float]:
+        fast, slow = exp(-fast_rate * days), exp(-slow_rate * days)
+        passed = days * fast if abs(gap) < 1e-9 else (slow - fast) / gap
+        return r1 * fast, r2 * slow + alpha * r1 * passed
+
+    return fade
+
+
 def faded(params: ConsolidationParams, r1: float, r2: float, days: float) -> tuple[float, float]:
-    """Both traces, `days` on: the closed form."""
-    fast, slow = exp(-params.fast * days), exp(-params.slow * days)
-    gap = params.fast - params.slow
-    passed = days * fast if abs(gap) < 1e-9 else (slow - fast) / gap
-    return r1 * fast, r2 * slow + params.alpha * r1 * passed
+    """Both traces, `days` on."""
+    return fading(params)(r1, r2, days)
 
 
 def weight(params: ConsolidationParams, record: MemoryConsolidated | None) -> float:
@@ -384,6 +398,19 @@ def traces(
     return weighed * r1 + more1, weighed * r2 + more2
 
 
+def both(
+    params: ConsolidationParams, turns: Sequence[Spoken], records: Mapping[str, MemoryConsolidated], now: int
+) -> list[tuple[float, float]]:
+    """Both traces of some turns at `now`; `records` are the last ones of those that have any."""
+    fade = fading(params)
+    return [
+        fade(1.0, 0.0, max(now - turn.at, 0) / DAY)
+        if (record := records.get(turn.id)) is None
+        else traces(params, record, turn.at, now)
+        for turn in turns
+    ]
+
+
 PROCESSOR = Processor(
     name="consolidation",
     version=1,
@@ -399,7 +426,7 @@ PROCESSOR = Processor(
     ),
     emits=(MemoryConsolidated, ConsolidationRan),
     read_model=read_model(
-        __package__, keeps=(Keep(MemoryConsolidated, ("turn",), "traces"),), readings={"traces": traces}
+        __package__, keeps=(Keep(MemoryConsolidated, ("turn",), "traces"),), readings={"traces": both}
     ),
     presets={
         "chatbot": {

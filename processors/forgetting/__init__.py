@@ -17,6 +17,7 @@ Sources: Ebbinghaus 1885 for R; retrieval and its spacing: Roediger & Karpicke 2
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import exp
 from typing import Literal
@@ -26,7 +27,8 @@ from streams.core.events import DAY, MINUTE, ImportanceFlagged, MemoryPinned, Me
 from streams.core.params import Params, param
 from streams.core.processor import Derived, Moment, Processor, Raw, State, on, r6
 from streams.core.read_model import Keep, read_model
-from streams.core.text.kinds import MemoryType
+from streams.core.section import Spoken
+from streams.core.text.kinds import TYPES, MemoryType
 
 PAPER = "Engram, after Ebbinghaus 1885"
 
@@ -118,6 +120,19 @@ def retention(
     return exp(-max(now - last, 0) / DAY / stability(params, record, type))
 
 
+def retentions(
+    params: ForgettingParams, turns: Sequence[Spoken], records: Mapping[str, RetentionChanged], now: int
+) -> list[float]:
+    """R of some turns at `now`; `records` are the last ones of those that have any."""
+    fresh = {type: stability(params, None, type) for type in TYPES}
+    return [
+        exp(-max(now - turn.at, 0) / DAY / fresh[turn.type])
+        if (record := records.get(turn.id)) is None
+        else retention(params, record, turn.type, turn.at, now)
+        for turn in turns
+    ]
+
+
 def forgotten(
     params: ForgettingParams, record: RetentionChanged | None, type: MemoryType, created_at: int, now: int
 ) -> bool:
@@ -141,7 +156,7 @@ PROCESSOR = Processor(
     read_model=read_model(
         __package__,
         keeps=(Keep(RetentionChanged, ("turn",), "retentions"),),
-        readings={"retention": retention, "forgotten": forgotten},
+        readings={"retention": retentions, "forgotten": forgotten},
     ),
     presets={
         "chatbot": {

@@ -105,9 +105,9 @@ def entries(params: WorkingContextParams, own: EntriesParams, ask: Ask, read: Re
             needed=rank == 0, data=told,
         )  # fmt: skip
         shown = newest[-own.turns :] if one.mode == "expanded" and own.turns else []
-        for n, turn in enumerate(shown):
-            worth = one.score * own.raw * own.fade ** (len(shown) - 1 - n)
-            yield Piece("", "a turn of it", worth, turn=turn.position, under=one.effort)
+        worth, fade = one.score * own.raw, own.fade
+        for age, turn in zip(range(len(shown) - 1, -1, -1), shown, strict=True):
+            yield Piece("", "a turn of it", worth * fade**age, turn=turn.position, under=one.effort)
 
 
 def figures(params: WorkingContextParams, own: FiguresParams, ask: Ask, read: Reader) -> Iterator[Piece]:

@@ -48,6 +48,14 @@ def _composed(
     return compose(source, source.ask, offers, params, budget, without, frame_cost)
 
 
+def _check(sight: Sight, names: Sequence[str]) -> None:
+    """Raises UsageError for a name that no section or layer has."""
+    known = {name.removeprefix("context.") for name in sight.recall.params if name.startswith("context.")}
+    known |= {section.layer for p in sight.recall.processors for section in p.read_model.sections} | {"focus"}
+    if unknown := sorted(set(names) - known):
+        raise UsageError(f"there is no section {unknown[0]!r}", f"sections and layers are {', '.join(sorted(known))}")
+
+
 def _best(choices: Iterable[Choice]) -> list[Choice]:
     return sorted(choices, key=lambda choice: -choice.piece.worth)[:MAX_TURNS]
 
@@ -70,15 +78,13 @@ def context(
     `window` names another way to fill it (see windows); `details` are ids whose turns alone are shown.
     `without` names sections or layers. Raises UsageError for one that no mechanism has.
     """
-    params = sight.recall.params
-    known = {name.removeprefix("context.") for name in params if name.startswith("context.")}
-    known |= {section.layer for p in sight.recall.processors for section in p.read_model.sections} | {"focus"}
-    if unknown := sorted(set(without) - known):
-        raise UsageError(f"there is no section {unknown[0]!r}", f"sections and layers are {', '.join(sorted(known))}")
+    if without:
+        _check(sight, without)
     source = MemorySource(sight, space, session)
     newest = [turn.position for turn in islice(source.reader(RECENT).session(), AHEAD)]
     said = source.words(newest)
-    cue = cue_of(cast(RecalledParams, params["context.recalled"]), [said[at] for at in newest if at in said], question)
+    own = cast(RecalledParams, sight.recall.params["context.recalled"])
+    cue = cue_of(own, [said[at] for at in newest if at in said], question)
     composed = _composed(source, cue, budget, without, window, details, explain)
     rendered = render(composed)
     found = rendered.data | {"text": rendered.text, "messages": rendered.messages}

@@ -68,6 +68,8 @@ class Composed:
     """Those that were read, by offset."""
     params: ContextParams
     source: Source
+    frame: int = 0
+    """What is written around the sections costs so much."""
     left: int = 0
     """Tokens of the budget that are not used."""
     headings: set[str] = field(default_factory=set)
@@ -89,11 +91,15 @@ class Composed:
     def write(self, choices: Iterable[Choice]) -> None:
         """Writes those that are not written yet."""
         waiting = [choice for choice in choices if not choice.line and choice.piece.turn >= 0]
-        self.read(dict.fromkeys(choice.piece.turn for choice in waiting))
+        if not waiting:
+            return
+        self.read(dict.fromkeys([choice.piece.turn for choice in waiting]))
+        turns, params = self.turns, self.params
+        newest, limit = self.limit(params.newest), self.limit(params.turn)
         for choice in waiting:
-            newest = choice.piece.needed and choice.piece.worth >= 1
-            limit = self.limit(self.params.newest if newest else self.params.turn)
-            choice.write(*_shown(self.turns[choice.piece.turn], limit, choice.section.place >= OWN, self.params))
+            piece = choice.piece
+            room = newest if piece.needed and piece.worth >= 1 else limit
+            choice.write(*_shown(turns[piece.turn], room, choice.section.place >= OWN, params))
 
 
 class Source(Protocol):
@@ -140,37 +146,33 @@ def compose(
             pieces = section.pieces(mechanism, own_params, ask, read)
             found += [(section, piece) for piece in pieces]
     known = source.tokens([piece.turn for _, piece in found if piece.turn >= 0])
-    composed = Composed(ask, budget, [], {}, own, source)
+    composed = Composed(ask, budget, [], {}, own, source, frame(ask))
     composed.read(offsets([piece for _, piece in found if piece.turn not in known]))
     limit = composed.limit(min(own.turn, own.newest))
-    choices = [_considered(composed, section, piece, known.get(piece.turn, 0), limit) for section, piece in found]
-    composed.choices = [choice for choice in choices if choice is not None]
-    _Packing(composed, budget - frame(ask)).pack()
+    for section, piece in found:
+        count = known.get(piece.turn, 0)
+        if piece.turn < 0:
+            composed.choices += _text(composed, section, piece)
+        elif 0 < count <= limit:  # all of it is shown
+            composed.choices.append(Choice(section, piece, count + (LABEL if section.place < OWN else 1)))
+        elif count or piece.turn in composed.turns:  # else it is not in the memory
+            composed.choices.append(Choice(section, piece, 0))
+    _Packing(composed, budget - composed.frame).pack()
     return composed
 
 
-def _considered(composed: Composed, section: Section, piece: Piece, count: int, limit: int) -> Choice | None:
-    """A piece that may be shown, a turn not written yet; None for a turn that is not in the memory. `count` are the
-    tokens of a turn where they are known, `limit` the most of which all is shown."""
-    if piece.turn < 0:
-        return _text(composed, section, piece)
-    if 0 < count <= limit:
-        return Choice(section, piece, count + (LABEL if section.place < OWN else 1))
-    return Choice(section, piece, 0) if count or piece.turn in composed.turns else None
-
-
-def _text(composed: Composed, section: Section, piece: Piece) -> Choice | None:
-    """A text as it is written; None where it was to tell figures, and there are none."""
+def _text(composed: Composed, section: Section, piece: Piece) -> list[Choice]:
+    """A text as it is written; none where it was to tell figures, and there are none."""
     text, params = piece.text, composed.params
     if piece.figures:
         limit = min(params.figures, int(composed.budget * params.tight))
         turns = [composed.turns[at] for at in piece.figures if at in composed.turns]
         if not (told := _figures(turns, limit - cost(text))):
-            return None
+            return []
         text = f"{text} {told}"
     choice = Choice(section, piece, 0)
     choice.write(text, "", tokens(text))
-    return choice
+    return [choice]
 
 
 def _figures(turns: Sequence[Turn], room: int) -> str:
@@ -243,7 +245,7 @@ class _Packing:
         rest = [c for c in self.composed.choices if not c.taken]
         # Why by place last: among equals what stands later in time serves more; sections are in order already.
         rest.sort(key=lambda c: -c.piece.worth)
-        self.composed.read(self._likely(rest))
+        self.composed.write(self._likely(rest))
         for choice in rest:
             if choice.piece.worth < params.least:
                 choice.why = "serves too little"
@@ -252,18 +254,19 @@ class _Packing:
         self._widen()
         self.composed.left = self.room
 
-    def _likely(self, rest: Iterable[Choice]) -> Iterator[int]:
-        """The turns that come first, as long as they may fit: they are read at once."""
-        room = self.room
+    def _likely(self, rest: Iterable[Choice]) -> Iterator[Choice]:
+        """Those that come first, as long as they may fit: their turns are read and written at once."""
+        room, least = self.room, self.composed.params.least
         found = set(self._shown)
         for choice in rest:
-            if choice.piece.turn not in found:
+            turn = choice.piece.turn
+            if turn not in found:
                 room -= choice.cost
-                if room < 0 or choice.piece.worth < self.composed.params.least:
+                if room < 0 or choice.piece.worth < least:
                     return
-                if choice.piece.turn >= 0:
-                    found.add(choice.piece.turn)
-                    yield choice.piece.turn
+                if turn >= 0:
+                    found.add(turn)
+                    yield choice
 
     def _widen(self) -> None:
         """Shows more of what tools were given and gave, those that serve most first, as long as there is room."""
@@ -285,17 +288,18 @@ class _Packing:
         if piece.turn in shown or piece.says in shown or piece.id in shown:
             choice.why = "shown already"
             return
-        parent = self._parents.get((choice.section.name, piece.under)) if piece.under else None
-        if piece.under and parent is None:
-            choice.why = f"{piece.under} is not here"
-            return
-        group = [choice] if parent is None or parent.taken else [parent, choice]
-        heading = 0 if choice.section.name in composed.headings else cost(choice.heading)
-        if choice.cost > self.room or not self._fits(group, heading):
+        name, group = choice.section.name, [choice]
+        if piece.under:
+            parent = self._parents.get((name, piece.under))
+            if parent is None:
+                choice.why = f"{piece.under} is not here"
+                return
+            if not parent.taken:
+                group.insert(0, parent)
+        if choice.cost > self.room or not self._fits(group, 0 if name in composed.headings else cost(choice.heading)):
             choice.why = "no room"
             return
-        self.room -= heading + sum([one.cost for one in group])
-        composed.headings.add(choice.section.name)
+        composed.headings.add(name)
         for one in group:
             one.taken, one.why = True, why
             if one.piece.turn >= 0:
@@ -304,11 +308,16 @@ class _Packing:
                 shown.add(one.piece.id)
 
     def _fits(self, group: Sequence[Choice], heading: int) -> bool:
-        """Whether there is room for choices; they are written where that may be."""
-        if heading + sum([one.cost for one in group]) > self.room:
-            return False
-        self.composed.write(group)
-        return heading + sum([one.cost for one in group]) <= self.room
+        """Takes the room for choices where there is so much; they are written where that may be."""
+        left = self.room - heading
+        for one in group:
+            left -= one.cost
+        if left >= 0 and not all(one.line for one in group):
+            self.composed.write(group)
+            left = self.room - heading - sum([one.cost for one in group])
+        if left >= 0:
+            self.room = left
+        return left >= 0
 
 
 def explained(composed: Composed) -> Iterable[dict[str, Any]]:

@@ -50,17 +50,19 @@ def render(composed: Composed) -> Rendered:
     """Writes down what was chosen."""
     shown = _sections(composed)
     parts = {name: "\n".join([of[0].heading, *(c.line for c in of)]) for name, of in shown.items()}
-    text = _framed(composed, [*parts.values()])
+    begins = opening(composed.ask)
+    text = _framed(composed, begins, [*parts.values()])
     sizes = {
         name: tokens(of[0].heading) + sum(c.tokens for c in of)
         if len(parts[name]) <= HEAD + TAIL
         else tokens(parts[name])
         for name, of in shown.items()
     }
-    size = sum(sizes.values()) + sum(map(tokens, [opening(composed.ask), ABOUT, CLOSE]))
+    size = sum(sizes.values()) + sum(map(tokens, [begins, ABOUT, CLOSE]))
     if len(text) <= HEAD + TAIL and (not text.startswith(FRAME) or "‹" in text):
         size = tokens(text)  # the frame is left out, or something was quoted
-    return Rendered(size, text, _messages(composed, shown.get(OWN, []), parts), _data(composed, shown, sizes, size))
+    messages = _messages(composed, begins, shown.get(OWN, []), parts)
+    return Rendered(size, text, messages, _data(composed, shown, sizes, size))
 
 
 def _sections(composed: Composed) -> dict[str, list[Choice]]:
@@ -71,14 +73,16 @@ def _sections(composed: Composed) -> dict[str, list[Choice]]:
     return found
 
 
-def _framed(composed: Composed, parts: Sequence[str]) -> str:
+def _framed(composed: Composed, begins: str, parts: Sequence[str]) -> str:
     parts = [text.replace("<memory", "‹memory").replace("</memory", "‹/memory") for text in parts]
-    if frame_cost(composed.ask) > composed.budget:
+    if composed.frame > composed.budget:
         return "\n\n".join(parts)
-    return "\n\n".join([f"{opening(composed.ask)}\n{ABOUT}", *parts, CLOSE])
+    return "\n\n".join([f"{begins}\n{ABOUT}", *parts, CLOSE])
 
 
-def _messages(composed: Composed, shown: Sequence[Choice], parts: Mapping[str, str]) -> list[dict[str, str]]:
+def _messages(
+    composed: Composed, begins: str, shown: Sequence[Choice], parts: Mapping[str, str]
+) -> list[dict[str, str]]:
     """One system message with the memory, then the last exchanges as user and assistant messages that alternate.
 
     Why folded: tool results without the calls they answer, further system messages, and two messages of one role in a
@@ -90,7 +94,7 @@ def _messages(composed: Composed, shown: Sequence[Choice], parts: Mapping[str, s
     system = [text for name, text in parts.items() if name != OWN]
     if first:
         system.append("\n".join([shown[0].heading, *(choice.line for choice in shown[:first])]))
-    messages = [{"role": "system", "content": _framed(composed, system)}]
+    messages = [{"role": "system", "content": _framed(composed, begins, system)}]
     alone = {role: len({turn.agent for turn in turns if turn.role == role}) < 2 for role in ("user", "assistant")}
     for choice, turn in zip(shown[first:], turns[first:], strict=True):
         role = "assistant" if turn.role == "assistant" else "user"
@@ -132,9 +136,8 @@ def _piece(composed: Composed, choice: Choice) -> dict[str, Any]:
         "tokens": choice.cost, "why": choice.why,
     }  # fmt: skip
     if turn:
-        told |= {
-            "turn": turn.id, "role": turn.role, "agent": turn.agent, "session": turn.session, "at": turn.when
-        }  # fmt: skip
+        told["turn"], told["role"], told["agent"] = turn.id, turn.role, turn.agent
+        told["session"], told["at"] = turn.session, turn.when
     if piece.under:
         told["under"] = piece.under
     told["text"] = choice.line

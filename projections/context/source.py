@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import count
 from typing import Any, TypeVar
 
 from projections.context.turns import Turn
@@ -25,6 +26,9 @@ class MemorySource:
         self.ask = Ask(space, session, *sight.recall.index.newest(self.seen))
         self._told: dict[str, Spoken | None] = {}
         """Turns asked for by their ids: several sections ask for the same ones."""
+        self._own: list[Spoken] = []
+        """The session's newest turns, as far as they were asked for, and where the others are."""
+        self._others = self.seen.said(session)
 
     def reader(self, section: Section) -> MemoryReader:
         """What a section reads."""
@@ -41,14 +45,22 @@ class MemorySource:
         """The tokens of turns' words at some offsets, where they tell what it costs to show them."""
         return self.seen.tokens(positions)
 
-    def turns(self, ids: Iterable[str]) -> dict[str, Spoken]:
+    def turns(self, ids: Sequence[str]) -> dict[str, Spoken]:
         """Turns by id, their words apart; without those that are not shown any more."""
-        told, seen, ended = self._told, self.seen, self.seen.documents.ended
-        ids = list(ids)
-        new = [id for id in ids if id not in told]
-        for id, place in zip(new, seen.turns_of(new), strict=True):
-            told[id] = seen.held.spoken(place) if place >= 0 and ended.item(place) > seen.until else None
+        told = self._told
+        if new := [id for id in ids if id not in told]:
+            told |= dict.fromkeys(new) | self.seen.shown(new)
         return {id: turn for id in ids if (turn := told[id]) is not None}
+
+    def session(self) -> Iterator[Spoken]:
+        """The turns of the session that are still shown, the newest first; several sections ask for them."""
+        for place in count():
+            if place == len(self._own):
+                turn = next(self._others, None)
+                if turn is None:
+                    return
+                self._own.append(self.seen.held.spoken(turn))
+            yield self._own[place]
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,20 +72,23 @@ class MemoryReader:
 
     def kept(self, event: type[R], keys: Iterable[str], *others: type[Any]) -> dict[str, R]:
         of, recall = self.source, self.source.sight.recall
-        found = recall.index.related(of.ask.space, recall.keepers.get(event, ""), keys, of.until)
-        last = {key: [one for one in records if type(one) in (event, *others)] for key, records in found.items()}
-        return {key: records[-1] for key, records in last.items() if records and type(records[-1]) is event}
+        related = recall.index.related(of.ask.space, recall.keepers.get(event, ""), keys, of.until)
+        found: dict[str, R] = {}
+        for key, records in related.items():
+            last = next((one for one in reversed(records) if type(one) is event or type(one) in others), None)
+            if type(last) is event:
+                found[key] = last
+        return found
 
     def members(self, group: str, part: str, most: int = 1_000) -> Members:
         of = self.source
         return of.sight.recall.index.members(of.ask.space, group, part, most, of.until)
 
     def turns(self, ids: Iterable[str]) -> dict[str, Spoken]:
-        return self.source.turns(ids)
+        return self.source.turns([*ids])
 
     def session(self) -> Iterator[Spoken]:
-        seen = self.source.seen
-        return map(seen.held.spoken, seen.said(self.source.ask.session))
+        return self.source.session()
 
     def rows(self, name: str, **given: Any) -> list[tuple[Any, ...]]:
         of, sql = self.source, self.section.queries[name]

@@ -128,8 +128,10 @@ class Recall:
     def believed(self, moment: Moment, hits: list[Hit]) -> list[Hit]:
         """The hits, with what is believed now in the place of each statement that it took the place of."""
         space = moment.space
-        kinds = space.documents.kind[[hit.document for hit in hits]].tolist()
-        turns = [space.held.spoken(hit.document).id for hit, kind in zip(hits, kinds, strict=True) if kind == TURN]
+        documents = [hit.document for hit in hits]
+        kinds = space.documents.kind[documents].tolist()
+        spoken = [document for document, kind in zip(documents, kinds, strict=True) if kind == TURN]
+        turns = [turn.id for turn in space.held.all_spoken(spoken)]
         replaced = self.dynamics.beliefs(moment.name, turns, moment.until)
         if not replaced:
             return hits

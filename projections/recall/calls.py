@@ -55,7 +55,7 @@ def signs(ranking: RecallParams, space: Space, query: Query, hits: Sequence[Hit]
             continue
         documents, _ = space.postings(term)
         holds = _among(looked, documents)
-        count = len(documents) - int(np.count_nonzero(holds[: len(away)]))
+        count = len(documents) - (int(np.count_nonzero(holds[: len(away)])) if len(away) else 0)
         if count:
             held += holds[len(away) :] * (rareness(seen, count) / rarest)
         elif not any(len(space.postings(other)[0]) for other in ALIKE.get(term, ())):
@@ -66,8 +66,9 @@ def signs(ranking: RecallParams, space: Space, query: Query, hits: Sequence[Hit]
 
 def _among(some: Ints, documents: Ints) -> NDArray[np.bool_]:
     """Which of some documents are among others, ascending. Why not `isin`: it sorts thousands for the sake of five."""
-    place = np.searchsorted(documents, some)
-    found: NDArray[np.bool_] = documents[np.minimum(place, len(documents) - 1)] == some if len(documents) else some < 0
+    if not len(documents):
+        return some < 0
+    found: NDArray[np.bool_] = documents.take(documents.searchsorted(some), mode="clip") == some
     return found
 
 

@@ -11,13 +11,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from projections.recall.flags import type_of
 from projections.recall.held import Seen
 from projections.recall.index import Index
 from projections.recall.kinds import TURN
-from projections.recall.liveliness import LivelinessParams, Remembered, is_forgotten, liveliness, measures
+from projections.recall.liveliness import LivelinessParams, is_forgotten, liveliness, measures
 from projections.recall.readings import Readings
 from projections.recall.space import Floats
+from streams.core.section import Spoken
 
 SOURCES = 4
 """Turns of a segment or conclusion that are asked how alive they are."""
@@ -59,33 +59,19 @@ class Dynamics:
 
     # -- of single turns ---------------------------------------------------------------------------------------------
 
-    def remembered(self, space: Seen, document: int) -> Remembered:
-        """A turn as a memory."""
-        return self._remembered(space, [document])[0]
-
-    def _remembered(self, space: Seen, turns: list[int]) -> list[Remembered]:
-        flags, spoken = space.documents.flags[turns].tolist(), map(space.held.spoken, turns)
-        return [Remembered(one.id, one.at, type_of(told), one.role) for one, told in zip(spoken, flags, strict=True)]
-
     def records(self, moment: Moment, turns: Sequence[str]) -> dict[str, dict[str, Any]]:
-        """By turn: the last record of each mechanism that keeps one of single turns."""
-        found: dict[str, dict[str, Any]] = {}
-        for name in self.readings.of_turns:
-            for turn, record in self.index.records(moment.name, name, turns, moment.until).items():
-                found.setdefault(turn, {})[name] = record
-        return found
+        """The last records of each mechanism that keeps one of single turns, by mechanism and turn."""
+        return {name: self.index.records(moment.name, name, turns, moment.until) for name in self.readings.of_turns}
 
-    def measured(self, moment: Moment, memories: Sequence[Remembered]) -> dict[str, dict[str, float]]:
-        """By turn: what the dynamics measure of it."""
-        records = self.records(moment, [memory.turn for memory in memories])
-        none: dict[str, Any] = {}
-        found = {m.turn: measures(self.readings, m, records.get(m.turn, none), moment.now) for m in memories}
+    def measured(self, moment: Moment, memories: Sequence[Spoken]) -> dict[str, list[Any]]:
+        """What the dynamics measure of turns: by the name of the measure, of one after the other; None for nothing."""
+        turns = [memory.id for memory in memories]
+        found = measures(self.readings, memories, self.records(moment, turns), moment.now)
         if "known" in self.readings:
-            owner = self.readings.owner("known")
-            related = self.index.related(moment.name, owner, [*found], moment.until)
-            for turn, told in related.items():
-                if (known := self.readings["known"](told)) is not None:
-                    found[turn]["known"] = known
+            related = self.index.related(moment.name, self.readings.owner("known"), turns, moment.until)
+            if related:
+                read = self.readings["known"]
+                found["known"] = [read(related[turn]) if turn in related else None for turn in turns]
         return found
 
     # -- of documents ------------------------------------------------------------------------------------------------
@@ -97,27 +83,27 @@ class Dynamics:
         """
         space = moment.space
         kinds = space.documents.kind[documents].tolist()
-        sources = [
-            [document] if kind == TURN else self._sources(space, document)
+        made = {
+            document: self._sources(space, document)
             for document, kind in zip(documents, kinds, strict=True)
-        ]
-        turns = [*dict.fromkeys(turn for found in sources for turn in found)]
-        memories = self._remembered(space, turns)
-        measured = self.measured(moment, memories)
-        values = {
-            turn: liveliness(self.params, measured[memory.turn], moment.spread.get(memory.turn, 0.0))
-            for turn, memory in zip(turns, memories, strict=True)
+            if kind != TURN
         }
-        return np.array([max(map(values.__getitem__, found), default=0.0) for found in sources], np.float32)
+        turns = [*dict.fromkeys([turn for document in documents for turn in made.get(document, (document,))])]
+        memories = space.held.all_spoken(turns)
+        spread = [moment.spread.get(memory.id, 0.0) for memory in memories] if moment.spread else [0.0] * len(turns)
+        measured = liveliness(self.params, self.measured(moment, memories), spread)
+        if not made:
+            return np.array(measured, np.float32)
+        values = dict(zip(turns, measured, strict=True))
+        found = [max([values[turn] for turn in made.get(one, (one,))], default=0.0) for one in documents]
+        return np.array(found, np.float32)
 
     def is_forgotten(self, moment: Moment, document: int) -> bool:
         """Whether a document is offered only where it is asked for: all of the turns it was made of are forgotten."""
-        memories = self._remembered(moment.space, self._sources(moment.space, document))
-        owner, turns = self.readings.owner("forgotten"), [memory.turn for memory in memories]
-        found = self.index.records(moment.name, owner, turns, moment.until) if owner else {}
-        none: dict[str, Any] = {}
-        records = {turn: {owner: record} for turn, record in found.items()}
-        gone = (is_forgotten(self.readings, memory, records.get(memory.turn, none), moment.now) for memory in memories)
+        memories = moment.space.held.all_spoken(self._sources(moment.space, document))
+        owner, turns = self.readings.owner("forgotten"), [memory.id for memory in memories]
+        records = {owner: self.index.records(moment.name, owner, turns, moment.until)} if owner else {}
+        gone = (is_forgotten(self.readings, memory, records, moment.now) for memory in memories)
         return bool(memories) and all(gone)
 
     def _sources(self, space: Seen, document: int) -> list[int]:

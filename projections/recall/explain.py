@@ -59,13 +59,15 @@ def explain(sight: Sight, id: str, space: str | None = None, at: str | int | Non
     if not documents:
         raise UsageError(f"{id!r} is no memory", "name a turn, segment, conclusion or note")
     dynamics = recall.dynamics
-    measured = dynamics.measured(moment, [dynamics.remembered(seen, document) for document in documents])
-    turn = max(measured, key=lambda turn: measured[turn].get("activation", 0.0))
-    found = measured[turn]
+    memories = seen.held.all_spoken(documents)
+    measured = dynamics.measured(moment, memories)
+    activation = measured.get("activation", [0.0] * len(memories))
+    place = max(range(len(memories)), key=activation.__getitem__)
+    memory, turn = memories[place], memories[place].id
+    found = {name: values[place] for name, values in measured.items() if values[place] is not None}
     (said,) = (one for one in source["turns"] if one["turn_id"] == turn)
     accesses = connection.execute(_HAPPENED, {"space": name, "turn": turn}).fetchall()
-    alive = liveliness(dynamics.params, found, 0.0)
-    memory = dynamics.remembered(seen, seen.turn(turn))
+    (alive,) = liveliness(dynamics.params, {name: [value] for name, value in found.items()}, [0.0])
     return {
         "id": id,
         "kind": source["kind"],
@@ -124,8 +126,8 @@ def _curve(recall: Recall, moment: Moment, turn: str, accesses: Sequence[tuple[i
     """What the dynamics measured of a turn over its life, and will if nothing happens; each point as of its time."""
     dynamics = recall.dynamics
     space = moment.space
-    memory = dynamics.remembered(space, space.turn(turn))
-    began, now = memory.created_at, max(moment.now, memory.created_at)
+    memory = space.held.spoken(space.turn(turn))
+    began, now = memory.at, max(moment.now, memory.at)
     ends = now + max(int((now - began) * AHEAD), DAY)
     # Why the moment before an access, too: a line is drawn from point to point, and use comes at once.
     used = {when - before for when, _ in accesses for before in (0, 1)}
@@ -133,15 +135,15 @@ def _curve(recall: Recall, moment: Moment, turn: str, accesses: Sequence[tuple[i
     whens, positions = [when for when, _ in accesses], [position for _, position in accesses]
     before = space.position(space.turn(turn))
     records = {
-        position: dynamics.records(Moment(space, moment.name, position, now), [turn]).get(turn, {})
+        position: dynamics.records(Moment(space, moment.name, position, now), [turn])
         for position in {before, *positions}
     }
     curve: list[Answer] = []
     for when in times:
         place = bisect_right(whens, when)
         known = records[max(positions[:place], default=before)]
-        found = measures(dynamics.readings, memory, known, when)
-        point = {name: r6(found.get(name, 0.0)) for name in ("activation", "retention", "fast", "slow")}
+        found = measures(dynamics.readings, [memory], known, when)
+        point = {name: r6(found.get(name, [0.0])[0]) for name in ("activation", "retention", "fast", "slow")}
         gone = is_forgotten(dynamics.readings, memory, known, when)
         curve.append({"at": when} | point | {"forgotten": gone})
     return curve

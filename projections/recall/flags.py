@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from typing import get_args
+from streams.core.text.kinds import TYPES, MemoryType
 
-from streams.core.text.kinds import MemoryType
-
-TYPES: tuple[MemoryType, ...] = get_args(MemoryType)
 ROLES = ("user", "assistant", "system", "tool")
 DIGITS = 4
 """Flag of a document whose words have digits, or that says more than its words: it may tell ids, dates or amounts."""

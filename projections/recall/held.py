@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 from bisect import bisect_left
 from collections import OrderedDict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from projections.recall import file
 from projections.recall.columns import STORED, Columns, Names, Texts, named, unpacked
 from projections.recall.file import LATEST
-from projections.recall.flags import DIGITS, role_of
+from projections.recall.flags import DIGITS, role_of, type_of
 from projections.recall.kinds import TURN
 from projections.recall.space import Documents, Floats, Ints
 from streams.core.section import Spoken
@@ -347,8 +347,14 @@ class Held:
             if len(self._spoken) > KNOWN:
                 self._spoken.clear()
             position, at, flags = (self.columns[name].item(turn) for name in ("position", "at", "flags"))
-            found = self._spoken[turn] = Spoken(self.id(turn), position, at, role_of(flags), flags & DIGITS > 0)
+            found = Spoken(self.id(turn), position, at, role_of(flags), flags & DIGITS > 0, type_of(flags))
+            self._spoken[turn] = found
         return found
+
+    def all_spoken(self, turns: Iterable[int]) -> list[Spoken]:
+        """The same of some turns."""
+        known = self._spoken
+        return [known[turn] if turn in known else self.spoken(turn) for turn in turns]
 
     def postings(self, connection: sqlite3.Connection, term: str) -> Postings:
         """Where a term occurs, in all documents."""
@@ -508,7 +514,17 @@ class Seen:
 
     def turns_of(self, ids: Sequence[str]) -> list[int]:
         """The documents of some turns; -1 for one that is not seen."""
-        return [document if document < self.seen else -1 for document in self.held.find(TURN, *ids)]
+        found = self.held.find(TURN, *ids)
+        return found if self.seen == self.held.columns.count else [one if one < self.seen else -1 for one in found]
+
+    def shown(self, ids: Sequence[str]) -> dict[str, Spoken]:
+        """Turns by id, their words apart; without those that are not shown any more."""
+        places = [place for place in self.turns_of(ids) if place >= 0] if ids else []
+        if not places:
+            return {}
+        ended = self.documents.ended[places].tolist()
+        left = [place for place, end in zip(places, ended, strict=True) if end > self.until]
+        return {turn.id: turn for turn in self.held.all_spoken(left)}
 
     def session(self, name: str) -> int:
         """The number of a session; -1 where it is not seen."""

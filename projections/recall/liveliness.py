@@ -13,14 +13,13 @@ the probability of recall.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from math import exp
 from typing import Any
 
 from projections.recall.readings import Readings
 from streams.core.params import Params, param
-from streams.core.text.kinds import MemoryType
+from streams.core.section import Spoken
 
 
 class LivelinessParams(Params):
@@ -36,62 +35,53 @@ class LivelinessParams(Params):
     most: float = param(2.0, "log odds", "of spreading: attention times association", "ACT-R", gt=0)
 
 
-@dataclass(slots=True)
-class Remembered:
-    """A turn as a memory."""
-
-    turn: str
-    created_at: int
-    """UTC microseconds."""
-    type: MemoryType
-    role: str
+Records = Mapping[str, Mapping[str, Any]]
+"""The last records of memories, by processor and turn."""
+_NONE: Mapping[str, Any] = {}
+MEASURES = ("activation", "retention", "traces", "confidence")
+"""The readings that measure memories. Each is given some turns, their last records by turn, and the moment."""
 
 
-Records = Mapping[str, Any]
-"""The last record of a memory by processor."""
-
-
-def measures(readings: Readings, memory: Remembered, records: Records, now: int) -> dict[str, float]:
-    """What the dynamics say of a memory at `now` (UTC microseconds), by the name of the measure."""
-    created = memory.created_at
-    activation, retention, traces, confidence = readings.measuring
-    found: dict[str, float] = {}
-    if activation:
-        owner, read = activation
-        found["activation"] = read(records.get(owner), created, now)
-    if retention:
-        owner, read = retention
-        found["retention"] = read(records.get(owner), memory.type, created, now)
-    if traces:
-        owner, read = traces
-        found["fast"], found["slow"] = read(records.get(owner), created, now)
-    if confidence:
-        owner, read = confidence
-        found["confidence"] = read(records.get(owner), memory.role, created, now)
+def measures(readings: Readings, memories: Sequence[Spoken], records: Records, now: int) -> dict[str, list[Any]]:
+    """What the dynamics say of memories at `now` (UTC microseconds): by the name of the measure, of one after the
+    other. Why measure by measure: a question asks it of a hundred."""
+    found: dict[str, list[Any]] = {}
+    for name in MEASURES:
+        if reading := readings.get(name):
+            owner, read = reading
+            measured = read(memories, records.get(owner, _NONE), now)
+            if name == "traces":
+                found["fast"], found["slow"] = [fast for fast, _ in measured], [slow for _, slow in measured]
+            else:
+                found[name] = measured
     return found
 
 
-def is_forgotten(readings: Readings, memory: Remembered, records: Records, now: int) -> bool:
+def is_forgotten(readings: Readings, memory: Spoken, records: Records, now: int) -> bool:
     """Whether a memory is offered only where it is asked for by name."""
     if "forgotten" not in readings:
         return False
-    record = records.get(readings.owner("forgotten"))
-    return bool(readings["forgotten"](record, memory.type, memory.created_at, now))
+    record = records.get(readings.owner("forgotten"), _NONE).get(memory.id)
+    return bool(readings["forgotten"](record, memory.type, memory.at, now))
 
 
-def liveliness(params: LivelinessParams, found: Mapping[str, float], spread: float) -> float:
-    """Between -1 and 1. `found` as `measures` gives it; `spread` is what was spread to the memory, in log odds."""
-    value = total = 0.0
+def liveliness(params: LivelinessParams, found: Mapping[str, Sequence[Any]], spread: Sequence[float]) -> list[float]:
+    """Of each memory between -1 and 1. `found` as `measures` gives it, None for a memory of which a measure says
+    nothing; `spread` is what was spread to each, in log odds."""
+    noise, threshold, most = params.noise, params.threshold, params.most
+    told: dict[str, Sequence[float | None]] = {}
     if "activation" in found:
-        odds = 2 / (1 + exp(-(found["activation"] - params.threshold) / params.noise)) - 1
-        value, total = value + params.activation * odds, total + params.activation
+        told["activation"] = [2 / (1 + exp(-(one - threshold) / noise)) - 1 for one in found["activation"]]
     if "retention" in found:
-        kept = max(found["retention"], min(found.get("slow", 0.0), 1.0))
-        value, total = value + params.retention * (2 * kept - 1), total + params.retention
-    if "confidence" in found:
-        value, total = value + params.confidence * (2 * found["confidence"] - 1), total + params.confidence
-    if "known" in found:
-        value, total = value + params.known * (2 * found["known"] - 1), total + params.known
-    value += params.spreading * min(max(spread / params.most, 0.0), 1.0)
-    total += params.spreading
-    return value / total if total else 0.0
+        slow = found.get("slow", [0.0] * len(spread))
+        told["retention"] = [2 * max(one, min(r2, 1.0)) - 1 for one, r2 in zip(found["retention"], slow, strict=True)]
+    for name in ("confidence", "known"):
+        if name in found:
+            told[name] = [None if one is None else 2 * one - 1 for one in found[name]]
+    told["spreading"] = [min(max(one / most, 0.0), 1.0) for one in spread]
+    value = total = [0.0] * len(spread)
+    for name, said in told.items():
+        weight = getattr(params, name)
+        value = [sum_ if one is None else sum_ + weight * one for sum_, one in zip(value, said, strict=True)]
+        total = [sum_ if one is None else sum_ + weight for sum_, one in zip(total, said, strict=True)]
+    return [sum_ / weights if weights else 0.0 for sum_, weights in zip(value, total, strict=True)]

@@ -24,7 +24,9 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from math import log
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,13 +34,15 @@ from numpy.typing import NDArray
 from projections.recall.analysis import ALIKE, ASKS, DATED, ROLES, Query
 from projections.recall.dates import DAY, may_name_times, spans
 from projections.recall.kinds import TURN
-from projections.recall.space import Documents, Floats, Ints, Space
+from projections.recall.space import Floats, Ints, Space
 from streams.core.params import Params, param
 
 Liveliness = Callable[[Ints], Floats]
 """How alive each of some documents is, between -1 and 1."""
 COMMON = 16_384
 """Terms that more documents hold say nothing about sessions."""
+NOWHERE = np.full(1, -1, np.int32)
+NO_DOCUMENTS, NO_COUNTS = np.zeros(0, np.int32), np.zeros(0, np.float32)
 NEAR = 50
 """How many are asked how alive they are at most, where no more are to be told of."""
 
@@ -77,7 +81,7 @@ class Hit:
     score: float
     asked: bool
     """Whether the question names it: by its words, those it answers, or its time; its session is not enough."""
-    table: Mapping[str, Sequence[float]]
+    table: Mapping[str, NDArray[Any]]
     """The parts of all hits."""
     place: int
     """Its own among them."""
@@ -86,7 +90,7 @@ class Hit:
     def parts(self) -> dict[str, float]:
         """`own`, `around`, `session`, `time`: summands; `speaker`, `asking`, `when`: factors; `relevance`: the product;
         `liveliness`."""
-        return {name: values[self.place] for name, values in self.table.items()}
+        return {name: values.item(self.place) for name, values in self.table.items()}
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Hit):
@@ -105,15 +109,27 @@ class _Term:
 
 
 @dataclass(slots=True)
+class _Held:
+    """The postings of all terms of the question, one term after the other."""
+
+    documents: NDArray[np.intp]
+    counts: Floats
+    lines: NDArray[np.intp]
+    """Which term each is of."""
+    weights: list[float]
+    """Of terms: weight times idf."""
+
+
+@dataclass(slots=True)
 class _View:
-    """The documents that are scored, and where their neighbours stand among them; its length for nowhere."""
+    """The documents that are scored, and where their neighbours stand among them; -1 for nowhere."""
 
     documents: Ints
-    before: NDArray[np.intp]
-    after: NDArray[np.intp]
+    before: Ints
+    after: Ints
     """One longer than documents: nowhere is next to nowhere."""
-    terms: list[_Term]
-    """Their documents are places in the view."""
+    held: _Held
+    """Its documents are places in the view."""
     whole: bool
     """Whether every document is in it."""
 
@@ -142,12 +158,11 @@ class _Scratch(threading.local):
     zeros: Floats = np.zeros(0, np.float32)
     places: Ints = np.zeros(0, np.int32)
     marks: NDArray[np.bool_] = np.zeros(0, np.bool_)
-    whole: tuple[Documents, int, tuple[Ints, NDArray[np.intp], NDArray[np.intp]]] | None = None
-    """See _whole."""
 
     def sized(self, documents: int) -> _Scratch:
-        if len(self.zeros) < documents:
-            self.forget(documents + documents // 8)
+        """One longer than there are documents at least: the last one, and so -1, is none."""
+        if len(self.zeros) <= documents:
+            self.forget(documents + documents // 8 + 1)
         return self
 
     def forget(self, size: int = 0) -> None:
@@ -197,10 +212,11 @@ def _ranked(
     named = speakers_in(space, query)
     terms = _terms(space, query, params, named)
     told = _told(space, query, params, now)
-    view = _view(space, params, terms, told, among)
+    held = _joined(terms)
+    view = _view(space, params, terms, held, told, among)
     if not len(view.documents):
         return []
-    scores = _score(space, query, params, terms, view, told, named)
+    scores = _score(space, query, params, terms, held, view, told, named)
     relevance = scores.relevance()
     relevance *= _shown(space, view, kinds)
     if among is not None:
@@ -253,7 +269,7 @@ def _with_alike(
     return united, np.add.reduceat(times, starts), idf if len(documents) else rareness(space.seen, len(united))
 
 
-def _united(space: Space, some: Sequence[Ints]) -> Ints:
+def _united(space: Space, some: Sequence[NDArray[Any]]) -> Ints:
     """The documents in any of some lists, ascending. Why not by sorting: tens of thousands are marked in a tenth."""
     marks = _SCRATCH.sized(space.seen).marks
     for documents in some:
@@ -300,6 +316,7 @@ def _view(
     space: Space,
     params: RecallParams,
     terms: list[_Term],
+    held: _Held,
     told: tuple[Ints, Floats, float] | None,
     among: Ints | None,
 ) -> _View:
@@ -307,69 +324,53 @@ def _view(
     is around them."""
     columns, seen = space.documents, space.seen
     if seen <= params.dense:
-        return _View(*_whole(columns, seen), terms, True)
-    chosen = _chosen(space, params, terms) if among is None else among
+        before, after = (
+            np.concatenate([columns.before[:seen], NOWHERE]),
+            np.concatenate([columns.after[:seen], NOWHERE]),
+        )
+        after[after >= seen] = -1
+        return _View(np.arange(seen, dtype=np.int32), before, after, held, True)
+    chosen = _chosen(space, params, terms, held) if among is None else among
     if among is None and told is not None and (not len(chosen) or len(told[0]) <= params.shortlist):
         chosen = np.concatenate([chosen, told[0][: params.shortlist]])
     # What is around: whoever takes words from the chosen (two after), and whoever these take words from (two before).
-    for step in (columns.after, columns.after, columns.before, columns.before):
-        near = step[chosen]
-        chosen, _ = _distinct(np.sort(np.concatenate([chosen, near[(near >= 0) & (near < seen)]])))
-    return _narrow(space, chosen, terms)
+    found = [chosen]
+    for step in (columns.after, columns.before):
+        some = np.concatenate(found)
+        for _ in range(2):
+            some = step[some]
+            some = some[(some >= 0) & (some < seen)]
+            found.append(some)
+    return _narrow(space, _united(space, found), held)
 
 
-def _whole(columns: Documents, seen: int) -> tuple[Ints, NDArray[np.intp], NDArray[np.intp]]:
-    """All documents of a small space and their neighbours. Those of the last space asked are kept."""
-    if _SCRATCH.whole is not None and _SCRATCH.whole[0] is columns and _SCRATCH.whole[1] == seen:
-        return _SCRATCH.whole[2]
-    before, after = np.full(seen + 1, seen), np.full(seen + 1, seen)
-    np.copyto(before[:-1], columns.before[:seen], where=columns.before[:seen] >= 0)
-    known = (columns.after[:seen] >= 0) & (columns.after[:seen] < seen)
-    np.copyto(after[:-1], columns.after[:seen], where=known)
-    found = np.arange(seen, dtype=np.int32), before, after
-    _SCRATCH.whole = columns, seen, found
-    return found
-
-
-def _narrow(space: Space, documents: Ints, terms: list[_Term]) -> _View:
+def _narrow(space: Space, documents: Ints, held: _Held) -> _View:
     """The view of some documents, ascending."""
-    columns, count = space.documents, len(documents)
-    places = _SCRATCH.sized(space.seen).places
+    columns, seen, count = space.documents, space.seen, len(documents)
+    places = _SCRATCH.sized(seen).places
     places[documents] = np.arange(1, count + 1, dtype=np.int32)
-
-    def place(of: Ints) -> NDArray[np.intp]:
-        known = (of >= 0) & (of < space.seen)
-        found = np.where(known, places[np.where(known, of, 0)], 0)
-        return np.append(np.where(found > 0, found - 1, count), count)
-
-    before, after = place(columns.before[documents]), place(columns.after[documents])
-    within = []
-    for term in terms:
-        at = places[term.documents]
-        kept = np.flatnonzero(at)
-        within.append(_Term(term.idf, term.weight, at[kept] - 1, term.counts[kept]))
+    before, after = columns.before[documents], np.minimum(columns.after[documents], seen)
+    before, after = np.concatenate([places[before] - 1, NOWHERE]), np.concatenate([places[after] - 1, NOWHERE])
+    at = places[held.documents]
+    kept = np.flatnonzero(at)
+    within = _Held(at[kept].astype(np.intp) - 1, held.counts[kept], held.lines[kept], held.weights)
     places[documents] = 0
     return _View(documents, before, after, within, False)
 
 
-def _chosen(space: Space, params: RecallParams, terms: list[_Term]) -> Ints:
+def _chosen(space: Space, params: RecallParams, terms: list[_Term], held: _Held) -> Ints:
     """The documents that the rarest terms hold, of these the best by all terms, the rest of the formula left out."""
-    read, rare = 0, 0
-    for term in terms:
-        if rare and read + len(term.documents) > params.postings:
-            break
-        read += len(term.documents)
-        rare += 1
-    if not rare:
+    ends = np.cumsum([len(term.documents) for term in terms]).tolist()
+    rare = max(1, sum(end <= params.postings for end in ends))
+    if not ends:
         return np.zeros(0, np.int32)
-    documents = _united(space, [term.documents for term in terms[:rare]])
+    documents = _united(space, [held.documents[: ends[rare - 1]]])
     if len(documents) <= params.shortlist:
         return documents
     score = _SCRATCH.sized(space.seen).zeros
-    for term in terms:
-        score[term.documents] += (
-            np.float32(term.weight * term.idf) * term.counts / (term.counts + np.float32(params.k1))
-        )
+    gains = np.array(held.weights, np.float32)[held.lines] * held.counts / (held.counts + np.float32(params.k1))
+    for start, end in pairwise([0, *ends]):
+        score[held.documents[start:end]] += gains[start:end]
     best = _first(score[documents], params.shortlist)
     score.fill(0)
     return documents[np.sort(best)]
@@ -389,6 +390,7 @@ def _score(
     query: Query,
     params: RecallParams,
     terms: list[_Term],
+    held: _Held,
     view: _View,
     told: tuple[Ints, Floats, float] | None,
     named: dict[str, list[int]],
@@ -397,76 +399,79 @@ def _score(
     columns = space.documents
     at = slice(space.seen) if view.whole else view.documents
     flags = columns.flags[at]
-    own, words = _words(space, params, view, columns.length[at], flags)
+    asks = flags & ASKS > 0
+    own, words = _words(space, params, view, columns.length[at], asks)
     time = np.zeros(len(flags), np.float32)
     if told is not None and len(told[0]):
-        documents, held, weight = told
+        documents, share, weight = told
         place = np.minimum(np.searchsorted(documents, view.documents), len(documents) - 1)
-        time[:] = np.where(documents[place] == view.documents, np.float32(weight) * held[place], 0)
-    scores = _Scores(view.documents, own, words, _sessions(space, params, terms).take(columns.session[at]), time)
+        time[:] = np.where(documents[place] == view.documents, np.float32(weight) * share[place], 0)
+    sessions = _sessions(space, params, terms, held).take(columns.session[at])
+    scores = _Scores(view.documents, own, words, sessions, time)
     if named:
         scores.factors["speaker"] = _speaker(space, params, named).take(columns.speaker[at])
-    scores.factors["asking"] = np.where(flags & ASKS, np.float32(params.asking), np.float32(1))
+    scores.factors["asking"] = np.where(asks, np.float32(params.asking), np.float32(1))
     if query.when:
         scores.factors["when"] = np.where(flags & DATED, np.float32(params.when), np.float32(1))
     return scores
 
 
-def _words(space: Space, params: RecallParams, view: _View, lengths: Ints, flags: Ints) -> tuple[Floats, Floats]:
+def _words(
+    space: Space, params: RecallParams, view: _View, lengths: Ints, asks: NDArray[np.bool_]
+) -> tuple[Floats, Floats]:
     """BM25 by the documents' own words, and by those of their neighbours, too."""
-    count = len(lengths)
-    weight = np.full(count + 1, params.before, np.float32)
-    weight[view.after[np.flatnonzero(flags & ASKS)]] += np.float32(params.answered)
+    count, held = len(lengths), view.held
+    if not held.weights:
+        return np.zeros(count, np.float32), np.zeros(count, np.float32)
     share = np.float32(params.b / max(space.average, 1.0)) * lengths
     norm = (np.float32(params.k1) * (np.float32(1 - params.b) + share)).astype(np.float32)
-    if not view.terms:
-        return np.zeros(count, np.float32), np.zeros(count, np.float32)
     # All terms at once, a line of a table each: of a small space most of the time is that of calls.
-    places, counts, lines = _joined(view.terms)
-    worth = np.array([term.weight * term.idf * (params.k1 + 1) for term in view.terms], np.float32)
-    own = np.bincount(places, worth[lines] * counts / (counts + norm[places]), count).astype(np.float32)
-    table = np.zeros(len(view.terms) * (count + 1), np.float32)
-    line = lines * (count + 1)
-    # A document has one neighbour on each side at most, so no place but the last, nowhere, is met twice in a line.
+    places, counts, line = held.documents, held.counts, held.lines * (count + 1)
+    worth = np.array([weight * (params.k1 + 1) for weight in held.weights], np.float32)
+    own = np.bincount(places, worth[held.lines] * counts / (counts + norm[places]), count).astype(np.float32)
+    table = np.zeros(len(worth) * (count + 1), np.float32)
+    lent = asks * np.float32(params.answered) + np.float32(params.before)
+    # A document has one neighbour on each side at most, so no place but nowhere, the last of a line, is met twice in
+    # it: -1 behind the beginning of a line is the end of the one before.
     next_ = view.after[places]
     table[line + places] = counts
-    table[line + next_] += weight[next_] * counts
+    table[line + next_] += lent[places] * counts
     table[line + view.after[next_]] += np.float32(params.earlier) * counts
     table[line + view.before[places]] += np.float32(params.after) * counts
     pooled = table.reshape(-1, count + 1)[:, :-1]
     weighed = worth[:, np.newaxis] * pooled
-    weighed /= pooled + norm
+    pooled += norm
+    weighed /= pooled
     return own, weighed.sum(axis=0)
 
 
-def _joined(terms: list[_Term]) -> tuple[NDArray[np.intp], Floats, NDArray[np.intp]]:
-    """The postings of some terms one after the other: documents, counts, and which term each is of."""
-    documents = np.concatenate([term.documents for term in terms]).astype(np.intp)
+def _joined(terms: list[_Term]) -> _Held:
+    """The postings of some terms one after the other."""
     sizes = [len(term.documents) for term in terms]
-    return documents, np.concatenate([term.counts for term in terms]), np.repeat(np.arange(len(terms)), sizes)
+    documents = np.concatenate([NO_DOCUMENTS, *(term.documents for term in terms)]).astype(np.intp)
+    counts = np.concatenate([NO_COUNTS, *(term.counts for term in terms)])
+    return _Held(documents, counts, np.repeat(np.arange(len(terms)), sizes), [t.weight * t.idf for t in terms])
 
 
-def _sessions(space: Space, params: RecallParams, terms: list[_Term]) -> Floats:
+def _sessions(space: Space, params: RecallParams, terms: list[_Term], held: _Held) -> Floats:
     """BM25 by session, each one text of its turns; the last one is for no session."""
     found = np.zeros(space.sessions + 1, np.float32)
-    if not params.session or not space.sessions:
+    # What is in most sessions tells none apart. Terms stand by how many documents hold them.
+    sizes = [len(term.documents) for term in terms if len(term.documents) <= COMMON]
+    if not params.session or not space.sessions or not sizes:
         return found
-    columns = space.documents
+    columns, width = space.documents, space.sessions + 1
     lengths = space.session_lengths[: space.sessions]
     norm = (params.k1 * (1 - params.b + params.b / max(float(lengths.mean()), 1.0) * lengths)).astype(np.float32)
-    # What is in most sessions tells none apart.
-    if not (terms := [term for term in terms if len(term.documents) <= COMMON]):
-        return found
-    documents, counts, lines = _joined(terms)
-    session = columns.session[documents]
-    spoken = np.flatnonzero((columns.kind[documents] == TURN) & (session >= 0))
-    at = lines[spoken] * space.sessions + session[spoken]
-    sums = np.bincount(at, counts[spoken], len(terms) * space.sessions).reshape(len(terms), space.sessions)
-    sums = sums.astype(np.float32)
-    held = np.count_nonzero(sums, axis=1).tolist()
+    documents, counts, lines = (of[: sum(sizes)] for of in (held.documents, held.counts, held.lines))
+    # What is no turn, or in no session, counts for the session -1, the first of a line.
+    session = np.where(columns.kind[documents] == TURN, columns.session[documents], -1)
+    sums = np.bincount(lines * width + (session + 1), counts, len(sizes) * width)
+    sums = sums.reshape(len(sizes), width)[:, 1:].astype(np.float32)
+    holding = np.count_nonzero(sums, axis=1).tolist()
     worth = [
         params.session * term.weight * (params.k1 + 1) * rareness(space.sessions, number)
-        for term, number in zip(terms, held, strict=True)
+        for term, number in zip(terms, holding, strict=False)
     ]
     found[:-1] = (np.array(worth, np.float32)[:, np.newaxis] * sums / (sums + norm)).sum(axis=0)
     return found
@@ -509,9 +514,8 @@ def _hits(
         "relevance": relevance[best], "liveliness": alive,
     }  # fmt: skip
     asked = parts["own"] + parts["around"].astype(np.float64) + parts["time"] > 0
-    table = {name: part.tolist() for name, part in parts.items()}
     columns = zip(scores.documents[best].tolist(), score.tolist(), asked.tolist(), strict=True)
-    return [Hit(*column, table, place) for place, column in enumerate(columns)]
+    return [Hit(*column, parts, place) for place, column in enumerate(columns)]
 
 
 def full_score(params: RecallParams, space: Space, terms: Sequence[str]) -> float:

@@ -32,9 +32,6 @@ class Readings:
             for name, reading in processor.read_model.readings.items()
         }
 
-        self.measuring = tuple(map(self._found.get, ("activation", "retention", "traces", "confidence")))
-        """The readings that measure a memory (see liveliness), looked up once: a question measures a hundred."""
-
     def get(self, name: str) -> tuple[str, Callable[..., Any]] | None:
         """The reading of that name after the processor whose records it reads; None where there is none."""
         return self._found.get(name)

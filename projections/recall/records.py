@@ -31,7 +31,9 @@ MOST = 50_000
 FEW = 8
 """Questions to a mechanism's records in a space before it is read which keys have any: that takes as long as a hundred
 questions, which a process that answers one and ends does not ask."""
-_Known = dict[str, list[tuple[int, Any]] | None]
+_Last = tuple[int, int, str, Any]
+"""position, ordinal, of what, and the record."""
+_Known = dict[str, list[_Last] | None]
 _CLOCKS = {
     table_name(cls): f"(FROM {table_name(cls)} WHERE {UNSAID})" if cls is TurnRecorded else table_name(cls)
     for cls in OUTSIDE.values()
@@ -76,7 +78,7 @@ class Kept:
         values = {c.name: as_json(c.read(event)) if c.json else c.read(event) for c in self.table.columns}
         return orjson.dumps(values).decode()
 
-    def read(self, data: bytes) -> Any:
+    def read(self, data: str | bytes) -> Any:
         """The event."""
         values = orjson.loads(data)
         for column in self.table.columns:
@@ -201,7 +203,13 @@ class Records:
             ],
         )
         if (known := self._known.get((space[0], name))) is not None:
-            known.update(dict.fromkeys(key for row in rows for key in row[4]))
+            for (key, thing), versions in told.items():
+                position, ordinal, data = versions[-1]
+                if (records := known.setdefault(key, None)) is not None:  # it was read before, and is kept up to date
+                    last = position, ordinal, thing, self._kept[table][1].read(data)
+                    others = [one for one in records if one[2] != thing]
+                    known[key] = sorted([*others, last], key=itemgetter(0, 1))
+                    self._read += 1
 
     def _join(self, index: sqlite3.Connection, space: tuple[str, int], name: str, rows: Sequence[_Told]) -> None:
         """Things that belong to another part of a group from a position on."""
@@ -231,19 +239,23 @@ class Records:
             self.forget()
         known, asked = self._known_of(index, space, name)
         wanted = [key for key in keys if key in known] if asked > FEW else keys
+        if not wanted:
+            return {}
         if missing := [key for key in wanted if known.get(key) is None]:
             self._read_in(index, (space, name), missing)
         found: dict[str, list[Any]] = {}
         late: list[str] = []
         for key in wanted:
-            records = known[key] or []
-            if until is not None and any(position > until for position, _ in records):
+            records = known[key]
+            if not records:
+                continue
+            if until is not None and any(one[0] > until for one in records):
                 late.append(key)
-            elif records:
-                found[key] = [record for _, record in records]
+            else:
+                found[key] = [one[3] for one in records]
         if late and until is not None:
             earlier = self._select(index, (space, name), late, until)
-            found |= {key: [record for _, record in records] for key, records in earlier.items()}
+            found |= {key: [one[3] for one in records] for key, records in earlier.items()}
         return found
 
     def _known_of(self, index: sqlite3.Connection, space: str, name: str) -> tuple[_Known, int]:
@@ -267,19 +279,19 @@ class Records:
 
     def _select(
         self, index: sqlite3.Connection, where: tuple[str, str], keys: Sequence[str], until: int | None
-    ) -> dict[str, list[tuple[int, Any]]]:
-        """By key, oldest first: the position and the record of the last of each thing."""
+    ) -> dict[str, list[_Last]]:
+        """By key, oldest first: the last record of each thing."""
         when, given = _when(until)
         rows = index.execute(
             "SELECT * FROM records WHERE space = (SELECT number FROM spaces WHERE name = ?) AND name = ? "
             f"AND key IN (SELECT value FROM json_each(?)) AND {when} ORDER BY key, position, ordinal",
             [*where, orjson.dumps(list(keys)).decode(), *given],
         )
-        found: dict[str, list[tuple[int, Any]]] = {}
+        found: dict[str, list[_Last]] = {}
         for row in rows:
-            _, _, key, thing, position, _, data, _ = file.unlasting(row)
+            _, _, key, thing, position, ordinal, data, _ = file.unlasting(row)
             of = self._kept[thing.partition(SEPARATOR)[0]][1]
-            found.setdefault(key, []).append((position, of.read(data)))
+            found.setdefault(key, []).append((position, ordinal, thing, of.read(data)))
         return found
 
     # -- groups, and the clock ---------------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ the very best is shown, or nothing. Source: cue-based retrieval, Cognitive Conte
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -53,9 +53,8 @@ def recalled(sight: Sight, seen: Seen, cue: Cue, explain: bool = False) -> Secti
     """The section over a memory, of a space as it is `seen`; with `explain`, what it leaves out is offered, too, as
     worth nothing."""
 
-    def pieces(_: None, own: RecalledParams, ask: Ask, read: Reader) -> Iterator[Piece]:
-        if cue.text.strip() and own.most:
-            yield from _found(sight, seen, own, ask, cue, explain)
+    def pieces(_: None, own: RecalledParams, ask: Ask, read: Reader) -> list[Piece]:
+        return _found(sight, seen, own, ask, cue, explain) if cue.text.strip() and own.most else []
 
     return Section("recalled", 50, "From earlier talk, what may answer this", RecalledParams, pieces)
 
@@ -71,23 +70,23 @@ def _words(own: RecalledParams, newest: Sequence[Turn]) -> str:
     return "\n".join(reversed(words[:2]))
 
 
-def _found(sight: Sight, space: Seen, own: RecalledParams, ask: Ask, cue: Cue, explain: bool) -> Iterator[Piece]:
+def _found(sight: Sight, space: Seen, own: RecalledParams, ask: Ask, cue: Cue, explain: bool) -> list[Piece]:
     """What answers the cue, and is not before the model's eyes anyway."""
     asked = Question(ask.space, cue.text, own.most, ["turn"], ask.session)
     _, found = sight.recall.found(asked, sight.until(ask.space), space)
     offsets = space.positions[[hit.document for hit in found]].tolist()
     hits = [hit for hit, at in zip(found, offsets, strict=True) if at not in cue.said]
     if not hits:
-        return
+        return []
     apart = [hit.document for hit, at in zip(found, offsets, strict=True) if at in cue.said]
     likely = likelihood(own, signs(sight.recall.ranking, space, read_question(cue.text), hits, apart))
-    share = min(1.0, likely / own.even)
+    share, least, beside = min(1.0, likely / own.even), own.least, own.beside
     worth = {hit.document: share * value for hit, value in zip(hits, _lifted(own, space, hits), strict=True)}
-    left = [document for document, value in worth.items() if value < own.least]
-    pieces = {document: f"answers, {value:.2f}" for document, value in worth.items() if value >= own.least}
+    pieces = {document: f"answers, {value:.2f}" for document, value in worth.items() if value >= least}
+    left = [document for document in worth if document not in pieces]
     for document, before in zip([*pieces], _before(space, [*pieces]), strict=True):
-        value = worth[document] * own.beside
-        if before >= 0 and before not in pieces and value >= own.least:
+        value = worth[document] * beside
+        if before >= 0 and before not in pieces and value >= least:
             worth[before] = value
             pieces[before] = "said before what answers"
     if explain:
@@ -97,8 +96,8 @@ def _found(sight: Sight, space: Seen, own: RecalledParams, ask: Ask, cue: Cue, e
                 pieces[document] = f"answers too little, {worth[document]:.2f}; {told}"
                 worth[document] = 0.0
     documents = sorted(pieces)
-    for document, at in zip(documents, space.positions[documents].tolist(), strict=True):
-        yield Piece("", pieces[document], worth[document], turn=at)
+    places = space.positions[documents].tolist()
+    return [Piece("", pieces[one], worth[one], turn=at) for one, at in zip(documents, places, strict=True)]
 
 
 def _lifted(own: RecalledParams, space: Seen, hits: Sequence[Hit]) -> list[float]:
@@ -107,7 +106,7 @@ def _lifted(own: RecalledParams, space: Seen, hits: Sequence[Hit]) -> list[float
     session, share = space.documents.session[documents], np.array([hit.score for hit in hits]) / hits[0].score
     near = np.abs(documents[:, np.newaxis] - documents) <= own.reach
     near &= session[:, np.newaxis] == session
-    np.fill_diagonal(near, False)
+    near.flat[:: len(hits) + 1] = False
     around = near @ share**3 / (2 * own.reach)
     lifted: list[float] = (share ** (1 / (1 + own.passage * around))).tolist()
     return lifted

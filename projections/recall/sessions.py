@@ -81,8 +81,8 @@ def _before(sight: Sight, moment: Moment, talk: list[int], message: str, after: 
         talk = talk[:-1]
     if not talk:
         return ""
-    last = sight.recall.dynamics.remembered(seen, talk[-1])
-    return said.get(last.turn, "") if last.role == "assistant" and last.created_at > after else ""
+    last = seen.held.spoken(talk[-1])
+    return said.get(last.id, "") if last.role == "assistant" and last.at > after else ""
 
 
 def _said(sight: Sight, moment: Moment, turns: list[int]) -> dict[str, str]:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol, TypeVar
 
 from streams.core.params import Params
+from streams.core.text.kinds import MemoryType
 
 R = TypeVar("R")
 
@@ -64,6 +65,8 @@ class Spoken(NamedTuple):
     role: str
     digits: bool = True
     """Whether it may tell ids, dates or amounts."""
+    type: MemoryType = "episodic"
+    """What kind of memory it is."""
 
 
 class Members(NamedTuple):

@@ -11,9 +11,10 @@ import re
 import tomllib
 from functools import cache
 from importlib.resources import files
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, get_args
 
 MemoryType = Literal["episodic", "semantic", "procedural"]
+TYPES: tuple[MemoryType, ...] = get_args(MemoryType)
 
 LONGEST = 1_500
 """Characters looked at: what a turn is shows at its beginning."""
