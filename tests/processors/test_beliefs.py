@@ -64,6 +64,7 @@ def test_what_people_tell_of_theirs_is_read(said: str, expected: list[tuple[str,
     ("said", "expected"),
     [
         ("The deadline is Friday.", [("deadline", "friday")]),
+        ("The deadline of the report is Friday.", [("deadline of the report", "friday")]),
         ("The port is 8443 now.", [("port", "8443")]),
         ("The meeting is on Monday at 10.", [("meeting", "monday at 10")]),
         ("Our budget is 400 dollars, as agreed.", [("budget", "400 dollars")]),
