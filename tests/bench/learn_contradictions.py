@@ -64,7 +64,7 @@ MEANT, ALIKE = 3.0, 1.5
 """What a true pair and a look-alike count among doubts."""
 PLAIN = {"set": 16.0, "voice": 1.0, "chat": 1.0}
 """What a turn counts of which is asked whether it tells something plainly."""
-LOOKED = 30
+LOOKED = 70
 """How much less likely than not, in hundredths of log odds, a turn may tell something plainly and is still read."""
 Marked = set[tuple[str, str]]
 Scores = dict[str, list[int]]

@@ -24,6 +24,7 @@ from processors.ttl_escalations.params import TtlEscalationsParams
 from streams.core.driver import ancestors, fold
 from streams.core.events import DAY, MINUTE, SECOND, NoteTaken, TurnRecorded
 from streams.core.text.reminders import Reminder, candidates
+from tests.bench import learning
 from tests.bench.learning import Example, crossed, fit, reliability, write
 from tests.bench.quality_columns import rightly, world
 from tests.bench.voices import Conversation, conversations, local
@@ -33,7 +34,7 @@ PATH = Path(surfacing.__file__).with_name("surfacing.json")
 VERSION = 2
 EVERY = {PROCESSOR.name: TtlEscalationsParams(likely=100_000, cooldown=0)}
 """Nothing is shown by its matter, so that all that is weighed at a turn is seen, not what is shown first."""
-PAIRS = 75.0
+PAIRS = 150.0
 """How much a pair counts: they are few, and each was written to tell something."""
 DUE, ACCIDENT, UNTOLD = 1.65, 3.0, 0.3
 """How much it counts that an author marked a turn as one that comes to a note's matter, or shares words by accident;
@@ -46,7 +47,7 @@ Seen = tuple[str, str, list[str]]
 """A note (by the turn that asked for it), a turn that shares words with it, and what is seen of both."""
 
 
-TUNING, DAYS, OFFICE = (1, 2, 3), 6, 0.3
+TUNING, DAYS, OFFICE = (1, 2, 3), 6, 0.6
 """Seeds of simulated days of an office, how many days, and how much each turn and note of them counts."""
 
 
@@ -142,6 +143,7 @@ def simulated() -> Iterator[Example]:
 
 def main() -> None:
     """Prints what the weights are worth; writes them with --write."""
+    learning.RARE = learning.TELLING = 0.0  # what is seen is of few kinds, all of them common
     rows = [*examples()]
     given = [example for example, _ in rows] + [*pairs(), *simulated()]
     scores = [s if e.signals != NOTHING else -10_000 for s, e in zip(crossed(given), given, strict=True)]

@@ -296,7 +296,7 @@ def test_an_answer_that_takes_note_of_a_change_makes_a_doubt_of_what_was_none_an
         ("Noted, I've moved Lena's dentist to the following Thursday instead.", [("t1", "t0")]),
         ("How lovely! What else is new?", []),
     ):
-        space = Space(suspected=0.9, answered=0.43)
+        space = Space(suspected=0.9, answered=0.52)
         space.say("The dentist is booked for Thursday, Lena only.", session="monday")
         assert not doubted(space.say("The dentist wants Lena on Friday.", session="tuesday"))
         assert doubted(space.say(answer, session="tuesday", role="assistant", agent="bot")) == expected

@@ -229,8 +229,16 @@ def elsewhere(talk: Talk, turns: int, **how: Any) -> None:
         talk.say(INVOICE if not n else f"And invoice INV-2291, line {n}, for the bakery customer?", **how)
 
 
-def test_an_end_said_in_passing_concludes_its_work_once_nobody_comes_back_to_it(talk: Talk) -> None:
+def worked(talk: Talk) -> str:
+    """Some turns of work; its effort. What was hardly begun is less likely to be at its end."""
     effort = talk.say(PARSER)
+    for case in ("an identifier", "a string", "a comment"):
+        assert talk.say(f"In parser.py the tokenizer stumbles over unicode escapes of {case}, too.") == effort
+    return effort
+
+
+def test_an_end_said_in_passing_concludes_its_work_once_nobody_comes_back_to_it(talk: Talk) -> None:
+    effort = worked(talk)
     turn = talk.end("The tokenizer in parser.py takes unicode escapes, it is in.")
     assert talk.waiting() == [turn]
     elsewhere(talk, LOOKS)
@@ -242,7 +250,7 @@ def test_an_end_said_in_passing_concludes_its_work_once_nobody_comes_back_to_it(
 
 
 def test_an_end_that_its_people_do_not_keep_to_concludes_nothing(talk: Talk) -> None:
-    effort = talk.say(PARSER)
+    effort = worked(talk)
     talk.end("The tokenizer in parser.py takes unicode escapes, it is in.")
     elsewhere(talk, 2)
     assert talk.say(BACK) == effort
@@ -253,16 +261,20 @@ def test_an_end_that_its_people_do_not_keep_to_concludes_nothing(talk: Talk) -> 
 
 
 def test_what_the_next_turns_say_of_an_end_makes_it_more_or_less_likely(talk: Talk) -> None:
-    talk.say(PARSER)
+    worked(talk)
     turn = talk.end("The tokenizer in parser.py takes unicode escapes, it is in.")
     talk.answer("Which test shows it?")
-    talk.detect(turn, 0.2, TurnRecorded("space", "t3", talk.now, "s", "helper", "assistant", "Which test shows it?"))
+    talk.detect(
+        turn,
+        0.2,
+        TurnRecorded("space", f"t{talk.now // MINUTE}", talk.now, "s", "helper", "assistant", "Which test shows it?"),
+    )
     elsewhere(talk, LOOKS)
     assert talk.all(EffortConcluded) == []
 
 
 def test_what_others_talk_of_elsewhere_says_nothing_of_an_end(talk: Talk) -> None:
-    talk.say(PARSER)
+    worked(talk)
     turn = talk.end("The tokenizer in parser.py takes unicode escapes, it is in.")
     elsewhere(talk, 2 * LOOKS, session="theirs", agent="zoe")
     assert talk.waiting() == [turn]
@@ -272,7 +284,7 @@ def test_what_others_talk_of_elsewhere_says_nothing_of_an_end(talk: Talk) -> Non
 
 
 def test_an_end_that_is_denied_waits_no_longer_and_what_it_ended_is_open_again(talk: Talk) -> None:
-    effort = talk.say(PARSER)
+    effort = worked(talk)
     turn = talk.end("The tokenizer in parser.py takes unicode escapes, it is in.")
     talk.fact(OfferDeclined, turn=turn)
     assert talk.waiting() == []
