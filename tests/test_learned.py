@@ -19,7 +19,8 @@ WEIGHT = st.integers(-5_000, 5_000)
 
 @given(st.dictionaries(st.sampled_from("abcdef"), st.tuples(WEIGHT, WEIGHT)), st.tuples(WEIGHT, WEIGHT), st.data())
 def test_the_score_of_each_act_is_its_bias_and_the_weights_of_the_signals_that_are_there(weights, bias, data):
-    learned = Learned(1, dict(zip("xy", bias, strict=True)), {s: {"x": x, "y": y} for s, (x, y) in weights.items()})
+    acts = {act: {signal: given[at] for signal, given in weights.items()} for at, act in enumerate("xy")}
+    learned = Learned(1, dict(zip("xy", bias, strict=True)), acts)
     seen = data.draw(st.lists(st.sampled_from("abcdefgh"), unique=True))
     known = [weights[signal] for signal in seen if signal in weights]
     assert learned.scores(seen) == [bias[at] + sum(weight[at] for weight in known) for at in (0, 1)]

@@ -404,7 +404,7 @@ def _line(
 def written(path: Path, act: str) -> Weights:
     """The weights of an act that a file has."""
     table = json.loads(path.read_text("utf-8"))
-    return table["bias"][act], {s: weights[act] for s, weights in table["weights"].items() if act in weights}
+    return table["bias"][act], table["weights"][act]
 
 
 def main() -> None:

@@ -139,10 +139,11 @@ def reliability(scores: Sequence[int], labels: Sequence[bool]) -> list[tuple[flo
 
 
 def write(path: Path, version: int, learned: Mapping[str, Weights]) -> None:
-    """Writes weights for acts to a file, a signal a line."""
-    signals = sorted({signal for _, weights in learned.values() for signal in weights})
-    rows = {s: {act: weights[s] for act, (_, weights) in learned.items() if s in weights} for s in signals}
+    """Writes weights for acts to a file: those of an act together, a signal a line."""
     bias = {act: bias for act, (bias, _) in learned.items()}
-    lines = [f"{orjson.dumps(signal).decode()}: {orjson.dumps(row).decode()}" for signal, row in rows.items()]
+    acts = []
+    for act, (_, weights) in learned.items():
+        lines = [f"{orjson.dumps(signal).decode()}: {weight}" for signal, weight in sorted(weights.items())]
+        acts.append(f"{orjson.dumps(act).decode()}: {{\n" + ",\n".join(lines) + "\n}")
     head = f'{{"version": {version},\n"bias": {orjson.dumps(bias).decode()},\n"weights": {{\n'
-    path.write_text(head + ",\n".join(lines) + "\n}}\n", "utf-8")
+    path.write_text(head + ",\n".join(acts) + "\n}}\n", "utf-8")

@@ -38,12 +38,15 @@ class Learned:
     """
 
     def __init__(self, version: int, bias: Mapping[str, int], weights: Mapping[str, Mapping[str, int]]) -> None:
+        """`weights` has the weights of each act, by signal: a file of few large objects is read in half the time."""
         self.version = version
         self.acts = tuple(bias)
         self._bias = bias
         self._weights = weights
-        self._packed = Memo(lambda signal: self._pack(weights[signal]))
-        self._none = self._pack(bias) + sum(_HALF << (LANE * at) for at in range(len(self.acts)))
+        each = [weights[act] for act in self.acts]
+        self._known = frozenset().union(*each)
+        self._packed = Memo(lambda signal: _pack([given.get(signal, 0) for given in each]))
+        self._none = _pack(bias.values()) + _pack([_HALF] * len(each))
 
     @classmethod
     def load(cls, package: str, name: str) -> Learned:
@@ -51,28 +54,28 @@ class Learned:
         table = orjson.loads(files(package).joinpath(name).read_bytes())
         return cls(table["version"], table["bias"], table["weights"])
 
-    def _pack(self, given: Mapping[str, int]) -> int:
-        return sum(given.get(act, 0) << (LANE * at) for at, act in enumerate(self.acts))
-
     def scores(self, signals: Iterable[str]) -> list[int]:
         """The score of each act, in the order of `acts`; a signal that is given twice counts twice."""
-        packed, weights = self._packed, self._weights
-        total = sum([packed[signal] for signal in signals if signal in weights], self._none)
+        packed, known = self._packed, self._known
+        total = sum([packed[signal] for signal in signals if signal in known], self._none)
         return [((total >> (LANE * at)) & (2 * _HALF - 1)) - _HALF for at in range(len(self.acts))]
 
     def only(self, act: str) -> Callable[[Iterable[str]], int]:
         """The scores of one act alone, as `scores` has them; in half the time."""
-        own = {signal: weight for signal, given in self._weights.items() if (weight := given.get(act, 0))}
-        return partial(_score, own, self._bias[act])
+        return partial(_score, self._weights[act], self._bias[act])
 
     def words(self, act: str) -> list[str]:
         """The signals that speak for an act."""
-        return [signal for signal, given in self._weights.items() if given.get(act, 0) > 0]
+        return [signal for signal, weight in self._weights[act].items() if weight > 0]
 
     def why(self, signals: Collection[str], act: str) -> list[tuple[str, int]]:
         """What the signals that are there weigh for an act, the strongest first."""
-        found = [(signal, self._weights.get(signal, {}).get(act, 0)) for signal in signals]
+        found = [(signal, self._weights[act].get(signal, 0)) for signal in signals]
         return sorted(filter(lambda one: one[1], found), key=lambda one: (-abs(one[1]), one[0]))
+
+
+def _pack(values: Iterable[int]) -> int:
+    return sum(value << (LANE * at) for at, value in enumerate(values))
 
 
 def _score(weights: Mapping[str, int], bias: int, signals: Iterable[str]) -> int:
