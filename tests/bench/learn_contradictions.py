@@ -64,7 +64,7 @@ MEANT, ALIKE = 3.0, 1.5
 """What a true pair and a look-alike count among doubts."""
 PLAIN = {"set": 16.0, "voice": 1.0, "chat": 1.0}
 """What a turn counts of which is asked whether it tells something plainly."""
-LOOKED = 70
+LOOKED = 30
 """How much less likely than not, in hundredths of log odds, a turn may tell something plainly and is still read."""
 Marked = set[tuple[str, str]]
 Scores = dict[str, list[int]]
@@ -289,7 +289,7 @@ def of_turns(given: Sequence[Source], act: str) -> Weights:
                 if act != "tells" or source.kind != "set" or turn.id in newer | older:
                     seen = [signal for signal in SEEN[turn.content, turn.role] if " " not in signal]
                     examples.append(Example(seen, is_so, source.name, PLAIN[source.kind] if act == "tells" else 1.0))
-    bias, weights = learning.fit(examples, TURNS, USERS)
+    bias, weights = learning.fit(examples, TURNS, USERS, many=act == "states")
     return bias + LOOKED * (act == "tells"), weights
 
 

@@ -24,7 +24,6 @@ from processors.ttl_escalations.params import TtlEscalationsParams
 from streams.core.driver import ancestors, fold
 from streams.core.events import DAY, MINUTE, SECOND, NoteTaken, TurnRecorded
 from streams.core.text.reminders import Reminder, candidates
-from tests.bench import learning
 from tests.bench.learning import Example, crossed, fit, reliability, write
 from tests.bench.quality_columns import rightly, world
 from tests.bench.voices import Conversation, conversations, local
@@ -143,10 +142,9 @@ def simulated() -> Iterator[Example]:
 
 def main() -> None:
     """Prints what the weights are worth; writes them with --write."""
-    learning.RARE = learning.TELLING = 0.0  # what is seen is of few kinds, all of them common
     rows = [*examples()]
     given = [example for example, _ in rows] + [*pairs(), *simulated()]
-    scores = [s if e.signals != NOTHING else -10_000 for s, e in zip(crossed(given), given, strict=True)]
+    scores = [s if e.signals != NOTHING else -10_000 for s, e in zip(crossed(given, many=False), given, strict=True)]
     marked = [told for _, told in rows] + [False] * (len(given) - len(rows))
     sides = {
         "voices": [n < len(rows) for n in range(len(given))], "  of what authors marked": marked,
@@ -161,7 +159,11 @@ def main() -> None:
             print(f"  from {threshold} on: P {sum(told) / max(1, len(told)):.2f} R {sum(told) / max(1, right):.2f}")
     print("reliability", [(f"{a:.2f}", f"{b:.2f}", n) for a, b, n in reliability(scores, [e.label for e in given])])
     if "--write" in sys.argv:
-        write(PATH, VERSION, {"comes": fit([e for e in given if e.group != "held out" and e.signals != NOTHING])})
+        write(
+            PATH,
+            VERSION,
+            {"comes": fit([e for e in given if e.group != "held out" and e.signals != NOTHING], many=False)},
+        )
 
 
 if __name__ == "__main__":

@@ -48,8 +48,8 @@ class Example(NamedTuple):
     weight: float = 1.0
 
 
-def fit(examples: Sequence[Example], strength: float = STRENGTH, groups: int = GROUPS) -> Weights:
-    """A logistic regression, its weights rounded to hundredths of log odds."""
+def fit(examples: Sequence[Example], strength: float = STRENGTH, groups: int = GROUPS, many: bool = True) -> Weights:
+    """A logistic regression, its weights rounded to hundredths of log odds. `many`: most signals are rare, see RARE."""
     from sklearn.linear_model import LogisticRegression  # takes a second: not in every process that reads this file
 
     users: dict[str, set[str]] = {}
@@ -59,7 +59,7 @@ def fit(examples: Sequence[Example], strength: float = STRENGTH, groups: int = G
     known = {signal: at for at, signal in enumerate(sorted(s for s, used in users.items() if len(used) >= groups))}
     model = LogisticRegression(C=strength, max_iter=300, solver="liblinear")
     matrix, labels = _matrix(examples, known), np.array([e.label for e in examples])
-    scales = _scales(matrix, labels)
+    scales = _scales(matrix, labels) if many else np.ones(len(known))
     model.fit(matrix.multiply(scales).tocsr(), labels, [e.weight for e in examples])
     weights = {signal: round(100 * float(model.coef_[0, at] * scales[at])) for signal, at in known.items()}
     return round(100 * float(model.intercept_[0])), {s: w for s, w in weights.items() if abs(w) >= LEAST}
@@ -104,13 +104,15 @@ def folds(groups: Iterable[str]) -> dict[str, int]:
     return {group: at % FOLDS for at, group in enumerate(sorted({*groups}))}
 
 
-def crossed(examples: Sequence[Example], strength: float = STRENGTH, groups: int = GROUPS) -> list[int]:
+def crossed(
+    examples: Sequence[Example], strength: float = STRENGTH, groups: int = GROUPS, many: bool = True
+) -> list[int]:
     """The score of each example by weights that were fitted without its group's part."""
     found = [0] * len(examples)
     part = folds(example.group for example in examples)
     for left_out in range(FOLDS):
         if mine := [at for at, example in enumerate(examples) if part[example.group] == left_out]:
-            weights = fit([e for e in examples if part[e.group] != left_out], strength, groups)
+            weights = fit([e for e in examples if part[e.group] != left_out], strength, groups, many)
             for at in mine:
                 found[at] = score(weights, examples[at].signals)
     return found
