@@ -241,9 +241,8 @@ def test_links_and_beliefs_tell_what_the_views_hold(shown: TestClient) -> None:
     assert doubts
     for doubt in doubts:
         assert doubt["older_text"][:100] in found.words
-        assert {"id": doubt["turn_id"], "older": doubt["older"], "so": "no"}.items() <= dict(
-            next(act for act in found.acts("judge") if act["id"] == doubt["turn_id"] and act["so"] == "no")
-        ).items()
+        wanted = {"id": doubt["turn_id"], "older": doubt["older"], "so": "no"}  # a turn may be in doubt with two
+        assert any(wanted.items() <= dict(act).items() for act in found.acts("judge"))
 
 
 @pytest.mark.parametrize("path", PAGES)
