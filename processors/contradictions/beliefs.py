@@ -21,7 +21,7 @@ import re
 from collections.abc import Iterator
 
 from processors.contradictions.clauses import Token, tokens
-from processors.contradictions.grammar import GRAMMARS, Grammar, Verb
+from processors.contradictions.grammar import Grammar, Verb, grammars
 from processors.contradictions.things import MAX_LABEL, Things
 from processors.contradictions.values import Belief, Subject
 from processors.contradictions.words import language
@@ -42,7 +42,7 @@ def beliefs(text: str, own: bool = True) -> list[Belief]:
     text = text[:MAX_TEXT]
     plain = text.lower().replace("’", "'")
     words = plain.split()
-    grammar = GRAMMARS.get(language(words).name)
+    grammar = grammars().get(language(words).name)
     if grammar is None or len(plain) != len(text) or not grammar.may_tell(words, plain):
         return []
     plain = _SKIP.sub(lambda skipped: ".".ljust(len(skipped[0])), plain)

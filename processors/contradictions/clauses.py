@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from functools import cached_property
 
 from processors.contradictions.grammar import NO_FORM, Form, Grammar
-from processors.contradictions.words import SHORT
+from processors.contradictions.words import IS_BEHIND, SHORT
 
 MAX_ADVERBS, MAX_LIST, MAX_BEHIND = 4, 12, 4
 """Adverbs in a row, words of a list behind its comma, and words behind the first in which a clause has its verb."""
@@ -16,7 +16,6 @@ _WHOLE = {
     "gonna": ("going", "to"), "wanna": ("want", "to"), "im": ("i", "am"), "ive": ("i", "have"), "id": ("i", "would"),
     "cannot": ("can", "not"), "dont": ("do", "not"), "cant": ("can", "not"), "can't": ("can", "not"),
 }  # fmt: skip
-_IS = frozenset(("it", "that", "he", "she", "there", "name", "what", "who", "here", "where"))
 _BEHIND_IS = frozenset(("a", "an", "from", "called", "named", "allergic", "not"))
 Token = tuple[str, int, int]
 """A word, folded, and where it stands in the text."""
@@ -47,7 +46,7 @@ def _parts(word: str, behind: str) -> tuple[str, str]:
     head, _, tail = word.rpartition("'")
     if short := SHORT.get("'" + tail):
         return head, short
-    is_verb = tail == "s" and (head in _IS or not _BEHIND_IS.isdisjoint(behind.split(" ")[1:2]))
+    is_verb = tail == "s" and (head in IS_BEHIND or not _BEHIND_IS.isdisjoint(behind.split(" ")[1:2]))
     return (head, "is") if is_verb else (word, "")
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
+from functools import cache
 from importlib.resources import files
 from typing import Any, NamedTuple
 
@@ -231,5 +232,8 @@ def _past(base: str) -> str:
     return f"{base}{base[-1]}ed" if base in _DOUBLED else f"{base}ed"
 
 
-_TABLES = tomllib.loads(files(__package__).joinpath("beliefs.toml").read_text("utf-8"))
-GRAMMARS = {name: Grammar(name, table) for name, table in _TABLES.items()}
+@cache
+def grammars() -> dict[str, Grammar]:
+    """By language. Why when they are first asked for: they take ten milliseconds, and most commands read no turn."""
+    tables = tomllib.loads(files(__package__).joinpath("beliefs.toml").read_text("utf-8"))
+    return {name: Grammar(name, table) for name, table in tables.items()}

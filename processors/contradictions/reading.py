@@ -20,6 +20,7 @@ from processors.contradictions.words import (
     DENY,
     DROP,
     FUNCTION,
+    IS_BEHIND,
     ME,
     NOT,
     SCOPE,
@@ -45,7 +46,6 @@ _TOKEN = re.compile(
 _END = frozenset(".?!;:\n–—()…-") | {"-- "}
 _CLOCK = re.compile(r"(\d{1,2})(?:[:.h](\d\d))?(am|pm|a\.m|p\.m|uhr|h)?")
 _NUMBER = re.compile(r"([$€£]?)(\d+(?:[.,]\d+)*)(k|%|€|£|\$|[a-zµ]{1,3})?")
-_IS = frozenset(("it", "that", "he", "she", "there", "name", "what", "who", "here", "where"))
 _UNITS = {
     "$": "dollar", "€": "euro", "£": "pound", "euros": "euro", "eur": "euro", "quid": "pound", "pounds": "pound",
     "dollars": "dollar", "bucks": "dollar", "mins": "minut", "min": "minut", "minutes": "minut", "hrs": "hour",
@@ -197,7 +197,7 @@ def _expanded(word: str) -> tuple[str, ...]:
         return (word[:-3], "not")
     head, _, tail = word.rpartition("'")
     if tail == "s":
-        return (head, "is") if head in _IS else (head,)
+        return (head, "is") if head in IS_BEHIND else (head,)
     if short := SHORT.get("'" + tail):
         return (head, short)
     return (word,)

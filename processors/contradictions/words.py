@@ -26,6 +26,8 @@ LITTLE = BE | ME | WE | THEY | SCOPE | DROP | FUNCTION
 _ODD = re.compile(r"[\d@_$€£]")
 SHORT = {"'m": "am", "'re": "are", "'ve": "have", "'ll": "will", "'d": "would"}
 """Verbs that are written together with the word before."""
+IS_BEHIND = frozenset(("it", "that", "he", "she", "there", "name", "what", "who", "here", "where"))
+"""Words behind which "'s" is a verb."""
 _STEMMERS = {"en": "english", "de": "german", "es": "spanish", "fr": "french"}
 MAX_WORDS = 1 << 15
 """Words remembered. A memo of a pure function: forgetting changes nothing but speed."""

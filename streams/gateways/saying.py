@@ -66,11 +66,11 @@ def turn_of(id: str, space: str | None, way_out: str) -> Finding[Row]:
     return {"space": said["space"], "session": said["session"], "turn": said["turn_id"]}
 
 
-def note_of(id: str, space: str | None, way_out: str) -> Finding[Row]:
-    """A note in words of the log: by its turn where it was inferred, for it has no name then."""
-    note = yield from only("notes", f"note {id!r}", way_out, note=id, space=space)
-    named = {"turn": note["turn"]} if note["turn"] else {"note": id}
-    return named | {"space": note["space"], "session": note["session"] or ""}
+def record_of(what: str, id: str, space: str | None, way_out: str) -> Finding[Row]:
+    """A note or task in words of the log: by its turn where it was inferred, for it has no name then."""
+    record = yield from only(f"{what}s", f"{what} {id!r}", way_out, space=space, **{what: id})
+    named = {"turn": record["turn"]} if record["turn"] else {what: id}
+    return named | {"space": record["space"], "session": record["session"] or ""}
 
 
 # -- what stands already -----------------------------------------------------------------------------------------------

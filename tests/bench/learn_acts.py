@@ -26,7 +26,7 @@ from streams.core.driver import fold
 from streams.core.text.acts import edges
 from streams.core.text.learned import weigh
 from streams.core.text.signals import signals
-from tests.bench.learning import Example, Weights, best, crossed, fit, fit_values, folds, reliability, score, write
+from tests.bench.learning import Example, Weights, best, crossed, fit, fit_values, parts, reliability, score, write
 from tests.bench.voices import VOICES, Conversation, conversations
 
 PATH = Path(module.__file__).with_name("acts.json")
@@ -75,15 +75,14 @@ def examples(act: str) -> list[Example]:
 
 
 @cache
-def part_of() -> dict[str, int]:
-    """The part of each author."""
-    return folds(one.author for one in conversations(learning=True))
+def dealt() -> list[frozenset[str]]:
+    """The authors in parts."""
+    return parts(one.author for one in conversations(learning=True))
 
 
 @cache
-def without(part: int) -> dict[str, Weights]:
-    """The weights of each act that are learned without a part of the authors."""
-    out = {author for author, at in part_of().items() if at == part}
+def without(out: frozenset[str]) -> dict[str, Weights]:
+    """The weights of each act that are learned without some authors."""
     return {
         act: fit([one for one in examples(act) if one.group not in out], strength) for act, strength in STRENGTH.items()
     }
@@ -92,10 +91,10 @@ def without(part: int) -> dict[str, Weights]:
 @contextmanager
 def others(author: str) -> Iterator[None]:
     """What words say is told by weights without an author's part; of whom there is nothing to learn from, by all."""
-    part = part_of().get(author, -1)
+    out = next((part for part in dealt() if author in part), frozenset())
 
     def say(seen: list[str], act: str) -> int:
-        return max(-module.MOST, min(module.MOST, score(without(part)[act], seen)))
+        return max(-module.MOST, min(module.MOST, score(without(out)[act], seen)))
 
     kept = text.acting, text.accepting
     text.acting = lambda seen: [say(seen, act) for act in ("ends", "opens", "stays")]

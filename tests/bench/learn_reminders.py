@@ -20,7 +20,7 @@ import streams.core.text.reminders as module
 from streams.core.text.cues import STOP
 from streams.core.text.reminders import DOUBTED, Candidate, Doubt, candidates, reply_signals
 from streams.core.text.signals import folded
-from tests.bench.learning import FOLDS, Example, Weights, best, fit, folds, reliability, score, write
+from tests.bench.learning import Example, Weights, best, fit, parts, reliability, score, write
 from tests.bench.voices import VOICES, agrees, conversations, local
 
 PATH = Path(module.__file__).with_name("reminders.json")
@@ -175,7 +175,7 @@ def policy(rows: list[Row], first: list[int], then: list[int], sure: int, asks: 
     return f"P {right / max(1, len(opened)):.2f} R {right / len(notes):.2f} right {timed / max(1, right):.2f}"
 
 
-def without(rows: list[Row], out: set[str]) -> list[Row]:
+def without(rows: list[Row], out: frozenset[str]) -> list[Row]:
     """All but what some authors wrote."""
     return [row for row in rows if row.author not in out]
 
@@ -183,12 +183,11 @@ def without(rows: list[Row], out: set[str]) -> list[Row]:
 def main() -> None:
     """Prints what the weights are worth; writes them with --write."""
     rows = [*voices(True), *sentences()]
-    part = folds(row.author for row in rows)
-    parts = [{author for author in part if part[author] == at} for at in range(FOLDS)]
-    crossed = {author: weights for out in parts for weights in [learn(without(rows, out))] for author in out}
+    dealt = parts(row.author for row in rows)
+    crossed = {author: weights for out in dealt for weights in [learn(without(rows, out))] for author in out}
     first = [decide(crossed[row.author], row) for row in rows]
     then = [-10_000] * len(rows)
-    for out in parts:
+    for out in dealt:
         weights = learn(without(rows, out), crossed)["replied"]
         for at, row in enumerate(rows):
             if row.author in out and row.reply and first[at] >= DOUBTED:

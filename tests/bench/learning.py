@@ -28,7 +28,7 @@ STRENGTH = 0.4
 LEAST = 8
 """Weights below it, in hundredths, are left out."""
 FOLDS = 8
-"""Parts that groups are dealt into; each part is told of by weights that were fitted to the others."""
+"""Parts that groups are dealt into."""
 RARE, TELLING = 0.15, 0.25
 """How much less a signal's weight is drawn to nothing the fewer examples have it, and the more of its examples are of
 one kind: powers of how many have it, and of the log ratio of its shares of both kinds. Of eight acts learned from 32
@@ -99,9 +99,10 @@ def score(weights: Weights, signals: Iterable[str]) -> int:
     return weights[0] + sum(weights[1].get(signal, 0) for signal in signals)
 
 
-def folds(groups: Iterable[str]) -> dict[str, int]:
-    """The part of each group."""
-    return {group: at % FOLDS for at, group in enumerate(sorted({*groups}))}
+def parts(groups: Iterable[str]) -> list[frozenset[str]]:
+    """Groups, dealt into parts: what is told of a part is told by weights that were fitted without it."""
+    dealt = sorted({*groups})
+    return [frozenset(dealt[at::FOLDS]) for at in range(min(FOLDS, len(dealt)))]
 
 
 def crossed(
@@ -109,12 +110,11 @@ def crossed(
 ) -> list[int]:
     """The score of each example by weights that were fitted without its group's part."""
     found = [0] * len(examples)
-    part = folds(example.group for example in examples)
-    for left_out in range(FOLDS):
-        if mine := [at for at, example in enumerate(examples) if part[example.group] == left_out]:
-            weights = fit([e for e in examples if part[e.group] != left_out], strength, groups, many)
-            for at in mine:
-                found[at] = score(weights, examples[at].signals)
+    for out in parts(example.group for example in examples):
+        weights = fit([e for e in examples if e.group not in out], strength, groups, many)
+        for at, example in enumerate(examples):
+            if example.group in out:
+                found[at] = score(weights, example.signals)
     return found
 
 

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Iterable, Mapping
-from functools import partial
+from functools import cached_property, partial
 from importlib.resources import files
 from operator import mul
 
@@ -34,7 +34,7 @@ class Learned:
     """Weights of signals for some acts.
 
     Why packed: the weights of a signal for all acts are added at once, as one whole number with a lane for each. Why
-    when a signal is first seen: to pack all that there are takes longer than most commands.
+    when a signal is first seen: to pack all that there are takes longer than most commands, and most ask for no score.
     """
 
     def __init__(self, version: int, bias: Mapping[str, int], weights: Mapping[str, Mapping[str, int]]) -> None:
@@ -44,7 +44,6 @@ class Learned:
         self._bias = bias
         self._weights = weights
         each = [weights[act] for act in self.acts]
-        self._known = frozenset().union(*each)
         self._packed = Memo(lambda signal: _pack([given.get(signal, 0) for given in each]))
         self._none = _pack(bias.values()) + _pack([_HALF] * len(each))
 
@@ -53,6 +52,10 @@ class Learned:
         """The weights in a file of a package."""
         table = orjson.loads(files(package).joinpath(name).read_bytes())
         return cls(table["version"], table["bias"], table["weights"])
+
+    @cached_property
+    def _known(self) -> frozenset[str]:
+        return frozenset().union(*self._weights.values())
 
     def scores(self, signals: Iterable[str]) -> list[int]:
         """The score of each act, in the order of `acts`; a signal that is given twice counts twice."""

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from streams.gateways.command import Common, Group, InSpace, Listing, OnlySession, WhichSpace, one_or_any, space_of
-from streams.gateways.saying import Finding, Row, Standing, note_of
+from streams.gateways.saying import Finding, Row, Standing, record_of
 
 app = Group("Notes with a time to live: list, take or settle them.")
 
@@ -57,7 +57,7 @@ def notes_settle(
     """Say that a note was dealt with; of an inferred one, whatever else its turn asked for too."""
 
     def words() -> Finding[Row | Standing]:
-        named = yield from note_of(note, space, "`mnemolog notes` lists them")
+        named = yield from record_of("note", note, space, "`mnemolog notes` lists them")
         return named | {"type": "note-settled", "resolution": resolution}
 
     common.say("settled", words())

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from streams.core.errors import UsageError
 from streams.gateways.command import Common, Group, InSpace, Listing, WhichSpace, one_of, one_or_any, space_of
-from streams.gateways.saying import Finding, Row, Standing, only
+from streams.gateways.saying import Finding, Row, Standing, record_of
 
 app = Group("What is being done, waits or is set aside: list, declare or update it.")
 PLACES = ("active", "note", "deferred", "ended")
@@ -77,9 +77,7 @@ def tasks_update(
         )
 
     def words() -> Finding[Row | Standing]:
-        row = yield from only("tasks", f"task {task!r}", "`mnemolog tasks` lists them", task=task, space=space)
-        # Why: the log never mentions a derived id; the turn whose request it is stands for such a task.
-        named: dict[str, Any] = {"turn": row["turn"]} if row["turn"] else {"task": task}
-        return named | told | {"type": "task-updated", "space": row["space"], "session": row["session"] or ""}
+        named = yield from record_of("task", task, space, "`mnemolog tasks` lists them")
+        return named | told | {"type": "task-updated"}
 
     common.say("updated", words())

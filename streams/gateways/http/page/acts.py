@@ -13,7 +13,7 @@ from streams.gateways.http.door import Door
 from streams.gateways.http.page.entry import form, within
 from streams.gateways.http.page.scene import PageRoute, Row
 from streams.gateways.http.routes import Asked
-from streams.gateways.saying import note_of
+from streams.gateways.saying import record_of
 
 acts = APIRouter(route_class=PageRoute, include_in_schema=False)
 
@@ -50,7 +50,7 @@ async def decline(door: Door, given: Given) -> Row:
 
 
 async def settle(door: Door, given: Given) -> Row:
-    note = await door.answered(note_of(given["id"], given["space"], "go back: it may have been taken back"))
+    note = await door.answered(record_of("note", given["id"], given["space"], "go back: it may have been taken back"))
     return note | {"type": "note-settled", "resolution": given.get("conclusion", "")}
 
 
