@@ -20,48 +20,26 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from processors.contradictions.clauses import Token, tokens
-from processors.contradictions.grammar import Grammar, Verb, grammars
+from processors.contradictions.grammar import Verb, grammars
+from processors.contradictions.sentences import sentences
 from processors.contradictions.things import MAX_LABEL, Things
 from processors.contradictions.values import Belief, Subject
-from processors.contradictions.words import language
-from streams.core.text.statements import MAX_TEXT
 
-_SKIP = re.compile(r"```.*?(?:```|$)|^[>\-*|+#].*$|[\"“„«][^\"”“»]{3,}[\"”“»]", re.DOTALL | re.MULTILINE)
-"""Code, lists and what is quoted."""
-_BREAK = re.compile(
-    r"[.!?]+(?<!\bmr\.)(?<!\bmrs\.)(?<!\bms\.)(?<!\bdr\.)(?<!\bst\.)(?=\s|$|[)\"'])|[\n;…–—()]|:(?=\s)|-(?:-+|(?=\s))"
-)
-"""What stands between sentences, and between clauses that have no word in common."""
 _AGE = re.compile(r"\d{1,2}|1[01]\d")
 _LONG, _SINCE = ("years", "yrs"), ("since", "for")
 
 
 def beliefs(text: str, own: bool = True) -> list[Belief]:
     """What a turn says. `own`: also of who says it."""
-    text = text[:MAX_TEXT]
-    plain = text.lower().replace("’", "'")
-    words = plain.split()
-    grammar = grammars().get(language(words).name)
-    if grammar is None or len(plain) != len(text) or not grammar.may_tell(words, plain):
-        return []
-    plain = _SKIP.sub(lambda skipped: ".".ljust(len(skipped[0])), plain)
+    spoken, said = sentences(text)
+    grammar = grammars().get(spoken.name)
     found: dict[str, Belief] = {}
-    for sentence, asked in _sentences(plain, grammar):
-        for belief in _Sentence(grammar, text, sentence, asked).beliefs():
-            if own or not belief.mine:
-                found.setdefault(belief.attribute, belief)
+    for sentence in said if grammar is not None else ():
+        if grammar.may_tell(sentence.words):
+            for belief in _Sentence(grammar, sentence).beliefs():
+                if own or not belief.mine:
+                    found.setdefault(belief.attribute, belief)
     return [*found.values()]
-
-
-def _sentences(plain: str, grammar: Grammar) -> Iterator[tuple[list[Token], bool]]:
-    """The words of each sentence that may tell something, and whether it is asked."""
-    start = 0
-    for stop in _BREAK.finditer(plain + "\n"):
-        part = plain[start : stop.start()]
-        if grammar.may_tell(part.split(), part) and (found := tokens(plain, start, stop.start())):
-            yield found, "?" in stop[0]
-        start = stop.end()
 
 
 class _Sentence(Things):
@@ -102,7 +80,7 @@ class _Sentence(Things):
             return Subject("", True, True, at + 1)
         if word in grammar.my or (word == "the" and self.word(at + 1) in grammar.kin | grammar.pets):
             return self._owned(at)
-        if at == 0 and word in grammar.dropping and (self.tokens[0][1] == 0 or not grammar.my.isdisjoint(self.words)):
+        if at == 0 and word in grammar.dropping and (self.sentence.begins or not grammar.my.isdisjoint(self.words)):
             return Subject("", True, True, at)
         if word == "been" and self.form(at + 1).doing and self.word(at - 1) not in grammar.have:
             return Subject("", True, True, at)

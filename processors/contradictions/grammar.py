@@ -5,12 +5,14 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
-from functools import cache
+from functools import cache, reduce
 from importlib.resources import files
+from operator import or_
 from typing import Any, NamedTuple
 
 from processors.contradictions.words import WORDS
 from streams.core.patterns import lazily
+from streams.core.text.memo import Memo
 
 
 class Needs(NamedTuple):
@@ -60,8 +62,8 @@ NO_FORM = Form()
 KINDS = ("habit", "like", "own", "doing", "become", "aim", "move")
 """What is so for long, what one likes, has, is at, what changed one's life, what is planned, what things do for one."""
 _DOUBLED = frozenset(("run", "swim", "quit", "get", "win", "plan", "begin", "knit"))
-_TAILS = ("m", "re", "ve", "d")
-"""What is written together with who speaks."""
+CALLS, TELLS, BE, VALUED = (1 << place for place in range(4))
+"""A sentence of which something is told has a word of somebody, and one of what is told; or a value, and "be"."""
 _MARKS = ("=", "~", "-ing", "-do", ".")
 
 
@@ -152,28 +154,27 @@ class Grammar(Lists):
         """Verbs that a sentence may begin with that leaves out who speaks: "Lost my job"."""
         self.first = frozenset(word.partition("_")[0] for words in self._lists() for word in words if "_" in word)
         """The first words of those that belong together."""
+        self.behind_names = self.joining | self.prepositions | self.subjects | self.relative | self.finite | self.ends
+        self.behind_names |= self.may_end | {",", "named", "called"}
+        """Words behind what is named."""
         third = {verb.third for form in self.forms.values() for verb in form.present if verb.base in self.told}
-        mine = self.i | self.my | self.me | frozenset(table["short"].split())
-        self.calls = _spelled(
-            mine
-            | self.kin
-            | self.pets
-            | self.dropping
-            | third
-            | {f"{word}'{tail}" for word in self.i for tail in _TAILS}
-        )
-        """Words of which a sentence has one that tells of somebody, and one of `tells`."""
+        calls = self.i | self.my | self.me | self.kin | self.pets | self.dropping | third
         traits = {word for trait in (*self.traits, *self.favourites, *self.facts) for word in trait.split("_")}
-        single = self.roles | self.within | self.able | {f"{fact}'s" for fact in self.facts}
-        self.tells = _spelled({*self.forms, *traits, *single, "used", "born", "been", "stand", "have"})
-        self.values = lazily(rf"\d|\b(?:{'|'.join(table['valued'].split())})")
-        """What is in a sentence that tells a value."""
+        tells = {*self.forms, *traits, *self.roles, *self.within, *self.able, "used", "born", "been", "stand", "have"}
+        self._sets = ((CALLS, calls), (TELLS, tells), (BE, self.be))
+        self._values = lazily(rf"\d|\b(?:{'|'.join(table['valued'].split())})")
+        """What is in a word that tells a value."""
+        self.seen = Memo(self._seen)
+        """What is seen of a word, in bits."""
 
-    def may_tell(self, words: Sequence[str], text: str) -> bool:
-        """Whether a text may tell something, given its words and itself in lower case."""
-        if not self.calls.isdisjoint(words) and not self.tells.isdisjoint(words):
-            return True
-        return self.values.search(text) is not None and not self.be.isdisjoint(words)
+    def _seen(self, word: str) -> int:
+        seen = sum(bit for bit, words in self._sets if word in words)
+        return seen | (VALUED if self._values.search(word) else 0)
+
+    def may_tell(self, words: Sequence[str]) -> bool:
+        """Whether a sentence may tell something."""
+        seen = reduce(or_, map(self.seen.__getitem__, words), 0)
+        return not ~seen & (CALLS | TELLS) or not ~seen & (VALUED | BE)
 
     def _words_of(self, kind: str) -> frozenset[str]:
         forms = self.forms.items()
@@ -203,11 +204,6 @@ class Grammar(Lists):
             frozenset(word[:-1] for word in words if word[-1] == "!"), frozenset(heads),
             *[mark in words for mark in _MARKS],
         )  # fmt: skip
-
-
-def _spelled(words: Iterable[str]) -> frozenset[str]:
-    """Words, also those behind which a mark stands."""
-    return frozenset(f"{word}{mark}" for word in words for mark in ("", ",", ".", "!", "?"))
 
 
 def _third(base: str) -> str:

@@ -7,11 +7,14 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterable
+from collections.abc import Sequence
+from functools import lru_cache
 from importlib.resources import files
 from typing import Any, NamedTuple
 
 import Stemmer
+
+from streams.core.text.memo import Memo
 
 _TABLES: dict[str, dict[str, Any]] = tomllib.loads(files(__package__).joinpath("words.toml").read_text("utf-8"))
 _SORTS = _TABLES.pop("sorts")
@@ -23,6 +26,7 @@ BITS = {name: 1 << place for place, name in enumerate((*ACTS, *_ROLES))}
 ACT = (1 << len(ACTS)) - 1
 BE, VERB, ME, WE, THEY, NOT, SCOPE, DROP, DENY, FUNCTION = (BITS[name] for name in _ROLES)
 LITTLE = BE | ME | WE | THEY | SCOPE | DROP | FUNCTION
+_EDGE = '.,;:!?()"“”…*–—'
 _ODD = re.compile(r"[\d@_$€£]")
 SHORT = {"'m": "am", "'re": "are", "'ve": "have", "'ll": "will", "'d": "would"}
 """Verbs that are written together with the word before."""
@@ -76,6 +80,8 @@ class Language:
         for place, words in enumerate(table["about"]):
             for word in words.split():
                 self._about[word] = self._about.get(word, 0) | 1 << place
+        self.whole = dict(line.split(" ", 1) for line in table.get("whole", ()))
+        """What words that two are written as stand for."""
         self._known: dict[str, Word] = {}
 
     def __getitem__(self, word: str) -> Word:
@@ -107,9 +113,16 @@ for _place, _table in enumerate(_TABLES.values()):
         _TELLING[_word] = _TELLING.get(_word, 0) | 1 << 8 * _place
 
 
-def language(words: Iterable[str]) -> Language:
-    """The language of which most little words stand among `words`; English where there are none."""
-    counts = sum([_TELLING[word] for word in words if word in _TELLING][:200])
+_LITTLE_OF = Memo(lambda raw: _TELLING.get(raw.lower().strip(_EDGE).replace("’", "'"), 0))
+
+
+def language(raws: Sequence[str]) -> Language:
+    """The language of which most little words stand among those of a text, as they stand there; else English."""
+    return _most(sum(map(_LITTLE_OF.__getitem__, raws[:255])))
+
+
+@lru_cache(maxsize=4096)
+def _most(counts: int) -> Language:
     best = max(range(len(LANGUAGES)), key=lambda place: (counts >> 8 * place & 255, -place))
     return WORDS[LANGUAGES[best]]
 
