@@ -13,8 +13,9 @@ _PAD = [""] * 8
 class Clauses:
     """A sentence, by the places of its words."""
 
-    def __init__(self, grammar: Grammar, sentence: Sentence) -> None:
-        self.grammar, self.sentence, self.words = grammar, sentence, sentence.words
+    def __init__(self, grammar: Grammar, sentence: Sentence, seen: int) -> None:
+        self.grammar, self.sentence, self.seen = grammar, sentence, seen
+        self.words = [piece.word for piece in sentence.pieces]
         self.padded = self.words + _PAD
         """The same, and nothing behind and before them: what stands next to a word is seen without asking where."""
 
@@ -84,15 +85,18 @@ class Clauses:
 
     def led(self, at: int) -> int:
         """Where a clause begins behind the words that lead into it."""
-        while length := self.count(self.grammar.leads, at) or int(self.word(at) == ","):
+        words, leading = self.padded, self.grammar.leading
+        while words[at] in leading and (length := self.count(self.grammar.leads, at) or int(words[at] == ",")):
             at += length
         return at
 
     def next(self, at: int) -> int:
         """Where the next clause may begin."""
-        while at < len(self.words) and not (self.words[at] == "," or self.words[at] in self.grammar.joins):
-            at += 1
-        return at
+        words, parts = self.words, self.grammar.parts
+        for place in range(at, len(words)):
+            if words[place] in parts:
+                return place
+        return len(words)
 
     def asks(self, at: int) -> bool:
         """Whether a clause is what its sentence asks: the last, or the one before "right?"."""
@@ -107,6 +111,8 @@ class Clauses:
     def adverbs(self, at: int) -> tuple[int, bool, bool]:
         """Where what comes behind adverbs begins, whether they affirm, and whether it is so forever."""
         affirmed, forever = True, False
+        if self.word(at) not in self.grammar.beside:
+            return at, affirmed, forever
         for _ in range(MAX_ADVERBS):
             if self.word(at) in self.grammar.denies:
                 affirmed = False

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, fields
 from functools import cache, reduce
 from importlib.resources import files
 from operator import or_
 from typing import Any, NamedTuple
 
+from processors.contradictions.sentences import Sentence, pieces_of
 from processors.contradictions.words import WORDS
-from streams.core.patterns import lazily
 from streams.core.text.memo import Memo
 
 
@@ -62,8 +62,10 @@ NO_FORM = Form()
 KINDS = ("habit", "like", "own", "doing", "become", "aim", "move")
 """What is so for long, what one likes, has, is at, what changed one's life, what is planned, what things do for one."""
 _DOUBLED = frozenset(("run", "swim", "quit", "get", "win", "plan", "begin", "knit"))
-CALLS, TELLS, BE, VALUED = (1 << place for place in range(4))
-"""A sentence of which something is told has a word of somebody, and one of what is told; or a value, and "be"."""
+WHO, THE, OWNED, TELLS, DROPS, MY, ME, MOVES, BE, MEASURED, VALUED, JOKES, MAY_BE = (1 << place for place in range(13))
+"""What is seen of a word: who is told of, what is told. See `Grammar.tells`."""
+NUMBERS = frozenset("0123456789$€£")
+"""What a number begins with."""
 _MARKS = ("=", "~", "-ing", "-do", ".")
 
 
@@ -157,24 +159,50 @@ class Grammar(Lists):
         self.behind_names = self.joining | self.prepositions | self.subjects | self.relative | self.finite | self.ends
         self.behind_names |= self.may_end | {",", "named", "called"}
         """Words behind what is named."""
-        third = {verb.third for form in self.forms.values() for verb in form.present if verb.base in self.told}
-        calls = self.i | self.my | self.me | self.kin | self.pets | self.dropping | third
+        self.parts = self.joins | {","}
+        """What stands between clauses."""
+        self.leading, self.beside = self._begin(self.leads | {","}), self._begin(self.adverbs | self.denies)
+        """Words with which begins what leads into a clause, and what stands beside a verb."""
+        verbs = {word for word, form in self.forms.items() if form.present or form.third or form.past}
+        self.verbs = self.be | self.have | self.do | verbs | {"was", "been", "can", "would", "used", "use"}
+        """Verbs behind a subject by which something may be told."""
+        self.named = {word for word, form in self.forms.items() if any(one.base in self.told for one in form.third)}
+        """Verbs by which it is told of whom a name stands before."""
+        self.subjected = self.i | self.my | self.dropping | {"the", "been"}
+        """Words that another subject begins with."""
         traits = {word for trait in (*self.traits, *self.favourites, *self.facts) for word in trait.split("_")}
         tells = {*self.forms, *traits, *self.roles, *self.within, *self.able, "used", "born", "been", "stand", "have"}
-        self._sets = ((CALLS, calls), (TELLS, tells), (BE, self.be))
-        self._values = lazily(rf"\d|\b(?:{'|'.join(table['valued'].split())})")
-        """What is in a word that tells a value."""
+        self._sets = (
+            (WHO, self.i | self.my | self.named | {"been"}), (THE, frozenset(("the",))), (OWNED, self.kin | self.pets), (TELLS, tells),
+            (DROPS, self.dropping), (MY, self.my), (ME, self.me), (MOVES, self.moving), (BE, self.be),
+            (MEASURED, self.measured), (JOKES, self.jokes), (MAY_BE, self.conditions),
+        )  # fmt: skip
         self.seen = Memo(self._seen)
-        """What is seen of a word, in bits."""
+        """What is seen of a word as it stands in a text, in bits."""
 
-    def _seen(self, word: str) -> int:
-        seen = sum(bit for bit, words in self._sets if word in words)
-        return seen | (VALUED if self._values.search(word) else 0)
+    def _begin(self, words: frozenset[str]) -> frozenset[str]:
+        """What of several words is the first."""
+        return words | {word.partition("_")[0] for word in words if "_" in word}
 
-    def may_tell(self, words: Sequence[str]) -> bool:
-        """Whether a sentence may tell something."""
-        seen = reduce(or_, map(self.seen.__getitem__, words), 0)
-        return not ~seen & (CALLS | TELLS) or not ~seen & (VALUED | BE)
+    def _seen(self, raw: str) -> int:
+        seen = 0
+        for piece in pieces_of(self.words, raw):
+            words = {piece.word, piece.owner, "is"} if piece.owner else {piece.word}
+            seen |= sum(bit for bit, known in self._sets if not known.isdisjoint(words))
+            if piece.word[0] in NUMBERS or self.words[piece.word].sort in self.sorts:
+                seen |= VALUED
+        return seen
+
+    def tells(self, sentence: Sentence) -> int:
+        """What is seen of a sentence that may tell something; 0 of one that tells nothing."""
+        seen = reduce(or_, map(self.seen.__getitem__, sentence.raws), 0)
+        if seen & JOKES:
+            return 0
+        if seen & (TELLS | VALUED) and (
+            seen & WHO or not ~seen & (THE | OWNED) or not ~seen & (ME | MOVES) or (seen & DROPS and sentence.begins)
+        ):
+            return seen
+        return seen if not ~seen & (VALUED | MEASURED | BE) else 0
 
     def _words_of(self, kind: str) -> frozenset[str]:
         forms = self.forms.items()

@@ -132,7 +132,8 @@ def _parts(said: Sequence[Sentence], spoken: Language) -> Iterator[tuple[list[st
     names: list[set[int]] = [set()]
     fresh, capitals = True, spoken.name != "de"
     for sentence in said:
-        for word, piece in zip(sentence.words, sentence.pieces, strict=True):
+        for piece in sentence.pieces:
+            word = piece.word
             if word == "," or word in _JOINT:
                 waiting.append([])
                 names.append(set())

@@ -11,8 +11,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from functools import lru_cache, partial
+from dataclasses import dataclass
+from functools import cached_property, lru_cache, partial
+from itertools import chain
 from typing import NamedTuple
 
 from processors.contradictions.words import IS_BEHIND, SHORT, WORDS, Language, language
@@ -22,63 +23,71 @@ from streams.core.text.statements import MAX_TEXT
 _SKIPPED = re.compile(r"```.*?(?:```|$)|^[>\-*|+#].*$|[\"“„«][^\"”“»]{3,}[\"”“»]", re.DOTALL | re.MULTILINE)
 """Code, lists and what is quoted."""
 _LISTED = (">", "-", "*", "|", "+", "#")
-_MARKED = ("\n", '"', "“", "„", "«", "```")
+_MARKED = frozenset('\n`"“„«')
 """What a line begins with, and what a text has, of which something is skipped."""
 _BREAK = re.compile(
-    r"[.!?]+(?<!\bmr\.)(?<!\bmrs\.)(?<!\bms\.)(?<!\bdr\.)(?<!\bst\.)(?=$|[)\"'])|[;…–—()]|:$|-(?:-+|$)", re.IGNORECASE
+    r"[.!?]+(?<!\bmr\.)(?<!\bmrs\.)(?<!\bms\.)(?<!\bdr\.)(?<!\bst\.)(?=$|[)\"'’])|[;…–—()]|:$|-(?:-+|$)", re.IGNORECASE
 )
 """What stands between sentences, in a word as it stands in a text."""
+_WITHIN = "within"
+"""Of a word in which a sentence ends before its end: it is cut there first."""
 _PIECE = re.compile(r"[$€£]?\d(?:[\w.,:/%€$£+'-]*[\w%€$£+])?|[^\W\d_](?:[\w'&+@/-]|[.:](?=\w))*|[,&+😂🤣]")
 _IS_BEFORE = frozenset(("a", "an", "from", "called", "named", "allergic", "not"))
 """Words before which "'s" is a verb."""
 
 
 class Piece(NamedTuple):
-    """A word of a sentence, or what stands behind one."""
+    """A word of a sentence, or a comma."""
 
     word: str
-    """In lower case; "" for what ends a sentence."""
+    """In lower case."""
     begin: int
     """Where it stands in the word as it stands in the text."""
     stop: int
     capital: bool
-    mark: str = ""
-    """What ends a sentence."""
     owner: str = ""
     """What is left where "'s" is the verb."""
 
+    def parts(self) -> tuple[Piece, ...]:
+        """It as two words, where "'s" is the verb."""
+        return (self._replace(word=self.owner), self._replace(word="is")) if self.owner else (self,)
 
-@dataclass(slots=True)
+
+@dataclass
 class Sentence:
-    """Words that belong together, and commas."""
+    """Words that belong together."""
 
+    spoken: Language
     raws: Sequence[str]
-    """The words of its text as they stand in it."""
-    words: list[str] = field(default_factory=list)
-    pieces: list[Piece] = field(default_factory=list)
-    places: list[int] = field(default_factory=list)
-    """In which of `raws` each word stands."""
-    mark: str = ""
-    """What it ends with."""
+    """As they stand in the text."""
+    mark: str
+    """What ends it."""
+    begins: bool
+    """Whether its text begins with it."""
 
-    def add(self, word: str, piece: Piece, place: int) -> None:
-        """Adds a word."""
-        self.words.append(word)
-        self.pieces.append(piece)
-        self.places.append(place)
+    @cached_property
+    def pieces(self) -> list[Piece]:
+        """Its words. Why not at once: most sentences tell nothing, which is seen of them as they stand."""
+        return [*chain.from_iterable(self._cut)]
 
-    @property
-    def begins(self) -> bool:
-        """Whether its text begins with it."""
-        return self.places[0] == 0 and self.pieces[0].begin == 0
+    @cached_property
+    def _cut(self) -> list[tuple[Piece, ...]]:
+        """What each of the raw words is made of."""
+        raws, known = self.raws, _KNOWN[self.spoken.name]
+        found = [*map(known.__getitem__, raws)]
+        for place, raw in enumerate(raws[1:]):
+            if raw in _IS_BEFORE and any(piece.owner for piece in found[place]):
+                found[place] = tuple(part for piece in found[place] for part in piece.parts())
+        return found
 
     def shown(self, begin: int, end: int) -> str:
         """Words as they are written, in lower case."""
-        first, last = self.places[begin], self.places[end - 1]
+        places, raws = [place for place, found in enumerate(self._cut) for _ in found], self.raws
+        first, last = places[begin], places[end - 1]
         start, stop = self.pieces[begin].begin, self.pieces[end - 1].stop
         if first == last:
-            return self.raws[first][start:stop].lower()
-        return " ".join((self.raws[first][start:], *self.raws[first + 1 : last], self.raws[last][:stop])).lower()
+            return raws[first][start:stop].lower()
+        return " ".join((raws[first][start:], *raws[first + 1 : last], raws[last][:stop])).lower()
 
 
 @lru_cache(maxsize=8)
@@ -86,40 +95,37 @@ def sentences(text: str) -> tuple[Language, Sequence[Sentence]]:
     """The language of a turn, and its sentences. Remembered: each who reads it asks."""
     text = text[:MAX_TEXT]
     spoken = language(text.split())
-    if text.startswith(_LISTED) or any(mark in text for mark in _MARKED):
+    if text.startswith(_LISTED) or not _MARKED.isdisjoint(text):
         text = _SKIPPED.sub(" ; ", text).replace("\n", " ; ")
-    raws, known = text.split(), _KNOWN[spoken.name]
+    raws = text.split()
+    marks = [*map(_MARKS.__getitem__, raws)]
+    if _WITHIN in marks:
+        raws = _BREAK.sub(lambda found: f"{found[0]} ", text).split()
+        marks = [*map(_MARKS.__getitem__, raws)]
     found: list[Sentence] = []
-    sentence = Sentence(raws)
-    for place, raw in enumerate(raws):
-        for piece in known[raw]:
-            if piece.mark:
-                if sentence.words:
-                    sentence.mark = piece.mark
-                    found.append(sentence)
-                    sentence = Sentence(raws)
-            elif piece.owner and place + 1 < len(raws) and raws[place + 1].lower() in _IS_BEFORE:
-                sentence.add(piece.owner, piece, place)
-                sentence.add("is", piece, place)
-            else:
-                sentence.add(piece.word, piece, place)
-    if sentence.words:
-        found.append(sentence)
+    start = 0
+    for place, mark in enumerate(marks, 1):
+        if mark or place == len(raws):
+            found.append(Sentence(spoken, raws[start:place], mark, not start))
+            start = place
     return spoken, found
 
 
-def _cut(spoken: Language, raw: str) -> tuple[Piece, ...]:
+def pieces_of(spoken: Language, raw: str) -> tuple[Piece, ...]:
     """What a word as it stands in a text is made of."""
-    raw = raw.replace("’", "'")
-    pieces: list[Piece] = []
-    start = 0
-    for stop in (*_BREAK.finditer(raw), None):
-        for found in _PIECE.finditer(raw, start, stop.start() if stop else len(raw)):
-            pieces += _parted(spoken, raw, *found.span())
-        if stop:
-            pieces.append(Piece("", *stop.span(), False, stop[0]))
-            start = stop.end()
-    return tuple(pieces)
+    return _KNOWN[spoken.name][raw]
+
+
+def _cut(spoken: Language, raw: str) -> tuple[Piece, ...]:
+    stop, plain = _BREAK.search(raw), raw.replace("’", "'")
+    words = _PIECE.finditer(plain, 0, stop.start() if stop else len(raw))
+    return tuple(piece for found in words for piece in _parted(spoken, plain, *found.span()))
+
+
+def _mark(raw: str) -> str:
+    """What ends a sentence with a word as it stands in a text; "" where nothing does."""
+    stop = _BREAK.search(raw)
+    return "" if stop is None else stop[0] if stop.end() == len(raw) else _WITHIN
 
 
 def _parted(spoken: Language, raw: str, begin: int, end: int) -> list[Piece]:
@@ -147,3 +153,4 @@ def _parted(spoken: Language, raw: str, begin: int, end: int) -> list[Piece]:
 
 _KNOWN = {name: Memo(partial(_cut, spoken)) for name, spoken in WORDS.items()}
 """By language."""
+_MARKS = Memo(_mark)
