@@ -74,16 +74,15 @@ class _Sentence(Things):
         grammar, word = self.grammar, self.words[at]
         if word in grammar.i:
             return Subject("", True, True, at + 1)
-        behind = self.padded[at + 1]
-        if behind in grammar.named and self.is_name(at) and word not in grammar.points and word not in grammar.subjected:
-            return Subject(self.shown(at, at + 1), False, True, at + 1)
+        behind = self.word(at + 1)
         if word not in grammar.subjected:
-            return None
+            is_named = behind in grammar.named and self.is_name(at) and word not in grammar.points
+            return Subject(self.shown(at, at + 1), False, True, at + 1) if is_named else None
         if word in grammar.my or (word == "the" and (behind in grammar.kin or behind in grammar.pets)):
             return self._owned(at)
         if at == 0 and word in grammar.dropping and (self.sentence.begins or not grammar.my.isdisjoint(self.words)):
             return Subject("", True, True, at)
-        if word == "been" and self.form(at + 1).doing and self.padded[at - 1] not in grammar.have:
+        if word == "been" and self.form(at + 1).doing and self.word(at - 1) not in grammar.have:
             return Subject("", True, True, at)
         return None
 

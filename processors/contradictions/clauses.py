@@ -7,7 +7,7 @@ from processors.contradictions.sentences import Sentence
 
 MAX_ADVERBS, MAX_LIST, MAX_BEHIND = 4, 12, 4
 """Adverbs in a row, words of a list behind its comma, and words behind the first in which a clause has its verb."""
-_PAD = [""] * 8
+_BEYOND = [""] * 16
 
 
 class Clauses:
@@ -16,14 +16,10 @@ class Clauses:
     def __init__(self, grammar: Grammar, sentence: Sentence, seen: int) -> None:
         self.grammar, self.sentence, self.seen = grammar, sentence, seen
         self.words = [piece.word for piece in sentence.pieces]
-        self.padded = self.words + _PAD
-        """The same, and nothing behind and before them: what stands next to a word is seen without asking where."""
+        self.word = (self.words + _BEYOND).__getitem__
+        """The word at a place; "" where there is none, before the first and near behind the last."""
 
     # What stands at a place.
-
-    def word(self, at: int) -> str:
-        """The word at a place; "" where there is none."""
-        return self.words[at] if 0 <= at < len(self.words) else ""
 
     def form(self, at: int) -> Form:
         """Of which verbs the word at a place is which form."""
@@ -36,10 +32,9 @@ class Clauses:
     def count(self, words: frozenset[str], at: int) -> int:
         """How many words at a place are one of a list, the most."""
         word = self.word(at)
-        if word in self.grammar.first:
-            for length in (4, 3, 2):
-                if self.joined(at, length) in words:
-                    return length
+        for length in self.grammar.lengths.get(word, ()):
+            if self.joined(at, length) in words:
+                return length
         return int(word in words)
 
     def shown(self, begin: int, end: int) -> str:
@@ -85,8 +80,8 @@ class Clauses:
 
     def led(self, at: int) -> int:
         """Where a clause begins behind the words that lead into it."""
-        words, leading = self.padded, self.grammar.leading
-        while words[at] in leading and (length := self.count(self.grammar.leads, at) or int(words[at] == ",")):
+        word, leading = self.word, self.grammar.leading
+        while word(at) in leading and (length := self.count(self.grammar.leads, at) or int(word(at) == ",")):
             at += length
         return at
 

@@ -154,8 +154,11 @@ class Grammar(Lists):
         self.moving = self._words_of("move")
         self.dropping = frozenset(word for word, form in self.forms.items() if form.past and not form.present)
         """Verbs that a sentence may begin with that leaves out who speaks: "Lost my job"."""
-        self.first = frozenset(word.partition("_")[0] for words in self._lists() for word in words if "_" in word)
-        """The first words of those that belong together."""
+        joined = {word for words in self._lists() for word in words if "_" in word}
+        self.lengths: dict[str, list[int]] = {}
+        """By the first of words that belong together, how many those are, the most first."""
+        for first, length in sorted({(word.partition("_")[0], -word.count("_") - 1) for word in joined}):
+            self.lengths.setdefault(first, []).append(-length)
         self.behind_names = self.joining | self.prepositions | self.subjects | self.relative | self.finite | self.ends
         self.behind_names |= self.may_end | {",", "named", "called"}
         """Words behind what is named."""
@@ -163,8 +166,11 @@ class Grammar(Lists):
         """What stands between clauses."""
         self.leading, self.beside = self._begin(self.leads | {","}), self._begin(self.adverbs | self.denies)
         """Words with which begins what leads into a clause, and what stands beside a verb."""
-        verbs = {word for word, form in self.forms.items() if form.present or form.third or form.past}
-        self.verbs = self.be | self.have | self.do | verbs | {"was", "been", "can", "would", "used", "use"}
+        self.verbs = self.be | self.have | self.do | {"was", "been", "can", "would", "used", "use"}
+        for word, form in self.forms.items():
+            kinds = {verb.kind for verb in form.present + form.third}
+            if kinds & {"habit", "like", "own", "aim"} or any(verb.kind == "become" for verb in form.past):
+                self.verbs |= {word}
         """Verbs behind a subject by which something may be told."""
         self.named = {word for word, form in self.forms.items() if any(one.base in self.told for one in form.third)}
         """Verbs by which it is told of whom a name stands before."""

@@ -22,9 +22,8 @@ from streams.core.text.statements import MAX_TEXT
 
 _SKIPPED = re.compile(r"```.*?(?:```|$)|^[>\-*|+#].*$|[\"“„«][^\"”“»]{3,}[\"”“»]", re.DOTALL | re.MULTILINE)
 """Code, lists and what is quoted."""
-_LISTED = (">", "-", "*", "|", "+", "#")
-_MARKED = frozenset('\n`"“„«')
-"""What a line begins with, and what a text has, of which something is skipped."""
+_LISTED = frozenset(">-*|+#")
+"""What a line of a list begins with."""
 _BREAK = re.compile(
     r"[.!?]+(?<!\bmr\.)(?<!\bmrs\.)(?<!\bms\.)(?<!\bdr\.)(?<!\bst\.)(?=$|[)\"'’])|[;…–—()]|:$|-(?:-+|$)", re.IGNORECASE
 )
@@ -75,7 +74,7 @@ class Sentence:
         """What each of the raw words is made of."""
         raws, known = self.raws, _KNOWN[self.spoken.name]
         found = [*map(known.__getitem__, raws)]
-        for place, raw in enumerate(raws[1:]):
+        for place, raw in () if _IS_BEFORE.isdisjoint(raws) else enumerate(raws[1:]):
             if raw in _IS_BEFORE and any(piece.owner for piece in found[place]):
                 found[place] = tuple(part for piece in found[place] for part in piece.parts())
         return found
@@ -94,10 +93,11 @@ class Sentence:
 def sentences(text: str) -> tuple[Language, Sequence[Sentence]]:
     """The language of a turn, and its sentences. Remembered: each who reads it asks."""
     text = text[:MAX_TEXT]
-    spoken = language(text.split())
-    if text.startswith(_LISTED) or not _MARKED.isdisjoint(text):
-        text = _SKIPPED.sub(" ; ", text).replace("\n", " ; ")
     raws = text.split()
+    spoken = language(raws)
+    if text[:1] in _LISTED or "\n" in text or '"' in text or "“" in text or "„" in text or "«" in text or "```" in text:
+        text = _SKIPPED.sub(" ; ", text).replace("\n", " ; ")
+        raws = text.split()
     marks = [*map(_MARKS.__getitem__, raws)]
     if _WITHIN in marks:
         raws = _BREAK.sub(lambda found: f"{found[0]} ", text).split()
@@ -105,9 +105,11 @@ def sentences(text: str) -> tuple[Language, Sequence[Sentence]]:
     found: list[Sentence] = []
     start = 0
     for place, mark in enumerate(marks, 1):
-        if mark or place == len(raws):
+        if mark:
             found.append(Sentence(spoken, raws[start:place], mark, not start))
             start = place
+    if start < len(raws):
+        found.append(Sentence(spoken, raws[start:], "", not start))
     return spoken, found
 
 
