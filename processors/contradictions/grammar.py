@@ -179,10 +179,19 @@ class Grammar(Lists):
         traits = {word for trait in (*self.traits, *self.favourites, *self.facts) for word in trait.split("_")}
         tells = {*self.forms, *traits, *self.roles, *self.within, *self.able, "used", "born", "been", "stand", "have"}
         self._sets = (
-            (WHO, self.i | self.my | self.named | {"been"}), (THE, frozenset(("the",))), (OWNED, self.kin | self.pets), (TELLS, tells),
-            (DROPS, self.dropping), (MY, self.my), (ME, self.me), (MOVES, self.moving), (BE, self.be),
-            (MEASURED, self.measured), (JOKES, self.jokes), (MAY_BE, self.conditions),
-        )  # fmt: skip
+            (WHO, self.i | self.my | self.named | {"been"}),
+            (THE, frozenset(("the",))),
+            (OWNED, self.kin | self.pets),
+            (TELLS, tells),
+            (DROPS, self.dropping),
+            (MY, self.my),
+            (ME, self.me),
+            (MOVES, self.moving),
+            (BE, self.be),
+            (MEASURED, self.measured),
+            (JOKES, self.jokes),
+            (MAY_BE, self.conditions),
+        )
         self.seen = Memo(self._seen)
         """What is seen of a word as it stands in a text, in bits."""
 

@@ -28,8 +28,10 @@ _BREAK = re.compile(
     r"[.!?]+(?<!\bmr\.)(?<!\bmrs\.)(?<!\bms\.)(?<!\bdr\.)(?<!\bst\.)(?=$|[)\"'’])|[;…–—()]|:$|-(?:-+|$)", re.IGNORECASE
 )
 """What stands between sentences, in a word as it stands in a text."""
-_WITHIN = "within"
-"""Of a word in which a sentence ends before its end: it is cut there first."""
+_ENDS = frozenset(".!?;…–—():-")
+"""What a word ends with that may end a sentence."""
+_INNER = re.compile("[;…–—()]|[.!?][)\"'’]|--")
+"""A break that may stand within a word: it is cut there first."""
 _PIECE = re.compile(r"[$€£]?\d(?:[\w.,:/%€$£+'-]*[\w%€$£+])?|[^\W\d_](?:[\w'&+@/-]|[.:](?=\w))*|[,&+😂🤣]")
 _IS_BEFORE = frozenset(("a", "an", "from", "called", "named", "allergic", "not"))
 """Words before which "'s" is a verb."""
@@ -94,18 +96,16 @@ def sentences(text: str) -> tuple[Language, Sequence[Sentence]]:
     """The language of a turn, and its sentences. Remembered: each who reads it asks."""
     text = text[:MAX_TEXT]
     raws = text.split()
-    spoken = language(raws)
+    spoken = language(text.lower().split())
     if text[:1] in _LISTED or "\n" in text or '"' in text or "“" in text or "„" in text or "«" in text or "```" in text:
         text = _SKIPPED.sub(" ; ", text).replace("\n", " ; ")
         raws = text.split()
-    marks = [*map(_MARKS.__getitem__, raws)]
-    if _WITHIN in marks:
+    if _INNER.search(text):
         raws = _BREAK.sub(lambda found: f"{found[0]} ", text).split()
-        marks = [*map(_MARKS.__getitem__, raws)]
     found: list[Sentence] = []
     start = 0
-    for place, mark in enumerate(marks, 1):
-        if mark:
+    for place, raw in enumerate(raws, 1):
+        if raw[-1] in _ENDS and (mark := _MARKS[raw]):
             found.append(Sentence(spoken, raws[start:place], mark, not start))
             start = place
     if start < len(raws):
@@ -127,7 +127,7 @@ def _cut(spoken: Language, raw: str) -> tuple[Piece, ...]:
 def _mark(raw: str) -> str:
     """What ends a sentence with a word as it stands in a text; "" where nothing does."""
     stop = _BREAK.search(raw)
-    return "" if stop is None else stop[0] if stop.end() == len(raw) else _WITHIN
+    return stop[0] if stop else ""
 
 
 def _parted(spoken: Language, raw: str, begin: int, end: int) -> list[Piece]:

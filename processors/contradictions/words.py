@@ -14,8 +14,6 @@ from typing import Any, NamedTuple
 
 import Stemmer
 
-from streams.core.text.memo import Memo
-
 _TABLES: dict[str, dict[str, Any]] = tomllib.loads(files(__package__).joinpath("words.toml").read_text("utf-8"))
 _SORTS = _TABLES.pop("sorts")
 LANGUAGES = tuple(_TABLES)
@@ -26,7 +24,6 @@ BITS = {name: 1 << place for place, name in enumerate((*ACTS, *_ROLES))}
 ACT = (1 << len(ACTS)) - 1
 BE, VERB, ME, WE, THEY, NOT, SCOPE, DROP, DENY, FUNCTION = (BITS[name] for name in _ROLES)
 LITTLE = BE | ME | WE | THEY | SCOPE | DROP | FUNCTION
-_EDGE = '.,;:!?()"“”…*–—'
 _ODD = re.compile(r"[\d@_$€£]")
 SHORT = {"'m": "am", "'re": "are", "'ve": "have", "'ll": "will", "'d": "would"}
 """Verbs that are written together with the word before."""
@@ -113,12 +110,9 @@ for _place, _table in enumerate(_TABLES.values()):
         _TELLING[_word] = _TELLING.get(_word, 0) | 1 << 8 * _place
 
 
-_LITTLE_OF = Memo(lambda raw: _TELLING.get(raw.lower().strip(_EDGE).replace("’", "'"), 0))
-
-
-def language(raws: Sequence[str]) -> Language:
-    """The language of which most little words stand among those of a text, as they stand there; else English."""
-    return _most(sum(map(_LITTLE_OF.__getitem__, raws[:255])))
+def language(words: Sequence[str]) -> Language:
+    """The language of which most little words stand among words in lower case; English where there are none."""
+    return _most(sum([_TELLING[word] for word in words if word in _TELLING][:200]))
 
 
 @lru_cache(maxsize=4096)
