@@ -34,7 +34,9 @@ def beliefs(text: str, own: bool = True) -> list[Belief]:
     spoken, said = sentences(text)
     grammar = grammars().get(spoken.name)
     found: dict[str, Belief] = {}
-    for sentence in said if grammar is not None else ():
+    if grammar is None:
+        return []
+    for sentence in said:
         if seen := grammar.tells(sentence):
             for belief in _Sentence(grammar, sentence, seen).beliefs():
                 if own or not belief.mine:
