@@ -443,7 +443,7 @@ def holding(
 
 PROCESSOR = Processor(
     name="contradictions",
-    version=8,
+    version=9,
     params=ContradictionsParams,
     reads=(RAW, "open_efforts"),
     takes=(

@@ -20,48 +20,28 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from processors.contradictions.clauses import Token, tokens
-from processors.contradictions.grammar import Grammar, Verb, grammars
+from processors.contradictions.grammar import BE, MAY_BE, ME, MEASURED, MOVES, MY, Verb, grammars
+from processors.contradictions.sentences import sentences
 from processors.contradictions.things import MAX_LABEL, Things
 from processors.contradictions.values import Belief, Subject
-from processors.contradictions.words import language
-from streams.core.text.statements import MAX_TEXT
 
-_SKIP = re.compile(r"```.*?(?:```|$)|^[>\-*|+#].*$|[\"“„«][^\"”“»]{3,}[\"”“»]", re.DOTALL | re.MULTILINE)
-"""Code, lists and what is quoted."""
-_BREAK = re.compile(
-    r"[.!?]+(?<!\bmr\.)(?<!\bmrs\.)(?<!\bms\.)(?<!\bdr\.)(?<!\bst\.)(?=\s|$|[)\"'])|[\n;…–—()]|:(?=\s)|-(?:-+|(?=\s))"
-)
-"""What stands between sentences, and between clauses that have no word in common."""
 _AGE = re.compile(r"\d{1,2}|1[01]\d")
 _LONG, _SINCE = ("years", "yrs"), ("since", "for")
 
 
 def beliefs(text: str, own: bool = True) -> list[Belief]:
     """What a turn says. `own`: also of who says it."""
-    text = text[:MAX_TEXT]
-    plain = text.lower().replace("’", "'")
-    words = plain.split()
-    grammar = grammars().get(language(words).name)
-    if grammar is None or len(plain) != len(text) or not grammar.may_tell(words, plain):
-        return []
-    plain = _SKIP.sub(lambda skipped: ".".ljust(len(skipped[0])), plain)
+    spoken, said = sentences(text)
+    grammar = grammars().get(spoken.name)
     found: dict[str, Belief] = {}
-    for sentence, asked in _sentences(plain, grammar):
-        for belief in _Sentence(grammar, text, sentence, asked).beliefs():
-            if own or not belief.mine:
-                found.setdefault(belief.attribute, belief)
+    if grammar is None:
+        return []
+    for sentence in said:
+        if seen := grammar.tells(sentence):
+            for belief in _Sentence(grammar, sentence, seen).beliefs():
+                if own or not belief.mine:
+                    found.setdefault(belief.attribute, belief)
     return [*found.values()]
-
-
-def _sentences(plain: str, grammar: Grammar) -> Iterator[tuple[list[Token], bool]]:
-    """The words of each sentence that may tell something, and whether it is asked."""
-    start = 0
-    for stop in _BREAK.finditer(plain + "\n"):
-        part = plain[start : stop.start()]
-        if grammar.may_tell(part.split(), part) and (found := tokens(plain, start, stop.start())):
-            yield found, "?" in stop[0]
-        start = stop.end()
 
 
 class _Sentence(Things):
@@ -69,21 +49,17 @@ class _Sentence(Things):
 
     def beliefs(self) -> Iterator[Belief]:
         """What its clauses say."""
-        grammar, words = self.grammar, self.words
-        if not grammar.jokes.isdisjoint(words):
-            return
-        is_turned = not grammar.my.isdisjoint(words) and not grammar.be.isdisjoint(words)
-        is_valued, is_moved = not grammar.measured.isdisjoint(words), not grammar.me.isdisjoint(words)
+        grammar, words, seen = self.grammar, self.words, self.seen
         at, last = 0, None
         while (at := self.led(at)) < len(words):
-            if not grammar.conditions.isdisjoint(words[:at]):
+            if seen & MAY_BE and not grammar.conditions.isdisjoint(words[:at]):
                 return
             subject = self._subject(at) or (last if last and self.goes_on(last.end, at) else None)
             verb = max(at, subject.end) if subject else at
             found = self._told(subject, verb) if subject else None
-            found = found or (self.turned(at) if is_turned else None)
-            found = found or (self.valued(at) if is_valued else None)
-            found = found or (self.moves(at) if is_moved else None)
+            found = found or (self.turned(at) if not ~seen & (MY | BE) else None)
+            found = found or (self.valued(at) if not ~seen & (MEASURED | BE) else None)
+            found = found or (self.moves(at) if not ~seen & (ME | MOVES) else None)
             if found is not None and not self.asks(at) and (last or not self._is_ordered(at)):
                 yield found
             at, last = self.next(max(at + 1, verb, self.read)), subject if found else None
@@ -97,18 +73,19 @@ class _Sentence(Things):
 
     def _subject(self, at: int) -> Subject | None:
         """Who speaks, "my sister", "the kids", "my sister Ann", "Ann"; who is left out in "Lost my job"."""
-        grammar, word = self.grammar, self.word(at)
+        grammar, word = self.grammar, self.words[at]
         if word in grammar.i:
             return Subject("", True, True, at + 1)
-        if word in grammar.my or (word == "the" and self.word(at + 1) in grammar.kin | grammar.pets):
+        behind = self.word(at + 1)
+        if word not in grammar.subjected:
+            is_named = behind in grammar.named and self.is_name(at) and word not in grammar.points
+            return Subject(self.shown(at, at + 1), False, True, at + 1) if is_named else None
+        if word in grammar.my or (word == "the" and (behind in grammar.kin or behind in grammar.pets)):
             return self._owned(at)
-        if at == 0 and word in grammar.dropping and (self.tokens[0][1] == 0 or not grammar.my.isdisjoint(self.words)):
+        if at == 0 and word in grammar.dropping and (self.sentence.begins or not grammar.my.isdisjoint(self.words)):
             return Subject("", True, True, at)
         if word == "been" and self.form(at + 1).doing and self.word(at - 1) not in grammar.have:
             return Subject("", True, True, at)
-        is_told = any(verb.base in grammar.told for verb in self.form(at + 1).third)
-        if is_told and self.is_name(at) and word not in grammar.points:
-            return Subject(self.shown(at, at + 1), False, True, at + 1)
         return None
 
     def _owned(self, at: int) -> Subject | None:
@@ -123,7 +100,7 @@ class _Sentence(Things):
         if end == at + 1 or end == len(words) or not self.is_verb(end):
             return None
         head = end - 1
-        while head > at + 1 and words[head] in grammar.adverbs | grammar.denies:
+        while head > at + 1 and (words[head] in grammar.adverbs or words[head] in grammar.denies):
             head -= 1
         label = self.shown(at + 1, head + 1)
         while head > at + 1 and self.is_name(head):
@@ -137,6 +114,8 @@ class _Sentence(Things):
         grammar = self.grammar
         at, affirmed, _ = self.adverbs(at)
         word = self.word(at)
+        if word not in grammar.verbs:
+            return None
         behind, also, forever = self.adverbs(at + 1)
         affirmed, main = affirmed and also, self.word(behind)
         if word in grammar.be:

@@ -2,66 +2,24 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
-from functools import cached_property
-
 from processors.contradictions.grammar import NO_FORM, Form, Grammar
-from processors.contradictions.words import IS_BEHIND, SHORT
+from processors.contradictions.sentences import Sentence
 
 MAX_ADVERBS, MAX_LIST, MAX_BEHIND = 4, 12, 4
 """Adverbs in a row, words of a list behind its comma, and words behind the first in which a clause has its verb."""
-_TOKEN = re.compile(r"[$€£]?[^\W_][\w'&+@/%€$£-]*(?:[.,:]\w+)*|[,&+😂🤣]")
-_WHOLE = {
-    "gonna": ("going", "to"), "wanna": ("want", "to"), "im": ("i", "am"), "ive": ("i", "have"), "id": ("i", "would"),
-    "cannot": ("can", "not"), "dont": ("do", "not"), "cant": ("can", "not"), "can't": ("can", "not"),
-}  # fmt: skip
-_BEHIND_IS = frozenset(("a", "an", "from", "called", "named", "allergic", "not"))
-Token = tuple[str, int, int]
-"""A word, folded, and where it stands in the text."""
-
-
-def tokens(text: str, start: int, end: int) -> list[Token]:
-    """The words and commas of a part of a text in lower case, contractions as two."""
-    given: list[Token] = []
-    for found in _TOKEN.finditer(text, start, end):
-        word, (begin, stop) = found[0], found.span()
-        if "'" not in word and word not in _WHOLE:
-            given.append((word, begin, stop))
-            continue
-        first, second = _parts(word, text[stop : stop + 12])
-        parted = begin + len(first) if second and word.startswith(first) else stop
-        given.append((first, begin, parted))
-        if second:
-            given.append((second, min(parted, stop - 1), stop))
-    return given
-
-
-def _parts(word: str, behind: str) -> tuple[str, str]:
-    """A word, or the two that a contraction stands for."""
-    if word in _WHOLE:
-        return _WHOLE[word]
-    if word.endswith("n't"):
-        return word[:-3], "not"
-    head, _, tail = word.rpartition("'")
-    if short := SHORT.get("'" + tail):
-        return head, short
-    is_verb = tail == "s" and (head in IS_BEHIND or not _BEHIND_IS.isdisjoint(behind.split(" ")[1:2]))
-    return (head, "is") if is_verb else (word, "")
+_BEYOND = [""] * 16
 
 
 class Clauses:
     """A sentence, by the places of its words."""
 
-    def __init__(self, grammar: Grammar, text: str, given: Sequence[Token], asked: bool) -> None:
-        self.grammar, self.text, self.tokens, self.asked = grammar, text, given, asked
-        self.words = [word for word, _, _ in given]
+    def __init__(self, grammar: Grammar, sentence: Sentence, seen: int) -> None:
+        self.grammar, self.sentence, self.seen = grammar, sentence, seen
+        self.words = [piece.word for piece in sentence.pieces]
+        self.word = (self.words + _BEYOND).__getitem__
+        """The word at a place; "" where there is none, before the first and near behind the last."""
 
     # What stands at a place.
-
-    def word(self, at: int) -> str:
-        """The word at a place; "" where there is none."""
-        return self.words[at] if 0 <= at < len(self.words) else ""
 
     def form(self, at: int) -> Form:
         """Of which verbs the word at a place is which form."""
@@ -74,19 +32,18 @@ class Clauses:
     def count(self, words: frozenset[str], at: int) -> int:
         """How many words at a place are one of a list, the most."""
         word = self.word(at)
-        if word in self.grammar.first:
-            for length in (4, 3, 2):
-                if self.joined(at, length) in words:
-                    return length
+        for length in self.grammar.lengths.get(word, ()):
+            if self.joined(at, length) in words:
+                return length
         return int(word in words)
 
     def shown(self, begin: int, end: int) -> str:
         """Words as they are written, in lower case."""
-        return " ".join(self.text[self.tokens[begin][1] : self.tokens[end - 1][2]].lower().split())
+        return self.sentence.shown(begin, end)
 
     def is_name(self, at: int) -> bool:
         """Whether a word has a capital and is no pronoun."""
-        return self.word(at) not in self.grammar.subjects and self.text[self.tokens[at][1]].isupper()
+        return self.word(at) not in self.grammar.subjects and self.sentence.pieces[at].capital
 
     def is_verb(self, at: int) -> bool:
         """Whether a word is a verb that has a subject."""
@@ -113,36 +70,33 @@ class Clauses:
         grammar, head = self.grammar, at - 1
         for place in range(at, len(self.words)):
             word = self.words[place]
-            if word in self._behind_names or (word in grammar.when and place > at + 1):
+            if word in grammar.behind_names or (word in grammar.when and place > at + 1):
                 break
             if word not in grammar.trail:
                 head = place
         return head
 
-    @cached_property
-    def _behind_names(self) -> frozenset[str]:
-        grammar = self.grammar
-        names = grammar.joining | grammar.prepositions | grammar.subjects | grammar.relative | grammar.finite
-        return names | grammar.ends | grammar.may_end | {",", "named", "called"}
-
     # Where clauses begin and end.
 
     def led(self, at: int) -> int:
         """Where a clause begins behind the words that lead into it."""
-        while length := self.count(self.grammar.leads, at) or int(self.word(at) == ","):
+        word, leading = self.word, self.grammar.leading
+        while word(at) in leading and (length := self.count(self.grammar.leads, at) or int(word(at) == ",")):
             at += length
         return at
 
     def next(self, at: int) -> int:
         """Where the next clause may begin."""
-        while at < len(self.words) and not (self.words[at] == "," or self.words[at] in self.grammar.joins):
-            at += 1
-        return at
+        words, parts = self.words, self.grammar.parts
+        for place in range(at, len(words)):
+            if words[place] in parts:
+                return place
+        return len(words)
 
     def asks(self, at: int) -> bool:
         """Whether a clause is what its sentence asks: the last, or the one before "right?"."""
         behind = self.words[at:]
-        return self.asked and ("," not in behind or behind[-2] == ",")
+        return "?" in self.sentence.mark and ("," not in behind or behind[-2] == ",")
 
     def goes_on(self, begin: int, at: int) -> bool:
         """Whether a clause has the subject of the one before: "I paint and sell", not "I want to paint and sell"."""
@@ -152,6 +106,8 @@ class Clauses:
     def adverbs(self, at: int) -> tuple[int, bool, bool]:
         """Where what comes behind adverbs begins, whether they affirm, and whether it is so forever."""
         affirmed, forever = True, False
+        if self.word(at) not in self.grammar.beside:
+            return at, affirmed, forever
         for _ in range(MAX_ADVERBS):
             if self.word(at) in self.grammar.denies:
                 affirmed = False

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, fields
-from functools import cache
+from functools import cache, reduce
 from importlib.resources import files
+from operator import or_
 from typing import Any, NamedTuple
 
+from processors.contradictions.sentences import Sentence, pieces_of
 from processors.contradictions.words import WORDS
-from streams.core.patterns import lazily
+from streams.core.text.memo import Memo
 
 
 class Needs(NamedTuple):
@@ -60,8 +62,10 @@ NO_FORM = Form()
 KINDS = ("habit", "like", "own", "doing", "become", "aim", "move")
 """What is so for long, what one likes, has, is at, what changed one's life, what is planned, what things do for one."""
 _DOUBLED = frozenset(("run", "swim", "quit", "get", "win", "plan", "begin", "knit"))
-_TAILS = ("m", "re", "ve", "d")
-"""What is written together with who speaks."""
+WHO, THE, OWNED, TELLS, DROPS, MY, ME, MOVES, BE, MEASURED, VALUED, JOKES, MAY_BE = (1 << place for place in range(13))
+"""What is seen of a word: who is told of, what is told. See `Grammar.tells`."""
+NUMBERS = frozenset("0123456789$€£")
+"""What a number begins with."""
 _MARKS = ("=", "~", "-ing", "-do", ".")
 
 
@@ -150,30 +154,70 @@ class Grammar(Lists):
         self.moving = self._words_of("move")
         self.dropping = frozenset(word for word, form in self.forms.items() if form.past and not form.present)
         """Verbs that a sentence may begin with that leaves out who speaks: "Lost my job"."""
-        self.first = frozenset(word.partition("_")[0] for words in self._lists() for word in words if "_" in word)
-        """The first words of those that belong together."""
-        third = {verb.third for form in self.forms.values() for verb in form.present if verb.base in self.told}
-        mine = self.i | self.my | self.me | frozenset(table["short"].split())
-        self.calls = _spelled(
-            mine
-            | self.kin
-            | self.pets
-            | self.dropping
-            | third
-            | {f"{word}'{tail}" for word in self.i for tail in _TAILS}
-        )
-        """Words of which a sentence has one that tells of somebody, and one of `tells`."""
+        joined = {word for words in self._lists() for word in words if "_" in word}
+        self.lengths: dict[str, list[int]] = {}
+        """By the first of words that belong together, how many those are, the most first."""
+        for first, length in sorted({(word.partition("_")[0], -word.count("_") - 1) for word in joined}):
+            self.lengths.setdefault(first, []).append(-length)
+        self.behind_names = self.joining | self.prepositions | self.subjects | self.relative | self.finite | self.ends
+        self.behind_names |= self.may_end | {",", "named", "called"}
+        """Words behind what is named."""
+        self.parts = self.joins | {","}
+        """What stands between clauses."""
+        self.leading, self.beside = self._begin(self.leads | {","}), self._begin(self.adverbs | self.denies)
+        """Words with which begins what leads into a clause, and what stands beside a verb."""
+        self.verbs = self.be | self.have | self.do | {"was", "been", "can", "would", "used", "use"}
+        for word, form in self.forms.items():
+            kinds = {verb.kind for verb in form.present + form.third}
+            if kinds & {"habit", "like", "own", "aim"} or any(verb.kind == "become" for verb in form.past):
+                self.verbs |= {word}
+        """Verbs behind a subject by which something may be told."""
+        self.named = {word for word, form in self.forms.items() if any(one.base in self.told for one in form.third)}
+        """Verbs by which it is told of whom a name stands before."""
+        self.subjected = self.i | self.my | self.dropping | {"the", "been"}
+        """Words that another subject begins with."""
         traits = {word for trait in (*self.traits, *self.favourites, *self.facts) for word in trait.split("_")}
-        single = self.roles | self.within | self.able | {f"{fact}'s" for fact in self.facts}
-        self.tells = _spelled({*self.forms, *traits, *single, "used", "born", "been", "stand", "have"})
-        self.values = lazily(rf"\d|\b(?:{'|'.join(table['valued'].split())})")
-        """What is in a sentence that tells a value."""
+        tells = {*self.forms, *traits, *self.roles, *self.within, *self.able, "used", "born", "been", "stand", "have"}
+        self._sets = (
+            (WHO, self.i | self.my | self.named | {"been"}),
+            (THE, frozenset(("the",))),
+            (OWNED, self.kin | self.pets),
+            (TELLS, tells),
+            (DROPS, self.dropping),
+            (MY, self.my),
+            (ME, self.me),
+            (MOVES, self.moving),
+            (BE, self.be),
+            (MEASURED, self.measured),
+            (JOKES, self.jokes),
+            (MAY_BE, self.conditions),
+        )
+        self.seen = Memo(self._seen)
+        """What is seen of a word as it stands in a text, in bits."""
 
-    def may_tell(self, words: Sequence[str], text: str) -> bool:
-        """Whether a text may tell something, given its words and itself in lower case."""
-        if not self.calls.isdisjoint(words) and not self.tells.isdisjoint(words):
-            return True
-        return self.values.search(text) is not None and not self.be.isdisjoint(words)
+    def _begin(self, words: frozenset[str]) -> frozenset[str]:
+        """What of several words is the first."""
+        return words | {word.partition("_")[0] for word in words if "_" in word}
+
+    def _seen(self, raw: str) -> int:
+        seen = 0
+        for piece in pieces_of(self.words, raw):
+            words = {piece.word, piece.owner, "is"} if piece.owner else {piece.word}
+            seen |= sum(bit for bit, known in self._sets if not known.isdisjoint(words))
+            if piece.word[0] in NUMBERS or self.words[piece.word].sort in self.sorts:
+                seen |= VALUED
+        return seen
+
+    def tells(self, sentence: Sentence) -> int:
+        """What is seen of a sentence that may tell something; 0 of one that tells nothing."""
+        seen = reduce(or_, map(self.seen.__getitem__, sentence.raws), 0)
+        if seen & JOKES:
+            return 0
+        if seen & (TELLS | VALUED) and (
+            seen & WHO or not ~seen & (THE | OWNED) or not ~seen & (ME | MOVES) or (seen & DROPS and sentence.begins)
+        ):
+            return seen
+        return seen if not ~seen & (VALUED | MEASURED | BE) else 0
 
     def _words_of(self, kind: str) -> frozenset[str]:
         forms = self.forms.items()
@@ -203,11 +247,6 @@ class Grammar(Lists):
             frozenset(word[:-1] for word in words if word[-1] == "!"), frozenset(heads),
             *[mark in words for mark in _MARKS],
         )  # fmt: skip
-
-
-def _spelled(words: Iterable[str]) -> frozenset[str]:
-    """Words, also those behind which a mark stands."""
-    return frozenset(f"{word}{mark}" for word in words for mark in ("", ",", ".", "!", "?"))
 
 
 def _third(base: str) -> str:

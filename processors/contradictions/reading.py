@@ -13,6 +13,7 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
+from processors.contradictions.sentences import Sentence, sentences
 from processors.contradictions.words import (
     ACT,
     BE,
@@ -20,30 +21,19 @@ from processors.contradictions.words import (
     DENY,
     DROP,
     FUNCTION,
-    IS_BEHIND,
     ME,
     NOT,
     SCOPE,
-    SHORT,
     THEY,
     VERB,
     WE,
     Language,
     Word,
-    language,
 )
-from streams.core.text.statements import MAX_TEXT
 
 MAX_CLAUSES, MAX_WORDS, MAX_WORD = 8, 48, 40
 ASKS, MAYBE, PAST, SAYS = BITS["ask"], BITS["maybe"], BITS["past"], BITS["says"]
 CHANGING = BITS["change"] | BITS["correct"] | BITS["now"]
-_SKIP = re.compile(r"```.*?(?:```|$)|^[>\-*|+#].*$|[\"“„«][^\"”“»]{12,}[\"”“»]", re.DOTALL | re.MULTILINE)
-"""Code, quotes and lists state nothing."""
-_MARKS = frozenset('`\n>|"“„«')
-_TOKEN = re.compile(
-    r"[$€£]?\d[\w.,:/%€$£+-]*[\w%€$£+]|[$€£]?\d|[^\W\d_][\w.'’@/+&-]*[\w+]|[^\W\d_]|[.?!;,:–—()…\n]|\B-\B|-- "
-)
-_END = frozenset(".?!;:\n–—()…-") | {"-- "}
 _CLOCK = re.compile(r"(\d{1,2})(?:[:.h](\d\d))?(am|pm|a\.m|p\.m|uhr|h)?")
 _NUMBER = re.compile(r"([$€£]?)(\d+(?:[.,]\d+)*)(k|%|€|£|\$|[a-zµ]{1,3})?")
 _UNITS = {
@@ -56,7 +46,8 @@ _LEFT = frozenset(("from", "instead", "statt", "than", "von", "lugar", "vez", "l
 """Words behind which stands what is no more."""
 _TAKEN = frozenset(("to", "nach", "auf", "à"))
 MAX_ATTRIBUTE, MAX_VALUE = 120, 60
-_NO_NAMES = frozenset(("i", "i'm", "i've", "i'd", "i'll"))
+_MARKS = frozenset("&+😂🤣")
+"""What stands between words and is none."""
 _JOINT = frozenset(
     ("but", "because", "although", "though", "aber", "sondern", "denn", "pero", "sino", "porque", "mais", "car")
 )
@@ -120,16 +111,11 @@ class Reading(NamedTuple):
 @lru_cache(maxsize=4096)
 def read(text: str) -> Reading:
     """The clauses of a turn. Remembered: a pure function of the text."""
-    text = text[:MAX_TEXT]
-    if not _MARKS.isdisjoint(text):
-        text = _SKIP.sub("\n", text)
-    tokens = [token for token in _TOKEN.findall(text) if len(token) <= MAX_WORD]
-    folded = [token.casefold().replace("’", "'") for token in tokens]
-    spoken = language(folded)
+    spoken, said = sentences(text)
     clauses: list[Clause] = []
     acts = 0
     every: set[str] = set()
-    for words, names, asked in _parts(tokens, folded, spoken):
+    for words, names, asked in _parts(said, spoken):
         found = _clause(words, names, spoken)
         if asked:
             found = found._replace(acts=found.acts | ASKS)
@@ -140,30 +126,25 @@ def read(text: str) -> Reading:
     return Reading(spoken.name, tuple(clauses[:MAX_CLAUSES]), acts, frozenset(every))
 
 
-def _parts(
-    tokens: Sequence[str], folded: Sequence[str], spoken: Language
-) -> Iterator[tuple[list[str], set[int], bool]]:
+def _parts(said: Sequence[Sentence], spoken: Language) -> Iterator[tuple[list[str], set[int], bool]]:
     """The words of each clause, which of them are names, and whether it is asked."""
     waiting: list[list[str]] = [[]]
     names: list[set[int]] = [set()]
     fresh, capitals = True, spoken.name != "de"
-    for token, word in zip(tokens, folded, strict=True):
-        if word in _END:
-            if word == ":" and len(waiting) == 1 and len(waiting[0]) < 3:
-                continue
-            yield from _merged(waiting, names, word == "?", spoken)
+    for sentence in said:
+        for piece in sentence.pieces:
+            word = piece.word
+            if word == "," or word in _JOINT:
+                waiting.append([])
+                names.append(set())
+            elif word not in _MARKS and len(word) <= MAX_WORD:
+                if not fresh and capitals and piece.capital and word != "i" and not spoken[word].sort:
+                    names[-1].add(len(waiting[-1]))
+                waiting[-1].append(word.removesuffix("'s"))
+                fresh = False
+        if sentence.mark != ":" or len(waiting) > 1 or len(waiting[0]) >= 3:
+            yield from _merged(waiting, names, "?" in sentence.mark, spoken)
             waiting, names, fresh = [[]], [set()], True
-        elif word == "," or word in _JOINT:
-            waiting.append([])
-            names.append(set())
-        else:
-            if not fresh and capitals and token[0].isupper() and word not in _NO_NAMES and not spoken[word].sort:
-                names[-1].add(len(waiting[-1]))
-            if "'" in word:
-                waiting[-1].extend(_expanded(word))
-            else:
-                waiting[-1].append(word)
-            fresh = False
     yield from _merged(waiting, names, False, spoken)
 
 
@@ -189,18 +170,6 @@ def _has_verb(words: Sequence[str], spoken: Language) -> bool:
         if spoken[word].bits & (BE | VERB):
             return True
     return False
-
-
-def _expanded(word: str) -> tuple[str, ...]:
-    """A word with an apostrophe, or the two that a contraction stands for."""
-    if word.endswith("n't"):
-        return (word[:-3], "not")
-    head, _, tail = word.rpartition("'")
-    if tail == "s":
-        return (head, "is") if head in IS_BEHIND else (head,)
-    if short := SHORT.get("'" + tail):
-        return (head, short)
-    return (word,)
 
 
 def _clause(words: Sequence[str], named: set[int], spoken: Language) -> Clause:

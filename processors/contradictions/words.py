@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterable
+from collections.abc import Sequence
+from functools import lru_cache
 from importlib.resources import files
 from typing import Any, NamedTuple
 
@@ -76,6 +77,8 @@ class Language:
         for place, words in enumerate(table["about"]):
             for word in words.split():
                 self._about[word] = self._about.get(word, 0) | 1 << place
+        self.whole = dict(line.split(" ", 1) for line in table.get("whole", ()))
+        """What words that two are written as stand for."""
         self._known: dict[str, Word] = {}
 
     def __getitem__(self, word: str) -> Word:
@@ -107,9 +110,13 @@ for _place, _table in enumerate(_TABLES.values()):
         _TELLING[_word] = _TELLING.get(_word, 0) | 1 << 8 * _place
 
 
-def language(words: Iterable[str]) -> Language:
-    """The language of which most little words stand among `words`; English where there are none."""
-    counts = sum([_TELLING[word] for word in words if word in _TELLING][:200])
+def language(words: Sequence[str]) -> Language:
+    """The language of which most little words stand among words in lower case; English where there are none."""
+    return _most(sum([_TELLING[word] for word in words if word in _TELLING][:200]))
+
+
+@lru_cache(maxsize=4096)
+def _most(counts: int) -> Language:
     best = max(range(len(LANGUAGES)), key=lambda place: (counts >> 8 * place & 255, -place))
     return WORDS[LANGUAGES[best]]
 

@@ -17,7 +17,7 @@ import re
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import reduce
+from functools import lru_cache, reduce
 from importlib.resources import files
 from operator import or_
 from typing import Any
@@ -76,7 +76,7 @@ SUBJECT, _LOOSE, _NOBODY, _I = BITS["subject"], BITS["loose"], BITS["nobody"], B
 MANNER = BITS["manner"]
 """It tells how somebody likes to be answered."""
 _NEAR, _ANSWERS, _NAME = BITS["near"], BITS["answers"], BITS["name"]
-_YOU = BITS["you"]
+_YOU, _ASKS, _MAY_BE_MANNER = BITS["you"], BITS["asks"], BITS["manner?"]
 _PAST = BITS["past"]
 _LIKES, _SHOWS, _PRAISES = BITS["preference?"], BITS["shown"], BITS["praises"]
 _ADDS = OWN | _NAME | BITS["when"] | BITS["kin"]
@@ -98,11 +98,13 @@ _BROKEN = frozenset("}-–—…")
 _ENDS = ".!?。！"
 """What a sentence ends with."""
 _BREAK = lazily(
-    r"(?<=[.!?])(?<!\b[DM]r\.)(?<!\bM[rs]s\.)\s+|(?<=[。！？])|\n+|,\s+(?=[Ii]t['’ ])"
-    r"|[-–—;](?:(?<=\S .)|(?<=[\w'’.,!].))[-–—]*\s+"
-    r"(?=(?:[Ii]|[Ww]e|[Mm]y|[Oo]ur|[Ii]t|[Tt]hat|[Tt]his|[Tt]hey)(?:['’]\w+)? )"
+    r"[\s,;–—-](?:(?<=[.!?]\s)(?<!\b[DM]r\.\s)(?<!\bM[rs]s\.\s)\s*|(?<=\n)\n*|(?<=,)\s+(?=[Ii]t['’ ])"
+    r"|(?<=[-–—;])(?:(?<=\S .)|(?<=[\w'’.,!].))[-–—]*\s+"
+    r"(?=(?:[Ii]|[Ww]e|[Mm]y|[Oo]ur|[Ii]t|[Tt]hat|[Tt]his|[Tt]hey)(?:['’]\w+)? ))"
 )
-"""What is between sentences, and before a clause with a subject of its own."""
+"""What is between sentences, and before a clause with a subject of its own. Why its first character leads it: only
+where one of those stands is the rest looked for."""
+_WIDE_BREAK = lazily(r"(?<=[。！？])")
 _LEADING = lazily(
     r"^(?:(?:(?!\w+(?:ly|day|times)\b|tomorrow|tonight|often)[A-Z][\w'’]+,|yeah|yep|yup|yes|well|oh|wow|hey|hi|and|but|ok"
     r"|no(?! (?:one|more|longer|matter|idea|way|doubt)\b)|so(?! (?:far|much|many|long|do|did|am|is|are)\b)|tell me,"
@@ -222,7 +224,7 @@ def passages(
     """The passages of a turn that ask nothing. `person`: "she" or "he" is somebody who was spoken of before; `about`:
     whom else a sentence is about; `asked`: what was just asked of who speaks."""
     last: Passage | None = None
-    for sentence in _BREAK.split(excerpt(content, READ if content.isascii() else 3 * READ)):
+    for sentence in _sentences(excerpt(content, READ if content.isascii() else 3 * READ)):
         if sentence.rstrip()[-1:] in "?？":
             if last is not None:
                 yield last
@@ -252,11 +254,18 @@ def passages(
         yield last
 
 
+@lru_cache(maxsize=2)
+def _sentences(text: str) -> Sequence[str]:
+    """The sentences of a turn. Remembered: what it asks and what it tells are looked for in turn."""
+    wholes = (text,) if text.isascii() else _WIDE_BREAK.split(text)
+    return [sentence for whole in wholes for sentence in _BREAK.split(whole)]
+
+
 def question(content: str) -> str:
     """What a turn asks last; "" where that does not tell what is asked."""
     if "?" not in (end := content[-READ:]):
         return ""
-    last = [sentence for sentence in _BREAK.split(end) if sentence[-1:] == "?"][-1:]
+    last = [sentence for sentence in _sentences(end) if sentence[-1:] == "?"][-1:]
     asked = _look(last[0]) if last and len(last[0].encode()) <= ASKED and not _TAG.search(last[0]) else None
     return asked.text if asked is not None and asked.tells else ""
 
@@ -287,8 +296,8 @@ def _look(sentence: str) -> Passage | None:
     else:
         seen |= first & _BEGINNING
     seen |= 0 if seen & OWN else _NOBODY
-    seen |= BITS["asks"] if seen & _ORDERS else 0
-    if seen & BITS["manner?"] and _MANNER.search(sentence):
+    seen |= _ASKS if seen & _ORDERS else 0
+    if seen & _MAY_BE_MANNER and _MANNER.search(sentence):
         seen |= MANNER
     return Passage(bare.rstrip(" ,;-–—"), seen, min(MOST, len({*filter(None, stems)})))
 
