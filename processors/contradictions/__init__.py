@@ -443,7 +443,7 @@ def holding(
 
 PROCESSOR = Processor(
     name="contradictions",
-    version=9,
+    version=10,
     params=ContradictionsParams,
     reads=(RAW, "open_efforts"),
     takes=(

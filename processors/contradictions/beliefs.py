@@ -4,7 +4,10 @@
     "I've been allergic to nuts since I was six."      has been allergic to: nuts
     "Contemporary is my favourite style."              favourite style: contemporary
     "Dancing helps me relax."                          dancing helps: relax
-    "The deadline is Friday."                          deadline: friday
+    "Thunder calms me."                                is calmed by: thunder
+    "The press deadline is Friday."                    press deadline: friday
+    "The deadline is Friday", "budget: 25"             none: nobody's, and not told of what
+    "We drink tea", "then I eat rice"                  none: what all do, a step of what is told
     "I'm dead", "I live for this", "I have to go"      none: a mood, a saying, no thing that one has
     "If I move, I'll buy a dog", "I love that!"        none: a condition; what points at what a reader does not see
 
@@ -78,7 +81,9 @@ class _Sentence(Things):
             return Subject("", True, True, at + 1)
         behind = self.word(at + 1)
         if word not in grammar.subjected:
-            is_named = behind in grammar.named and self.is_name(at) and not self.counted(at) and word not in grammar.points
+            is_named = (
+                behind in grammar.named and self.is_name(at) and not self.counted(at) and word not in grammar.points
+            )
             return Subject(self.shown(at, at + 1), False, True, at + 1) if is_named else None
         if word in grammar.my or (word == "the" and (behind in grammar.ours or behind in grammar.pets)):
             return self._owned(at)

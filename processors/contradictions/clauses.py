@@ -172,7 +172,7 @@ class Clauses:
 
     def _begins(self, at: int) -> bool:
         """Whether a clause begins at a place, with a subject or a verb."""
-        if self.word(at).endswith("ed") and self.word(at - 2).endswith("ed"):  # "seen as valued and respected"
+        if self.word(at).endswith("ed") and self.word(at - 2).endswith("ed"):  # "rivers cleaned and restored"
             return False
         grammar, at = self.grammar, self.adverbs(self.led(at))[0]
         word, form = self.word(at), self.form(at)

@@ -149,6 +149,8 @@ class Grammar(Lists):
         """Words that do not stand before the verb in what names something."""
         self.naming = frozenset(("called", "named"))
         """Words behind which stands what is meant: without it, what is named is not told."""
+        self.no_begins = self.joining | self.when | {",", "every", "each", "out", "up", "back"}
+        """Words that no value begins with."""
         self.determiners = self.articles | self.my | self.theirs | self.points
         self.traits = {
             trait: self._needs(needs) for trait, _, needs in (line.partition(":") for line in table["traits"])
@@ -170,7 +172,10 @@ class Grammar(Lists):
         """Words behind what is named."""
         self.parts = self.joins | {","}
         """What stands between clauses."""
-        self.leading, self.beside = self._begin(self.leads | self.telling | self.when | {","}), self._begin(self.adverbs | self.denies)
+        self.leading, self.beside = (
+            self._begin(self.leads | self.telling | self.when | {","}),
+            self._begin(self.adverbs | self.denies),
+        )
         """Words with which begins what leads into a clause, and what stands beside a verb."""
         self.verbs = self.be | self.have | self.do | {"was", "been", "can", "would", "used", "use"}
         for word, form in self.forms.items():

@@ -1,4 +1,4 @@
-"""What a sentence tells of things: of one's favourite or one's job, of a deadline, of what something does for one."""
+"""What a sentence tells of things: of one's favourite or job, of a press deadline, of what something does for one."""
 
 from __future__ import annotations
 
@@ -44,19 +44,16 @@ class Things(Values):
         head = subject.label.partition(" of ")[0].split()  # "the deadline of the report" is a deadline
         if not affirmed or not word or not head or head[-1] not in grammar.measured:
             return None
-        if not subject.mine and subject.label == head[-1] or (len(head) == 2 and self._is_any(head[0])):
+        is_bare = subject.label == head[-1] or (len(head) == 2 and head[0] in grammar.which)
+        if not subject.mine and is_bare:  # "the window", "the new window"
             return None
         if _NUMBER.fullmatch(word) is None and grammar.words[word].sort not in grammar.sorts:
             return None
         end = self.end(begin)
         return self.cut(subject, "", begin, end, True) if end - begin <= MAX_COUNTED else None
 
-    def _is_any(self, word: str) -> bool:
-        """Whether a word before what is measured does not tell which it is: "the new window", "the extended deadline"."""
-        return word in self.grammar.which
-
     def valued(self, at: int) -> Belief | None:
-        """ "The deadline is Friday": what is told of a thing by a number, a time or a day."""
+        """ "The press deadline is Friday": what is told of a thing by a number, a time or a day."""
         grammar, be = self.grammar, self._before(at, self.grammar.be)
         begin = at + (self.word(at) in grammar.articles)
         first = self.word(begin)
@@ -107,6 +104,11 @@ class Things(Values):
             word = self.words[place]
             if word in verbs:
                 return place
-            if word in (",", "please") or word in grammar.subjects or word in grammar.relative or word in grammar.unnamed:
+            if (
+                word in (",", "please")
+                or word in grammar.subjects
+                or word in grammar.relative
+                or word in grammar.unnamed
+            ):
                 return -1
         return -1

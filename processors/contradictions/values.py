@@ -77,8 +77,8 @@ class Values(Clauses):
             return True
         head = self.head(at) if needs.heads and word != "the" else -1
         is_had = self.word(head) in grammar.persons | grammar.things and not self.word(head).endswith("s")
-        several = head == at or not is_had
-        if self.word(head) in needs.heads and (word in grammar.counts or (head - at < 2 and several)) and "'" not in word:
+        is_named = word in grammar.counts or head == at or (head == at + 1 and not is_had)  # not "told mum"
+        if self.word(head) in needs.heads and is_named and "'" not in word:
             return True
         if not (needs.anything or needs.tastes) or word in grammar.prepositions or word in grammar.finite:
             return False
@@ -86,8 +86,9 @@ class Values(Clauses):
         if needs.tastes and (word in ("a", "an") or is_time or self.count(grammar.no_tastes, at)):
             return False
         the = at + (word in ("all", "both"))
-        is_named = self.word(the) != "the" or (self.word(the + 1) in grammar.generic and self.head(the + 1) == the + 1)
-        return is_named and word not in grammar.when and word not in grammar.joining | {",", "every", "each", "out", "up", "back"} and not self.does(at)
+        is_generic = self.word(the + 1) in grammar.generic and self.head(the + 1) == the + 1
+        is_named = self.word(the) != "the" or is_generic
+        return is_named and word not in grammar.no_begins and not self.does(at)
 
     def made(self, subject: Subject, shown: str, at: int, affirmed: bool, least: int = 1) -> Belief | None:
         """A belief, where what stands at a place, or the first of it, is a value of at least so many words."""
