@@ -344,7 +344,7 @@ def _settled(params: ManifestParams, state: State, fact: Settling, raw: Raw[Sett
 
 PROCESSOR = Processor(
     name="manifest",
-    version=11,
+    version=12,
     params=ManifestParams,
     takes=(
         on(TurnRecorded, _turn),

@@ -16,11 +16,11 @@ from streams.core.text import Text
 from streams.core.text.learned import weigh
 
 WEIGHTS: dict[str, int] = {
-    "bias": 147, "ends": 147, "opens": 0, "stays": -9, "asks": -70, "after a tool": 130, "after a question": -67,
-    "courtesy": 16, "claimed": 21, "answered": 257, "accepted": 112, "asks back": -69, "goes on": -40,
-    "goes on, opens": -10, "goes on, stays": -18, "goes on, cut": 25,
+    "bias": 122, "ends": 133, "opens": -4, "stays": -8, "asks": -121, "after a tool": 130, "after a question": -78,
+    "courtesy": 31, "claimed": 18, "answered": 212, "accepted": 89, "asks back": -80, "goes on": -43,
+    "goes on, opens": -11, "goes on, stays": -14, "goes on, cut": 24,
 }  # fmt: skip
-"""Voices by 44 authors."""
+"""Voices by 64 authors."""
 ANSWERED = 12
 """How much is seen once a turn is answered."""
 LOOK = -350

@@ -181,7 +181,7 @@ def _ended(params: TtlEscalationsParams, state: State, fact: SessionEnded, raw: 
 
 PROCESSOR = Processor(
     name="ttl_escalations",
-    version=8,
+    version=9,
     params=TtlEscalationsParams,
     reads=(RAW, "open_efforts"),
     takes=(

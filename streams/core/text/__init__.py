@@ -10,14 +10,13 @@ from dataclasses import dataclass, field
 from operator import itemgetter
 
 from streams.core.events import TurnRecorded
-from streams.core.text.acts import accepting, acting, edges
+from streams.core.text.acts import accepting, acting, signals_of
 from streams.core.text.address import HEAD, TAIL, address
 from streams.core.text.claims import CALLING, claims
-from streams.core.text.signals import signals
 from streams.core.text.statements import stating
 from streams.core.text.terms import WORDS, clip, count_terms, scale, second_look
 
-VERSION = 11
+VERSION = 12
 
 
 @dataclass(slots=True)
@@ -85,7 +84,7 @@ def read(turn: TurnRecorded) -> Text:
             patterns.append(claim.pattern)
             confidences.append(claim.confidence)
             spans += (claim.start, claim.end)
-    seen = signals(edges(content), turn.role) if turn.role in SPEAKING else []
+    seen, places = signals_of(content, turn.role) if turn.role in SPEAKING else ([], [])
     states, kinds = stating(seen, content) if terms and seen else ([], [])
     return Text(
         scale(sum(tokens), content),
@@ -99,8 +98,8 @@ def read(turn: TurnRecorded) -> Text:
         spans,
         [*filter(None, dict.fromkeys(map(CALL, ends)))],
         forms,
-        acting(seen) if turn.role == "user" else [],
-        accepting(seen) if turn.role == "assistant" else 0,
+        acting(seen + places) if turn.role == "user" else [],
+        accepting(seen + places) if turn.role == "assistant" else 0,
         states,
         kinds,
     )

@@ -9,6 +9,7 @@ where the conversation is known (open_efforts/dialogue, manifest/ending).
 from __future__ import annotations
 
 from streams.core.text.learned import Learned
+from streams.core.text.signals import placed
 
 EDGE = 300
 """Characters read of a turn's beginning and end."""
@@ -17,13 +18,13 @@ MOST = 600
 """A score says no more than this, in hundredths of log odds: words alone are never that sure."""
 
 
-def edges(content: str) -> str:
-    """A turn's beginning and end, where it says what it is for."""
-    return content if len(content) <= 2 * EDGE else f"{content[:EDGE]} … {content[-EDGE:]}"
+def signals_of(content: str, role: str) -> tuple[list[str], list[str]]:
+    """The signals of a turn's beginning and end, where it says what it is for; and of its first and last sentence."""
+    return placed(content if len(content) <= 2 * EDGE else f"{content[:EDGE]} … {content[-EDGE:]}", role)
 
 
 def acting(seen: list[str]) -> list[int]:
-    """Of a user's turn, by the signals of its edges: how much its words speak for ending, opening, staying; in
+    """Of a user's turn, by all its signals: how much its words speak for ending, opening, staying; in
     hundredths of log odds."""
     return [max(-MOST, min(MOST, score)) for score in _WEIGHTS.scores(seen)[:3]]
 

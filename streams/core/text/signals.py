@@ -3,7 +3,9 @@
     remind            a word                        remind me      two words that follow each other
     hold * to         two with one between          ^ tell         the first word of a sentence
     please $          the last of one               ?  !           how sentences end
-    words:4           a text of about so many       in:de          the language that it seems to be in
+    words:4           a text of about so many       by:user        who says it
+    < remind          in the first sentence         > done $       in the last one
+    sentences:2       a text of so many, 5 at most
 
 Words are folded ("I'll", "il" and "i will" alike); numbers stand for "#" and times, in pairs, for their kind.
 Scripts without spaces give pairs of characters. Each signal counts once in a text. Beyond MOST words nothing is read.
@@ -20,6 +22,8 @@ from streams.core.text.times import KINDS as TIME_KINDS
 
 MOST = 400
 """Words read of a text: half at its beginning, half at its end."""
+MOST_SENTENCES = 5
+"""Beyond so many sentences they are not told apart by number."""
 MAX_WORD = 24
 _MARKS = {ord(c): None for c in "'’‘`´"}
 _PART = re.compile(r"[^\W_]+")
@@ -96,29 +100,55 @@ def kinds(content: str) -> list[str]:
 
 
 def signals(content: str, role: str = "user") -> list[str]:
-    """The signals of a text, each once, in order of appearance."""
+    """The signals of a text, each once."""
+    return _all(*_read(content), role)
+
+
+def placed(content: str, role: str = "user") -> tuple[list[str], list[str]]:
+    """The signals of a text, each once; and what its first and its last sentence have: people open something where
+    they begin to speak, and end something where they end."""
+    sentences, apart = _read(content)
+    where = [f"sentences:{min(len(sentences), MOST_SENTENCES)}"]
+    if sentences:
+        where += [f"< {one}" for one in dict.fromkeys(sentences[0])]
+        where += [f"> {one}" for one in dict.fromkeys(sentences[-1])]
+    return _all(sentences, apart, role), where
+
+
+def _read(content: str) -> tuple[list[list[str]], list[str]]:
+    """The words and pairs of each sentence; and of all, how many words there are and pairs with one word between."""
     raw = (content.replace("\n", " . ") if "\n" in content else content).split()
     if len(raw) > MOST:
         raw = raw[: MOST // 2] + raw[-MOST // 2 :]
-    found: dict[str, None] = {}
+    own: list[str] = []
+    sentences = [own]
+    apart: list[str] = []
     last = before = "^"
     count = 0
     for words, kinds, end in map(_WORDS.__getitem__, raw):
         for word, kind in zip(words, kinds, strict=True):
-            found[word] = None
+            own.append(word)
             if kind:
-                found[f"{last} {kind}"] = None
+                own.append(f"{last} {kind}")
                 if last != "^":
-                    found[f"{before} * {kind}"] = None
+                    apart.append(f"{before} * {kind}")
                 last, before = kind, last
             count += 1
         if end:
             if last != "^":
-                found[f"{last} $"] = None
-            found[end] = None
+                own.append(f"{last} $")
+            own.append(end)
             last = before = "^"
+            if len(own) > 1:  # more than a mark
+                own = []
+                sentences.append(own)
     if last != "^":
-        found[f"{last} $"] = None
-    found[f"words:{(count + 1).bit_length()}"] = None
-    found[f"by:{role}"] = None
-    return [*found]
+        own.append(f"{last} $")
+    if not own:
+        sentences.pop()
+    apart.append(f"words:{(count + 1).bit_length()}")
+    return sentences, apart
+
+
+def _all(sentences: list[list[str]], apart: list[str], role: str) -> list[str]:
+    return [*dict.fromkeys(chain(*sentences, apart)), f"by:{role}"]

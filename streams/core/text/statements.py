@@ -8,9 +8,9 @@ tests/bench/learn_contradictions.py. What becomes of it is decided where more is
 
 from __future__ import annotations
 
-from streams.core.text.acts import edges
+from streams.core.text.acts import signals_of
 from streams.core.text.learned import Learned
-from streams.core.text.signals import kinds, signals
+from streams.core.text.signals import kinds
 
 MAX_TEXT = 500
 """Characters of a turn that are read for what it states."""
@@ -20,7 +20,7 @@ WEIGHTS = Learned.load(__package__, "statements.json")
 
 
 def stating(seen: list[str], content: str) -> tuple[list[int], list[str]]:
-    """How much the signals of a turn's edges speak for each act of WEIGHTS, and of what kinds its words are besides
+    """How much the signals of a turn speak for each act of WEIGHTS, and of what kinds its words are besides
     words: numbers, times, days of the week."""
     found = kinds(content[:MAX_TEXT])
     return WEIGHTS.scores(telling(seen, found)), found
@@ -28,7 +28,7 @@ def stating(seen: list[str], content: str) -> tuple[list[int], list[str]]:
 
 def seen_of(content: str, role: str) -> list[str]:
     """What the acts of a turn are decided by."""
-    return telling(signals(edges(content), role), kinds(content[:MAX_TEXT]))
+    return telling(signals_of(content, role)[0], kinds(content[:MAX_TEXT]))
 
 
 def telling(seen: list[str], found: list[str]) -> list[str]:
