@@ -103,9 +103,9 @@ class Clauses:
 
     def next(self, at: int) -> int:
         """Where the next clause may begin."""
-        words, parts = self.words, self.grammar.parts
+        words, parts, telling = self.words, self.grammar.parts, self.grammar.tell
         for place in range(at, len(words)):
-            if words[place] in parts or self.count(self.grammar.telling, place):
+            if words[place] in parts or (words[place] in telling and self.count(self.grammar.telling, place)):
                 return place
         return len(words)
 

@@ -177,6 +177,7 @@ class Grammar(Lists):
             self._begin(self.adverbs | self.denies),
         )
         """Words with which begins what leads into a clause, and what stands beside a verb."""
+        self.tell = self._begin(self.telling)
         self.verbs = self.be | self.have | self.do | {"was", "been", "can", "would", "used", "use"}
         for word, form in self.forms.items():
             kinds = {verb.kind for verb in form.present + form.third}

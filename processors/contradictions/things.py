@@ -29,7 +29,7 @@ class Things(Values):
     def _is_kind(self, label: Sequence[str], at: int) -> bool:
         """Whether it is told of what kind a favourite is; of what one does, or of one of several, that is seen."""
         is_bare = "_".join(label) in self.grammar.favourites and label[0] != "one"
-        return not is_bare or any(word.endswith("ing") for word in self.words[at : at + 2])
+        return not is_bare or self.word(at).endswith("ing")
 
     def _is_fact(self, label: Sequence[str]) -> bool:
         """Whether words call one's favourite, or what one has that is told by a word."""
