@@ -456,7 +456,7 @@ def holding(
 
 PROCESSOR = Processor(
     name="contradictions",
-    version=10,
+    version=11,
     params=ContradictionsParams,
     reads=(RAW, "open_efforts"),
     takes=(

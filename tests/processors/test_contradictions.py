@@ -158,7 +158,7 @@ def test_a_chain_keeps_its_name_from_first_to_last() -> None:
 def test_a_chain_goes_on_when_its_beginning_is_no_longer_kept() -> None:
     space = Space()
     for n in range(20):
-        space.say(f"The port is {8000 + n}.")
+        space.say(f"The gateway port is {8000 + n}.")
     stated = space.all(BeliefStated)
     assert len({e.chain for e in stated}) == 1
     assert [e.place for e in stated] == [*range(20)]
@@ -267,8 +267,8 @@ def doubted(events: Iterable[Derived]) -> list[tuple[str, str]]:
 def doubtful() -> Space:
     """A space in which nothing is sure: what would be is a doubt."""
     space = Space(sure=1.0)
-    space.say("The deadline is Friday.")
-    assert doubted(space.say("The deadline is Monday.")) == [("t1", "t0")]
+    space.say("My deadline is Friday.")
+    assert doubted(space.say("My deadline is Monday.")) == [("t1", "t0")]
     return space
 
 
