@@ -379,7 +379,7 @@ def _serve(home: Path, deadline: float) -> None:
         told = home / "serve.log"
         with open(os.open(told, os.O_CREAT | os.O_APPEND | os.O_WRONLY | os.O_NOFOLLOW, 0o600), "ab") as log:
             server = subprocess.Popen(
-                [*_command(), "serve", "--home", str(home), "--idle", str(IDLE)],
+                [*_command(), "serve", "--home", str(home), "--idle", str(IDLE), "--make-way"],
                 stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True,
             )  # fmt: skip
         _started.append(server)
