@@ -17,7 +17,7 @@ import orjson
 import pytest
 
 import mnemolog
-from mnemolog import Memory
+from mnemolog import Memory, NotServedError
 from processors import PROCESSORS
 from streams.core.errors import BusyError
 from streams.runtime.home import Home
@@ -175,3 +175,54 @@ def test_a_server_that_makes_way_finishes_what_it_answers(home: Home) -> None:
         go_on.set()
         listener.close()
         appending.stop()
+
+
+# -- servers that take long to come up ---------------------------------------------------------------------------------
+
+
+def slow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Has servers wait, before they begin, for a file that is there only then."""
+    gate, script = tmp_path / "gate", tmp_path / "slow.sh"
+    script.write_text(f'while [ ! -e {gate} ]; do sleep 0.05; done; exec {SERVER} "$@"\n')
+    monkeypatch.setenv("MNEMOLOG_COMMAND", f"sh {script}")
+    return gate
+
+
+def test_a_call_waits_longer_than_for_an_answer_while_a_server_starts(
+    tmp_path: Path, own: list[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gate = slow(tmp_path, monkeypatch)
+    memory = Memory("x", home=tmp_path / "h")
+    memory.timeout = 0.5
+    threading.Timer(1.5, gate.touch).start()
+    memory.serve()
+    memory.timeout = PATIENCE
+    assert memory.record("s", "user", "hi")
+    assert len(own) == 1
+
+
+def test_a_server_that_is_not_there_in_time_is_waited_for_by_who_asks_again(
+    tmp_path: Path, own: list[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gate = slow(tmp_path, monkeypatch)
+    with pytest.raises(NotServedError, match="is still starting .* ask again") as found:
+        Memory("x", home=tmp_path / "h", timeout=0.5).record("s", "user", "hi")
+    assert found.value.__suppress_context__ or found.value.__context__ is None
+    gate.touch()
+    assert Memory("x", home=tmp_path / "h").record("s", "user", "hi")
+    assert len(own) == 1
+
+
+def test_a_server_that_ended_is_told_with_its_exit_code_and_what_it_said_last(
+    tmp_path: Path, own: list[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    script = tmp_path / "broken.sh"
+    script.write_text("for n in 1 2 3 4 5 6 7; do echo word $n; done; exit 7\n")
+    monkeypatch.setenv("MNEMOLOG_COMMAND", f"sh {script}")
+    with pytest.raises(NotServedError) as found:
+        Memory("x", home=tmp_path / "h").record("s", "user", "hi")
+    assert "exit code 7; it said:\nword 3\nword 4\nword 5\nword 6\nword 7\n(" in str(found.value)
+    assert found.value.__suppress_context__
+    script.write_text("kill -9 $$\n")
+    with pytest.raises(NotServedError, match="by signal 9; it said nothing"):
+        Memory("x", home=tmp_path / "h").record("s", "user", "hi")
