@@ -205,7 +205,7 @@ def test_a_server_that_is_not_there_in_time_is_waited_for_by_who_asks_again(
     tmp_path: Path, own: list[Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     gate = slow(tmp_path, monkeypatch)
-    with pytest.raises(NotServedError, match="is still starting .* ask again") as found:
+    with pytest.raises(NotServedError, match=r"is still starting .* ask again") as found:
         Memory("x", home=tmp_path / "h", timeout=0.5).record("s", "user", "hi")
     assert found.value.__suppress_context__ or found.value.__context__ is None
     gate.touch()

@@ -419,9 +419,7 @@ class Serving(Common):
         bool, typer.Option("--access-log", help="Tell of each HTTP request, without what it says.")
     ] = False
 
-    def until_stopped(
-        self, meters: Meters | None = None, idle: int | None = None, makes_way: bool = False
-    ) -> None:
+    def until_stopped(self, meters: Meters | None = None, idle: int | None = None, makes_way: bool = False) -> None:
         """Keeps live up to date, and answers, until a signal says to stop, or nobody asked for `idle` seconds."""
         import math
         import signal
