@@ -253,7 +253,11 @@ def test_an_end_that_its_people_do_not_keep_to_concludes_nothing(talk: Talk) -> 
     effort = worked(talk)
     talk.end("The tokenizer in parser.py takes unicode escapes, it is in.")
     assert talk.say(BACK) == effort
-    for again in ("And parser.py again: the tokenizer breaks on", "Still the tokenizer of parser.py, now", "parser.py:"):
+    for again in (
+        "And parser.py again: the tokenizer breaks on",
+        "Still the tokenizer of parser.py, now",
+        "parser.py:",
+    ):
         assert talk.say(f"{again} unicode escapes.") == effort
     elsewhere(talk, LOOKS)
     assert talk.all(EffortConcluded) == []
