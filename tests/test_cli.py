@@ -426,6 +426,16 @@ def test_notes_are_taken_and_settled(run, tmp_path):
     assert (absent.code, absent.err) == (MISUSED, "error: there is no note 'bob'\n  `mnemolog notes` lists them\n")
 
 
+def test_a_note_that_was_taken_is_shown_by_the_id_that_taking_it_told(run, tmp_path):
+    assert run("notes", "take", "call Ann", "--about", "the roof", "--note", "ann", home=tmp_path).code == OK
+    assert run("tasks", "declare", "paint the fence", "--task", "fence", home=tmp_path).code == OK
+    assert run("show", "ann", home=tmp_path).out.endswith(" note:\ncall Ann (the roof)\n")
+    [note] = run("show", "ann", "--json", home=tmp_path).rows
+    assert (note["turn_id"], note["role"], note["content"]) == ("ann", "note", "call Ann (the roof)")
+    [task] = run("show", "fence", "--json", home=tmp_path).rows
+    assert (task["turn_id"], task["role"], task["content"]) == ("fence", "task", "paint the fence")
+
+
 STANDING = (
     ("notes settle n", "settled", "note-settled"),
     ("efforts close x1 --conclusion 'It stands.'", "closed", "effort-closed"),
