@@ -5,14 +5,15 @@ Within a limit of tokens, the first and the last turns are shown, and the range 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import orjson
 
 from projections.rows import whole
 from projections.store import Connection, read_meta
-from streams.core.errors import UsageError, check_one_space
+from projections.views import view_names
+from streams.core.errors import LEAST_OF_ID, UsageError, check_one_space, id_begun
 from streams.core.events import iso
 from streams.core.text.within import clip, cost
 
@@ -57,6 +58,14 @@ _FACTS = {
     "task": _SAID.format(kind="task", table="task_declared", content="s.content"),
 }  # fmt: skip
 """What an agent said under an id of its own, in no turn: it is shown as a turn is, its kind in place of a role."""
+_IDS = (
+    ("turns", "turn_id"), ("summary_written", "id"), ("segments", "segment"), ("efforts", "effort"),
+    ("artifacts", "artifact"), ("notes", "note"), ("tasks", "task"), ("objects", "object"),
+    ("object_statements", "statement"),
+)  # fmt: skip
+"""Where ids stand that may be named by their beginning: views, as far as a memory has them, and columns."""
+MOST = 100
+"""Ids that are looked at of those that begin alike."""
 
 Turn = dict[str, Any]
 
@@ -99,9 +108,24 @@ def _behind(
     first, dots, last = id.partition("..")
     if dots and first and last:
         return "range", _range(connection, first, last, space)
+    if begun := _begun(connection, id, space):
+        return _behind(connection, begun, space, facts)
     raise UsageError(
         f"there is nothing with the id {id!r}", "ids stand in manifest, efforts, offers, notes and context --json"
     )
+
+
+def _begun(connection: Connection, begin: str, space: str | None, places: Sequence[tuple[str, str]] = ()) -> str | None:
+    """The whole id that begins so; None where there is none. Raises UsageError where several begin so."""
+    if len(begin) < LEAST_OF_ID:
+        return None
+    known = {*view_names(read_meta(connection, "views")), "summary_written"}
+    ids: set[str] = set()
+    for table, column in places or _IDS:
+        if table in known:
+            sql = f"SELECT DISTINCT {column} FROM {table} WHERE starts_with({column}, ?) AND coalesce(space = ?, true)"
+            ids.update(id for (id,) in connection.execute(f"{sql} LIMIT {MOST}", [begin, space]).fetchall())
+    return id_begun(begin, ids)
 
 
 def _turns(connection: Connection, condition: str, given: dict[str, Any], space: str | None) -> list[Turn]:
@@ -125,6 +149,8 @@ def _range(connection: Connection, first: str, last: str, space: str | None) -> 
     ends = []
     for id in (first, last):
         found = _turns(connection, _TURN, {"id": id}, space)
+        if not found and (begun := _begun(connection, id, space, _IDS[:1])):
+            found = _turns(connection, _TURN, {"id": begun}, space)
         if not found:
             raise UsageError(f"there is no turn {id!r}", "write FIRST_TURN..LAST_TURN")
         ends.append(found[0])
