@@ -6,8 +6,9 @@
     memory.record("chat-7", "user", "Why does the nightly build fail?")
     messages = memory.context("chat-7")["messages"]   # hand these to any chat model
 
-Nothing needs to run first: where nobody serves the home, a server is started, which ends after ten idle minutes. With
-`url` (and `key`) the same calls go to a server elsewhere, by HTTP. `AsyncMemory` has the same calls to await.
+Nothing needs to run first: where nobody serves the home, a server is started, which ends after ten idle minutes, or when
+a person starts one. With `url` (and `key`) the same calls go to a server elsewhere, by HTTP. `AsyncMemory` has the same
+calls to await.
 
 One module, the standard library alone: it can be copied into an agent's environment.
 """
@@ -44,6 +45,10 @@ __all__ = [
 T = TypeVar("T")
 IDLE = 600
 """Seconds without a request after which a server ends that was started from here."""
+STARTING = 300.0
+"""Seconds that a call without a timeout of its own waits longer, for a server that was started from here."""
+SHOWN = 5
+"""Lines of what a server said that are shown where it ended."""
 FIRST_PAUSE, LAST_PAUSE = 0.02, 1.0
 """Seconds between tries: twice as many after each."""
 MOST = 1000
@@ -100,19 +105,21 @@ class Memory:
     """One space of a memory. Every call is a connection of its own, so threads may share it."""
 
     def __init__(
-        self, space: str = "", *, home: str | Path | None = None, url: str = "", key: str = "", timeout: float = 60.0,
-        start: bool = True,
+        self, space: str = "", *, home: str | Path | None = None, url: str = "", key: str = "",
+        timeout: float | None = None, start: bool = True,
     ) -> None:  # fmt: skip
         """`space` is MNEMOLOG_SPACE or "default" where empty, `home` MNEMOLOG_HOME or ~/.mnemolog.
 
         With `url` (MNEMOLOG_URL, where no home is named) a server is asked by HTTP, with `key` (MNEMOLOG_KEY).
-        `timeout` is in seconds, for each call. `start` False: where nobody serves the home, that is an error.
+        `timeout` is in seconds, for each call: a minute where none is given, and up to five more while a server starts.
+        `start` False: where nobody serves the home, that is an error.
         """
         self.space = space or os.environ.get("MNEMOLOG_SPACE") or "default"
         self.home = Path(home or os.environ.get("MNEMOLOG_HOME") or "~/.mnemolog").expanduser()
         self.url = (url or ("" if home else os.environ.get("MNEMOLOG_URL", ""))).rstrip("/")
         self.key = key or os.environ.get("MNEMOLOG_KEY", "")
-        self.timeout = timeout
+        self.timeout = 60.0 if timeout is None else timeout
+        self.starting = STARTING if timeout is None else 0.0
         self.start = start
 
     def record(self, session: str, role: str, content: str, **more: Any) -> str:
@@ -243,7 +250,7 @@ class Memory:
 
     def serve(self) -> None:
         """Sees that somebody serves the home: starts a server where nobody does. Raises NotServedError."""
-        _serve(self.home, time.monotonic() + self.timeout)
+        _serve(self.home, time.monotonic() + self.timeout + self.starting)
 
     def _request(self, message: dict[str, Any]) -> Any:
         """Sends a request until it is answered. Why that is harmless: what it records has its id already."""
@@ -251,28 +258,34 @@ class Memory:
         deadline = time.monotonic() + self.timeout
         pause = FIRST_PAUSE
         uncertain = False
-        started = False
+        starting = self.starting
         trouble = Exception()
+        unknown = UncertainError(
+            f"{self.url or self.home} took the request and did not answer: it is not known whether it was carried out"
+        )
         while True:
+            absent = False
             try:
                 return _said(self._sent(line, deadline) if self.url else self._answer(line, deadline))
-            except NotServedError:
-                if self.start and not self.url and not started:
-                    started = True
-                    _serve(self.home, deadline)
-                elif not uncertain:
+            except NotServedError as error:
+                absent = self.start and not self.url
+                if not absent and not uncertain:
                     raise
+                trouble = error
             except (BusyError, LaterError) as error:
                 trouble = error
             except UncertainError:
                 uncertain = True
+            if absent:
+                began = time.monotonic()
+                try:
+                    _serve(self.home, deadline + starting)
+                except NotServedError as error:
+                    raise (unknown if uncertain else error) from None
+                took = min(time.monotonic() - began, starting)
+                deadline, starting = deadline + took, starting - took
             if time.monotonic() + pause >= deadline:
-                if uncertain:
-                    raise UncertainError(
-                        f"{self.url or self.home} took the request and did not answer: "
-                        "it is not known whether it was carried out"
-                    )
-                raise trouble
+                raise unknown if uncertain else trouble
             time.sleep(pause * random.uniform(0.5, 1))
             pause = min(2 * pause, LAST_PAUSE)
 
@@ -385,29 +398,50 @@ _started: list[subprocess.Popen[bytes]] = []
 
 
 def _serve(home: Path, deadline: float) -> None:
-    """Starts a server of a home, and waits until somebody listens there: one that another process started will do.
+    """Starts a server of a home, and waits until somebody listens there: one that another process started will do, and
+    so will one that was started from here before and is not there yet.
 
-    Raises NotServedError where none comes up until `deadline`.
+    Raises NotServedError where it ends, and where none has come up at the `deadline`.
     """
-    with _starting:
-        if _listens(home):
+    home.mkdir(mode=0o700, parents=True, exist_ok=True)
+    told = home / "serve.log"
+    command = [*_command(), "serve", "--home", str(home), "--idle", str(IDLE), "--make-way"]
+    if _listens(home):
+        return
+    server, begin = _found(command, told)
+    tried = False
+    while True:
+        code = server.poll()
+        if _listens(home):  # asked after that: ours also ends where another's listens
             return
-        home.mkdir(mode=0o700, parents=True, exist_ok=True)
-        told = home / "serve.log"
+        if code is not None and begin is not None and (code or tried):
+            how = f"with exit code {code}" if code >= 0 else f"by signal {-code}"
+            lines = told.read_bytes()[begin:].decode(errors="replace").splitlines()[-SHOWN:]
+            said = "\n".join(["it said:", *lines, f"({told} tells more)"]) if lines else "it said nothing"
+            raise NotServedError(f"no server of {home} came up: it ended {how}; {said}")
+        if time.monotonic() >= deadline:
+            raise NotServedError(
+                f"the server of {home} is still starting (process {server.pid}): nothing was done yet; ask again, "
+                f"which goes on waiting for it ({told} tells more)"
+            )
+        if code is not None:  # in good order: it made way, or was idle
+            tried = begin is not None
+            server, begin = _found(command, told)
+        time.sleep(FIRST_PAUSE)
+
+
+def _found(command: list[str], told: Path) -> tuple[subprocess.Popen[bytes], int | None]:
+    """The process that runs a command, and where in the file `told` begins what it says: None for one that was started
+    before."""
+    with _starting:
+        for server in _started:
+            if server.args == command and server.poll() is None:
+                return server, None
         with open(os.open(told, os.O_CREAT | os.O_APPEND | os.O_WRONLY | os.O_NOFOLLOW, 0o600), "ab") as log:
-            server = subprocess.Popen(
-                [*_command(), "serve", "--home", str(home), "--idle", str(IDLE)],
-                stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True,
-            )  # fmt: skip
-        _started.append(server)
-        while True:
-            ended = server.poll() is not None
-            if _listens(home):  # asked after that: ours also ends where another's listens
-                return
-            if ended or time.monotonic() >= deadline:
-                lines = told.read_text(errors="replace").splitlines()[-2:]
-                raise NotServedError(f"no server of {home} came up: {' '.join(lines)} ({told} tells more)")
-            time.sleep(FIRST_PAUSE)
+            begin = log.tell()
+            server = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True)
+            _started.append(server)
+            return server, begin
 
 
 def _listens(home: Path) -> bool:

@@ -29,7 +29,12 @@ _TERM = re.compile(r'\s*"?(\w+)"?(?:\s+(ASC|DESC))?\s*', re.ASCII)
 
 
 def view(
-    connection: Connection, name: str, limit: int | None = None, order: str = "", columns: str = "", begins: str = "",
+    connection: Connection,
+    name: str,
+    limit: int | None = None,
+    order: str = "",
+    columns: str = "",
+    begins: str = "",
     **where: Any,
 ) -> list[dict[str, Any]]:
     """Rows of the view `name` where the named columns have the given values (None: any).

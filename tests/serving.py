@@ -34,7 +34,6 @@ def served(home: Path, *options: str, environment: Mapping[str, str] | None = No
             told.append(line)
             if found := re.search(r"answering HTTP at (\S+)", line):
                 url = found[1]
-            if "serving" in line:
                 break
         else:
             raise AssertionError("".join(told))

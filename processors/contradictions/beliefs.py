@@ -4,7 +4,10 @@
     "I've been allergic to nuts since I was six."      has been allergic to: nuts
     "Contemporary is my favourite style."              favourite style: contemporary
     "Dancing helps me relax."                          dancing helps: relax
-    "The deadline is Friday."                          deadline: friday
+    "Thunder calms me."                                is calmed by: thunder
+    "The press deadline is Friday."                    press deadline: friday
+    "The deadline is Friday", "budget: 25"             none: nobody's, and not told of what
+    "We drink tea", "then I eat rice"                  none: what all do, a step of what is told
     "I'm dead", "I live for this", "I have to go"      none: a mood, a saying, no thing that one has
     "If I move, I'll buy a dog", "I love that!"        none: a condition; what points at what a reader does not see
 
@@ -78,9 +81,11 @@ class _Sentence(Things):
             return Subject("", True, True, at + 1)
         behind = self.word(at + 1)
         if word not in grammar.subjected:
-            is_named = behind in grammar.named and self.is_name(at) and word not in grammar.points
+            is_named = (
+                behind in grammar.named and self.is_name(at) and not self.counted(at) and word not in grammar.points
+            )
             return Subject(self.shown(at, at + 1), False, True, at + 1) if is_named else None
-        if word in grammar.my or (word == "the" and (behind in grammar.kin or behind in grammar.pets)):
+        if word in grammar.my or (word == "the" and (behind in grammar.ours or behind in grammar.pets)):
             return self._owned(at)
         if at == 0 and word in grammar.dropping and (self.sentence.begins or not grammar.my.isdisjoint(self.words)):
             return Subject("", True, True, at)
@@ -102,7 +107,7 @@ class _Sentence(Things):
         head = end - 1
         while head > at + 1 and (words[head] in grammar.adverbs or words[head] in grammar.denies):
             head -= 1
-        label = self.shown(at + 1, head + 1)
+        label = self.shown(at + 1 + (words[at + 1] == "own" and head > at + 1), head + 1)
         while head > at + 1 and self.is_name(head):
             head -= 1
         return Subject(label, True, words[head] in grammar.persons, end)
@@ -138,7 +143,8 @@ class _Sentence(Things):
             is_able = main in grammar.able or (main in ("stand", "have") and not affirmed)
             done = self.form(behind + 1).done or self.word(behind + 1).endswith("ed")
             is_able = is_able and not done and self.word(behind + 1) not in grammar.prepositions
-            is_able = is_able and not (main == "have" and self.word(behind + 1) in grammar.articles)
+            is_moment = self._is_moment(behind + 1) or "we" in self.words[:at]
+            is_able = is_able and not (main == "have" and is_moment)  # "we can't have yellow", "I can't have the van"
             return self.made(subject, f"can {main}", behind + 1, affirmed) if is_able else None
         if word == "would" and main in ("love", "like") and self.word(behind + 1) == "to":
             is_dream = main == "love" or self.word(behind + 2) in grammar.dreams
@@ -146,6 +152,10 @@ class _Sentence(Things):
         if word in ("used", "use") and main == "to":
             return self._once(subject, behind + 1, affirmed)
         return self._present(subject, at, affirmed) or (self._past(subject, at) if affirmed else None)
+
+    def _is_moment(self, at: int) -> bool:
+        """Whether what one cannot have is told of a moment: "the van", "5 minutes", "Ann's cup"."""
+        return self.word(at) in self.grammar.articles or self.counted(at) or self.is_name(at) or "'" in self.word(at)
 
     def _once(self, subject: Subject, at: int, affirmed: bool) -> Belief | None:
         """What somebody used to do or have."""
@@ -159,7 +169,7 @@ class _Sentence(Things):
         """What is so for long, what one likes or has, what is planned. `helped`: the form of "do" before the verb."""
         form = self.form(at)
         for verb in form.present if helped or not form.third else form.third:
-            if not subject.mine and verb.base not in self.grammar.told:
+            if verb.base not in self.grammar.told and (not subject.mine or self._is_shared(subject, verb)):
                 continue
             shown = verb.third if not subject.label or helped == "does" else self.word(at)
             found = None
@@ -170,6 +180,11 @@ class _Sentence(Things):
             if found is not None:
                 return found
         return None
+
+    def _is_shared(self, subject: Subject, verb: Verb) -> bool:
+        """Whether what one does is a step of what is told, or done by all: "then I eat rice", "we wear hats"."""
+        is_ours = not subject.label and self.word(subject.end - 1) == "we"
+        return verb.kind == "habit" and (is_ours or self.word(subject.end - 2) == "then")
 
     def _past(self, subject: Subject, at: int) -> Belief | None:
         """What changed somebody's life: "moved to Porto", "started my own shop"."""
@@ -191,7 +206,7 @@ class _Sentence(Things):
         if word == "been":
             at, also, _ = self.adverbs(at + 1)
             if self.word(at) == "to" and at + 1 < len(self.words) and self.is_name(at + 1):
-                return self.made(subject, "has been to", at + 1, affirmed and also)
+                return self._places(subject, at + 1, affirmed and also)
             return self._being(subject, "has been", at, affirmed and also)
         if word == "got":
             return self.follow(subject, "has", at + 1, self.grammar.forms["have"].present[0].needs, affirmed)
@@ -209,6 +224,14 @@ class _Sentence(Things):
                 return found
         return None
 
+    def _places(self, subject: Subject, at: int, affirmed: bool) -> Belief | None:
+        """Where somebody has been: places have names, what was done there is told behind them."""
+        end = self.end(at)
+        joins = (place for place in range(at, end - 1) if self.words[place] in self.grammar.joining)
+        stop = next((place for place in joins if not self.is_name(place + 1)), end)
+        is_house = any("'" in word for word in self.words[at:stop])
+        return None if is_house else self.cut(subject, "has been to", at, stop, affirmed)
+
     def _being(self, subject: Subject, shown: str, at: int, affirmed: bool) -> Belief | None:
         """What is said by a form of "be"; `at`: behind it."""
         if not subject.person:
@@ -225,7 +248,7 @@ class _Sentence(Things):
         begin += begin > at and self.word(begin) in grammar.degrees
         for length in (3, 2, 1):
             needs, end = grammar.traits.get(self.joined(begin, length)), begin + length
-            if needs is None:
+            if needs is None or self.word(end) in grammar.theirs:  # "he's called his boat Ann" tells what he did
                 continue
             if needs.alone and begin == at and self.stops(end):
                 lasts = self.word(end) in _SINCE or self.word(end + 1) in _LONG
@@ -240,12 +263,15 @@ class _Sentence(Things):
         grammar, word, behind = self.grammar, self.word(at), self.word(at + 1)
         if _AGE.fullmatch(word):
             is_long = behind in _LONG and self.word(at + 2) == "old"
+            if not subject.label and "are" in self.words[subject.end : at]:  # "we're 16 now": so many
+                return None
             end = at + 3 if is_long else at + 1
             return self.cut(subject, shown, at, end, affirmed) if is_long or self.stops(end) else None
         if word == "in" and self.count(grammar.within, at + 1 + (behind in grammar.articles | grammar.my)):
             return self.made(subject, shown, at, affirmed)
         if word in grammar.articles and self._is_role(head := self.head(at + 1)):
             is_told = word != "the" or self.word(head + 1) in grammar.prepositions
+            is_told = is_told and not any("'s" in self.words[place] for place in range(at, head))
             return self.made(subject, shown, at, affirmed) if is_told else None
         return None
 
@@ -276,9 +302,16 @@ class _Sentence(Things):
             return None
         if deed in ("have", "having") and self.word(self.head(at + 1)) not in grammar.lasting:
             return None
-        if deed in ("get", "getting") and behind in grammar.prepositions and behind != "into":
+        if deed in ("get", "getting") and (behind == "the" or (behind in grammar.prepositions and behind != "into")):
+            return None
+        if behind in grammar.prepositions and not self._goes_with(at):
             return None
         return self.made(subject, shown, at, affirmed and also, 2)
+
+    def _goes_with(self, at: int) -> bool:
+        """Whether a verb takes the preposition behind it: "live in", not "join in" or "write to"."""
+        verbs, behind = {verb for verbs in self.form(at) for verb in verbs}, self.word(at + 1)
+        return not verbs or self.word(at) in ("get", "getting") or any(behind in verb.needs.words for verb in verbs)
 
     def _is_role(self, at: int) -> bool:
         """Whether a word, or it and the one before, tell what somebody is."""

@@ -43,7 +43,8 @@ class Clauses:
 
     def is_name(self, at: int) -> bool:
         """Whether a word has a capital and is no pronoun."""
-        return self.word(at) not in self.grammar.subjects and self.sentence.pieces[at].capital
+        is_word = at < len(self.words) and self.word(at) not in self.grammar.subjects
+        return is_word and self.sentence.pieces[at].capital
 
     def is_verb(self, at: int) -> bool:
         """Whether a word is a verb that has a subject."""
@@ -61,7 +62,7 @@ class Clauses:
     def stops(self, at: int) -> bool:
         """Whether what stands before a place may be said alone: nothing that belongs to it follows."""
         grammar, word = self.grammar, self.word(at)
-        if not word or word in (",", "now", "too", "myself", "since", "for"):
+        if not word or word in (",", "now", "too", "myself", "since", "for") or word in grammar.i:
             return True
         return word in grammar.joins or word in grammar.ends or self.word(at + 1) == "years"
 
@@ -76,20 +77,35 @@ class Clauses:
                 head = place
         return head
 
+    def counted(self, at: int) -> bool:
+        """Whether a number stands at a place."""
+        return self.word(at)[:1].isdigit() or self.grammar.words[self.word(at)].sort == "count"
+
     # Where clauses begin and end.
 
     def led(self, at: int) -> int:
         """Where a clause begins behind the words that lead into it."""
         word, leading = self.word, self.grammar.leading
-        while word(at) in leading and (length := self.count(self.grammar.leads, at) or int(word(at) == ",")):
+        while word(at) in leading and (length := self._leads(at) or int(word(at) == ",")):
             at += length
         return at
 
+    def _leads(self, at: int) -> int:
+        """How many words at a place lead into a clause: "and", "tell you", "last week" before "I"."""
+        grammar = self.grammar
+        told = self.count(grammar.telling, at)
+        if told:
+            return told + (self.word(at + told) == "that")
+        if length := self.count(grammar.leads, at):
+            return length
+        length = self.count(grammar.trail, at) if self.word(at) in grammar.when else 0
+        return length if self.word(at + length) in grammar.i | grammar.my else 0
+
     def next(self, at: int) -> int:
         """Where the next clause may begin."""
-        words, parts = self.words, self.grammar.parts
+        words, parts, telling = self.words, self.grammar.parts, self.grammar.tell
         for place in range(at, len(words)):
-            if words[place] in parts:
+            if words[place] in parts or (words[place] in telling and self.count(self.grammar.telling, place)):
                 return place
         return len(words)
 
@@ -131,7 +147,7 @@ class Clauses:
                 if not is_listed and not self._lists(end + 1) and not self._qualifies(at, end):
                     return end
                 is_listed = True
-            elif self.count(grammar.ends, end):
+            elif self.count(grammar.ends, end) or self._was(at, end):
                 return end
             elif word in grammar.may_end or word in grammar.joining:
                 if self._begins(end + 1) or (not is_deed and self.does(end + 1)):
@@ -140,8 +156,24 @@ class Clauses:
                 return end
         return len(words)
 
+    def _was(self, at: int, end: int) -> bool:
+        """Whether a time stands at a place with which is told what for: "a shed last week to store hay"."""
+        spans = (span for span in (1, 2) if self.word(end + span) == "to")
+        return self.word(end) in self.grammar.when and any(self.trails(at, end + span) == span for span in spans)
+
+    def trails(self, at: int, end: int) -> int:
+        """How many of the last words of a value tell nothing."""
+        if self.words[end - 1] == "ago":  # "two years ago"
+            return min(3, end - at)
+        for length in (3, 2, 1):
+            if end - length >= at and self.joined(end - length, length) in self.grammar.trail:
+                return length
+        return int(self.words[end - 1] == "," or self.words[end - 1] in self.grammar.adverbs)
+
     def _begins(self, at: int) -> bool:
         """Whether a clause begins at a place, with a subject or a verb."""
+        if self.word(at).endswith("ed") and self.word(at - 2).endswith("ed"):  # "rivers cleaned and restored"
+            return False
         grammar, at = self.grammar, self.adverbs(self.led(at))[0]
         word, form = self.word(at), self.form(at)
         if not word or word in grammar.subjects or word in grammar.finite:
@@ -175,6 +207,8 @@ class Clauses:
         """Whether a comma stands between what qualifies: "a safe, warm home"."""
         grammar, behind = self.grammar, self.word(end + 1)
         begins = behind in grammar.leads or behind in grammar.subjects or behind in grammar.finite or not behind
+        begins = begins or behind in grammar.prepositions or behind in grammar.determiners
+        begins = begins or self.word(end - 1) in grammar.lasting
         return (
             self.qualifies(at, end) and not begins and not self.is_name(end + 1) and self.word(end + 2) not in ("", ",")
         )
@@ -182,12 +216,15 @@ class Clauses:
     def _lists(self, at: int) -> bool:
         """Whether what stands behind a comma goes on with a list: up to an "and", none is a clause."""
         grammar = self.grammar
-        if self.word(at) in grammar.joining:
+        begin = self.word(at)
+        if begin in grammar.joining or begin in grammar.prepositions or begin in grammar.me:
             return False
         for place in range(at, min(at + MAX_LIST, len(self.words))):
             word = self.words[place]
             if word in grammar.joining:
                 return not self._begins(place + 1)
             if word in grammar.subjects or word in grammar.ends or word in grammar.finite or word in grammar.leads:
+                return False
+            if word in grammar.me and self.word(place - 1) == ",":
                 return False
         return False

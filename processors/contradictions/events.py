@@ -55,7 +55,7 @@ class BeliefContradicted(Derived):
     value: str
     older_value: str
     rule: str
-    """How it shows: negated, corrected, changed, differs; or who decided: judged."""
+    """How it shows: negated, corrected, changed, differs; inferred from other words; or who decided: judged."""
     confidence: float
     chain: str
     place: int

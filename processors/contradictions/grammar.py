@@ -46,6 +46,7 @@ class Verb(NamedTuple):
     kind: str
     """Of KINDS."""
     needs: Needs
+    done: str
 
 
 class Form(NamedTuple):
@@ -78,6 +79,7 @@ class Lists:
     me: frozenset[str]
     joins: frozenset[str]
     leads: frozenset[str]
+    telling: frozenset[str]
     adverbs: frozenset[str]
     forever: frozenset[str]
     denies: frozenset[str]
@@ -100,11 +102,13 @@ class Lists:
     articles: frozenset[str]
     degrees: frozenset[str]
     when: frozenset[str]
+    which: frozenset[str]
     counts: frozenset[str]
     vague: frozenset[str]
     jokes: frozenset[str]
     conditions: frozenset[str]
     kin: frozenset[str]
+    ours: frozenset[str]
     friends: frozenset[str]
     pets: frozenset[str]
     things: frozenset[str]
@@ -143,6 +147,10 @@ class Grammar(Lists):
         self.claims = self.i | self.my | self.finite | frozenset(("he", "she", "they", "it"))
         self.unnamed = self.points | self.finite | self.theirs | self.me | frozenset(("us",))
         """Words that do not stand before the verb in what names something."""
+        self.naming = frozenset(("called", "named"))
+        """Words behind which stands what is meant: without it, what is named is not told."""
+        self.no_begins = self.joining | self.when | {",", "every", "each", "out", "up", "back"}
+        """Words that no value begins with."""
         self.determiners = self.articles | self.my | self.theirs | self.points
         self.traits = {
             trait: self._needs(needs) for trait, _, needs in (line.partition(":") for line in table["traits"])
@@ -160,12 +168,16 @@ class Grammar(Lists):
         for first, length in sorted({(word.partition("_")[0], -word.count("_") - 1) for word in joined}):
             self.lengths.setdefault(first, []).append(-length)
         self.behind_names = self.joining | self.prepositions | self.subjects | self.relative | self.finite | self.ends
-        self.behind_names |= self.may_end | {",", "named", "called"}
+        self.behind_names |= self.may_end | self.naming | {","}
         """Words behind what is named."""
         self.parts = self.joins | {","}
         """What stands between clauses."""
-        self.leading, self.beside = self._begin(self.leads | {","}), self._begin(self.adverbs | self.denies)
+        self.leading, self.beside = (
+            self._begin(self.leads | self.telling | self.when | {","}),
+            self._begin(self.adverbs | self.denies),
+        )
         """Words with which begins what leads into a clause, and what stands beside a verb."""
+        self.tell = self._begin(self.telling)
         self.verbs = self.be | self.have | self.do | {"was", "been", "can", "would", "used", "use"}
         for word, form in self.forms.items():
             kinds = {verb.kind for verb in form.present + form.third}
@@ -181,7 +193,7 @@ class Grammar(Lists):
         self._sets = (
             (WHO, self.i | self.my | self.named | {"been"}),
             (THE, frozenset(("the",))),
-            (OWNED, self.kin | self.pets),
+            (OWNED, self.ours | self.pets),
             (TELLS, tells),
             (DROPS, self.dropping),
             (MY, self.my),
@@ -232,7 +244,7 @@ class Grammar(Lists):
     def _conjugate(self, kind: str, words: str, needs: str) -> None:
         base, *rest = words.split()
         past, done = rest if rest else (_past(base), _past(base))
-        verb = Verb(base, _third(base), kind, self._needs(needs))
+        verb = Verb(base, _third(base), kind, self._needs(needs), done)
         for place, word in enumerate((base, verb.third, _doing(base), past, done)):
             forms = [*self.forms.get(word, NO_FORM)]
             forms[place] = (*forms[place], verb)

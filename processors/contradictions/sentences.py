@@ -22,6 +22,8 @@ from streams.core.text.statements import MAX_TEXT
 
 _SKIPPED = re.compile(r"```.*?(?:```|$)|^[>\-*|+#].*$|[\"“„«][^\"”“»]{3,}[\"”“»]", re.DOTALL | re.MULTILINE)
 """Code, lists and what is quoted."""
+_TITLE = re.compile(r"(?:(?<=\bcalled )|(?<=\bnamed ))[\"“„«]([^\"”“»\n]{3,60})[\"“”»]", re.IGNORECASE)
+"""What something is called."""
 _LISTED = frozenset(">-*|+#")
 """What a line of a list begins with."""
 _BREAK = re.compile(
@@ -51,7 +53,9 @@ class Piece(NamedTuple):
 
     def parts(self) -> tuple[Piece, ...]:
         """It as two words, where "'s" is the verb."""
-        return (self._replace(word=self.owner), self._replace(word="is")) if self.owner else (self,)
+        stop = self.begin + len(self.owner)
+        parted = self._replace(word=self.owner, stop=stop), self._replace(word="is", begin=stop)
+        return parted if self.owner else (self,)
 
 
 @dataclass
@@ -98,7 +102,7 @@ def sentences(text: str) -> tuple[Language, Sequence[Sentence]]:
     raws = text.split()
     spoken = language(text.lower().split())
     if text[:1] in _LISTED or "\n" in text or '"' in text or "“" in text or "„" in text or "«" in text or "```" in text:
-        text = _SKIPPED.sub(" ; ", text).replace("\n", " ; ")
+        text = _SKIPPED.sub(" ; ", _TITLE.sub(r"\1", text)).replace("\n", " ; ")
         raws = text.split()
     if _INNER.search(text):
         raws = _BREAK.sub(lambda found: f"{found[0]} ", text).split()

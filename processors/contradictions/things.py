@@ -1,4 +1,4 @@
-"""What a sentence tells of things: of one's favourite or one's job, of a deadline, of what something does for one."""
+"""What a sentence tells of things: of one's favourite or job, of a press deadline, of what something does for one."""
 
 from __future__ import annotations
 
@@ -17,13 +17,19 @@ class Things(Values):
 
     def fact(self, subject: Subject, at: int, affirmed: bool) -> Belief | None:
         """What is said of one's favourite, or of one's job; or by a value."""
-        if not self._is_fact(subject.label.split()):
+        if not self._is_fact(label := subject.label.split()):
             return self._measure(subject, at, affirmed)
-        word, deed = self.word(at), self.word(at + 1)
+        word = self.word(at)
         if word == "to":
-            return self.made(subject, "", at + 1, affirmed, 2) if deed not in self.grammar.no_deeds else None
+            return self.made(subject, "", at + 1, affirmed, 2)
         is_passing = word in self.grammar.prepositions or word in ("going", "getting", "coming") or word.endswith("ed")
-        return None if is_passing else self.made(subject, "", at, affirmed)
+        is_told = not is_passing and self._is_kind(label, at)
+        return self.made(subject, "", at, affirmed) if is_told else None
+
+    def _is_kind(self, label: Sequence[str], at: int) -> bool:
+        """Whether it is told of what kind a favourite is; of what one does, or of one of several, that is seen."""
+        is_bare = "_".join(label) in self.grammar.favourites and label[0] != "one"
+        return not is_bare or self.word(at).endswith("ing")
 
     def _is_fact(self, label: Sequence[str]) -> bool:
         """Whether words call one's favourite, or what one has that is told by a word."""
@@ -38,18 +44,20 @@ class Things(Values):
         head = subject.label.partition(" of ")[0].split()  # "the deadline of the report" is a deadline
         if not affirmed or not word or not head or head[-1] not in grammar.measured:
             return None
+        is_bare = subject.label == head[-1] or (len(head) == 2 and head[0] in grammar.which)
+        if not subject.mine and is_bare:  # "the window", "the new window"
+            return None
         if _NUMBER.fullmatch(word) is None and grammar.words[word].sort not in grammar.sorts:
             return None
         end = self.end(begin)
         return self.cut(subject, "", begin, end, True) if end - begin <= MAX_COUNTED else None
 
     def valued(self, at: int) -> Belief | None:
-        """ "The deadline is Friday": what is told of a thing by a number, a time or a day."""
+        """ "The press deadline is Friday": what is told of a thing by a number, a time or a day."""
         grammar, be = self.grammar, self._before(at, self.grammar.be)
         begin = at + (self.word(at) in grammar.articles)
         first = self.word(begin)
-        is_number = grammar.words[first].sort == "count" or first[:1].isdigit()
-        if be <= begin or is_number or first in grammar.theirs or first in grammar.prepositions:
+        if be <= begin or self.counted(begin) or first in grammar.theirs or first in grammar.prepositions:
             return None
         behind, affirmed, _ = self.adverbs(be + 1)
         return self._measure(Subject(self.shown(begin, be), False, False, be), behind, affirmed)
@@ -68,6 +76,8 @@ class Things(Values):
         if self.word(behind + one) not in grammar.my or not 0 < len(label) <= MAX_LABEL or not self._is_fact(label):
             return None
         called = ("one of " if one else "") + self.shown(behind + one + 1, end)
+        if not one and not self._is_kind(label, at):
+            return None
         return self.cut(Subject(called, True, False, end), "", at, be, affirmed)
 
     def moves(self, at: int) -> Belief | None:
@@ -77,11 +87,14 @@ class Things(Values):
             return None
         if self.is_verb(at) or not self.names(at, verb) or (verb > at + 1 and self.is_name(verb - 1)):
             return None
-        label = self.shown(at + (self.word(at) in grammar.my), verb - (self.word(verb - 1) in grammar.adverbs))
-        subject, form = Subject(label, True, False, verb), self.form(verb)
-        needs = next(one.needs for one in form.present + form.third if one.kind == "move")
-        if (needs.alone and self.stops(verb + 2)) or self.word(verb + 2) in needs.words & {"up"}:
-            return self.cut(subject, "", verb, verb + 2 + (not self.stops(verb + 2)), True)
+        begin, end = at + (self.word(at) in grammar.my), verb - (self.word(verb - 1) in grammar.adverbs)
+        subject, form = Subject(self.shown(begin, end), True, False, verb), self.form(verb)
+        moving = next(one for one in form.present + form.third if one.kind == "move")
+        needs, behind = moving.needs, self.word(verb + 2)
+        with_it = behind if behind in needs.words & {"up"} or behind in needs.begins else ""
+        if with_it or (needs.alone and self.stops(verb + 2)):
+            shown = f"is {moving.done} {with_it}".strip()
+            return self.cut(Subject("", True, True, verb + 2 + bool(with_it)), f"{shown} by", begin, end, True)
         return self.follow(subject, self.words[verb], verb + 2, needs, True)
 
     def _before(self, at: int, verbs: frozenset[str]) -> int:
@@ -91,6 +104,11 @@ class Things(Values):
             word = self.words[place]
             if word in verbs:
                 return place
-            if word == "," or word in grammar.subjects or word in grammar.relative or word in grammar.unnamed:
+            if (
+                word in (",", "please")
+                or word in grammar.subjects
+                or word in grammar.relative
+                or word in grammar.unnamed
+            ):
                 return -1
         return -1

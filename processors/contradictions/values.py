@@ -54,7 +54,8 @@ class Values(Clauses):
         lasts = word == "for" and not grammar.spans.isdisjoint(self.words[at : at + MAX_DEED])
         if not lasts and (length := self.count(needs.words, at)):
             behind = at + length
-            is_vague = needs.tastes and self._is_vague(behind)
+            is_vague = self.word(behind) in grammar.prepositions or (needs.tastes and self._is_vague(behind))
+            is_vague |= self.changes and grammar.words[self.word(behind)].sort in ("month", "weekday")
             told = f"{shown} {self.shown(at, behind)}"
             return None if is_vague else self.made(subject, told, behind, affirmed)
         is_named = word in needs.named and at + 1 < len(self.words)
@@ -75,7 +76,9 @@ class Values(Clauses):
         if needs.deeds and word not in grammar.no_deeds | grammar.finite | grammar.prepositions:
             return True
         head = self.head(at) if needs.heads and word != "the" else -1
-        if self.word(head) in needs.heads and (word in grammar.counts or head - at < 2) and "'" not in word:
+        is_had = self.word(head) in grammar.persons | grammar.things and not self.word(head).endswith("s")
+        is_named = word in grammar.counts or head == at or (head == at + 1 and not is_had)  # not "told mum"
+        if self.word(head) in needs.heads and is_named and "'" not in word:
             return True
         if not (needs.anything or needs.tastes) or word in grammar.prepositions or word in grammar.finite:
             return False
@@ -83,14 +86,21 @@ class Values(Clauses):
         if needs.tastes and (word in ("a", "an") or is_time or self.count(grammar.no_tastes, at)):
             return False
         the = at + (word in ("all", "both"))
-        is_named = self.word(the) != "the" or self.word(the + 1) in grammar.generic
-        return is_named and word not in grammar.joining | {",", "every", "each"} and not self.does(at)
+        is_generic = self.word(the + 1) in grammar.generic and self.head(the + 1) == the + 1
+        is_named = self.word(the) != "the" or is_generic
+        return is_named and word not in grammar.no_begins and not self.does(at)
 
     def made(self, subject: Subject, shown: str, at: int, affirmed: bool, least: int = 1) -> Belief | None:
         """A belief, where what stands at a place, or the first of it, is a value of at least so many words."""
-        end = self.end(at)
-        found = self.cut(subject, shown, at, end, affirmed, least)
-        return found or self.cut(subject, shown, at, self._first(at, end), affirmed, least)
+        grammar, end = self.grammar, self.end(at)
+        first = self._first(at, end)
+        if at < first < end and not self.words[at].endswith("ing") and not self.names(at, first):
+            return None
+        if not grammar.naming.isdisjoint(self.words[first:end]):
+            return self.cut(subject, shown, at, end, affirmed, least)
+        aims = (place for place in range(end - 1, first, -1) if self.words[place] == "to")
+        ends = (end, *aims, first)
+        return next(filter(None, (self.cut(subject, shown, at, stop, affirmed, least) for stop in ends)), None)
 
     def _first(self, at: int, end: int) -> int:
         """Where the first of several things that are named ends."""
@@ -119,21 +129,12 @@ class Values(Clauses):
         self.read = max(self.read, end, subject.end)
         return Belief(subject.mine, attribute, value, affirmed)
 
-    def trails(self, at: int, end: int) -> int:
-        """How many of the last words of a value tell nothing."""
-        if self.words[end - 1] == "ago":  # "two years ago"
-            return min(3, end - at)
-        for length in (3, 2, 1):
-            if end - length >= at and self.joined(end - length, length) in self.grammar.trail:
-                return length
-        return int(self.words[end - 1] == "," or self.words[end - 1] in self.grammar.adverbs)
-
     def names(self, at: int, end: int) -> bool:
         """Whether words name something, without pointing at what a reader does not see."""
         grammar, said = self.grammar, self.words[at:end]
         is_one = said[-1] in ("one", "other", "another") and said[-2:] != ["each", "other"]
         is_one = is_one or any(word == "one" and then in grammar.prepositions for word, then in pairwise(said))
-        if is_one or said[0] in grammar.me:
+        if is_one or said[0] in grammar.me or said[0] in ("myself", "ourselves"):
             return False
         for place, word in enumerate(said):
             if word in grammar.points or word in grammar.denies:

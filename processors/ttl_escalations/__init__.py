@@ -20,8 +20,8 @@ A note whose deadline lay before it was recorded is historic: found by words whi
 A note taken again under the same id replaces the first. To settle what is settled, archived or unknown changes nothing.
 
 Measured on voices whose author was left out of learning (tests/bench/learn_surfacing.py): of the turns that come to a
-note's matter, most of them in other words, .39 show it; of those shown where the author marked whether the talk came to
-it .86 are right. On simulated days of an office, of seeds that nothing was learned from, .90 of those shown belong to
+note's matter, most of them in other words, .45 show it; of those shown where the author marked whether the talk came to
+it .90 are right. On simulated days of an office, of seeds that nothing was learned from, .90 of those shown belong to
 the task at hand or to who is there (tests/bench/quality_columns.py).
 
 Source: three-column working memory.

@@ -53,7 +53,7 @@ class TtlEscalationsParams(Params):
     )
     window: int = param(5, "turns", "what was just said need not come back", PAPER, ge=0)
     likely: int = param(
-        -10, "hundredths of log odds", "a note comes back from here on", "tests/bench/learn_surfacing.py"
+        -50, "hundredths of log odds", "a note comes back from here on", "tests/bench/learn_surfacing.py"
     )  # fmt: skip
     raised: float = param(30, "days", "after its question its matter brings a note back, till it is settled", ge=0)
     cooldown: float = param(

@@ -419,11 +419,12 @@ class Serving(Common):
         bool, typer.Option("--access-log", help="Tell of each HTTP request, without what it says.")
     ] = False
 
-    def until_stopped(self, meters: Meters | None = None, idle: int | None = None) -> None:
+    def until_stopped(self, meters: Meters | None = None, idle: int | None = None, makes_way: bool = False) -> None:
         """Keeps live up to date, and answers, until a signal says to stop, or nobody asked for `idle` seconds."""
         import math
         import signal
 
+        from streams.runtime.home.server import check_free
         from streams.runtime.home.server import serve as serve_home
         from streams.runtime.telemetry import measuring
 
@@ -438,11 +439,18 @@ class Serving(Common):
                 terminal.told({"said": line}, "{}", line)
                 sys.stdout.flush()
 
+            check_free(house, makes_way)
             served = beside_it.enter_context(self._beside(house.path)) if self.http else None
-            if served:
-                said(f"answering HTTP at {served.url} (open it in a browser: there is the page)")
             ended = (lambda: bool(stopped) or served.ended()) if served else lambda: bool(stopped)
-            serve_home(house, ended, said, math.inf if idle is None else idle)
+            begun: list[str] = []
+
+            def told(line: str) -> None:
+                said(line)
+                if served and not begun:  # the first line says that the home is served
+                    said(f"answering HTTP at {served.url} (open it in a browser: there is the page)")
+                begun.append(line)
+
+            serve_home(house, ended, told, math.inf if idle is None else idle, makes_way)
             said("stopped; all that was acknowledged is in the log")
             if served and not stopped:
                 served.check()

@@ -286,7 +286,7 @@ def _serve(home: Path) -> None:
     idle = float(os.environ.get("MNEMOLOG_HOOK_IDLE") or IDLE)
     if idle > 0:
         with suppress(BusyError):  # another does
-            serve(Home(home, Registry()), lambda: not (home / "hooks").exists(), idle=idle)
+            serve(Home(home, Registry()), lambda: not (home / "hooks").exists(), idle=idle, makes_way=True)
 
 
 def work(call: Call, home: Path, asked: Asked, reply: Reply, deadline: float) -> None:

@@ -214,7 +214,16 @@ class Ping(Call):
     ping: Literal[True]
 
 
-CALLS: tuple[type[Call], ...] = (Ask, Feed, Snapshot, Promote, Switch, Look, Ping)
+class Leave(Call):
+    """Has a server that makes way for others end, once it has answered what it is asked; whether it does.
+
+    With false it is only asked whether it would.
+    """
+
+    leave: bool
+
+
+CALLS: tuple[type[Call], ...] = (Ask, Feed, Snapshot, Promote, Switch, Look, Ping, Leave)
 
 
 def decode(line: bytes) -> Any:

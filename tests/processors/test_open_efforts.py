@@ -252,9 +252,13 @@ def test_an_end_said_in_passing_concludes_its_work_once_nobody_comes_back_to_it(
 def test_an_end_that_its_people_do_not_keep_to_concludes_nothing(talk: Talk) -> None:
     effort = worked(talk)
     talk.end("The tokenizer in parser.py takes unicode escapes, it is in.")
-    elsewhere(talk, 2)
     assert talk.say(BACK) == effort
-    assert talk.say("And parser.py again: the tokenizer breaks on unicode escapes.") == effort
+    for again in (
+        "And parser.py again: the tokenizer breaks on",
+        "Still the tokenizer of parser.py, now",
+        "parser.py:",
+    ):
+        assert talk.say(f"{again} unicode escapes.") == effort
     elsewhere(talk, LOOKS)
     assert talk.all(EffortConcluded) == []
     assert talk.waiting() == []

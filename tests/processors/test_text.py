@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from processors.ttl_escalations import TtlEscalationsParams
 from streams.core.events import TurnRecorded
 from streams.core.text import Text, read
 from streams.core.text.claims import claims
@@ -199,7 +200,8 @@ NOW = datetime(2026, 5, 6, 10, 5)
 
 def asks(content: str) -> bool:
     """Whether words ask for a note, by the default parameters."""
-    return bool(reminders(content, NOW, 40, -20)[0])
+    params = TtlEscalationsParams()
+    return bool(reminders(content, NOW, params.sure, params.asks)[0])
 
 
 @pytest.mark.parametrize("content", REMINDED)

@@ -254,7 +254,7 @@ def test_a_note_whose_priority_is_low_never_presses():
 
 
 def test_a_note_surfaces_once_a_visit_and_again_after_a_long_silence():
-    turns = [say("the iguana", at) for at in (0, MINUTE, HOUR, 3 * HOUR, 5 * HOUR)]
+    turns = [say("feeding the iguana", at) for at in (0, MINUTE, HOUR, 3 * HOUR, 5 * HOUR)]
     events = of(NoteSurfaced, derive(take("n", ttl="low"), *turns))
     assert [event.at - START for event in events] == [0, 5 * HOUR]
 

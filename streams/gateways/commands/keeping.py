@@ -20,9 +20,12 @@ def serve(
     idle: Annotated[
         int | None, typer.Option(metavar="SECONDS", min=1, help="Stop when nobody asked for so long.")
     ] = None,
+    make_way: Annotated[
+        bool, typer.Option("--make-way", help="Stop when another `serve` without this is started.")
+    ] = False,
 ) -> None:
-    """Fold what comes, and answer other commands, until stopped."""
-    serving.until_stopped(idle=idle)
+    """Fold what comes, and answer other commands, until stopped. Takes over from a server that no person started."""
+    serving.until_stopped(idle=idle, makes_way=make_way)
 
 
 def export(

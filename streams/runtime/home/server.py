@@ -30,7 +30,7 @@ from streams.runtime.home.client import HolderLeftError, address, ask_holder, ch
 from streams.runtime.home.folding import INDEX, Folding, StoppedError
 from streams.runtime.home.keeper import open_live
 from streams.runtime.home.office import Office
-from streams.runtime.requests import MAX_REQUEST, Call, Feed, decode, parse
+from streams.runtime.requests import MAX_REQUEST, Call, Feed, Leave, decode, parse
 
 if TYPE_CHECKING:
     from streams.runtime.home import Home
@@ -43,6 +43,8 @@ LOOK = 0.05
 """Seconds after which a stop is noticed."""
 STALLED = 30.0
 """Seconds within which a request that was begun must end, and an answer must be taken."""
+LEAVING = 30.0
+"""Seconds that a server which makes way gives to what it is answering: as long as a question may take."""
 SMALL = 64 * 1024
 """Bytes of a request that is read at once; longer ones take a thread."""
 SPARE = 128
@@ -133,8 +135,11 @@ class Listener:
 class Server:
     """The thread that moves bytes."""
 
-    def __init__(self, listener: Listener, appending: Appending, answer: Callable[[Call], Any]) -> None:
-        """`answer` gives the answer to a call; it is called in one of several threads."""
+    def __init__(
+        self, listener: Listener, appending: Appending, answer: Callable[[Call], Any], makes_way: bool = False
+    ) -> None:
+        """`answer` gives the answer to a call; it is called in one of several threads. Who `makes_way` ends when it is
+        asked to."""
         self._appending = appending
         self._call = answer
         self._listener = listener
@@ -147,6 +152,14 @@ class Server:
         self._woken, self._waker = socket.socketpair()
         self._accepting = False
         self._asked = time.monotonic()
+        self._makes_way = makes_way
+        self._leaves = math.inf
+        """When it ends at the latest, having been asked to make way."""
+
+    @property
+    def is_leaving(self) -> bool:
+        """Whether it was asked to make way."""
+        return self._leaves < math.inf
 
     def is_idle(self, seconds: float) -> bool:
         """Whether nothing was asked for so long, and nothing is being answered."""
@@ -159,7 +172,7 @@ class Server:
         self._selector.register(self._woken, selectors.EVENT_READ)
         try:
             looked = 0.0
-            while not stopped():
+            while not stopped() and not self._has_left():
                 self._take_part()
                 for key, events in self._selector.select(LOOK):
                     self._attend(key, events)
@@ -168,7 +181,7 @@ class Server:
                     looked = now
                     for connection in [c for c in self._connections if c.is_stalled(now)]:
                         self._hang_up(connection)
-                    if not self._listener.is_there():
+                    if not self.is_leaving and not self._listener.is_there():
                         self._listen_again()
         finally:
             self._threads.shutdown(wait=False, cancel_futures=True)
@@ -180,13 +193,24 @@ class Server:
             self._waker.close()
 
     def _take_part(self) -> None:
-        """Takes new connections while there is room for them; others wait in the backlog."""
-        room = len(self._connections) < self._most
+        """Takes new connections while there is room for them; others wait in the backlog. None once it makes way."""
+        room = len(self._connections) < self._most and not self.is_leaving
         if room and not self._accepting:
             self._selector.register(self._listener.socket, selectors.EVENT_READ)
         elif self._accepting and not room:
             self._selector.unregister(self._listener.socket)
         self._accepting = room
+        if self.is_leaving:
+            self._listener.close()
+
+    def _has_left(self) -> bool:
+        """Whether it makes way, and has answered whatever it had begun with. What was not begun is asked anew, of who
+        comes next."""
+        if not self.is_leaving:
+            return False
+        for connection in [c for c in self._connections if not c.busy and not c.outbox]:
+            self._hang_up(connection)
+        return not self._connections or time.monotonic() > self._leaves
 
     def _listen_again(self) -> None:
         """Has others find it again: while it holds live, nobody can answer in its place."""
@@ -253,7 +277,7 @@ class Server:
 
     def _go_on(self, connection: Connection) -> None:
         """Begins with the next request where none is being answered, and says what to wait for."""
-        if not connection.busy and not connection.outbox:
+        if not connection.busy and not connection.outbox and not self.is_leaving:
             line = connection.line()
             if line is not None:
                 connection.busy = True
@@ -301,6 +325,10 @@ class Server:
             return
         if isinstance(call, Feed):
             self._appending.put(call, reply)
+        elif isinstance(call, Leave):
+            if call.leave and self._makes_way:
+                self._leaves = min(self._leaves, time.monotonic() + LEAVING)
+            reply({"pid": os.getpid(), "leaves": self._makes_way})
         else:
             self._threads.submit(self._answer, call, reply)
 
@@ -341,29 +369,47 @@ def _failed(error: MnemologError) -> bytes:
         return orjson.dumps({key: whole_text(text) for key, text in told.items()}) + b"\n"
 
 
+def check_free(home: Home, makes_way: bool = False, leave: bool = False) -> None:
+    """Raises BusyError where another serves the home, unless that one makes way and who asks does not.
+
+    With `leave` it is asked to.
+    """
+    with suppress(HolderLeftError):
+        try:
+            found = ask_holder(home.folder.socket, {"leave": leave and not makes_way})
+        except UsageError:  # of a version that makes way for nobody
+            found = ask_holder(home.folder.socket, {"ping": True}) | {"leaves": False}
+        if makes_way or not found["leaves"]:
+            raise BusyError(
+                f"process {found['pid']} serves {home.path} already",
+                f"commands and programs ask it by themselves; to serve anew, end it first: kill {found['pid']}",
+            )
+
+
 def serve(
-    home: Home, stopped: Callable[[], bool], said: Callable[[str], None] = unheard, idle: float = math.inf
-) -> None:
+    home: Home, stopped: Callable[[], bool], said: Callable[[str], None] = unheard, idle: float = math.inf,
+    makes_way: bool = False,
+) -> None:  # fmt: skip
     """Folds and answers until `stopped`, or until nobody asked for `idle` seconds; waits first while a command folds.
+
+    A server that nobody started by hand `makes_way`: it ends when one that does not comes, which waits for that.
 
     Of a home in shards nothing is folded here: their projectors do, and are asked.
 
-    Raises BusyError when another process serves this home.
+    Raises BusyError when another process serves this home, and does not make way.
     """
 
     def look() -> None:
         if stopped():
             raise StoppedError
-        with suppress(HolderLeftError):
-            pid = ask_holder(home.folder.socket, {"ping": True})["pid"]
-            raise BusyError(f"process {pid} serves {home.path} already", "ask it: commands find it by themselves")
+        check_free(home, makes_way, leave=True)
 
     # Why seldom: to look for garbage among all that is held of spaces takes a tenth of a second.
     with suppress(StoppedError), home.folder.holding(math.inf, look), rare_collections():
         if shards := home.shards:
             shards.mend()
             with shards.keeping():
-                _serve(home, shards.answer, stopped, said, idle)
+                _serve(home, shards.answer, stopped, said, idle, makes_way)
             return
         folding = Folding(home, Office(home, open_live(home), INDEX))
         switch = sys.getswitchinterval()
@@ -371,7 +417,7 @@ def serve(
         try:
             waiting = folding.office.runtime.behind()
             folding.start()
-            _serve(home, folding.answer, stopped, said, idle, waiting)
+            _serve(home, folding.answer, stopped, said, idle, makes_way, waiting)
         finally:
             sys.setswitchinterval(switch)
             folding.stop()
@@ -379,7 +425,7 @@ def serve(
 
 def _serve(
     home: Home, answer: Callable[[Call], Any], stopped: Callable[[], bool], said: Callable[[str], None], idle: float,
-    waiting: int = 0,
+    makes_way: bool, waiting: int = 0,
 ) -> None:  # fmt: skip
     appending = Appending(home.path)
     listener = Listener(home)
@@ -388,8 +434,10 @@ def _serve(
         said(f"serving {home.path}, process {os.getpid()}")
         if waiting:
             said(f"folding {waiting:,} events that wait in the log; questions are answered after that")
-        server = Server(listener, appending, answer)
+        server = Server(listener, appending, answer, makes_way)
         server.run(lambda: stopped() or server.is_idle(idle))
+        if server.is_leaving:
+            said("another server was started: making way for it")
     finally:
         listener.close()
         appending.stop()
