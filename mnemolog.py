@@ -6,9 +6,9 @@
     memory.record("chat-7", "user", "Why does the nightly build fail?")
     messages = memory.context("chat-7")["messages"]   # hand these to any chat model
 
-Nothing needs to run first: where nobody serves the home, a server is started, which ends after ten idle minutes, or when
-a person starts one. With `url` (and `key`) the same calls go to a server elsewhere, by HTTP. `AsyncMemory` has the same
-calls to await.
+Nothing needs to run first: where nobody serves the home, a server is started, which ends after ten idle minutes, or
+when a person starts one. With `url` (and `key`) the same calls go to a server elsewhere, by HTTP. `AsyncMemory` has the
+same calls to await.
 
 One module, the standard library alone: it can be copied into an agent's environment.
 """

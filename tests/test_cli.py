@@ -464,7 +464,7 @@ def test_an_unambiguous_beginning_of_an_id_is_taken_wherever_an_id_is(run, two_e
     assert run("pin", "tur", home=two_efforts).code == MISUSED  # too little of it
 
 
-@pytest.mark.parametrize("said", ("show turn", "pin turn", "efforts close turn", "memory turn-", "reward turn"))
+@pytest.mark.parametrize("said", ["show turn", "pin turn", "efforts close turn", "memory turn-", "reward turn"])
 def test_a_beginning_that_several_ids_have_is_refused_with_those_that_it_may_be(run, two_efforts, said):
     told = run(*words(said), home=two_efforts)
     assert (told.code, told.out) == (MISUSED, "")
