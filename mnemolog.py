@@ -53,6 +53,8 @@ FIRST_PAUSE, LAST_PAUSE = 0.02, 1.0
 """Seconds between tries: twice as many after each."""
 MOST = 1000
 """Events of one request."""
+REASONS = ("edited", "regenerated", "popped", "cleared")
+"""Why a turn is taken back."""
 LONGEST = 100
 """Bytes of a socket's path that every system takes."""
 
@@ -157,8 +159,12 @@ class Memory:
         """Takes turns back: they are no longer shown or matched, and history keeps them.
 
         `reason`: edited, regenerated, popped or cleared. Of those who take a turn back for one reason, the first does;
-        the answer has the turns that this call took back, `turns`, and the position `after` which that is known.
+        the answer has the turns that this call took back, `turns`, and the position `after` which that is known. Like
+        every fact it is recorded though its turn is not known yet, which may come later: `unknown` has the turns that
+        the memory does not know in that session, where it could be asked. Raises RefusedError for another reason.
         """
+        if reason not in REASONS:
+            raise RefusedError(f"reason: there is no {reason!r}; it is one of {', '.join(REASONS)}")
         after, taken = "", list[str]()
         for start in range(0, len(turns), MOST):
             some = turns[start : start + MOST]
@@ -170,7 +176,18 @@ class Memory:
                 ]
             )
             taken += [turn for turn, new in zip(some, stored, strict=True) if new]
-        return {"turns": taken, "after": after}
+        return {"turns": taken, "after": after, "unknown": self._unknown(session, turns)}
+
+    def _unknown(self, session: str, turns: Sequence[str]) -> list[str]:
+        """Those of some turns that the memory does not know in a session; none where it cannot be asked."""
+        if not turns:
+            return []
+        try:
+            rows = self.ask("view", name="recorded_turns", space=self.space, session=session, columns="turn_id")
+        except (FailedError, RefusedError, DeniedError):  # what was recorded stands, whatever can be asked
+            return []
+        known = {row["turn_id"] for row in rows}
+        return [turn for turn in turns if turn not in known]
 
     def _told(self, events: Sequence[dict[str, Any]]) -> tuple[str, list[bool]]:
         """Records events: the position of the last, and of each whether it is new."""

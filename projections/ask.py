@@ -29,13 +29,19 @@ _TERM = re.compile(r'\s*"?(\w+)"?(?:\s+(ASC|DESC))?\s*', re.ASCII)
 
 
 def view(
-    connection: Connection, name: str, limit: int | None = None, order: str = "", columns: str = "", **where: Any
+    connection: Connection,
+    name: str,
+    limit: int | None = None,
+    order: str = "",
+    columns: str = "",
+    begins: str = "",
+    **where: Any,
 ) -> list[dict[str, Any]]:
     """Rows of the view `name` where the named columns have the given values (None: any).
 
     `order`: names of columns, commas between, each with DESC after it where the greatest come first. `columns`: names
-    of those that are wanted, commas between; what is not wanted need not be read. Raises UsageError for a name of a
-    view or column that is none.
+    of those that are wanted, commas between; what is not wanted need not be read. `begins`: the name of a given column of
+    which only the beginning is given. Raises UsageError for a name of a view or column that is none.
     """
     views = view_names(read_meta(connection, "views"))
     if name not in views:
@@ -49,7 +55,9 @@ def view(
     shown = ", ".join(f'"{column}"' for column in wanted) or "*"
     sql = f"SELECT {shown} FROM {name}"
     if given:
-        sql += " WHERE " + " AND ".join(f'"{column}" = ?' for column in given)
+        sql += " WHERE " + " AND ".join(
+            f'starts_with("{column}", ?)' if column == begins else f'"{column}" = ?' for column in given
+        )
     if order:
         sql += f" ORDER BY {', '.join(_ordering(name, term, known) for term in order.split(','))}"
     if limit is not None:

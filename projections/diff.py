@@ -21,11 +21,14 @@ each memory from its own records with the parameters it was folded with, at the 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
+
+import orjson
 
 from projections.alive import LATER, Sampled, alive, clocks, readings_of, sampled
 from projections.analyses import Analysis, analyses
@@ -39,6 +42,7 @@ EXCERPT = 80
 """Characters of a text in an example."""
 SAMPLE = 2_000
 """Turns of which is computed how alive they are: a mean of so many is sure to a hundredth."""
+Row = dict[str, Any]
 BASE = Path(__file__).with_name("differences.sql")
 _PART = re.compile(r"^-- (load|prepare|count|difference|example): ([^|\n]*?)(?: \| (.*))?\n", re.MULTILINE)
 
@@ -205,13 +209,45 @@ class _Comparison:
                 self.diff.examples += self._rows_of(left, right, only)
 
     def _rows_of(self, left: TableRows, right: TableRows, only: Sequence[dict[int, int]]) -> Iterator[Example]:
-        for n, (side, found) in enumerate(zip((left, right), only, strict=True)):
-            for row in side.rows(list(found)[: self.examples]):
-                said = _clip(row["row"])
-                yield Example(
-                    side.name, f"row in {('left', 'right')[n]} only", row["space"], row["session"], "",
-                    "" if n else said, said if n else "", f"position {row['position']}",
-                )  # fmt: skip
+        """Examples of the rows of one table that one memory alone has: what differs, of two at one place; else all."""
+        both = ((left, only[0]), (right, only[1]))
+        at = [row["position"] for side, found in both for row in side.rows(list(found)[: self.examples])]
+        lefts, rights = (side.rows(list(found), at) for side, found in both)
+        told = Counter[str]()
+        for one, other in _paired(lefts, rights):
+            what = "row differs" if one and other else f"row in {'left' if one else 'right'} only"
+            told[what] += 1
+            if told[what] > self.examples:
+                continue
+            row = one or other
+            says, says_there = (one or {}).get("row", {}), (other or {}).get("row", {})
+            differing = [name for name in says | says_there if says.get(name) != says_there.get(name)]
+            yield Example(
+                left.name, what, row["space"], row["session"], says.get("turn") or says_there.get("turn") or "",
+                _columns(says, differing), _columns(says_there, differing), f"{left.name}, position {row['position']}",
+            )  # fmt: skip
+
+
+def _paired(lefts: Sequence[Row], rights: Sequence[Row]) -> Iterator[tuple[Row, Row]]:
+    """Rows that two memories have at one place of the log, the most alike together; an empty one beside each other."""
+    left_over = list(rights)
+    for one in lefts:
+        there = [row for row in left_over if (row["space"], row["position"]) == (one["space"], one["position"])]
+        alike = [sum(value == row["row"].get(name) for name, value in one["row"].items()) for row in there]
+        other = there[alike.index(max(alike))] if there else {}
+        if other:
+            left_over.remove(other)
+        yield one, other
+    yield from (({}, other) for other in left_over)
+
+
+def _columns(row: Row, names: Sequence[str]) -> str:
+    """Columns of a row with their values, as people read them."""
+    return ", ".join(f"{name}: {_value(row[name])}" for name in names if name in row)
+
+
+def _value(value: Any) -> str:
+    return value if isinstance(value, str) else orjson.dumps(value).decode()
 
 
 def _excerpt(memory: Connection, space: str, turn: str | None) -> str:

@@ -5,15 +5,17 @@ Within a limit of tokens, the first and the last turns are shown, and the range 
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import orjson
 
 from projections.rows import whole
 from projections.store import Connection, read_meta
-from streams.core.errors import UsageError, check_one_space
+from projections.views import view_names
+from streams.core.errors import LEAST_OF_ID, UsageError, check_one_space, id_begun
 from streams.core.events import iso
-from streams.core.text.within import clip
+from streams.core.text.within import clip, cost
 
 _COLUMNS = """t.space, t.session, t.turn_id, t.position, epoch_us(t.at), t.agent, t.role, t.content, t.parts, t.tokens,
     t.echo, t.retracted"""
@@ -46,6 +48,24 @@ _BEHIND = {
             AND t.position BETWEEN f.position AND l.position)""",
 }
 """What an id may be the id of that every memory knows, and the turns behind it; mechanisms add their own."""
+_SAID = """SELECT s.space, s.session, s.{kind}, s.position, epoch_us(s."at"), '', '{kind}', {content}, '[]', 0, 0, false
+    FROM {table} s WHERE s.{kind} = $id"""
+_FACTS = {
+    "note": _SAID.format(
+        kind="note", table="note_taken",
+        content="s.content || CASE WHEN s.context = '' THEN '' ELSE ' (' || s.context || ')' END",
+    ),
+    "task": _SAID.format(kind="task", table="task_declared", content="s.content"),
+}  # fmt: skip
+"""What an agent said under an id of its own, in no turn: it is shown as a turn is, its kind in place of a role."""
+_IDS = (
+    ("turns", "turn_id"), ("summary_written", "id"), ("segments", "segment"), ("efforts", "effort"),
+    ("artifacts", "artifact"), ("notes", "note"), ("tasks", "task"), ("objects", "object"),
+    ("object_statements", "statement"),
+)  # fmt: skip
+"""Where ids stand that may be named by their beginning: views, as far as a memory has them, and columns."""
+MOST = 100
+"""Ids that are looked at of those that begin alike."""
 
 Turn = dict[str, Any]
 
@@ -53,9 +73,10 @@ Turn = dict[str, Any]
 def show(connection: Connection, id: str, space: str | None = None, tokens: int | None = None) -> dict[str, Any]:
     """The turns behind `id` (of a turn, segment, effort, artifact, note or summary, or a range TURN..TURN), as JSON.
 
-    Raises UsageError where there is nothing of that id, or the same id in several spaces.
+    Of a note or task that was said in no turn it is what was said of it. Raises UsageError where there is nothing of
+    that id, or the same id in several spaces.
     """
-    kind, turns = _behind(connection, id, space)
+    kind, turns = _behind(connection, id, space, _FACTS)
     whole = sum(turn["tokens"] for turn in turns)
     shown = turns if tokens is None else _within(turns, tokens)
     return {
@@ -74,23 +95,48 @@ def turns_behind(connection: Connection, id: str, space: str) -> list[Turn]:
     return _behind(connection, id, space)[1]
 
 
-def _behind(connection: Connection, id: str, space: str | None) -> tuple[str, list[Turn]]:
+def _behind(
+    connection: Connection, id: str, space: str | None, facts: Mapping[str, str] | None = None
+) -> tuple[str, list[Turn]]:
+    """What an id is the id of, and the turns behind it; else the facts that were said under it."""
     for kind, condition in (_BEHIND | orjson.loads(read_meta(connection, "behind"))).items():
         if turns := _turns(connection, condition, {"id": id}, space):
             return kind, turns
+    for kind, sql in (facts or {}).items():
+        if said := _told(connection, sql, {"id": id}, space):
+            return kind, [one | {"tokens": cost(one["content"])} for one in said]
     first, dots, last = id.partition("..")
     if dots and first and last:
         return "range", _range(connection, first, last, space)
+    if begun := _begun(connection, id, space):
+        return _behind(connection, begun, space, facts)
     raise UsageError(
         f"there is nothing with the id {id!r}", "ids stand in manifest, efforts, offers, notes and context --json"
     )
 
 
+def _begun(connection: Connection, begin: str, space: str | None, places: Sequence[tuple[str, str]] = ()) -> str | None:
+    """The whole id that begins so; None where there is none. Raises UsageError where several begin so."""
+    if len(begin) < LEAST_OF_ID:
+        return None
+    known = {*view_names(read_meta(connection, "views")), "summary_written"}
+    ids: set[str] = set()
+    for table, column in places or _IDS:
+        if table in known:
+            sql = f"SELECT DISTINCT {column} FROM {table} WHERE starts_with({column}, ?) AND coalesce(space = ?, true)"
+            ids.update(id for (id,) in connection.execute(f"{sql} LIMIT {MOST}", [begin, space]).fetchall())
+    return id_begun(begin, ids)
+
+
 def _turns(connection: Connection, condition: str, given: dict[str, Any], space: str | None) -> list[Turn]:
+    return _told(connection, f"SELECT {_COLUMNS} FROM turns t WHERE {condition}", given, space)
+
+
+def _told(connection: Connection, sql: str, given: dict[str, Any], space: str | None) -> list[Turn]:
+    """The turns that a query finds, in their order. Raises UsageError where they are of several spaces."""
     if space is not None:
-        condition, given = f"({condition}) AND t.space = $space", given | {"space": space}
-    sql = f"SELECT {_COLUMNS} FROM turns t WHERE {condition} ORDER BY t.space, t.position"
-    found = connection.execute(sql, given)
+        sql, given = f"SELECT * FROM ({sql}) WHERE space = $space", given | {"space": space}
+    found = connection.execute(f"{sql} ORDER BY space, position", given)
     turns = whole(dict(zip(_NAMES, row, strict=True)) for row in iter(found.fetchone, None))
     check_one_space((turn["space"] for turn in turns), f"something with the id {given.get('id')!r}")
     for turn in turns:
@@ -103,6 +149,8 @@ def _range(connection: Connection, first: str, last: str, space: str | None) -> 
     ends = []
     for id in (first, last):
         found = _turns(connection, _TURN, {"id": id}, space)
+        if not found and (begun := _begun(connection, id, space, _IDS[:1])):
+            found = _turns(connection, _TURN, {"id": begun}, space)
         if not found:
             raise UsageError(f"there is no turn {id!r}", "write FIRST_TURN..LAST_TURN")
         ends.append(found[0])

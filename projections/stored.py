@@ -182,16 +182,20 @@ class TableRows:
         sql = f"SELECT hash({self._row}) AS h, count(*) {self._from} GROUP BY h ORDER BY min(t.position)"
         return dict(self._connection.execute(sql, self._given).fetchall())
 
-    def rows(self, hashes: Sequence[int]) -> list[dict[str, Any]]:
-        """Rows of these hashes: space, session, position and the row itself as JSON."""
+    def rows(self, hashes: Sequence[int], at: Sequence[int] | None = None) -> list[dict[str, Any]]:
+        """Rows of these hashes, where they stand at some positions: space, session, position, and the row itself."""
         if not hashes:
             return []
         sql = (
             f"SELECT t.space, {self._session}, t.position, to_json({self._row}) {self._from} "
-            f"WHERE hash({self._row}) IN (SELECT unnest($hashes::UBIGINT[])) ORDER BY t.position LIMIT {len(hashes)}"
+            f"WHERE hash({self._row}) IN (SELECT unnest($hashes::UBIGINT[])) "
+            "AND ($at IS NULL OR t.position IN (SELECT unnest($at::BIGINT[]))) "
+            f"ORDER BY t.position LIMIT {len(hashes)}"
         )
-        found = self._connection.execute(sql, self._given | {"hashes": list(hashes)}).fetchall()
-        return [dict(zip(("space", "session", "position", "row"), row, strict=True)) for row in found]
+        given = {"hashes": list(hashes), "at": None if at is None else list(at)}
+        found = self._connection.execute(sql, self._given | given).fetchall()
+        names = ("space", "session", "position", "row")
+        return [dict(zip(names, (*place, orjson.loads(row)), strict=True)) for *place, row in found]
 
 
 def table_rows(connection: Connection, scope: Mapping[str, int]) -> list[TableRows]:

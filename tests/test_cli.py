@@ -426,6 +426,62 @@ def test_notes_are_taken_and_settled(run, tmp_path):
     assert (absent.code, absent.err) == (MISUSED, "error: there is no note 'bob'\n  `mnemolog notes` lists them\n")
 
 
+def test_a_note_that_was_taken_is_shown_by_the_id_that_taking_it_told(run, tmp_path):
+    assert run("notes", "take", "call Ann", "--about", "the roof", "--note", "ann", home=tmp_path).code == OK
+    assert run("tasks", "declare", "paint the fence", "--task", "fence", home=tmp_path).code == OK
+    assert run("show", "ann", home=tmp_path).out.endswith(" note:\ncall Ann (the roof)\n")
+    [note] = run("show", "ann", "--json", home=tmp_path).rows
+    assert (note["turn_id"], note["role"], note["content"]) == ("ann", "note", "call Ann (the roof)")
+    [task] = run("show", "fence", "--json", home=tmp_path).rows
+    assert (task["turn_id"], task["role"], task["content"]) == ("fence", "task", "paint the fence")
+
+
+@pytest.fixture
+def two_efforts(run, tmp_path):
+    """A home with a note and two open efforts whose turns are called turn-a1 and turn-b1."""
+    talk = [
+        line("s", "The login test fails with a 401 since this morning.", id="turn-a1"),
+        line("r", "Let us plan the harbour tour with Marta for May.", id="turn-b1"),
+        json.dumps({"type": "note-taken", "id": "n", "note": "note-4ae", "content": "oil the hinges", "session": "s"}),
+    ]
+    assert run("feed", "-", home=tmp_path, stdin="\n".join(talk).encode()).code == OK
+    return tmp_path
+
+
+def test_an_unambiguous_beginning_of_an_id_is_taken_wherever_an_id_is(run, two_efforts):
+    one, two = run("efforts", "--json", home=two_efforts).rows
+    begun = one["effort"][: len("effort-") + 6]
+    assert run("show", begun, "--json", home=two_efforts).rows[0]["turn_id"] == one["last_turn"]
+    assert run("show", "turn-a..turn-b", "--json", home=two_efforts).code == OK
+    assert run("show", "note-4", "--json", home=two_efforts).rows[0]["content"] == "oil the hinges"
+    for said in ("pin turn-a", "reward turn-a turn-b", "memory turn-b", "notes settle note", f"efforts close {begun}"):
+        assert run(*words(said), home=two_efforts).code == OK
+    assert {row["status"] for row in run("notes", "--json", home=two_efforts).rows} == {"settled"}
+    status = {row["effort"]: row["status"] for row in run("efforts", "--json", home=two_efforts).rows}
+    assert status == {one["effort"]: "concluded", two["effort"]: "open"}
+    told = run("sql", "SELECT turns FROM memory_rewarded", "--json", home=two_efforts).rows
+    assert told == [{"turns": ["turn-a1", "turn-b1"]}]
+    assert run("pin", "tur", home=two_efforts).code == MISUSED  # too little of it
+
+
+@pytest.mark.parametrize("said", ["show turn", "pin turn", "efforts close turn", "memory turn-", "reward turn"])
+def test_a_beginning_that_several_ids_have_is_refused_with_those_that_it_may_be(run, two_efforts, said):
+    told = run(*words(said), home=two_efforts)
+    assert (told.code, told.out) == (MISUSED, "")
+    begin = words(said)[-1]
+    way_out = "write more of the one you mean: turn-a1, turn-b1"
+    assert told.err == f"error: several ids begin with {begin!r}\n  {way_out}\n"
+
+
+def test_an_open_effort_is_closed_by_its_topic_where_no_other_has_it(run, two_efforts):
+    one, two = run("efforts", "--json", home=two_efforts).rows
+    assert run("efforts", "close", one["topic"], home=two_efforts).code == OK
+    status = {row["effort"]: row["status"] for row in run("efforts", "--json", home=two_efforts).rows}
+    assert status == {one["effort"]: "concluded", two["effort"]: "open"}
+    absent = run("efforts", "close", "No such topic", home=two_efforts)
+    assert (absent.code, "`mnemolog efforts` lists ids and topics" in absent.err) == (MISUSED, True)
+
+
 STANDING = (
     ("notes settle n", "settled", "note-settled"),
     ("efforts close x1 --conclusion 'It stands.'", "closed", "effort-closed"),

@@ -85,9 +85,20 @@ def test_a_turn_taken_back_is_not_shown_and_who_took_it_back_first_knows(home: H
         rows = memory.ask("view", name="turns", order="position", after=taken["after"])
         assert [row["retraction"] for row in rows] == ["popped"] * 3
         assert memory.recall("key of the house") == []
-        with pytest.raises(RefusedError, match="reason"):
+        with pytest.raises(RefusedError, match="no 'bored'; it is one of edited, regenerated, popped, cleared"):
             memory.retract("chat", turns[0], reason="bored")
-        assert memory.retract("chat") == {"turns": [], "after": ""}
+        assert memory.retract("chat") == {"turns": [], "after": "", "unknown": []}
+
+
+def test_who_takes_back_a_turn_that_is_not_known_is_told_and_it_is_taken_back_when_it_comes(home: Home) -> None:
+    with serving(home):
+        memory = Memory(home=home.path, space="ann")
+        known = memory.record("chat", "user", "The key of the house is lost.")
+        taken = memory.retract("chat", known, "later")
+        assert (taken["turns"], taken["unknown"]) == ([known, "later"], ["later"])
+        memory.record("chat", "user", "The key of the shed is lost.", id="later")
+        rows = memory.ask("view", name="turns", order="position")
+        assert [row["retraction"] for row in rows] == ["edited"] * 2
 
 
 def test_a_home_that_nobody_serves_says_what_to_start(tmp_path: Path) -> None:

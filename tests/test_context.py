@@ -660,3 +660,41 @@ def test_what_sections_look_up_is_what_the_views_say_as_of_any_position(tmp_path
                 assert members(space, "notes", part) == {note for note, told in notes_ if told == status}
     assert met["efforts"] > 500
     assert met["notes"] > 20
+
+
+WHOLE = (
+    "atlas-stg-2.example.com", "https://api.atlas-v2.example.com/geo", "https://a.example/q?from=2026-01-05&n=3",
+    "ops+2@mail-1.example.com", "/srv/v2/data.csv", "~/v2/notes", "db-3.internal:5432", "feature/geo-17", "#4711",
+    "rel_2026.01-rc.1", "2026-03-05T09:00:00Z", "1,200.50", "v2", "10.0.0.7",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("word", [word for word in WHOLE if len(word) > 2])
+def test_what_is_told_among_ids_and_numbers_is_whole_as_it_was_written(word: str) -> None:
+    for said in (f"It is {word}.", f"({word}), so", f"{word}: yes", f"see `{word}`, please", f'"{word}"'):
+        assert Turn("t", "user", "", said).figures == [word]
+    assert Turn("t", "user", "", "", calls=[("go", json.dumps({"to": word}))]).figures == [word]
+
+
+SECRETS = (
+    "The password was hunter2-atlas.", "hunter2-atlas is my WLAN-Passwort", "the PIN: 4711", "DB_PASSWORD=abc123",
+    "Our api_key\nabc123", "The token is this one. abc123", "Here is the key:\n\nabc123", "Das Kennwort ist abc123",
+    "psql postgres://ann:abc123@db/x", "La clave es abc123",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("secret", SECRETS)
+def test_a_secret_is_not_told_among_ids_and_numbers(secret: str) -> None:
+    turn = Turn("t", "user", "", f"The host is atlas-2. {secret}\nIt runs since 2026-03-05.")
+    assert turn.figures == ["atlas-2", "2026-03-05"]
+    assert Turn("t", "user", "", "", calls=[("go", '{"token": "abc123"}')]).figures == []
+
+
+def test_words_that_only_sound_like_secrets_hide_nothing() -> None:
+    assert Turn("t", "user", "", "We pinned monkey-2, keyboard-3 and the turkey of 2026.").figures == [
+        "monkey-2", "keyboard-3", "2026",
+    ]  # fmt: skip
+
+
+def test_an_id_that_is_too_long_is_left_out_whole() -> None:
+    assert Turn("t", "user", "", f"a1{'b' * 200} and c33").figures == ["c33"]

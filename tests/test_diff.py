@@ -141,7 +141,16 @@ def test_a_difference_that_no_mechanism_measures_is_found_in_its_table(memories,
         ("note_surfaced", "rows in one only", 0, 1)
     ]
     (example,) = found.examples
-    assert (example.what, example.left, '"note":"n1"' in example.right) == ("row in right only", "", True)
+    assert (example.what, example.left, "note: n1" in example.right) == ("row in right only", "", True)
+
+
+def test_of_two_rows_at_one_place_what_differs_is_told_whole(memories, tmp_path):
+    topic = "a pump that is " + "very " * 60 + "old"
+    other = [[*LIVE[0][:4], opened(0, "e1", topic), *LIVE[0][5:]], *LIVE[1:]]
+    found = compare(memories[0], memory(tmp_path / "other.duckdb", *other))
+    (example,) = [one for one in found.examples if one.about == "effort_opened"]
+    assert (example.what, example.left, example.right) == ("row differs", "topic: pump", f"topic: {topic}")
+    assert (example.turn, example.text) == ("t0", "effort_opened, position 0")
 
 
 def test_counts_stand_side_by_side(diff):

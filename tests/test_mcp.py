@@ -134,6 +134,15 @@ def test_work_is_opened_closed_flagged_and_noted(run: Callable[[Session], None])
     run(talk)
 
 
+def test_a_note_is_told_the_id_that_it_has_everywhere(run: Callable[[Session], None]) -> None:
+    async def talk(client: Client) -> None:
+        note = await called(client, "note", content="Order slates for the roof")
+        shown = await called(client, "expand", id=note["id"])
+        assert (shown["turns"], "Order slates for the roof" in shown["text"]) == ([note["id"]], True)
+
+    run(talk)
+
+
 def test_what_is_wrong_is_told_with_the_way_out(run: Callable[[Session], None]) -> None:
     async def talk(client: Client) -> None:
         assert "no effort or turn 'nothing'" in await refused(client, "close_effort", effort="nothing")

@@ -15,8 +15,22 @@ if TYPE_CHECKING:
     from projections.recall.index import Index
 READ = 8_000
 """Characters of a turn in which figures are looked for."""
+MOST = 160
+"""Characters of an id; what is longer is left out whole, for half an id is a wrong one."""
 _DIGIT = re.compile(r"\d")
-_FIGURE = re.compile(r"[^\W\d]*\d(?:[\w.:,/@#+-]{0,60}\w)?")
+_WORD = re.compile(
+    r"\w[\w+.-]*://[^\s\"'`<>()\[\]{}|\\]*[\w/=]"  # an address with all that belongs to it
+    r"|(?:~?/|\.{1,2}/|[#@])?\w(?:(?:[\w.:/@#+~-]|(?<=\d),(?=\d))*[\w/])?"
+)
+"""A word as it is written: a number, id, host, path or e-mail address, without the punctuation about it."""
+_SECRET = re.compile(
+    r"passwor[dt]|pass ?phrase|pass ?code|kennwort|zugangsdaten|contraseña|mot de passe|credential|api_?key"
+    r"|(?<![^\W_])(?:pwd|pass|pins?|secrets?|tokens?|keys?|schlüssel|geheim\w*|clave|secreto|clés?|jeton)(?![^\W_])"
+    r"|://[^\s/@]*:[^\s/@]*@",
+    re.IGNORECASE,
+)
+"""What tells that a password, secret, token, key or PIN is told."""
+_SENTENCE = re.compile(r"(?<=[.!?;])\s+|\s*\n\s*")
 
 
 @dataclass
@@ -43,10 +57,15 @@ class Turn:
 
     @property
     def figures(self) -> list[str]:
-        """Ids, dates and amounts that it says, or calls a tool with: words with digits, once each, in their order."""
+        """Ids, dates and amounts that it says, or calls a tool with: words with digits, once each, in their order.
+
+        None of a sentence that tells a password, secret, token, key or PIN: they are shown far from where they were
+        told, in other sessions too.
+        """
         if self._figures is None:
-            said = " ".join((self.content, *(given for _, given in self.calls)))
-            self._figures = list(dict.fromkeys(found for found in _found(said[:READ]) if len(found) > 2))
+            said = "\n".join((self.content, *(given for _, given in self.calls)))[:READ]
+            said = _without_secrets(said) if _SECRET.search(said) else said
+            self._figures = list(dict.fromkeys(found for found in _found(said) if 2 < len(found) <= MOST))
         return self._figures
 
     @property
@@ -69,11 +88,23 @@ def has_digits(said: str) -> bool:
 
 
 def _found(said: str) -> list[str]:
-    """The words with digits in a text."""
-    digit = _DIGIT.search(said)
-    if digit is None:  # as of most talk: words are looked at by their first digit, for to search for them takes long
+    """The words with digits in a text, whole as they are written."""
+    if _DIGIT.search(said) is None:  # as in most talk
         return []
-    return _FIGURE.findall(said, said.rfind(" ", 0, digit.start()) + 1)
+    runs = [run for run in said.split() if _DIGIT.search(run)]
+    return [word for run in runs for word in _WORD.findall(run) if _DIGIT.search(word)]
+
+
+def _without_secrets(said: str) -> str:
+    """A text without the sentences that tell a secret, and those behind one that announces it ("The password is:")."""
+    kept: list[str] = []
+    announced = False
+    for sentence in _SENTENCE.split(said):
+        secret = _SECRET.search(sentence) is not None
+        if not (secret or announced):
+            kept.append(sentence)
+        announced = (secret or (announced and not sentence.strip())) and _DIGIT.search(sentence) is None
+    return "\n".join(kept)
 
 
 class Turns:

@@ -92,6 +92,18 @@ def listed(names: Iterable[str]) -> str:
     return ", ".join(first)
 
 
+LEAST_OF_ID = 4
+"""Characters of an id by which it may be named."""
+
+
+def id_begun(begin: str, ids: Iterable[str]) -> str | None:
+    """The one id that begins so; None where none does, or too little of it is told. Raises UsageError for several."""
+    found = sorted({id for id in ids if id.startswith(begin)}) if len(begin) >= LEAST_OF_ID else []
+    if len(found) > 1:
+        raise UsageError(f"several ids begin with {begin!r}", f"write more of the one you mean: {listed(found)}")
+    return found[0] if found else None
+
+
 def check_one_space(spaces: Iterable[str], what: str) -> None:
     """Raises UsageError where `what`, which was asked for without saying in which space, is in several."""
     if len(found := sorted(set(spaces))) > 1:

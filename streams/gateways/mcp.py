@@ -147,11 +147,13 @@ def made(door_of: Callable[[Any], Door], space: str = "", session: str = "") -> 
 
         urgent lasts 4 hours, normal 24, low 7 days. `about` says in words what it belongs to.
         """
+        name = f"note-{uuid.uuid4().hex[:8]}"
         event = {
-            "type": "note-taken", "note": f"note-{uuid.uuid4().hex[:8]}", "content": content, "ttl": ttl,
-            "priority": priority, "context": about, "session": session or usual,
+            "type": "note-taken", "note": name, "content": content, "ttl": ttl, "priority": priority, "context": about,
+            "session": session or usual,
         }  # fmt: skip
-        return await said(ctx, event, space)
+        taken = await said(ctx, event, space)
+        return {"id": name, "position": taken["position"]}  # why not the event's id: nothing else calls the note so
 
     @tool(WRITES)
     async def declare_task(

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Iterable, Mapping
 from typing import Any, NamedTuple, TypeVar
 
-from streams.core.errors import UsageError, check_one_space
+from streams.core.errors import LEAST_OF_ID, UsageError, check_one_space, id_begun, listed
 
 Row = dict[str, Any]
 T = TypeVar("T")
@@ -40,9 +40,28 @@ def answered(asking: Finding[T], ask: Callable[..., Any]) -> T:
         return found
 
 
-def only(view: str, what: str, way_out: str, **how: Any) -> Finding[Row]:
-    """The only row of a view that is asked for. Raises UsageError for none, and for those of several spaces."""
-    return one((yield {"name": view} | how), what, way_out)
+def named(id: str, space: str | None, *places: tuple[str, str]) -> Finding[list[Row]]:
+    """The rows that have an id, in the first of some views and columns that has any; else those of the one id in all of
+    them that begins so. Raises UsageError where several begin so."""
+    for view, column in places:
+        if found := (yield {"name": view, "space": space, column: id}):
+            return found
+    if len(id) < LEAST_OF_ID:
+        return []
+    begun: list[list[Row]] = []
+    for view, column in places:
+        begun.append((yield {"name": view, "space": space, column: id, "begins": column, "limit": MOST}))
+    ids = (row[column] for rows, (_, column) in zip(begun, places, strict=True) for row in rows)
+    return next((rows for rows in begun if rows), []) if id_begun(id, ids) else []
+
+
+MOST = 100
+"""Rows that are looked at of those whose ids begin alike."""
+
+
+def only(view: str, column: str, id: str, space: str | None, what: str, way_out: str) -> Finding[Row]:
+    """The only row of a view that has an id. Raises UsageError for none, and for those of several spaces."""
+    return one((yield from named(id, space, (view, column))), f"{what} {id!r}", way_out)
 
 
 def one(rows: list[Row], what: str, way_out: str) -> Row:
@@ -53,24 +72,32 @@ def one(rows: list[Row], what: str, way_out: str) -> Row:
     return rows[0]
 
 
-def turn_of(id: str, space: str | None, way_out: str) -> Finding[Row]:
-    """An effort or turn in words of the log: a turn, and where that was said. Raises UsageError where there is none."""
-    turn, found = id, (yield {"name": "efforts", "effort": id, "space": space})
-    if found:
+def turn_of(id: str, space: str | None, way_out: str, titled: str = "") -> Finding[Row]:
+    """An effort or turn in words of the log: a turn, and where that was said. Raises UsageError where there is none.
+
+    `titled`: open or concluded; an effort of which that is so may be named by its topic, if no other has the same.
+    """
+    where = "" if space is None else f" in space {space!r}"
+    found = yield from named(id, space, ("efforts", "effort"), ("turns", "turn_id"))
+    if not found and titled:
+        found = yield {"name": "efforts", "space": space, "status": titled, "topic": id}
+        if len(ids := sorted({effort["effort"] for effort in found})) > 1:
+            raise UsageError(f"several {titled} efforts are called {id!r}", f"name one by its id: {listed(ids)}")
+    if found and "turn_id" not in found[0]:
         effort = one(found, f"effort {id!r}", way_out)
         turn, space = effort["last_turn"], effort["space"]
         if turn is None:  # declared, and nothing said on it yet: its own name finds it
             return {"space": space, "session": effort["sessions"][0], "name": effort["name"] or ""}
-    where = "" if space is None else f" in space {space!r}"
-    said = one((yield {"name": "turns", "turn_id": turn, "space": space}), f"effort or turn {id!r}{where}", way_out)
+        found = yield {"name": "turns", "turn_id": turn, "space": space}
+    said = one(found, f"effort or turn {id!r}{where}", way_out)
     return {"space": said["space"], "session": said["session"], "turn": said["turn_id"]}
 
 
 def record_of(what: str, id: str, space: str | None, way_out: str) -> Finding[Row]:
     """A note or task in words of the log: by its turn where it was inferred, for it has no name then."""
-    record = yield from only(f"{what}s", f"{what} {id!r}", way_out, space=space, **{what: id})
-    named = {"turn": record["turn"]} if record["turn"] else {what: id}
-    return named | {"space": record["space"], "session": record["session"] or ""}
+    record = yield from only(f"{what}s", what, id, space, what, way_out)
+    words = {"turn": record["turn"]} if record["turn"] else {what: record[what]}
+    return words | {"space": record["space"], "session": record["session"] or ""}
 
 
 # -- what stands already -----------------------------------------------------------------------------------------------

@@ -76,6 +76,7 @@ class View(Question):
     limit: Count | None = None
     order: Annotated[str, Field(max_length=500)] = ""
     columns: Annotated[str, Field(max_length=500)] = ""
+    begins: Annotated[str, Field(max_length=500)] = ""
 
 
 class Spaces(Question):

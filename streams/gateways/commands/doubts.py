@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from streams.gateways.command import Common, Group, Listing, OnlySession, WhichSpace, one_or_any
-from streams.gateways.saying import Finding, Row, Standing, one, only
+from streams.gateways.saying import Finding, Row, Standing, named, one, only
 
 app = Group("Contradictions that are only suspected: list, confirm or dismiss them.")
 
@@ -59,16 +59,19 @@ def _judged(
 ) -> Finding[Row | Standing]:
     """The judgment as the log is told; of the doubt that waits at a turn, or of the two turns named."""
     if older is None:
-        doubts = yield {"name": "doubts", "turn_id": turn, "space": space}
+        doubts = yield from named(turn, space, ("doubts", "turn_id"))
         waiting = [doubt for doubt in doubts if doubt["status"] == "open"]
         verdict = "confirmed" if contradicts else "dismissed"
         meant = waiting or [doubt for doubt in doubts if doubt["status"] == verdict]
         doubt = one(meant, f"open doubt at turn {turn!r}", "`mnemolog doubts` lists those that wait")
-        space, older = doubt["space"], doubt["older"]
+        space, turn, older = doubt["space"], doubt["turn_id"], doubt["older"]
     else:
+        both: list[str] = []
         for id in (turn, older):
-            row = yield from only("turns", f"turn {id!r}", "`mnemolog tail` shows turns", turn_id=id, space=space)
+            row = yield from only("turns", "turn_id", id, space, "turn", "`mnemolog tail` shows turns")
             space = row["space"]
+            both.append(row["turn_id"])
+        turn, older = both
     return {
         "type": "contradiction-judged", "space": space, "turn": turn, "older": older, "contradicts": contradicts,
         "confidence": confidence,

@@ -27,25 +27,25 @@ def efforts(
 @app.command("close")
 def efforts_close(
     common: Common,
-    effort: Annotated[str, typer.Argument(help="The effort's id, or a turn of it.")],
+    effort: Annotated[str, typer.Argument(help="The effort's id, its topic in quotes, or a turn of it.")],
     conclusion: Annotated[str, typer.Option(help="What came of it.")] = "",
     space: WhichSpace = None,
 ) -> None:
     """Say that an effort is concluded."""
-    common.say("closed", said_of(effort, space, {"type": "effort-closed", "conclusion": conclusion}))
+    common.say("closed", said_of(effort, space, "open", {"type": "effort-closed", "conclusion": conclusion}))
 
 
 @app.command("reopen")
 def efforts_reopen(
     common: Common,
-    effort: Annotated[str, typer.Argument(help="The effort's id, or a turn of it.")],
+    effort: Annotated[str, typer.Argument(help="The effort's id, its topic in quotes, or a turn of it.")],
     space: WhichSpace = None,
 ) -> None:
     """Say that a concluded effort goes on."""
-    common.say("reopened", said_of(effort, space, {"type": "effort-reopened"}))
+    common.say("reopened", said_of(effort, space, "concluded", {"type": "effort-reopened"}))
 
 
-def said_of(effort: str, space: str | None, fact: Row) -> Finding[Row | Standing]:
-    """What is said of an effort, or of that of a turn."""
-    way_out = "`mnemolog efforts` lists efforts, `mnemolog tail --json` tells ids of turns"
-    return (yield from turn_of(effort, space, way_out)) | fact
+def said_of(effort: str, space: str | None, status: str, fact: Row) -> Finding[Row | Standing]:
+    """What is said of an effort, or of that of a turn; one of that status may be named by its topic."""
+    way_out = "`mnemolog efforts` lists ids and topics of efforts, `mnemolog tail --json` tells ids of turns"
+    return (yield from turn_of(effort, space, way_out, status)) | fact

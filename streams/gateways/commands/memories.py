@@ -138,7 +138,7 @@ def diff(
             examples_ = [example for example in found.examples if example.what == what]
             shown = [asdict(e) | {left: e.left, right: e.right} for e in examples_]
             sides = [name for name in (left, right) if any(row[name] for row in shown)]
-            terminal.rows(shown, " ".join(["session?", "turn", *sides, "text"]), "")
+            terminal.rows(shown, " ".join(["session?", "turn", *(f"{side}~" for side in sides), "text"]), "")
 
 
 def promote(

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from streams.core.errors import UsageError, check_one_space, counted
+from streams.core.errors import UsageError, check_one_space, counted, id_begun
 from streams.gateways.command import Common, InSpace, Listing, Memory, known_place, one_of, one_or_any, space_of
 from streams.gateways.terminal import Row, Terminal
 
@@ -59,6 +59,8 @@ def around(asked: str, nodes: Sequence[Row], edges: Sequence[Row], depth: int) -
     """The nodes that are asked for and those at most so many edges away. Raises UsageError where there is none."""
     found = [row["node"] for row in nodes if asked == row["node"]]
     found = found or [row["node"] for row in nodes if asked in row["turns"]]
+    if not found and (begun := id_begun(asked, (id for row in nodes for id in (row["node"], *row["turns"])))):
+        return around(begun, nodes, edges, depth)
     if not found:
         raise UsageError(f"there is no node {asked!r}", "`mnemolog network --status all` lists them")
     check_one_space((row["space"] for row in nodes if row["node"] in found), f"node {asked!r}")

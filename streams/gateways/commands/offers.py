@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from streams.gateways.command import Common, Group, Listing, OnlySession, WhichSpace, one_or_any
-from streams.gateways.saying import Finding, Row, Standing, one
+from streams.gateways.saying import Finding, Row, Standing, named, one
 
 app = Group("Conclusions that were offered: list, accept or decline them.")
 
@@ -48,7 +48,7 @@ def offers_decline(
 
 def said_of(turn: str, space: str | None, outcome: str, fact: Row) -> Finding[Row | Standing]:
     """What is said of the offer that was made at a turn, and waits; or that it came to that already."""
-    made = yield {"name": "offers", "turn_id": turn, "space": space}
+    made = yield from named(turn, space, ("offers", "turn_id"))
     waiting = [offer for offer in made if offer["status"] == "open"]
     if not waiting and made and made[0]["status"] == outcome:
         offer = one(made, f"offer at turn {turn!r}", "")

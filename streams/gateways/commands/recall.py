@@ -224,9 +224,14 @@ def _explain(found: dict[str, Any], terminal: Terminal) -> None:
 
 def said_of(turn: str, space: str | None, fact: Row) -> Finding[Row | Standing]:
     """What is said of a turn, where that was said. Raises UsageError where it is in no memory, or in several spaces."""
+    return (yield from _known(turn, space)) | fact
+
+
+def _known(turn: str, space: str | None) -> Finding[Row]:
+    """A turn in words of the log. Raises UsageError where it is in no memory, or in several spaces."""
     way_out = "`mnemolog recall` and `mnemolog tail --json` tell ids of turns"
-    row = yield from only("recorded_turns", f"turn {turn!r}", way_out, turn_id=turn, space=space)
-    return fact | {"space": row["space"], "session": row["session"]}
+    row = yield from only("recorded_turns", "turn_id", turn, space, "turn", way_out)
+    return {"space": row["space"], "session": row["session"], "turn": row["turn_id"]}
 
 
 def reward(
@@ -236,8 +241,15 @@ def reward(
     space: WhichSpace = None,
 ) -> None:
     """Say that what was recalled was of use, or misled."""
-    fact = {"type": "memory-rewarded", "turns": turns, "reward": by}
-    common.say("rewarded" if by >= 0 else "marked as misleading", said_of(turns[0], space, fact))
+
+    def words() -> Finding[Row | Standing]:
+        shown = [(yield from _known(turns[0], space))]
+        for turn in turns[1:]:
+            shown.append((yield from _known(turn, shown[0]["space"])))
+        where = {name: shown[0][name] for name in ("space", "session")}
+        return where | {"type": "memory-rewarded", "turns": [one["turn"] for one in shown], "reward": by}
+
+    common.say("rewarded" if by >= 0 else "marked as misleading", words())
 
 
 def pin(
@@ -247,7 +259,7 @@ def pin(
     space: WhichSpace = None,
 ) -> None:
     """Keep a turn at hand, however old it gets."""
-    fact = {"type": "memory-pinned", "turn": turn, "pinned": not off}
+    fact = {"type": "memory-pinned", "pinned": not off}
     common.say("unpinned" if off else "pinned", said_of(turn, space, fact))
 
 
