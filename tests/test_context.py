@@ -65,6 +65,9 @@ class Talk:
         told = {turn.position: plain_tokens(turn.content, turn.tokens) for turn in plain}
         return {at: count for at, count in told.items() if count}
 
+    def replaced(self, ids: Iterable[str]) -> dict[str, Any]:
+        return {}
+
     def reader(self, section: Section) -> Talk:
         return self
 

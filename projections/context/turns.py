@@ -46,7 +46,7 @@ class Turn:
         """Ids, dates and amounts that it says, or calls a tool with: words with digits, once each, in their order."""
         if self._figures is None:
             said = " ".join((self.content, *(given for _, given in self.calls)))
-            self._figures = list(dict.fromkeys(found for found in _found(said[:READ]) if len(found) > 2))
+            self._figures = figures_in(said[:READ])
         return self._figures
 
     @property
@@ -66,6 +66,11 @@ class Turn:
 def has_digits(said: str) -> bool:
     """Whether a text may tell ids, dates or amounts."""
     return _DIGIT.search(said) is not None
+
+
+def figures_in(said: str, least: int = 3) -> list[str]:
+    """Ids, dates and amounts in a text of so many characters at least, once each, in their order."""
+    return list(dict.fromkeys(found for found in _found(said) if len(found) >= least))
 
 
 def _found(said: str) -> list[str]:
