@@ -125,7 +125,7 @@ class Source(Protocol):
         """The turns at some offsets, by offset."""
         ...
 
-    def replaced(self, ids: Iterable[str]) -> dict[str, list[Replaced]]:
+    def replaced(self, ids: Collection[str]) -> dict[str, Sequence[Replaced]]:
         """By turn: its sentences that do not stand any more, or are in doubt."""
         ...
 

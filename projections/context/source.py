@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import count
 from typing import Any, TypeVar
@@ -47,7 +47,7 @@ class MemorySource:
         """The tokens of turns' words at some offsets, where they tell what it costs to show them."""
         return self.seen.tokens(positions)
 
-    def replaced(self, ids: Iterable[str]) -> dict[str, list[Replaced]]:
+    def replaced(self, ids: Collection[str]) -> dict[str, Sequence[Replaced]]:
         """By turn: its sentences that do not stand any more, or are in doubt."""
         return self._standing.replaced(ids)
 

@@ -8,7 +8,7 @@ replaced them stands beside them. What is only suspected to be replaced is marke
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from projections.context.turns import READ, figures_in
@@ -61,13 +61,13 @@ class Standing:
 
     def __init__(self, recall: Recall, space: Seen, name: str, until: int | None) -> None:
         self._recall, self._space, self._name, self._until = recall, space, name, until
-        self._known: dict[str, list[Replaced]] = {}
+        self._known: dict[str, Sequence[Replaced]] = {}
 
-    def replaced(self, ids: Iterable[str]) -> dict[str, list[Replaced]]:
+    def replaced(self, ids: Collection[str]) -> dict[str, Sequence[Replaced]]:
         """By turn: its sentences that do not stand, or are in doubt; turns that stand are left out."""
         known = self._known
-        if new := [id for id in dict.fromkeys(ids) if id not in known]:
-            known |= dict.fromkeys(new, [])
+        if new := [id for id in ids if id not in known]:
+            known |= dict.fromkeys(new, ())
             contested = self._recall.dynamics.contested(self._name, new, self._until)
             for id, beliefs in contested.items():
                 known[id] = self._replaced(id, beliefs)
