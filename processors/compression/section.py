@@ -53,7 +53,7 @@ def _telling(topics: list[str]) -> list[str]:
     return [", ".join(sorted(words, key=shared.__getitem__)[:TELLING]) for words in parts]
 
 
-QUOTED = 500
+QUOTED = 100
 """Turns of the session that the text may quote, the newest: what is looked at of a longer one."""
 TELLING = 8
 """Words shown of a part."""

@@ -15,7 +15,7 @@ from streams.core.section import Ask, Piece, Reader, Section
 from streams.core.text.within import clip, cost
 
 CCM = "Cognitive Context Management"
-QUOTED = 500
+QUOTED = 100
 """Turns of an effort that its summary may quote, the newest: what is looked at of a longer one."""
 
 

@@ -95,21 +95,23 @@ class Composed:
         if not waiting:
             return
         self.read(dict.fromkeys([choice.piece.turn for choice in waiting]))
-        self.source.replaced([self.turns[c.piece.turn].id for c in waiting if c.section.place < OWN])  # at once
+        turns = self.turns
+        replaced = self.source.replaced([turns[c.piece.turn].id for c in waiting if c.section.place < OWN])
         newest, limit = self.limit(self.params.newest), self.limit(self.params.turn)
         for choice in waiting:
             piece = choice.piece
             room = newest if piece.needed and piece.worth >= 1 else limit
-            choice.write(*self.written(choice, room))
+            choice.write(*self.written(choice, room, replaced))
 
-    def written(self, choice: Choice, room: int, whole: bool = False) -> tuple[str, str, int]:
+    def written(
+        self, choice: Choice, room: int, replaced: Mapping[str, Sequence[Replaced]], whole: bool = False
+    ) -> tuple[str, str, int]:
         """A turn's line within `room`, what it shows of what is said, and the line's tokens. What does not stand any
         more is marked, but in the session's own last exchanges: they stay what was said."""
         turn, own = self.turns[choice.piece.turn], choice.section.place >= OWN
         line, said, count = _shown(turn, room, own, self.params, whole)
-        replaced = () if own else self.source.replaced([turn.id]).get(turn.id, ())
-        if replaced:
-            line = marked(line, replaced, whole=True)
+        if turn.id in replaced and not own:
+            line = marked(line, replaced[turn.id], whole=True)
             count = tokens(line)
         return line, said, count
 
@@ -200,8 +202,10 @@ def _text(
 def _figures(turns: Sequence[Turn], room: int, replaced: Mapping[str, Sequence[Replaced]]) -> str:
     """The ids, dates and amounts that some turns tell, the newest turn first: those that most of them tell, within
     `room` tokens, in the order in which they were told last; without those in whose place others were told since."""
-    gone, doubted = (figures_gone(replaced, sure) if replaced else {} for sure in (True, False))
+    gone, doubts = figures_gone(one for some in replaced.values() for one in some)
     told = Counter(figure for turn in turns for figure in turn.figures if gone.get(figure, -1) < turn.position)
+    again = {figure for turn in turns if doubts for figure in turn.figures if turn.position > doubts.get(figure, -1)}
+    doubted = doubts.keys() - again
     chosen = set[str]()
     for figure in sorted(told, key=lambda figure: -told[figure] * min(len(figure), LONG)):
         room -= tokens(figure) + (DOUBTFUL if figure in doubted else 0)
@@ -301,7 +305,8 @@ class _Packing:
         for choice in sorted(shown, key=lambda c: -c.piece.worth):
             turn = turns[choice.piece.turn]
             if turn.role == "tool" or turn.calls:
-                line, said, count = self.composed.written(choice, limit, whole=True)
+                replaced = self.composed.source.replaced([turn.id])
+                line, said, count = self.composed.written(choice, limit, replaced, whole=True)
                 more = cost(line, count) - choice.cost
                 if more <= self.room:
                     self.room -= more

@@ -8,7 +8,7 @@ replaced them stands beside them. What is only suspected to be replaced is marke
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from projections.context.turns import READ, figures_in
@@ -49,6 +49,8 @@ class Replaced(NamedTuple):
     """Whether it took the place; otherwise that is suspected."""
     figures: frozenset[str]
     """Ids and amounts of the sentence in the place of which the newer one tells others of their kind."""
+    others: frozenset[str]
+    """Others of what is replaced, of which it does not say whether they stand."""
 
     def mark(self, stands: bool) -> str:
         """What is written after the sentence; what took its place is not told again where it `stands` there, too."""
@@ -70,11 +72,12 @@ class Standing:
             known |= dict.fromkeys(new, ())
             contested = self._recall.dynamics.contested(self._name, new, self._until)
             for id, beliefs in contested.items():
-                known[id] = self._replaced(id, beliefs)
+                if told := [one for one in beliefs if one.confidence >= LIKELY or _is_sure(one)]:
+                    known[id] = self._replaced(id, told)
         return {id: found for id in ids if (found := known[id])}
 
     def _replaced(self, id: str, beliefs: Sequence[Belief]) -> list[Replaced]:
-        ends = [(first, self._last(first)) for first in beliefs if first.confidence >= LIKELY or _is_sure(first)]
+        ends = [(first, self._last(first)) for first in beliefs]
         turns = self._space.shown([id, *(last.newer for _, last in ends)])
         if id not in turns:
             return []
@@ -86,9 +89,10 @@ class Standing:
                 continue  # it is gone, or what was said first was said again
             old, new = said[turns[id].position].content, said[newer.position].content
             older, words = _sentence(old, first.older_value, new), _sentence(new, last.value, old)
+            value = _value(older, first.older_value)
             found[older, last.newer] = Replaced(
-                older, _value(older, first.older_value), last.newer, newer.position, newer.at, words, _is_sure(first),
-                _figures(older, words),
+                older, value, last.newer, newer.position, newer.at, words, _is_sure(first),
+                *_figures(older, value or older, words),
             )  # fmt: skip
         sure = {one.said for one in found.values() if one.sure}
         return [one for one in found.values() if one.sure or one.said not in sure]
@@ -130,13 +134,15 @@ def marked(text: str, replaced: Iterable[Replaced], whole: bool = False) -> str:
     return text.rstrip() if edits else text
 
 
-def figures_gone(replaced: Mapping[str, Sequence[Replaced]], sure: bool) -> dict[str, int]:
-    """Ids and amounts that do not stand (or are in doubt), each with the offset of the turn since which that is so."""
-    found: dict[str, int] = {}
-    for one in (one for some in replaced.values() for one in some if one.sure == sure):
-        for figure in one.figures:
-            found[figure] = max(found.get(figure, -1), one.position)
-    return found
+def figures_gone(replaced: Iterable[Replaced]) -> tuple[dict[str, int], dict[str, int]]:
+    """Ids and amounts that do not stand, and those that are in doubt, each with the offset of the turn since which that
+    is so: whoever told them later holds them to be so."""
+    gone: dict[str, int] = {}
+    doubted: dict[str, int] = {}
+    for one in replaced:
+        for of, figures in ((gone if one.sure else doubted, one.figures), (doubted, one.others)):
+            of |= {figure: max(of.get(figure, -1), one.position) for figure in figures}
+    return gone, doubted
 
 
 def _is_sure(belief: Belief) -> bool:
@@ -196,11 +202,13 @@ def _value(sentence: str, value: str) -> str:
     return sentence[before.start() : start + len(value)] if start >= 0 and before else ""
 
 
-def _figures(older: str, newer: str) -> frozenset[str]:
-    """The figures of a sentence in the place of which another has a new one of their kind."""
+def _figures(older: str, value: str, newer: str) -> tuple[frozenset[str], frozenset[str]]:
+    """The figures of a sentence in the place of which another has a new one of their kind, and those others of its
+    value that the other does not tell again."""
     had, has = figures_in(older), figures_in(newer, 1)
     kinds = {_shape(figure) for figure in has if figure not in had}
-    return frozenset(figure for figure in had if _shape(figure) in kinds)
+    gone = frozenset(figure for figure in had if _shape(figure) in kinds)
+    return gone, frozenset(figures_in(value)) - gone - {*has}
 
 
 def _shape(figure: str) -> str:
