@@ -31,14 +31,16 @@ from projections.context.turns import Turn
 from projections.recall.answers import Recall, Sight
 from projections.recall.columns import plain_tokens
 from projections.recall.said import tool_calls
+from projections.recall.standing import Replaced, marked
 from projections.store import read_only
 from streams.core.errors import UsageError
-from streams.core.events import DAY, HOUR, MINUTE, TurnRetracted, micros
+from streams.core.events import DAY, HOUR, MINUTE, ContradictionJudged, TurnRecorded, TurnRetracted, micros
 from streams.core.params import Params
 from streams.core.section import Ask, Members, Piece, Section, Spoken, quoted
 from streams.core.text.terms import tokens
 from streams.core.text.within import clip
 from streams.runtime.home import Home
+from streams.runtime.replay import replay
 from tests.laws.histories import outside, wide
 from tests.memories import SPACE, at, make, memory, turn
 
@@ -64,6 +66,9 @@ class Talk:
         plain = [turn for at in positions if (turn := self.said.get(at)) and turn.role != "tool" and not turn.calls]
         told = {turn.position: plain_tokens(turn.content, turn.tokens) for turn in plain}
         return {at: count for at, count in told.items() if count}
+
+    def replaced(self, ids: Iterable[str]) -> dict[str, Any]:
+        return {}
 
     def reader(self, section: Section) -> Talk:
         return self
@@ -617,6 +622,114 @@ def test_a_closed_note_and_a_concluded_effort_are_shown_as_what_they_are(tmp_pat
     found = context(Sight(connection, recall, False), SPACE, "s", without=["recent", "recalled"])
     assert sections_of(found) == {"concluded": ["e1"]}
     assert "- leaking pump (recalled): It was the seal. [e1]" in found["text"]
+
+
+FLAT = [
+    ("mon", "f1", "The viewing of the flat is on Thursday at 17:30."),
+    ("mon", "f2", "The rent is 1,180 euros, heating included."),
+    ("mon", "f3", "The landlord would like two payslips from each of us."),
+    ("tue", "f4", "Bad news about the flat: the viewing moves to Saturday, somebody is ill."),
+    ("tue", "f5", "And the rent has gone up, they want 1,240 euros."),
+    ("wed", "f6", "What do we know of the flat, its viewing and the rent?"),
+]
+SINCE = "[no longer so since 2026-01-05"
+VIEWING, RENT, RISE = FLAT[0][2], FLAT[1][2], FLAT[4][2]
+
+
+@pytest.fixture
+def flat(home: Home) -> Home:
+    """A home in which the viewing of a flat was moved, and its rent raised, both of which is only suspected."""
+    home.log.append(
+        [
+            make(TurnRecorded, id=id, session=session, role="user", agent="ann", content=content, at=at(hours=24 * n))
+            for n, (session, id, content) in enumerate(FLAT)
+        ]
+    )
+    return home
+
+
+def judge(home: Home, newer: str, older: str, contradicts: bool = True) -> None:
+    """Says whether a turn takes the place of another."""
+    given: dict[str, Any] = {"turn": newer, "older": older, "contradicts": contradicts, "confidence": 1.0}
+    home.log.append([make(ContradictionJudged, id=f"{newer} {older} {contradicts}", at=at(hours=150), **given)])
+
+
+def given_of(home: Home, section: str, **asked: Any) -> str:
+    """What a section shows in the newest session, its pieces as lines."""
+    found = home.ask("context", space=SPACE, session="wed", **asked)
+    return "\n".join(p["text"] for one in found["sections"] if one["name"] == section for p in one["pieces"])
+
+
+def segments(home: Home, **asked: Any) -> list[str]:
+    """What recall shows of what summaries say of the flat."""
+    given = {"query": "viewing of the flat, rent and heating", "k": 16, "kinds": ["segment"]}
+    return [hit["text"] for hit in home.ask("recall", space=SPACE, **given, **asked)["hits"]]
+
+
+def test_what_another_turn_took_the_place_of_says_so_or_is_left_out_where_that_stands_there(flat: Home) -> None:
+    judge(flat, "f4", "f1")
+    judge(flat, "f5", "f2")
+    entries_ = given_of(flat, "entries")
+    mark = f'[no longer so since 2026-01-09: "{RISE}"]'
+    assert f"{RENT} {mark}" in entries_
+    assert f"]\n{FLAT[3][2]}" in entries_, "the head of the other effort tells what stands alone"
+    assert f"[f1]: {VIEWING} [no longer so since 2026-01-08: " in entries_, "a turn that is shown is marked, too"
+    assert f"{RENT} {mark}" in segments(flat)
+
+
+def test_a_figure_that_another_took_the_place_of_is_not_told_and_one_nobody_knows_of_is_in_doubt(flat: Home) -> None:
+    judge(flat, "f4", "f1")
+    judge(flat, "f5", "f2")
+    figures_ = given_of(flat, "figures")
+    assert "1,240" in figures_
+    assert "1,180" not in figures_
+    assert "17:30 (doubtful)" in figures_
+
+
+def test_what_is_only_suspected_to_be_replaced_is_marked_as_doubtful_and_stays(flat: Home) -> None:
+    entries_ = given_of(flat, "entries")
+    assert f'{RENT} [perhaps no longer so since 2026-01-09: "{RISE}"]' in entries_
+    assert f"{VIEWING} [perhaps no longer so since 2026-01-08]\n{FLAT[3][2]}" in entries_
+    assert "1,240, 1,180 (doubtful)" in given_of(flat, "figures")
+    assert f'{RENT} [perhaps no longer so since 2026-01-09: "{RISE}"]' in segments(flat)
+
+
+def test_a_statement_that_was_judged_to_stand_or_whose_change_was_taken_back_has_no_mark(flat: Home) -> None:
+    judge(flat, "f4", "f1", contradicts=False)
+    flat.log.append([make(TurnRetracted, id="r", session="tue", turn="f5", at=at(hours=151))])
+    for section_ in ("entries", "figures", "recalled"):
+        assert "no longer so" not in given_of(flat, section_)
+        assert "doubtful" not in given_of(flat, section_)
+    assert {VIEWING, RENT} <= {*segments(flat)}
+
+
+def test_as_of_a_moment_before_the_change_what_was_said_stands_and_a_replay_shows_the_same(flat: Home) -> None:
+    judge(flat, "f5", "f2")
+    now = flat.ask("context", space=SPACE, session="wed")
+    before = flat.ask("context", space=SPACE, session="mon", as_of="3")
+    assert "no longer so since 2026-01-09" in now["text"]
+    assert "2026-01-09" not in before["text"]
+    assert "perhaps" in given_of(flat, "entries", as_of="5"), "the judgment came later"
+    replay(flat, "again")
+    assert flat.ask("context", space=SPACE, session="wed", memory="again")["text"] == now["text"]
+
+
+@pytest.mark.parametrize(
+    ("text", "whole", "expected"),
+    [
+        ("- a: The mast is 9 m high. [x]", False, f"- a: The mast is 9 m high. {SINCE}: \"It is 12 m.\"] [x]"),
+        ("- a: mast is 9 m [x]", False, f"- a: mast is 9 m {SINCE}: \"It is 12 m.\"] [x]"),
+        ("### head\nThe mast is 9 m high.\nIt is 12 m.", False, "### head\nIt is 12 m."),
+        ("It is 12 m. The mast is 9 m high.", False, "It is 12 m."),
+        ("The mast is 9 m high. It is 12 m.", True, f"The mast is 9 m high. {SINCE}] It is 12 m."),
+        ("The mast is 9 metres high.", False, "The mast is 9 metres high."),
+        ("Paint the mast.", False, "Paint the mast."),
+    ],
+)  # fmt: skip
+def test_only_the_sentence_that_does_not_stand_is_marked_or_left_out(text: str, whole: bool, expected: str) -> None:
+    none = frozenset[str]()
+    one = Replaced("The mast is 9 m high.", "mast is 9 m", "n", 3, at(), "It is 12 m.", True, none, none)
+    assert marked(text, [one], whole) == expected
 
 
 def test_a_section_that_no_mechanism_has_is_refused_with_the_names_of_those_there_are(sight):

@@ -441,7 +441,7 @@ def _judged(
 
 
 def holding(
-    params: ContradictionsParams, records: Sequence[BeliefContradicted | BeliefRestored]
+    params: ContradictionsParams, records: Sequence[BeliefContradicted | BeliefRestored | ContradictionSuspected]
 ) -> list[tuple[str, str, str, str, str, float]]:
     """The links that hold, given the last record of each kind in the order told: newer and older turn, both values,
     the rule, how sure."""
@@ -449,9 +449,24 @@ def holding(
     for link in records:
         if isinstance(link, BeliefContradicted):
             held[link.turn, link.older] = link
-        else:
+        elif isinstance(link, BeliefRestored):
             held.pop((link.newer, link.turn), None)
     return [(k.turn, k.older, k.value, k.older_value, k.rule, k.confidence) for k in held.values()]
+
+
+def doubted(
+    params: ContradictionsParams, records: Sequence[BeliefContradicted | BeliefRestored | ContradictionSuspected]
+) -> list[tuple[str, str, str, str, str, float]]:
+    """The suspicions that wait for a judgment, likewise."""
+    open_: dict[tuple[str, str], ContradictionSuspected] = {}
+    for told in records:
+        if isinstance(told, ContradictionSuspected):
+            open_[told.turn, told.older] = told
+        elif isinstance(told, BeliefContradicted):
+            open_.pop((told.turn, told.older), None)
+        else:
+            open_.pop((told.newer, told.turn), None)
+    return [(k.turn, k.older, k.value, k.older_value, "suspected", k.confidence) for k in open_.values()]
 
 
 PROCESSOR = Processor(
@@ -470,7 +485,11 @@ PROCESSOR = Processor(
     read_model=read_model(
         __package__,
         jobs=JOBS,
-        keeps=(Keep(BeliefContradicted, ("turn", "older")), Keep(BeliefRestored, ("newer", "turn"))),
-        readings={"contradicted": holding},
+        keeps=(
+            Keep(BeliefContradicted, ("turn", "older")),
+            Keep(BeliefRestored, ("newer", "turn")),
+            Keep(ContradictionSuspected, ("turn", "older")),
+        ),
+        readings={"contradicted": holding, "doubted": doubted},
     ),
 )

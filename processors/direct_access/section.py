@@ -35,7 +35,8 @@ def noted(params: Any, own: DirectAccessSectionParams, ask: Ask, read: Reader) -
     for one in sorted(left[: own.most], key=lambda one: (KINDS.index(one.kind), -place[one.note])):
         line = f"- {one.kind}: {' '.join(one.text.split())}{f' [{one.turn}]' if one.turn else ''}"
         worth = own.worth * own.fade ** place[one.note]
-        yield Piece(one.note, f"{one.kind} of this session", worth, line, data={"kind": one.kind, "turn": one.turn})
+        data = {"kind": one.kind, "turn": one.turn}
+        yield Piece(one.note, f"{one.kind} of this session", worth, line, quotes=(one.turn,), data=data)
 
 
 NOTED = Section(

@@ -33,7 +33,8 @@ def loaded(params: Any, own: LongTermSectionParams, ask: Ask, read: Reader) -> I
         says = said[entry.turns[-1]].position if stated and entry.turns and entry.turns[-1] in said else -1
         worth = (own.stated if stated else own.solved) * fit
         data = {"kind": entry.kind, "turns": entry.turns, "from": entry.session}
-        yield Piece(id, f"{entry.kind} of {entry.session}; {why}", worth, line(entry), says=says, data=data)
+        reason = f"{entry.kind} of {entry.session}; {why}"
+        yield Piece(id, reason, worth, line(entry), says=says, quotes=entry.turns, data=data)
 
 
 def line(entry: EntryDistilled) -> str:

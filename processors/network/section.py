@@ -42,7 +42,8 @@ def known(params: Any, own: NetworkSectionParams, ask: Ask, read: Reader) -> Ite
         line = f"- {node.kind} (confidence {node.confidence:.2f}{doubt}): {' '.join(node.text.split())} [{node.turn}]"
         says = said[node.turn].position if node.turn in said else -1
         about: dict[str, Any] = {"kind": node.kind, "confidence": node.confidence, "turns": node.turns}
-        yield Piece(id, f"known from {node.session}", own.worth * node.confidence, line, says=says, data=about)
+        worth, reason = own.worth * node.confidence, f"known from {node.session}"
+        yield Piece(id, reason, worth, line, says=says, quotes=node.turns, data=about)
 
 
 KNOWN = Section("network", 17, "What is known of this", NetworkSectionParams, known, layer="network")

@@ -104,7 +104,8 @@ def spoken_of(params: Any, own: ObjectSectionParams, ask: Ask, read: Reader) -> 
 def _piece(told: ObjectStated, reason: str, worth: float) -> Piece:
     words = " ".join(told.text.split())
     line = f"- {told.name} ({told.says}): {words} [{told.turn}]"
-    return Piece(told.statement, reason, worth, line, data={"object": told.name, "says": told.says, "turn": told.turn})
+    data = {"object": told.name, "says": told.says, "turn": told.turn}
+    return Piece(told.statement, reason, worth, line, quotes=(told.turn,), data=data)
 
 
 def column(params: Any, own: ObjectColumnParams, ask: Ask, read: Reader) -> Iterator[Piece]:

@@ -53,7 +53,7 @@ def notes(params: TtlEscalationsParams, own: NotesParams, ask: Ask, read: Reader
         if note in lately:
             reason = f"{reason}, surfaced by {lately[note].reason}"
         worth = 1.0 if note in lately else pressing[note]  # nothing waits more than what the talk is about
-        yield Piece(note, reason, worth, f"- {left}: {words} [{note}]", data=told)
+        yield Piece(note, reason, worth, f"- {left}: {words} [{note}]", quotes=(one.turn,), data=told)
 
 
 def _lately(turns: int, ask: Ask, read: Reader) -> dict[str, NoteSurfaced]:
@@ -89,7 +89,8 @@ def surfaced(params: TtlEscalationsParams, own: SurfacedParams, ask: Ask, read: 
         if note in opened:
             one = opened[note]
             line = f"- {due(one.deadline, ask.now)}: {clip(' '.join(one.content.split()), own.line)} [{note}]"
-            yield Piece(note, f"surfaced by {why.reason}", why.priority, line, data={"turn": why.turn})
+            reason, data = f"surfaced by {why.reason}", {"turn": why.turn}
+            yield Piece(note, reason, why.priority, line, quotes=(one.turn,), data=data)
 
 
 NOTES = Section("notes", 20, "To come back to", NotesParams, notes)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +15,8 @@ from streams.core.section import Ask, Piece, Reader, Section
 from streams.core.text.within import clip, cost
 
 CCM = "Cognitive Context Management"
+QUOTED = 100
+"""Turns of an effort that its summary may quote, the newest: what is looked at of a longer one."""
 
 
 class EntriesParams(Params):
@@ -102,7 +104,7 @@ def entries(params: WorkingContextParams, own: EntriesParams, ask: Ask, read: Re
         }  # fmt: skip
         yield Piece(
             one.effort, one.signals or "in context", one.score, _heading(own, one, members.size, last_at),
-            needed=rank == 0, data=told,
+            quotes=_quoted(one, read), needed=rank == 0, data=told,
         )  # fmt: skip
         shown = newest[-own.turns :] if one.mode == "expanded" and own.turns else []
         worth, fade = one.score * own.raw, own.fade
@@ -119,6 +121,11 @@ def figures(params: WorkingContextParams, own: FiguresParams, ask: Ask, read: Re
                 f"{one.effort} figures", "said of an effort in context", one.score,
                 f"- {_topic(one, own.topic)}:", figures=told, needed=True,
             )  # fmt: skip
+
+
+def _quoted(one: _Effort, read: Reader) -> Sequence[str]:
+    """The turns whose sentences its summary or conclusion may quote."""
+    return read.members("efforts", one.effort, QUOTED).newest if one.summary or one.conclusion else ()
 
 
 def _heading(own: EntriesParams, one: _Effort, count: int, last_at: int) -> str:
@@ -163,7 +170,8 @@ def concluded(params: WorkingContextParams, own: ConcludedParams, ask: Ask, read
         words = clip(" ".join((one.conclusion or one.summary).split()), own.line)
         line = f"- {_topic(one, own.line)}{' (recalled)' * recalled}: {words} [{one.effort}]"
         reason = "named by a turn" if recalled else "concluded, referred to lately"
-        yield Piece(one.effort, reason, own.recalled if recalled else own.kept, line, data=one.told())
+        worth = own.recalled if recalled else own.kept
+        yield Piece(one.effort, reason, worth, line, quotes=_quoted(one, read), data=one.told())
 
 
 SECTIONS = (

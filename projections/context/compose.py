@@ -21,6 +21,7 @@ from typing import Any, Protocol
 
 from projections.context.params import ContextParams
 from projections.context.turns import Turn, words
+from projections.recall.standing import Replaced, figures_gone, marked
 from streams.core.params import Params
 from streams.core.section import Ask, Piece, Reader, Section, offsets, quoted
 from streams.core.text.echo import HEADING
@@ -94,12 +95,25 @@ class Composed:
         if not waiting:
             return
         self.read(dict.fromkeys([choice.piece.turn for choice in waiting]))
-        turns, params = self.turns, self.params
-        newest, limit = self.limit(params.newest), self.limit(params.turn)
+        turns = self.turns
+        replaced = self.source.replaced([turns[c.piece.turn].id for c in waiting if c.section.place < OWN])
+        newest, limit = self.limit(self.params.newest), self.limit(self.params.turn)
         for choice in waiting:
             piece = choice.piece
             room = newest if piece.needed and piece.worth >= 1 else limit
-            choice.write(*_shown(turns[piece.turn], room, choice.section.place >= OWN, params))
+            choice.write(*self.written(choice, room, replaced))
+
+    def written(
+        self, choice: Choice, room: int, replaced: Mapping[str, Sequence[Replaced]], whole: bool = False
+    ) -> tuple[str, str, int]:
+        """A turn's line within `room`, what it shows of what is said, and the line's tokens. What does not stand any
+        more is marked, but in the session's own last exchanges: they stay what was said."""
+        turn, own = self.turns[choice.piece.turn], choice.section.place >= OWN
+        line, said, count = _shown(turn, room, own, self.params, whole)
+        if turn.id in replaced and not own:
+            line = marked(line, replaced[turn.id], whole=True)
+            count = tokens(line)
+        return line, said, count
 
 
 class Source(Protocol):
@@ -111,6 +125,10 @@ class Source(Protocol):
 
     def words(self, positions: Sequence[int]) -> dict[int, Turn]:
         """The turns at some offsets, by offset."""
+        ...
+
+    def replaced(self, ids: Collection[str]) -> dict[str, Sequence[Replaced]]:
+        """By turn: its sentences that do not stand any more, or are in doubt."""
         ...
 
     def tokens(self, positions: Sequence[int]) -> dict[int, int]:
@@ -148,11 +166,12 @@ def compose(
     known = source.tokens([piece.turn for _, piece in found if piece.turn >= 0])
     composed = Composed(ask, budget, [], {}, own, source, frame(ask))
     composed.read(offsets([piece for _, piece in found if piece.turn not in known]))
+    replaced = source.replaced([id for _, piece in found for id in piece.quotes])
     limit = composed.limit(min(own.turn, own.newest))
     for section, piece in found:
         count = known.get(piece.turn, 0)
         if piece.turn < 0:
-            composed.choices += _text(composed, section, piece)
+            composed.choices += _text(composed, section, piece, replaced)
         elif 0 < count <= limit:  # all of it is shown
             composed.choices.append(Choice(section, piece, count + (LABEL if section.place < OWN else 1)))
         elif count or piece.turn in composed.turns:  # else it is not in the memory
@@ -161,13 +180,18 @@ def compose(
     return composed
 
 
-def _text(composed: Composed, section: Section, piece: Piece) -> list[Choice]:
+def _text(
+    composed: Composed, section: Section, piece: Piece, replaced: Mapping[str, Sequence[Replaced]]
+) -> list[Choice]:
     """A text as it is written; none where it was to tell figures, and there are none."""
     text, params = piece.text, composed.params
+    if replaced and piece.quotes:
+        text = marked(text, [one for id in piece.quotes for one in replaced.get(id, ())])
     if piece.figures:
         limit = min(params.figures, int(composed.budget * params.tight))
         turns = [composed.turns[at] for at in piece.figures if at in composed.turns]
-        if not (told := _figures(turns, limit - cost(text))):
+        replaced = composed.source.replaced([turn.id for turn in turns])
+        if not (told := _figures(turns, limit - cost(text), replaced)):
             return []
         text = f"{text} {told}"
     choice = Choice(section, piece, 0)
@@ -175,19 +199,24 @@ def _text(composed: Composed, section: Section, piece: Piece) -> list[Choice]:
     return [choice]
 
 
-def _figures(turns: Sequence[Turn], room: int) -> str:
+def _figures(turns: Sequence[Turn], room: int, replaced: Mapping[str, Sequence[Replaced]]) -> str:
     """The ids, dates and amounts that some turns tell, the newest turn first: those that most of them tell, within
-    `room` tokens, in the order in which they were told last."""
-    told = Counter(figure for turn in turns for figure in turn.figures)
+    `room` tokens, in the order in which they were told last; without those in whose place others were told since."""
+    gone, doubts = figures_gone(one for some in replaced.values() for one in some)
+    told = Counter(figure for turn in turns for figure in turn.figures if gone.get(figure, -1) < turn.position)
+    again = {figure for turn in turns if doubts for figure in turn.figures if turn.position > doubts.get(figure, -1)}
+    doubted = doubts.keys() - again
     chosen = set[str]()
     for figure in sorted(told, key=lambda figure: -told[figure] * min(len(figure), LONG)):
-        room -= tokens(figure)
+        room -= tokens(figure) + (DOUBTFUL if figure in doubted else 0)
         if room < 0:
             break
         chosen.add(figure)
-    return ", ".join(figure for figure in told if figure in chosen)
+    return ", ".join(f"{figure} (doubtful)" if figure in doubted else figure for figure in told if figure in chosen)
 
 
+DOUBTFUL = 3
+"""Tokens of what is written after a figure that is in doubt."""
 LONG = 8
 """Characters of an id or a date; a shorter one is as likely a mere number."""
 
@@ -276,7 +305,8 @@ class _Packing:
         for choice in sorted(shown, key=lambda c: -c.piece.worth):
             turn = turns[choice.piece.turn]
             if turn.role == "tool" or turn.calls:
-                line, said, count = _shown(turn, limit, choice.section.place >= OWN, params, whole=True)
+                replaced = self.composed.source.replaced([turn.id])
+                line, said, count = self.composed.written(choice, limit, replaced, whole=True)
                 more = cost(line, count) - choice.cost
                 if more <= self.room:
                     self.room -= more

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import count
 from typing import Any, TypeVar
@@ -11,6 +11,7 @@ from projections.context.turns import Turn
 from projections.recall.answers import Sight
 from projections.recall.file import DamagedError
 from projections.recall.held import Seen
+from projections.recall.standing import Replaced, Standing
 from streams.core.section import Ask, Members, Section, Spoken
 
 R = TypeVar("R")
@@ -24,6 +25,7 @@ class MemorySource:
         self.until = sight.until(space)
         self.seen: Seen = sight.recall.index.space(space, self.until)
         self.ask = Ask(space, session, *sight.recall.index.newest(self.seen))
+        self._standing = Standing(sight.recall, self.seen, space, self.until)
         self._told: dict[str, Spoken | None] = {}
         """Turns asked for by their ids: several sections ask for the same ones."""
         self._own: list[Spoken] = []
@@ -44,6 +46,10 @@ class MemorySource:
     def tokens(self, positions: Sequence[int]) -> dict[int, int]:
         """The tokens of turns' words at some offsets, where they tell what it costs to show them."""
         return self.seen.tokens(positions)
+
+    def replaced(self, ids: Collection[str]) -> dict[str, Sequence[Replaced]]:
+        """By turn: its sentences that do not stand any more, or are in doubt."""
+        return self._standing.replaced(ids)
 
     def turns(self, ids: Sequence[str]) -> dict[str, Spoken]:
         """Turns by id, their words apart; without those that are not shown any more."""

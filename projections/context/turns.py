@@ -64,8 +64,7 @@ class Turn:
         """
         if self._figures is None:
             said = "\n".join((self.content, *(given for _, given in self.calls)))[:READ]
-            said = _without_secrets(said) if _SECRET.search(said) else said
-            self._figures = list(dict.fromkeys(found for found in _found(said) if 2 < len(found) <= MOST))
+            self._figures = figures_in(_without_secrets(said) if _SECRET.search(said) else said)
         return self._figures
 
     @property
@@ -85,6 +84,11 @@ class Turn:
 def has_digits(said: str) -> bool:
     """Whether a text may tell ids, dates or amounts."""
     return _DIGIT.search(said) is not None
+
+
+def figures_in(said: str, least: int = 3) -> list[str]:
+    """Ids, dates and amounts in a text of so many characters at least, once each, in their order."""
+    return list(dict.fromkeys(found for found in _found(said) if least <= len(found) <= MOST))
 
 
 def _found(said: str) -> list[str]:

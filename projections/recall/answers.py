@@ -25,6 +25,7 @@ from projections.recall.question import Question
 from projections.recall.ranking import Hit, RecallParams, rank
 from projections.recall.readings import Readings
 from projections.recall.records import Kept
+from projections.recall.standing import Standing, marked
 from projections.store import Connection, column_names
 from projections.stored import newest
 from projections.tables import table_name
@@ -193,8 +194,11 @@ def recalled(sight: Sight, **question: Any) -> Answer:
     others = [(row["kind"], row["id"]) for row in rows if row["kind"] != "turn"]
     kinds = sight.recall.index.kinds
     words |= kinds.texts(sight.connection, asked.space, others, LATEST if until is None else until)
+    standing = Standing(sight.recall, moment.space, asked.space, until)
     for row in rows:
         row["text"] = words.get((row["kind"], row["id"]), "")
+        if row["kind"] != "turn" and (replaced := standing.replaced(row["turns"])):
+            row["text"] = marked(row["text"], [one for some in replaced.values() for one in some])
         if asked.history:
             older = sight.recall.dynamics.replaced(asked.space, row["turn_id"], until)
             row["history"] = [{"turn_id": belief.older, "value": belief.older_value} for belief in older]

@@ -21,6 +21,8 @@ from streams.core.section import Spoken
 
 SOURCES = 4
 """Turns of a segment or conclusion that are asked how alive they are."""
+SUSPECTED = "suspected"
+"""The rule of what may have taken a place, and waits for a judgment."""
 LONGEST = 32
 """Beliefs followed from one to the last that took its place."""
 
@@ -152,6 +154,18 @@ class Dynamics:
         return {
             turn: beliefs for turn, records in related.items() if (beliefs := [Belief(*one) for one in read(records)])
         }
+
+    def contested(self, name: str, turns: Sequence[str], until: int | None) -> dict[str, list[Belief]]:
+        """By turn: what took the place of its statements, and what may have taken it."""
+        readings = [self.readings[one] for one in ("contradicted", "doubted") if one in self.readings]
+        if not turns or not readings:
+            return {}
+        related = self.index.related(name, self.readings.owner("contradicted"), turns, until)
+        found = {
+            turn: [belief for read in readings for one in read(records) if (belief := Belief(*one)).older == turn]
+            for turn, records in related.items()
+        }
+        return {turn: beliefs for turn, beliefs in found.items() if beliefs}
 
     def replaced_by(self, name: str, turn: str, until: int | None) -> str:
         """The turn whose statement is believed instead of a turn's, at the end of the chain; itself where it stands."""

@@ -216,11 +216,12 @@ class Records:
         known = self._members.get((space[0], name), {})
         for _, position, ordinal, _, (thing,), part in rows:
             left = index.execute(
-                f"UPDATE members {file.ENDS} WHERE space = ? AND name = ? AND thing = ? AND until = {LATEST}",
+                f"UPDATE members {file.ENDS} WHERE space = ? AND name = ? AND thing = ? AND until = {LATEST} "
+                "RETURNING part",
                 [position, space[1], name, thing],
-            )
-            if left.rowcount:  # which part it left is not known
-                known.clear()
+            ).fetchall()
+            for (before,) in left:
+                known.pop(before, None)
             if part:
                 row = file.lasting(space[1], name, thing, position, ordinal, part, LATEST)
                 index.execute("INSERT OR REPLACE INTO members VALUES (?, ?, ?, ?, ?, ?, ?, ?)", row)

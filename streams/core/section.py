@@ -48,6 +48,8 @@ class Piece:
     """Of a text: the offset of a turn that says it; where that is shown, the text is not. -1 for none."""
     figures: Sequence[int] = ()
     """Of a text: the offsets of turns whose ids, dates and amounts stand after it; not shown where there are none."""
+    quotes: Sequence[str] = ()
+    """Of a text: the ids of turns whose sentences may stand in it. One that does not stand any more is marked."""
     needed: bool = False
     """Whether it comes first, whatever it costs (within the section's share)."""
     data: Mapping[str, Any] = field(default_factory=dict)
