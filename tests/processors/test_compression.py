@@ -210,6 +210,9 @@ def test_where_it_is_adaptive_what_is_compressed_ends_where_the_topic_shifts() -
 
 
 class Kept:
+    def session(self) -> Any:
+        return iter(())
+
     """A reader that knows the last compression alone."""
 
     def __init__(self, event: SessionCompressed) -> None:
