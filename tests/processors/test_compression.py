@@ -210,9 +210,6 @@ def test_where_it_is_adaptive_what_is_compressed_ends_where_the_topic_shifts() -
 
 
 class Kept:
-    def session(self) -> Any:
-        return iter(())
-
     """A reader that knows the last compression alone."""
 
     def __init__(self, event: SessionCompressed) -> None:
@@ -220,6 +217,9 @@ class Kept:
 
     def kept(self, event: type, keys: Iterable[str]) -> dict[str, Any]:
         return {self.event.session: self.event}
+
+    def session(self) -> Any:
+        return iter(())
 
     def rows(self, name: str, **given: Any) -> list[tuple[Any, ...]]:
         raise AssertionError(name)
