@@ -40,7 +40,7 @@ def view(
     """Rows of the view `name` where the named columns have the given values (None: any).
 
     `order`: names of columns, commas between, each with DESC after it where the greatest come first. `columns`: names
-    of those that are wanted, commas between; what is not wanted need not be read. `begins`: the name of a given column of
+    of those that are wanted, commas between; what is not wanted need not be read. `begins`: the name of a column of
     which only the beginning is given. Raises UsageError for a name of a view or column that is none.
     """
     views = view_names(read_meta(connection, "views"))
