@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 QUOTED = 32
 """Tokens of what is quoted of the newer turn."""
-LIKELY = 0.5
+LIKELY = 0.6
 """How likely a suspicion must be to be told: one that is rather wrong would make what stands doubtful."""
 _WORD = re.compile(r"\w+")
 _BEFORE = re.compile(r"(?:\w+\W+){0,3}$")
