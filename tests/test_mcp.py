@@ -134,6 +134,17 @@ def test_work_is_opened_closed_flagged_and_noted(run: Callable[[Session], None])
     run(talk)
 
 
+def test_an_effort_that_was_opened_is_closed_by_the_id_that_was_told(run: Callable[[Session], None]) -> None:
+    async def talk(client: Client) -> None:
+        opened = await called(client, "open_effort", topic="Repair of the boat house", session="s")
+        (content,) = (await client.read_resource("memory://default/efforts")).contents
+        assert opened["id"] in content.text  # type: ignore[union-attr]
+        assert "already" not in await called(client, "close_effort", effort=opened["id"], conclusion="Sold it.")
+        assert (await called(client, "stats"))["open_efforts"] == 0
+
+    run(talk)
+
+
 def test_a_note_is_told_the_id_that_it_has_everywhere(run: Callable[[Session], None]) -> None:
     async def talk(client: Client) -> None:
         note = await called(client, "note", content="Order slates for the roof")

@@ -20,6 +20,7 @@ from pydantic import Field
 from typing_extensions import TypedDict  # pydantic takes no other before Python 3.12
 
 from streams.core.errors import MnemologError
+from streams.core.processor import derived_id
 from streams.core.text.echo import CLOSE, FRAME
 from streams.gateways.http.door import IDEMPOTENCY, Door
 
@@ -188,7 +189,9 @@ def made(door_of: Callable[[Any], Door], space: str = "", session: str = "") -> 
     async def open_effort(topic: str, ctx: Context[Any, Any], session: Session = "", space: Space = "") -> Stored:
         """Say that work on something begins, so that what follows is kept together under its topic."""
         event = {"type": "effort-declared", "name": f"effort-{uuid.uuid4().hex[:8]}", "topic": topic}
-        return await said(ctx, event | {"session": session or usual}, space)
+        opened = await said(ctx, event | {"session": session or usual}, space)
+        # why not the event's id: the effort has this one everywhere
+        return {"id": derived_id("effort", named(door_of(ctx), space), opened["id"]), "position": opened["position"]}
 
     @tool(WRITES)
     async def close_effort(effort: str, ctx: Context[Any, Any], conclusion: str = "", space: Space = "") -> Said:
