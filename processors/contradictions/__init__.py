@@ -62,8 +62,8 @@ class ContradictionsParams(Params):
         source="tuned on tests/voices and sequences", ge=0, le=1,
     )  # fmt: skip
     inferred: float = param(
-        0.94, "likelihood 0..1", "from here on what is told in other words is taken as changed, too",
-        source="voices, authors left out: .95 of 440 turns change something, .91 what is found; none in LoCoMo",
+        0.95, "likelihood 0..1", "from here on what is told in other words is taken as changed, too",
+        source="voices, authors left out: .98 of 355 turns change something, .94 what is found; none in LoCoMo",
         ge=0, le=1,
     )  # fmt: skip
     suspected: float = param(
@@ -196,7 +196,7 @@ def _doubt(
             _told(state, new.turn, new.at)
             _told(state, one.statement.turn, one.statement.at)
             _link(state, turn, new.turn, one.statement.turn, of, "inferred", sure, out)
-            return
+            continue
         if told and one.statement.turn in told.doubts:
             continue
         why = [*WEIGHTS.why(seen_of(new.text, new.role), "changes"), *weights.why(seen, "doubt")]
@@ -471,7 +471,7 @@ def doubted(
 
 PROCESSOR = Processor(
     name="contradictions",
-    version=11,
+    version=12,
     params=ContradictionsParams,
     reads=(RAW, "open_efforts"),
     takes=(
