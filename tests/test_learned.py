@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from streams.core.text.languages import language
 from streams.core.text.learned import Learned, likelihood
-from streams.core.text.signals import folded, signals
+from streams.core.text.signals import folded, placed, signals
 from tests.bench.learning import Example, crossed, fit, score, write
 
 WEIGHT = st.integers(-5_000, 5_000)
@@ -55,6 +55,14 @@ def test_spellings_of_a_word_are_one_and_times_stand_for_their_kind():
     assert {"by <W>", "i will", "^ i", "<W> $"} <= {*signals("il do it by friday")} & {
         *signals("I will do it by Monday.")
     }
+
+
+def test_the_first_and_the_last_sentence_are_told_apart_from_what_lies_between() -> None:
+    everywhere, places = placed("Right then. The tiles came at last! So that is the bathroom finished.")
+    assert {"tiles", "bathroom finished", "finished $"} <= {*everywhere}
+    assert {"sentences:3", "< right", "< right then", "> finished $", "> bathroom finished", "> ."} <= {*places}
+    assert not {"< tiles", "> tiles", "> right", "< finished"} & {*places}
+    assert placed("") == (["words:1", "by:user"], ["sentences:0"])
 
 
 @pytest.mark.parametrize(("text", "code"), [
