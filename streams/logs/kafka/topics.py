@@ -194,8 +194,8 @@ async def _create(
         await _check(client, described, existing)
         missing = [spec for spec in specs if spec.name not in described]
         created = await make(client, missing, replication or (len(there[0]["replicas"]) if there else 1))
-        if len(created) < len(missing):  # another process made some meanwhile
-            await _check(client, await _described(client), [spec for spec in missing if spec.name not in created])
+        if others := [spec for spec in missing if spec.name not in created]:  # another process made some meanwhile
+            await _check(client, await _described(client, {spec.name for spec in others}), others)
     log_id = await _identify(connection, names, count, first=names.control in created)
     return Made(log_id, count, created, [spec.name for spec in existing])
 
@@ -225,8 +225,17 @@ async def make(client: AIOKafkaAdminClient, specs: list[Spec], replication: int)
     return created
 
 
-async def _described(client: AIOKafkaAdminClient) -> dict[str, dict[str, Any]]:
-    return {topic["topic"]: topic for topic in await client.describe_topics()}
+async def _described(client: AIOKafkaAdminClient, wanted: Collection[str] = ()) -> dict[str, dict[str, Any]]:
+    """What topics there are. Asks again, up to KNOWN seconds, where one that is `wanted` is not there yet: a broker
+    hears after its controller of what somebody else made. Raises LogError where it never does."""
+    deadline = asyncio.get_running_loop().time() + KNOWN
+    while True:
+        found = {topic["topic"]: topic for topic in await client.describe_topics()}
+        if not (lacks := sorted({*wanted} - found.keys())):
+            return found
+        if asyncio.get_running_loop().time() >= deadline:
+            raise LogError(f"brokers say that {', '.join(lacks)} is there, and do not know it", "try again")
+        await asyncio.sleep(0.05)
 
 
 async def _check(client: AIOKafkaAdminClient, described: Mapping[str, Any], specs: Iterable[Spec]) -> None:
