@@ -182,8 +182,10 @@ class Memory:
         """Those of some turns that the memory does not know in a session; none where it cannot be asked."""
         if not turns:
             return []
+        # Why: an agent that takes back its last turn again and again would be sent the session's turns each time.
+        only = {"turn_id": turns[0]} if len(turns) == 1 else {}
         try:
-            rows = self.ask("view", name="recorded_turns", space=self.space, session=session, columns="turn_id")
+            rows = self.ask("view", name="recorded_turns", space=self.space, session=session, columns="turn_id", **only)
         except (FailedError, RefusedError, DeniedError):  # what was recorded stands, whatever can be asked
             return []
         known = {row["turn_id"] for row in rows}

@@ -13,7 +13,7 @@ import orjson
 from projections.rows import whole
 from projections.store import Connection, read_meta
 from projections.views import view_names
-from streams.core.errors import LEAST_OF_ID, UsageError, check_one_space, id_begun
+from streams.core.errors import LEAST_OF_ID, MOST_BEGUN, UsageError, check_one_space, id_begun
 from streams.core.events import iso
 from streams.core.text.within import clip, cost
 
@@ -64,8 +64,6 @@ _IDS = (
     ("object_statements", "statement"),
 )  # fmt: skip
 """Where ids stand that may be named by their beginning: views, as far as a memory has them, and columns."""
-MOST = 100
-"""Ids that are looked at of those that begin alike."""
 
 Turn = dict[str, Any]
 
@@ -124,7 +122,7 @@ def _begun(connection: Connection, begin: str, space: str | None, places: Sequen
     for table, column in places or _IDS:
         if table in known:
             sql = f"SELECT DISTINCT {column} FROM {table} WHERE starts_with({column}, ?) AND coalesce(space = ?, true)"
-            ids.update(id for (id,) in connection.execute(f"{sql} LIMIT {MOST}", [begin, space]).fetchall())
+            ids.update(id for (id,) in connection.execute(f"{sql} LIMIT {MOST_BEGUN}", [begin, space]).fetchall())
     return id_begun(begin, ids)
 
 

@@ -19,9 +19,9 @@ revision after Alchourrón, Gärdenfors and Makinson 1985, in its simplest form:
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any, NamedTuple, TypeVar
 
 from pydantic import AfterValidator
 
@@ -192,10 +192,9 @@ def _doubt(
             continue
         told = state.get(f"turn/{new.turn}", Told)
         if sure >= params.inferred and not (told and told.older):
-            of = next(iter(older.beliefs), "") if older else ""
             _told(state, new.turn, new.at)
-            _told(state, one.statement.turn, one.statement.at)
-            _link(state, turn, new.turn, one.statement.turn, of, "inferred", sure, out)
+            held = _told(state, one.statement.turn, one.statement.at)
+            _link(state, turn, new.turn, one.statement.turn, next(iter(held.beliefs), ""), "inferred", sure, out)
             continue
         if told and one.statement.turn in told.doubts:
             continue
@@ -440,33 +439,34 @@ def _judged(
     return out
 
 
-def holding(
-    params: ContradictionsParams, records: Sequence[BeliefContradicted | BeliefRestored | ContradictionSuspected]
-) -> list[tuple[str, str, str, str, str, float]]:
-    """The links that hold, given the last record of each kind in the order told: newer and older turn, both values,
-    the rule, how sure."""
-    held: dict[tuple[str, str], BeliefContradicted] = {}
-    for link in records:
-        if isinstance(link, BeliefContradicted):
-            held[link.turn, link.older] = link
-        elif isinstance(link, BeliefRestored):
-            held.pop((link.newer, link.turn), None)
-    return [(k.turn, k.older, k.value, k.older_value, k.rule, k.confidence) for k in held.values()]
+Record = BeliefContradicted | BeliefRestored | ContradictionSuspected
+R = TypeVar("R", BeliefContradicted, ContradictionSuspected)
+Relation = tuple[str, str, str, str, str, float]
+"""Newer and older turn, both values, the rule, how sure."""
 
 
-def doubted(
-    params: ContradictionsParams, records: Sequence[BeliefContradicted | BeliefRestored | ContradictionSuspected]
-) -> list[tuple[str, str, str, str, str, float]]:
+def holding(params: ContradictionsParams, records: Sequence[Record]) -> list[Relation]:
+    """The links that hold, given the last record of each kind in the order told."""
+    held = _standing(records, BeliefContradicted, BeliefRestored)
+    return [(k.turn, k.older, k.value, k.older_value, k.rule, k.confidence) for k in held]
+
+
+def doubted(params: ContradictionsParams, records: Sequence[Record]) -> list[Relation]:
     """The suspicions that wait for a judgment, likewise."""
-    open_: dict[tuple[str, str], ContradictionSuspected] = {}
+    held = _standing(records, ContradictionSuspected, BeliefContradicted, BeliefRestored)
+    return [(k.turn, k.older, k.value, k.older_value, "suspected", k.confidence) for k in held]
+
+
+def _standing(records: Sequence[Record], kind: type[R], *ends: type[Record]) -> Iterable[R]:
+    """The records of a kind, one for each pair of turns, after which none came that ends what they tell of it."""
+    held: dict[tuple[str, str], R] = {}
     for told in records:
-        if isinstance(told, ContradictionSuspected):
-            open_[told.turn, told.older] = told
-        elif isinstance(told, BeliefContradicted):
-            open_.pop((told.turn, told.older), None)
-        else:
-            open_.pop((told.newer, told.turn), None)
-    return [(k.turn, k.older, k.value, k.older_value, "suspected", k.confidence) for k in open_.values()]
+        pair = (told.newer, told.turn) if isinstance(told, BeliefRestored) else (told.turn, told.older)
+        if isinstance(told, kind):
+            held[pair] = told
+        elif isinstance(told, ends):
+            held.pop(pair, None)
+    return held.values()
 
 
 PROCESSOR = Processor(

@@ -147,23 +147,21 @@ class Dynamics:
 
     def beliefs(self, name: str, turns: Sequence[str], until: int | None) -> dict[str, list[Belief]]:
         """By turn: the contradictions that it is part of, as either side."""
-        if not turns or "contradicted" not in self.readings:
-            return {}
-        related = self.index.related(name, self.readings.owner("contradicted"), turns, until)
-        read = self.readings["contradicted"]
-        return {
-            turn: beliefs for turn, records in related.items() if (beliefs := [Belief(*one) for one in read(records)])
-        }
+        return self._beliefs(name, turns, until, "contradicted")
 
     def contested(self, name: str, turns: Sequence[str], until: int | None) -> dict[str, list[Belief]]:
         """By turn: what took the place of its statements, and what may have taken it."""
-        readings = [self.readings[one] for one in ("contradicted", "doubted") if one in self.readings]
+        found = self._beliefs(name, turns, until, "contradicted", "doubted")
+        return {turn: older for turn, some in found.items() if (older := [one for one in some if one.older == turn])}
+
+    def _beliefs(self, name: str, turns: Sequence[str], until: int | None, *told: str) -> dict[str, list[Belief]]:
+        """By turn: what some readings, of one mechanism, tell of it."""
+        readings = [self.readings[one] for one in told if one in self.readings]
         if not turns or not readings:
             return {}
-        related = self.index.related(name, self.readings.owner("contradicted"), turns, until)
+        related = self.index.related(name, self.readings.owner(told[0]), turns, until)
         found = {
-            turn: [belief for read in readings for one in read(records) if (belief := Belief(*one)).older == turn]
-            for turn, records in related.items()
+            turn: [Belief(*one) for read in readings for one in read(records)] for turn, records in related.items()
         }
         return {turn: beliefs for turn, beliefs in found.items() if beliefs}
 

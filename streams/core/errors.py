@@ -94,6 +94,8 @@ def listed(names: Iterable[str]) -> str:
 
 LEAST_OF_ID = 4
 """Characters of an id by which it may be named."""
+MOST_BEGUN = 100
+"""Ids that are looked at of those that begin alike."""
 
 
 def id_begun(begin: str, ids: Iterable[str]) -> str | None:

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Iterable, Mapping
 from typing import Any, NamedTuple, TypeVar
 
-from streams.core.errors import LEAST_OF_ID, UsageError, check_one_space, id_begun, listed
+from streams.core.errors import LEAST_OF_ID, MOST_BEGUN, UsageError, check_one_space, id_begun, listed
 
 Row = dict[str, Any]
 T = TypeVar("T")
@@ -50,13 +50,9 @@ def named(id: str, space: str | None, *places: tuple[str, str]) -> Finding[list[
         return []
     begun: list[list[Row]] = []
     for view, column in places:
-        begun.append((yield {"name": view, "space": space, column: id, "begins": column, "limit": MOST}))
+        begun.append((yield {"name": view, "space": space, column: id, "begins": column, "limit": MOST_BEGUN}))
     ids = (row[column] for rows, (_, column) in zip(begun, places, strict=True) for row in rows)
     return next((rows for rows in begun if rows), []) if id_begun(id, ids) else []
-
-
-MOST = 100
-"""Rows that are looked at of those whose ids begin alike."""
 
 
 def only(view: str, column: str, id: str, space: str | None, what: str, way_out: str) -> Finding[Row]:
