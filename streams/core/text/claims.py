@@ -42,9 +42,10 @@ from streams.core.text.sentences import (
 
 PATTERNS = frozenset(("declaration", "resolution", "negation", "confirmation", "convergence", "completion"))
 """The patterns that conclude."""
-HINTS = frozenset(("thanks", "farewell", "reply", "problem", "deferral", "pending", "handoff"))
+HINTS = frozenset(("thanks", "farewell", "reply", "problem", "undecided", "choice", "deferral", "pending", "handoff"))
 """What else is told, for the judgement of these: gratitude, a goodbye, content beside the gratitude (an answer to a
-question, say), stated trouble, "I'll get back to you", an assistant that waits or promises, one that hands over."""
+question, say), stated trouble, something that is to be decided, a choice, "I'll get back to you", an assistant that
+waits or promises, one that hands over."""
 HEDGED = 0.8
 """Factor for "I think", "it seems"."""
 ASKS_ON = 0.75
@@ -87,9 +88,11 @@ _SOFT = sum(
     group.bit for language in TABLES for group in language.groups if group.pattern in ("thanks", "confirmation")
 )
 """The bits of groups that count for nothing in a turn that asks."""
-_SETTLED = frozenset(("problem", "negation"))
+_TOLD = frozenset(("problem", "undecided"))
+"""What is told of a matter, rather than claimed of its end."""
+_SETTLED = _TOLD | {"negation"}
 """Claims that stand whatever else the turn says."""
-_EVEN_ASKED = frozenset(("problem", "farewell"))
+_EVEN_ASKED = _TOLD | {"farewell"}
 """Claims that a question may make."""
 _GRACES = frozenset(("thanks", "farewell", "confirmation"))
 """Claims that conclude only where the turn asks for nothing."""
@@ -112,7 +115,7 @@ def _weight(language: Language, group: Group, text: str, start: int, end: int) -
     """1 where the words at start..end say what they seem to say, HEDGED where carefully, 0 where they do not."""
     against = language.against
     before = text[:start]
-    if group.pattern == "problem":
+    if group.pattern in _TOLD:
         return 1.0
     if _asks(text, against) and group.pattern != "farewell":
         return 0.0
@@ -175,7 +178,7 @@ def _claim(turn: _Turn, language: Language, groups: list[Called], sentence: Sent
         if not weight:
             continue
         best[group.pattern] = max(best.get(group.pattern, 0.0), round(group.confidence * weight, 3))
-        if group.pattern != "problem":
+        if group.pattern not in _TOLD:
             rest = rest[: found.start()] + " " * (found.end() - found.start()) + rest[found.end() :]
         if group.name == "finish":
             turn.finished = sentence.start + found.start()
@@ -263,6 +266,9 @@ def _settle_user(turn: _Turn) -> list[Claim]:
                     confidence = 0.7
                 if turn.defers and finished < 0:
                     confidence = min(confidence, 0.5)
+            case "choice":  # asked for more besides, it is a choice none the less
+                if contrast > claim.start:
+                    continue
             case "completion" | "resolution" | "declaration" | "convergence":
                 if contrast >= 0 and contrast > claim.start and contrast > finished:
                     continue
