@@ -344,7 +344,7 @@ def _settled(params: ManifestParams, state: State, fact: Settling, raw: Raw[Sett
 
 PROCESSOR = Processor(
     name="manifest",
-    version=12,
+    version=13,
     params=ManifestParams,
     takes=(
         on(TurnRecorded, _turn),

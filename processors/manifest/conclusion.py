@@ -11,6 +11,8 @@ The words claim (streams/core/text/claims); the conversation decides:
       - resolution without trouble told before counts 0.9 of itself; a bare "done" after an instruction is a step
       - an assistant does not have the last word where users speak: its claims are capped, the user's next words decide
       - the same answer declared before by other reasoning makes a declaration a convergence
+      - a choice completes what was begun to decide something; one that only names what was to be chosen is offered; where
+        nothing was to be decided it is a step
 
     confidence >= conclude: segment-concluded      offer <= confidence < conclude: conclusion-offered
     negation: an artifact, and nothing is closed
@@ -37,7 +39,7 @@ from processors.manifest.events import (
     OfferSettled,
     SegmentConcluded,
 )
-from processors.manifest.summary import Quoting, richest
+from processors.manifest.summary import Quoting, did, richest
 from streams.core.events import EffortClosed, EffortReopened, OfferDeclined, SessionEnded, TurnRecorded, TurnRetracted
 from streams.core.params import param
 from streams.core.processor import Derived, State, derived_id, r6
@@ -118,6 +120,18 @@ REPLY_YES = 0.6
 """The confidence of the hint `reply` where the turn begins with yes."""
 _HANDING_OVER = re.compile(r"transfer|escalat|hand_?o(?:ff|ver)|forward_to", re.I)
 _SENTENCE = re.compile(r"[^.!?\n]+(?:[.!?]+(?=\S)[^.!?\n]+)*[.!?]*")
+NAMED, BRIEFLY = 0.6, 12
+"""How sure a turn of at most so many tokens is a choice that only names something of what was to be decided."""
+STEM, DISCUSSED = 24, 24
+"""Characters and number of the stems kept of what is said of that."""
+_CLAUSES = re.compile(r"[,;:!.—–]\s*|\s(?:and|und|et|y)\s")
+_POINTING = re.compile(
+    r"(?:(?:ok(?:ay)?|yes|yep|yeah|great|oh|wow|so|and|now|ja|oui|sí) )*(?:(?:that|this|it|which|works?|worked|working"
+    r"|fixed|solved|resolved|done|das|es|funktioniert|läuft|geht|klappt|ça|cela|c['’]est|eso|esto|funciona)(?![\w-])"
+    r"|(?:that|it)['’]s\b|(?:your|the|this|that) (?:fix|change|suggestion|patch|solution|trick|tip|advice|answer)\b)",
+    re.IGNORECASE,
+)
+"""A clause that says of what stands before it that it holds."""
 _DECIDED = re.compile(r"\bdeci|\bagreed|\bsettled", re.I)
 
 
@@ -154,6 +168,11 @@ class Ground:
     speakers: list[str] = field(default_factory=list)
     concluded: str = ""
     """The segment concluded last, while nothing new was asked; "" otherwise."""
+    undecided: list[str] = field(default_factory=list)
+    """Where the request was to decide something: its segment, then stems of what was said of it; [] otherwise."""
+    done_turn: str = ""
+    done: str = ""
+    """What the user said to have done since the latest answer that tells of something done."""
     declared: list[list[str]] = field(default_factory=list)
     """Answers declared of late: turn, then words."""
     offers: list[list[str]] = field(default_factory=list)
@@ -175,6 +194,8 @@ class Held:
     pattern: str
     confidence: float
     text: str
+    own: bool = False
+    """Whether its words say themselves what they conclude."""
 
 
 def draw(
@@ -292,6 +313,12 @@ def _sentence(turn: TurnRecorded, text: Text, claim: int) -> str:
 
 def _asked(ground: Ground, turn: TurnRecorded, text: Text, speaker: str, segment: str) -> None:
     """The turn asks, tells or goes on: what comes after it must answer it before thanks can close it."""
+    begins = not ground.request_turn or bool(ground.concluded) or segment != ground.segment or ground.told < TELLING
+    if "undecided" in text.patterns and begins:
+        ground.undecided = [segment]
+    elif ground.concluded and len(text.terms) >= TELLING:
+        ground.undecided = []
+    _discuss(ground, text, segment)
     if not ground.request_turn or ground.concluded:
         ground.told = -1
     elif segment != ground.segment:
@@ -307,7 +334,17 @@ def _asked(ground: Ground, turn: TurnRecorded, text: Text, speaker: str, segment
     ground.claimed = 0.0
 
 
-def _answered(ground: Ground, turn: TurnRecorded, text: Text, claimed: float) -> None:
+def _discuss(ground: Ground, text: Text, segment: str) -> None:
+    """What is said of something that is to be decided."""
+    if ground.undecided[:1] == [segment] and len(ground.undecided) <= DISCUSSED:
+        stems = (stem[:STEM] for stem in text.terms if CLASSES[stem])
+        ground.undecided = [*dict.fromkeys([*ground.undecided, *stems])][: DISCUSSED + 1]
+
+
+def _answered(ground: Ground, turn: TurnRecorded, text: Text, segment: str, claimed: float) -> None:
+    _discuss(ground, text, segment)
+    if ground.done and did(turn.content[:MAX_ANSWER]):
+        ground.done_turn = ground.done = ""
     if len(text.terms) >= TELLING or not ground.answered:
         ground.answer = excerpt(turn.content, MAX_ANSWER)
     ground.answer_turn, ground.answered, ground.claimed = turn.id, True, claimed
@@ -340,8 +377,8 @@ def _user(params: ConclusionParams, ground: Ground, turn: TurnRecorded, text: Te
         return []
     ground.last_turn = turn.id
     events: list[Derived] = []
-    if text.patterns:
-        held = _judge_user(params, ground, turn, text, speaker)
+    if text.patterns or ground.undecided:
+        held = _judge_user(params, ground, turn, text, speaker, segment)
         events = _emit(params, ground, turn, text, segment, held)
         if "problem" in text.patterns and not ground.concluded:
             ground.problem_turn, ground.problem = turn.id, _sentence(turn, text, text.patterns.index("problem"))
@@ -351,14 +388,18 @@ def _user(params: ConclusionParams, ground: Ground, turn: TurnRecorded, text: Te
     events += _first_look(params, ground, turn, text, segment)
     ground.tooled = False
     if ground.asker and ground.asker != speaker:
-        _answered(ground, turn, text, 0.0)
+        _answered(ground, turn, text, segment, 0.0)
         ground.pending = "question" in text.cues
     else:
         _asked(ground, turn, text, speaker, segment)
+    if did(turn.content[:MAX_ANSWER]):
+        ground.done_turn, ground.done = turn.id, excerpt(turn.content, MAX_ANSWER)
     return events
 
 
-def _judge_user(params: ConclusionParams, ground: Ground, turn: TurnRecorded, text: Text, speaker: str) -> list[Held]:
+def _judge_user(
+    params: ConclusionParams, ground: Ground, turn: TurnRecorded, text: Text, speaker: str, segment: str
+) -> list[Held]:
     held: list[Held] = []
     reply = text.confidences[text.patterns.index("reply")] if "reply" in text.patterns else 0.0
     for i, pattern in enumerate(text.patterns):
@@ -377,13 +418,33 @@ def _judge_user(params: ConclusionParams, ground: Ground, turn: TurnRecorded, te
                     sure = 0.4
             case "declaration":
                 pattern, sure = _declared(params, ground, turn, _sentence(turn, text, i), sure)
+            case "choice" if _meets(ground, text, segment):
+                pattern = "completion"
             case "negation" | "convergence":
                 pass
             case _:
                 continue
         if (sure := r6(sure)) >= params.offer:
-            held.append(Held(pattern, sure, _sentence(turn, text, i)))
+            own = pattern in OWN or text.patterns[i] == "choice"
+            held.append(Held(pattern, sure, _sentence(turn, text, i), own))
+    if not held and _names(ground, turn, text):
+        held.append(Held("completion", NAMED, within(_flat(turn.content[:MAX_TEXT]), LONGEST), True))
     return held if len(held) < 2 else _surest(held)
+
+
+def _meets(ground: Ground, text: Text, segment: str) -> bool:
+    """Whether a choice is about what was to be decided: in the same stretch of talk, or in its words."""
+    of, *known = ground.undecided or [""]
+    return bool(of) and (of == segment or not {stem[:STEM] for stem in text.terms}.isdisjoint(known))
+
+
+def _names(ground: Ground, turn: TurnRecorded, text: Text) -> bool:
+    """Whether a turn does no more than name something of what was to be decided ("The second hotel, please")."""
+    if not ground.undecided or not ground.answered or text.tokens > BRIEFLY or text.patterns or "?" in turn.content:
+        return False
+    _, opens, stays = text.acts
+    named = {stem[:STEM] for stem in text.terms if CLASSES[stem]}
+    return opens < stays and 0 < len(named) and named.issubset(ground.undecided[1:])
 
 
 def _surest(held: list[Held]) -> list[Held]:
@@ -458,7 +519,7 @@ def _assistant(params: ConclusionParams, ground: Ground, turn: TurnRecorded, tex
     ground.last_turn = turn.id
     ground.assisted = True
     if not text.patterns:
-        _answered(ground, turn, text, 0.0)
+        _answered(ground, turn, text, segment, 0.0)
         ground.pending = False
         if not ground.users:
             ground.concluded = ""
@@ -467,7 +528,7 @@ def _assistant(params: ConclusionParams, ground: Ground, turn: TurnRecorded, tex
     events = _emit(params, ground, turn, text, segment, held)
     closing = [claim for claim in held if claim.pattern != "negation"]
     best = max(closing, key=lambda claim: claim.confidence, default=None)
-    _answered(ground, turn, text, best.confidence if best else 0.0)
+    _answered(ground, turn, text, segment, best.confidence if best else 0.0)
     if not ground.users and not (best and best.confidence >= params.conclude):
         ground.concluded = ""
     ground.pending = "pending" in text.patterns
@@ -513,7 +574,7 @@ def _emit(
     events: list[Derived] = []
     if not held:
         return events
-    if turn.role == "user":
+    if turn.role == "user" and "choice" not in text.patterns:
         segment = ground.concluded or segment
     best: Held | None = None
     for claim in held:
@@ -548,23 +609,35 @@ def _conclude(
     if ground.concluded != segment:
         events.append(_artifact(ground, turn, text, segment, claim, conclusion))
     ground.concluded = segment
-    ground.problem_turn = ground.problem = ""
+    ground.problem_turn = ground.problem = ground.done_turn = ground.done = ""
     return events
 
 
 def _concluded(params: ConclusionParams, ground: Ground, turn: TurnRecorded, text: Text, claim: Held) -> str:
     """The sentence that says what was concluded: that of the claim, or what it was said of.
 
-    "Perfect" and "that fixed it" say only that something is: what, stands before it in the turn, where it was found or
-    decided there or nobody else answered, and else in the answer.
+    "Perfect" and "that fixed it, it loads again" say only that something is: what did it, stands before it in the turn,
+    where it was done, found or decided there or nobody else answered, and else in what the user said to have done since
+    the answer, or in the answer.
     """
-    if claim.pattern in OWN or sum(len(told.stems) for told in sentences(claim.text)) >= TELLING:
+    says = claim.own or (
+        sum(len(told.stems) for told in sentences(claim.text)) >= TELLING and not _points_back(claim.text)
+    )
+    if says or did(claim.text):
         return claim.text
     before = richest(params, turn.content[: min(text.spans[::2])], ground.tags) if text.spans else None
-    if before and (turn.role != "user" or not ground.answered or not FOUND.isdisjoint(before.features)):
+    alone = turn.role != "user" or not (ground.answered or ground.done)
+    if before and (alone or did(before.text) or not FOUND.isdisjoint(before.features)):
         return before.text
-    answer = richest(params, ground.answer, ground.tags) if turn.role == "user" and ground.answered else None
-    return answer.text if answer else claim.text
+    for told in (ground.done, ground.answer if ground.answered else "") if turn.role == "user" else ():
+        if told and (answer := richest(params, told, ground.tags)):
+            return answer.text
+    return claim.text
+
+
+def _points_back(said: str) -> bool:
+    """Whether a claim is about what stands before it ("Perfect, that fixed it, it loads again on my phone, too")."""
+    return any(_POINTING.match(clause) for clause in _CLAUSES.split(said))
 
 
 def _overtake(ground: Ground, turn: TurnRecorded, segment: str) -> list[Derived]:
@@ -592,10 +665,12 @@ def _offer(ground: Ground, turn: TurnRecorded, said: str, segment: str, claim: H
 def _artifact(
     ground: Ground, turn: TurnRecorded, text: Text, segment: str, claim: Held, conclusion: str
 ) -> ArtifactMade:
-    kind = "decision" if claim.pattern == "declaration" and _DECIDED.search(claim.text) else KINDS[claim.pattern]
+    decided = claim.own and (claim.pattern == "completion" or _DECIDED.search(claim.text))
+    kind = "decision" if decided and claim.pattern != "negation" else KINDS[claim.pattern]
     own = claim.pattern in OWN
     title = (claim.text if own else (ground.problem if kind == "fix" else "") or _title(ground.request)) or claim.text
-    rests = [ground.request_turn, "" if own else ground.problem_turn, "" if own else ground.answer_turn, turn.id]
+    between = [ground.done_turn, ground.answer_turn] if ground.answered else [ground.answer_turn, ground.done_turn]
+    rests = [ground.request_turn, *([] if own else [ground.problem_turn, *between]), turn.id]
     body = conclusion if conclusion == claim.text else f"{conclusion}\n{claim.text}"
     return ArtifactMade(
         turn.space,

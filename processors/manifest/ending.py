@@ -25,6 +25,8 @@ ANSWERED = 12
 """How much is seen once a turn is answered."""
 LOOK = -350
 """Scores from which on it is looked again."""
+CHOOSING = frozenset(("undecided", "choice"))
+"""Hints that tell nothing of an end by themselves: what was asked for, tells."""
 _COURTESY = frozenset(("thanks", "closing", "greeting"))
 _WORTH = [*WEIGHTS.values()]
 
@@ -50,7 +52,7 @@ def first(turn: TurnRecorded, text: Text, tooled: bool, pending: bool) -> list[i
     cues = text.cues
     return [
         100, ends, opens, stays, 100 * ("?" in turn.content[-30:]), 100 * tooled, 100 * pending,
-        100 * (not _COURTESY.isdisjoint(cues)), 100 * bool(text.patterns),
+        100 * (not _COURTESY.isdisjoint(cues)), 100 * (not CHOOSING.issuperset(text.patterns)),
     ]  # fmt: skip
 
 

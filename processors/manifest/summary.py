@@ -158,6 +158,11 @@ def move(state: State, session: str, turns: list[str], segment: str) -> None:
     state.put(key, Said(segment, kept))
 
 
+def did(text: str) -> bool:
+    """Whether a text says that its speaker did something."""
+    return _DID.search(text) is not None
+
+
 def richest(params: Quoting, text: str, about: Sequence[str]) -> Told | None:
     """The sentence of an answer that tells most, by its features and by the stems `about` what it answers.
 
@@ -166,7 +171,7 @@ def richest(params: Quoting, text: str, about: Sequence[str]) -> Told | None:
     best, most = None, -ASKS
     for place, told in enumerate(sentences(text)):
         points = sum(params.worth[feature] for feature in told.features if feature != "leads") + LATER * place
-        points += ABOUT * any(map(about.__contains__, told.stems)) + DONE * bool(_DID.search(told.text))
+        points += ABOUT * any(map(about.__contains__, told.stems)) + DONE * did(told.text)
         points -= ASKS * ("asks" in told.features)
         if told.stems and points > most:
             best, most = told, points

@@ -119,7 +119,7 @@ def _goes_on(params: OpenEffortsParams, state: State, event: SegmentConcluded, r
     """Whether a segment's conclusion leaves its effort open.
 
     An answer that was found or declared does, words of which it is in doubt what work they are about, and a user's
-    words that hardly speak of an end, unless they part or trouble is over. So does work that goes on in the very turn
+    words that hardly speak of an end, unless they part, trouble is over or what was to be decided is chosen. So does work that goes on in the very turn
     by which it is known that an earlier one may have ended it.
     """
     if event.pattern in _ANSWERS:
@@ -135,8 +135,8 @@ def _goes_on(params: OpenEffortsParams, state: State, event: SegmentConcluded, r
     if raw.event.id != event.turn:
         said = recently(state, index, raw.event.id)
         return said is not None and said.effort == effort_id
-    mended = event.pattern == "resolution" or "closing" in raw.text.cues
-    return raw.text.acts[0] < HARDLY and not mended
+    ends = event.pattern == "resolution" or "closing" in raw.text.cues or "choice" in raw.text.patterns
+    return raw.text.acts[0] < HARDLY and not ends
 
 
 def _concluded(params: OpenEffortsParams, state: State, event: SegmentConcluded, raw: Raw[Any]) -> Sequence[Derived]:
@@ -159,7 +159,7 @@ def _concluded(params: OpenEffortsParams, state: State, event: SegmentConcluded,
 
 PROCESSOR = Processor(
     name="open_efforts",
-    version=12,
+    version=13,
     reads=(RAW, "manifest"),
     params=OpenEffortsParams,
     takes=(

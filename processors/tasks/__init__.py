@@ -403,12 +403,17 @@ def _concluded(params: TasksParams, state: State, effort: EffortConcluded, raw: 
 
 
 def _resumed(params: TasksParams, state: State, effort: EffortResumed, raw: Raw[Any]) -> Sequence[Derived]:
-    """Work on it goes on."""
+    """Work on it goes on: with its task, unless what resumes it asks for something else."""
     desk = _Desk(params, state, effort, effort.turn, raw.now)
     link = state.get(f"effort/{effort.effort}", Link)
     task = state.get(f"ended/{link.task}", Task) if link is not None else None
+    turn = raw.event
+    asked = request(turn.content) if isinstance(turn, TurnRecorded) and turn.role == "user" else ""
     if link is not None and task is not None and task.source == "talk":
-        desk.reopen(link.task, task)
+        if not asked or desk.meant(task, asked):
+            desk.reopen(link.task, task)
+        else:
+            state.delete(f"effort/{effort.effort}")
     return desk.out
 
 
@@ -501,7 +506,7 @@ def _retracted(params: TasksParams, state: State, fact: TurnRetracted, raw: Raw[
 
 PROCESSOR = Processor(
     name="tasks",
-    version=2,
+    version=3,
     reads=(RAW, "open_efforts"),
     params=TasksParams,
     takes=(

@@ -265,6 +265,85 @@ def test_a_resolution_leaves_a_fix_with_the_trouble_as_its_title() -> None:
     assert made.turns == ["t0", "t1", "t2"]
 
 
+STACK = """u: Let's decide on the web stack today.
+a: FastAPI is lighter, Django brings an admin and an ORM.
+u: Does Django do async views?
+a: Since 3.1, yes."""
+MEAL = """u: What should we cook for the neighbours on Saturday?
+a: A lasagne keeps well, the curry is quicker."""
+TRIP = """u: Can you help me choose a hotel in Porto?
+a: The Batalha is by the station, the Infante has a garden."""
+CHOICES = [
+    (STACK, "ok, we go with FastAPI"),
+    (STACK, "We're going with Django then. Can you set it up?"),
+    (STACK, "Let's use Django instead."),
+    (MEAL, "Lasagne it is!"),
+    (MEAL, "I'll take the curry, Jo eats no cheese."),
+    (TRIP, "We picked the Infante."),
+    ("u: Wir müssen uns heute für eine Farbe entscheiden.\na: Salbei oder Grau.", "Gut, wir nehmen Salbei."),
+    ("u: Il faut choisir un prestataire.\na: OVH ou Scaleway.", "On prend Scaleway."),
+    ("u: Tenemos que elegir un nombre.\na: Luna o Sol.", "Nos quedamos con Luna."),
+]
+
+
+@pytest.mark.parametrize(("given", "when"), CHOICES, ids=[case[1] for case in CHOICES])
+def test_a_choice_completes_what_was_begun_to_decide_something_and_is_what_was_decided(given: str, when: str) -> None:
+    events = [row.event for row in fold([PROCESSOR], turns(f"{given}\nu: {when}"))]
+    ends = [(e.pattern, e.conclusion) for e in events if isinstance(e, SegmentConcluded)]
+    assert [pattern for pattern, _ in ends] == ["completion"]
+    assert when.startswith(ends[0][1])
+    made = [e for e in events if isinstance(e, ArtifactMade)]
+    assert [(e.kind, e.turns[0]) for e in made] == [("decision", "t0")]
+
+
+@pytest.mark.parametrize(
+    ("given", "when"),
+    [
+        (STACK, "If we go with Django we need a bigger box."),
+        (STACK, "Should we go with Django?"),
+        (STACK, "We go with Django, but only after a test."),
+        (PLAN, "Let's go with the lake house."),
+        (f"{TASK}\nu: Which name should we use for the folder?\na: invoices or billing", "We use tabs everywhere."),
+        (MEAL, "I'll keep you posted."),
+    ],
+)
+def test_a_choice_that_is_not_made_or_that_nothing_waited_for_completes_nothing(given: str, when: str) -> None:
+    assert concluded(f"{given}\nu: {when}") == {}
+
+
+def test_a_choice_that_is_only_named_or_made_with_care_is_offered() -> None:
+    assert offered(f"{STACK}\nu: FastAPI, please.") == {"t4": "completion"}
+    assert offered(f"{TRIP}\nu: I think we go with the Infante.") == {"t2": "completion"}
+    assert offered(f"{STACK}\nu: Jo comes at nine on Friday.") == {}
+
+
+def test_a_choice_that_is_made_anew_is_what_was_decided() -> None:
+    script = f"{STACK}\nu: ok, we go with FastAPI\na: Good.\nu: Actually, let's go with Django instead."
+    ends = [row.event for row in fold([PROCESSOR], turns(script)) if isinstance(row.event, SegmentConcluded)]
+    assert [end.conclusion for end in ends] == ["ok, we go with FastAPI", "Actually, let's go with Django instead."]
+
+
+LEAK = "u: The dishwasher leaves water on the floor."
+FIXES = [
+    (f"{LEAK}\na: The inlet hose was loose, I tightened its clamp.", "Perfect, that fixed it"),
+    (f"{LEAK}\na: The inlet hose was loose, I tightened its clamp.", "That fixed it, the floor stays dry on every cycle."),
+    (f"{LEAK}\na: Have you seen the hose?\nu: I tightened the clamp of the hose.\na: Good, keep an eye on it.",
+     "It works now, the floor stays dry on every cycle."),
+    (LEAK, "I tightened the clamp of the hose. That fixed it, the floor stays dry now."),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("given", "when"), FIXES)
+def test_what_worked_is_what_was_done_and_not_the_word_that_it_did(given: str, when: str) -> None:
+    low = PROCESSOR.params(conclude=0.7)
+    events = [row.event for row in fold([PROCESSOR], turns(f"{given}\nu: {when}"), {"manifest": low})]
+    for said in (
+        [e.conclusion for e in events if isinstance(e, SegmentConcluded)],
+        [e.body.splitlines()[0] for e in events if isinstance(e, ArtifactMade)],
+    ):
+        assert ["tightened" in one for one in said] == [True]
+
+
 def test_a_negation_leaves_an_artifact_and_closes_nothing() -> None:
     script = f"{BUG}\nu: Upgrading the driver doesn't work because the server only speaks TLS 1.0."
     rows = fold([PROCESSOR], turns(script))

@@ -6,9 +6,11 @@ from typing import Any
 
 import pytest
 
+from processors import PROCESSORS
 from processors.open_efforts import EffortConcluded, EffortOpened, EffortRated, EffortResumed, TurnThreaded
 from processors.tasks import PROCESSOR, TaskChanged, TaskTurnedTo
 from processors.tasks.cues import request, said
+from streams.core.driver import fold
 from streams.core.events import HOUR, MINUTE, TaskDeclared, TaskUpdated, TurnRecorded, TurnRetracted
 from tests.memories import make
 from tests.steps import Steps
@@ -176,6 +178,25 @@ def test_a_flag_makes_a_task_take_a_slot_and_a_word_drops_it() -> None:
     assert desk.places() == {museum: "note", ferry: "active"}
     desk.say("Actually, let's drop it, I stay here.", "F")
     assert (desk.now[ferry].status, desk.places()[museum]) == ("dropped", "active")
+
+
+def test_a_decision_that_was_asked_for_ends_its_task_and_what_is_built_on_it_is_another() -> None:
+    talk = (
+        ("user", "Let's decide on the web stack today."),
+        ("assistant", "FastAPI is lighter, Django brings an admin and an ORM."),
+        ("user", "ok, we go with FastAPI"),
+        ("assistant", "Good."),
+        ("user", "Now please set up the project with FastAPI and SQLAlchemy."),
+    )
+    turns = [
+        TurnRecorded("space", f"t{n}", n * MINUTE, "s", role, role, content)  # type: ignore[arg-type]
+        for n, (role, content) in enumerate(talk, 1)
+    ]
+    rows = [row.event for row in fold(PROCESSORS, turns)]
+    last = {row.turn: row for row in rows if isinstance(row, TaskChanged)}
+    assert [(row.status, row.place, row.reason) for row in last.values()] == [
+        ("complete", "ended", "ok, we go with FastAPI"), ("planning", "active", ""),
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize(

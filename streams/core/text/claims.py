@@ -152,6 +152,8 @@ class _Turn:
     """It goes on to ask for something."""
     contrast: int = -1
     """Where the last "but" stands."""
+    instead: bool = False
+    """Whether that is only that one thing is chosen instead of another."""
     defers: bool = False
     finished: int = -1
     """Where the last words stand by which the speaker wants no more."""
@@ -238,7 +240,7 @@ def _weigh_user(turn: _Turn, languages: list[Language], sentence: Sentence, rest
     for language in languages:
         against = language.against
         if but := _speaks(language, "contrast", rest.text, rest.words):
-            turn.contrast = sentence.start + but.start()
+            turn.contrast, turn.instead = sentence.start + but.start(), but.group() == "instead"
         if not turn.defers and _speaks(language, "deferral", rest.text, rest.words):
             turn.defers = against["unless_need"].search(rest.text) is None
     if not rest.claimed and len(rest.words) > 2 and not _begins(languages, "light", rest.bare):
@@ -267,7 +269,7 @@ def _settle_user(turn: _Turn) -> list[Claim]:
                 if turn.defers and finished < 0:
                     confidence = min(confidence, 0.5)
             case "choice":  # asked for more besides, it is a choice none the less
-                if contrast > claim.start:
+                if contrast > claim.start and not turn.instead:
                     continue
             case "completion" | "resolution" | "declaration" | "convergence":
                 if contrast >= 0 and contrast > claim.start and contrast > finished:
