@@ -128,3 +128,18 @@ def test_a_deadline_ahead_is_told_with_the_time_and_makes_it_urgent(tmp_path) ->
     time = next(line for line in shown.splitlines() if line.startswith("- now: "))
     assert "(urgency x1.5)" in time
     assert "Marta expects the lease no later than tomorrow. [t1]" in time
+
+
+def test_asked_how_far_things_are_a_new_session_is_told_what_is_under_way(tmp_path) -> None:
+    home = Home(tmp_path / "home", PROCESSORS)
+    asked = TurnRecorded("s", "new", START + 40 * MINUTE, "b", "ann", "user", "Where were we?")
+    home.log.append([*talk(), asked])
+    with serving(home):
+        told = home.ask("context", space="s", session="b")
+        words = next(section for section in told["sections"] if section["name"] == "tasks")
+        assert "signature of Marta Lopez" in str(words)
+        assert "50% done" in str(words)
+        other = home.ask("context", space="s", session="c", question="Good morning!")
+        assert "tasks" not in [section["name"] for section in other["sections"]]
+        asked_here = home.ask("context", space="s", session="c", question="So, what is left to do?")
+        assert "tasks" in [section["name"] for section in asked_here["sections"]]

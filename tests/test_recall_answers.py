@@ -62,6 +62,31 @@ def test_all_kinds_of_memories_answer_and_only_those_asked_for(
     ]
 
 
+IMPORT = (
+    ("user", "Please import the customer CSV into the staging database."),
+    ("assistant", "The customer import is half done. Next step is the address columns."),
+    ("user", "We're waiting for Pedro to send the missing postal codes."),
+    ("user", "The hall wants a coat of paint, too."),
+)
+
+
+def test_who_asks_how_far_things_are_is_told_first_what_is_open_and_how_it_stands(space: Remembering) -> None:
+    turns = [
+        TurnRecorded("s0", f"t{n}", n * MINUTE, "c0", role, role, content)  # type: ignore[arg-type]
+        for n, (role, content) in enumerate(IMPORT)
+    ]
+    space.add(*turns, TurnRecorded("s0", "q", 99 * MINUTE, "c1", "ann", "user", "Where were we?"))
+    for query in ("where were we", "Where did we stop with the customer import?", "so, what's still open?"):
+        first = space.recall(query, space="s0")["hits"][0]
+        assert (first["kind"], first["turns"]) == ("task", ["t0"]), query
+        for known in ("blocked", "50% done", "now: the address columns", "waits for: Pedro"):
+            assert known in first["text"], (query, known)
+    then = space.recall("where were we", space="s0", as_of=1)["hits"][0]
+    assert "50% done" in then["text"]
+    assert "Pedro" not in then["text"], "nobody had said so then"
+    assert space.recall("where is the paint for the hall?", space="s0")["hits"][0]["kind"] == "turn"
+
+
 def test_asked_as_of_a_position_a_memory_answers_as_it_did_then(
     space: Remembering, tmp_path: Path, talk: Callable[[int], list[Outside]]
 ) -> None:

@@ -68,7 +68,7 @@ class Bond:
 
 
 KINDS = Kinds(documents for processor in PROCESSORS for documents in processor.read_model.documents)
-TURN, SEGMENT, CONCLUSION, NOTE = map(KINDS.names.index, ("turn", "segment", "conclusion", "note"))
+TURN, SEGMENT, CONCLUSION, NOTE, TASK = map(KINDS.names.index, ("turn", "segment", "conclusion", "note", "task"))
 KEPT = {"physics": [Kept(Energy), Kept(Bond, ("first", "second"))]}
 GROUPS = [Group("hot", "turn", {Energy: Joins("yes", only=("hot", True))})]
 
@@ -510,7 +510,7 @@ def test_live_folded_bit_by_bit_and_a_replay_have_the_same_index(
         expected = told(whole, space)
         kinds |= set(expected["columns"]["kind"])
         assert told(parts, space) == expected
-    assert kinds == {TURN, SEGMENT, CONCLUSION, NOTE}
+    assert kinds == {TURN, SEGMENT, CONCLUSION, NOTE, TASK}
     assert any(any(e >= 0 for e in told(whole, space)["ended"]) for space in spaces)
 
 

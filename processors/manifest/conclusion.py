@@ -380,7 +380,7 @@ def _user(params: ConclusionParams, ground: Ground, turn: TurnRecorded, text: Te
     if text.patterns or ground.undecided:
         held = _judge_user(params, ground, turn, text, speaker, segment)
         events = _emit(params, ground, turn, text, segment, held)
-        if "problem" in text.patterns and not ground.concluded:
+        if "problem" in text.patterns and ground.concluded != segment:  # what comes after an end is no part of it
             ground.problem_turn, ground.problem = turn.id, _sentence(turn, text, text.patterns.index("problem"))
         if any(claim.confidence >= params.conclude and claim.pattern != "negation" for claim in held):
             ground.tooled = False

@@ -27,10 +27,10 @@ from processors.open_efforts import EffortConcluded, EffortOpened, EffortRated, 
 from processors.tasks.cues import cut, frees, frees_by_name, request, said, urgency
 from processors.tasks.events import Place, Status, TaskChanged, TaskTurnedTo
 from processors.tasks.params import TasksParams
-from processors.tasks.section import SECTIONS
+from processors.tasks.section import SECTIONS, SHOWN
 from streams.core.events import HOUR, MINUTE, TaskDeclared, TaskUpdated, TurnRecorded, TurnRetracted
 from streams.core.processor import RAW, Derived, Processor, Raw, State, derived_id, on, r6
-from streams.core.read_model import Group, Joins, Keep, read_model
+from streams.core.read_model import Documents, Group, Joins, Keep, read_model
 from streams.core.text.commonness import CLASSES
 from streams.core.text.terms import terms
 
@@ -525,6 +525,12 @@ PROCESSOR = Processor(
         keeps=(Keep(TaskChanged, ("task",)), Keep(TaskTurnedTo, ("session",))),
         groups=(Group("tasks", "task", {TaskChanged: Joins(by="place")}),),
         sections=SECTIONS,
+        documents=(
+            Documents(
+                "task", TaskChanged, "task", ("description", "step", "reason"), ("turn",), shown=SHOWN,
+                open=("tasks", "active", "note"),
+            ),
+        ),
         behind={
             "task": "(t.space, t.turn_id) IN (SELECT n.space, n.turn FROM tasks n "
             "WHERE n.task = $id AND n.turn IS NOT NULL)"

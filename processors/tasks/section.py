@@ -1,4 +1,5 @@
-"""What tasks put into a context: the one that the talk is about; in the column of tasks the other active ones."""
+"""What tasks put into a context: the one that the talk is about, and those under way where somebody asks how far things
+are; in the column of tasks the other active ones. What recall shows of one."""
 
 from __future__ import annotations
 
@@ -12,6 +13,14 @@ from streams.core.text.within import clip
 
 READ = 8
 """Active tasks that are read: as many as there may be."""
+SHOWN = """description || ' (' || concat_ws('; ',
+    replace(status, '_', ' '),
+    CASE place WHEN 'note' THEN 'set aside' WHEN 'deferred' THEN 'deferred' END,
+    CASE WHEN progress > 0 AND progress < 1 THEN round(progress * 100)::INTEGER || '% done' END,
+    'now: ' || nullif(step, ''),
+    CASE place WHEN 'ended' THEN 'came to: ' ELSE 'waits for: ' END || nullif(reason, '')
+) || ')'"""
+"""A task in a line, in SQL over its event's table: as `_told` tells it."""
 
 
 class TaskSectionParams(Params):
@@ -19,6 +28,7 @@ class TaskSectionParams(Params):
 
     line: int = param(64, "tokens", "what it is, where it stands, what it waits for", ge=8)
     worth: float = param(0.7, "worth", "what is being done concerns most of what is said meanwhile", ge=0, le=1)
+    asked: float = param(0.6, "worth", "of what else is under way, where somebody asks how far things are", ge=0, le=1)
 
 
 class TaskColumnParams(TaskSectionParams):
@@ -63,10 +73,17 @@ def _piece(task: TaskChanged, reason: str, worth: float, words: str) -> Piece:
 
 
 def at_hand(params: Any, own: TaskSectionParams, ask: Ask, read: Reader) -> Iterator[Piece]:
-    """The task that the talk is about, where more is known of it than what was asked for."""
+    """The task that the talk is about, where more is known of it than what was asked for; and where somebody asks how
+    far things are, those under way, the one that was moved last first."""
     task = _at_hand(ask, read)
     if task is not None and (task.source == "declared" or task.status != "planning" or task.place != "active"):
         yield _piece(task, "the task at hand", own.worth, _told(task, own.line))
+    if "progress" in ask.cues:
+        ids = [id for part in ("active", "note") for id in read.members("tasks", part, READ).newest]
+        under_way = [one for one in read.kept(TaskChanged, ids).values() if one.place == "active" or one.started]
+        for one in sorted(under_way, key=lambda one: (-one.at, one.task)):
+            if task is None or one.task != task.task:
+                yield _piece(one, "under way", own.asked, _told(one, own.line))
 
 
 def column(params: Any, own: TaskColumnParams, ask: Ask, read: Reader) -> Iterator[Piece]:

@@ -35,6 +35,7 @@ from streams.core.params import Params
 from streams.core.processor import Processor, r6
 from streams.core.read_model import News
 from streams.core.text.kinds import memory_type
+from streams.core.text.terms import scan
 
 READ_WITH = [VERSION, 2]
 """Versions of the analysis and of the flags that an index is made with."""
@@ -112,7 +113,28 @@ class Recall:
             hits = [hit for hit in hits if hit.asked or not self.dynamics.is_forgotten(moment, hit.document)]
         if not asked.history:
             hits = self.believed(moment, hits)
+        if "progress" in scan(asked.query).cues:
+            hits = self.under_way(moment, asked, hits)
         return moment, [hit for hit in hits[: asked.k] if hit.score >= LEAST * hits[0].score]
+
+    def under_way(self, moment: Moment, asked: Question, hits: list[Hit]) -> list[Hit]:
+        """The hits, what is still open before all others: of that what the question names, or all where it names none
+        of it, the newest first."""
+        space, names, wanted = moment.space, self.index.kinds.names, asked.kinds or self.index.kinds.names
+        still: dict[int, None] = {}
+        for of in self.index.kinds.declared:
+            group, *parts = of.open or ("",)
+            for part in parts if of.kind in wanted else ():
+                ids = self.index.members(moment.name, group, part, SPARE, moment.until).newest
+                still |= dict.fromkeys(space.newest_of(names.index(of.kind), ids))
+        best = max((hit.score for hit in hits), default=0.0)
+        named = [hit for hit in hits if hit.document in still and hit.asked]
+        first = [replace(hit, score=best + hit.score) for hit in named]
+        if not first:
+            scores = range(len(still), 0, -1)
+            first = [Hit(one, best + n, True, {}, 0) for n, one in zip(scores, sorted(still, reverse=True), strict=True)]
+        placed = {hit.document for hit in first}
+        return first + [hit for hit in hits if hit.document not in placed]
 
     def _kinds(self, asked: Question) -> list[int] | None:
         """The kinds that are asked for, as numbers; None for all. Raises UsageError for an unknown one."""

@@ -324,15 +324,20 @@ class Held:
             found.update((id, document) for id, document in places if document >= 0)
         return [found.get(id, -1) for id in ids]
 
-    def _look_up(self, kind: int, ids: Sequence[str]) -> list[int]:
+    def find_below(self, stop: int, kind: int, ids: Sequence[str]) -> list[int]:
+        """The same among the first `stop` documents."""
+        return self.find(kind, *ids) if stop >= self.columns.count else self._look_up(kind, ids, stop)
+
+    def _look_up(self, kind: int, ids: Sequence[str], stop: int | None = None) -> list[int]:
         if self._names is None:
             self._names = Names(self.columns["name"])
         elif self.columns.count:
             self._names.add(self.columns["name"])
         kinds, name = self.columns["kind"], self.id
+        stop = self.columns.count if stop is None else stop
         candidates = self._names.candidates([named(kind, id) for id in ids])
         return [
-            next((document for document in some if kinds.item(document) == kind and name(document) == id), -1)
+            next((one for one in some if one < stop and kinds.item(one) == kind and name(one) == id), -1)
             for id, some in zip(ids, candidates, strict=True)
         ]
 
@@ -516,6 +521,12 @@ class Seen:
         """The documents of some turns; -1 for one that is not seen."""
         found = self.held.find(TURN, *ids)
         return found if self.seen == self.held.columns.count else [one if one < self.seen else -1 for one in found]
+
+    def newest_of(self, kind: int, ids: Sequence[str]) -> list[int]:
+        """The newest documents of a kind with some ids; those that are not seen, or no longer shown, are left out."""
+        ended = self.documents.ended
+        found = self.held.find_below(self.seen, kind, ids)
+        return [one for one in found if one >= 0 and ended.item(one) > self.until]
 
     def shown(self, ids: Sequence[str]) -> dict[str, Spoken]:
         """Turns by id, their words apart; without those that are not shown any more."""

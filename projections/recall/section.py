@@ -40,13 +40,16 @@ class Cue(NamedTuple):
 
     text: str
     said: frozenset[int]
+    asked: str = ""
+    """Of the text, the turn that is to be answered."""
 
 
 def cue_of(own: RecalledParams, newest: Sequence[Turn], question: str = "") -> Cue:
     """What is to be answered: `question`, or the newest of the session's turns (the newest first) where it is empty."""
     newest = newest[:NEWEST]
     text = question or _words(own, newest)
-    return Cue(text[-LONGEST:], frozenset(turn.position for turn in newest))
+    asked = question or next((turn.content for turn in newest if turn.role == "user"), "")
+    return Cue(text[-LONGEST:], frozenset(turn.position for turn in newest), asked[-LONGEST:])
 
 
 def recalled(sight: Sight, seen: Seen, cue: Cue, explain: bool = False) -> Section:

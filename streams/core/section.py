@@ -26,6 +26,8 @@ class Ask:
     """The last offset of the space's partition that is seen; -1 for none."""
     now: int
     """The space's clock there."""
+    cues: frozenset[str] = frozenset()
+    """Those of the words that are to be answered (see streams/core/text/cues)."""
 
 
 @dataclass(slots=True)
