@@ -98,6 +98,14 @@ class Notes:
 
 
 @dataclass(slots=True)
+class Noted:
+    """State, `noted/<turn>`: where the notes of a turn stand: session and kind of each; `gone/<turn>`: those that a
+    statement of another session took the place of: session, kind, and what is kept of the note."""
+
+    rows: list[list[Any]] = field(default_factory=list)
+
+
+@dataclass(slots=True)
 class Given:
     """State, `given/<note>`: of a note that an agent took down, where it stands."""
 
@@ -113,15 +121,18 @@ class _Book:
     kind: Any
     cause: Any
     at: int
+    session: str = ""
+    """Where it is not that of the cause."""
 
     @property
     def key(self) -> str:
-        return f"{self.kind}/{self.cause.session}"
+        return f"{self.kind}/{self.session or self.cause.session}"
 
     def told(self, row: Sequence[Any], status: Any, by: str = "") -> Derived:
         """A note as it stands now."""
         cause = self.cause
-        return SessionNoted(cause.space, cause.session, self.at, row[NOTE], self.kind, row[SAID], row[TURN], status, by)
+        session = self.session or cause.session
+        return SessionNoted(cause.space, session, self.at, row[NOTE], self.kind, row[SAID], row[TURN], status, by)
 
     def rows(self) -> list[list[Any]]:
         """The current notes."""
@@ -142,6 +153,11 @@ class _Book:
         while len(rows) >= most:
             out.append(self.told(rows.pop(0), "passed"))
         self.keep([*rows, row])
+        if row[TURN]:
+            noted = self.state.get(f"noted/{row[TURN]}", Noted) or Noted()
+            place = [self.session or self.cause.session, self.kind]
+            if place not in noted.rows:
+                self.state.put(f"noted/{row[TURN]}", Noted([*noted.rows, place]))
         return [*out, self.told(row, "current")]
 
     def drop(self, place: int, status: str) -> list[Derived]:
@@ -230,19 +246,52 @@ def _stated(params: DirectAccessParams, state: State, belief: BeliefStated, raw:
 def _contradicted(
     params: DirectAccessParams, state: State, belief: BeliefContradicted, raw: Raw[Any]
 ) -> Sequence[Derived]:
-    """A fact takes the place of the one that it contradicts."""
+    """A fact takes the place of the one that it contradicts, and of whatever else its turn noted of the same."""
     book = _Book(state, "fact", belief, belief.at)
     rows = book.rows()
     about = [f"{belief.subject} {belief.attribute}"[: STEM * STEMS]]
     older = next((row for row in rows if row[TURN] == belief.older and row[ON] == about), None)
     if older is None:
-        return _NONE
+        return _elsewhere(state, belief, about, next((row[NOTE] for row in rows if row[TURN] == belief.turn), ""))
     newer = next((row for row in rows if row[TURN] == belief.turn and row is not older), None)
     left = [row for row in rows if row is not older]
     if newer is not None:
         newer[BEFORE] = older[:BEFORE]
     book.keep(left)
     return (book.told(older, "superseded", newer[NOTE] if newer is not None else ""),)
+
+
+def _elsewhere(state: State, belief: BeliefContradicted, about: list[str], by: str) -> Sequence[Derived]:
+    """The notes of the older turn do not stand any more, in whatever session and of whatever kind they are."""
+    noted = state.get(f"noted/{belief.older}", Noted)
+    out: list[Derived] = []
+    gone = state.get(f"gone/{belief.older}", Noted) or Noted()
+    value = belief.older_value.casefold()
+    for session, kind in noted.rows if noted is not None else ():
+        book = _Book(state, kind, belief, belief.at, session)
+        left: list[list[Any]] = []
+        for row in book.rows():
+            if row[TURN] == belief.older and (row[ON] == about if kind == "fact" else value in row[SAID].casefold()):
+                out.append(book.told(row, "superseded", by))
+                gone.rows = [*gone.rows, [session, kind, *row[:BEFORE]]]
+            else:
+                left.append(row)
+        book.keep(left)
+    if out:
+        state.put(f"gone/{belief.older}", gone)
+    return out
+
+
+def _stands_again(params: DirectAccessParams, state: State, belief: BeliefRestored) -> Sequence[Derived]:
+    """What a statement of another session took the place of stands again, where its session has room."""
+    gone = state.get(f"gone/{belief.turn}", Noted)
+    if gone is None or not belief.current:
+        return _NONE
+    state.delete(f"gone/{belief.turn}")
+    out: list[Derived] = []
+    for session, kind, *row in gone.rows:
+        out += _Book(state, kind, belief, belief.at, session).add([*row, []], -1, params.most)
+    return out
 
 
 def _restored(params: DirectAccessParams, state: State, belief: BeliefRestored, raw: Raw[Any]) -> Sequence[Derived]:
@@ -256,7 +305,7 @@ def _restored(params: DirectAccessParams, state: State, belief: BeliefRestored, 
             rows.insert(min(place, len(rows)), [*older, []])
             book.keep(rows)
             return [*out, book.told(older, "current")]
-    return _NONE
+    return _stands_again(params, state, belief)
 
 
 def _given(params: DirectAccessParams, state: State, fact: NoteTaken, raw: Raw[NoteTaken]) -> Sequence[Derived]:
@@ -295,6 +344,8 @@ def _retracted(
 ) -> Sequence[Derived]:
     """Nothing is noted of a turn that was taken back."""
     out: list[Derived] = []
+    state.delete(f"noted/{fact.turn}")
+    state.delete(f"gone/{fact.turn}")
     for kind in KINDS:
         book = _Book(state, kind, fact, fact.at)
         places = [place for place, row in enumerate(book.rows()) if row[TURN] == fact.turn]
@@ -312,7 +363,7 @@ def _retracted(
 
 PROCESSOR = Processor(
     name="direct_access",
-    version=2,
+    version=3,
     params=DirectAccessParams,
     takes=(
         on(SegmentConcluded, _concluded),

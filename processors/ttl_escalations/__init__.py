@@ -17,6 +17,8 @@ When its time has run out by the space's now (the greatest `at` seen), it escala
 archived silently where its base priority is below .5; both are dated at the deadline, whatever event revealed it.
 One that escalated still comes back by its matter, till it is settled, for 30 days at most.
 A note whose deadline lay before it was recorded is historic: found by words while its time lasts, and never raised.
+A note of what was only stated ("The report is due on Friday") is settled where a later statement takes its place, and
+one of that statement waits instead, where it names a time; it waits again where that one does not stand.
 A note taken again under the same id replaces the first. To settle what is settled, archived or unknown changes nothing.
 
 Measured on voices whose author was left out of learning (tests/bench/learn_surfacing.py): of the turns that come to a
@@ -32,9 +34,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from processors.contradictions import BeliefContradicted, BeliefRestored
 from processors.open_efforts import TurnRethreaded, TurnThreaded
 from processors.ttl_escalations.events import NoteArchived, NoteClosed, NoteEscalated, NoteOpened, NoteSurfaced
-from processors.ttl_escalations.notes import Asked, expire, infer, rethread, retract, settle, take
+from processors.ttl_escalations.notes import (
+    Asked,
+    expire,
+    infer,
+    restore,
+    rethread,
+    retract,
+    settle,
+    supersede,
+    take,
+)
 from processors.ttl_escalations.params import TtlEscalationsParams
 from processors.ttl_escalations.record import FOREVER, Last, Waiting, short, waiting_notes
 from processors.ttl_escalations.section import NOTES, SURFACED
@@ -56,6 +69,11 @@ __all__ = [
     "TtlEscalationsParams",
 ]
 
+SHOWN = """content || CASE WHEN historic THEN
+    ' (was due on ' || strftime(deadline - INTERVAL 1 SECOND, '%Y-%m-%d') || ', before it was recorded)' ELSE '' END"""
+"""A note as recall shows it, in SQL over its event's table: nobody was told in time of one that was fed too late."""
+ANY = -1_000
+"""A score that whatever names a time has."""
 KEPT = 300
 """Characters kept of what was said last."""
 _NONE: list[list[Any]] = []
@@ -122,6 +140,32 @@ def _rethreaded(params: TtlEscalationsParams, state: State, event: TurnRethreade
     return _NOTHING
 
 
+def _contradicted(
+    params: TtlEscalationsParams, state: State, belief: BeliefContradicted, raw: Raw[Any]
+) -> Sequence[Derived]:
+    """A later statement takes the place of one that a note was made of."""
+    out: list[Derived] = []
+    waiting = state.index(waiting_notes)
+    newer = raw.event if isinstance(raw.event, TurnRecorded) and raw.event.id == belief.turn else None
+    if supersede(params, state, waiting, belief, out) and newer is not None and newer.role == "user":
+        local = to_local(newer.at, params.zone)
+        if reminders(newer.content, local, params.sure, params.asks)[0]:
+            return out  # it is taken down as it is read
+        found, _ = reminders(newer.content, local, ANY, params.asks)
+        last = state.get(f"last/{newer.session}", Last) or _SILENCE
+        asked = Asked(newer.id, newer.content, last.text, last.effort, last.turns, newer)
+        infer(params, state, waiting, asked, [one for one in found if one.moment], raw.recorded_at, out)
+    return out
+
+
+def _restored(params: TtlEscalationsParams, state: State, belief: BeliefRestored, raw: Raw[Any]) -> Sequence[Derived]:
+    """What took the place of a statement does not stand."""
+    out: list[Derived] = []
+    if belief.current:
+        restore(params, state, state.index(waiting_notes), belief, raw.recorded_at, out)
+    return out
+
+
 def _time_passed(params: TtlEscalationsParams, state: State, fact: Outside, raw: Raw[Any]) -> list[Derived]:
     """Ends the notes whose time is out."""
     out: list[Derived] = []
@@ -181,12 +225,14 @@ def _ended(params: TtlEscalationsParams, state: State, fact: SessionEnded, raw: 
 
 PROCESSOR = Processor(
     name="ttl_escalations",
-    version=9,
+    version=10,
     params=TtlEscalationsParams,
-    reads=(RAW, "open_efforts"),
+    reads=(RAW, "open_efforts", "contradictions"),
     takes=(
         on(TurnThreaded, _threaded),
         on(TurnRethreaded, _rethreaded),
+        on(BeliefContradicted, _contradicted),
+        on(BeliefRestored, _restored),
         on(TurnRecorded, _turn),
         on(NoteTaken, _taken),
         on(NoteSettled, _settled),
@@ -220,6 +266,6 @@ PROCESSOR = Processor(
             "note": "(t.space, t.turn_id) IN (SELECT n.space, n.turn FROM notes n "
             "WHERE n.note = $id AND n.turn IS NOT NULL)"
         },
-        documents=(Documents("note", NoteOpened, "note", ("content", "context"), ("turn",)),),
+        documents=(Documents("note", NoteOpened, "note", ("content", "context"), ("turn",), shown=SHOWN),),
     ),
 )

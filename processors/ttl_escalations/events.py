@@ -61,5 +61,6 @@ class NoteClosed(Derived):
 
     note: str
     resolution: str
-    """As settled; "retracted" where the turn it was inferred from was retracted."""
+    """As settled; "retracted" where the turn it was inferred from was retracted, "TURN took its place" where another
+    statement did."""
     type: Literal["note-closed.v1"] = "note-closed.v1"

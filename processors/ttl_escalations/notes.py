@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import Literal, NamedTuple
 
+from processors.contradictions import BeliefContradicted, BeliefRestored
 from processors.open_efforts import TurnRethreaded
 from processors.ttl_escalations.events import NoteArchived, NoteClosed, NoteEscalated, NoteOpened
 from processors.ttl_escalations.params import TtlEscalationsParams
@@ -253,23 +254,58 @@ def _close(state: State, waiting: Waiting, note: str, where: Where, resolution: 
 def _close_inferred(
     state: State, waiting: Waiting, turn: str, where: Where, resolution: str, out: list[Derived]
 ) -> None:
+    for note, _ in _inferred(state, where[0], turn):
+        _close(state, waiting, note, where, resolution, out)
+
+
+def supersede(
+    params: TtlEscalationsParams, state: State, waiting: Waiting, belief: BeliefContradicted, out: list[Derived]
+) -> bool:
+    """Settles the notes of a statement that another took the place of; whether there were any.
+
+    What somebody asked to be reminded of waits on: it is more than the statement that it holds.
+    """
+    found = False
+    for note, record in _inferred(state, belief.space, belief.older):
+        if record.priority < params.asked and belief.older_value.casefold() in record.excerpt.casefold():
+            where = (belief.space, belief.session, belief.at)
+            _close(state, waiting, note, where, f"{belief.turn} took its place", out)
+            state.put(f"replaced/{note}", record)
+            found = True
+    return found
+
+
+def restore(
+    params: TtlEscalationsParams, state: State, waiting: Waiting, belief: BeliefRestored, recorded_at: int,
+    out: list[Derived],
+) -> None:  # fmt: skip
+    """Opens the notes of a statement again that stands again."""
     for ordinal in range(MAX_REMINDERS):
-        note = derived_id("note", where[0], turn, ordinal)
-        record = state.get(f"note/{note}", Note)
-        if record is not None and record.turn == turn:
-            _close(state, waiting, note, where, resolution, out)
+        note = derived_id("note", belief.space, belief.turn, ordinal)
+        record = state.get(f"replaced/{note}", Note)
+        if record is not None and record.deadline > belief.at:
+            state.delete(f"replaced/{note}")
+            opened = NoteOpened(
+                belief.space, record.session, belief.at, note, record.excerpt, record.deadline, record.priority,
+                "inferred", "", belief.turn, False,
+            )  # fmt: skip
+            _open(params, state, waiting, opened, recorded_at, out, record.effort)
+
+
+def _inferred(state: State, space: str, turn: str) -> list[tuple[str, Note]]:
+    """The notes that wait and were inferred from a turn."""
+    ids = [derived_id("note", space, turn, ordinal) for ordinal in range(MAX_REMINDERS)]
+    notes = [(note, state.get(f"note/{note}", Note)) for note in ids]
+    return [(note, record) for note, record in notes if record is not None and record.turn == turn]
 
 
 def rethread(state: State, waiting: Waiting, moved: TurnRethreaded) -> None:
     """The notes inferred from a turn belong to another effort."""
-    for ordinal in range(MAX_REMINDERS):
-        note = derived_id("note", moved.space, moved.turn, ordinal)
-        record = state.get(f"note/{note}", Note)
-        if record is not None and record.turn == moved.turn:
-            if state.get(queued(note, record), Due) is not None:
-                waiting.move(note, record, moved.effort)
-            record.effort = moved.effort
-            state.put(f"note/{note}", record)
+    for note, record in _inferred(state, moved.space, moved.turn):
+        if state.get(queued(note, record), Due) is not None:
+            waiting.move(note, record, moved.effort)
+        record.effort = moved.effort
+        state.put(f"note/{note}", record)
 
 
 def retract(state: State, waiting: Waiting, retracted: TurnRetracted, out: list[Derived]) -> None:

@@ -185,3 +185,26 @@ def test_what_is_noted_is_cut_by_its_bytes_whatever_its_script() -> None:
     session.take("n1", german, "plan")
     session.take("n2", "東京" * 60, "fact")
     assert [text for _, text in session.now] == [german, "東京" * 26 + "東"]
+
+
+def test_a_statement_of_another_session_takes_the_place_of_all_that_its_older_turn_noted() -> None:
+    session = Session()
+    plan = "The plan is that the report deadline is Friday."
+    older = session.say(plan, **{"report deadline": "friday"})
+    newer = TurnRecorded("space", "n", 9 * SECOND, "later", "ann", "user", "The report deadline moved to Monday.")
+    given: dict[str, Any] = {"space": "space", "at": newer.at, "subject": "", "attribute": "report deadline"}
+    session.give(make(BeliefStated, session="later", turn="n", value="monday", **given), newer)
+    session.give(
+        make(BeliefContradicted, session="later", turn="n", older=older.id, older_value="friday", value="monday", **given),
+        newer,
+    )
+    assert session.now == [("fact", newer.content)]
+    assert {(one.session, one.status) for one in session.notes.values() if one.turn == older.id} == {("s", "superseded")}
+    gone = TurnRetracted("space", "r", 10 * SECOND, "later", "n")
+    restored = make(
+        BeliefRestored, session="later", turn=older.id, newer="n", value="friday", current=True,
+        **given | {"at": gone.at},
+    )  # fmt: skip
+    session.give(restored, gone)
+    session.give(gone)
+    assert sorted(session.now) == [("fact", plan), ("plan", plan)]

@@ -567,3 +567,30 @@ def test_notes_open_side_by_side_are_told_apart():
     shown = bench.together(pairs)
     wrong = [(one.note, other.turn) for one, other in shown if one.note != other.note or not other.surfaces]
     assert len(wrong) <= 0.13 * len(shown)
+
+
+# -- statements that change --------------------------------------------------------------------------------------------
+
+
+def test_a_note_of_a_statement_is_settled_where_another_takes_its_place_and_that_one_waits() -> None:
+    first = say("The report is due on Friday.", 0, "first")
+    moved = say("The report deadline moved to Monday.", HOUR, "moved", session="other")
+    events = derive(first, moved)
+    opened = {event.turn: event for event in of(NoteOpened, events)}
+    assert [(event.note, event.resolution) for event in of(NoteClosed, events)] == [
+        (opened["first"].note, "moved took its place")
+    ]
+    assert opened["moved"].content == "The report deadline moved to Monday."
+    assert opened["moved"].deadline != opened["first"].deadline
+    back = derive(first, moved, TurnRetracted("s", "r", START + 2 * HOUR, "other", "moved"))
+    assert [event.turn for event in of(NoteOpened, back)][-1] == "first", "what took its place was taken back"
+    assert {event.note for event in of(NoteClosed, back)} == {opened["first"].note, opened["moved"].note}
+
+
+def test_what_somebody_asked_to_be_reminded_of_waits_on_though_what_it_states_changes() -> None:
+    events = derive(
+        say("Remind me on Thursday that the report is due on Friday.", 0, "first"),
+        say("The report deadline moved to Monday.", HOUR, "moved"),
+    )
+    asked = next(event.note for event in of(NoteOpened, events) if event.turn == "first")
+    assert asked not in {event.note for event in of(NoteClosed, events)}
