@@ -609,6 +609,13 @@ def test_a_session_or_a_space_that_is_not_there_has_an_empty_context(sight: Any)
         assert found["tokens"] < 120
 
 
+def test_before_a_space_s_first_event_a_context_says_that_there_is_nothing_and_tells_no_time(sight: Any) -> None:
+    for found in (context(sight(), "nowhere", "s"), context(sight("2020-01-01T00:00:00Z"), SPACE, "s")):
+        assert "Nothing had been said yet." in found["text"]
+        assert "1970" not in found["text"]
+        assert "1970" not in str(found["messages"])
+
+
 def test_a_closed_note_and_a_concluded_effort_are_shown_as_what_they_are(tmp_path: Path) -> None:
     more = [
         [make(NoteClosed, session="s", note="n1", at=at(6)), *told(6, "Done, it was the seal."),

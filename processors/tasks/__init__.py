@@ -527,7 +527,12 @@ PROCESSOR = Processor(
         sections=SECTIONS,
         documents=(
             Documents(
-                "task", TaskChanged, "task", ("description", "step", "reason"), ("turn",), shown=SHOWN,
+                "task",
+                TaskChanged,
+                "task",
+                ("description", "step", "reason"),
+                ("turn",),
+                shown=SHOWN,
                 open=("tasks", "active", "note"),
             ),
         ),

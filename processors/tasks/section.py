@@ -69,7 +69,8 @@ def _piece(task: TaskChanged, reason: str, worth: float, words: str) -> Piece:
         "status": task.status, "place": task.place, "priority": task.priority, "progress": task.progress,
         "step": task.step, "blocked_by": task.reason, "depends_on": task.depends_on,
     }  # fmt: skip
-    return Piece(task.task, reason, worth, f"- {words} [{task.task}]", data=told)
+    quotes = (task.turn,) if task.turn else ()
+    return Piece(task.task, reason, worth, f"- {words} [{task.task}]", quotes=quotes, data=told)
 
 
 def at_hand(params: Any, own: TaskSectionParams, ask: Ask, read: Reader) -> Iterator[Piece]:

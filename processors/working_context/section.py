@@ -124,8 +124,8 @@ def figures(params: WorkingContextParams, own: FiguresParams, ask: Ask, read: Re
 
 
 def _quoted(one: _Effort, read: Reader) -> Sequence[str]:
-    """The turns whose sentences its summary or conclusion may quote."""
-    return read.members("efforts", one.effort, QUOTED).newest if one.summary or one.conclusion else ()
+    """The turns whose sentences its topic, summary or conclusion may quote."""
+    return read.members("efforts", one.effort, QUOTED).newest if one.topic or one.summary or one.conclusion else ()
 
 
 def _heading(own: EntriesParams, one: _Effort, count: int, last_at: int) -> str:

@@ -107,7 +107,9 @@ class Composed:
         self, choice: Choice, room: int, replaced: Mapping[str, Sequence[Replaced]], whole: bool = False
     ) -> tuple[str, str, int]:
         """A turn's line within `room`, what it shows of what is said, and the line's tokens. What does not stand any
-        more is marked, but in the session's own last exchanges: they stay what was said."""
+        more is marked, but in the session's own last exchanges: they stay what was said. Why: they are the talk itself,
+        and as chat messages they are sent in their speakers' names; a mark would be put into somebody's mouth. Where
+        the newer statement is of the same window, the model reads it right there."""
         turn, own = self.turns[choice.piece.turn], choice.section.place >= OWN
         line, said, count = _shown(turn, room, own, self.params, whole)
         if turn.id in replaced and not own:

@@ -38,12 +38,18 @@ class Rendered:
 def opening(ask: Ask) -> str:
     """The first line of the frame."""
     space, session = escape(ask.space), escape(ask.session)
-    return f'{FRAME} space="{space}" session="{session}" at="{iso(ask.now)}" position="{ask.position}">'
+    when = f' at="{iso(ask.now)}"' if ask.now else ""
+    return f'{FRAME} space="{space}" session="{session}"{when} position="{ask.position}">'
+
+
+def about(ask: Ask) -> str:
+    """The second line of the frame: what stands in it; before the space's first event, that there is nothing."""
+    return ABOUT if ask.now else "Nothing had been said yet."
 
 
 def frame_cost(ask: Ask) -> int:
     """What the frame costs."""
-    return cost(opening(ask)) + cost(ABOUT) + cost(CLOSE)
+    return cost(opening(ask)) + cost(about(ask)) + cost(CLOSE)
 
 
 def render(composed: Composed) -> Rendered:
@@ -58,7 +64,7 @@ def render(composed: Composed) -> Rendered:
         else tokens(parts[name])
         for name, of in shown.items()
     }
-    size = sum(sizes.values()) + sum(map(tokens, [begins, ABOUT, CLOSE]))
+    size = sum(sizes.values()) + sum(map(tokens, [begins, about(composed.ask), CLOSE]))
     if len(text) <= HEAD + TAIL and (not text.startswith(FRAME) or "‹" in text):
         size = tokens(text)  # the frame is left out, or something was quoted
     messages = _messages(composed, begins, shown.get(OWN, []), parts)
@@ -77,7 +83,7 @@ def _framed(composed: Composed, begins: str, parts: Sequence[str]) -> str:
     parts = [text.replace("<memory", "‹memory").replace("</memory", "‹/memory") for text in parts]
     if composed.frame > composed.budget:
         return "\n\n".join(parts)
-    return "\n\n".join([f"{begins}\n{ABOUT}", *parts, CLOSE])
+    return "\n\n".join([f"{begins}\n{about(composed.ask)}", *parts, CLOSE])
 
 
 def _messages(

@@ -132,7 +132,9 @@ class Recall:
         first = [replace(hit, score=best + hit.score) for hit in named]
         if not first:
             scores = range(len(still), 0, -1)
-            first = [Hit(one, best + n, True, {}, 0) for n, one in zip(scores, sorted(still, reverse=True), strict=True)]
+            first = [
+                Hit(one, best + n, True, {}, 0) for n, one in zip(scores, sorted(still, reverse=True), strict=True)
+            ]
         placed = {hit.document for hit in first}
         return first + [hit for hit in hits if hit.document not in placed]
 

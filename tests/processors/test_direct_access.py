@@ -195,11 +195,15 @@ def test_a_statement_of_another_session_takes_the_place_of_all_that_its_older_tu
     given: dict[str, Any] = {"space": "space", "at": newer.at, "subject": "", "attribute": "report deadline"}
     session.give(make(BeliefStated, session="later", turn="n", value="monday", **given), newer)
     session.give(
-        make(BeliefContradicted, session="later", turn="n", older=older.id, older_value="friday", value="monday", **given),
+        make(
+            BeliefContradicted, session="later", turn="n", older=older.id, older_value="friday", value="monday", **given
+        ),
         newer,
     )
     assert session.now == [("fact", newer.content)]
-    assert {(one.session, one.status) for one in session.notes.values() if one.turn == older.id} == {("s", "superseded")}
+    assert {(one.session, one.status) for one in session.notes.values() if one.turn == older.id} == {
+        ("s", "superseded")
+    }
     gone = TurnRetracted("space", "r", 10 * SECOND, "later", "n")
     restored = make(
         BeliefRestored, session="later", turn=older.id, newer="n", value="friday", current=True,
