@@ -11,8 +11,8 @@ The words claim (streams/core/text/claims); the conversation decides:
       - resolution without trouble told before counts 0.9 of itself; a bare "done" after an instruction is a step
       - an assistant does not have the last word where users speak: its claims are capped, the user's next words decide
       - the same answer declared before by other reasoning makes a declaration a convergence
-      - a choice completes what was begun to decide something; one that only names what was to be chosen is offered; where
-        nothing was to be decided it is a step
+      - a choice completes what was begun to decide something; one that only names what was to be chosen is offered;
+        where nothing was to be decided it is a step
 
     confidence >= conclude: segment-concluded      offer <= confidence < conclude: conclusion-offered
     negation: an artifact, and nothing is closed
@@ -444,7 +444,7 @@ def _names(ground: Ground, turn: TurnRecorded, text: Text) -> bool:
         return False
     _, opens, stays = text.acts
     named = {stem[:STEM] for stem in text.terms if CLASSES[stem]}
-    return opens < stays and 0 < len(named) and named.issubset(ground.undecided[1:])
+    return opens < stays and len(named) > 0 and named.issubset(ground.undecided[1:])
 
 
 def _surest(held: list[Held]) -> list[Held]:

@@ -119,8 +119,8 @@ def _goes_on(params: OpenEffortsParams, state: State, event: SegmentConcluded, r
     """Whether a segment's conclusion leaves its effort open.
 
     An answer that was found or declared does, words of which it is in doubt what work they are about, and a user's
-    words that hardly speak of an end, unless they part, trouble is over or what was to be decided is chosen. So does work that goes on in the very turn
-    by which it is known that an earlier one may have ended it.
+    words that hardly speak of an end, unless they part, trouble is over or what was to be decided is chosen. So does
+    work that goes on in the very turn by which it is known that an earlier one may have ended it.
     """
     if event.pattern in _ANSWERS:
         return True

@@ -326,7 +326,8 @@ def test_a_choice_that_is_made_anew_is_what_was_decided() -> None:
 LEAK = "u: The dishwasher leaves water on the floor."
 FIXES = [
     (f"{LEAK}\na: The inlet hose was loose, I tightened its clamp.", "Perfect, that fixed it"),
-    (f"{LEAK}\na: The inlet hose was loose, I tightened its clamp.", "That fixed it, the floor stays dry on every cycle."),
+    (f"{LEAK}\na: The inlet hose was loose, I tightened its clamp.",
+     "That fixed it, the floor stays dry on every cycle."),
     (f"{LEAK}\na: Have you seen the hose?\nu: I tightened the clamp of the hose.\na: Good, keep an eye on it.",
      "It works now, the floor stays dry on every cycle."),
     (LEAK, "I tightened the clamp of the hose. That fixed it, the floor stays dry now."),
