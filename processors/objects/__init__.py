@@ -324,7 +324,7 @@ def _turn(params: ObjectsParams, state: State, turn: TurnRecorded, raw: Raw[Turn
     user, text = turn.role == "user", raw.text
     place = f"scene/{turn.session}"
     scene = state.get(place, Scene) or Scene()
-    known = [form for form in text.forms if form in names and is_named(turn.content, form)]
+    known = [form for form in filter(names.__contains__, text.forms) if is_named(turn.content, form)]
     fresh = [name for name in text.names if name not in names and name.isalpha() and len(name) > 2]
     fresh = names_of(turn.content, fresh) if fresh else fresh
     asked = scene.asks(turn.id, turn.agent, question(turn.content))

@@ -32,6 +32,10 @@ def _seen(content: str) -> int:
     return reduce(or_, map(_WORDS.__getitem__, content.lower().split()), 0)
 
 
+def _letters(part: str) -> int:
+    return len(part.strip())
+
+
 class Marks:
     """Parts of a turn, in lower case; a space is any white space. Of several words the longest is looked for.
 
@@ -39,7 +43,7 @@ class Marks:
     """
 
     def __init__(self, *marks: str, look: Callable[[str], bool] | None = None) -> None:
-        parts = [max(mark.replace(" ", " \0 ").split("\0"), key=len) for mark in marks]
+        parts = [max(mark.replace(" ", " \0 ").split("\0"), key=_letters) for mark in marks]
         self._bit = 1 << len(_SETS)
         _SETS.append((self._bit, look or (lambda word: any(part in f" {word} " for part in parts))))
         _WORDS.clear()
