@@ -141,7 +141,8 @@ def test_every_kind_of_fact_has_a_route(client: TestClient, home: Home) -> None:
         "consolidation-requested": {},
         "turn-retracted": {"session": "s", "turn": "t"},
     }.items():
-        assert client.post(f"/v1/facts/{kind}", json=fields).status_code == 202, kind
+        answer = client.post(f"/v1/facts/{kind}", json=fields)
+        assert (answer.status_code, "unknown" in answer.json()["results"][0]) == (202, False), kind
         assert recorded(home)[-1]["type"] == f"{kind}.v1"
 
 
@@ -161,6 +162,30 @@ def test_a_fact_that_stands_already_is_told_so_and_sent_again_under_its_key_it_i
     assert client.post("/v1/facts/memory-pinned", json={"turn": "t"}).status_code == 202
     assert client.post("/v1/facts/memory-pinned", json={"turn": "t"}).json()["results"][0]["already"] == "pinned"
     assert len(recorded(home)) == 4
+
+
+@pytest.mark.parametrize(
+    ("kind", "fields", "unknown"),
+    [
+        ("turn-retracted", {"session": "s", "turn": "none"}, ["none"]),
+        ("turn-retracted", {"session": "other", "turn": "t"}, ["t"]),
+        ("importance-flagged", {"session": "s", "turn": "none"}, ["none"]),
+        ("memory-pinned", {"turn": "none"}, ["none"]),
+        ("effort-closed", {"session": "s", "name": "boat"}, ["boat"]),
+        ("note-settled", {"note": "none"}, ["none"]),
+        ("task-updated", {"task": "none", "status": "complete"}, ["none"]),
+        ("memory-rewarded", {"turns": ["t", "none", "gone"]}, ["none", "gone"]),
+        ("contradiction-judged", {"turn": "none", "older": "t", "contradicts": False}, ["none"]),
+    ],
+)
+def test_a_fact_that_names_what_is_not_known_is_recorded_and_that_is_told(
+    client: TestClient, home: Home, kind: str, fields: dict[str, Any], unknown: list[str]
+) -> None:
+    client.post("/v1/turns", json=turn(id="t"))
+    answer = client.post(f"/v1/facts/{kind}", json=fields)
+    [told] = answer.json()["results"]
+    assert (answer.status_code, told["unknown"], "position" in told) == (202, unknown, True)
+    assert recorded(home)[-1]["type"] == f"{kind}.v1"
 
 
 @pytest.mark.parametrize(

@@ -145,6 +145,16 @@ def test_an_effort_that_was_opened_is_closed_by_the_id_that_was_told(run: Callab
     run(talk)
 
 
+def test_what_is_not_known_is_told_to_who_says_something_of_it(run: Callable[[Session], None]) -> None:
+    async def talk(client: Client) -> None:
+        turn = await called(client, "store", content="The roof of the boat house leaks at the chimney.", session="s")
+        assert (await called(client, "update_task", task="roof", status="complete"))["unknown"] == ["roof"]
+        assert (await called(client, "reward", turns=[turn["id"], "none"]))["unknown"] == ["none"]
+        assert "unknown" not in await called(client, "reward", turns=[turn["id"]])
+
+    run(talk)
+
+
 def test_a_note_is_told_the_id_that_it_has_everywhere(run: Callable[[Session], None]) -> None:
     async def talk(client: Client) -> None:
         note = await called(client, "note", content="Order slates for the roof")

@@ -47,10 +47,12 @@ class Stored(TypedDict):
 
 
 class Said(TypedDict):
-    """Where what was said stands in the log; or, where the memory knew it, since when it is so: nothing is recorded."""
+    """Where what was said stands in the log, and what it names that the memory does not know; or, where the memory knew
+    it, since when it is so: nothing is recorded."""
 
     id: NotRequired[str]
     position: NotRequired[str]
+    unknown: NotRequired[list[str]]
     already: NotRequired[str]
     since: NotRequired[str | None]
 
@@ -123,7 +125,7 @@ def made(door_of: Callable[[Any], Door], space: str = "", session: str = "") -> 
         """Says something of what the memory knows."""
         door = door_of(ctx)
         done = await door.say({"space": named(door, in_space)} | event)
-        return cast(Said, {name: done[name] for name in ("id", "position", "already", "since") if name in done})
+        return cast(Said, {name: done[name] for name in Said.__annotations__ if name in done})
 
     # -- writing -------------------------------------------------------------------------------------------------------
 
@@ -213,10 +215,10 @@ def made(door_of: Callable[[Any], Door], space: str = "", session: str = "") -> 
     async def reward(
         turns: Annotated[list[str], Field(min_length=1, max_length=32)], ctx: Context[Any, Any],
         reward: Annotated[float, Field(ge=-1, le=1)] = 1.0, session: Session = "", space: Space = "",
-    ) -> Stored:  # fmt: skip
+    ) -> Said:  # fmt: skip
         """Say whether recalled turns were of use (1) or misled (-1); it changes what is recalled later."""
         event = {"type": "memory-rewarded", "turns": turns, "reward": reward, "session": session or usual}
-        return await said(ctx, event, space)
+        return await known(ctx, event, space)
 
     @tool(WRITES)
     async def consolidate(ctx: Context[Any, Any], space: Space = "") -> Stored:
