@@ -15,7 +15,7 @@ from itertools import pairwise
 _TOLD = re.compile(
     r"passwor[dt]|pass ?phrase|pass ?code|kennwort|zugangsdaten|contraseña|mot de passe|credential|api_?key"
     r"|(?<![^\W_])(?:pwd|pass|pins?|secrets?|tokens?|keys?|schlüssel|geheim\w*|clave|secreto|clés?|jeton)(?![^\W_])"
-    r"|://[^\s/@]*:[^\s/@]*@"
+    r"|://[^\s/@]*:[^\s/@]*@",
     re.IGNORECASE,
 )
 """What tells that a password, secret, token, key or PIN is told."""
