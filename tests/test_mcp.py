@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
@@ -167,7 +168,21 @@ def test_a_note_is_told_the_id_that_it_has_everywhere(run: Callable[[Session], N
 def test_what_is_wrong_is_told_with_the_way_out(run: Callable[[Session], None]) -> None:
     async def talk(client: Client) -> None:
         assert "no effort or turn 'nothing'" in await refused(client, "close_effort", effort="nothing")
-        assert "role" in await refused(client, "store", content="hello", role="captain")
+        for name, arguments, told in (
+            ("store", {"content": "hello", "role": "captain"}, 'role is "captain": it takes one of "user", "assistant"'),
+            ("store", {"text": "hello"}, 'there is no argument "text"; content is missing: it takes text'),
+            ("recall", {"query": "key", "k": 500}, "k is 500: it takes a whole number from 1 to 50"),
+            ("recall", {"query": ["key"]}, 'query is ["key"]: it takes text'),
+            ("reward", {"turns": []}, "turns is []: it takes a list of 1 to 32 values, each text"),
+            ("declare_task", {"task": "t", "content": "x", "estimate": -1}, "estimate is -1: it takes a number of 0"),
+            ("store", {"content": "x", "session": "s" * 300}, "it takes text of at most 200 characters"),
+        ):  # fmt: skip
+            said = await refused(client, name, **arguments)
+            assert told in said, said
+            assert "pydantic" not in said.lower()
+            right = json.loads(said[said.rindex(f"for example {name}(") + len(f"for example {name}(") : -2])
+            if "reward" not in name:
+                await called(client, name, **right)
         assert "nothing" in await refused(client, "expand", id="nothing")
         assert "space" in await refused(client, "store", content="hello", space="a\x00b")
         with pytest.raises(MCPError):

@@ -16,12 +16,13 @@ from mcp.server import MCPServer
 from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.exceptions import ResourceError, ToolError
 from mcp.types import ToolAnnotations
-from pydantic import Field
+from pydantic import Field, ValidationError
 from typing_extensions import TypedDict  # pydantic takes no other before Python 3.12
 
 from streams.core.errors import MnemologError
 from streams.core.processor import derived_id
 from streams.core.text.echo import CLOSE, FRAME
+from streams.gateways.arguments import told_wrong
 from streams.gateways.http.door import IDEMPOTENCY, Door
 
 INSTRUCTIONS = """Memory that outlasts a conversation. Before you answer, call `context` with the session of the
@@ -99,10 +100,27 @@ class Stats(TypedDict):
     open_notes: int
 
 
+class Server(MCPServer[Any]):
+    """A server that tells what is wrong with the arguments of a call in sentences."""
+
+    async def call_tool(self, name: str, arguments: dict[str, Any], context: Context[Any, Any] | None = None) -> Any:
+        """Calls a tool. Raises ToolError."""
+        schema = next((tool.input_schema for tool in await self.list_tools() if tool.name == name), None)
+        if schema is not None and (wrong := told_wrong(name, schema, arguments)):
+            raise ToolError(wrong)
+        try:
+            return await super().call_tool(name, arguments, context)
+        except ToolError as error:
+            if schema is None or not isinstance(error.__cause__, ValidationError):
+                raise
+            fields = {str(fault["loc"][0]) for fault in error.__cause__.errors() if fault["loc"]}
+            raise ToolError(told_wrong(name, schema, arguments, fields) or str(error)) from None
+
+
 def made(door_of: Callable[[Any], Door], space: str = "", session: str = "") -> MCPServer[Any]:
     """The server. `door_of` gives the memory for the context of a request; `space` and `session` are meant where a
     call names none."""
-    server: MCPServer[Any] = MCPServer(
+    server = Server(
         "mnemolog", title="mnemolog", instructions=INSTRUCTIONS, version=version("mnemolog"), log_level="ERROR"
     )
     usual = session or f"mcp-{uuid.uuid4().hex[:12]}"

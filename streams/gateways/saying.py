@@ -5,8 +5,8 @@ The log knows turns and declared names, no derived ids: what is said of an effor
 names what nobody knows is recorded, for that may come later, and who says it is told. And a fact that would change
 nothing is not recorded: who settles a note that is settled is told since when it is.
 
-All of it is found in a memory, which commands ask in one way and servers in another. So what is to be asked is yielded, as
-the arguments of `view`, and its rows are sent back; `answered` does that for who asks as `Home.ask` does.
+All of it is found in a memory, which commands ask in one way and servers in another. So what is to be asked is yielded,
+as the arguments of `view`, and its rows are sent back; `answered` does that for who asks as `Home.ask` does.
 """
 
 from __future__ import annotations
@@ -284,7 +284,8 @@ def _effort(fact: Mapping[str, Any]) -> Finding[Row | None]:
 
 
 def _named(space: str, name: str, columns: str) -> Finding[list[Row]]:
-    """The efforts that an agent gave a name, the newest first. Why not asked for by it: a view is asked for by `name`."""
+    """The efforts that an agent gave a name, the newest first."""
+    # Why not asked for by it: what is called `name` in a question is the view.
     known = yield {"name": "efforts", "space": space, "order": "opened_at DESC", "columns": columns}
     return [effort for effort in known if name and effort["name"].lower() == name.lower()]
 

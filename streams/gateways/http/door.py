@@ -147,7 +147,9 @@ class Door:
         """What an event names and the memory does not know; nothing where that cannot be found out."""
         return await self._found_out(unknown, event, [])
 
-    async def _found_out(self, what: Callable[[Mapping[str, Any]], Finding[T]], event: Mapping[str, Any], else_: T) -> T:
+    async def _found_out(
+        self, what: Callable[[Mapping[str, Any]], Finding[T]], event: Mapping[str, Any], else_: T
+    ) -> T:
         if not self.caller.may_read:
             return else_
         try:
