@@ -169,7 +169,7 @@ def test_what_is_wrong_is_told_with_the_way_out(run: Callable[[Session], None]) 
     async def talk(client: Client) -> None:
         assert "no effort or turn 'nothing'" in await refused(client, "close_effort", effort="nothing")
         for name, arguments, told in (
-            ("store", {"content": "hello", "role": "captain"}, 'role is "captain": it takes one of "user", "assistant"'),
+            ("store", {"content": "hello", "role": "captain"}, 'role is "captain": it takes one of "user"'),
             ("store", {"text": "hello"}, 'there is no argument "text"; content is missing: it takes text'),
             ("recall", {"query": "key", "k": 500}, "k is 500: it takes a whole number from 1 to 50"),
             ("recall", {"query": ["key"]}, 'query is ["key"]: it takes text'),
