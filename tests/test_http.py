@@ -185,6 +185,8 @@ def test_a_fact_that_names_what_is_not_known_is_recorded_and_that_is_told(
     answer = client.post(f"/v1/facts/{kind}", json=fields)
     [told] = answer.json()["results"]
     assert (answer.status_code, told["unknown"], "position" in told) == (202, unknown, True)
+    [told] = client.post("/v1/turns", json=fields | {"type": kind}).json()["results"]
+    assert told["unknown"] == unknown
     assert recorded(home)[-1]["type"] == f"{kind}.v1"
 
 
@@ -206,7 +208,7 @@ def test_a_fact_that_names_what_is_not_known_is_recorded_and_that_is_told(
         ("POST", "/mcp", {"content": LISTS, "headers": JSON | {"Accept": "application/json"}}, 422, "too many values"),
         ("POST", "/v1/facts/turn-retracted", {"json": []}, 422, "one JSON object"),
         ("POST", "/v1/call", {"json": {"promote": "x"}}, 422, "not understood"),
-        ("GET", "/v1/context", {}, 422, "session"),
+        ("GET", "/v1/context", {}, 422, "session: is missing"),
         ("GET", "/v1/context", {"params": {"session": "s", "budget": "many"}}, 422, "budget"),
         ("GET", "/v1/context", {"params": {"session": "s", "without": "nonsense"}}, 422, "no section"),
         ("GET", "/v1/recall", {"params": {"query": "a", "as_of": "then"}}, 422, "then"),

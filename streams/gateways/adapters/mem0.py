@@ -237,8 +237,8 @@ class AsyncMemory:
 
     def __await__(self) -> Generator[None, None, AsyncMemory]:
         """Itself. Why: in older versions `from_config` is a coroutine."""
+        yield from ()
         return self
-        yield
 
     async def add(self, messages: Any, *, llm: Any = None, **more: Any) -> dict[str, Any]:
         """As `Memory.add`; no model is asked, whatever `llm` is."""
