@@ -4,11 +4,12 @@ A phrase is a run of words without stop words between, or several joined by word
 its clause ends or where a stop word comes that joins nothing, so that nothing of it is cut off; a word alone in the
 midst of commas ("Can I help you, madam?") is none. What it is worth:
 
-    points for what is seen of it (see WORTH) + points for how many of the effort's turns use its words
+    points for what is seen of it (see WORTH) + points of its words (titles.json)
+    + points for how many of the effort's turns use its words
 
 Points are those of a ridge regression against what people called dialogues and pieces of work
-(tests/bench/learn_summaries.py learns them), but for names, for in talk of work they say what it is about, and for
-single words, which say less to a person than to the measure.
+(tests/bench/learn_summaries.py learns them), but for names and for what somebody wants done: they say what work is
+about, and cost nothing by that measure.
 A title changes only while the effort is young, and only for a better one.
 
 The terms that are told of an effort are those most telling:
@@ -32,6 +33,7 @@ from processors.open_efforts.records import Effort
 from streams.core.text import Text
 from streams.core.text.commonness import CLASSES, COMMON, LIGHT, ORDINARY, RARE
 from streams.core.text.cues import COMMON as CALENDAR
+from streams.core.text.learned import Learned
 from streams.core.text.telling import excerpt, lines
 from streams.core.text.terms import CAPITAL, CLAUSE, NAMED, SENTENCE, WORDS
 
@@ -74,14 +76,16 @@ _NUMBERED = re.compile(r"(?:#|[A-Za-z]{1,8}-)\d{2,10}")
 """Numbers that things are known by: KS-90217, #318."""
 _BETWEEN = frozenset(("to", "you", "me", "i", "we", "us"))
 WORTH = {
-    "wanted": 9, "joined": 1, "verb": 2, "light": -4, "ends light": -3, "leads": -4, "named": 7, "capital": -4,
-    "one word": -7, "past": -1, "two words": -1, "three words": -1, "four words": -2, "five words": -1,
-    "six words": -3, "first": 17, "second": 5, "early": 2, "uses": 18, "often": 2, "once": -1,
+    "wanted": 12, "joined": -2, "verb": 2, "light": -5, "ends light": -3, "leads": 0, "named": 7, "capital": -2,
+    "one word": -9, "past": -3, "two words": -2, "three words": 0, "four words": 3, "five words": 4,
+    "six words": 4, "first": 32, "second": 7, "early": 1, "uses": 18, "often": 1, "once": -1,
 }  # fmt: skip
 """Points of a phrase. `uses`: times the square root of the number of turns that use its most used word; `often` and
 `once`: for each of its telling words that three turns use, or one."""
 OFTEN = 3
 USES = [round(WORTH["uses"] * sqrt(used)) for used in range(MOST_USES + 1)]
+of_words = Learned.load("processors.open_efforts", "titles.json").only("title")
+"""Points of the stems of a phrase: "recipe" and "renew" stand in what people call work, "morning" and "ask" do not."""
 _COUNTED = ("", "one word", "two words", "three words", "four words", "five words", "six words")
 PLACES = ("first", "second", "early", "early")
 
@@ -195,7 +199,7 @@ def _phrase(
     text = " ".join(words[start:end]).strip(_EDGE)
     if _NAME.isdisjoint(text.partition(" ")[0]):
         text = text[:1].upper() + text[1:]
-    return Phrase(text, sum(map(WORTH.__getitem__, features)), said, features)
+    return Phrase(text, sum(map(WORTH.__getitem__, features)) + of_words(said), said, features)
 
 
 _EDGE = " \t\"'“”‘’«»()[]{}.,;:!?…*~|=。、！？，：；「」『』"

@@ -1,12 +1,12 @@
 """Learns the points by which summaries choose sentences (processors/manifest/summary.py) and efforts choose titles
-(processors/open_efforts/topics.py).
+(processors/open_efforts/topics.py), those of words too (processors/open_efforts/titles.json).
 
-    python -m tests.bench.learn_summaries
+    python -m tests.bench.learn_summaries [--write]
 
 Of the dialogues of quality_summaries every other one is learned on; the others tell what it is worth. Titles are
 learned of the efforts of the voices that may be looked at, too (see voices), and measured on those that may not. A
 ridge regression says how much of what a person wrote a sentence, or a phrase, holds by what is seen of it; points are
-its weights in whole numbers. It prints them beside those in use, and writes nothing.
+its weights in whole numbers. It prints them beside those in use; `--write` writes those of words to their file.
 """
 
 from __future__ import annotations
@@ -14,12 +14,16 @@ from __future__ import annotations
 import copy
 import itertools
 import json
+import sys
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from math import sqrt
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+from scipy.sparse import csr_matrix
+from sklearn.linear_model import Ridge
 
 import processors.manifest as manifest
 from processors.manifest import ManifestParams
@@ -33,38 +37,44 @@ from streams.core.events import TurnRecorded
 from streams.core.text import read
 from streams.core.text.cues import STOP
 from streams.core.text.telling import excerpt, sentences
+from tests.bench.learning import write
 from tests.bench.quality_summaries import DIALOGUES, FIRST, rouge, rouge_l, session_of, stems, turns_of
 from tests.bench.voices import conversations
 
-RIDGE = 30.0
-"""How strongly weights are drawn to nothing."""
-DIALOGUE = 10.0
+RIDGE, WORDS_RIDGE = 30.0, 100.0
+"""How strongly weights are drawn to nothing: of sentences, and of phrases and their words."""
+DIALOGUE = 5.0
 """What the topic of a dialogue counts beside the title of an effort: there are fewer of them, and they are shorter."""
+WORD = "word "
+"""What the names of words begin with among what is seen of a phrase."""
+USED, LEAST = 3, 2
+"""Pieces of work that must use a word for its points to be learned, and points below which they are left out."""
+WORDS = Path(topics.__file__).with_name("titles.json")
 Seen = tuple[Mapping[str, float], float]
 """What is seen of a candidate, and what it is worth."""
 Segment = tuple[Said, Evidence]
 
 
 def learned(
-    rows: Iterable[Seen], known: Mapping[str, int], unit: tuple[str, int], counts: Sequence[float] | None = None
+    rows: Iterable[Seen],
+    known: Iterable[str],
+    unit: tuple[str, int],
+    counts: Sequence[float] | None = None,
+    ridge: float = RIDGE,
 ) -> dict[str, int]:
     """Weights of the features in `known`, so scaled that one of them has its points (`unit`).
 
     `counts`: what each row counts; 1 where it is not told.
     """
     places = {name: at for at, name in enumerate(known)}
-    table, worth = [], []
+    worth: list[float] = []
+    entries: list[tuple[float, int, int]] = []
     for features, value in rows:
-        row = np.zeros(len(places) + 1)
-        row[-1] = 1.0
-        for name, count in features.items():
-            if name in places:
-                row[places[name]] += count
-        table.append(row)
+        entries += [(count, len(worth), places[name]) for name, count in features.items() if name in places]
         worth.append(value)
-    x, y = np.array(table), np.array(worth)
-    counted = x.T if counts is None else x.T * np.array(counts)
-    weights = np.linalg.solve(counted @ x + RIDGE * np.eye(x.shape[1]), counted @ y)
+    values, *where = zip(*entries, strict=True)
+    table = csr_matrix((values, where), shape=(len(worth), len(places)))
+    weights = Ridge(alpha=ridge, solver="sparse_cg").fit(table, worth, sample_weight=counts).coef_
     scale = unit[1] / abs(weights[places[unit[0]]])
     return {name: round(float(weights[at] * scale)) for name, at in places.items()}
 
@@ -129,6 +139,7 @@ def phrase_rows(said: Sequence[TurnRecorded], topic: str) -> list[Seen]:
             features["often"] = sum(use >= topics.OFTEN for use in often)
             features["once"] = sum(use == 1 for use in often)
             most = max(uses.get(stem, 1) for stem in phrase.stems)
+            features.update(WORD + stem for stem in phrase.stems)
             rows.append(({**features, "uses": sqrt(min(most, topics.MOST_USES))}, rouge(1, stems(phrase.text), called)))
     return rows
 
@@ -164,7 +175,9 @@ def title_score(samples: Sequence[list[Seen]], points: Mapping[str, int]) -> flo
     """ROUGE-1 of the phrases with the most points."""
     total = 0.0
     for rows in samples:
-        scored = [(sum(points[name] * count for name, count in seen.items()), -at) for at, (seen, _) in enumerate(rows)]
+        scored = [
+            (sum(points.get(name, 0) * count for name, count in seen.items()), -at) for at, (seen, _) in enumerate(rows)
+        ]
         total += rows[-max(scored)[1]][1] if rows else 0.0
     return round(100 * total / len(samples), 2)
 
@@ -181,13 +194,22 @@ def main() -> None:
         print(f"  {name}: learned on {summary_score(parts[0], params)}, others {summary_score(parts[1], params)}")
     dialogues = [dialogue_rows(samples[at::2]) for at in (0, 1)]
     efforts = [effort_rows(learning) for learning in (True, False)]
-    few, many = (list(itertools.chain.from_iterable(found[0])) for found in (dialogues, efforts))
-    counts = [DIALOGUE] * len(few) + [1.0] * len(many)
-    points = learned(few + many, PHRASES, ("uses", PHRASES["uses"]), counts)
-    print("phrases", points)
-    for name, given in (("learned", points), ("in use", PHRASES)):
+    learning = [*dialogues[0], *efforts[0]]
+    used = Counter(name for seen in learning for name in {name for features, _ in seen for name in features})
+    known = [*PHRASES, *(name for name, count in used.items() if name.startswith(WORD) and count >= USED)]
+    given = list(itertools.chain.from_iterable(learning))
+    few = sum(map(len, dialogues[0]))
+    counts = [DIALOGUE] * few + [1.0] * (len(given) - few)
+    points = learned(given, known, ("uses", PHRASES["uses"]), counts, WORDS_RIDGE)
+    words = {name: value for name, value in points.items() if name.startswith(WORD) and abs(value) >= LEAST}
+    points = {name: points[name] for name in PHRASES}
+    print("phrases", points, "and of", len(words), "words")
+    in_use = PHRASES | {name: topics.of_words([name.removeprefix(WORD)]) for name in known if name.startswith(WORD)}
+    for name, weighed in (("learned", points | words), ("in use", in_use)):
         for what, (seen, others) in (("dialogues", dialogues), ("efforts", efforts)):
-            print(f"  {name}, {what}: learned on {title_score(seen, given)}, others {title_score(others, given)}")
+            print(f"  {name}, {what}: learned on {title_score(seen, weighed)}, others {title_score(others, weighed)}")
+    if "--write" in sys.argv:
+        write(WORDS, 1, {"title": (0, {name.removeprefix(WORD): value for name, value in words.items()})})
 
 
 if __name__ == "__main__":

@@ -37,7 +37,7 @@ from streams.core.events import MINUTE, SECOND, TurnRecorded
 from tests.bench.quality_summaries import rouge, stems
 
 VOICES = Path(__file__).parents[1] / "voices"
-MEASURING = frozenset(("e", "f", "m", "q", "xa", "xb", "xc", "y", "yl", "zd", "zh", "zl", "zm", "zx"))
+MEASURING = frozenset(("e", "f", "m", "q", "xa", "xb", "xc", "xd", "y", "yl", "zd", "zh", "zl", "zm", "zx"))
 """Authors whose voices only measure."""
 TOLERANCE = 3
 """Turns after a true end within which it counts as seen."""
@@ -114,7 +114,7 @@ def measure(conversation: Conversation, score: Score) -> None:
     _reminders(turns, rows, counts)
     if conversation.efforts:
         threads = {row.turn: row.effort for row in rows if isinstance(row, (TurnThreaded, TurnRethreaded))}
-        match = _matched(turns, threads, counts)
+        match = matched(turns, threads, counts)
         _conclusions(turns, rows, place, threads, match, counts)
         _returns(turns, rows, match, counts)
         _titles(conversation.efforts, rows, match, score)
@@ -144,7 +144,7 @@ def agrees(due: str, deadline: datetime) -> bool:
     return wanted <= deadline <= wanted + timedelta(days=1)
 
 
-def _matched(turns: list[dict[str, Any]], threads: dict[str, str], counts: Counter[str]) -> dict[str, str]:
+def matched(turns: list[dict[str, Any]], threads: dict[str, str], counts: Counter[str]) -> dict[str, str]:
     """Ours for each of the author's efforts, one to one by the turns they share, most first; counts shared turns."""
     shared: Counter[tuple[str, str]] = Counter()
     for turn in turns:
