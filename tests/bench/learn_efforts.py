@@ -28,7 +28,7 @@ from streams.core.driver import fold
 from streams.core.events import DAY, TurnRecorded
 from tests.bench.interleave import sessions
 from tests.bench.learn_acts import others
-from tests.bench.voices import matched, conversations
+from tests.bench.voices import conversations, matched
 
 NAMES = [*LEARNED]
 KINDS = [[NAMES.index(name) for name in (*SHARED, *kind)] for kind in (STAYS, RETURNS, ELSEWHERE)]
