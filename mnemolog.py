@@ -448,6 +448,7 @@ def _found(command: list[str], told: Path) -> tuple[subprocess.Popen[bytes], int
 
 def _listens(home: Path) -> bool:
     with suppress(OSError), socket.socket(socket.AF_UNIX) as connection:
+        connection.settimeout(LAST_PAUSE)  # who hangs may take no more connections
         _connect(connection, home.resolve() / "socket")
         return True
     return False

@@ -6,6 +6,7 @@ import asyncio
 import inspect
 import json
 import threading
+import warnings
 from datetime import UTC, datetime, timedelta
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
@@ -742,8 +743,8 @@ def test_filters_let_memories_through_as_mem0_says(home: Home) -> None:
             lambda: through(n={"near": 1}),
             lambda: memory.get_all(filters={"n": 1}),
             lambda: memory.get_all(filters={"user_id": "a b"}),
-            lambda: memory.get_all(user_id="u1"),
-            lambda: memory.search("x", user_id="u1"),
+            lambda: memory.get_all(user_id="u1", filters={"user_id": "u2"}),
+            lambda: memory.search("x"),
             lambda: memory.search(" ", filters={"user_id": "u1"}),
             lambda: memory.search("x", filters={"user_id": "u1"}, threshold=2),
             lambda: memory.add("x"),
@@ -754,6 +755,42 @@ def test_filters_let_memories_through_as_mem0_says(home: Home) -> None:
         ):
             with pytest.raises(ValueError):  # noqa: PT011 - which of them is told by mem0's words, and ours
                 wrong()
+
+
+def test_whose_memories_are_meant_may_be_said_as_in_older_versions_of_mem0(home: Home) -> None:
+    with serving(home):
+        memory = mem0_of(home)
+        for owner in ("u1", "u2"):
+            for n in range(3):
+                memory.add(f"The key of house {n} is with {owner}.", user_id=owner)
+        for found in (
+            memory.search("key of the house", user_id="u1", limit=2),
+            memory.search("key of the house", filters={"user_id": "u1"}, top_k=2),
+            memory.get_all(user_id="u1", limit=2),
+            memory.get_all(filters={"user_id": "u1"}, user_id="u1", agent_id=None, top_k=2),
+        ):
+            assert [one["user_id"] for one in found["results"]] == ["u1", "u1"]
+        with pytest.raises(TypeError, match="search has no parameter 'version': it takes filters, top_k"):
+            memory.search("key", user_id="u1", version="v2")
+
+
+def test_a_configuration_that_is_not_used_is_told_of_in_one_warning(home: Home) -> None:
+    config = {"vector_store": {"provider": "qdrant"}, "llm": {"provider": "openai"}}
+
+    async def awaited() -> mem0.AsyncMemory:
+        return await mem0.AsyncMemory.from_config(config)
+
+    for made in (
+        lambda: mem0.Memory.from_config(config), lambda: mem0.Memory(config), lambda: asyncio.run(awaited()),
+        lambda: mem0.AsyncMemory.from_config(config),
+    ):  # fmt: skip
+        with pytest.warns(UserWarning, match=r"does not use .*\(llm, vector_store\).*needs no model") as told:
+            made()
+        assert [warning.filename for warning in told] == [__file__]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        mem0.Memory.from_config({})
+        mem0.Memory(space="ann", home=home.path)
 
 
 def test_memories_that_are_added_at_once_are_all_there(home: Home) -> None:

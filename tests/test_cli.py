@@ -489,6 +489,7 @@ STANDING = (
     ("pin x1 --off", "unpinned", "memory-pinned"),
     ("tasks update fence --status complete", "complete", "task-updated"),
     ("doubts confirm t1 --older t0", "confirmed", "contradiction-judged"),
+    ("long-term inherit k --session s", "inherited", "session-inherited"),
 )
 
 
@@ -530,6 +531,37 @@ def test_a_doubt_that_is_judged_already_is_told_so(run, copy, word, verdict):
         said = run("doubts", word, doubt["turn_id"], "--space", "harbor", home=copy)
         assert (said.code, said.out.startswith(told)) == (OK, True)
     assert len(run("sql", "SELECT turn FROM contradiction_judged", "--json", home=copy).rows) == 1
+
+
+def test_what_was_never_otherwise_is_told_and_not_recorded(run, tmp_path):
+    talk = line("s", "The crane stands in Porto: let us plan how to paint it.", id="x1")
+    talk += line("k", "The office has the spare key.", id="t0") + line("k", "I had noodles for lunch.", id="t1")
+    assert run("feed", "-", home=tmp_path, stdin=talk.encode()).code == OK
+    for said, word in (("efforts reopen x1", "open"), ("doubts dismiss t1 --older t0", "no doubt")):
+        [told] = run(*words(said), "--json", home=tmp_path).rows
+        assert (told["recorded"], told["already"]) == (None, word)
+    assert len(run("tail", "--limit", "50", "--json", home=tmp_path).rows) == 3
+    assert run("efforts", "close", "x1", home=tmp_path).out.startswith("closed")
+    assert run("efforts", "reopen", "x1", home=tmp_path).out.startswith("reopened")
+    assert run("efforts", "reopen", "x1", home=tmp_path).out.startswith("open already, since 20")
+    assert len(run("tail", "--limit", "50", "--json", home=tmp_path).rows) == 5
+
+
+def test_an_open_effort_is_reopened_where_something_said_in_it_may_have_ended_it(run, copy):
+    offer = next(row for row in run("offers", "--all-spaces", "--json", home=copy).rows)
+    told = run("efforts", "reopen", offer["turn_id"], "--space", offer["space"], home=copy)
+    assert (told.code, told.out.startswith("reopened")) == (OK, True)
+
+
+def test_a_session_is_inherited_again_where_something_was_said_in_it_since(run, tmp_path):
+    inherit = ("long-term", "inherit", "k", "--session", "s")
+    assert run("feed", "-", home=tmp_path, stdin=line("k", "The office has the spare key.").encode()).code == OK
+    assert run(*inherit, home=tmp_path).out.startswith("inherited")
+    assert run("feed", "-", home=tmp_path, stdin=line("k", "Marta has the spare key.").encode()).code == OK
+    for told in ("inherited ", "inherited already, since 20"):
+        assert run(*inherit, home=tmp_path).out.startswith(told)
+    absent = run("long-term", "inherit", "none", "--session", "s", home=tmp_path)
+    assert (absent.code, "there is no session 'none'" in absent.err) == (MISUSED, True)
 
 
 def test_an_update_of_a_task_that_says_nothing_is_a_mistake(run, tmp_path):

@@ -810,6 +810,31 @@ def test_a_secret_is_not_told_among_ids_and_numbers(secret: str) -> None:
     assert Turn("t", "user", "", "", calls=[("go", '{"token": "abc123"}')]).figures == []
 
 
+@pytest.mark.parametrize(
+    "secret",
+    [
+        "sk-proj-9aF3kQ0vX2mP7tLw8ZbN4cRdS1e", "AKIA4EXAMPLE7QRSTUVW", "xK9fQ2mZ7pL4vB8wT1", "Tr0ub4dor&3!",
+        "`Kestrel48x`", "ghp_0123456789abcdefABCDEF0123456789abcd",
+        "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiI0MiJ9.c2lnbmVkIDQy",
+        "Use glpat-x7Yq2mN4vB8wT1kLpz3 for the clone.", "Here it is: xK9fQ2mZ7pL4vB8wT1",
+    ],
+)  # fmt: skip
+def test_a_secret_alone_is_not_told_among_ids_and_numbers(secret: str) -> None:
+    assert Turn("t", "user", "", secret).figures == []
+
+
+@pytest.mark.parametrize(
+    "id",
+    [
+        "INV-2024-00123", "550e8400-e29b-41d4-a716-446655440000", "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b", "build7",
+        "billing-2.example.com", "2026-03-04T14:00:00Z", "/srv/data2/report.csv", "gpt-4o-mini-2024",
+        "ann2@example.com", "sk-2", "Base64EncodedString2Decoder", "task-14",
+    ],
+)  # fmt: skip
+def test_an_id_alone_is_told_among_ids_and_numbers(id: str) -> None:
+    assert Turn("t", "user", "", f"{id}.").figures == [id]
+
+
 def test_words_that_only_sound_like_secrets_hide_nothing() -> None:
     assert Turn("t", "user", "", "We pinned monkey-2, keyboard-3 and the turkey of 2026.").figures == [
         "monkey-2", "keyboard-3", "2026",

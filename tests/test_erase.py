@@ -286,6 +286,32 @@ def test_a_second_erasure_keeps_what_is_known_of_the_first_and_its_receipt(place
     home.log.close()
 
 
+def test_an_audit_says_what_was_read_what_was_found_and_what_it_comes_to(tmp_path: Path) -> None:
+    from typer.testing import CliRunner
+
+    from streams.gateways.parser import app
+
+    def mnemolog(*words: str, **how: Any) -> Any:
+        return CliRunner().invoke(app, [*words, "--home", str(tmp_path / "h")], **how)
+
+    said = "The blue house stands at 14 Harbour Street in Leeds, next to the old bakery."
+    line = json.dumps({"id": "t1", "session": "s", "role": "user", "content": said})
+    assert mnemolog("feed", "-", input=line).exit_code == 0
+    assert "nothing was ever erased" in mnemolog("audit").output
+    assert mnemolog("erase", "--turn", "t1", "--yes").exit_code == 0
+    told = " ".join(mnemolog("audit").output.split())
+    for sentence in (
+        "1 erasure, the last of 20", "1 turn and 0 facts erased; ids and hashes of the logs agree",
+        "1 event of the log read: none was erased", "no words of what was erased",
+        "gone: nothing of what was erased was found", "looked for by keyed hashes", "not reached: files that were fed",
+    ):  # fmt: skip
+        assert sentence in told
+    (tmp_path / "h" / "notes.txt").write_text(said)
+    found = mnemolog("audit")
+    assert (found.exit_code, "words of what was erased are in notes.txt" in " ".join(found.output.split())) == (1, True)
+    assert "not all is gone" in found.output
+
+
 def test_an_audit_finds_what_was_put_back(place: Place) -> None:
     home = place.copied()
     said = b"".join(map(encode, place.events))

@@ -141,7 +141,8 @@ def test_every_kind_of_fact_has_a_route(client: TestClient, home: Home) -> None:
         "consolidation-requested": {},
         "turn-retracted": {"session": "s", "turn": "t"},
     }.items():
-        assert client.post(f"/v1/facts/{kind}", json=fields).status_code == 202, kind
+        answer = client.post(f"/v1/facts/{kind}", json=fields)
+        assert (answer.status_code, "unknown" in answer.json()["results"][0]) == (202, False), kind
         assert recorded(home)[-1]["type"] == f"{kind}.v1"
 
 
@@ -164,6 +165,32 @@ def test_a_fact_that_stands_already_is_told_so_and_sent_again_under_its_key_it_i
 
 
 @pytest.mark.parametrize(
+    ("kind", "fields", "unknown"),
+    [
+        ("turn-retracted", {"session": "s", "turn": "none"}, ["none"]),
+        ("turn-retracted", {"session": "other", "turn": "t"}, ["t"]),
+        ("importance-flagged", {"session": "s", "turn": "none"}, ["none"]),
+        ("memory-pinned", {"turn": "none"}, ["none"]),
+        ("effort-closed", {"session": "s", "name": "boat"}, ["boat"]),
+        ("note-settled", {"note": "none"}, ["none"]),
+        ("task-updated", {"task": "none", "status": "complete"}, ["none"]),
+        ("memory-rewarded", {"turns": ["t", "none", "gone"]}, ["none", "gone"]),
+        ("contradiction-judged", {"turn": "none", "older": "t", "contradicts": False}, ["none"]),
+    ],
+)
+def test_a_fact_that_names_what_is_not_known_is_recorded_and_that_is_told(
+    client: TestClient, home: Home, kind: str, fields: dict[str, Any], unknown: list[str]
+) -> None:
+    client.post("/v1/turns", json=turn(id="t"))
+    answer = client.post(f"/v1/facts/{kind}", json=fields)
+    [told] = answer.json()["results"]
+    assert (answer.status_code, told["unknown"], "position" in told) == (202, unknown, True)
+    [told] = client.post("/v1/turns", json=fields | {"type": kind}).json()["results"]
+    assert told["unknown"] == unknown
+    assert recorded(home)[-1]["type"] == f"{kind}.v1"
+
+
+@pytest.mark.parametrize(
     ("method", "path", "more", "status", "said"),
     [
         ("POST", "/v1/turns", {"content": b"{", "headers": JSON}, 422, "not JSON"),
@@ -181,7 +208,7 @@ def test_a_fact_that_stands_already_is_told_so_and_sent_again_under_its_key_it_i
         ("POST", "/mcp", {"content": LISTS, "headers": JSON | {"Accept": "application/json"}}, 422, "too many values"),
         ("POST", "/v1/facts/turn-retracted", {"json": []}, 422, "one JSON object"),
         ("POST", "/v1/call", {"json": {"promote": "x"}}, 422, "not understood"),
-        ("GET", "/v1/context", {}, 422, "session"),
+        ("GET", "/v1/context", {}, 422, "session: is missing"),
         ("GET", "/v1/context", {"params": {"session": "s", "budget": "many"}}, 422, "budget"),
         ("GET", "/v1/context", {"params": {"session": "s", "without": "nonsense"}}, 422, "no section"),
         ("GET", "/v1/recall", {"params": {"query": "a", "as_of": "then"}}, 422, "then"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
@@ -145,6 +146,16 @@ def test_an_effort_that_was_opened_is_closed_by_the_id_that_was_told(run: Callab
     run(talk)
 
 
+def test_what_is_not_known_is_told_to_who_says_something_of_it(run: Callable[[Session], None]) -> None:
+    async def talk(client: Client) -> None:
+        turn = await called(client, "store", content="The roof of the boat house leaks at the chimney.", session="s")
+        assert (await called(client, "update_task", task="roof", status="complete"))["unknown"] == ["roof"]
+        assert (await called(client, "reward", turns=[turn["id"], "none"]))["unknown"] == ["none"]
+        assert "unknown" not in await called(client, "reward", turns=[turn["id"]])
+
+    run(talk)
+
+
 def test_a_note_is_told_the_id_that_it_has_everywhere(run: Callable[[Session], None]) -> None:
     async def talk(client: Client) -> None:
         note = await called(client, "note", content="Order slates for the roof")
@@ -157,7 +168,21 @@ def test_a_note_is_told_the_id_that_it_has_everywhere(run: Callable[[Session], N
 def test_what_is_wrong_is_told_with_the_way_out(run: Callable[[Session], None]) -> None:
     async def talk(client: Client) -> None:
         assert "no effort or turn 'nothing'" in await refused(client, "close_effort", effort="nothing")
-        assert "role" in await refused(client, "store", content="hello", role="captain")
+        for name, arguments, told in (
+            ("store", {"content": "hello", "role": "captain"}, 'role is "captain": it takes one of "user"'),
+            ("store", {"text": "hello"}, 'there is no argument "text"; content is missing: it takes text'),
+            ("recall", {"query": "key", "k": 500}, "k is 500: it takes a whole number from 1 to 50"),
+            ("recall", {"query": ["key"]}, 'query is ["key"]: it takes text'),
+            ("reward", {"turns": []}, "turns is []: it takes a list of 1 to 32 values, each text"),
+            ("declare_task", {"task": "t", "content": "x", "estimate": -1}, "estimate is -1: it takes a number of 0"),
+            ("store", {"content": "x", "session": "s" * 300}, "it takes text of at most 200 characters"),
+        ):  # fmt: skip
+            said = await refused(client, name, **arguments)
+            assert told in said, said
+            assert "pydantic" not in said.lower()
+            right = json.loads(said[said.rindex(f"for example {name}(") + len(f"for example {name}(") : -2])
+            if "reward" not in name:
+                await called(client, name, **right)
         assert "nothing" in await refused(client, "expand", id="nothing")
         assert "space" in await refused(client, "store", content="hello", space="a\x00b")
         with pytest.raises(MCPError):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import inspect
 import json
 import os
@@ -10,7 +11,7 @@ import socket
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib import import_module
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -19,11 +20,14 @@ import pytest
 
 import mnemolog
 from mnemolog import Memory
+from processors import PROCESSORS
 from projections.ask import ASKS, RECALLS
 from streams.core.errors import UsageError
+from streams.gateways.http.holder import Holder
 from streams.logs.where import parse_places
 from streams.runtime import requests
-from streams.runtime.home import Home, server
+from streams.runtime.home import Home, client, server
+from streams.runtime.home.server import check_free
 from streams.runtime.requests import MAX_DEPTH, QUESTIONS, Question, decode, parse
 from tests.serving import serving
 
@@ -302,8 +306,8 @@ def test_five_hundred_clients_at_once_are_served(home: Home) -> None:
 
 
 @contextmanager
-def pretending(path: Path, answer: Any) -> Iterator[None]:
-    """Somebody at the socket who does `answer` with each connection."""
+def pretending(path: Path, answer: Any, at_once: bool = False) -> Iterator[None]:
+    """Somebody at the socket who does `answer` with each connection, one after the other or all `at_once`."""
     path.mkdir(mode=0o700)
     stop = threading.Event()
     with socket.socket(socket.AF_UNIX) as listener:
@@ -318,16 +322,25 @@ def pretending(path: Path, answer: Any) -> Iterator[None]:
                     taken, _ = listener.accept()
                 except TimeoutError:
                     continue
-                with taken:
-                    answer(taken)
+                if at_once:
+                    beside.append(threading.Thread(target=attend, args=[taken], daemon=True))
+                    beside[-1].start()
+                else:
+                    attend(taken)
 
+        def attend(taken: socket.socket) -> None:
+            with taken:
+                answer(taken)
+
+        beside: list[threading.Thread] = []
         thread = threading.Thread(target=run, daemon=True)
         thread.start()
         try:
             yield
         finally:
             stop.set()
-            thread.join()
+            for one in (thread, *beside):
+                one.join()
 
 
 def test_who_takes_a_request_and_goes_away_leaves_it_unknown_and_the_id_stays_the_same(tmp_path: Path) -> None:
@@ -362,6 +375,56 @@ def test_who_is_busy_for_too_long_is_called_busy(tmp_path: Path) -> None:
 
     with pretending(tmp_path / "h", later), pytest.raises(mnemolog.BusyError, match="another folds"):
         Memory(home=tmp_path / "h", start=False, timeout=0.3).record("s", "user", "hello")
+
+
+def waiting_for_more(taken: socket.socket) -> None:
+    """Takes what is sent for as long as the other end is there, and answers nothing."""
+    with suppress(OSError):
+        while taken.recv(65536):
+            pass
+
+
+def test_who_takes_requests_and_answers_none_is_told_of_and_not_waited_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(client, "SILENT", 0.2)
+    monkeypatch.setattr(client, "PROMPT", 0.1)
+    monkeypatch.setattr(server, "PROMPT", 0.1)
+    with pretending(tmp_path / "h", waiting_for_more, at_once=True):
+        home = Home(tmp_path / "h", PROCESSORS)
+        for asking in (lambda: check_free(home, leave=True), lambda: home.ask("spaces")):
+            with pytest.raises(client.SilentError, match=f"process {os.getpid()}, .*did not answer within") as told:
+                asking()
+            assert f"kill -9 {os.getpid()}" in told.value.way_out
+
+        async def over_http() -> None:
+            holder = Holder(home.path)
+            try:
+                await holder.call({"ask": "spaces", "arguments": {}})
+            finally:
+                await holder.close()
+
+        with pytest.raises(client.SilentError, match="did not answer"):
+            asyncio.run(over_http())
+
+
+def test_who_answers_slowly_is_waited_for_as_long_as_it_says_that_it_is_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(client, "SILENT", 0.05)
+    asked = threading.Semaphore(0)
+
+    def slowly(taken: socket.socket) -> None:
+        if b"leave" in taken.recv(65536):
+            taken.sendall(b'{"answer": {"pid": 1, "leaves": false}}\n')
+            asked.release()
+            return
+        for _ in range(3):
+            asked.acquire()
+        taken.sendall(b'{"answer": [1]}\n')
+
+    with pretending(tmp_path / "h", slowly, at_once=True):
+        assert Home(tmp_path / "h", PROCESSORS).ask("spaces") == [1]
 
 
 def test_nothing_is_sent_to_a_socket_that_others_could_have_made(tmp_path: Path) -> None:

@@ -31,7 +31,7 @@ for n in range(100_000):
              for id_ in ids]
     assert all(isinstance(outcome, Stored) for outcome in log.append(turns))
     print("\\n".join(ids), flush=True)
-    time.sleep(0.02)
+    time.sleep(0.2)  # people are slower than a log: what is fed while things are killed is folded twice at the end
 """
 SERVER = """
 import sys

@@ -26,3 +26,11 @@ SELECT
     (l.told).model AS model, (l.told).status AS status, (l.told).why AS why, l.made_at, (l.told).told_at AS at,
     coalesce(g.loaded, 0) AS loaded
 FROM last l LEFT JOIN given g ON g.space = l.space AND g.entry = l.entry;
+
+
+-- Sessions that go on with older ones. One row per pair of them.
+--   space, session, older
+--   at, position                when it was last said
+CREATE VIEW inheritances AS
+SELECT space, session, older, arg_max(i.at, position) AS "at", max(position) AS position
+FROM session_inherited i GROUP BY space, session, older;

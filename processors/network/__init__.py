@@ -252,8 +252,7 @@ def _reasoned(net: Net, cue: str, target: str, source: str, said: Saying, kind: 
 
 def _calling(index: Index, raw: Raw[TurnRecorded]) -> Sequence[str]:
     """The stems of a turn that something is known by; none where it is one alone."""
-    held = index.holding
-    known = [stem for stem in raw.text.terms if stem in held]
+    known = [*filter(index.holding.__contains__, raw.text.terms)]
     telling = [stem for stem in known if CLASSES[stem] >= ORDINARY][:CALLING] if len(known) > 1 else _NO_STEMS
     return telling if len(telling) > 1 else _NO_STEMS
 

@@ -27,7 +27,7 @@ from typing import Annotated, Any
 
 from processors.contradictions import BeliefContradicted, BeliefRestored
 from processors.objects.events import Kind, ObjectMentioned, ObjectStated, Says
-from processors.objects.passages import SUBJECT, WORTH, Passage, Worth, cut, passages, question
+from processors.objects.passages import SUBJECT, WORTH, Passage, Worth, cut, may_be_mine, passages, question
 from processors.objects.reading import (
     ARTICLES,
     LEADS,
@@ -324,7 +324,7 @@ def _turn(params: ObjectsParams, state: State, turn: TurnRecorded, raw: Raw[Turn
     user, text = turn.role == "user", raw.text
     place = f"scene/{turn.session}"
     scene = state.get(place, Scene) or Scene()
-    known = [form for form in text.forms if form in names and is_named(turn.content, form)]
+    known = [form for form in filter(names.__contains__, text.forms) if is_named(turn.content, form)]
     fresh = [name for name in text.names if name not in names and name.isalpha() and len(name) > 2]
     fresh = names_of(turn.content, fresh) if fresh else fresh
     asked = scene.asks(turn.id, turn.agent, question(turn.content))
@@ -416,7 +416,7 @@ def _state(reading: _Reading, speaker: str, found: dict[str, list[str]], persons
     """Keeps what the sentences of a turn state."""
     turn, params, stated = reading.turn, reading.params, Stated()
     rules = may_rule(turn.content)
-    if not (speaker or found or persons or rules):
+    if not (found or persons or rules or (speaker and may_be_mine(turn.content, reading.question))):
         return
     own: list[tuple[int, Passage]] = []
 

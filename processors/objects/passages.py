@@ -24,6 +24,7 @@ from typing import Any
 
 from streams.core.patterns import lazily
 from streams.core.text.commonness import CLASSES
+from streams.core.text.marks import Marks
 from streams.core.text.memo import Memo
 from streams.core.text.telling import excerpt
 from streams.core.text.terms import WORDS
@@ -133,15 +134,20 @@ _BEGINS = frozenset(fragment.split(" ")[0] for fragment in TABLE["words"]["bare"
 _EDGE = '.,;:!?()"“”…*-–—'
 
 
+def _bits(raw: str) -> int:
+    """What is known of a word, in bits."""
+    return _KNOWN.get(raw.lower().strip(_EDGE).replace("’", "'"), 0)
+
+
 def _of(raw: str) -> tuple[int, str]:
     """What a word is, in bits, and its stem where that tells something."""
-    word = raw.lower().strip(_EDGE).replace("’", "'")
-    stem = WORDS[raw][2]
-    known = _KNOWN.get(word, 0)
+    stem, known = WORDS[raw][2], _bits(raw)
     return known | (_NAME if raw[0].isupper() and not known & OWN else 0), stem if CLASSES[stem] else ""
 
 
 _SEEN = Memo(_of)
+_MAY_BE_MINE = Marks(look=lambda word: any(_bits(part) & (OWN | _MAY_BE_MANNER) for part in _WIDE_BREAK.split(word)))
+"""Words for who speaks, and for how to be answered."""
 
 
 class Worth(dict[int, int]):
@@ -224,7 +230,7 @@ def passages(
     """The passages of a turn that ask nothing. `person`: "she" or "he" is somebody who was spoken of before; `about`:
     whom else a sentence is about; `asked`: what was just asked of who speaks."""
     last: Passage | None = None
-    for sentence in _sentences(excerpt(content, READ if content.isascii() else 3 * READ)):
+    for sentence in _sentences(_read(content)):
         if sentence.rstrip()[-1:] in "?？":
             if last is not None:
                 yield last
@@ -254,6 +260,21 @@ def passages(
         yield last
 
 
+def may_be_mine(content: str, asked: str = "") -> bool:
+    """Whether a turn may tell of who speaks: it has a word for that, leaves it out where a sentence begins, or answers
+    a question to "you". Others are not read for it."""
+    text = _read(content)
+    if _MAY_BE_MINE.may_be_in(text) or any(_SEEN[word][0] & _YOU for word in asked.split()):
+        return True
+    firsts = [_bare(sentence, words[0]).split(None, 1) for sentence in _sentences(text) if (words := sentence.split())]
+    return any(first and (first[0].lower() in _BEGINS or _SEEN[first[0]][0] & _PAST) for first in firsts)
+
+
+def _read(content: str) -> str:
+    """What is read of a turn."""
+    return excerpt(content, READ if content.isascii() else 3 * READ)
+
+
 @lru_cache(maxsize=2)
 def _sentences(text: str) -> Sequence[str]:
     """The sentences of a turn. Remembered: what it asks and what it tells are looked for in turn."""
@@ -275,11 +296,8 @@ def _look(sentence: str) -> Passage | None:
     plain = sentence.split()
     if len(plain) < LEAST or plain[0][0] in "-*#•|" or sentence.rstrip(" .")[-1:] in _BROKEN:
         return None
-    first_word = plain[0]
-    may_lead = first_word[-1] == "," or first_word.lower().rstrip("!:-") in _LEADS
-    lead = _LEADING.match(sentence) if may_lead else None
-    bare = sentence if lead is None else _capital(sentence[lead.end() :])
-    if len(plain := plain if lead is None else bare.split()) < LEAST:
+    bare = _bare(sentence, plain[0])
+    if len(plain := plain if bare is sentence else bare.split()) < LEAST:
         return None
     bits, stems = zip(*map(_SEEN.__getitem__, plain), strict=True)
     first, seen = bits[0], reduce(or_, bits[1:], bits[0] & ~_NAME) & ~_BEGINNING
@@ -300,6 +318,13 @@ def _look(sentence: str) -> Passage | None:
     if seen & _MAY_BE_MANNER and _MANNER.search(sentence):
         seen |= MANNER
     return Passage(bare.rstrip(" ,;-–—"), seen, min(MOST, len({*filter(None, stems)})))
+
+
+def _bare(sentence: str, first: str) -> str:
+    """A sentence without what leads into it; `first`: its first word."""
+    may_lead = first[-1] == "," or first.lower().rstrip("!:-") in _LEADS
+    lead = _LEADING.match(sentence) if may_lead else None
+    return sentence if lead is None else _capital(sentence[lead.end() :])
 
 
 def _capital(text: str) -> str:

@@ -159,7 +159,7 @@ def _concluded(params: OpenEffortsParams, state: State, event: SegmentConcluded,
 
 PROCESSOR = Processor(
     name="open_efforts",
-    version=13,
+    version=14,
     reads=(RAW, "manifest"),
     params=OpenEffortsParams,
     takes=(

@@ -25,5 +25,5 @@ class OpenEffortsParams(Carried, Limits):
         0.55, "probability", "an end concludes an effort only where its turn belongs there so likely", ge=0, le=1
     )
     passing: float = param(
-        0.85, "likelihood 0..1", "an end said in passing that nobody comes back to concludes from here on", ge=0, le=1
+        0.6, "likelihood 0..1", "an end said in passing that nobody comes back to concludes from here on", ge=0, le=1
     )

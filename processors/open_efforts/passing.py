@@ -23,14 +23,16 @@ from processors.open_efforts.index import Active
 from processors.open_efforts.params import OpenEffortsParams
 from processors.open_efforts.records import Effort, Said
 from processors.open_efforts.table import conclude, recently
+from processors.open_efforts.topics import TELLS
 from streams.core.events import TurnRecorded
 from streams.core.processor import Derived, Raw, State
+from streams.core.text.commonness import CLASSES
 from streams.core.text.learned import likelihood, weigh
 
 WEIGHTS: dict[str, int] = {
-    "bias": -34, "said": 64, "certain": -64, "goes on": -61, "goes on again": -32, "comes back": -56,
-    "comes back again": -91, "elsewhere": -11, "elsewhere alone": 66, "other session": -71,
-    "other session alone": -71, "turns": 111,
+    "bias": -231, "said": 25, "certain": 117, "goes on": -27, "goes on again": -133, "comes back": -52,
+    "comes back again": -87, "elsewhere": 1, "elsewhere alone": 33, "other session": -50,
+    "other session alone": -28, "turns": 61, "spoken of": -5, "shared": 41, "words": 1,
 }  # fmt: skip
 """Voices by 64 authors. Left out, .61 of the ends that wait conclude from a likelihood of .8 on, and .87 of what
 concludes is an end; from .9 on .38 and .93."""
@@ -142,13 +144,18 @@ def look(
 
 
 def seen(end: list[int], said: Said, effort: Effort) -> list[int]:
-    """What is seen of an end by now, in hundredths, in the order of WEIGHTS."""
+    """What is seen of an end by now, in hundredths, in the order of WEIGHTS; at last, how far the effort's other turns
+    speak of what the turn tells: the share, what is shared, and all of it."""
     words, same, back, other, moved = end
     alone = not same and not back
     away = 10 * other
+    tells = {term: TELLS[CLASSES[term]] for term in said.terms if CLASSES[term]}
+    told = sum(tells.values())
+    shared = sum(worth for term, worth in tells.items() if effort.terms.get(term, 0) > 1)
     return [
         100, words, round(100 * said.share), 100 * bool(same), 50 * min(same, 4), 100 * bool(back), 50 * min(back, 4),
         away, away * alone, 100 * moved, 100 * (moved and alone), 10 * min(effort.turns, 20),
+        round(100 * shared / told) if told else 0, round(100 * shared), round(100 * told),
     ]  # fmt: skip
 
 

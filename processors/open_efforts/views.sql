@@ -70,7 +70,7 @@ FROM talk t LEFT JOIN ended e USING (space, session);
 
 -- What is said of units of work, their turns apart. One row per effort that ever opened.
 --   space, effort, topic, summary, terms, name, status, importance, opened_at, opened_in, opened_by, reopened,
---   concluded_at, concluded_by, pattern, conclusion   as in efforts
+--   reopened_at, concluded_at, concluded_by, pattern, conclusion   as in efforts
 --   opened_with                 the turn it opened with, '' for one that was declared without a turn
 CREATE VIEW effort_facts AS
 WITH opened AS (
@@ -90,8 +90,10 @@ WITH opened AS (
     ANTI JOIN turn_retracted r ON r.space = c.space AND r.turn = c.turn AND c.pattern <> 'closed'
     GROUP BY space, effort
 ), resumed AS (
-    SELECT space, effort, max((position, ordinal)) AS place, count(*) AS times
-    FROM effort_resumed GROUP BY space, effort
+    SELECT
+        space, effort, max((position, ordinal)) AS place, count(*) AS times,
+        arg_max(r.at, (position, ordinal)) AS last_at
+    FROM effort_resumed r GROUP BY space, effort
 ), rated AS (
     SELECT space, effort, arg_max(importance, (position, ordinal)) AS importance
     FROM effort_rated GROUP BY space, effort
@@ -106,7 +108,7 @@ SELECT
     CASE WHEN r.place IS NULL OR c.place > r.place THEN (c.last).t END AS concluded_by,
     CASE WHEN r.place IS NULL OR c.place > r.place THEN (c.last).p END AS pattern,
     CASE WHEN r.place IS NULL OR c.place > r.place THEN (c.last).c END AS conclusion,
-    coalesce(r.times, 0) AS reopened
+    coalesce(r.times, 0) AS reopened, r.last_at AS reopened_at
 FROM opened o
 LEFT JOIN progressed p USING (space, effort)
 LEFT JOIN concluded c USING (space, effort)
@@ -117,7 +119,7 @@ LEFT JOIN rated i USING (space, effort);
 -- Units of work. One row per effort that has a turn left after revisions, or that an agent declared.
 --   space, effort
 --   topic, summary, terms       the last word on it; name: the agent's own, also given later, '' for none
---   status                      open or concluded; reopened: how often it was
+--   status                      open or concluded; reopened: how often it was, and reopened_at: when last (NULL: never)
 --   importance                  normal or high
 --   turns, segments, tokens, sessions (list, in name order), agents (list): of its turns that are not retracted
 --   opened_at, opened_in (session), opened_by (what decided), first_turn, last_turn, first_position, last_position
@@ -145,7 +147,7 @@ SELECT
     o.opened_at, o.opened_in, o.opened_by,
     coalesce(t.first_turn, nullif(o.opened_with, '')) AS first_turn, t.last_turn, t.first_position, t.last_position,
     coalesce(t.last_at, o.opened_at) AS last_at,
-    o.concluded_at, o.concluded_by, o.pattern, o.conclusion, o.reopened
+    o.concluded_at, o.concluded_by, o.pattern, o.conclusion, o.reopened, o.reopened_at
 FROM effort_facts o
 LEFT JOIN threaded t USING (space, effort)
 WHERE t.effort IS NOT NULL OR o.opened_by = 'declared';

@@ -90,22 +90,32 @@ class Link:
 
 
 class _Live:
-    """The tasks that have not ended, by their words: an index of the records."""
+    """The tasks that have not ended, by their words, and those that are blocked: an index of the records."""
 
-    __slots__ = ("termed",)
+    __slots__ = ("blocked", "termed")
 
     def __init__(self, state: State) -> None:
         self.termed: dict[str, list[str]] = {}
+        self.blocked: set[str] = set()
         for key, task in state.scan("task/", Task):
             self.add(key.removeprefix("task/"), task)
 
     def add(self, id: str, task: Task) -> None:
+        self.stands(id, task)
         for stem in task.stems:
             of = self.termed.setdefault(stem, [])
             of.append(id)
             of.sort()
 
+    def stands(self, id: str, task: Task) -> None:
+        """Its status may be another."""
+        if task.status == "blocked":
+            self.blocked.add(id)
+        else:
+            self.blocked.discard(id)
+
     def drop(self, id: str, task: Task) -> None:
+        self.blocked.discard(id)
         for stem in task.stems:
             self.termed[stem].remove(id)
             if not self.termed[stem]:
@@ -141,8 +151,10 @@ class _Desk:
 
     def tell(self, id: str, task: Task, change: str) -> None:
         """Keeps a task, and tells how it stands."""
-        cause = self.cause
-        self.state.put(f"{'ended' if task.place == 'ended' else 'task'}/{id}", task)
+        cause, ended = self.cause, task.place == "ended"
+        self.state.put(f"{'ended' if ended else 'task'}/{id}", task)
+        if not ended:
+            self.state.index(_Live).stands(id, task)
         needs = [(self.task(one) or self.state.get(f"ended/{one}", Task)) for one in task.needs]
         named = [cut(one.content) if one else name for name, one in zip(task.needs, needs, strict=True)]
         self.out.append(
@@ -273,7 +285,9 @@ class _Desk:
         task = self.task(best)
         if task is None or sums[best] + 1e-9 < params.enough:
             return ""
-        return best if sums[best] >= share * sum(weights[CLASSES[stem]] for stem in task.stems) else ""
+        if share and sums[best] < share * sum(weights[CLASSES[stem]] for stem in task.stems):
+            return ""
+        return best
 
 
 def stems_of(text: str) -> list[str]:
@@ -321,16 +335,17 @@ def _said(params: TasksParams, state: State, threaded: TurnThreaded, raw: Raw[An
         link = state.get(f"effort/{effort}", Link)
         if state.get(f"turn/{turn.id}", Link) is None:
             _ask(desk, effort, raw, 0 if link is None else ANOTHER)
-    if talk is None and not state.index(_Live).termed:
+    live = state.index(_Live)
+    if talk is None and not live.termed:
         return _NONE
     before = talk.task if talk is not None else ""
     id = _about(desk, effort, before, raw)
     if id != before:
         state.put(f"talk/{turn.session}", Link(id))
         desk.out.append(TaskTurnedTo(turn.space, turn.session, turn.at, id, turn.id))
-    for one in desk.slots:
-        waiting = desk.task(one)
-        if waiting is None or waiting.status != "blocked":
+    for one in desk.slots if live.blocked else ():
+        waiting = desk.task(one) if one in live.blocked else None
+        if waiting is None:
             continue
         if (not set(waiting.waits).isdisjoint(raw.text.terms) and frees(turn.content, waiting.waits)) or (
             one == id and frees_by_name(turn.content)

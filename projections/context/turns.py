@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from projections.context.params import ContextParams
 from streams.core.events import iso
+from streams.core.text.credentials import without_secrets
 from streams.core.text.within import clip
 
 if TYPE_CHECKING:
@@ -23,14 +24,6 @@ _WORD = re.compile(
     r"|(?:~?/|\.{1,2}/|[#@])?\w(?:(?:[\w.:/@#+~-]|(?<=\d),(?=\d))*[\w/])?"
 )
 """A word as it is written: a number, id, host, path or e-mail address, without the punctuation about it."""
-_SECRET = re.compile(
-    r"passwor[dt]|pass ?phrase|pass ?code|kennwort|zugangsdaten|contraseña|mot de passe|credential|api_?key"
-    r"|(?<![^\W_])(?:pwd|pass|pins?|secrets?|tokens?|keys?|schlüssel|geheim\w*|clave|secreto|clés?|jeton)(?![^\W_])"
-    r"|://[^\s/@]*:[^\s/@]*@",
-    re.IGNORECASE,
-)
-"""What tells that a password, secret, token, key or PIN is told."""
-_SENTENCE = re.compile(r"(?<=[.!?;])\s+|\s*\n\s*")
 
 
 @dataclass
@@ -59,12 +52,12 @@ class Turn:
     def figures(self) -> list[str]:
         """Ids, dates and amounts that it says, or calls a tool with: words with digits, once each, in their order.
 
-        None of a sentence that tells a password, secret, token, key or PIN: they are shown far from where they were
-        told, in other sessions too.
+        None of a sentence that tells a password, secret, token, key or PIN, nor of a turn that is one: they are shown
+        far from where they were told, in other sessions too.
         """
         if self._figures is None:
             said = "\n".join((self.content, *(given for _, given in self.calls)))[:READ]
-            self._figures = figures_in(_without_secrets(said) if _SECRET.search(said) else said)
+            self._figures = figures_in(without_secrets(said) if has_digits(said) else "")
         return self._figures
 
     @property
@@ -97,18 +90,6 @@ def _found(said: str) -> list[str]:
         return []
     runs = [run for run in said.split() if _DIGIT.search(run)]
     return [word for run in runs for word in _WORD.findall(run) if _DIGIT.search(word)]
-
-
-def _without_secrets(said: str) -> str:
-    """A text without the sentences that tell a secret, and those behind one that announces it ("The password is:")."""
-    kept: list[str] = []
-    announced = False
-    for sentence in _SENTENCE.split(said):
-        secret = _SECRET.search(sentence) is not None
-        if not (secret or announced):
-            kept.append(sentence)
-        announced = (secret or (announced and not sentence.strip())) and _DIGIT.search(sentence) is None
-    return "\n".join(kept)
 
 
 class Turns:

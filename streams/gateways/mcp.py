@@ -16,12 +16,13 @@ from mcp.server import MCPServer
 from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.exceptions import ResourceError, ToolError
 from mcp.types import ToolAnnotations
-from pydantic import Field
+from pydantic import Field, ValidationError
 from typing_extensions import TypedDict  # pydantic takes no other before Python 3.12
 
 from streams.core.errors import MnemologError
 from streams.core.processor import derived_id
 from streams.core.text.echo import CLOSE, FRAME
+from streams.gateways.arguments import told_wrong
 from streams.gateways.http.door import IDEMPOTENCY, Door
 
 INSTRUCTIONS = """Memory that outlasts a conversation. Before you answer, call `context` with the session of the
@@ -47,10 +48,12 @@ class Stored(TypedDict):
 
 
 class Said(TypedDict):
-    """Where what was said stands in the log; or, where the memory knew it, since when it is so: nothing is recorded."""
+    """Where what was said stands in the log, and what it names that the memory does not know; or, where the memory knew
+    it, since when it is so: nothing is recorded."""
 
     id: NotRequired[str]
     position: NotRequired[str]
+    unknown: NotRequired[list[str]]
     already: NotRequired[str]
     since: NotRequired[str | None]
 
@@ -97,10 +100,27 @@ class Stats(TypedDict):
     open_notes: int
 
 
+class Server(MCPServer[Any]):
+    """A server that tells what is wrong with the arguments of a call in sentences."""
+
+    async def call_tool(self, name: str, arguments: dict[str, Any], context: Context[Any, Any] | None = None) -> Any:
+        """Calls a tool. Raises ToolError."""
+        schema = next((tool.input_schema for tool in await self.list_tools() if tool.name == name), None)
+        if schema is not None and (wrong := told_wrong(name, schema, arguments)):
+            raise ToolError(wrong)
+        try:
+            return await super().call_tool(name, arguments, context)
+        except ToolError as error:
+            if schema is None or not isinstance(error.__cause__, ValidationError):
+                raise
+            fields = {str(fault["loc"][0]) for fault in error.__cause__.errors() if fault["loc"]}
+            raise ToolError(told_wrong(name, schema, arguments, fields) or str(error)) from None
+
+
 def made(door_of: Callable[[Any], Door], space: str = "", session: str = "") -> MCPServer[Any]:
     """The server. `door_of` gives the memory for the context of a request; `space` and `session` are meant where a
     call names none."""
-    server: MCPServer[Any] = MCPServer(
+    server = Server(
         "mnemolog", title="mnemolog", instructions=INSTRUCTIONS, version=version("mnemolog"), log_level="ERROR"
     )
     usual = session or f"mcp-{uuid.uuid4().hex[:12]}"
@@ -123,7 +143,7 @@ def made(door_of: Callable[[Any], Door], space: str = "", session: str = "") -> 
         """Says something of what the memory knows."""
         door = door_of(ctx)
         done = await door.say({"space": named(door, in_space)} | event)
-        return cast(Said, {name: done[name] for name in ("id", "position", "already", "since") if name in done})
+        return cast(Said, {name: done[name] for name in Said.__annotations__ if name in done})
 
     # -- writing -------------------------------------------------------------------------------------------------------
 
@@ -213,10 +233,10 @@ def made(door_of: Callable[[Any], Door], space: str = "", session: str = "") -> 
     async def reward(
         turns: Annotated[list[str], Field(min_length=1, max_length=32)], ctx: Context[Any, Any],
         reward: Annotated[float, Field(ge=-1, le=1)] = 1.0, session: Session = "", space: Space = "",
-    ) -> Stored:  # fmt: skip
+    ) -> Said:  # fmt: skip
         """Say whether recalled turns were of use (1) or misled (-1); it changes what is recalled later."""
         event = {"type": "memory-rewarded", "turns": turns, "reward": reward, "session": session or usual}
-        return await said(ctx, event, space)
+        return await known(ctx, event, space)
 
     @tool(WRITES)
     async def consolidate(ctx: Context[Any, Any], space: Space = "") -> Stored:

@@ -1,10 +1,12 @@
-"""What people and agents say of what a memory knows: in words of the log, and whether it stands so already.
+"""What people and agents say of what a memory knows: in words of the log, whether what they name is known, and whether
+it stands so already.
 
-The log knows turns and declared names, no derived ids: what is said of an effort is said of a turn of it. And a fact
-that would change nothing is not recorded: who settles a note that is settled is told since when it is.
+The log knows turns and declared names, no derived ids: what is said of an effort is said of a turn of it. A fact that
+names what nobody knows is recorded, for that may come later, and who says it is told. And a fact that would change
+nothing is not recorded: who settles a note that is settled is told since when it is.
 
-Both are found in a memory, which commands ask in one way and servers in another. So what is to be asked is yielded, as
-the arguments of `view`, and its rows are sent back; `answered` does that for who asks as `Home.ask` does.
+All of it is found in a memory, which commands ask in one way and servers in another. So what is to be asked is yielded,
+as the arguments of `view`, and its rows are sent back; `answered` does that for who asks as `Home.ask` does.
 """
 
 from __future__ import annotations
@@ -96,13 +98,60 @@ def record_of(what: str, id: str, space: str | None, way_out: str) -> Finding[Ro
     return words | {"space": record["space"], "session": record["session"] or ""}
 
 
+# -- what is not known -------------------------------------------------------------------------------------------------
+
+_TURN, _EFFORT, _SESSION = ("recorded_turns", "turn_id"), ("efforts", "name"), ("sessions", "session")
+_WRITTEN = {"turns": _TURN}
+NAMED: dict[str, dict[str, tuple[str, str]]] = {
+    "turn-retracted": {"turn": _TURN},
+    "effort-declared": {"turn": _TURN},
+    "effort-closed": {"turn": _TURN, "name": _EFFORT},
+    "effort-reopened": {"turn": _TURN, "name": _EFFORT},
+    "offer-declined": {"turn": _TURN},
+    "importance-flagged": {"turn": _TURN},
+    "note-settled": {"turn": _TURN, "note": ("notes", "note")},
+    "task-declared": {"depends_on": ("tasks", "task")},
+    "task-updated": {"turn": _TURN, "task": ("tasks", "task")},
+    "session-ended": {"session": _SESSION},
+    "session-inherited": {"older": _SESSION},
+    "summary-written": {"first_turn": _TURN, "last_turn": _TURN},
+    "title-written": _WRITTEN,
+    "distillation-written": _WRITTEN,
+    "knowledge-written": _WRITTEN,
+    "memory-recalled": {"turns": _TURN},
+    "memory-rewarded": {"turns": _TURN},
+    "memory-pinned": {"turn": _TURN},
+    "contradiction-judged": {"turn": _TURN, "older": _TURN},
+}
+"""By type: the fields that name what is there before, and the view and column where it is found."""
+
+
+def unknown(fact: Mapping[str, Any]) -> Finding[list[str]]:
+    """What a fact names and the memory does not know, in the space that the fact names."""
+    type_ = _type(fact)
+    # Why the session: a turn is taken back in its own alone.
+    where = {"session": fact.get("session")} if type_ == "turn-retracted" else {}
+    found: list[str] = []
+    for field, (view, column) in NAMED.get(type_, {}).items():
+        given = fact.get(field)
+        for id in dict.fromkeys(given if isinstance(given, list) else [given]):
+            if not id or not isinstance(id, str):
+                continue
+            if view == "efforts":
+                known = yield from _named(fact["space"], id, column)
+            else:
+                known = yield {"name": view, "space": fact["space"], column: id, "limit": 1, "columns": column} | where
+            if not known:
+                found.append(id)
+    return found
+
+
 # -- what stands already -----------------------------------------------------------------------------------------------
 
 
 def standing(fact: Mapping[str, Any]) -> Finding[Standing | None]:
     """How what a fact says stands already, in the space it names; None where it would change something."""
-    type_ = str(fact.get("type", "")).partition(".v")[0]
-    found = STANDING.get(type_)
+    found = STANDING.get(_type(fact))
     return (yield from found(fact)) if found is not None else None
 
 
@@ -121,6 +170,30 @@ def _closed(fact: Mapping[str, Any]) -> Finding[Standing | None]:
     turn = fact.get("turn")  # an offer that waits there is accepted by the same fact
     offers = (yield {"name": "offers", "space": fact["space"], "turn_id": turn, "status": "open"}) if turn else []
     return None if offers else Standing("closed", effort["concluded_at"])
+
+
+def _reopened(fact: Mapping[str, Any]) -> Finding[Standing | None]:
+    """Where something said in it may have ended it since, the same fact says that it did not."""
+    effort = yield from _effort(fact)
+    if effort is None or effort["status"] != "open":
+        return None
+    space, id, since = fact["space"], effort["effort"], effort["reopened_at"] or effort["opened_at"]
+    ends = yield {"name": "conclusions", "space": space, "effort": id, "columns": "at"}
+    offers = yield {"name": "offers", "space": space, "status": "open", "columns": "turn_id"}
+    turns = (yield {"name": "turns", "space": space, "effort": id, "columns": "turn_id"}) if offers else []
+    waiting = {offer["turn_id"] for offer in offers} & {turn["turn_id"] for turn in turns}
+    return None if waiting or any(end["at"] > since for end in ends) else Standing("open", since)
+
+
+def _inherited(fact: Mapping[str, Any]) -> Finding[Standing | None]:
+    """What was said in the older session since is inherited by the same fact."""
+    space, older = fact["space"], fact.get("older") or ""
+    pair = {"space": space, "session": fact.get("session") or "", "older": older}
+    for told in (yield {"name": "inheritances"} | pair):
+        talk = yield {"name": "recorded_turns", "space": space, "session": older, "columns": "position",
+                      "order": "position DESC", "limit": 1}  # fmt: skip
+        return None if talk and talk[0]["position"] > told["position"] else Standing("inherited", told["at"])
+    return None
 
 
 def _declined(fact: Mapping[str, Any]) -> Finding[Standing | None]:
@@ -151,7 +224,10 @@ def _judged(fact: Mapping[str, Any]) -> Finding[Standing | None]:
     space, turn, older = fact["space"], fact.get("turn") or "", fact.get("older") or ""
     if not fact.get("contradicts", True):
         doubts = yield {"name": "doubts", "space": space, "turn_id": turn, "older": older}
-        return Standing("dismissed") if any(doubt["status"] == "dismissed" for doubt in doubts) else None
+        replaced = yield {"name": "beliefs", "space": space, "turn_id": older, "columns": "replaced_by"}
+        if any(doubt["status"] == "open" for doubt in doubts) or any(belief["replaced_by"] for belief in replaced):
+            return None
+        return Standing("dismissed" if doubts else "no doubt")
     sure = fact.get("confidence", 1.0)
     for belief in (yield {"name": "beliefs", "space": space, "turn_id": older, "replaced_by": turn, "rule": "judged"}):
         if belief["confidence"] == sure:
@@ -176,29 +252,42 @@ def _retracted(fact: Mapping[str, Any]) -> Finding[Standing | None]:
 STANDING: dict[str, Callable[[Mapping[str, Any]], Finding[Standing | None]]] = {
     "note-settled": _settled,
     "effort-closed": _closed,
+    "effort-reopened": _reopened,
     "offer-declined": _declined,
     "importance-flagged": _flagged,
     "memory-pinned": _pinned,
     "contradiction-judged": _judged,
     "task-updated": _ended,
     "turn-retracted": _retracted,
+    "session-inherited": _inherited,
 }
-"""By type. Why without effort-reopened: it takes back an end that was said in passing, too, which no view tells."""
+"""By type."""
+
+
+def _type(fact: Mapping[str, Any]) -> str:
+    """The type of a fact, without its version."""
+    return str(fact.get("type", "")).partition(".v")[0]
 
 
 def _effort(fact: Mapping[str, Any]) -> Finding[Row | None]:
     """The effort that a fact names, by a turn of it or by its own name."""
     turn, space = fact.get("turn"), fact["space"]
-    columns = "effort, name, status, importance, concluded_at"
+    columns = "effort, name, status, importance, opened_at, reopened_at, concluded_at"
     if turn:
         turns = yield {"name": "turns", "space": space, "turn_id": turn, "columns": "effort"}
         if not turns or turns[0]["effort"] is None:
             return None
         efforts = yield {"name": "efforts", "space": space, "effort": turns[0]["effort"], "columns": columns}
     else:
-        known = yield {"name": "efforts", "space": space, "order": "opened_at DESC", "columns": columns}
-        efforts = [effort for effort in known if effort["name"] and effort["name"] == fact.get("name")]
+        efforts = yield from _named(space, fact.get("name") or "", columns)
     return efforts[0] if efforts else None
+
+
+def _named(space: str, name: str, columns: str) -> Finding[list[Row]]:
+    """The efforts that an agent gave a name, the newest first."""
+    # Why not asked for by it: what is called `name` in a question is the view.
+    known = yield {"name": "efforts", "space": space, "order": "opened_at DESC", "columns": columns}
+    return [effort for effort in known if name and effort["name"].lower() == name.lower()]
 
 
 def _is_marked(rows: Iterable[Row], mark: str) -> bool:

@@ -126,5 +126,7 @@ class Log(Protocol):
 
 
 def hash_at(log: Log, partition: int, offset: int) -> bytes:
-    """The hash of a log up to the record at an offset; b"" where it holds none there."""
+    """The hash of a log up to the record at an offset; b"" where it holds none there, as before the first."""
+    if offset < 0:
+        return b""
     return next((record.hash for record in log.stored(partition, offset, offset + 1)), b"")

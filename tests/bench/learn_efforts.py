@@ -28,7 +28,7 @@ from streams.core.driver import fold
 from streams.core.events import DAY, TurnRecorded
 from tests.bench.interleave import sessions
 from tests.bench.learn_acts import others
-from tests.bench.voices import _matched, conversations
+from tests.bench.voices import conversations, matched
 
 NAMES = [*LEARNED]
 KINDS = [[NAMES.index(name) for name in (*SHARED, *kind)] for kind in (STAYS, RETURNS, ELSEWHERE)]
@@ -183,7 +183,7 @@ def learn(given: Iterable[Talk], rounds: int) -> dict[str, float]:
 def score(given: Iterable[Talk], weights: dict[str, float], counts: Counter[str]) -> None:
     """Counts turns that are put together as the author did."""
     for talk in given:
-        _matched(talk.annotated, threads(talk, OpenEffortsParams(weights=weights)), counts)
+        matched(talk.annotated, threads(talk, OpenEffortsParams(weights=weights)), counts)
 
 
 def main() -> None:

@@ -3,22 +3,24 @@
     python -m tests.bench.learn_passing
 
 Learns from the voices, by what is seen of a possible end at each later turn of its people; what words say is told by
-weights that did not see their author. Prints what the weights are worth on authors that were left out: how many ends
+weights that did not see their author. An end that is put to other work than its author's is none: it would conclude
+the wrong one. Prints what the weights are worth on authors that were left out: how many ends
 conclude, and how much of what concludes is an end, by the likelihood from which on it does; and the weights.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from processors import PROCESSORS
-from processors.open_efforts import passing
+from processors.open_efforts import TurnRethreaded, TurnThreaded, passing
 from streams.core.driver import ancestors, fold
 from streams.core.text.learned import likelihood, weigh
 from tests.bench.learn_acts import others
 from tests.bench.learning import fit_values
-from tests.bench.voices import conversations
+from tests.bench.voices import conversations, matched
 
 THREADING = ancestors(PROCESSORS, ["open_efforts"])
 SEEN = passing.seen
@@ -38,8 +40,8 @@ def waiting() -> Iterator[Waiting]:
     for one in conversations(learning=True):
         if not one.efforts:
             continue
-        ends = {turn["id"]: bool(turn.get("concluded")) for turn in one.turns}
         looks: dict[str, list[list[int]]] = {}
+        threads: dict[str, str] = {}
 
         def seen(end: Any, said: Any, effort: Any, looks: dict[str, list[list[int]]] = looks) -> list[int]:
             values = SEEN(end, said, effort)
@@ -50,11 +52,16 @@ def waiting() -> Iterator[Waiting]:
         passing.seen, passing.score = seen, lambda values: NEVER
         try:
             with others(one.author):
-                for _ in fold(THREADING, one.events()):
-                    pass
+                for row in fold(THREADING, one.events()):
+                    if isinstance(row.event, (TurnThreaded, TurnRethreaded)):
+                        threads[row.event.turn] = row.event.effort
         finally:
             passing.seen, passing.score = kept
-        yield from (Waiting(one.author, ends[turn], found) for turn, found in looks.items())
+        match = matched(one.turns, threads, Counter())
+        ends = {turn["id"]: match[turn["concluded"]] for turn in one.turns if turn.get("concluded") in match}
+        yield from (
+            Waiting(one.author, turn in ends and ends[turn] == threads[turn], found) for turn, found in looks.items()
+        )
 
 
 def fit(given: list[Waiting]) -> list[int]:

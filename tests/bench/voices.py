@@ -114,7 +114,7 @@ def measure(conversation: Conversation, score: Score) -> None:
     _reminders(turns, rows, counts)
     if conversation.efforts:
         threads = {row.turn: row.effort for row in rows if isinstance(row, (TurnThreaded, TurnRethreaded))}
-        match = _matched(turns, threads, counts)
+        match = matched(turns, threads, counts)
         _conclusions(turns, rows, place, threads, match, counts)
         _returns(turns, rows, match, counts)
         _titles(conversation.efforts, rows, match, score)
@@ -144,7 +144,7 @@ def agrees(due: str, deadline: datetime) -> bool:
     return wanted <= deadline <= wanted + timedelta(days=1)
 
 
-def _matched(turns: list[dict[str, Any]], threads: dict[str, str], counts: Counter[str]) -> dict[str, str]:
+def matched(turns: list[dict[str, Any]], threads: dict[str, str], counts: Counter[str]) -> dict[str, str]:
     """Ours for each of the author's efforts, one to one by the turns they share, most first; counts shared turns."""
     shared: Counter[tuple[str, str]] = Counter()
     for turn in turns:

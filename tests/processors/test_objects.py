@@ -5,9 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from processors.contradictions import BeliefContradicted, BeliefRestored
-from processors.objects import PROCESSOR, ObjectMentioned, ObjectStated, _Names
+from processors.objects import PROCESSOR, ObjectMentioned, ObjectsParams, ObjectStated, _Names
+from processors.objects.passages import may_be_mine, passages
 from streams.core.events import MINUTE, TurnRecorded, TurnRetracted
 from tests.memories import make
 from tests.steps import Steps
@@ -494,3 +497,25 @@ def test_an_ordinary_turn_of_an_assistant_that_names_nobody_costs_nothing() -> N
     talk = Talk()
     talk.say("The index is rebuilt at night, and nobody waits for it.", agent="bot", role="assistant")
     assert (talk.derived, list(talk.state.changes())) == ([], [])
+
+
+PIECES = (
+    *("I ", "my", " 'my' ", "we've", "us.", "went ", "Just got ", "And ", "Well,", "call me Al", "prefer ", "Wow! "),
+    *("the boat ", "is red ", "sank in spring ", "it ", "that ", "you ", "? ", ". ", "! ", " - ", "; ", ", ", "\n"),
+    *("。", "「", "mein", "’", "in the harbour of Porto ", "look "),
+)
+
+
+@given(
+    st.lists(st.sampled_from(PIECES), max_size=24).map("".join),
+    st.sampled_from(("", "Do you still have the boat?", "Is the boat red?", "What about that?")),
+    st.integers(1, 60),
+)
+def test_no_turn_that_tells_of_who_speaks_is_passed_over(said: str, asked: str, times: int) -> None:
+    found = passages(said * times, ObjectsParams().weighed, False, lambda sentence: (), asked)
+    assert may_be_mine(said * times, asked) or not any(passage.mine for passage in found)
+
+
+def test_a_turn_without_a_word_for_who_speaks_is_not_read_for_it() -> None:
+    assert not may_be_mine("The boat sank in spring. It was red, and the harbour of Porto is deep.", "Is the boat red?")
+    assert may_be_mine("The boat sank in spring.", "Do you still have the boat?")

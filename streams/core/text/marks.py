@@ -9,17 +9,18 @@ tenth of a fold. Each distinct word of a talk is asked once which marks may be i
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import lru_cache, reduce
 from operator import or_
 
 from streams.core.text.memo import Memo
 
-_SETS: list[tuple[int, tuple[str, ...]]] = []
+_SETS: list[tuple[int, Callable[[str], bool]]] = []
 
 
 def _look(word: str) -> int:
     """A bit for each set of marks of which one may be in a word."""
-    return sum([bit for bit, marks in _SETS if [mark for mark in marks if mark in f" {word} "]])
+    return sum([bit for bit, has in _SETS if has(word)])
 
 
 _WORDS = Memo(_look)
@@ -31,12 +32,20 @@ def _seen(content: str) -> int:
     return reduce(or_, map(_WORDS.__getitem__, content.lower().split()), 0)
 
 
-class Marks:
-    """Parts of a turn, in lower case; a space is any white space. Of several words the longest is looked for."""
+def _letters(part: str) -> int:
+    return len(part.strip())
 
-    def __init__(self, *marks: str) -> None:
+
+class Marks:
+    """Parts of a turn, in lower case; a space is any white space. Of several words the longest is looked for.
+
+    `look`: tells of a word, in lower case, whether it is one, where no part of it does.
+    """
+
+    def __init__(self, *marks: str, look: Callable[[str], bool] | None = None) -> None:
+        parts = [max(mark.replace(" ", " \0 ").split("\0"), key=_letters) for mark in marks]
         self._bit = 1 << len(_SETS)
-        _SETS.append((self._bit, tuple([max(mark.replace(" ", " \0 ").split("\0"), key=len) for mark in marks])))
+        _SETS.append((self._bit, look or (lambda word: any(part in f" {word} " for part in parts))))
         _WORDS.clear()
 
     def may_be_in(self, content: str) -> bool:

@@ -12,15 +12,20 @@
 | history | every version, and the deletion |
 
 Sessions are named for user_id, agent_id and run_id. All lie in one space, which context and recall know as a whole:
-those who must not hear of each other have a `Memory` each, with a space each. Signatures and answers are mem0ai 2.2's.
+those who must not hear of each other have a `Memory` each, with a space each. Signatures and answers are mem0ai 2.2's;
+what older versions took is taken, too: `search` and `get_all` with user_id, agent_id, run_id and `limit` beside or in
+place of `filters` and `top_k`, and `await AsyncMemory.from_config(...)`. A configuration is
+not used, which a warning says.
 """
 
 from __future__ import annotations
 
 import asyncio
 import hashlib
+import sys
 import uuid
-from collections.abc import Callable, Iterable
+import warnings
+from collections.abc import Callable, Generator, Iterable
 from datetime import UTC, date, datetime
 from typing import Any
 
@@ -56,6 +61,7 @@ class Memory:
     def __init__(self, config: Any = None, *, space: str = "", memory: Space | None = None, **how: Any) -> None:
         """`memory`, or `space` and `how` it is reached, are as for `mnemolog.Memory`; mem0's `config` is not needed."""
         self.config = config
+        _tell_unused(config)
         self.documents = Documents(memory or Space(space, **how), KIND, _said)
 
     @classmethod
@@ -106,7 +112,8 @@ class Memory:
         self, *, filters: dict[str, Any] | None = None, top_k: int = 20, show_expired: bool = False, **kwargs: Any
     ) -> dict[str, Any]:
         """The last changed memories that `filters` let through, which name a user_id, agent_id or run_id."""
-        found = self._found(filters, kwargs, top_k, show_expired)
+        filters, top_k = _as_before("get_all", filters, top_k, kwargs)
+        found = self._found(filters, top_k, show_expired)
         return {"results": [_without(_told(document), "score") for document in found[:top_k]]}
 
     def search(
@@ -115,13 +122,14 @@ class Memory:
         **kwargs: Any,
     ) -> dict[str, Any]:  # fmt: skip
         """Memories that answer a query, the best first, of those that `filters` let through."""
+        filters, top_k = _as_before("search", filters, top_k, kwargs)
         if reference_date is not None:
             raise ValueError("reference_date is not supported")
         if isinstance(threshold, bool) or not isinstance(threshold, int | float) or not 0 <= threshold <= 1:
             raise ValueError(f"Invalid threshold: {threshold}. Must be between 0 and 1 (inclusive).")
         if not isinstance(query, str) or not query.strip():
             raise ValueError("Invalid query: must be a non-empty string.")
-        found = self._found(filters, kwargs, top_k, show_expired)
+        found = self._found(filters, top_k, show_expired)
         scores = {turn: score / (1 + score) for turn, score in self.documents.scores(query.strip()).items()}
         found = [document for document in found if scores.get(document.turn, 0) >= max(threshold, 1e-9)]
         found.sort(key=lambda document: -scores[document.turn])
@@ -192,20 +200,15 @@ class Memory:
     def __exit__(self, *raised: object) -> None:
         self.close()
 
-    def _found(
-        self, filters: dict[str, Any] | None, unknown: dict[str, Any], top_k: int, show_expired: bool
-    ) -> list[Document]:
+    def _found(self, filters: dict[str, Any] | None, top_k: int, show_expired: bool) -> list[Document]:
         """The memories that filters let through, the last changed first. Raises ValueError."""
-        if wrong := {*ENTITIES} & unknown.keys():
-            raise ValueError(
-                f"Top-level entity parameters {wrong} are not supported. Use filters={{'user_id': '...'}} instead."
-            )
         if isinstance(top_k, bool) or not isinstance(top_k, int) or top_k < 0:
             raise ValueError(f"Invalid top_k: {top_k}. Must be a non-negative integer.")
         wanted = (filters or {}) | _entities(filters or {})
         if not wanted.keys() & {*ENTITIES}:
             raise ValueError(
-                "filters must contain at least one of: user_id, agent_id, run_id. Example: filters={'user_id': 'u1'}"
+                "whose memories is not said: name at least one of user_id, agent_id and run_id, as "
+                "filters={'user_id': 'u1'} or as user_id='u1'"
             )
         today = datetime.now(UTC).date().isoformat()
         return [
@@ -229,8 +232,13 @@ class AsyncMemory:
 
     @classmethod
     def from_config(cls, config_dict: dict[str, Any]) -> AsyncMemory:
-        """As `AsyncMemory(config_dict)`."""
+        """As `AsyncMemory(config_dict)`; it may be awaited."""
         return cls(config_dict)
+
+    def __await__(self) -> Generator[None, None, AsyncMemory]:
+        """Itself. Why: in older versions `from_config` is a coroutine."""
+        yield from ()
+        return self
 
     async def add(self, messages: Any, *, llm: Any = None, **more: Any) -> dict[str, Any]:
         """As `Memory.add`; no model is asked, whatever `llm` is."""
@@ -244,6 +252,41 @@ class AsyncMemory:
     delete_all = awaited(Memory.delete_all)
     reset = awaited(Memory.reset)
     history = awaited(Memory.history)
+
+
+def _tell_unused(config: Any) -> None:
+    """Says once, where the caller stands, what of a configuration is not used."""
+    names = config.keys() if isinstance(config, dict) else getattr(config, "model_fields_set", ())
+    if not names:
+        return
+    level, frame = 1, sys._getframe()
+    while frame.f_back is not None and frame.f_code.co_filename == __file__:
+        level, frame = level + 1, frame.f_back
+    warnings.warn(
+        f"mnemolog does not use what mem0 is configured with ({', '.join(sorted(map(str, names)))}): it keeps each "
+        "message as it was said and finds it by its words, so it needs no model, embedder or vector store. Leave the "
+        "configuration out; Memory(space=..., home=...) or MNEMOLOG_HOME says where memories are kept",
+        UserWarning, stacklevel=level,
+    )  # fmt: skip
+
+
+def _as_before(
+    call: str, filters: dict[str, Any] | None, top_k: int, more: dict[str, Any]
+) -> tuple[dict[str, Any], int]:
+    """Filters and how many, with what was given in the way of older versions. Raises ValueError for whom filters and a
+    parameter name differently, and TypeError for a parameter that is none."""
+    owner = {name: more.pop(name) for name in ENTITIES if more.get(name) is not None}
+    limit = more.pop("limit", None)
+    if unknown := [name for name, value in more.items() if value is not None]:
+        raise TypeError(
+            f"{call} has no parameter {unknown[0]!r}: it takes filters, top_k (or limit), user_id, agent_id, run_id, "
+            "and what mem0's has"
+        )
+    wanted = dict(filters or {})
+    for name, value in owner.items():
+        if wanted.setdefault(name, value) != value:
+            raise ValueError(f"{name} is {value!r}, and {wanted[name]!r} in filters: name it once")
+    return wanted, top_k if limit is None else limit
 
 
 def _entities(given: dict[str, Any]) -> dict[str, str]:

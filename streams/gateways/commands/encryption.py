@@ -49,7 +49,7 @@ def encryption_destroy(
         found = {"space": space, "key": key.key, "events": key.events, "here": key.here}
         terminal.told(found, "to be lost with its key: {} of space {}", counted(key.events, "event"), space)
         memories = counted(len(house.memories()), "memory", "memories")
-        terminal.say("and anew from what stays: {}, snapshots, indexes, caches", memories)
+        terminal.say("made anew from what stays: {}, snapshots, indexes, caches", memories)
         if dry_run:
             return
         if not yes:

@@ -22,6 +22,13 @@ BEYOND = (
     "were given, and what a file system keeps of files that are deleted"
 )
 
+HOW = "looked for by keyed hashes of ids, and of some of the words of each text, six in a row"
+VERDICTS = {
+    "failed": "[red]not all is gone[/]: mend what failed, then look again",
+    "look": "[yellow]gone[/], as far as was looked; look yourself at what is marked so",
+    "well": "[green]gone[/]: nothing of what was erased was found",
+}
+"""What an audit comes to, by the worst status in it."""
 BROKERS = "what brokers delete later, mirror or back up; on other machines, homes until they are next used"
 
 
@@ -73,11 +80,11 @@ def show(home: Home, found: Found, terminal: Terminal) -> None:
     terminal.say("[bold]to be erased[/]")
     terminal.rows(rows, "what space? session? count>", "")
     memories = counted(len(home.memories()), "memory", "memories")
-    terminal.say("and anew from what stays: {}, snapshots, indexes and caches", memories)
+    terminal.say("made anew from what stays: {}, snapshots, indexes and caches", memories)
     for copy in _copies(home):
-        terminal.say("and anew: {}", copy)
+        terminal.say("made anew: {}", copy)
     if not home.log.is_local:
-        terminal.say("and gone: the topics of the log and of its workers, with what waits in the dead letters")
+        terminal.say("deleted: the topics of the log and of its workers, with what waits in the dead letters")
     if found.quotes:
         terminal.say("\n[bold]stays, though it says the same[/]: erase it by its id where it should go, too")
         quotes_ = [quote.__dict__ | {"kind": quote.type.rpartition(".v")[0]} for quote in found.quotes[:QUOTES]]
@@ -125,12 +132,20 @@ def _finish(home: Home, erasure: Erasing, told: list[str], terminal: Terminal) -
 
 
 def audit(common: Common) -> None:
-    """Check that what was erased is gone: receipts, the log, every memory, every file, the copies."""
+    """Check that what was erased is gone: receipts, the log, every memory, every file, the copies.
+
+    What was erased is looked for by hashes that the log keeps of its ids and of some of its words, six in a row.
+    """
     from streams.runtime.erasure.audit import Audit
 
     with common.opened() as (house, terminal):
         with terminal.progress("looking", "bytes") as tick:
-            rows = [check._asdict() for check in Audit(house).checks(tick)]
+            looking = Audit(house)
+            rows = [check._asdict() for check in looking.checks(tick)]
         terminal.rows(rows, "check status found~", "")
+        if looking.has_erased:
+            terminal.say(next(said for worst, said in VERDICTS.items() if worst in {row["status"] for row in rows}))
+            terminal.say("[dim]{}[/]", HOW)
+            terminal.say("[dim]{}[/]", BEYOND if house.log.is_local else f"{BEYOND}; {BROKERS}")
         if any(row["status"] == "failed" for row in rows):
             raise typer.Exit(FAILED)

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from streams.gateways.command import Common, Group, InSpace, Listing, OnlySession, one_or_any, space_of
+from streams.gateways.saying import Finding, Row, only
 
 app = Group("Long-term memory: list its entries, or go on with an older session.")
 STATUSES = ("active", "contradicted", "misled", "expired", "collected", "retracted")
@@ -33,5 +34,9 @@ def long_term_inherit(
     space: InSpace = None,
 ) -> None:
     """Say that a session goes on with an older one: it is given what that one left and was given."""
-    event = {"type": "session-inherited", "session": session, "older": older, "space": space_of(space)}
-    common.record("inherited", event)
+    common.say("inherited", _inherited(session, older, space_of(space)))
+
+
+def _inherited(session: str, older: str, space: str) -> Finding[Row]:
+    found = yield from only("sessions", "session", older, space, "session", "`mnemolog query sessions` lists them")
+    return {"type": "session-inherited", "session": session, "older": found["session"], "space": space}

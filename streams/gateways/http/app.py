@@ -94,7 +94,8 @@ def _tell_errors(app: FastAPI) -> None:
     async def invalid(request: Request, error: Any) -> Response:
         fault = error.errors()[0]
         where = ".".join(str(place) for place in fault["loc"][1:])
-        return problem(UsageError(f"{where}: {fault['msg']}", "/docs tells the parameters"))
+        said = "is missing" if fault["type"] == "missing" else fault["msg"]
+        return problem(UsageError(f"{where}: {said}", "/docs tells the parameters"))
 
     async def http(request: Request, error: Any) -> Response:
         told = {"type": "about:blank", "title": str(error.detail), "status": error.status_code, "kind": "FailedError"}

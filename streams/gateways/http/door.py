@@ -7,7 +7,7 @@ one (views have a column of it, and only rows with that space are found).
 from __future__ import annotations
 
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -15,7 +15,7 @@ from streams.core import DEFAULT_SPACE
 from streams.core.errors import DeniedError, MnemologError, UsageError
 from streams.core.events import MAX_TURNS
 from streams.gateways.http.holder import Holder
-from streams.gateways.saying import Finding, Standing, standing, turn_of
+from streams.gateways.saying import Finding, Standing, standing, turn_of, unknown
 from streams.logs.where import told_place
 
 T = TypeVar("T")
@@ -141,18 +141,30 @@ class Door:
 
     async def standing(self, event: Mapping[str, Any]) -> Standing | None:
         """How what an event says stands already; None where it would change something, or that cannot be found out."""
+        return await self._found_out(standing, event, None)
+
+    async def unknown(self, event: Mapping[str, Any]) -> list[str]:
+        """What an event names and the memory does not know; nothing where that cannot be found out."""
+        return await self._found_out(unknown, event, [])
+
+    async def _found_out(
+        self, what: Callable[[Mapping[str, Any]], Finding[T]], event: Mapping[str, Any], else_: T
+    ) -> T:
         if not self.caller.may_read:
-            return None
+            return else_
         try:
-            return await self.answered(standing({**event, "space": self.caller.space(event.get("space"))}))
+            return await self.answered(what({**event, "space": self.caller.space(event.get("space"))}))
         except MnemologError:  # the log takes what is said though no memory can be asked
-            return None
+            return else_
 
     async def say(self, event: dict[str, Any]) -> dict[str, Any]:
-        """What became of an event that says something of what the memory knows: as `tell`, or `already` what it says,
-        and `since` when, where it stands so. Raises UsageError where it is refused."""
-        stands = await self.standing(event)
-        return await self.tell(event) if stands is None else {"already": stands.said, "since": stands.since}
+        """What became of an event that says something of what the memory knows: as `tell`, with `unknown` where it
+        names what the memory does not know; or `already` what it says, and `since` when, where it stands so. Raises
+        UsageError where it is refused."""
+        missing = await self.unknown(event)
+        if not missing and (stands := await self.standing(event)):
+            return {"already": stands.said, "since": stands.since}
+        return await self.tell(event) | ({"unknown": missing} if missing else {})
 
     # -- what is shown is recorded -------------------------------------------------------------------------------------
 

@@ -13,6 +13,7 @@ from typing import Any
 import orjson
 
 from streams.core.errors import BehindError, BusyError, MnemologError
+from streams.runtime.home import client
 from streams.runtime.home.client import ERRORS, address, check_own, check_peer
 from streams.runtime.requests import MAX_REQUEST
 
@@ -88,7 +89,7 @@ class Holder:
         whole = False
         try:
             writer.write(line)
-            answer = await reader.readuntil(b"\n")
+            answer = await self._answer(reader)
             whole = True
             return answer
         finally:
@@ -96,6 +97,14 @@ class Holder:
                 self._idle.append((reader, writer))
             else:
                 writer.close()
+
+    async def _answer(self, reader: asyncio.StreamReader) -> bytes:
+        """The line that answers. Raises SilentError where who serves the home does not say that it is there, either."""
+        while True:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(client.SILENT):
+                    return await reader.readuntil(b"\n")
+            await asyncio.to_thread(client.check_there, self._path)
 
     async def _connect(self) -> Stream:
         check_own(self._path)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends, Header, Query, Request, Response
@@ -47,6 +47,9 @@ OWN = {"space", "as_of", "after", "limit", "order", "columns"}
 """Query parameters of lists that name no column."""
 
 
+NOTHING: Mapping[str, Any] = {}
+
+
 def _json(value: Any, status: int = 200) -> Response:
     return Response(as_json(value), status, media_type=JSON)
 
@@ -73,7 +76,10 @@ def content_type(request: Request, taken: Sequence[str]) -> str:
     return kind
 
 
-async def take(request: Request, door: Door, events: list[Any], key: str) -> Response:
+async def take(
+    request: Request, door: Door, events: list[Any], key: str, more: Mapping[str, Any] = NOTHING
+) -> Response:
+    """Records events; what became of each is told, with `more` of those that were not refused."""
     results: list[dict[str, Any]] = []
     counts: Counter[str] = Counter()
     ends: dict[int, int] = {}
@@ -82,6 +88,7 @@ async def take(request: Request, door: Door, events: list[Any], key: str) -> Res
         outcome = next(name for name in COUNTED if name in one)
         counts[outcome] += 1
         if outcome != "refused":
+            results[-1] |= more
             ends[one["partition"]] = max(ends.get(one["partition"], 0), one[outcome])
     for outcome, count in counts.items():
         request.app.state.meters.taken.labels(COUNTED[outcome]).inc(count)
@@ -90,6 +97,12 @@ async def take(request: Request, door: Door, events: list[Any], key: str) -> Res
         return problem(error, results=results)
     after = ",".join(told_place(partition, offset) for partition, offset in sorted(ends.items()))
     return _json({"results": results, "after": after}, 202)
+
+
+async def named(door: Door, event: Any) -> dict[str, Any]:
+    """What is told of the names in an event: those that are not known, if there are any."""
+    missing = await door.unknown(event) if isinstance(event, dict) else []
+    return {"unknown": missing} if missing else {}
 
 
 COUNTED = {"stored": "added", "duplicate": "known", "refused": "refused"}
@@ -114,7 +127,9 @@ async def turns(request: Request, door: Asked, idempotency_key: IdempotencyKey =
     `results` tells of each what became of it; `after` is the position from which a question sees them all.
     """
     kind = content_type(request, TAKEN)
-    return await take(request, door, events_of(await request.body(), kind, request.headers), idempotency_key)
+    found = events_of(await request.body(), kind, request.headers)
+    # Why of one alone: who sends many, as a feed does, would wait for as many questions.
+    return await take(request, door, found, idempotency_key, await named(door, found[0]) if len(found) == 1 else {})
 
 
 def of_type(name: str) -> Callable[..., Any]:
@@ -124,10 +139,11 @@ def of_type(name: str) -> Callable[..., Any]:
         if len(found) != 1 or not isinstance(found[0], dict):
             raise UsageError("the body is not one JSON object", "POST /v1/turns takes several events")
         event = found[0] | {"type": name}
+        missing = await named(door, event)
         # Why not with a key or id: sent again, it is answered as it was.
-        if not (idempotency_key or "id" in event) and (stands := await door.standing(event)):
+        if not (missing or idempotency_key or "id" in event) and (stands := await door.standing(event)):
             return _json({"results": [{"already": stands.said, "since": stands.since}], "after": ""}, 200)
-        return await take(request, door, [event], idempotency_key)
+        return await take(request, door, [event], idempotency_key, missing)
 
     fact.__doc__ = " ".join((GIVEN[name].__doc__ or "").split())
     return fact
@@ -137,7 +153,10 @@ for name in GIVEN:
     short = name.rpartition(".v")[0]
     routes.post(
         f"/v1/facts/{short}", status_code=202, tags=["events"], name=short,
-        responses={200: {"description": "It stands so already, since when is told: nothing was recorded."}},
+        responses={
+            200: {"description": "It stands so already, since when is told: nothing was recorded."},
+            202: {"description": "Recorded; `unknown` lists what it names and the memory does not know (yet)."},
+        },
         openapi_extra={"requestBody": {"required": True, "content": {JSON: {"schema": {"type": "object"}}}}},
     )(of_type(name))  # fmt: skip
 

@@ -20,7 +20,7 @@ import orjson
 
 from projections.store import EVENT_TABLES, Connection, read_meta
 from streams.core.errors import MnemologError, counted, listed
-from streams.core.events import TurnRecorded
+from streams.core.events import TurnRecorded, iso
 from streams.core.progress import Progress, no_progress
 from streams.logs.copies import copies, id_of, receipts
 from streams.logs.encryption import MISSING
@@ -117,6 +117,11 @@ class Audit:
         self._quoted: set[bytes] = set()
         """Runs that stand in events of the log."""
 
+    @property
+    def has_erased(self) -> bool:
+        """Whether anything was erased from the log."""
+        return bool(self._rows)
+
     def checks(self, progress: Progress = no_progress) -> Iterator[Check]:
         """Looks."""
         yield from self._receipts()
@@ -132,22 +137,28 @@ class Audit:
     def _receipts(self) -> Iterator[Check]:
         told = receipts(self._log)
         if not told and not self._rows:
-            yield Check("receipts", "well", "nothing was erased")
+            yield Check("receipts", "well", "nothing was ever erased from this log")
             return
         wrong: list[str] = []
         after = [receipt.log_before for _, receipt in told[1:]] + [self._log.id]
         for (_, receipt), id_ in zip(told, after, strict=True):
             mine = [(name, kept) for name, kept, whose in self._rows if whose == receipt.id]
             if receipt.log_after != id_:
-                wrong.append(f"{receipt.id} leads to log {receipt.log_after}, and {id_} follows")
+                wrong.append(
+                    f"receipt {receipt.id} says that it made log {receipt.log_after}, but log {id_} follows it"
+                )
             if digest(mine) != receipt.names:
-                wrong.append(f"{receipt.id} is of other events than the log knows to be erased")
+                wrong.append(f"receipt {receipt.id} is of other events than those that the log notes as erased")
         if told and self._hash_before(told[-1][0]) != told[-1][1].hash_after:
-            wrong.append(f"before {told[-1][1].id} stand other events than it says")
+            wrong.append(f"the events before receipt {told[-1][1].id} are not those whose hash it holds")
         if unknown := {whose for _, _, whose in self._rows} - {receipt.id for _, receipt in told}:
-            wrong.append(f"there is no receipt {listed(sorted(unknown))}")
-        count = sum(receipt.turns for _, receipt in told)
-        found = "; ".join(wrong) or f"{len(told):,} of {count:,} turns, each of the log that the one before made"
+            wrong.append(f"the log notes events as erased under {listed(sorted(unknown))}, and has no such receipt")
+        gone = counted(sum(receipt.turns for _, receipt in told), "turn")
+        facts = counted(sum(receipt.facts for _, receipt in told), "fact")
+        last = f", the last of {iso(told[-1][1].at)[:10]}" if told else ""
+        found = "; ".join(wrong) or (
+            f"{counted(len(told), 'erasure')}{last}: {gone} and {facts} erased; ids and hashes of the logs agree"
+        )
         yield Check("receipts", "failed" if wrong else "well", found)
 
     def _hash_before(self, receipt: int) -> str:
@@ -164,8 +175,10 @@ class Audit:
         """Looks for names and words in the log."""
         again: list[str] = []
         quoting: list[str] = []
+        count = 0
         ends = [self._log.end(partition) for partition in range(self._log.partitions)]
         for _, event in events(self._log, ends, progress):
+            count += 1
             answered = [event.reply_to] if isinstance(event, TurnRecorded) and event.reply_to else []
             if any(
                 name_of(self._salt, event.space, id_) in self._names for id_ in (event.id, *named(event), *answered)
@@ -175,10 +188,15 @@ class Audit:
             if hits:
                 self._quoted |= hits
                 quoting.append(event.id)
-        said = f"{listed(again)}: are, or name, what was erased" if again else "of none of it the name is in the log"
-        yield Check("events", "failed" if again else "well", said)
+        looked = f"{counted(count, 'event')} of the log read: "
+        said = f"{listed(again)} were erased, or name what was: erase them again" if again else (
+            "none was erased, and none names what was"
+        )  # fmt: skip
+        yield Check("events", "failed" if again else "well", looked + said)
         if quoting:
-            yield Check("quotes", "look", f"{len(quoting):,} events that stay hold words of it: {listed(quoting)}")
+            hold = "holds" if len(quoting) == 1 else "hold"
+            told = f"{counted(len(quoting), 'event')} that nobody erased {hold} words of what was: {listed(quoting)}"
+            yield Check("quotes", "look", f"{told}; `mnemolog erase --turn ID` erases a turn, too")
 
     def _hits(self, text: str) -> Iterator[bytes]:
         return (run for run in runs(self._salt, text, self._lengths) if run in self._wanted)
@@ -192,12 +210,16 @@ class Audit:
             try:
                 with self._home.reading(name) as memory:
                     if read_meta(memory, "log_id") != self._log.id:
-                        wrong = "is of another log: delete it, or replay it again"
+                        wrong = "made of another log, which may hold what was erased: delete it, or replay it again"
                     elif where := next(self._left(memory), ""):
-                        wrong = f"holds what was erased, in {where}: delete it, it is made again"
+                        wrong = f"table {where} holds what was erased: delete this memory, it is made again"
             except MnemologError as error:
                 wrong = str(error)
-            yield Check(f"memory {name}", "failed" if wrong else "well", wrong or "nothing of it is in any column")
+            yield Check(
+                f"memory {name}",
+                "failed" if wrong else "well",
+                wrong or "every column read: neither ids nor words of what was erased",
+            )
 
     def _left(self, memory: Connection) -> Iterator[str]:
         """The tables with a name or words of what was erased, and not quoted."""
@@ -222,7 +244,12 @@ class Audit:
         features = [path.name for path in self._home.folder.cache.glob("*") if not path.name.endswith(self._log.id)]
         if features:
             left.append(f"cache/{features[0]}")
-        told = f"words of it are in {listed(left)}" if left else f"words of it are in none of {len(paths):,}"
+        looked = f"every byte of the {counted(len(paths), 'file')} of the home read"
+        told = (
+            f"{looked}: words of what was erased are in {listed(left)}: delete what holds them"
+            if left
+            else f"{looked}: no words of what was erased"
+        )
         yield Check("files", "failed" if left else "well", told)
 
     def _brokers(self, progress: Progress) -> Iterator[Check]:
@@ -235,12 +262,19 @@ class Audit:
             count += 1
             if not self._quoted.issuperset(self._hits(_ESCAPED.sub(b" ", said).decode(errors="ignore"))):
                 left[topic] = None
-        told = f"words of it are in {listed(left)}" if left else f"words of it are in none of {count:,} values"
+        looked = f"{counted(count, 'value')} of the topics read"
+        told = (
+            f"{looked}: words of what was erased are in {listed(left)}"
+            if left
+            else f"{looked}: no words of what was erased"
+        )
         yield Check("topics", "failed" if left else "well", told)
         if strays := self._log.strays():
-            yield Check("old topics", "failed", f"{listed(strays)}: still there; `mnemolog erase` finishes what died")
+            yield Check(
+                "old topics", "failed", f"{listed(strays)} are still there: the next `mnemolog erase` deletes them"
+            )
         else:
-            yield Check("old topics", "well", "no topic of a log before this one is there")
+            yield Check("old topics", "well", "no topic of the logs before this one is left")
 
     def _said_in(self, path: Path) -> set[str]:
         """The wanted runs that nobody quotes in the bytes of a file, as they stand there: some, where they are many."""
@@ -273,8 +307,14 @@ class Audit:
         for copy in copies(self._log):
             id_ = id_of(copy)
             if id_ == self._log.id:
-                yield Check("copy", "well", f"{copy} is of this log")
+                yield Check("copy", "well", f"{copy} is a copy of this log, which is without what was erased")
             elif id_:
-                yield Check("copy", "failed", f"{copy} is of a log before an erasure, or none: write it anew")
+                yield Check(
+                    "copy",
+                    "failed",
+                    f"{copy} is no copy of this log: it may hold what was erased; write it anew or delete it",
+                )
             else:
-                yield Check("copy", "look", f"{copy} is away; if it was moved, it holds what was erased since")
+                yield Check(
+                    "copy", "look", f"{copy} is not there any more: if it was moved, what was erased is still in it"
+                )

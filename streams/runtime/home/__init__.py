@@ -36,7 +36,7 @@ from streams.core.errors import (
 )
 from streams.core.progress import Progress, no_progress
 from streams.runtime import LIVE
-from streams.runtime.home.client import HolderLeftError, ask_holder
+from streams.runtime.home.client import HolderLeftError, SilentError, ask_holder
 from streams.runtime.home.folder import Folder
 
 # Why within methods: a command that a server answers imports neither DuckDB nor processors.
@@ -280,6 +280,8 @@ class Home:
                 with suppress(HolderLeftError):
                     return ask_holder(self.folder.socket, message)
                 return alone()
+            except SilentError:
+                raise
             except BusyError as error:
                 waited = time.monotonic() - began
                 if waited >= PATIENCE:

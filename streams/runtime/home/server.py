@@ -26,7 +26,7 @@ from projections.garbage import rare_collections
 from streams.core.errors import BrokenError, BusyError, MnemologError, UsageError
 from streams.core.halves import whole_text
 from streams.runtime.home.appending import Appending
-from streams.runtime.home.client import HolderLeftError, address, ask_holder, check_peer
+from streams.runtime.home.client import PROMPT, HolderLeftError, address, ask_holder, check_peer
 from streams.runtime.home.folding import INDEX, Folding, StoppedError
 from streams.runtime.home.keeper import open_live
 from streams.runtime.home.office import Office
@@ -370,15 +370,16 @@ def _failed(error: MnemologError) -> bytes:
 
 
 def check_free(home: Home, makes_way: bool = False, leave: bool = False) -> None:
-    """Raises BusyError where another serves the home, unless that one makes way and who asks does not.
+    """Raises BusyError where another serves the home, unless that one makes way and who asks does not; and SilentError
+    where it does not answer.
 
     With `leave` it is asked to.
     """
     with suppress(HolderLeftError):
         try:
-            found = ask_holder(home.folder.socket, {"leave": leave and not makes_way})
+            found = ask_holder(home.folder.socket, {"leave": leave and not makes_way}, PROMPT)
         except UsageError:  # of a version that makes way for nobody
-            found = ask_holder(home.folder.socket, {"ping": True}) | {"leaves": False}
+            found = ask_holder(home.folder.socket, {"ping": True}, PROMPT) | {"leaves": False}
         if makes_way or not found["leaves"]:
             raise BusyError(
                 f"process {found['pid']} serves {home.path} already",
