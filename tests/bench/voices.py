@@ -37,7 +37,7 @@ from streams.core.events import MINUTE, SECOND, TurnRecorded
 from tests.bench.quality_summaries import rouge, stems
 
 VOICES = Path(__file__).parents[1] / "voices"
-MEASURING = frozenset(("e", "f", "m", "q", "xa", "xb", "xc", "xd", "y", "yl", "zd", "zh", "zl", "zm", "zx"))
+MEASURING = frozenset(("e", "f", "m", "q", "xa", "xb", "xc", "xd", "xw", "y", "yl", "zd", "zh", "zl", "zm", "zx"))
 """Authors whose voices only measure."""
 TOLERANCE = 3
 """Turns after a true end within which it counts as seen."""
