@@ -16,11 +16,11 @@ from streams.core.text import Text
 from streams.core.text.learned import weigh
 
 WEIGHTS: dict[str, int] = {
-    "bias": 122, "ends": 133, "opens": -4, "stays": -8, "asks": -121, "after a tool": 130, "after a question": -78,
-    "courtesy": 31, "claimed": 18, "answered": 212, "accepted": 89, "asks back": -80, "goes on": -43,
-    "goes on, opens": -11, "goes on, stays": -14, "goes on, cut": 24,
+    "bias": 122, "ends": 133, "opens": -4, "stays": -7, "asks": -112, "after a tool": 150, "after a question": -90,
+    "courtesy": 18, "claimed": 18, "answered": 195, "accepted": 84, "asks back": -73, "goes on": -32,
+    "goes on, opens": -9, "goes on, stays": -14, "goes on, cut": 24,
 }  # fmt: skip
-"""Voices by 64 authors."""
+"""Voices by 82 authors."""
 ANSWERED = 12
 """How much is seen once a turn is answered."""
 LOOK = -350

@@ -34,7 +34,7 @@ WEIGH = conclusion._weigh_end
 SENTENCE = 1.0
 """What a sentence counts beside a turn."""
 STRENGTH = {"ends": 0.2, "opens": 0.3, "stays": 0.3, "accepts": 0.2}
-AUTHORS = {"ends": 2, "opens": 2, "stays": 3, "accepts": 2}
+AUTHORS = {"ends": 2, "opens": 2, "stays": 5, "accepts": 2}
 """How many must use a signal for it to be learned: what says that a turn stays with its matter are many common words,
 of which each tells little, and the file would have as many weights of them as of all other acts."""
 
