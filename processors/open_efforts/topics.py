@@ -76,9 +76,9 @@ _NUMBERED = re.compile(r"(?:#|[A-Za-z]{1,8}-)\d{2,10}")
 """Numbers that things are known by: KS-90217, #318."""
 _BETWEEN = frozenset(("to", "you", "me", "i", "we", "us"))
 WORTH = {
-    "wanted": 12, "joined": -2, "verb": 2, "light": -5, "ends light": -3, "leads": 0, "named": 7, "capital": -2,
-    "one word": -9, "past": -3, "two words": -2, "three words": 0, "four words": 3, "five words": 4,
-    "six words": 4, "first": 32, "second": 7, "early": 1, "uses": 18, "often": 1, "once": -1,
+    "wanted": 12, "joined": -2, "verb": 2, "light": -6, "ends light": -4, "leads": 1, "named": 7, "capital": -2,
+    "one word": -11, "past": -3, "two words": -2, "three words": 0, "four words": 3, "five words": 5,
+    "six words": 5, "first": 36, "second": 7, "early": 1, "uses": 18, "often": 2, "once": -1,
 }  # fmt: skip
 """Points of a phrase. `uses`: times the square root of the number of turns that use its most used word; `often` and
 `once`: for each of its telling words that three turns use, or one."""
