@@ -30,7 +30,7 @@ class TtlEscalationsParams(Params):
         0.5, "base priority", "'it is due on Friday': presses before its time, and ends in a question", ge=0, le=1
     )
     sure: int = param(
-        0, "hundredths of log odds", "a time that words name makes a note from here on: nine of ten are wanted",
+        -20, "hundredths of log odds", "a time that words name makes a note from here on: nine of ten are wanted",
         "tests/bench/learn_reminders.py",
     )  # fmt: skip
     asks: int = param(

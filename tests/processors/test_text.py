@@ -180,6 +180,8 @@ CLAIMED = [
 REMINDED = [
     "Remind me to call the plumber tomorrow.",
     "hey, please set a reminder for the oven at noon",
+    "And remind me to oil the hinges.",
+    "Sure. And remind us to fold the tents.",
     "Note to self: buy oil",
     "Don't let me forget the keys",
     "I must not forget to water the beans",
