@@ -109,7 +109,7 @@ def _behind(
     if begun := _begun(connection, id, space):
         return _behind(connection, begun, space, facts)
     raise UsageError(
-        f"there is nothing with the id {id!r}", "ids stand in manifest, efforts, offers, notes and context --json"
+        f"there is nothing with the id {id!r}", "ids stand in what context, recall, efforts, offers and notes tell"
     )
 
 

@@ -201,7 +201,7 @@ def test_a_feed_that_finds_nothing_says_so(run, tmp_path):
     (tmp_path / "export" / "package.json").write_text('{"name": "shop"}')
     told = run("feed", tmp_path / "export", home=tmp_path / "h")
     assert (told.code, told.out) == (OK, "0 added\n")
-    assert told.err.startswith("there is nothing in a format that is known (--format names one;")
+    assert told.err.startswith("there is nothing, or nothing in a format that is known (--format names one;")
 
 
 def test_one_of_something_is_told_as_one_and_more_as_more(run, tmp_path):

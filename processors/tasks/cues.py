@@ -97,7 +97,8 @@ def said(content: str, role: str) -> Said:
         if role == "assistant" and _ASKS.search(text):
             found = found._replace(asks=True)
         elif (waits := _WAITS.search(text)) and not _NOT.search(text, 0, waits.start()):
-            found = found._replace(waits=cut(waits["tail"]))
+            told = waits["tail"]
+            found = found._replace(waits=cut(told if terms(told)[0] else text))  # "blocked on that" tells of nothing
         elif role == "user" and _DROPPED.search(text):
             found = found._replace(dropped=True)
         elif _DONE.search(text) and not _NOT.search(text) and not _YET.search(text):

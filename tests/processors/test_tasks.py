@@ -113,7 +113,7 @@ def test_a_request_makes_a_task_that_the_talk_moves_blocks_frees_and_ends() -> N
     desk.say("Has Marta sent us the password?", "F", "user")
     desk.say("Marta has not sent us the password yet.", "F", "assistant")
     assert desk.now[task].status == "blocked"
-    desk.say("Marta sent us the password.", "F", "user")
+    desk.say("Marta has sent the password.", "F", "user")
     assert (desk.now[task].status, desk.now[task].change) == ("executing", "unblocked")
     desk.say("It is half done. The next step is to copy the receipts.", "E", "assistant")
     assert (desk.now[task].progress, desk.now[task].step) == (0.5, "copy the receipts")
@@ -199,6 +199,11 @@ def test_a_decision_that_was_asked_for_ends_its_task_and_what_is_built_on_it_is_
     ]  # fmt: skip
 
 
+def test_what_something_waits_for_is_the_sentence_where_its_end_tells_nothing() -> None:
+    assert said("We're blocked on that.", "user").waits == "We're blocked on that."
+    assert said("We're blocked on the glass.", "user").waits == "the glass"
+
+
 @pytest.mark.parametrize(
     "told",
     ["Is it half done?", "We are not waiting for the glass.", "I can't wait for the weekend!", "It is not half done."],
@@ -215,6 +220,10 @@ def test_what_is_asked_or_denied_moves_nothing(told: str) -> None:
         ("Bitte repariere die Dachrinne.", True),
         ("What is the capital of Portugal?", False),
         ("Can you tell me the time?", False),
+        ("Let's paint the fence on Saturday.", True),
+        ("Let's not add another dependency, it is slow.", False),
+        ("Let's stop here for today.", False),
+        ("Let's postpone the survey.", False),
         ("I saw a heron at the lake yesterday.", False),
     ],
 )

@@ -128,7 +128,9 @@ def tell(report: Report, terminal: Terminal, early: int, verbose: bool) -> None:
     told = [(template, count) for n, (template, count) in enumerate(counts) if count or n == 0]
     terminal.say("".join(template for template, _ in told), *(count for _, count in told))
     if not any(count for _, count in counts):
-        terminal.tell("there is nothing in a format that is known (--format names one; archives in archives stay shut)")
+        terminal.tell(
+            "there is nothing, or nothing in a format that is known (--format names one; nested archives stay shut)"
+        )
     for line in (*repeats, *report.faults[:TOLD_FAULTS]):
         terminal.tell("{}", line)
     if len(report.faults) > TOLD_FAULTS:
