@@ -18,7 +18,7 @@ from random import Random
 from typing import Any
 
 from processors import PROCESSORS
-from processors.ttl_escalations import NoteSurfaced
+from processors.ttl_escalations import NoteOpened, NoteSurfaced
 from streams.core.driver import fold
 from streams.core.events import (
     DAY,
@@ -239,10 +239,16 @@ def measured(seed: int, days: int = DAYS) -> Counter[str]:
         home.close()
     taken = {event.note: event for event in made.events if isinstance(event, NoteTaken)}
     said = {event.id: event for event in made.events if isinstance(event, TurnRecorded)}
+    read: dict[str, str] = {}
     for row in fold(PROCESSORS, made.events):
-        if isinstance(row.event, NoteSurfaced) and row.event.reason != "priority":
+        if isinstance(row.event, NoteOpened) and row.event.source == "inferred":
+            read[row.event.note] = row.event.turn
+        elif isinstance(row.event, NoteSurfaced) and row.event.reason != "priority":
             found["surfaced"] += 1
-            found["surfaced rightly"] += rightly(made, taken[row.event.note], said[row.event.turn])
+            if row.event.note in read:  # nobody took it down: it was read in a turn
+                found["surfaced rightly"] += made.about.get(read[row.event.note]) is made.about.get(row.event.turn)
+            else:
+                found["surfaced rightly"] += rightly(made, taken[row.event.note], said[row.event.turn])
     return found
 
 
