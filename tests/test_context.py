@@ -635,7 +635,7 @@ FLAT = [
     ("mon", "f1", "The viewing of the flat is on Thursday at 17:30."),
     ("mon", "f2", "The rent is 1,180 euros, heating included."),
     ("mon", "f3", "The landlord would like two payslips from each of us."),
-    ("tue", "f4", "Bad news about the flat: somebody is ill, the viewing would have to be on Saturday."),
+    ("tue", "f4", "Bad news about the flat: somebody is ill, so the viewing has to wait till Saturday."),
     ("tue", "f5", "And the rent has gone up, they want 1,240 euros."),
     ("wed", "f6", "What do we know of the flat, its viewing and the rent?"),
 ]

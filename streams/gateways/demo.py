@@ -222,7 +222,9 @@ class Demo:
         for link in ask.view(memory, "links", order="strength DESC", limit=1):
             pair = " and ".join(labels[link[n]] for n in ("first", "second"))
             self.out.print(
-                f"Linked, for {link['count']} turns used both (strength {link['strength']:.2f}): {escape(pair)}"
+                f"Linked, for {link['count']} turns used both (strength {link['strength']:.2f}): {escape(pair)}",
+                no_wrap=True,
+                overflow="ellipsis",
             )
 
     def notes(self, memory: Connection) -> None:
