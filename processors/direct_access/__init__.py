@@ -121,18 +121,21 @@ class _Book:
     kind: Any
     cause: Any
     at: int
-    session: str = ""
-    """Where it is not that of the cause."""
+    other: str = ""
+    """The session, where it is not that of the cause."""
+
+    @property
+    def session(self) -> str:
+        return self.other or str(self.cause.session)
 
     @property
     def key(self) -> str:
-        return f"{self.kind}/{self.session or self.cause.session}"
+        return f"{self.kind}/{self.session}"
 
     def told(self, row: Sequence[Any], status: Any, by: str = "") -> Derived:
         """A note as it stands now."""
         cause = self.cause
-        session = self.session or cause.session
-        return SessionNoted(cause.space, session, self.at, row[NOTE], self.kind, row[SAID], row[TURN], status, by)
+        return SessionNoted(cause.space, self.session, self.at, row[NOTE], self.kind, row[SAID], row[TURN], status, by)
 
     def rows(self) -> list[list[Any]]:
         """The current notes."""
@@ -155,7 +158,7 @@ class _Book:
         self.keep([*rows, row])
         if row[TURN]:
             noted = self.state.get(f"noted/{row[TURN]}", Noted) or Noted()
-            place = [self.session or self.cause.session, self.kind]
+            place = [self.session, self.kind]
             if place not in noted.rows:
                 self.state.put(f"noted/{row[TURN]}", Noted([*noted.rows, place]))
         return [*out, self.told(row, "current")]
@@ -246,7 +249,8 @@ def _stated(params: DirectAccessParams, state: State, belief: BeliefStated, raw:
 def _contradicted(
     params: DirectAccessParams, state: State, belief: BeliefContradicted, raw: Raw[Any]
 ) -> Sequence[Derived]:
-    """A fact takes the place of the one that it contradicts, and of whatever else its turn noted of the same."""
+    """A fact takes the place of the one that it contradicts; where its session holds none such, of what the older turn
+    noted of the same elsewhere."""
     book = _Book(state, "fact", belief, belief.at)
     rows = book.rows()
     about = [f"{belief.subject} {belief.attribute}"[: STEM * STEMS]]

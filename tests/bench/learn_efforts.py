@@ -21,14 +21,14 @@ import numpy as np
 from scipy.optimize import minimize
 
 from processors import manifest, open_efforts
-from processors.open_efforts import OpenEffortsParams, TurnRethreaded, TurnThreaded, dialogue, placing, second_look
+from processors.open_efforts import OpenEffortsParams, dialogue, placing, second_look
 from processors.open_efforts.dialogue import ANSWERED, BEGINS, ELSEWHERE, LEARNED, RETURNS, SHARED, STAYS
 from processors.open_efforts.table import recently
 from streams.core.driver import fold
 from streams.core.events import DAY, TurnRecorded
 from tests.bench.interleave import sessions
 from tests.bench.learn_acts import others
-from tests.bench.voices import conversations, matched
+from tests.bench.voices import conversations, matched, threaded
 
 NAMES = [*LEARNED]
 KINDS = [[NAMES.index(name) for name in (*SHARED, *kind)] for kind in (STAYS, RETURNS, ELSEWHERE)]
@@ -139,8 +139,8 @@ def taught(talk: Talk, params: OpenEffortsParams, leads: bool) -> list[Row]:
 def threads(talk: Talk, params: OpenEffortsParams) -> dict[str, str]:
     """The effort of each turn."""
     with others(talk.author):
-        rows = [*fold((manifest.PROCESSOR, open_efforts.PROCESSOR), talk.turns, {"open_efforts": params})]
-    return {row.event.turn: row.event.effort for row in rows if isinstance(row.event, TurnThreaded | TurnRethreaded)}
+        rows = fold((manifest.PROCESSOR, open_efforts.PROCESSOR), talk.turns, {"open_efforts": params})
+    return threaded(row.event for row in rows)
 
 
 def fit(rows: list[Row]) -> dict[str, float]:

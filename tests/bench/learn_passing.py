@@ -4,8 +4,8 @@
 
 Learns from the voices, by what is seen of a possible end at each later turn of its people; what words say is told by
 weights that did not see their author. An end that is put to other work than its author's is none: it would conclude
-the wrong one. Prints what the weights are worth on authors that were left out: how many ends
-conclude, and how much of what concludes is an end, by the likelihood from which on it does; and the weights.
+the wrong one. Prints what the weights are worth on authors that were left out: how many ends conclude, and how much of
+what concludes is an end, by the likelihood from which on it does; and the weights.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from processors import PROCESSORS
-from processors.open_efforts import TurnRethreaded, TurnThreaded, passing
+from processors.open_efforts import passing
 from streams.core.driver import ancestors, fold
 from streams.core.text.learned import likelihood, weigh
 from tests.bench.learn_acts import others
 from tests.bench.learning import fit_values
-from tests.bench.voices import conversations, matched
+from tests.bench.voices import conversations, matched, threaded
 
 THREADING = ancestors(PROCESSORS, ["open_efforts"])
 SEEN = passing.seen
@@ -41,7 +41,6 @@ def waiting() -> Iterator[Waiting]:
         if not one.efforts:
             continue
         looks: dict[str, list[list[int]]] = {}
-        threads: dict[str, str] = {}
 
         def seen(end: Any, said: Any, effort: Any, looks: dict[str, list[list[int]]] = looks) -> list[int]:
             values = SEEN(end, said, effort)
@@ -52,11 +51,10 @@ def waiting() -> Iterator[Waiting]:
         passing.seen, passing.score = seen, lambda values: NEVER
         try:
             with others(one.author):
-                for row in fold(THREADING, one.events()):
-                    if isinstance(row.event, (TurnThreaded, TurnRethreaded)):
-                        threads[row.event.turn] = row.event.effort
+                rows = fold(THREADING, one.events())
         finally:
             passing.seen, passing.score = kept
+        threads = threaded(row.event for row in rows)
         match = matched(one.turns, threads, Counter())
         ends = {turn["id"]: match[turn["concluded"]] for turn in one.turns if turn.get("concluded") in match}
         yield from (

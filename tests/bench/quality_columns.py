@@ -246,7 +246,8 @@ def measured(seed: int, days: int = DAYS) -> Counter[str]:
         elif isinstance(row.event, NoteSurfaced) and row.event.reason != "priority":
             found["surfaced"] += 1
             if row.event.note in read:  # nobody took it down: it was read in a turn
-                found["surfaced rightly"] += made.about.get(read[row.event.note]) is made.about.get(row.event.turn)
+                task = made.about.get(read[row.event.note])
+                found["surfaced rightly"] += task is not None and task is made.about.get(row.event.turn)
             else:
                 found["surfaced rightly"] += rightly(made, taken[row.event.note], said[row.event.turn])
     return found

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -113,7 +113,7 @@ def measure(conversation: Conversation, score: Score) -> None:
     place = {turn["id"]: n for n, turn in enumerate(turns)}
     _reminders(turns, rows, counts)
     if conversation.efforts:
-        threads = {row.turn: row.effort for row in rows if isinstance(row, (TurnThreaded, TurnRethreaded))}
+        threads = threaded(rows)
         match = matched(turns, threads, counts)
         _conclusions(turns, rows, place, threads, match, counts)
         _returns(turns, rows, match, counts)
@@ -142,6 +142,11 @@ def agrees(due: str, deadline: datetime) -> bool:
     if "T" in due and (wanted.hour or wanted.minute):
         return abs(deadline - wanted) <= timedelta(hours=1)
     return wanted <= deadline <= wanted + timedelta(days=1)
+
+
+def threaded(events: Iterable[Any]) -> dict[str, str]:
+    """The effort of each turn, as it was told last."""
+    return {event.turn: event.effort for event in events if isinstance(event, TurnThreaded | TurnRethreaded)}
 
 
 def matched(turns: list[dict[str, Any]], threads: dict[str, str], counts: Counter[str]) -> dict[str, str]:

@@ -14,8 +14,8 @@
 Sessions are named for user_id, agent_id and run_id. All lie in one space, which context and recall know as a whole:
 those who must not hear of each other have a `Memory` each, with a space each. Signatures and answers are mem0ai 2.2's;
 what older versions took is taken, too: `search` and `get_all` with user_id, agent_id, run_id and `limit` beside or in
-place of `filters` and `top_k`, and `await AsyncMemory.from_config(...)`. A configuration is
-not used, which a warning says.
+place of `filters` and `top_k`, and `await AsyncMemory.from_config(...)`. A configuration is not used, which a warning
+says.
 """
 
 from __future__ import annotations
