@@ -268,9 +268,9 @@ class _Desk:
         """What a shared stem says, by its class."""
         return (0.0, self.params.common, self.params.ordinary, self.params.rare)
 
-    def alike(self, said: Sequence[str], known: str = "", share: float = 0.0) -> str:
-        """The task with whose words a turn's stems share enough, the most, `known` where it is one of those, and of
-        its own words at least a `share`; "" for none."""
+    def alike(self, said: Sequence[str], known: str = "", asked: Sequence[str] | None = None) -> str:
+        """The task with whose words a turn's stems share enough, the most, `known` where it is one of those; and of
+        what a request says (`asked`, its stems) and the task together at least `params.same`. "" for none."""
         termed = self.state.index(_Live).termed
         if termed.keys().isdisjoint(said):
             return ""
@@ -285,8 +285,11 @@ class _Desk:
         task = self.task(best)
         if task is None or sums[best] + 1e-9 < params.enough:
             return ""
-        if share and sums[best] < share * sum(weights[CLASSES[stem]] for stem in task.stems):
-            return ""
+        if asked is not None:
+            both = [sum(weights[CLASSES[stem]] for stem in stems) for stems in (task.stems, asked)]
+            shared = sum(weights[CLASSES[stem]] for stem in task.stems if stem in asked)
+            if not shared or 2 * shared + 1e-9 < params.same * sum(both):  # Dice's coefficient
+                return ""
         return best
 
 
@@ -308,15 +311,16 @@ def _opened(params: TasksParams, state: State, effort: EffortOpened, raw: Raw[An
 def _ask(desk: _Desk, effort: str, raw: Raw[TurnRecorded], least: int = 0) -> None:
     """What a turn asks for, in `least` telling words, is a task, unless its words are those of one that is known."""
     params, state, turn = desk.params, desk.state, raw.event
-    if known := desk.alike(raw.text.terms, share=params.same):
+    asked = request(turn.content)
+    stems = stems_of(asked)
+    if known := desk.alike(raw.text.terms, asked=stems):
         state.put(f"effort/{effort}", Link(known))
         return
-    asked = request(turn.content)
-    if not asked or len(stems_of(asked)) < least:
+    if not asked or len(stems) < least:
         return
     id, haste = derived_id("task", turn.space, turn.id), urgency(turn.content)
     priority = params.urgent if haste > 0 else params.someday if haste < 0 else params.asked
-    task = Task(asked, "talk", turn.id, turn.at, priority, stems_of(asked), touched=raw.now)
+    task = Task(asked, "talk", turn.id, turn.at, priority, stems, touched=raw.now)
     state.put(f"effort/{effort}", Link(id))
     state.put(f"turn/{turn.id}", Link(id))
     desk.begin(id, task)
@@ -521,7 +525,7 @@ def _retracted(params: TasksParams, state: State, fact: TurnRetracted, raw: Raw[
 
 PROCESSOR = Processor(
     name="tasks",
-    version=3,
+    version=4,
     reads=(RAW, "open_efforts"),
     params=TasksParams,
     takes=(
