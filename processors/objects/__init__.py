@@ -38,6 +38,7 @@ from processors.objects.reading import (
     called,
     is_named,
     may_rule,
+    opening,
     people,
     refers,
     rule,
@@ -325,7 +326,8 @@ def _turn(params: ObjectsParams, state: State, turn: TurnRecorded, raw: Raw[Turn
     place = f"scene/{turn.session}"
     scene = state.get(place, Scene) or Scene()
     known = [form for form in filter(names.__contains__, text.forms) if is_named(turn.content, form)]
-    fresh = [name for name in text.names if name not in names and name.isalpha() and len(name) > 2]
+    capital = dict.fromkeys((*text.names, *opening(turn.content, text.forms)))
+    fresh = [name for name in capital if name not in names and name.isalpha() and len(name) > 2]
     fresh = names_of(turn.content, fresh) if fresh else fresh
     asked = scene.asks(turn.id, turn.agent, question(turn.content))
     if asked != scene.asked:
@@ -511,7 +513,7 @@ def _restored(params: ObjectsParams, state: State, belief: BeliefRestored, raw: 
 
 PROCESSOR = Processor(
     name="objects",
-    version=7,
+    version=8,
     reads=(RAW, "ttl_escalations", "contradictions", "tasks"),
     params=ObjectsParams,
     takes=(

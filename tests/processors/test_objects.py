@@ -437,6 +437,18 @@ def test_people_are_told_from_things_with_what_they_are_to_who_speaks() -> None:
     assert not any("process" in name for name in talk.objects)
 
 
+def test_a_rare_word_that_begins_a_sentence_before_what_only_people_do_is_a_name() -> None:
+    talk = Talk()
+    talk.say("Marta prefers short answers. She is the gallery's director.")
+    talk.say("Priya's sold her car. Whoever said that was right. Narration follows. She reads it. Mum wants tea.")
+    assert {name: one.kind for name, one in talk.objects.items()} == {
+        "ann": "person", "Marta": "person", "Priya": "person",
+    }  # fmt: skip
+    assert talk.known("Marta") == [
+        ("manner", "Marta prefers short answers."), ("role", "She is the gallery's director."),
+    ]  # fmt: skip
+
+
 def test_a_first_name_is_its_persons_where_only_one_has_it_and_stays_apart_where_two_have() -> None:
     talk = Talk()
     talk.say("I asked Marta about the lease.")
