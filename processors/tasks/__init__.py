@@ -370,8 +370,8 @@ def _said(params: TasksParams, state: State, threaded: TurnThreaded, raw: Raw[An
 
 
 def _about(desk: _Desk, effort: str, before: str, done: str, raw: Raw[TurnRecorded]) -> str:
-    """The task that a turn is about: the one with half of the words that are said to be `done`, else the one whose words
-    it shares, else the one its effort was last about. A word aside changes nothing."""
+    """The task that a turn is about: the one with half of the words that are said to be `done`, else the one whose
+    words it shares, else the one its effort was last about. A word aside changes nothing."""
     state = desk.state
     link = state.get(f"effort/{effort}", Link) if effort else None
     known = link.task if link is not None and desk.task(link.task) is not None else ""

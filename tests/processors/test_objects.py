@@ -494,6 +494,19 @@ def test_what_is_contradicted_stands_no_longer_until_the_later_word_is_taken_bac
     assert [text for _, text in talk.known("ann")] == ["I live in a small flat in Lisbon."]
 
 
+def test_of_what_is_contradicted_without_a_value_the_statement_in_the_same_words_stands_no_longer() -> None:
+    talk = Talk()
+    paper = "We print the catalogue on uncoated paper because of the lamps in the gallery."
+    older = talk.say(f"{paper} Also, my sister Petra lives in a small flat in Porto.")
+    assert len(talk.known("ann")) == 2
+    newer = TurnRecorded("space", "later", 9 * MINUTE, "s", "ann", "user", "We print on coated paper after all.")
+    talk.give(newer)
+    talk.give(make(BeliefContradicted, space="space", session="s", turn="later", older=older, older_value=""), newer)
+    assert [text for _, text in talk.known("ann")] == [
+        "My sister Petra lives in a small flat in Porto.", "We print on coated paper after all.",
+    ]  # fmt: skip
+
+
 def test_of_many_statements_the_newest_and_strongest_are_kept() -> None:
     talk = Talk(statements=3)
     for place in ("Oslo", "Turin", "Vienna", "Krakow", "Madrid"):
