@@ -19,12 +19,12 @@ from mcp.types import ToolAnnotations
 from pydantic import Field, ValidationError
 from typing_extensions import TypedDict  # pydantic takes no other before Python 3.12
 
+from projections.saying import record_of
 from streams.core.errors import MnemologError
 from streams.core.processor import derived_id
 from streams.core.text.echo import CLOSE, FRAME
 from streams.gateways.arguments import told_wrong
 from streams.gateways.http.door import IDEMPOTENCY, Door
-from streams.gateways.saying import record_of
 
 T = TypeVar("T")
 INSTRUCTIONS = """Memory that outlasts a conversation. Before you answer, call `context` with the session of the

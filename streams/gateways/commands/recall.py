@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from projections.saying import Finding, Row, Standing, only
 from streams.core.errors import UsageError
 from streams.core.halves import whole_text
 from streams.gateways.command import FAILED, After, Asking, Common, InSpace, Memory, WhichSpace, append, hint, space_of
-from streams.gateways.saying import Finding, Row, Standing, only
 from streams.gateways.terminal import Terminal, cell
 
 if TYPE_CHECKING:

@@ -128,12 +128,6 @@ async def take(
     return _json({"results": results, "after": after}, 202)
 
 
-async def named(door: Door, event: Any) -> dict[str, Any]:
-    """What is told of the names in an event: those that are not known, if there are any."""
-    missing = await door.unknown(event) if isinstance(event, dict) else []
-    return {"unknown": missing} if missing else {}
-
-
 COUNTED = {"stored": "added", "duplicate": "known", "refused": "refused"}
 """What became of an event, and under which name it is counted."""
 IdempotencyKey = Annotated[str, Header(max_length=500, description=IDEMPOTENCY)]
@@ -158,7 +152,8 @@ async def turns(request: Request, door: Asked, idempotency_key: IdempotencyKey =
     kind = content_type(request, TAKEN)
     found = events_of(await request.body(), kind, request.headers)
     # Why of one alone: who sends many, as a feed does, would wait for as many questions.
-    return await take(request, door, found, idempotency_key, await named(door, found[0]) if len(found) == 1 else {})
+    known = await door.known(found[0]) if len(found) == 1 and isinstance(found[0], dict) else {}
+    return await take(request, door, found, idempotency_key, {} if "already" in known else known)
 
 
 def of_type(name: str) -> Callable[..., Any]:
@@ -168,11 +163,12 @@ def of_type(name: str) -> Callable[..., Any]:
         if len(found) != 1 or not isinstance(found[0], dict):
             raise UsageError("the body is not one JSON object", "POST /v1/turns takes several events")
         event = found[0] | {"type": name}
-        missing = await named(door, event)
-        # Why not with a key or id: sent again, it is answered as it was.
-        if not (missing or idempotency_key or "id" in event) and (stands := await door.standing(event)):
-            return _json({"results": [{"already": stands.said, "since": stands.since}], "after": ""}, 200)
-        return await take(request, door, [event], idempotency_key, missing)
+        known = await door.known(event)
+        if "already" not in known:
+            return await take(request, door, [event], idempotency_key, known)
+        if idempotency_key or "id" in event:  # sent again, it is answered as it was
+            return await take(request, door, [event], idempotency_key)
+        return _json({"results": [known], "after": ""}, 200)
 
     fact.__doc__ = " ".join((GIVEN[name].__doc__ or "").split())
     return fact
