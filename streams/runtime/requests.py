@@ -108,6 +108,7 @@ class Context(Question):
     explain: bool = False
     window: Name = ""
     details: Annotated[list[Name], Field(max_length=MAX_TURNS)] = []
+    for_session: Name = ""
 
 
 class Recall(Question):
