@@ -95,7 +95,7 @@ def test_who_asks_what_is_to_be_done_is_told_the_notes_of_what_the_question_name
     wanted = "Please remind me to renew the boiler insurance in December."
     said = (wanted, "The garden fence is painted green now.", "Our cat is called Moritz.")
     began = 0 if late else time.time_ns() // 1000
-    space.add(*(TurnRecorded("s0", f"t{n}", began + n, "c0", "user", "user", words) for n, words in enumerate(said)))
+    space.add(*(TurnRecorded("s0", f"t{n}", began + n, f"c{n}", "user", "user", said[n]) for n in range(3)))
     for question in ("What do I have to do in December?", "what's due for the boiler insurance?"):
         first = space.recall(question, space="s0")["hits"][0]
         assert wanted in first["text"]
