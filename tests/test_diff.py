@@ -142,6 +142,9 @@ def test_a_difference_that_no_mechanism_measures_is_found_in_its_table(memories,
     ]
     (example,) = found.examples
     assert (example.what, example.left, "note: n1" in example.right) == ("row in right only", "", True)
+    assert [word for word in ("session", "at:", "turn", '""', "null", "[]") if word in example.right] == []
+    assert example.right_row is not None
+    assert {"session", "at", "turn", "note"} <= example.right_row.keys(), "a machine is told all of it"
 
 
 def test_of_two_rows_at_one_place_what_differs_is_told_whole(memories, tmp_path):
