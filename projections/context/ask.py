@@ -94,7 +94,9 @@ def context(
     said = source.words(newest)
     own = cast(RecalledParams, sight.recall.params["context.recalled"])
     cue = cue_of(own, [said[at] for at in newest if at in said], question)
-    source.ask = replace(source.ask, cues=frozenset(scan(cue.asked).cues), for_session=for_session)
+    asked = scan(cue.asked)
+    cues, terms = frozenset(asked.cues), tuple(asked.terms)
+    source.ask = replace(source.ask, cues=cues, terms=terms, for_session=for_session)
     composed = _composed(source, cue, budget, without, window, details, explain)
     rendered = render(composed)
     found = rendered.data | {"text": rendered.text, "messages": rendered.messages}
