@@ -172,9 +172,11 @@ def _did(turn: Row, view: Callable[..., list[Row]]) -> Iterator[Row]:
             yield told("opened effort" if opened else "joined effort", row["effort"], effort["topic"], how)
     for row in view("conclusions", space=space, turn_id=id):
         effort = effort_of(row)
-        topic = effort["topic"] if effort else ""
         how = f"{row['pattern']}, confidence {row['confidence']:.2f}"
-        yield told("ended effort", row["effort"] or "", row["conclusion"] or topic, how)
+        if effort is not None and effort["concluded_by"] == id:
+            yield told("ended effort", row["effort"], row["conclusion"] or effort["topic"], how)
+        else:  # what its effort goes on without
+            yield told("concluded segment", row["segment"], row["conclusion"], how)
     for row in view("offers", space=space, turn_id=id):
         how = f"{row['pattern']}, confidence {row['confidence']:.2f}, {row['status']}"
         yield told("offered to end", row["segment"], row["text"], how)
@@ -184,6 +186,8 @@ def _did(turn: Row, view: Callable[..., list[Row]]) -> Iterator[Row]:
         yield told("made note", row["note"], row["content"], row["status"])
     for row in view("beliefs", space=space, replaced_by=id):
         text = " ".join(filter(None, (row["subject"], row["attribute"], row["value"])))
+        if not text:  # read from other words: no value is told
+            text = next((one["content"] for one in view("turns", space=space, turn_id=row["turn_id"])), "")
         yield told("replaced belief", row["turn_id"], text, f"{row['rule']}, confidence {row['confidence']:.2f}")
 
 
