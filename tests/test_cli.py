@@ -409,7 +409,7 @@ def test_what_a_turn_did_to_efforts_tasks_notes_and_beliefs_is_told_and_by_what(
     said = (
         ("user", "Please import the customer CSV into the staging database."),
         ("assistant", "On it: I am importing the customer CSV into the staging database."),
-        ("user", "Perfect, the customer import into staging works, that's done."),
+        ("user", "That fixed it, the customer import into staging works."),
         ("user", "I live in Oslo."),
         ("user", "I live in Bergen now, I moved there in May."),
         ("user", "Remind me to call Ann tomorrow."),
