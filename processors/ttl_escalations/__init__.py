@@ -36,15 +36,24 @@ from typing import Any
 
 from processors.contradictions import BeliefContradicted, BeliefRestored
 from processors.open_efforts import TurnRethreaded, TurnThreaded
-from processors.ttl_escalations.events import NoteArchived, NoteClosed, NoteEscalated, NoteOpened, NoteSurfaced
+from processors.ttl_escalations.events import (
+    NoteArchived,
+    NoteClosed,
+    NoteDoubted,
+    NoteEscalated,
+    NoteOpened,
+    NoteSurfaced,
+)
 from processors.ttl_escalations.notes import (
     Asked,
     expire,
     infer,
+    reopen,
     restore,
     rethread,
     retract,
     settle,
+    settle_by_talk,
     supersede,
     take,
 )
@@ -53,7 +62,7 @@ from processors.ttl_escalations.record import FOREVER, Last, Waiting, short, wai
 from processors.ttl_escalations.section import NOTES, SURFACED
 from processors.ttl_escalations.surfacing import MAYBE, surface
 from streams.core.clock import to_local
-from streams.core.events import NoteSettled, NoteTaken, Outside, SessionEnded, TurnRecorded, TurnRetracted
+from streams.core.events import NoteSettled, NoteTaken, OfferDeclined, Outside, SessionEnded, TurnRecorded, TurnRetracted
 from streams.core.processor import RAW, Derived, Processor, Raw, State, on, otherwise
 from streams.core.read_model import Documents, Group, Joins, Keep, read_model
 from streams.core.text.reminders import Doubt, reminders, replied
@@ -63,6 +72,7 @@ __all__ = [
     "PROCESSOR",
     "NoteArchived",
     "NoteClosed",
+    "NoteDoubted",
     "NoteEscalated",
     "NoteOpened",
     "NoteSurfaced",
@@ -93,6 +103,8 @@ def _turn(params: TtlEscalationsParams, state: State, turn: TurnRecorded, raw: R
     last = state.get(key, Last) or _SILENCE
     if waiting.first < FOREVER:
         surface(params, state, waiting, raw, last, out)
+        if turn.role == "user":
+            settle_by_talk(params, state, waiting, raw, last, out)
     content, doubts = turn.content, _NONE
     text = content if len(content) <= KEPT else excerpt(content, KEPT)
     if turn.role == "assistant":
@@ -208,7 +220,18 @@ def _retracted(
     """What a turn asked for is withdrawn with it."""
     out: list[Derived] = []
     waiting, _ = _expired(params, state, fact, raw, out)
+    reopen(params, state, waiting, fact, raw.now, out)
     retract(state, waiting, fact, out)
+    return out
+
+
+def _declined(
+    params: TtlEscalationsParams, state: State, fact: OfferDeclined, raw: Raw[OfferDeclined]
+) -> list[Derived]:
+    """Somebody says that a turn ended nothing: what it settled waits again."""
+    out: list[Derived] = []
+    waiting, _ = _expired(params, state, fact, raw, out)
+    reopen(params, state, waiting, fact, raw.now, out)
     return out
 
 
@@ -225,7 +248,7 @@ def _ended(params: TtlEscalationsParams, state: State, fact: SessionEnded, raw: 
 
 PROCESSOR = Processor(
     name="ttl_escalations",
-    version=10,
+    version=11,
     params=TtlEscalationsParams,
     reads=(RAW, "open_efforts", "contradictions"),
     takes=(
@@ -237,13 +260,15 @@ PROCESSOR = Processor(
         on(NoteTaken, _taken),
         on(NoteSettled, _settled),
         on(TurnRetracted, _retracted),
+        on(OfferDeclined, _declined),
         on(SessionEnded, _ended),
         otherwise(_time_passed),
     ),
-    emits=(NoteOpened, NoteSurfaced, NoteEscalated, NoteArchived, NoteClosed),
+    emits=(NoteOpened, NoteSurfaced, NoteEscalated, NoteArchived, NoteClosed, NoteDoubted),
     read_model=read_model(
         __package__,
-        keeps=(Keep(NoteOpened, ("note",)), Keep(NoteEscalated, ("note",)), Keep(NoteSurfaced, ("note",))),
+        keeps=(Keep(NoteOpened, ("note",)), Keep(NoteEscalated, ("note",)), Keep(NoteSurfaced, ("note",)),
+            Keep(NoteDoubted, ("note",))),
         groups=(
             Group(
                 "notes",
@@ -259,6 +284,11 @@ PROCESSOR = Processor(
                 "surfaced",
                 "note",
                 {NoteSurfaced: Joins(by="session"), NoteArchived: Joins(), NoteClosed: Joins()},
+            ),
+            Group(
+                "doubted",
+                "note",
+                {NoteDoubted: Joins(by="session"), NoteArchived: Joins(), NoteClosed: Joins()},
             ),
         ),
         sections=(NOTES, SURFACED),
