@@ -220,7 +220,7 @@ def _retracted(
     """What a turn asked for is withdrawn with it."""
     out: list[Derived] = []
     waiting, _ = _expired(params, state, fact, raw, out)
-    reopen(params, state, waiting, fact, raw.now, out)
+    reopen(state, waiting, fact, out)
     retract(state, waiting, fact, out)
     return out
 
@@ -231,7 +231,7 @@ def _declined(
     """Somebody says that a turn ended nothing: what it settled waits again."""
     out: list[Derived] = []
     waiting, _ = _expired(params, state, fact, raw, out)
-    reopen(params, state, waiting, fact, raw.now, out)
+    reopen(state, waiting, fact, out)
     return out
 
 

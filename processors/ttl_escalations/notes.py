@@ -24,7 +24,7 @@ from processors.ttl_escalations.record import (
     queued,
     short,
 )
-from processors.ttl_escalations.settling import weighed
+from processors.ttl_escalations.settling import to_do, weighed
 from streams.core.clock import to_micros
 from streams.core.events import DAY, HOUR, MINUTE, SECOND, NoteSettled, NoteTaken, OfferDeclined, TurnRecorded, TurnRetracted
 from streams.core.processor import Derived, Raw, State, derived_id, r6
@@ -190,7 +190,7 @@ def _open(
     record = Note(
         opened.session, within(" ".join(opened.content[:MAX_CONTENT].split()), EXCERPT), opened.at, opened.deadline,
         opened.priority, opened.historic, opened.turn, _presses(params, opened, ttl), kept, phrases, named,
-        opened.deadline, place, effort, near[:MAX_TERMS], _light(opened.content),
+        opened.deadline, place, effort, near[:MAX_TERMS], to_do(opened.content)[:MAX_LIGHT],
     )  # fmt: skip
     state.put(f"note/{note}", record)
     state.put(queued(note, record), Due(note))
@@ -210,12 +210,6 @@ def _features(text: str) -> tuple[list[str], list[str], list[str]]:
     kept = kept[:MAX_TERMS]
     phrases = [f"{one} {two}" for one, two in pairwise(own) if one in kept and two in kept]
     return kept, phrases[:MAX_PHRASES], named
-
-
-def _light(text: str) -> list[str]:
-    """What is to be done about a note: the stems of it that say little of its matter."""
-    light = [stem for stem in scan(text).terms if rarity(stem) == LIGHT and stem not in ORDERS and len(stem) <= MAX_TERM]
-    return light[:MAX_LIGHT]
 
 
 def _presses(params: TtlEscalationsParams, note: NoteOpened, ttl: int) -> int:
@@ -287,16 +281,13 @@ def settle_by_talk(
             settled.append(note)
         elif score >= params.doubts and (record := state.get(f"note/{note}", Note)) is not None:
             told = within(" ".join(turn.content[:MAX_CONTENT].split()), EXCERPT)
-            question = f"Is this note done with? “{record.excerpt}” Of it may tell: “{told}”"
+            question = f"“{told}”: is this note done with, or should it stay open? “{record.excerpt}”"
             out.append(NoteDoubted(turn.space, turn.session, turn.at, note, turn.id, question, likelihood(score)))
     if settled:
         state.put(f"settles/{short(turn.id)}", Settled(settled))
 
 
-def reopen(
-    params: TtlEscalationsParams, state: State, waiting: Waiting, fact: TurnRetracted | OfferDeclined, now: int,
-    out: list[Derived],
-) -> None:  # fmt: skip
+def reopen(state: State, waiting: Waiting, fact: TurnRetracted | OfferDeclined, out: list[Derived]) -> None:
     """Opens the notes again that a turn settled which does not stand, or did not mean that."""
     key = f"settles/{short(fact.turn)}"
     settles = state.get(key, Settled)

@@ -60,7 +60,7 @@ class TtlEscalationsParams(Params):
         "tests/bench/learn_settling.py",
     )  # fmt: skip
     doubts: int = param(
-        0, "hundredths of log odds", "where it is not sure that a turn settles a note, that is asked from here on",
+        -10, "hundredths of log odds", "where it is not sure that a turn settles a note, that is asked from here on",
         "tests/bench/learn_settling.py",
     )  # fmt: skip
     raised: float = param(30, "days", "after its question its matter brings a note back, till it is settled", ge=0)

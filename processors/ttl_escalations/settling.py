@@ -33,6 +33,7 @@ from streams.core.text.learned import Learned
 from streams.core.text.memo import Memo
 from streams.core.text.signals import folded
 from streams.core.text.terms import WORDS
+from streams.core.text.times import KINDS as TIMES
 
 MOST = 4
 """Notes weighed for one turn, those that share the most with it."""
@@ -42,13 +43,18 @@ MAX_CLAUSES = 12
 """Clauses of it."""
 EFFORT = 2
 """What it is worth that a turn belongs to the effort of a note."""
-HOPELESS = -150
+HOPELESS = -230
 """A turn whose own words score less settles nothing, in hundredths of log odds."""
+MAX_VERB = 24
+"""Longer words are no verbs of a note."""
 _CLAUSE = re.compile(r"[.!?…]+(?=\s|$)|[;:\n。！？]|,\s|\s[-–—]\s|\s(?=(?:but|and)\s)")
 _PAST = re.compile(r"\w{2,}[^e]ed")
 _TABLE = tomllib.loads(files(__package__).joinpath("settling.toml").read_text("utf-8"))
-PAST = {form: verb for verb, forms in _TABLE["past"].items() for form in forms.split()}
-"""Past forms that no ending tells, and of which verbs they are."""
+VERBS = frozenset(_TABLE["verbs"]["plain"].split())
+"""Verbs that stems leave out."""
+_ASKS = frozenset(_TABLE["asks"]["plain"].split())
+PAST = {form: WORDS[verb][2] or verb for verb, forms in _TABLE["past"].items() for form in forms.split()}
+"""Past forms that no ending tells, and the stems of their verbs."""
 KINDS: dict[str, tuple[str, ...]] = {
     word: tuple(kind for kind, words in _TABLE["kinds"].items() if word in words.split())
     for word in dict.fromkeys(" ".join(_TABLE["kinds"].values()).split())
@@ -75,7 +81,10 @@ class Word(NamedTuple):
 
 def _look(raw: str) -> tuple[Word, ...]:
     stem = WORDS[raw][2]
-    return tuple(Word(text, "" if at else stem, _verb(text)) for at, text in enumerate(folded(raw)))
+    return tuple(
+        Word(text, (text if text in VERBS else "") if at or not stem else stem, _verb(text))
+        for at, text in enumerate(folded(raw))
+    )
 
 
 def _verb(form: str) -> str:
@@ -83,6 +92,12 @@ def _verb(form: str) -> str:
 
 
 _SEEN = Memo(_look)
+
+
+def to_do(text: str) -> list[str]:
+    """What is to be done, of the words of a note: stems that say little of its matter, each once."""
+    stems = [word.stem for raw in text.split() for word in _SEEN[raw] if word.stem and (word.stem in VERBS or not CLASSES[word.stem])]
+    return [stem for stem in dict.fromkeys(stems) if stem not in _ASKS and stem not in TIMES and len(stem) <= MAX_VERB]
 
 
 class Clause:
