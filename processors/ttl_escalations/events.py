@@ -65,6 +65,8 @@ class NoteClosed(Derived):
     it was inferred from was retracted, "TURN took its place" where another statement did."""
     turn: str
     """The turn that told that it is done, or needed no more; "" where a fact settled it."""
+    why: list[str]
+    """The strongest signals by which it did, and what each weighs, in hundredths of log odds."""
     type: Literal["note-closed.v1"] = "note-closed.v1"
 
 
@@ -77,4 +79,6 @@ class NoteDoubted(Derived):
     question: str
     likelihood: float
     """0 to 1."""
+    why: list[str]
+    """The strongest signals for and against it, and what each weighs, in hundredths of log odds."""
     type: Literal["note-doubted.v1"] = "note-doubted.v1"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import Literal, NamedTuple
 
@@ -24,7 +25,7 @@ from processors.ttl_escalations.record import (
     queued,
     short,
 )
-from processors.ttl_escalations.settling import to_do, weighed
+from processors.ttl_escalations.settling import to_do, weighed, why
 from streams.core.clock import to_micros
 from streams.core.events import DAY, HOUR, MINUTE, SECOND, NoteSettled, NoteTaken, OfferDeclined, TurnRecorded, TurnRetracted
 from streams.core.processor import Derived, Raw, State, derived_id, r6
@@ -251,12 +252,13 @@ Where = tuple[str, str, int]
 
 
 def _close(
-    state: State, waiting: Waiting, note: str, where: Where, resolution: str, out: list[Derived], turn: str = ""
-) -> Note | None:
+    state: State, waiting: Waiting, note: str, where: Where, resolution: str, out: list[Derived], turn: str = "",
+    why: Sequence[str] = (),
+) -> Note | None:  # fmt: skip
     record = _remove(state, waiting, note)
     if record is not None:
         space, session, at = where
-        out.append(NoteClosed(space, session or record.session, at, note, cut(resolution, MAX_CONTENT), turn))
+        out.append(NoteClosed(space, session or record.session, at, note, cut(resolution, MAX_CONTENT), turn, [*why]))
     return record
 
 
@@ -273,16 +275,16 @@ def settle_by_talk(
     """Settles the notes that a turn tells to be done or needed no more, and asks where that is likely."""
     turn = raw.event
     settled: list[str] = []
-    for note, score in weighed(params, state, waiting, raw, last):
+    for note, score, seen in weighed(params, state, waiting, raw, last):
         if score >= params.settles:
             where = (turn.space, turn.session, turn.at)
-            record = _close(state, waiting, note, where, excerpt(turn.content, MAX_CONTEXT), out, turn.id)
+            record = _close(state, waiting, note, where, excerpt(turn.content, MAX_CONTEXT), out, turn.id, why(seen))
             state.put(f"settled/{note}", record)
             settled.append(note)
         elif score >= params.doubts and (record := state.get(f"note/{note}", Note)) is not None:
             told = within(" ".join(turn.content[:MAX_CONTENT].split()), EXCERPT)
             question = f"“{told}”: is this note done with, or should it stay open? “{record.excerpt}”"
-            out.append(NoteDoubted(turn.space, turn.session, turn.at, note, turn.id, question, likelihood(score)))
+            out.append(NoteDoubted(turn.space, turn.session, turn.at, note, turn.id, question, likelihood(score), why(seen)))
     if settled:
         state.put(f"settles/{short(turn.id)}", Settled(settled))
 

@@ -37,6 +37,8 @@ from streams.core.text.times import KINDS as TIMES
 
 MOST = 4
 """Notes weighed for one turn, those that share the most with it."""
+STRONGEST = 8
+"""Signals told of a decision."""
 READ = 1_200
 """Characters read of a turn; further down stands what was pasted."""
 MAX_CLAUSES = 12
@@ -168,20 +170,25 @@ def candidates(waiting: Waiting, raw: Raw[TurnRecorded], last: Last, alike: int)
 
 def weighed(
     params: TtlEscalationsParams, state: State, waiting: Waiting, raw: Raw[TurnRecorded], last: Last
-) -> list[tuple[str, int]]:
-    """How likely a turn settles each of the notes that share something with it, in hundredths of log odds; the
-    likeliest first."""
+) -> list[tuple[str, int, list[str]]]:
+    """How likely a turn settles each of the notes that share something with it, in hundredths of log odds, and what is
+    seen of both; the likeliest first."""
     if not (sums := candidates(waiting, raw, last, params.alike)):
         return []
     told = Told(raw, last, max(sums.values()))
     if SCORE(told.plain) < HOPELESS:
         return []
     found = [
-        (note, SCORE(signs(told, record, shared)))
+        (note, SCORE(seen := signs(told, record, shared)), seen)
         for note, shared in sums.items()
         if (record := state.get(f"note/{note}", Note)) is not None
     ]
     return sorted(found, key=lambda one: (-one[1], one[0]))
+
+
+def why(seen: list[str]) -> list[str]:
+    """The strongest signals, and what they weigh."""
+    return [f"{signal} {weight:+d}" for signal, weight in WEIGHTS.why(seen, "settles")[:STRONGEST]]
 
 
 def signs(told: Told, record: Note, shared: int) -> list[str]:

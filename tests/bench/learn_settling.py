@@ -181,7 +181,7 @@ def main() -> None:
     examples = [one.example for one in given]
     scores = [
         score if example.signals else -10_000
-        for score, example in zip(crossed(examples, STRENGTH, GROUPS, examples, strict=True)
+        for score, example in zip(crossed(examples, STRENGTH, GROUPS), examples, strict=True)
     ]
     for side in ("marked", "judged", "plain"):
         mine = [(s, g.example.label) for s, g in zip(scores, given, strict=True) if g.side == side]
@@ -191,7 +191,7 @@ def main() -> None:
             print(f"  from {threshold} on: P {right:.2f} R {recall:.2f}")
     if "--write" in sys.argv:
         learned = [example for example in examples if example.signals]
-        write(PATH, VERSION, {"settles": fit(learned, STRENGTH, GROUPS})
+        write(PATH, VERSION, {"settles": fit(learned, STRENGTH, GROUPS)})
 
 
 if __name__ == "__main__":

@@ -137,6 +137,7 @@ def show(
         found = house.ask("show", asking.memory, id=what, tokens=tokens, space=space, as_of=asking.as_of)
         if why:
             _explain(found["turns"], terminal)
+            _settled(house, asking, found["turns"], terminal)
         elif asking.json:
             for turn in found["turns"]:
                 terminal.object(turn)
@@ -158,6 +159,21 @@ def _explain(turns: list[dict[str, Any]], terminal: Terminal) -> None:
         for row in rows:
             row["signals"] = ", ".join(f"{one['signal']} {one['weight']:+d}" for one in row["signals"][:MOST_SIGNALS])
     terminal.rows(rows, "turn sentence~ time? score> likelihood> signals", "no words in it may want a note")
+
+
+def _settled(house: Any, asking: Asking, turns: list[dict[str, Any]], terminal: Terminal) -> None:
+    """The notes that turns settled, or may have, and by which signals."""
+    rows = []
+    for turn in turns:
+        space, id = turn["space"], turn["turn_id"]
+        for column in ("settled_by", "doubted_by"):
+            rows += house.ask("view", asking.memory, name="notes", space=space, as_of=asking.as_of, **{column: id})
+    if not terminal.json:
+        for row in rows:
+            row["why"] = ", ".join(row["settled_why"] or row["doubted_why"] or ())
+    told = [*{(row["space"], row["note"]): row for row in rows}.values()]
+    if told:
+        terminal.rows(told, "note status settled_by? doubted_by? why~ content~", "")
 
 
 def manifest(
