@@ -62,7 +62,15 @@ from processors.ttl_escalations.record import FOREVER, Last, Waiting, short, wai
 from processors.ttl_escalations.section import NOTES, SURFACED
 from processors.ttl_escalations.surfacing import MAYBE, surface
 from streams.core.clock import to_local
-from streams.core.events import NoteSettled, NoteTaken, OfferDeclined, Outside, SessionEnded, TurnRecorded, TurnRetracted
+from streams.core.events import (
+    NoteSettled,
+    NoteTaken,
+    OfferDeclined,
+    Outside,
+    SessionEnded,
+    TurnRecorded,
+    TurnRetracted,
+)
 from streams.core.processor import RAW, Derived, Processor, Raw, State, on, otherwise
 from streams.core.read_model import Documents, Group, Joins, Keep, read_model
 from streams.core.text.reminders import Doubt, reminders, replied
@@ -267,8 +275,12 @@ PROCESSOR = Processor(
     emits=(NoteOpened, NoteSurfaced, NoteEscalated, NoteArchived, NoteClosed, NoteDoubted),
     read_model=read_model(
         __package__,
-        keeps=(Keep(NoteOpened, ("note",)), Keep(NoteEscalated, ("note",)), Keep(NoteSurfaced, ("note",)),
-            Keep(NoteDoubted, ("note",))),
+        keeps=(
+            Keep(NoteOpened, ("note",)),
+            Keep(NoteEscalated, ("note",)),
+            Keep(NoteSurfaced, ("note",)),
+            Keep(NoteDoubted, ("note",)),
+        ),
         groups=(
             Group(
                 "notes",

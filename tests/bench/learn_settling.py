@@ -1,6 +1,6 @@
-"""Learns when a turn tells that what a note is for is done, or needed no more (processors/ttl_escalations/settling.json).
+"""Learns when a turn tells that what a note is for is done (processors/ttl_escalations/settling.json).
 
-    python -m tests.bench.learn_settling [--write]          prints what weights are worth that did not see the conversation
+    python -m tests.bench.learn_settling [--write]                what weights are worth that did not see an author
     python -m tests.bench.learn_settling --measure [--learned]    what the weights that are written settle
 
 Learns from conversations by two authors who marked what settles a reminder and what only seems to (tests/voices/done),
@@ -162,7 +162,9 @@ def measure(learning: bool) -> Counter[str]:
                     counts[f"{kind}: settled"] += 1
                     counts[f"{kind}: settled rightly"] += done.get(note) == row.turn
                     counts[f"{kind}: settled later than that"] += note in done and row.turn > done[note]
-                    counts[f"{kind}: settled by what only seems so"] += note in (turns[row.turn].get("settles_not") or ())
+                    counts[f"{kind}: settled by what only seems so"] += note in (
+                        turns[row.turn].get("settles_not") or ()
+                    )
                 elif isinstance(row, NoteDoubted) and row.note not in asks:
                     counts[f"{kind}: asked about"] += 1
                     right = done.get(source[row.note]) == row.turn

@@ -38,7 +38,9 @@ from streams.core.events import MINUTE, SECOND, TurnRecorded
 from tests.bench.quality_summaries import rouge, stems
 
 VOICES = Path(__file__).parents[1] / "voices"
-MEASURING = frozenset(("e", "f", "m", "q", "xa", "xb", "xc", "xd", "xw", "y", "yl", "zd", "zh", "zl", "zm", "zx", "dc", "dd"))
+MEASURING = frozenset(
+    ("e", "f", "m", "q", "xa", "xb", "xc", "xd", "xw", "y", "yl", "zd", "zh", "zl", "zm", "zx", "dc", "dd")
+)
 """Authors whose voices only measure."""
 TOLERANCE = 3
 """Turns after a true end within which it counts as seen."""
@@ -72,7 +74,9 @@ def conversations(learning: bool | None = None, folder: str = "") -> Iterator[Co
             continue
         voice = json.loads(path.read_text("utf-8"))
         for number, given in enumerate(voice["conversations"]):
-            found = Conversation(author, path.stem, voice["language"], ascii_uppercase[number], given.get("efforts") or {})
+            found = Conversation(
+                author, path.stem, voice["language"], ascii_uppercase[number], given.get("efforts") or {}
+            )
             for session in given["sessions"]:
                 begins = datetime.fromisoformat(session["at"]).replace(tzinfo=UTC)  # the clock on their wall
                 last = 0

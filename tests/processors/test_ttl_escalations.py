@@ -166,7 +166,7 @@ def test_a_historic_note_comes_back_by_its_matter_while_its_time_lasts():
 
 def test_settling_closes_a_note_before_its_time_and_nothing_is_asked():
     events = derive(take("n", ttl=60), settle("n", SECOND, "fed"), tick(HOUR))
-    assert events[1:] == [NoteClosed("s", "talk", START + SECOND, "n", "fed")]
+    assert events[1:] == [NoteClosed("s", "talk", START + SECOND, "n", "fed", "", [])]
 
 
 def test_settling_closes_an_escalated_note_once():
