@@ -143,3 +143,13 @@ def test_asked_how_far_things_are_a_new_session_is_told_what_is_under_way(tmp_pa
         assert "tasks" not in [section["name"] for section in other["sections"]]
         asked_here = home.ask("context", space="s", session="c", question="So, what is left to do?")
         assert "tasks" in [section["name"] for section in asked_here["sections"]]
+
+
+def test_who_is_asked_about_in_a_new_session_is_told_of(tmp_path) -> None:
+    home = Home(tmp_path / "home", PROCESSORS)
+    home.log.append(talk())
+    with serving(home):
+        about = home.ask("context", space="s", session="c", question="How shall I write to Marta?")
+        other = home.ask("context", space="s", session="c", question="How shall I write to Petra?")
+    assert "Marta prefers detailed explanations by email." in about["text"]
+    assert "by email" not in other["text"]

@@ -180,6 +180,9 @@ def _confirmed(params: NetworkParams, state: State, belief: BeliefConfirmed, raw
 def _contradicted(params: NetworkParams, state: State, belief: _Against, raw: Raw[Any]) -> Sequence[Derived]:
     """Two beliefs exclude each other, or may do so."""
     net = Net(params, state, belief)
+    if isinstance(belief, BeliefContradicted) and not belief.attribute:
+        _replaced(net, belief, raw)
+        return net.finish()
     sides = []
     for turn in (belief.older, belief.turn):
         told, value = saying(raw, turn), _value_of(belief, turn)
@@ -189,6 +192,22 @@ def _contradicted(params: NetworkParams, state: State, belief: _Against, raw: Ra
         rule = belief.rule if isinstance(belief, BeliefContradicted) else SUSPECTED
         net.clash(sides[1], sides[0], rule, belief.confidence)
     return net.finish()
+
+
+def _replaced(net: Net, belief: BeliefContradicted, raw: Raw[Any]) -> None:
+    """What a turn said is no longer so, of which no value is told: of what is known of it, what shares most words with
+    a sentence of the later turn gives way to that."""
+    told = saying(raw, belief.turn)
+    event = raw.event
+    content = event.content if isinstance(event, TurnRecorded) and event.id == belief.turn else ""
+    said = [one.text for one in sentences(excerpt(content, READS)) if "asks" not in one.features]
+    pairs = [(number, text) for number in net.of_turn(belief.older) for text in said]
+    shared = [heft([stem for stem in stems_of(text) if stem in net.node(number).stems]) for number, text in pairs]
+    if any(shared):
+        older, text = pairs[shared.index(max(shared))]
+        newer = net.know(kind_of("", text), text, told)
+        if newer >= 0:
+            net.clash(newer, older, belief.rule, belief.confidence)
 
 
 def _restored(params: NetworkParams, state: State, belief: BeliefRestored, raw: Raw[Any]) -> Sequence[Derived]:
@@ -342,7 +361,7 @@ def _passed(params: NetworkParams, state: State, fact: Outside, raw: Raw[Any]) -
 
 PROCESSOR = Processor(
     name="network",
-    version=4,
+    version=5,
     params=NetworkParams,
     takes=(
         on(ArtifactMade, _artifact),

@@ -5,7 +5,7 @@ support(n)  sum over its first turns of how far who said it is relied on, + `edg
 facts       the newer one holds with `m` times the older one's support; m = 2, 3 where the older one is well
             supported, 5 where much rests on it; the older one holds with twice the newer one's; else it is open
 doubts      contradictions less likely than `heard`, and those of one sitting, contest nothing until they are judged
-own         what somebody says of himself changes when he says so, and a judgment decides
+own         what somebody says of himself, or says to be so no longer, changes when he says so, and a judgment decides
 preferences coexist: of two persons always, of one until he declares a change
 """
 
@@ -62,7 +62,7 @@ def decide(params: ConflictParams, newer: Node, older: Node, rule: str, declared
     own = newer.by == older.by and newer.subject == older.subject
     if newer.kind == older.kind == "preference":
         return "newer" if declared and own else "both"
-    if declared and own and newer.subject:
+    if declared and own and (newer.subject or rule == "inferred"):
         return "newer"
     for_newer, for_older = support(params, newer, older), support(params, older, newer)
     if for_newer >= r6(multiple(params, older) * for_older):

@@ -38,6 +38,7 @@ from processors.objects.reading import (
     called,
     is_named,
     may_rule,
+    opening,
     people,
     refers,
     rule,
@@ -52,6 +53,8 @@ from streams.core.events import TurnRecorded, TurnRetracted
 from streams.core.params import Params, completed, param
 from streams.core.processor import RAW, Derived, Processor, Raw, State, derived_id, on, r6
 from streams.core.read_model import Group, Joins, Keep, read_model
+from streams.core.text.commonness import CLASSES
+from streams.core.text.terms import terms
 
 __all__ = ["PROCESSOR", "ObjectMentioned", "ObjectStated", "ObjectsParams"]
 
@@ -325,7 +328,8 @@ def _turn(params: ObjectsParams, state: State, turn: TurnRecorded, raw: Raw[Turn
     place = f"scene/{turn.session}"
     scene = state.get(place, Scene) or Scene()
     known = [form for form in filter(names.__contains__, text.forms) if is_named(turn.content, form)]
-    fresh = [name for name in text.names if name not in names and name.isalpha() and len(name) > 2]
+    capital = dict.fromkeys((*text.names, *opening(turn.content, text.forms)))
+    fresh = [name for name in capital if name not in names and name.isalpha() and len(name) > 2]
     fresh = names_of(turn.content, fresh) if fresh else fresh
     asked = scene.asks(turn.id, turn.agent, question(turn.content))
     if asked != scene.asked:
@@ -460,8 +464,12 @@ def _leads(sentence: str, names: Sequence[str], kind: Kind) -> bool:
     return False
 
 
-def _rows(state: State, turn: str) -> Iterator[tuple[str, Says, Object, Said, list[Any]]]:
-    """The statements of a turn that are kept: of which object, what they tell, and where they are kept."""
+Row = tuple[str, Says, Object, Said, list[Any]]
+"""A statement that is kept: of which object, what it tells, where it is kept, and the statement (see Said)."""
+
+
+def _rows(state: State, turn: str) -> Iterator[Row]:
+    """The statements of a turn that are kept."""
     stated = state.get(f"turn/{turn}", Stated)
     for id, says in stated.places if stated is not None else ():
         said, one = state.get(f"said/{says}/{id}", Said), state.get(f"object/{id}", Object)
@@ -485,17 +493,26 @@ def _retracted(params: ObjectsParams, state: State, fact: TurnRetracted, raw: Ra
 
 def _contradicted(params: ObjectsParams, state: State, belief: BeliefContradicted, raw: Raw[Any]) -> Sequence[Derived]:
     """What a later statement takes the place of stands no longer: what was said, of one that it names or that makes it,
-    with the value that changed."""
+    with the value that changed; where no value is told, with most words of the later statement."""
     out: list[Derived] = []
     value, newer = belief.older_value.casefold(), raw.event
     said = f"{newer.agent} {newer.content}".lower() if isinstance(newer, TurnRecorded) else None
-    for id, says, one, kept, row in _rows(state, belief.older):
+    rows = [*_rows(state, belief.older)]
+    if not value:
+        rows = _nearest(rows, raw.text.terms) if said is not None else []
+    for id, says, one, kept, row in rows:
         meant = said is None or any(alias in said for alias in one.aliases)
-        if value and meant and not row[4] and value in row[3].casefold():
+        if meant and not row[4] and value in row[3].casefold():
             row[4] = belief.turn
             state.put(f"said/{says}/{id}", kept)
             out.append(_told(belief, id, one.name, says, row, "superseded"))
     return out
+
+
+def _nearest(rows: list[Row], stems: Sequence[str]) -> list[Row]:
+    """Of statements those that share the most telling stems with a turn; none where none shares any."""
+    shared = [sum(CLASSES[stem] > 0 for stem in terms(row[3])[0] if stem in stems) for *_, row in rows]
+    return [row for row, many in zip(rows, shared, strict=True) if many == max(shared) > 0]
 
 
 def _restored(params: ObjectsParams, state: State, belief: BeliefRestored, raw: Raw[Any]) -> Sequence[Derived]:
@@ -511,7 +528,7 @@ def _restored(params: ObjectsParams, state: State, belief: BeliefRestored, raw: 
 
 PROCESSOR = Processor(
     name="objects",
-    version=7,
+    version=8,
     reads=(RAW, "ttl_escalations", "contradictions", "tasks"),
     params=ObjectsParams,
     takes=(

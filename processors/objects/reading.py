@@ -33,7 +33,9 @@ _BEFORE = lazily(
     rf"(?<!\w)(?i:{TABLE['people']['before']}(?: (?:{'|'.join(TABLE['people']['titles'].split())})\.?)?) "
     + _NAME.format("name")
 )
-_BEHIND = lazily(rf"{_NAME.format('name')} (?:{TABLE['people']['behind']}|{TABLE['people']['owns']})(?!\w)")
+_BEHIND = lazily(rf"{_NAME.format('name')} (?:{'|'.join(TABLE['people']['behind'])}|{TABLE['people']['owns']})(?!\w)")
+_ACTS = frozenset(acts.partition(" ")[0].replace("?", "") for acts in TABLE["people"]["behind"]) - {"is"}
+"""First words of what stands behind a name that only people have."""
 _FIRM = ("from ", "of ", "at ")
 """What stands before the name of a firm or place: what follows is said of whom it belongs to."""
 _THEN = lazily(
@@ -93,9 +95,9 @@ def shows_people(forms: Sequence[str]) -> bool:
     return not VALUES.keys().isdisjoint(forms)
 
 
-def people(content: str, related: bool = True) -> Iterator[Person]:
+def people(content: str, related: bool = True, then: bool = True) -> Iterator[Person]:
     """Whom a turn's words show to be people, folded to lower case; those whose role is told first. `related`: it has a
-    word for who somebody is to its speaker."""
+    word for who somebody is to its speaker. `then`: also who "she" of the next sentence is."""
     for found in _RELATED.finditer(content) if related else ():
         name, role, of = found["name"] or found["other"], found["role"] or found["is"], found["of"] or ""
         yield Person(name.lower(), role.lower(), of.lower())
@@ -103,9 +105,19 @@ def people(content: str, related: bool = True) -> Iterator[Person]:
         yield Person(found["name"].lower(), "")
     for found in _BEHIND.finditer(content):
         if not content.endswith(_FIRM, 0, found.start()):
-            yield Person(found["name"].lower(), "")
-    for found in _THEN.finditer(content) if " She" in content or " He" in content else ():
+            yield Person(bare_genitive(found["name"].lower()), "")
+    for found in _THEN.finditer(content) if then and (" She" in content or " He" in content) else ():
         yield Person(found["name"].lower(), "")
+
+
+def opening(content: str, forms: Sequence[str]) -> Iterator[str]:
+    """Names with which sentences begin, where every word has a capital, folded to lower case: rare words that the turn
+    shows to be people ("Marta prefers short answers")."""
+    related = shows_people(forms)
+    if related or not _ACTS.isdisjoint(forms):
+        for one in people(content, related, then=False):
+            if CLASSES[WORDS[one.word][2]] == RARE and one.word not in _NO_NAMES and one.word not in VALUES:
+                yield one.word
 
 
 def names(content: str, found: Sequence[str]) -> list[str]:

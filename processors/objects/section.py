@@ -2,9 +2,9 @@
 
     salience = .3 recency + .4 named by an active task + .2 by a note that surfaced + .3 value + .3 strength
 
-of what the session's last 5 turns name, of what tasks and notes name, and of what these were mentioned with, two steps
-away; the 20 most salient. Recency falls from 1 to 0 over the last 5 turns; value is that of the relationship, strength
-that of the strongest statement. Source: three-column working memory.
+of what the session's last 5 turns and what is to be answered name, of what tasks and notes name, and of what these were
+mentioned with, two steps away; the 20 most salient. Recency falls from 1 to 0 over the last 5 turns; value is that of
+the relationship, strength that of the strongest statement. Source: three-column working memory.
 """
 
 from __future__ import annotations
@@ -84,13 +84,14 @@ def known(read: Reader, ids: Sequence[str]) -> list[Known]:
 
 def spoken_of(params: Any, own: ObjectSectionParams, ask: Ask, read: Reader) -> Iterator[Piece]:
     """How those who are there like to be answered, and what is known of those just spoken of and not said just now."""
-    ids = read.members("objects", ask.session, READ).newest
+    asked = [derived_id("object", ask.space, word) for word in ask.terms]
+    ids = [*dict.fromkeys((*asked[:READ], *read.members("objects", ask.session, READ).newest))]
     if not ids:
         return
     turns = [turn.id for turn in islice(read.session(), max(own.recent, own.said))]
     left = own.most
     for one in known(read, ids):
-        now = one.object.how == "named" and one.object.turn in turns[: own.recent]
+        now = one.object.object in asked or (one.object.how == "named" and one.object.turn in turns[: own.recent])
         shown = [s for s in one.said if s.turn not in turns[: own.said] and (s.says == "manner" or now)]
         if not (now or one.object.how == "speaks" or one.object.kind == "person"):
             continue
@@ -114,11 +115,12 @@ def column(params: Any, own: ObjectColumnParams, ask: Ask, read: Reader) -> Iter
     task, notes = _words(read, ask, turns)
     found: dict[str, tuple[float, Known]] = {}
     front = list(read.members("objects", ask.session, READ).newest)
-    front += [derived_id("object", ask.space, word) for word in dict.fromkeys([*task, *notes])][:READ]
+    asked = [derived_id("object", ask.space, word) for word in ask.terms]
+    front += [*asked, *(derived_id("object", ask.space, word) for word in dict.fromkeys([*task, *notes]))][:READ]
     for step in range(own.steps + 1):
         near: list[str] = []
         for one in known(read, [id for id in dict.fromkeys(front) if id not in found][: 2 * READ]):
-            place = turns.get(one.object.turn)
+            place = 0 if one.object.object in asked else turns.get(one.object.turn)
             linked = own.task * _named(one.object, task) + own.note * _named(one.object, notes)
             recency = own.recency * (1 - place / own.turns) if place is not None else 0.0
             reached = linked + recency + (own.recency if one.object.how == "speaks" else 0.0)
@@ -132,7 +134,7 @@ def column(params: Any, own: ObjectColumnParams, ask: Ask, read: Reader) -> Iter
     ranked = sorted(found.values(), key=lambda entry: (-entry[0], entry[1].object.object))
     for salience, one in ranked[: own.most]:
         if salience >= own.least:
-            yield _row(own, one, salience, {*task, *notes})
+            yield _row(own, one, salience, {*task, *notes, *ask.terms})
 
 
 def _recent(read: Reader, ask: Ask, most: int) -> Iterator[str]:

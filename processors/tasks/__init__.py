@@ -19,12 +19,12 @@ Source: three-column working memory.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from processors.open_efforts import EffortConcluded, EffortOpened, EffortRated, EffortResumed, TurnThreaded
-from processors.tasks.cues import cut, frees, frees_by_name, request, said, urgency
+from processors.tasks.cues import Said, cut, frees, frees_by_name, request, said, urgency
 from processors.tasks.events import Place, Status, TaskChanged, TaskTurnedTo
 from processors.tasks.params import TasksParams
 from processors.tasks.section import SECTIONS, SHOWN
@@ -257,20 +257,27 @@ class _Desk:
     def meant(self, task: Task, text: str) -> bool:
         """Whether a text means a task: it shares a word with one that was made of talk, and with one that somebody
         declared at least half of what its words say."""
-        said, weights = {*stems_of(text)}, self.weights
+        said = stems_of(text)
         if task.source == "talk":
-            return not said.isdisjoint(task.stems)
-        shared = sum(weights[CLASSES[stem]] for stem in task.stems if stem in said)
-        return shared > 0 and shared + 1e-9 >= self.params.same * sum(weights[CLASSES[stem]] for stem in task.stems)
+            return not set(said).isdisjoint(task.stems)
+        shared = self.weight(stem for stem in task.stems if stem in said)
+        return shared > 0 and shared + 1e-9 >= self.params.same * self.weight(task.stems)
 
     @property
     def weights(self) -> tuple[float, float, float, float]:
         """What a shared stem says, by its class."""
         return (0.0, self.params.common, self.params.ordinary, self.params.rare)
 
-    def alike(self, said: Sequence[str], known: str = "", share: float = 0.0) -> str:
-        """The task with whose words a turn's stems share enough, the most, `known` where it is one of those, and of
-        its own words at least a `share`; "" for none."""
+    def weight(self, stems: Iterable[str]) -> float:
+        """What stems say together."""
+        weights = self.weights
+        return sum(weights[CLASSES[stem]] for stem in stems)
+
+    def alike(
+        self, said: Sequence[str], known: str = "", enough: float = 0.0, asked: Sequence[str] | None = None
+    ) -> str:
+        """The task with whose words a turn's stems share `enough`, the most, `known` where it is one of those; and of
+        what a request says (`asked`, its stems) and the task together at least `params.same`. "" for none."""
         termed = self.state.index(_Live).termed
         if termed.keys().isdisjoint(said):
             return ""
@@ -283,10 +290,13 @@ class _Desk:
                     sums[id] = sums.get(id, 0.0) + weights[CLASSES[stem]]
         best = max(sums, key=lambda id: (r6(sums[id]), id == known, id), default="")
         task = self.task(best)
-        if task is None or sums[best] + 1e-9 < params.enough:
+        if task is None or sums[best] + 1e-9 < (enough or params.enough):
             return ""
-        if share and sums[best] < share * sum(weights[CLASSES[stem]] for stem in task.stems):
-            return ""
+        if asked is not None:
+            shared = self.weight(stem for stem in task.stems if stem in asked)
+            both = self.weight(task.stems) + self.weight(asked)
+            if not shared or 2 * shared + 1e-9 < params.same * both:  # Dice's coefficient
+                return ""
         return best
 
 
@@ -308,15 +318,16 @@ def _opened(params: TasksParams, state: State, effort: EffortOpened, raw: Raw[An
 def _ask(desk: _Desk, effort: str, raw: Raw[TurnRecorded], least: int = 0) -> None:
     """What a turn asks for, in `least` telling words, is a task, unless its words are those of one that is known."""
     params, state, turn = desk.params, desk.state, raw.event
-    if known := desk.alike(raw.text.terms, share=params.same):
+    asked = request(turn.content)
+    stems = stems_of(asked)
+    if known := desk.alike(raw.text.terms, asked=stems):
         state.put(f"effort/{effort}", Link(known))
         return
-    asked = request(turn.content)
-    if not asked or len(stems_of(asked)) < least:
+    if not asked or len(stems) < least:
         return
     id, haste = derived_id("task", turn.space, turn.id), urgency(turn.content)
     priority = params.urgent if haste > 0 else params.someday if haste < 0 else params.asked
-    task = Task(asked, "talk", turn.id, turn.at, priority, stems_of(asked), touched=raw.now)
+    task = Task(asked, "talk", turn.id, turn.at, priority, stems, touched=raw.now)
     state.put(f"effort/{effort}", Link(id))
     state.put(f"turn/{turn.id}", Link(id))
     desk.begin(id, task)
@@ -339,7 +350,8 @@ def _said(params: TasksParams, state: State, threaded: TurnThreaded, raw: Raw[An
     if talk is None and not live.termed:
         return _NONE
     before = talk.task if talk is not None else ""
-    id = _about(desk, effort, before, raw)
+    told = said(turn.content, turn.role)
+    id = _about(desk, effort, before, told.done, raw)
     if id != before:
         state.put(f"talk/{turn.session}", Link(id))
         desk.out.append(TaskTurnedTo(turn.space, turn.session, turn.at, id, turn.id))
@@ -353,16 +365,20 @@ def _said(params: TasksParams, state: State, threaded: TurnThreaded, raw: Raw[An
             desk.unblock(one, waiting)
             return desk.out
     if (task := desk.task(id)) is not None:
-        _move(desk, id, task, turn)
+        _move(desk, id, task, turn, told)
     return desk.out
 
 
-def _about(desk: _Desk, effort: str, before: str, raw: Raw[TurnRecorded]) -> str:
-    """The task that a turn is about: the one whose words it shares, else the one its effort was last about. A word
-    aside changes nothing."""
+def _about(desk: _Desk, effort: str, before: str, done: str, raw: Raw[TurnRecorded]) -> str:
+    """The task that a turn is about: the one with half of the words that are said to be `done`, else the one whose
+    words it shares, else the one its effort was last about. A word aside changes nothing."""
     state = desk.state
     link = state.get(f"effort/{effort}", Link) if effort else None
     known = link.task if link is not None and desk.task(link.task) is not None else ""
+    if stems := stems_of(done):
+        enough = min(desk.params.enough, desk.params.same * desk.weight(stems))
+        if named := desk.alike(stems, known or before, enough):
+            return named
     if found := desk.alike(raw.text.terms, known or before):
         if effort and found != known:
             state.put(f"effort/{effort}", Link(found))
@@ -372,14 +388,13 @@ def _about(desk: _Desk, effort: str, before: str, raw: Raw[TurnRecorded]) -> str
     return before if desk.task(before) is not None else ""
 
 
-def _move(desk: _Desk, id: str, task: Task, turn: TurnRecorded) -> None:
+def _move(desk: _Desk, id: str, task: Task, turn: TurnRecorded, told: Said) -> None:
     """The talk is about a task: it asks for a slot where it has none, and stands as the turn says."""
     if desk.now - task.touched >= OFTEN:
         task.touched = desk.now
         desk.state.put(f"task/{id}", task)
     if task.place != "active" and task.turn != turn.id:
         desk.enter(id, task, "", spoken=True)
-    told = said(turn.content, turn.role)
     if told.dropped:
         desk.end(id, task, "dropped", turn.content)
         return
@@ -521,7 +536,7 @@ def _retracted(params: TasksParams, state: State, fact: TurnRetracted, raw: Raw[
 
 PROCESSOR = Processor(
     name="tasks",
-    version=3,
+    version=4,
     reads=(RAW, "open_efforts"),
     params=TasksParams,
     takes=(

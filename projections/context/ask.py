@@ -87,7 +87,8 @@ def context(
     said = source.words(newest)
     own = cast(RecalledParams, sight.recall.params["context.recalled"])
     cue = cue_of(own, [said[at] for at in newest if at in said], question)
-    source.ask = replace(source.ask, cues=frozenset(scan(cue.asked).cues))
+    asked = scan(cue.asked)
+    source.ask = replace(source.ask, cues=frozenset(asked.cues), terms=tuple(asked.terms))
     composed = _composed(source, cue, budget, without, window, details, explain)
     rendered = render(composed)
     found = rendered.data | {"text": rendered.text, "messages": rendered.messages}

@@ -28,6 +28,8 @@ class Ask:
     """The space's clock there."""
     cues: frozenset[str] = frozenset()
     """Those of the words that are to be answered (see streams/core/text/cues)."""
+    terms: tuple[str, ...] = ()
+    """The stems of those words."""
 
 
 @dataclass(slots=True)

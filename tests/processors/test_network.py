@@ -268,6 +268,21 @@ def test_a_newer_fact_needs_a_multiple_of_the_support_that_stands(
     assert facts(standing, newcomers) == (older, newer)
 
 
+def test_a_claim_gives_way_to_what_its_speaker_says_instead_where_no_value_is_told() -> None:
+    talk = Talk()
+    older = talk.say("We print on uncoated paper because glossy paper reflects the lamps.")
+    newer = talk.say("It looked dull to all of us. We print on coated paper after all.", "later")
+    talk.state_of(BeliefContradicted, newer, older=older.id, attribute="", rule="inferred", confidence=0.9)
+    assert {node.text: node.status for node in talk.all(KnowledgeNoted)} == {
+        "We print on uncoated paper": "history",
+        "glossy paper reflects the lamps": "current",
+        "We print on coated paper after all.": "current",
+    }
+    talk.state_of(BeliefRestored, older, newer=newer.id, attribute="")
+    assert talk.last(KnowledgeNoted).text == "We print on uncoated paper"
+    assert talk.last(KnowledgeNoted).status == "current"
+
+
 def test_against_what_much_rests_on_five_times_the_support_is_needed() -> None:
     core = node("core")
     core.serves = [2, 3, 4, 5, 6]

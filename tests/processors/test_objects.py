@@ -437,6 +437,18 @@ def test_people_are_told_from_things_with_what_they_are_to_who_speaks() -> None:
     assert not any("process" in name for name in talk.objects)
 
 
+def test_a_rare_word_that_begins_a_sentence_before_what_only_people_do_is_a_name() -> None:
+    talk = Talk()
+    talk.say("Marta prefers short answers. She is the gallery's director.")
+    talk.say("Priya's sold her car. Whoever said that was right. Narration follows. She reads it. Mum wants tea.")
+    assert {name: one.kind for name, one in talk.objects.items()} == {
+        "ann": "person", "Marta": "person", "Priya": "person",
+    }  # fmt: skip
+    assert talk.known("Marta") == [
+        ("manner", "Marta prefers short answers."), ("role", "She is the gallery's director."),
+    ]  # fmt: skip
+
+
 def test_a_first_name_is_its_persons_where_only_one_has_it_and_stays_apart_where_two_have() -> None:
     talk = Talk()
     talk.say("I asked Marta about the lease.")
@@ -480,6 +492,19 @@ def test_what_is_contradicted_stands_no_longer_until_the_later_word_is_taken_bac
     talk.give(TurnRetracted("space", "r", 9 * MINUTE, "s", newer))
     talk.give(make(BeliefRestored, space="space", session="s", turn=older, newer=newer))
     assert [text for _, text in talk.known("ann")] == ["I live in a small flat in Lisbon."]
+
+
+def test_of_what_is_contradicted_without_a_value_the_statement_in_the_same_words_stands_no_longer() -> None:
+    talk = Talk()
+    paper = "We print the catalogue on uncoated paper because of the lamps in the gallery."
+    older = talk.say(f"{paper} Also, my sister Petra lives in a small flat in Porto.")
+    assert len(talk.known("ann")) == 2
+    newer = TurnRecorded("space", "later", 9 * MINUTE, "s", "ann", "user", "We print on coated paper after all.")
+    talk.give(newer)
+    talk.give(make(BeliefContradicted, space="space", session="s", turn="later", older=older, older_value=""), newer)
+    assert [text for _, text in talk.known("ann")] == [
+        "My sister Petra lives in a small flat in Porto.", "We print on coated paper after all.",
+    ]  # fmt: skip
 
 
 def test_of_many_statements_the_newest_and_strongest_are_kept() -> None:

@@ -168,6 +168,27 @@ def test_a_task_that_is_set_aside_takes_a_free_slot_when_the_talk_comes_to_it() 
     assert (desk.now[task].place, desk.now[task].status) == ("active", "executing")
 
 
+def test_a_request_that_shares_half_of_a_tasks_words_and_has_others_instead_is_another_task() -> None:
+    desk = Desk()
+    desk.say("Can you finish the marathon insurance for Tirekpe Foods?", "E", opens=True)
+    desk.say("Can you finish the balcony insurance for Tirekpe Textiles?", "F", opens=True)
+    desk.say("Please finish the balcony insurance.", "G", opens=True)
+    assert [event.description for event in desk.now.values()] == [
+        "Can you finish the marathon insurance for Tirekpe Foods?",
+        "Can you finish the balcony insurance for Tirekpe Textiles?",
+    ]
+
+
+def test_what_is_said_to_be_done_ends_the_task_of_that_name_whatever_the_talk_is_about() -> None:
+    desk = Desk()
+    desk.say("Can you prepare the exhibition catalogue for the gallery?", "E", opens=True)
+    desk.say("Please also draft the invitation for the opening.", "F", opens=True)
+    desk.say("Perfect, the invitation is done, thanks!", "E")
+    assert [(event.description[:20], event.status) for event in desk.now.values()] == [
+        ("Can you prepare the ", "planning"), ("Please also draft th", "complete"),
+    ]  # fmt: skip
+
+
 def test_a_flag_makes_a_task_take_a_slot_and_a_word_drops_it() -> None:
     desk = Desk(active=1)
     desk.say("Please translate the museum's catalogue.", "E", opens=True)
