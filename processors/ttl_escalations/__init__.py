@@ -19,6 +19,8 @@ One that escalated still comes back by its matter, till it is settled, for 30 da
 A note whose deadline lay before it was recorded is historic: found by words while its time lasts, and never raised.
 A note of what was only stated ("The report is due on Friday") is settled where a later statement takes its place, and
 one of that statement waits instead, where it names a time; it waits again where that one does not stand.
+A turn of a user that tells that a note is done, or needed no more, settles it where that is sure, and it is asked about
+where that is likely (see settling); it waits again where the turn is taken back, or declined to have meant that.
 A note taken again under the same id replaces the first. To settle what is settled, archived or unknown changes nothing.
 
 Measured on voices whose author was left out of learning (tests/bench/learn_surfacing.py): of the turns that come to a

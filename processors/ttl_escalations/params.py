@@ -56,7 +56,7 @@ class TtlEscalationsParams(Params):
         -50, "hundredths of log odds", "a note comes back from here on", "tests/bench/learn_surfacing.py"
     )  # fmt: skip
     settles: int = param(
-        60, "hundredths of log odds", "a turn settles a note that it tells to be done from here on: nine of ten are wanted",
+        60, "hundredths of log odds", "a turn settles a note from here on: nine of ten are wanted",
         "tests/bench/learn_settling.py",
     )  # fmt: skip
     doubts: int = param(

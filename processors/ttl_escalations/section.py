@@ -31,7 +31,7 @@ class NotesParams(Params):
 
 
 def notes(params: TtlEscalationsParams, own: NotesParams, ask: Ask, read: Reader) -> Iterator[Piece]:
-    """The notes that wait: those that surfaced lately or may just have been told to be done, then by effective priority."""
+    """The notes that wait: those that surfaced lately or may be done, then by effective priority."""
     asked = read.members("notes", "asked", READ).newest
     raised = read.kept(NoteEscalated, asked)
     waiting = read.kept(NoteOpened, [*read.members("notes", "waiting", READ).newest, *asked])

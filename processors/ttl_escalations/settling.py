@@ -50,7 +50,7 @@ MAX_CLAUSES = 12
 """Clauses of it."""
 EFFORT = 2
 """What it is worth that a turn belongs to the effort of a note."""
-HOPELESS = -230
+HOPELESS = -170
 """A turn whose own words score less settles nothing, in hundredths of log odds."""
 MAX_VERB = 24
 """Longer words are no verbs of a note."""
@@ -127,8 +127,10 @@ class Clause:
 class Told:
     """What a turn tells, for all notes alike."""
 
-    def __init__(self, raw: Raw[TurnRecorded], last: Last, most: int) -> None:
-        self.turn, self.now, self.last, self.most = raw.event, raw.now, last, most
+    def __init__(self, raw: Raw[TurnRecorded], last: Last) -> None:
+        self.turn, self.now, self.last = raw.event, raw.now, last
+        self.most = 0
+        """What the note shares that shares the most."""
         self.clauses = [*_clauses(self.turn.content[:READ])][:MAX_CLAUSES]
         self.stems = frozenset[str]().union(*(clause.stems for clause in self.clauses))
         self.plain = self._plain(raw.text.acts)
@@ -183,11 +185,15 @@ def weighed(
 ) -> list[tuple[str, int, list[str]]]:
     """How likely a turn settles each of the notes that share something with it, in hundredths of log odds, and what is
     seen of both; the likeliest first."""
-    if not (sums := candidates(waiting, raw, last, params.alike)):
+    text = raw.text
+    shares = last.effort in waiting.efforts or not waiting.termed.keys().isdisjoint(text.terms)
+    if not shares and waiting.named.keys().isdisjoint(text.names):
         return []
-    told = Told(raw, last, max(sums.values()))
-    if SCORE(told.plain) < HOPELESS:
+    told = Told(raw, last)
+    # Why first: to count what a turn shares with all notes of a long space costs more than to read its words.
+    if SCORE(told.plain) < HOPELESS or not (sums := candidates(waiting, raw, last, params.alike)):
         return []
+    told.most = max(sums.values())
     found = [
         (note, SCORE(seen := signs(told, record, shared)), seen)
         for note, shared in sums.items()
