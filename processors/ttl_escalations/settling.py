@@ -40,7 +40,7 @@ from streams.core.text.signals import folded
 from streams.core.text.terms import WORDS
 from streams.core.text.times import KINDS as TIMES
 
-MOST = 4
+MOST = 3
 """Notes weighed for one turn, those that share the most with it."""
 STRONGEST = 8
 """Signals told of a decision."""
@@ -50,7 +50,7 @@ MAX_CLAUSES = 12
 """Clauses of it."""
 EFFORT = 2
 """What it is worth that a turn belongs to the effort of a note."""
-HOPELESS = -170
+HOPELESS = -215
 """A turn whose own words score less settles nothing, in hundredths of log odds."""
 MAX_VERB = 24
 """Longer words are no verbs of a note."""
