@@ -144,9 +144,29 @@ class Memory:
         self.tell({"type": "task-declared", "task": task, "content": content} | more)
         return task
 
-    def update_task(self, task: str, **more: Any) -> str:
-        """Says how a task stands; its position. `more`: status, step, reason, progress (0 to 1), priority, session."""
-        return self.tell({"type": "task-updated", "task": task} | more)
+    def update_task(self, task: str, **more: Any) -> dict[str, Any]:
+        """Says how a task stands, as `say`. `more`: status, step, reason, progress (0 to 1), priority, session."""
+        return self.say("task-updated", task=task, **more)
+
+    def settle(self, note: str, resolution: str = "", **more: Any) -> dict[str, Any]:
+        """Says that a note was dealt with, as `say`; one that was inferred is named by its `turn` instead."""
+        return self.say("note-settled", note=note, resolution=resolution, **more)
+
+    def say(self, type: str, **fields: Any) -> dict[str, Any]:
+        """Says something of what the memory knows: importance-flagged, memory-pinned, effort-closed, or any other fact.
+
+        The answer has the `id` and `position` of what was recorded, and `unknown`, the ids that the fact names and the
+        memory does not know, where there are any: it is recorded all the same, for they may come later. Where it stands
+        so already the answer has that, `already`, and `since` when, and nothing is recorded. Raises errors as `record`.
+        """
+        fact = {"type": type} | fields
+        known: dict[str, Any] = {}
+        with suppress(FailedError, RefusedError, DeniedError):  # it is recorded though nothing can be asked
+            known = self.ask("known", space=str(fact.get("space", self.space)), fact=fact)
+        if "already" in known:
+            return known
+        recorded = {"id": str(uuid.uuid4())} | fact
+        return {"id": recorded["id"], "position": self.tell(recorded)} | known
 
     def tell(self, *events: dict[str, Any]) -> str:
         """Records events of any outside type, as `mnemolog feed` takes them; the position of the last, for `after`.
@@ -234,17 +254,19 @@ class Memory:
         """Whether a message needs `recall`, or is served by what was shown in its session before."""
         return bool(self.ask("needs_recall", space=self.space, session=session, message=message, **more)["needed"])
 
-    def reward(self, turns: list[str], reward: float = 1.0, **more: Any) -> None:
-        """Says that recalled turns were of use (up to 1), or misled (down to -1). `more`: session, at."""
-        self.tell({"type": "memory-rewarded", "turns": turns, "reward": reward} | more)
+    def reward(self, turns: list[str], reward: float = 1.0, **more: Any) -> dict[str, Any]:
+        """Says that recalled turns were of use (up to 1), or misled (down to -1), as `say`. `more`: session, at."""
+        return self.say("memory-rewarded", turns=turns, reward=reward, **more)
 
-    def judge(self, turn: str, older: str, contradicts: bool = True, confidence: float = 1.0, **more: Any) -> None:
+    def judge(
+        self, turn: str, older: str, contradicts: bool = True, confidence: float = 1.0, **more: Any
+    ) -> dict[str, Any]:
         """Says whether a turn takes the place of an older one, as `ask("view", name="doubts", status="open")` wonders.
 
-        `more`: session, at; model, prompt_hash and params_hash where a model judged.
+        As `say`. `more`: session, at; model, prompt_hash and params_hash where a model judged.
         """
         judged = {"turn": turn, "older": older, "contradicts": contradicts, "confidence": confidence}
-        self.tell({"type": "contradiction-judged"} | judged | more)
+        return self.say("contradiction-judged", **judged, **more)
 
     def ask(self, what: str, **arguments: Any) -> Any:
         """The answer to any question a home answers, such as ask("view", name="efforts", space="ann")."""
@@ -359,9 +381,17 @@ class AsyncMemory:
         """As `Memory.task`."""
         return await self._run(self.memory.task, content, task, **more)
 
-    async def update_task(self, task: str, **more: Any) -> str:
+    async def update_task(self, task: str, **more: Any) -> dict[str, Any]:
         """As `Memory.update_task`."""
         return await self._run(self.memory.update_task, task, **more)
+
+    async def settle(self, note: str, resolution: str = "", **more: Any) -> dict[str, Any]:
+        """As `Memory.settle`."""
+        return await self._run(self.memory.settle, note, resolution, **more)
+
+    async def say(self, type: str, **fields: Any) -> dict[str, Any]:
+        """As `Memory.say`."""
+        return await self._run(self.memory.say, type, **fields)
 
     async def tell(self, *events: dict[str, Any]) -> str:
         """As `Memory.tell`."""
@@ -385,9 +415,9 @@ class AsyncMemory:
         """As `Memory.needs_recall`."""
         return await self._run(self.memory.needs_recall, session, message, **more)
 
-    async def reward(self, turns: list[str], reward: float = 1.0, **more: Any) -> None:
+    async def reward(self, turns: list[str], reward: float = 1.0, **more: Any) -> dict[str, Any]:
         """As `Memory.reward`."""
-        await self._run(self.memory.reward, turns, reward, **more)
+        return await self._run(self.memory.reward, turns, reward, **more)
 
     async def ask(self, what: str, **arguments: Any) -> Any:
         """As `Memory.ask`."""

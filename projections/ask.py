@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 from projections import stored
 from projections.as_of import as_of
 from projections.rows import records
+from projections.saying import answered
+from projections.saying import known as known_of
 from projections.show import show
 from projections.store import Connection, limited, read_meta, refused, unchanged
 from projections.views import view_names
@@ -89,11 +91,29 @@ def digest(connection: Connection) -> dict[str, str]:
     return stored.digest(connection)
 
 
+def known(connection: Connection, space: str, fact: Mapping[str, Any]) -> dict[str, Any]:
+    """Of a fact that is to be recorded in a space: what it names and the memory does not know, `unknown`; or that it
+    stands so, `already`, and `since` when; nothing where neither is so, or where the memory cannot tell.
+
+    Fields of another kind than a text, a number or a list of texts name nothing.
+    """
+    fields = {name: value for name, value in fact.items() if isinstance(value, str | int | float | list)}
+
+    def ask(_: str, **question: Any) -> list[dict[str, Any]]:
+        return view(connection, **question)
+
+    try:
+        return answered(known_of(fields | {"space": space}), ask)
+    except UsageError:  # a memory without the mechanism that would know
+        return {}
+
+
 ASKS: dict[str, Callable[..., Any]] = {
     "view": view,
     "spaces": spaces,
     "digest": digest,
     "show": show,
+    "known": known,
 }
 
 

@@ -73,6 +73,9 @@ class Example:
     left: str
     right: str
     text: str
+    left_row: Row | None = None
+    """Of a row of a table: all that it holds that differs, for machines."""
+    right_row: Row | None = None
 
 
 @dataclass(slots=True)
@@ -222,9 +225,13 @@ class _Comparison:
             row = one or other
             says, says_there = (one or {}).get("row", {}), (other or {}).get("row", {})
             differing = [name for name in says | says_there if says.get(name) != says_there.get(name)]
+            turn = says.get("turn") or says_there.get("turn") or ""
+            words = _clip(_excerpt(self.left, row["space"], turn) or _excerpt(self.right, row["space"], turn))
+            place = f"{left.name}, position {row['position']}"
             yield Example(
-                left.name, what, row["space"], row["session"], says.get("turn") or says_there.get("turn") or "",
-                _columns(says, differing), _columns(says_there, differing), f"{left.name}, position {row['position']}",
+                left.name, what, row["space"], row["session"], turn, _columns(says, differing),
+                _columns(says_there, differing), f"{place}: {words}" if words else place,
+                *({name: of[name] for name in differing if name in of} or None for of in (says, says_there)),
             )  # fmt: skip
 
 
@@ -242,12 +249,32 @@ def _paired(lefts: Sequence[Row], rights: Sequence[Row]) -> Iterator[tuple[Row, 
 
 
 def _columns(row: Row, names: Sequence[str]) -> str:
-    """Columns of a row with their values, as people read them."""
-    return ", ".join(f"{name}: {_value(row[name])}" for name in names if name in row)
+    """Columns of a row with their values, as people read them: what is empty, where the row stands and ids of what was
+    derived tell them nothing, where anything else does."""
+    told = {name: row[name] for name in names if name in row}
+    plain = {
+        name: value
+        for name, value in told.items()
+        if name not in _PLACE
+        and value not in ("", None, [], {})
+        and not (isinstance(value, str) and _ID.fullmatch(value))
+    }
+    return ", ".join(f"{name}: {_value(value)}" for name, value in (plain or told).items())
+
+
+_PLACE = {"space", "session", "turn", "at"}
+"""Columns that tell where a row stands, which is told beside it."""
+_ID = re.compile(r"[a-z]+-[0-9a-f]{16}")
 
 
 def _value(value: Any) -> str:
-    return value if isinstance(value, str) else orjson.dumps(value).decode()
+    if isinstance(value, str):
+        return value
+    if isinstance(value, float):
+        return f"{value:g}"
+    if isinstance(value, list) and all(isinstance(one, str) for one in value):
+        return " ".join(value)
+    return orjson.dumps(value).decode()
 
 
 def _excerpt(memory: Connection, space: str, turn: str | None) -> str:

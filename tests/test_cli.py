@@ -393,10 +393,51 @@ def test_an_answer_of_too_many_bytes_is_refused_with_a_way_out(home, monkeypatch
     house.log.close()
 
 
+@pytest.mark.parametrize(
+    ("words", "told", "way_out"),
+    [
+        (("recall", " "), "nothing is asked", "say it in words"),
+        (("keys", "add", "k", "--space", ""), "a space without a name is none", "--space"),
+    ],
+)
+def test_what_would_do_nothing_and_say_nothing_is_refused(run, tmp_path, words, told, way_out):
+    done = run(*words, home=tmp_path)
+    assert (done.code, told in done.err, way_out in done.err) == (2, True, True)
+
+
+def test_what_a_turn_did_to_efforts_tasks_notes_and_beliefs_is_told_and_by_what(run, tmp_path):
+    said = (
+        ("user", "Please import the customer CSV into the staging database."),
+        ("assistant", "On it: I am importing the customer CSV into the staging database."),
+        ("user", "Perfect, the customer import into staging works, that's done."),
+        ("user", "I live in Oslo."),
+        ("user", "I live in Bergen now, I moved there in May."),
+        ("user", "Remind me to call Ann tomorrow."),
+    )
+    turns = [
+        json.dumps({"session": "s", "role": role, "content": content, "id": f"turn-{n}"})
+        for n, (role, content) in enumerate(said)
+    ]
+    run("feed", "-", home=tmp_path, stdin="\n".join(turns).encode())
+
+    def did(n: int) -> dict[str, dict]:
+        rows = run("show", f"turn-{n}", "--why", "--json", home=tmp_path).rows
+        return {row["did"]: row for row in rows if "did" in row}
+
+    first, second, third, _, moved, asked = map(did, range(len(said)))
+    assert "CSV" in first["opened effort"]["text"]
+    assert "CSV" in first["made task"]["text"]
+    assert second["joined effort"]["id"] == third["ended effort"]["id"] == first["opened effort"]["id"]
+    assert "confidence" in third["ended effort"]["by"]
+    assert (moved["replaced belief"]["id"], moved["replaced belief"]["text"]) == ("turn-3", "user lives in oslo")
+    assert asked["made note"]["text"] == "Remind me to call Ann tomorrow."
+    assert "joined effort" in run("show", "turn-1", "--why", home=tmp_path).out
+
+
 def test_why_a_turn_wants_a_note_is_told_by_the_signals_that_decided(run, tmp_path):
     run("feed", "-", home=tmp_path, stdin=line("s", "Remind me to call Ann tomorrow.").encode())
     [turn] = run("sql", "SELECT turn_id FROM turns", "--json", home=tmp_path).rows
-    [told] = run("show", turn["turn_id"], "--why", "--json", home=tmp_path).rows
+    told = run("show", turn["turn_id"], "--why", "--json", home=tmp_path).rows[-1]
     assert told["likelihood"] > 0.5
     assert told["time"].startswith("until ")
     assert {"signal", "weight"} == {*told["signals"][0]}
@@ -959,8 +1000,9 @@ def test_a_note_that_a_turn_settled_tells_by_which_turn_and_why_and_waits_again_
     run("feed", str(file), home=tmp_path)
     [note] = run("notes", "--json", home=tmp_path).rows
     assert (note["status"], note["settled_by"]) == ("settled", "told")
-    [why] = run("show", "told", "--why", "--json", home=tmp_path).rows
-    assert why["settled_why"]
+    did = {row["did"]: row for row in run("show", "told", "--why", "--json", home=tmp_path).rows if "did" in row}
+    assert did["settled note"]["id"] == note["note"]
+    assert did["settled note"]["by"], "the signals that decided"
     assert "waits again" in run("notes", "reopen", note["note"], home=tmp_path).out
     assert [row["status"] for row in run("notes", "--json", home=tmp_path).rows] == ["open"]
     assert "nothing was recorded" in run("notes", "reopen", note["note"], home=tmp_path).out

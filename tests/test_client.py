@@ -101,6 +101,28 @@ def test_who_takes_back_a_turn_that_is_not_known_is_told_and_it_is_taken_back_wh
         assert [row["retraction"] for row in rows] == ["edited"] * 2
 
 
+def test_who_says_something_of_what_is_not_known_is_told_and_so_is_who_says_what_stands(home: Home) -> None:
+    with serving(home):
+        memory = Memory(home=home.path, space="ann")
+        turn = memory.record("chat", "user", "The key of the house is lost.")
+        note = memory.note("Call Marta about the lease")
+        for told, unknown in (
+            (memory.reward([turn, "none"]), ["none"]),
+            (memory.judge(turn, "gone"), ["gone"]),
+            (memory.update_task("roof", status="complete"), ["roof"]),
+            (memory.settle("nothing"), ["nothing"]),
+            (memory.say("importance-flagged", session="chat", turn="nobody"), ["nobody"]),
+            (memory.say("memory-pinned", turn="nobody"), ["nobody"]),
+            (memory.say("effort-closed", session="chat", name="boat"), ["boat"]),
+        ):
+            assert (told["unknown"], sorted(told)) == (unknown, ["id", "position", "unknown"])
+        assert sorted(memory.reward([turn])) == sorted(memory.settle(note, "done")) == ["id", "position"]
+        again = memory.settle(note)
+        assert (again["already"], again["since"][:2]) == ("settled", "20")
+        with pytest.raises(RefusedError, match="turns"):
+            memory.say("memory-rewarded", turns="all of them")
+
+
 def test_a_home_that_nobody_serves_says_what_to_start(tmp_path: Path) -> None:
     with pytest.raises(NotServedError, match="mnemolog serve"):
         Memory(home=tmp_path, start=False).record("chat", "user", "hello")

@@ -142,6 +142,9 @@ def test_a_difference_that_no_mechanism_measures_is_found_in_its_table(memories,
     ]
     (example,) = found.examples
     assert (example.what, example.left, "note: n1" in example.right) == ("row in right only", "", True)
+    assert [word for word in ("session", "at:", "turn", '""', "null", "[]") if word in example.right] == []
+    assert example.right_row is not None
+    assert {"session", "at", "turn", "note"} <= example.right_row.keys(), "a machine is told all of it"
 
 
 def test_of_two_rows_at_one_place_what_differs_is_told_whole(memories, tmp_path):
@@ -150,7 +153,7 @@ def test_of_two_rows_at_one_place_what_differs_is_told_whole(memories, tmp_path)
     found = compare(memories[0], memory(tmp_path / "other.duckdb", *other))
     (example,) = [one for one in found.examples if one.about == "effort_opened"]
     assert (example.what, example.left, example.right) == ("row differs", "topic: pump", f"topic: {topic}")
-    assert (example.turn, example.text) == ("t0", "effort_opened, position 0")
+    assert (example.turn, example.text) == ("t0", "effort_opened, position 0: words of t0")
 
 
 def test_counts_stand_side_by_side(diff):
@@ -236,7 +239,8 @@ def test_a_diff_is_json(diff):
     found = json.loads(json.dumps(diff.to_json()))
     assert (found["left"], found["right"], found["same"]) == ("live", "wide", False)
     assert found["rows"][0] == {"about": "turns", "what": "turns", "left": 5, "right": 5, "differs": 0}
-    assert {"about", "what", "space", "session", "turn", "left", "right", "text"} == set(found["examples"][0])
+    told = {"about", "what", "space", "session", "turn", "left", "right", "text", "left_row", "right_row"}
+    assert told == set(found["examples"][0])
 
 
 def test_a_connection_on_which_a_result_was_left_half_read_can_be_compared(memories):

@@ -118,6 +118,9 @@ def test_a_session_is_fed_as_it_grows_and_the_next_one_begins_with_it(environ, t
         assert len({one["id"] for one in found}) == len(found)
         printed = hooked(environ, event("SessionStart", None, source="startup") | {"session_id": "new"})
         assert "login test" in context_of(printed, "SessionStart")
+        first, _, rest = context_of(printed, "SessionStart").partition("\n")
+        assert ' session="new" after="5e55" ' in first
+        assert ("The newest turns of the session before\n" in rest, "this session" in rest) == (True, False)
         prompt = {"session_id": "new", "prompt": "Why did the login test fail, was it the cookie?"}
         printed = hooked(environ, event("UserPromptSubmit", None) | prompt)
         assert "cookie was renamed" in context_of(printed, "UserPromptSubmit")

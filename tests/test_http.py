@@ -213,6 +213,7 @@ def test_a_fact_that_names_what_is_not_known_is_recorded_and_that_is_told(
         ("GET", "/v1/context", {"params": {"session": "s", "without": "nonsense"}}, 422, "no section"),
         ("GET", "/v1/recall", {"params": {"query": "a", "as_of": "then"}}, 422, "then"),
         ("GET", "/v1/turns", {"params": {"colour": "blue"}}, 422, "no column 'colour'"),
+        ("GET", "/v1/turns", {"params": {"limt": "2"}}, 422, "it takes: space, limit, order, columns, as_of, after"),
         ("GET", "/v1/turns", {"params": {"order": "1; DROP TABLE x"}}, 422, "no order"),
         ("GET", "/v1/views/nonsense", {}, 422, "no view"),
         ("GET", "/v1/show", {"params": {"id": "nothing"}}, 422, "nothing"),
@@ -323,6 +324,21 @@ def test_requests_of_any_shape_are_answered_in_words(tmp_path: Path) -> None:
                 probe()
             assert client.get("/health/ready").status_code == 200
         assert process.poll() is None
+
+
+def test_a_query_parameter_that_a_route_does_not_take_is_refused_and_those_it_takes_are_told(
+    client: TestClient,
+) -> None:
+    told = client.get("/v1/context", params={"session": "s", "budgt": 100})
+    assert (told.status_code, told.json()["title"]) == (422, "there is no parameter 'budgt'")
+    takes = "session, space, format, question, budget, without, details, window, explain, record, as_of, after"
+    assert told.json()["way_out"] == f"it takes: {takes}"
+    paths = client.get("/openapi.json").json()["paths"]
+    for path, method in ((path, method) for path, methods in paths.items() for method in methods):
+        body = {"json": turn() if path == "/v1/turns" else {}} if method == "post" else {}
+        answer = client.request(method, path.replace("{name}", "turns"), params={"budgt": 100}, **body)
+        assert (answer.status_code, "'budgt'" in answer.json()["title"]) == (422, True), (method, path, answer.text)
+    assert client.get("/v1/turns?limit=1").json() == []
 
 
 # -- questions ---------------------------------------------------------------------------------------------------------

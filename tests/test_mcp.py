@@ -21,10 +21,11 @@ from streams.core.text.echo import without_echo
 from streams.gateways.http.keys import Keys
 from tests.serving import PATIENCE, served
 
-READS = {"context", "recall", "session_recall", "expand", "stats"}
+READS = {"context", "recall", "session_recall", "expand", "notes", "stats"}
 WRITES = {
     "store",
     "note",
+    "settle",
     "declare_task",
     "update_task",
     "open_effort",
@@ -165,6 +166,29 @@ def test_a_note_is_told_the_id_that_it_has_everywhere(run: Callable[[Session], N
     run(talk)
 
 
+def test_a_note_is_listed_until_it_is_settled_and_settling_it_again_says_so(run: Callable[[Session], None]) -> None:
+    async def talk(client: Client) -> None:
+        await called(client, "store", content="Remind me to pay the slater next Friday.", session="s")
+        taken = await called(client, "note", content="Order slates for the roof", ttl="urgent")
+        listed = await called(client, "notes")
+        assert "Order slates for the roof" in listed["text"]
+        assert "Order slates" not in without_echo(listed["text"])
+        (one,) = [note for note in listed["notes"] if note["note"] == taken["id"]]
+        assert (one["status"], one["turn"], one["deadline"][:2]) == ("open", None, "20")
+        (inferred,) = [note for note in listed["notes"] if note["turn"]]
+        for note in (one, inferred):
+            done = await called(client, "settle", note=note["note"], resolution="Slates and slater are paid.")
+            assert sorted(done) == ["id", "position"]
+            again = await called(client, "settle", note=note["note"])
+            assert (again["already"], again["since"][:2]) == ("settled", "20")
+        assert (await called(client, "notes"))["notes"] == []
+        settled = (await called(client, "notes", status="settled"))["notes"]
+        assert {note["resolution"] for note in settled} == {"Slates and slater are paid."}
+        assert "no note 'nothing'. `notes` lists them" in await refused(client, "settle", note="nothing")
+
+    run(talk)
+
+
 def test_what_is_wrong_is_told_with_the_way_out(run: Callable[[Session], None]) -> None:
     async def talk(client: Client) -> None:
         assert "no effort or turn 'nothing'" in await refused(client, "close_effort", effort="nothing")
@@ -226,6 +250,7 @@ def test_a_key_keeps_tools_to_its_space(home: Path) -> None:
     token = Keys(home).add("bob", ["bob"], ["read", "write"])
     with served(home) as (url, _):
         mnemolog.Memory("ann", home=home).record("s", "user", "The heliotrope is in the shed.", id="ann-1")
+        mnemolog.Memory("ann", home=home).note("Water the heliotrope", "ann-note")
 
         @asynccontextmanager
         async def connected(key: str) -> AsyncIterator[Client]:
@@ -243,6 +268,7 @@ def test_a_key_keeps_tools_to_its_space(home: Path) -> None:
                         "recall": {"query": "shed"}, "context": {"session": "s", "question": "What is in the shed?"},
                         "session_recall": {"message": "What is in the shed?"}, "expand": {"id": "ann-1"}, "stats": {},
                         "forget": {"turn": "ann-1"}, "flag": {"turn": "ann-1"}, "close_effort": {"effort": "ann-1"},
+                        "notes": {}, "settle": {"note": "ann-note"},
                         "store": {"content": "mine", "session": "s"},
                     }.items():  # fmt: skip
                         answer = await client.call_tool(name, arguments | space)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -85,6 +86,23 @@ def test_who_asks_how_far_things_are_is_told_first_what_is_open_and_how_it_stand
     assert "50% done" in then["text"]
     assert "Pedro" not in then["text"], "nobody had said so then"
     assert space.recall("where is the paint for the hall?", space="s0")["hits"][0]["kind"] == "turn"
+
+
+@pytest.mark.parametrize("late", [False, True], ids=["a note that waits", "a note that was recorded too late"])
+def test_who_asks_what_is_to_be_done_is_told_the_notes_of_what_the_question_names(
+    space: Remembering, late: bool
+) -> None:
+    wanted = "Please remind me to renew the boiler insurance in December."
+    said = (wanted, "The garden fence is painted green now.", "Our cat is called Moritz.")
+    began = 0 if late else time.time_ns() // 1000
+    space.add(*(TurnRecorded("s0", f"t{n}", began + n, f"c{n}", "user", "user", said[n]) for n in range(3)))
+    for question in ("What do I have to do in December?", "what's due for the boiler insurance?"):
+        first = space.recall(question, space="s0")["hits"][0]
+        assert wanted in first["text"]
+        assert late or first["kind"] == "note"
+        shown = space.ask("context", space="s0", session="new", question=question)["text"]
+        assert (wanted in shown, "fence" in shown) == (True, False), question
+    assert late or space.recall("What do I have to do?", space="s0")["hits"][0]["kind"] == "note"
 
 
 def test_asked_as_of_a_position_a_memory_answers_as_it_did_then(

@@ -310,6 +310,16 @@ PROCESSOR = Processor(
             "note": "(t.space, t.turn_id) IN (SELECT n.space, n.turn FROM notes n "
             "WHERE n.note = $id AND n.turn IS NOT NULL)"
         },
-        documents=(Documents("note", NoteOpened, "note", ("content", "context"), ("turn",), shown=SHOWN),),
+        documents=(
+            Documents(
+                "note",
+                NoteOpened,
+                "note",
+                ("content", "context"),
+                ("turn",),
+                shown=SHOWN,
+                open=("notes", "waiting", "asked"),
+            ),
+        ),
     ),
 )

@@ -24,6 +24,9 @@ from streams.core.text.terms import scan
 AHEAD = 24
 """Newest turns of the session whose words are read first: they are shown, and the last of them are the cue."""
 
+BEFORE = ("this session", "the session before")
+"""What headings call a session, and what they call it where another begins."""
+
 
 def _composed(
     source: MemorySource,
@@ -47,6 +50,8 @@ def _composed(
     else:
         room = cast(ContextParams, params["context"]).budget if budget is None else budget
         offers = window_of(alone, offers, source, room - frame_cost(source.ask))
+    if source.ask.for_session:
+        offers = [(replace(one, heading=one.heading.replace(*BEFORE)), own) for one, own in offers]
     return compose(source, source.ask, offers, params, budget, without, frame_cost)
 
 
@@ -72,13 +77,15 @@ def context(
     explain: bool = False,
     window: str = "",
     details: Sequence[str] = (),
+    for_session: str = "",
 ) -> dict[str, Any]:
     """What a model would be given in a session: text, chat messages, and why each piece of them is there.
 
     `question` is what is to be answered where it is not recorded yet. With `explain`, `considered` tells what was taken
     and what was left out. `recalled` is what recall put in, as a `memory-recalled` tells it when the context was shown.
     `window` names another way to fill it (see windows); `details` are ids whose turns alone are shown.
-    `without` names sections or layers. Raises UsageError for one that no mechanism has.
+    `for_session` is a session that begins where this one ended, and is to be given it. `without` names sections or
+    layers. Raises UsageError for one that no mechanism has.
     """
     if without:
         _check(sight, without)
@@ -88,7 +95,8 @@ def context(
     own = cast(RecalledParams, sight.recall.params["context.recalled"])
     cue = cue_of(own, [said[at] for at in newest if at in said], question)
     asked = scan(cue.asked)
-    source.ask = replace(source.ask, cues=frozenset(asked.cues), terms=tuple(asked.terms))
+    cues, terms = frozenset(asked.cues), tuple(asked.terms)
+    source.ask = replace(source.ask, cues=cues, terms=terms, for_session=for_session)
     composed = _composed(source, cue, budget, without, window, details, explain)
     rendered = render(composed)
     found = rendered.data | {"text": rendered.text, "messages": rendered.messages}

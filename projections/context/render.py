@@ -37,9 +37,10 @@ class Rendered:
 
 def opening(ask: Ask) -> str:
     """The first line of the frame."""
-    space, session = escape(ask.space), escape(ask.session)
+    space, session = escape(ask.space), escape(ask.for_session or ask.session)
+    after = f' after="{escape(ask.session)}"' if ask.for_session else ""
     when = f' at="{iso(ask.now)}"' if ask.now else ""
-    return f'{FRAME} space="{space}" session="{session}"{when} position="{ask.position}">'
+    return f'{FRAME} space="{space}" session="{session}"{after}{when} position="{ask.position}">'
 
 
 def about(ask: Ask) -> str:
@@ -119,7 +120,7 @@ def _data(
     ask = composed.ask
     return {
         "space": ask.space,
-        "session": ask.session,
+        "session": ask.for_session or ask.session,
         "position": ask.position,
         "at": iso(ask.now),
         "budget": composed.budget,

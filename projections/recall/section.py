@@ -84,7 +84,12 @@ def _found(sight: Sight, space: Seen, own: RecalledParams, ask: Ask, cue: Cue, e
     apart = [hit.document for hit, at in zip(found, offsets, strict=True) if at in cue.said]
     likely = likelihood(own, signs(sight.recall.ranking, space, read_question(cue.text), hits, apart))
     share, least, beside = min(1.0, likely / own.even), own.least, own.beside
-    worth = {hit.document: share * value for hit, value in zip(hits, _lifted(own, space, hits), strict=True)}
+    # Why: who asks what is to be done, and of what, asks the memory for what names it, however few words that takes.
+    named = {hit.document for hit in hits if hit.parts["own"] > 0} if "progress" in ask.cues else set()
+    worth = {
+        hit.document: (1.0 if hit.document in named else share) * value
+        for hit, value in zip(hits, _lifted(own, space, hits), strict=True)
+    }
     pieces = {document: f"answers, {value:.2f}" for document, value in worth.items() if value >= least}
     left = [document for document in worth if document not in pieces]
     for document, before in zip([*pieces], _before(space, [*pieces]), strict=True):

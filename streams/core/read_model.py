@@ -84,8 +84,8 @@ class Documents:
     shown: str = ""
     """SQL of what a hit shows, over the event's table; the first of `words` where it is empty."""
     open: tuple[str, ...] = ()
-    """A group, and parts of it: its things there are what is still open. Who asks how far things are is told of those
-    that the question names, or of all where it names none."""
+    """A group, and parts of it: its things there are what is still open. Who asks how far things are, or what is to be
+    done, is told of those that the question names, or of all where it names none."""
 
 
 @dataclass(frozen=True, slots=True)

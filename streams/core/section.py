@@ -30,6 +30,8 @@ class Ask:
     """Those of the words that are to be answered (see streams/core/text/cues)."""
     terms: tuple[str, ...] = ()
     """The stems of those words."""
+    for_session: str = ""
+    """The session that is to be given it, where that is another: one that begins where `session` ended."""
 
 
 @dataclass(slots=True)

@@ -21,9 +21,9 @@ from streams.gateways.terminal import Row, Terminal, cell
 from streams.logs import DEFAULT_HOME
 
 if TYPE_CHECKING:
+    from projections.saying import Finding, Standing
     from streams.core.events import Outside
     from streams.gateways.http.beside import Http
-    from streams.gateways.saying import Finding, Standing
     from streams.logs.log import Duplicate, Stored
     from streams.logs.where import HomeLog
     from streams.runtime.home import Home
@@ -160,7 +160,7 @@ class Common:
     def say(self, said: str, words: Finding[Row | Standing]) -> None:
         """Appends what a person says of something that live knows, and says so; where it stands so already, that is
         said instead."""
-        from streams.gateways.saying import Standing, answered, standing
+        from projections.saying import Standing, answered, standing
 
         with self.opened() as (home, terminal), home.asking_on():
             found = answered(words, home.ask)

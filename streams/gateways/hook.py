@@ -346,6 +346,7 @@ def _context(call: Call, space: str, asked: Asked, begins: bool) -> Json | None:
     if call.event in PROMPTS and not prompt.strip():
         return None
     how: Json = {"space": space, "session": call.session}
+    more: Json = {}
     if begins and (prompt or not asked.ask("view", name="recorded_turns", limit=1, columns="turn_id", **how)):
         # Why the newest: a session in which nothing was said yet begins where the last one ended.
         order, columns = "position DESC", "session"
@@ -354,13 +355,14 @@ def _context(call: Call, space: str, asked: Asked, begins: bool) -> Json | None:
         if not others:
             return None
         how["session"] = next((session for session in others if "/" not in session), next(iter(others)))
+        more["for_session"] = call.session
     if not begins and not asked.ask("needs_recall", message=prompt, **how)["needed"]:
         return None
     budget = START if begins else PROMPT
     while budget > 200:
         # Why without: an agent has before it what was said in its session, except where it begins anew.
         without = [] if begins else ["recent", "past"]
-        found = asked.ask("context", question=prompt, budget=budget, without=without, **how)
+        found = asked.ask("context", question=prompt, budget=budget, without=without, **how, **more)
         if not found["sections"]:
             return None
         if len(found["text"]) <= MOST_CHARACTERS:

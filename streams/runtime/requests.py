@@ -108,6 +108,7 @@ class Context(Question):
     explain: bool = False
     window: Name = ""
     details: Annotated[list[Name], Field(max_length=MAX_TURNS)] = []
+    for_session: Name = ""
 
 
 class Recall(Question):
@@ -148,6 +149,13 @@ class NeedsRecall(Question):
     at: Moment = None
 
 
+class Known(Question):
+    """What is to be told of a fact before it is recorded."""
+
+    space: Name
+    fact: Annotated[dict[str, Any], Field(max_length=MAX_FIELDS)]
+
+
 QUESTIONS: dict[str, type[Question]] = {
     "view": View,
     "spaces": Spaces,
@@ -158,6 +166,7 @@ QUESTIONS: dict[str, type[Question]] = {
     "recall_batch": RecallBatch,
     "memory": Memory,
     "needs_recall": NeedsRecall,
+    "known": Known,
 }
 """By the name under which they are asked."""
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from datetime import datetime
 from typing import Annotated, Any
 
 import typer
 
+from streams.core.errors import UsageError
 from streams.gateways.command import (
     Asking,
     Common,
@@ -21,7 +23,7 @@ from streams.gateways.command import (
     one_of,
     space_of,
 )
-from streams.gateways.terminal import Terminal
+from streams.gateways.terminal import Row, Terminal
 
 MOST_SIGNALS = 8
 """Signals of a decision that are listed, the strongest first."""
@@ -128,7 +130,7 @@ def show(
     ],
     tokens: Annotated[int | None, typer.Option(min=1, help="At most so many tokens.")] = None,
     why: Annotated[
-        bool, typer.Option("--why", help="How sure it is that a user's turn wants a note, and by which signals.")
+        bool, typer.Option("--why", help="What each turn did: to efforts, tasks, notes and beliefs, and by what.")
     ] = False,
     space: WhichSpace = None,
 ) -> None:
@@ -136,13 +138,61 @@ def show(
     with asking.opened() as (house, terminal):
         found = house.ask("show", asking.memory, id=what, tokens=tokens, space=space, as_of=asking.as_of)
         if why:
+
+            def view(name: str, **where: Any) -> list[Row]:
+                try:
+                    return asking.view(house, name, **where)
+                except UsageError:  # a memory without that mechanism
+                    return []
+
+            did = [row for turn in found["turns"] for row in _did(turn, view)]
+            terminal.rows(did, "turn did id? text~ by?", "these turns did nothing that was kept")
             _explain(found["turns"], terminal)
-            _settled(house, asking, found["turns"], terminal)
         elif asking.json:
             for turn in found["turns"]:
                 terminal.object(turn)
         else:
             terminal.text(found["text"])
+
+
+def _did(turn: Row, view: Callable[..., list[Row]]) -> Iterator[Row]:
+    """What a turn did to what the memory keeps, in the order in which it came to that."""
+    id, space = turn["turn_id"], turn["space"]
+
+    def told(did: str, of: str, text: str, by: str = "") -> Row:
+        return {"turn": id, "did": did, "id": of, "text": text, "by": by}
+
+    def effort_of(row: Row) -> Row | None:
+        return next(iter(view("effort_facts", space=space, effort=row["effort"])), None) if row["effort"] else None
+
+    for row in view("turns", space=space, turn_id=id):
+        if (effort := effort_of(row)) is not None:
+            opened = effort["opened_with"] == id
+            how = effort["opened_by"] if opened else f"{row['threaded_by']}, fit {row['fit'] or 0:.2f}"
+            yield told("opened effort" if opened else "joined effort", row["effort"], effort["topic"], how)
+    for row in view("conclusions", space=space, turn_id=id):
+        effort = effort_of(row)
+        how = f"{row['pattern']}, confidence {row['confidence']:.2f}"
+        if effort is not None and effort["concluded_by"] == id:
+            yield told("ended effort", row["effort"], row["conclusion"] or effort["topic"], how)
+        else:  # what its effort goes on without
+            yield told("concluded segment", row["segment"], row["conclusion"], how)
+    for row in view("offers", space=space, turn_id=id):
+        how = f"{row['pattern']}, confidence {row['confidence']:.2f}, {row['status']}"
+        yield told("offered to end", row["segment"], row["text"], how)
+    for row in view("tasks", space=space, turn=id):
+        yield told("made task", row["task"], row["description"], row["status"])
+    for row in view("notes", space=space, turn=id):
+        yield told("made note", row["note"], row["content"], row["status"])
+    for row in view("notes", space=space, settled_by=id):
+        yield told("settled note", row["note"], row["content"], ", ".join(row["settled_why"] or ()))
+    for row in view("notes", space=space, doubted_by=id):
+        yield told("may settle note", row["note"], row["content"], ", ".join(row["doubted_why"] or ()))
+    for row in view("beliefs", space=space, replaced_by=id):
+        text = " ".join(filter(None, (row["subject"], row["attribute"], row["value"])))
+        if not text:  # read from other words: no value is told
+            text = next((one["content"] for one in view("turns", space=space, turn_id=row["turn_id"])), "")
+        yield told("replaced belief", row["turn_id"], text, f"{row['rule']}, confidence {row['confidence']:.2f}")
 
 
 def _explain(turns: list[dict[str, Any]], terminal: Terminal) -> None:
@@ -159,21 +209,6 @@ def _explain(turns: list[dict[str, Any]], terminal: Terminal) -> None:
         for row in rows:
             row["signals"] = ", ".join(f"{one['signal']} {one['weight']:+d}" for one in row["signals"][:MOST_SIGNALS])
     terminal.rows(rows, "turn sentence~ time? score> likelihood> signals", "no words in it may want a note")
-
-
-def _settled(house: Any, asking: Asking, turns: list[dict[str, Any]], terminal: Terminal) -> None:
-    """The notes that turns settled, or may have, and by which signals."""
-    rows = []
-    for turn in turns:
-        space, id = turn["space"], turn["turn_id"]
-        for column in ("settled_by", "doubted_by"):
-            rows += house.ask("view", asking.memory, name="notes", space=space, as_of=asking.as_of, **{column: id})
-    if not terminal.json:
-        for row in rows:
-            row["why"] = ", ".join(row["settled_why"] or row["doubted_why"] or ())
-    told = [*{(row["space"], row["note"]): row for row in rows}.values()]
-    if told:
-        terminal.rows(told, "note status settled_by? doubted_by? why~ content~", "")
 
 
 def manifest(

@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
+from projections.saying import Finding, Row, Standing, named, one, only
 from streams.gateways.command import Common, Group, Listing, OnlySession, WhichSpace, one_or_any
-from streams.gateways.saying import Finding, Row, Standing, named, one, only
 
 app = Group("Contradictions that are only suspected: list, confirm or dismiss them.")
 

@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
+from projections.saying import Finding, Row, Standing, turn_of
 from streams.gateways.command import Common, Group, Listing, WhichSpace, one_or_any
-from streams.gateways.saying import Finding, Row, Standing, turn_of
 
 app = Group("Units of work, open and concluded: list, close or reopen them.")
 

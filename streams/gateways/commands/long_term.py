@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
+from projections.saying import Finding, Row, only
 from streams.gateways.command import Common, Group, InSpace, Listing, OnlySession, one_or_any, space_of
-from streams.gateways.saying import Finding, Row, only
 
 app = Group("Long-term memory: list its entries, or go on with an older session.")
 STATUSES = ("active", "contradicted", "misled", "expired", "collected", "retracted")

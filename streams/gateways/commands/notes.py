@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
+from projections.saying import Finding, Row, Standing, named, one, record_of
 from streams.gateways.command import Common, Group, InSpace, Listing, OnlySession, WhichSpace, one_or_any, space_of
-from streams.gateways.saying import Finding, Row, Standing, named, one, record_of
 
 app = Group("Notes with a time to live: list, take or settle them.")
 

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from projections.saying import Finding, Row, Standing, only
 from streams.core.errors import UsageError
 from streams.core.halves import whole_text
 from streams.gateways.command import FAILED, After, Asking, Common, InSpace, Memory, WhichSpace, append, hint, space_of
-from streams.gateways.saying import Finding, Row, Standing, only
 from streams.gateways.terminal import Terminal, cell
 
 if TYPE_CHECKING:
@@ -67,7 +67,10 @@ def recall(
         return
     if question is None:
         raise UsageError("there is no question", 'ask one: `mnemolog recall "the budget for Lisbon"`')
-    asked = {"space": space_of(space), "query": _said(question), "session": session} | how
+    query = _said(question)
+    if not query.strip():
+        raise UsageError("nothing is asked", "say it in words: mnemolog recall 'the boiler insurance'")
+    asked = {"space": space_of(space), "query": query, "session": session} | how
     with asking.opened() as (house, terminal):
         found = house.ask("recall", asking.memory, **asked)
         if asking.json:

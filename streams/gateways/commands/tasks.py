@@ -6,9 +6,9 @@ from typing import Annotated
 
 import typer
 
+from projections.saying import Finding, Row, Standing, record_of
 from streams.core.errors import UsageError
 from streams.gateways.command import Common, Group, InSpace, Listing, WhichSpace, one_of, one_or_any, space_of
-from streams.gateways.saying import Finding, Row, Standing, record_of
 
 app = Group("What is being done, waits or is set aside: list, declare or update it.")
 PLACES = ("active", "note", "deferred", "ended")

@@ -7,20 +7,20 @@ one (views have a column of it, and only rows with that space are found).
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
+from projections.saying import Finding, is_of_memory, turn_of
 from streams.core import DEFAULT_SPACE
 from streams.core.errors import DeniedError, MnemologError, UsageError
 from streams.core.events import MAX_TURNS
 from streams.gateways.http.holder import Holder
-from streams.gateways.saying import Finding, Standing, standing, turn_of, unknown
 from streams.logs.where import told_place
 
 T = TypeVar("T")
 
-READS = ("view", "show", "context", "recall", "recall_batch", "memory", "needs_recall")
+READS = ("view", "show", "context", "recall", "recall_batch", "memory", "needs_recall", "known")
 """Questions that name a space; all others are about all of them."""
 IDEMPOTENCY = "Sent again with the same key, it adds nothing."
 
@@ -139,32 +139,22 @@ class Door:
             found: T = done.value
             return found
 
-    async def standing(self, event: Mapping[str, Any]) -> Standing | None:
-        """How what an event says stands already; None where it would change something, or that cannot be found out."""
-        return await self._found_out(standing, event, None)
-
-    async def unknown(self, event: Mapping[str, Any]) -> list[str]:
-        """What an event names and the memory does not know; nothing where that cannot be found out."""
-        return await self._found_out(unknown, event, [])
-
-    async def _found_out(
-        self, what: Callable[[Mapping[str, Any]], Finding[T]], event: Mapping[str, Any], else_: T
-    ) -> T:
-        if not self.caller.may_read:
-            return else_
+    async def known(self, event: Mapping[str, Any]) -> dict[str, Any]:
+        """What is to be told of an event before it is recorded: `unknown`, what it names and the memory does not know;
+        or `already` what it says, and `since` when, where it stands so. Nothing where that cannot be found out."""
+        if not (self.caller.may_read and is_of_memory(event)):
+            return {}
         try:
-            return await self.answered(what({**event, "space": self.caller.space(event.get("space"))}))
+            found: dict[str, Any] = await self.ask("known", space=self.caller.space(event.get("space")), fact=event)
+            return found
         except MnemologError:  # the log takes what is said though no memory can be asked
-            return else_
+            return {}
 
     async def say(self, event: dict[str, Any]) -> dict[str, Any]:
-        """What became of an event that says something of what the memory knows: as `tell`, with `unknown` where it
-        names what the memory does not know; or `already` what it says, and `since` when, where it stands so. Raises
-        UsageError where it is refused."""
-        missing = await self.unknown(event)
-        if not missing and (stands := await self.standing(event)):
-            return {"already": stands.said, "since": stands.since}
-        return await self.tell(event) | ({"unknown": missing} if missing else {})
+        """What became of an event that says something of what the memory knows: as `tell`, with what `known` tells of
+        it; where it stands so already that alone, and nothing is recorded. Raises UsageError where it is refused."""
+        known = await self.known(event)
+        return known if "already" in known else await self.tell(event) | known
 
     # -- what is shown is recorded -------------------------------------------------------------------------------------
 

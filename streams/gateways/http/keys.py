@@ -76,6 +76,8 @@ class Keys:
 
     def add(self, name: str, spaces: Sequence[str] | None, may: Sequence[May]) -> str:
         """Makes a key; it is told this once. Raises UsageError for a name that is taken or none."""
+        if spaces is not None and not all(spaces):
+            raise UsageError("a space without a name is none: the key would be for nothing", "name it with --space")
         token = PREFIX + secrets.token_urlsafe(32)
         try:
             key = Key(name=name, hash=hashed(token), spaces=None if spaces is None else [*spaces], may=[*may])

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends, Header, Query, Request, Response
+from fastapi.dependencies.models import Dependant
 from prometheus_client import generate_latest
 from starlette.exceptions import HTTPException
 from starlette.responses import StreamingResponse
@@ -21,8 +22,38 @@ from streams.gateways.http.limits import as_json, problem
 from streams.logs.where import told_place
 from streams.runtime.requests import decode
 
-routes = APIRouter()
 
+def taken_by(route: Dependant) -> Iterator[Dependant]:
+    """What takes something of a request to a route: the route itself, and all that it depends on."""
+    yield route
+    for one in route.dependencies:
+        yield from taken_by(one)
+
+
+def parameters(request: Request) -> list[str]:
+    """The query parameters that the route of a request names."""
+    return [field.alias for one in taken_by(request.scope["route"].dependant) for field in one.query_params]
+
+
+async def where(request: Request) -> dict[str, str]:
+    """The query parameters beside those that a route names: where it takes any, they are columns and their values."""
+    named = parameters(request)
+    return {name: value for name, value in request.query_params.items() if name not in named}
+
+
+async def no_others(request: Request) -> None:
+    """Raises UsageError for a query parameter that its route does not take: it would seem to have been heeded."""
+    if any(one.call is where for one in taken_by(request.scope["route"].dependant)):
+        return  # what is no column there is told by who knows them
+    if others := await where(request):
+        takes = parameters(request)
+        way_out = f"it takes: {', '.join(takes)}" if takes else "it takes no query parameters"
+        raise UsageError(f"there is no parameter {next(iter(others))[:100]!r}", way_out)
+
+
+routes = APIRouter(dependencies=[Depends(no_others)])
+
+Where = Annotated[dict[str, str], Depends(where)]
 Space = Annotated[str | None, Query(max_length=500, description="The space; the key's own, or `default`.")]
 Session = Annotated[str, Query(max_length=500, description="The conversation.")]
 AsOf = Annotated[str | None, Query(max_length=100, description="As it was: ISO 8601, or a position.")]
@@ -43,8 +74,6 @@ LISTS = {
     "offers": ("offers", ""),
 }
 """By path: the view and its order."""
-OWN = {"space", "as_of", "after", "limit", "order", "columns"}
-"""Query parameters of lists that name no column."""
 
 
 NOTHING: Mapping[str, Any] = {}
@@ -99,12 +128,6 @@ async def take(
     return _json({"results": results, "after": after}, 202)
 
 
-async def named(door: Door, event: Any) -> dict[str, Any]:
-    """What is told of the names in an event: those that are not known, if there are any."""
-    missing = await door.unknown(event) if isinstance(event, dict) else []
-    return {"unknown": missing} if missing else {}
-
-
 COUNTED = {"stored": "added", "duplicate": "known", "refused": "refused"}
 """What became of an event, and under which name it is counted."""
 IdempotencyKey = Annotated[str, Header(max_length=500, description=IDEMPOTENCY)]
@@ -129,7 +152,8 @@ async def turns(request: Request, door: Asked, idempotency_key: IdempotencyKey =
     kind = content_type(request, TAKEN)
     found = events_of(await request.body(), kind, request.headers)
     # Why of one alone: who sends many, as a feed does, would wait for as many questions.
-    return await take(request, door, found, idempotency_key, await named(door, found[0]) if len(found) == 1 else {})
+    known = await door.known(found[0]) if len(found) == 1 and isinstance(found[0], dict) else {}
+    return await take(request, door, found, idempotency_key, {} if "already" in known else known)
 
 
 def of_type(name: str) -> Callable[..., Any]:
@@ -139,11 +163,12 @@ def of_type(name: str) -> Callable[..., Any]:
         if len(found) != 1 or not isinstance(found[0], dict):
             raise UsageError("the body is not one JSON object", "POST /v1/turns takes several events")
         event = found[0] | {"type": name}
-        missing = await named(door, event)
-        # Why not with a key or id: sent again, it is answered as it was.
-        if not (missing or idempotency_key or "id" in event) and (stands := await door.standing(event)):
-            return _json({"results": [{"already": stands.said, "since": stands.since}], "after": ""}, 200)
-        return await take(request, door, [event], idempotency_key, missing)
+        known = await door.known(event)
+        if "already" not in known:
+            return await take(request, door, [event], idempotency_key, known)
+        if idempotency_key or "id" in event:  # sent again, it is answered as it was
+            return await take(request, door, [event], idempotency_key)
+        return _json({"results": [known], "after": ""}, 200)
 
     fact.__doc__ = " ".join((GIVEN[name].__doc__ or "").split())
     return fact
@@ -278,21 +303,26 @@ async def spaces(door: Asked) -> Response:
     return _json(await door.ask("spaces"))
 
 
-async def rows(request: Request, door: Door, view: str, order: str, limit: int | None, columns: str) -> Response:
-    given = {name: value for name, value in request.query_params.items() if name not in OWN}
-    moments = {name: value for name in ("as_of", "after") if (value := request.query_params.get(name))}
-    space = door.caller.space(request.query_params.get("space"))
-    how = {"name": view, "space": space, "order": order, "limit": limit, "columns": columns}
-    found = await door.ask("view", **(given | moments | how))
-    return _json(found)
+async def rows(
+    request: Request, door: Door, view: str, given: Mapping[str, str], space: str | None, as_of: str | None, after: str,
+    **how: Any,
+) -> Response:  # fmt: skip
+    """Rows of a view, where columns have the `given` values."""
+    moments = {name: value for name, value in (("as_of", as_of), ("after", after)) if value}
+    asked = {**given, **moments, **how, "name": view, "space": door.caller.space(space)}
+    try:
+        return _json(await door.ask("view", **asked))
+    except UsageError as error:
+        beside = f"; beside columns it takes: {', '.join(parameters(request))}" if given else ""
+        raise UsageError(str(error), f"{error.way_out}{beside}") from None
 
 
 def listing(path: str, view: str, by: str) -> None:
     async def listed(
-        request: Request, door: Asked, space: Space = None, limit: Limit = None, order: Order = by,
+        request: Request, door: Asked, given: Where, space: Space = None, limit: Limit = None, order: Order = by,
         columns: Columns = "", as_of: AsOf = None, after: After = "",
     ) -> Response:  # fmt: skip
-        return await rows(request, door, view, order, limit, columns)
+        return await rows(request, door, view, given, space, as_of, after, limit=limit, order=order, columns=columns)
 
     listed.__doc__ = f"Rows of the view `{view}`; further parameters name columns and their values."
     routes.get(f"/v1/{path}", tags=["lists"], name=path)(listed)
@@ -304,11 +334,11 @@ for path, (name, by) in LISTS.items():
 
 @routes.get("/v1/views/{name}", tags=["lists"])
 async def view(
-    name: str, request: Request, door: Asked, space: Space = None, limit: Limit = 1000, order: Order = "",
+    name: str, request: Request, door: Asked, given: Where, space: Space = None, limit: Limit = 1000, order: Order = "",
     columns: Columns = "", as_of: AsOf = None, after: After = "",
 ) -> Response:  # fmt: skip
     """Rows of any view; further parameters name columns and their values."""
-    return await rows(request, door, name, order, limit, columns)
+    return await rows(request, door, name, given, space, as_of, after, limit=limit, order=order, columns=columns)
 
 
 @routes.post("/v1/call", tags=["questions"])

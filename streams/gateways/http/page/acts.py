@@ -8,12 +8,12 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 from fastapi import APIRouter, Request, Response
 from starlette.responses import RedirectResponse
 
+from projections.saying import record_of
 from streams.core.errors import UsageError
 from streams.gateways.http.door import Door
 from streams.gateways.http.page.entry import form, within
 from streams.gateways.http.page.scene import PageRoute, Row
 from streams.gateways.http.routes import Asked
-from streams.gateways.saying import record_of
 
 acts = APIRouter(route_class=PageRoute, include_in_schema=False)
 

@@ -6,7 +6,8 @@ names what nobody knows is recorded, for that may come later, and who says it is
 nothing is not recorded: who settles a note that is settled is told since when it is.
 
 All of it is found in a memory, which commands ask in one way and servers in another. So what is to be asked is yielded,
-as the arguments of `view`, and its rows are sent back; `answered` does that for who asks as `Home.ask` does.
+as the arguments of `view`, and its rows are sent back; `answered` does that for who asks as `Home.ask` does. The
+question `known` tells all that is to be told of a fact before it is recorded.
 """
 
 from __future__ import annotations
@@ -96,6 +97,20 @@ def record_of(what: str, id: str, space: str | None, way_out: str) -> Finding[Ro
     record = yield from only(f"{what}s", what, id, space, what, way_out)
     words = {"turn": record["turn"]} if record["turn"] else {what: record[what]}
     return words | {"space": record["space"], "session": record["session"] or ""}
+
+
+def known(fact: Mapping[str, Any]) -> Finding[Row]:
+    """What is to be told of a fact before it is recorded, in the space it names: what it names and the memory does not
+    know, `unknown`; or that it stands so, `already` and `since`; nothing where neither is so."""
+    if missing := (yield from unknown(fact)):
+        return {"unknown": missing}
+    stands = yield from standing(fact)
+    return {"already": stands.said, "since": stands.since} if stands else {}
+
+
+def is_of_memory(fact: Mapping[str, Any]) -> bool:
+    """Whether a fact may name what a memory knows, or say what stands already: a turn does neither."""
+    return _type(fact) in NAMED or _type(fact) in STANDING
 
 
 # -- what is not known -------------------------------------------------------------------------------------------------
