@@ -988,3 +988,21 @@ def test_analyses_are_listed_with_and_without_the_option(run, home):
     listed = run("query", "--list", "--json", home=home).out
     assert listed == run("query", "--json", home=home).out
     assert {"sessions", "tokens"} <= {json.loads(row)["name"] for row in listed.splitlines()}
+
+
+def test_a_note_that_a_turn_settled_tells_by_which_turn_and_why_and_waits_again_where_that_was_not_meant(run, tmp_path):
+    lines = [
+        {"session": "a", "role": "user", "content": "Remind me to order the cake on Friday.", "id": "asked"},
+        {"session": "b", "role": "user", "content": "I ordered the cake.", "id": "told"},
+    ]
+    file = tmp_path / "talk.jsonl"
+    file.write_text("\n".join(map(json.dumps, lines)))
+    run("feed", str(file), home=tmp_path)
+    [note] = run("notes", "--json", home=tmp_path).rows
+    assert (note["status"], note["settled_by"]) == ("settled", "told")
+    did = {row["did"]: row for row in run("show", "told", "--why", "--json", home=tmp_path).rows if "did" in row}
+    assert did["settled note"]["id"] == note["note"]
+    assert did["settled note"]["by"], "the signals that decided"
+    assert "waits again" in run("notes", "reopen", note["note"], home=tmp_path).out
+    assert [row["status"] for row in run("notes", "--json", home=tmp_path).rows] == ["open"]
+    assert "nothing was recorded" in run("notes", "reopen", note["note"], home=tmp_path).out

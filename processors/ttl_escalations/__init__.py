@@ -19,6 +19,8 @@ One that escalated still comes back by its matter, till it is settled, for 30 da
 A note whose deadline lay before it was recorded is historic: found by words while its time lasts, and never raised.
 A note of what was only stated ("The report is due on Friday") is settled where a later statement takes its place, and
 one of that statement waits instead, where it names a time; it waits again where that one does not stand.
+A turn of a user that tells that a note is done, or needed no more, settles it where that is sure, and it is asked about
+where that is likely (see settling); it waits again where the turn is taken back, or declined to have meant that.
 A note taken again under the same id replaces the first. To settle what is settled, archived or unknown changes nothing.
 
 Measured on voices whose author was left out of learning (tests/bench/learn_surfacing.py): of the turns that come to a
@@ -36,15 +38,24 @@ from typing import Any
 
 from processors.contradictions import BeliefContradicted, BeliefRestored
 from processors.open_efforts import TurnRethreaded, TurnThreaded
-from processors.ttl_escalations.events import NoteArchived, NoteClosed, NoteEscalated, NoteOpened, NoteSurfaced
+from processors.ttl_escalations.events import (
+    NoteArchived,
+    NoteClosed,
+    NoteDoubted,
+    NoteEscalated,
+    NoteOpened,
+    NoteSurfaced,
+)
 from processors.ttl_escalations.notes import (
     Asked,
     expire,
     infer,
+    reopen,
     restore,
     rethread,
     retract,
     settle,
+    settle_by_talk,
     supersede,
     take,
 )
@@ -53,7 +64,15 @@ from processors.ttl_escalations.record import FOREVER, Last, Waiting, short, wai
 from processors.ttl_escalations.section import NOTES, SURFACED
 from processors.ttl_escalations.surfacing import MAYBE, surface
 from streams.core.clock import to_local
-from streams.core.events import NoteSettled, NoteTaken, Outside, SessionEnded, TurnRecorded, TurnRetracted
+from streams.core.events import (
+    NoteSettled,
+    NoteTaken,
+    OfferDeclined,
+    Outside,
+    SessionEnded,
+    TurnRecorded,
+    TurnRetracted,
+)
 from streams.core.processor import RAW, Derived, Processor, Raw, State, on, otherwise
 from streams.core.read_model import Documents, Group, Joins, Keep, read_model
 from streams.core.text.reminders import Doubt, reminders, replied
@@ -63,6 +82,7 @@ __all__ = [
     "PROCESSOR",
     "NoteArchived",
     "NoteClosed",
+    "NoteDoubted",
     "NoteEscalated",
     "NoteOpened",
     "NoteSurfaced",
@@ -93,6 +113,8 @@ def _turn(params: TtlEscalationsParams, state: State, turn: TurnRecorded, raw: R
     last = state.get(key, Last) or _SILENCE
     if waiting.first < FOREVER:
         surface(params, state, waiting, raw, last, out)
+        if turn.role == "user":
+            settle_by_talk(params, state, waiting, raw, last, out)
     content, doubts = turn.content, _NONE
     text = content if len(content) <= KEPT else excerpt(content, KEPT)
     if turn.role == "assistant":
@@ -208,7 +230,18 @@ def _retracted(
     """What a turn asked for is withdrawn with it."""
     out: list[Derived] = []
     waiting, _ = _expired(params, state, fact, raw, out)
+    reopen(state, waiting, fact, out)
     retract(state, waiting, fact, out)
+    return out
+
+
+def _declined(
+    params: TtlEscalationsParams, state: State, fact: OfferDeclined, raw: Raw[OfferDeclined]
+) -> list[Derived]:
+    """Somebody says that a turn ended nothing: what it settled waits again."""
+    out: list[Derived] = []
+    waiting, _ = _expired(params, state, fact, raw, out)
+    reopen(state, waiting, fact, out)
     return out
 
 
@@ -225,7 +258,7 @@ def _ended(params: TtlEscalationsParams, state: State, fact: SessionEnded, raw: 
 
 PROCESSOR = Processor(
     name="ttl_escalations",
-    version=10,
+    version=11,
     params=TtlEscalationsParams,
     reads=(RAW, "open_efforts", "contradictions"),
     takes=(
@@ -237,13 +270,19 @@ PROCESSOR = Processor(
         on(NoteTaken, _taken),
         on(NoteSettled, _settled),
         on(TurnRetracted, _retracted),
+        on(OfferDeclined, _declined),
         on(SessionEnded, _ended),
         otherwise(_time_passed),
     ),
-    emits=(NoteOpened, NoteSurfaced, NoteEscalated, NoteArchived, NoteClosed),
+    emits=(NoteOpened, NoteSurfaced, NoteEscalated, NoteArchived, NoteClosed, NoteDoubted),
     read_model=read_model(
         __package__,
-        keeps=(Keep(NoteOpened, ("note",)), Keep(NoteEscalated, ("note",)), Keep(NoteSurfaced, ("note",))),
+        keeps=(
+            Keep(NoteOpened, ("note",)),
+            Keep(NoteEscalated, ("note",)),
+            Keep(NoteSurfaced, ("note",)),
+            Keep(NoteDoubted, ("note",)),
+        ),
         groups=(
             Group(
                 "notes",
@@ -259,6 +298,11 @@ PROCESSOR = Processor(
                 "surfaced",
                 "note",
                 {NoteSurfaced: Joins(by="session"), NoteArchived: Joins(), NoteClosed: Joins()},
+            ),
+            Group(
+                "doubted",
+                "note",
+                {NoteDoubted: Joins(by="session"), NoteArchived: Joins(), NoteClosed: Joins()},
             ),
         ),
         sections=(NOTES, SURFACED),

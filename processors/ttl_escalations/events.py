@@ -61,6 +61,24 @@ class NoteClosed(Derived):
 
     note: str
     resolution: str
-    """As settled; "retracted" where the turn it was inferred from was retracted, "TURN took its place" where another
-    statement did."""
+    """As settled: what was said of it, or the words of the turn that told that it is done; "retracted" where the turn
+    it was inferred from was retracted, "TURN took its place" where another statement did."""
+    turn: str
+    """The turn that told that it is done, or needed no more; "" where a fact settled it."""
+    why: list[str]
+    """The strongest signals by which it did, and what each weighs, in hundredths of log odds."""
     type: Literal["note-closed.v1"] = "note-closed.v1"
+
+
+@dataclass(slots=True)
+class NoteDoubted(Derived):
+    """A turn may have told that a note is done, or needed no more: likely, but not sure. Whoever answers may ask."""
+
+    note: str
+    turn: str
+    question: str
+    likelihood: float
+    """0 to 1."""
+    why: list[str]
+    """The strongest signals for and against it, and what each weighs, in hundredths of log odds."""
+    type: Literal["note-doubted.v1"] = "note-doubted.v1"

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import Literal, NamedTuple
 
 from processors.contradictions import BeliefContradicted, BeliefRestored
 from processors.open_efforts import TurnRethreaded
-from processors.ttl_escalations.events import NoteArchived, NoteClosed, NoteEscalated, NoteOpened
+from processors.ttl_escalations.events import NoteArchived, NoteClosed, NoteDoubted, NoteEscalated, NoteOpened
 from processors.ttl_escalations.params import TtlEscalationsParams
 from processors.ttl_escalations.record import (
     ASKED,
@@ -17,15 +18,29 @@ from processors.ttl_escalations.record import (
     Due,
     Last,
     Note,
+    Settled,
     Waiting,
     cut,
     first_deadline,
     queued,
+    short,
 )
+from processors.ttl_escalations.settling import to_do, weighed, why
 from streams.core.clock import to_micros
-from streams.core.events import DAY, HOUR, MINUTE, SECOND, NoteSettled, NoteTaken, TurnRecorded, TurnRetracted
-from streams.core.processor import Derived, State, derived_id, r6
+from streams.core.events import (
+    DAY,
+    HOUR,
+    MINUTE,
+    SECOND,
+    NoteSettled,
+    NoteTaken,
+    OfferDeclined,
+    TurnRecorded,
+    TurnRetracted,
+)
+from streams.core.processor import Derived, Raw, State, derived_id, r6
 from streams.core.text.commonness import LIGHT, ORDERS, rarity
+from streams.core.text.learned import likelihood
 from streams.core.text.reminders import MAX_REMINDERS, Reminder
 from streams.core.text.telling import excerpt, sentences, within
 from streams.core.text.terms import scan
@@ -34,7 +49,7 @@ LAST = 253_402_214_400_000_000
 """Deadlines end with the year 9999, as times do."""
 EXCERPT, MAX_CONTENT, MAX_CONTEXT = 48, 2_000, 500
 """Kept of a note: tokens in state for the question, characters in the event; the raw log holds the rest."""
-MAX_TERMS, MAX_PHRASES, MAX_NAMES = 16, 6, 4
+MAX_TERMS, MAX_PHRASES, MAX_NAMES, MAX_LIGHT = 16, 6, 4, 8
 """Terms, phrases and names of a note, in state: records stay below 8 KB."""
 POINTING = 3
 """Terms of a reminder up to which it may only point to what it is about."""
@@ -176,6 +191,8 @@ def _open(
     """A note begins to wait, in the place of one with the same id."""
     note = opened.note
     _remove(state, waiting, note)
+    if state.get(f"settled/{note}", Note) is not None:
+        state.delete(f"settled/{note}")
     opened.historic = opened.deadline < recorded_at
     kept, phrases, named = _features(f"{opened.content}\n{opened.context}")
     near = [stem for stem in scan(around).terms if stem not in kept and rarity(stem) != LIGHT and len(stem) <= MAX_TERM]
@@ -184,7 +201,7 @@ def _open(
     record = Note(
         opened.session, within(" ".join(opened.content[:MAX_CONTENT].split()), EXCERPT), opened.at, opened.deadline,
         opened.priority, opened.historic, opened.turn, _presses(params, opened, ttl), kept, phrases, named,
-        opened.deadline, place, effort, near[:MAX_TERMS],
+        opened.deadline, place, effort, near[:MAX_TERMS], to_do(opened.content)[:MAX_LIGHT],
     )  # fmt: skip
     state.put(f"note/{note}", record)
     state.put(queued(note, record), Due(note))
@@ -244,11 +261,15 @@ Where = tuple[str, str, int]
 """Space, session and time of the event that closes a note."""
 
 
-def _close(state: State, waiting: Waiting, note: str, where: Where, resolution: str, out: list[Derived]) -> None:
+def _close(
+    state: State, waiting: Waiting, note: str, where: Where, resolution: str, out: list[Derived], turn: str = "",
+    why: Sequence[str] = (),
+) -> Note | None:  # fmt: skip
     record = _remove(state, waiting, note)
     if record is not None:
         space, session, at = where
-        out.append(NoteClosed(space, session or record.session, at, note, cut(resolution, MAX_CONTENT)))
+        out.append(NoteClosed(space, session or record.session, at, note, cut(resolution, MAX_CONTENT), turn, [*why]))
+    return record
 
 
 def _close_inferred(
@@ -256,6 +277,51 @@ def _close_inferred(
 ) -> None:
     for note, _ in _inferred(state, where[0], turn):
         _close(state, waiting, note, where, resolution, out)
+
+
+def settle_by_talk(
+    params: TtlEscalationsParams, state: State, waiting: Waiting, raw: Raw[TurnRecorded], last: Last, out: list[Derived]
+) -> None:
+    """Settles the notes that a turn tells to be done or needed no more, and asks where that is likely."""
+    turn = raw.event
+    settled: list[str] = []
+    for note, score, seen in weighed(params, state, waiting, raw, last):
+        if score >= params.settles:
+            where = (turn.space, turn.session, turn.at)
+            record = _close(state, waiting, note, where, excerpt(turn.content, MAX_CONTEXT), out, turn.id, why(seen))
+            state.put(f"settled/{note}", record)
+            settled.append(note)
+        elif score >= params.doubts and (record := state.get(f"note/{note}", Note)) is not None:
+            told = within(" ".join(turn.content[:MAX_CONTENT].split()), EXCERPT)
+            question = f"“{told}”: is this note done with, or should it stay open? “{record.excerpt}”"
+            out.append(
+                NoteDoubted(turn.space, turn.session, turn.at, note, turn.id, question, likelihood(score), why(seen))
+            )
+    if settled:
+        state.put(f"settles/{short(turn.id)}", Settled(settled))
+
+
+def reopen(state: State, waiting: Waiting, fact: TurnRetracted | OfferDeclined, out: list[Derived]) -> None:
+    """Opens the notes again that a turn settled which does not stand, or did not mean that."""
+    key = f"settles/{short(fact.turn)}"
+    settles = state.get(key, Settled)
+    if settles is None:
+        return
+    state.delete(key)
+    for note in settles.notes:
+        record = state.get(f"settled/{note}", Note)
+        if record is None:
+            continue
+        state.delete(f"settled/{note}")
+        opened = NoteOpened(
+            fact.space, record.session, fact.at, note, record.excerpt, record.deadline, record.priority,
+            "inferred" if record.turn else "user", "", record.turn, record.historic,
+        )  # fmt: skip
+        record.shown = {}
+        state.put(f"note/{note}", record)
+        state.put(queued(note, record), Due(note))
+        waiting.add(note, record)
+        out.append(opened)
 
 
 def supersede(
@@ -292,10 +358,14 @@ def restore(
             _open(params, state, waiting, opened, recorded_at, out, record.effort)
 
 
+def _of(space: str, turn: str) -> list[str]:
+    """The ids that notes inferred from a turn have."""
+    return [derived_id("note", space, turn, ordinal) for ordinal in range(MAX_REMINDERS)]
+
+
 def _inferred(state: State, space: str, turn: str) -> list[tuple[str, Note]]:
     """The notes that wait and were inferred from a turn."""
-    ids = [derived_id("note", space, turn, ordinal) for ordinal in range(MAX_REMINDERS)]
-    notes = [(note, state.get(f"note/{note}", Note)) for note in ids]
+    notes = [(note, state.get(f"note/{note}", Note)) for note in _of(space, turn)]
     return [(note, record) for note, record in notes if record is not None and record.turn == turn]
 
 
@@ -311,6 +381,9 @@ def rethread(state: State, waiting: Waiting, moved: TurnRethreaded) -> None:
 def retract(state: State, waiting: Waiting, retracted: TurnRetracted, out: list[Derived]) -> None:
     """What a retracted turn asked for is withdrawn, and its words are matched no longer."""
     where = (retracted.space, retracted.session, retracted.at)
+    for note in _of(retracted.space, retracted.turn):
+        if state.get(f"settled/{note}", Note) is not None:
+            state.delete(f"settled/{note}")
     _close_inferred(state, waiting, retracted.turn, where, "retracted", out)
     key = f"last/{retracted.session}"
     if (last := state.get(key, Last)) is not None:

@@ -55,6 +55,14 @@ class TtlEscalationsParams(Params):
     likely: int = param(
         -50, "hundredths of log odds", "a note comes back from here on", "tests/bench/learn_surfacing.py"
     )  # fmt: skip
+    settles: int = param(
+        60, "hundredths of log odds", "a turn settles a note from here on: nine of ten are wanted",
+        "tests/bench/learn_settling.py",
+    )  # fmt: skip
+    doubts: int = param(
+        -10, "hundredths of log odds", "where it is not sure that a turn settles a note, that is asked from here on",
+        "tests/bench/learn_settling.py",
+    )  # fmt: skip
     raised: float = param(30, "days", "after its question its matter brings a note back, till it is settled", ge=0)
     cooldown: float = param(
         4,

@@ -39,6 +39,8 @@ class Note:
     """The effort that the turn belongs to which it was inferred from, or that was talked of when it was taken."""
     near: list[str]
     """Stems of what was said right before, and around it, that are not its own."""
+    light: list[str] = field(default_factory=list)
+    """Stems that say little of its matter: what is to be done (send, call), which is told when it is done."""
     shown: dict[str, int] = field(default_factory=dict)
     """When it was shown last, by session, the longest ago first; the newest 8."""
 
@@ -74,6 +76,14 @@ class Due:
     `asked/<until>/…` that of those that were raised and may come back by their matter."""
 
     note: str
+
+
+@dataclass(slots=True)
+class Settled:
+    """State, `settles/<turn>`: the notes that a turn settled by what it told. Each lies in `settled/<note>` while
+    the turn may be taken back."""
+
+    notes: list[str]
 
 
 def _unpost(posted: dict[str, dict[str, None]], feature: str, note: str) -> None:

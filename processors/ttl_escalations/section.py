@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import islice
 
-from processors.ttl_escalations.events import NoteEscalated, NoteOpened, NoteSurfaced
+from processors.ttl_escalations.events import NoteDoubted, NoteEscalated, NoteOpened, NoteSurfaced
 from processors.ttl_escalations.params import TtlEscalationsParams, effective_priority
 from streams.core.events import HOUR, MINUTE, iso
 from streams.core.params import Params, param
@@ -31,7 +31,7 @@ class NotesParams(Params):
 
 
 def notes(params: TtlEscalationsParams, own: NotesParams, ask: Ask, read: Reader) -> Iterator[Piece]:
-    """The notes that wait: those that surfaced lately, then by effective priority."""
+    """The notes that wait: those that surfaced lately or may be done, then by effective priority."""
     asked = read.members("notes", "asked", READ).newest
     raised = read.kept(NoteEscalated, asked)
     waiting = read.kept(NoteOpened, [*read.members("notes", "waiting", READ).newest, *asked])
@@ -39,9 +39,15 @@ def notes(params: TtlEscalationsParams, own: NotesParams, ask: Ask, read: Reader
         note: effective_priority(params, one.priority, one.at, one.deadline, ask.now) for note, one in waiting.items()
     }
     lately = _lately(own.turns, ask, read)
-    order = sorted(waiting, key=lambda note: (note not in lately, -pressing[note], waiting[note].deadline, note))
+    doubted = _doubted(own.turns, ask, read)
+    order = sorted(
+        waiting,
+        key=lambda note: (note not in doubted and note not in lately, -pressing[note], waiting[note].deadline, note),
+    )
     for note in order[: own.most]:
-        one, question = waiting[note], raised[note].question if note in raised else ""
+        one = waiting[note]
+        asked_by = doubted.get(note) or raised.get(note)
+        question = asked_by.question if asked_by else ""
         told = {
             "note": note, "content": one.content, "question": question, "priority": one.priority,
             "effective_priority": pressing[note], "opened_at": iso(one.at), "deadline": iso(one.deadline),
@@ -52,7 +58,9 @@ def notes(params: TtlEscalationsParams, own: NotesParams, ask: Ask, read: Reader
         reason = "the user is to be asked" if question else f"due {left}"
         if note in lately:
             reason = f"{reason}, surfaced by {lately[note].reason}"
-        worth = 1.0 if note in lately else pressing[note]  # nothing waits more than what the talk is about
+        worth = (
+            1.0 if note in lately or note in doubted else pressing[note]
+        )  # nothing waits more than what the talk is about
         yield Piece(note, reason, worth, f"- {left}: {words} [{note}]", quotes=(one.turn,), data=told)
 
 
@@ -62,6 +70,13 @@ def _lately(turns: int, ask: Ask, read: Reader) -> dict[str, NoteSurfaced]:
     newest = read.members("surfaced", ask.session, LOOKED).newest
     shown = read.kept(NoteSurfaced, newest)
     return {note: shown[note] for note in newest if note in shown and shown[note].turn in last}
+
+
+def _doubted(turns: int, ask: Ask, read: Reader) -> dict[str, NoteDoubted]:
+    """The notes that the session's last turns may have told to be done."""
+    last = {turn.id for turn in islice(read.session(), turns)}
+    told = read.kept(NoteDoubted, read.members("doubted", ask.session, LOOKED).newest)
+    return {note: one for note, one in told.items() if one.turn in last}
 
 
 def due(deadline: int, now: int) -> str:

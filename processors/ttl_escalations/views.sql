@@ -4,6 +4,9 @@
 --   status                      open, escalated (the user was asked), archived, settled, or historic (its deadline lay
 --                               before it was recorded: never raised)
 --   escalated_at, question, archived_at, settled_at, resolution: NULL where it did not come to that
+--   settled_by, settled_why     the turn that told that it is done, or needed no more, and the signals that decided;
+--                               NULL where a fact settled it
+--   doubted_by, doubted_at, doubted_why   the last turn that may have told that, where it is not sure
 --   surfaced, last_surfaced_at  how often it was shown, and when last
 CREATE VIEW notes AS
 WITH opened AS (
@@ -18,8 +21,11 @@ WITH opened AS (
     SELECT a.space, a.note, max(a.at) AS archived_at, max((position, ordinal)) AS place
     FROM note_archived a GROUP BY a.space, a.note
 ), closed AS (
-    SELECT c.space, c.note, arg_max({a: c.at, r: resolution}, (position, ordinal)) AS last, max((position, ordinal)) AS place
+    SELECT c.space, c.note, arg_max({a: c.at, r: resolution, t: nullif(c.turn, ''), w: c.why}, (position, ordinal)) AS last, max((position, ordinal)) AS place
     FROM note_closed c GROUP BY c.space, c.note
+), doubted AS (
+    SELECT d.space, d.note, arg_max({a: d.at, t: d.turn, w: d.why}, (position, ordinal)) AS last, max((position, ordinal)) AS place
+    FROM note_doubted d GROUP BY d.space, d.note
 )
 SELECT
     o.space, (o.n).session AS session, o.note, (o.n).content AS content, (o.n).context AS context, (o.n).source AS source,
@@ -35,12 +41,18 @@ SELECT
     CASE WHEN a.place >= o.place THEN a.archived_at END AS archived_at,
     CASE WHEN c.place >= o.place THEN (c.last).a END AS settled_at,
     CASE WHEN c.place >= o.place THEN (c.last).r END AS resolution,
+    CASE WHEN c.place >= o.place THEN (c.last).t END AS settled_by,
+    CASE WHEN c.place >= o.place THEN (c.last).w END AS settled_why,
+    CASE WHEN d.place >= o.place THEN (d.last).t END AS doubted_by,
+    CASE WHEN d.place >= o.place THEN (d.last).a END AS doubted_at,
+    CASE WHEN d.place >= o.place THEN (d.last).w END AS doubted_why,
     coalesce(s.times, 0) AS surfaced, s.last_at AS last_surfaced_at, (o.n).position AS position
 FROM opened o
 LEFT JOIN surfaced s USING (space, note)
 LEFT JOIN escalated e USING (space, note)
 LEFT JOIN archived a USING (space, note)
-LEFT JOIN closed c USING (space, note);
+LEFT JOIN closed c USING (space, note)
+LEFT JOIN doubted d USING (space, note);
 
 
 -- Notes that were raised to the user. One row per escalation.

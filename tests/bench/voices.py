@@ -24,6 +24,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from string import ascii_uppercase
 from typing import Any
 
 from processors import PROCESSORS
@@ -37,7 +38,9 @@ from streams.core.events import MINUTE, SECOND, TurnRecorded
 from tests.bench.quality_summaries import rouge, stems
 
 VOICES = Path(__file__).parents[1] / "voices"
-MEASURING = frozenset(("e", "f", "m", "q", "xa", "xb", "xc", "xd", "xw", "y", "yl", "zd", "zh", "zl", "zm", "zx"))
+MEASURING = frozenset(
+    ("e", "f", "m", "q", "xa", "xb", "xc", "xd", "xw", "y", "yl", "zd", "zh", "zl", "zm", "zx", "dc", "dd")
+)
 """Authors whose voices only measure."""
 TOLERANCE = 3
 """Turns after a true end within which it counts as seen."""
@@ -62,15 +65,18 @@ class Conversation:
         ]
 
 
-def conversations(learning: bool | None = None) -> Iterator[Conversation]:
-    """All conversations; of the authors to learn from, or of the others, where it is told."""
-    for path in sorted(VOICES.glob("*/*.json")):
+def conversations(learning: bool | None = None, folder: str = "") -> Iterator[Conversation]:
+    """All conversations; of the authors to learn from, or of the others, where it is told. `folder`: of voices that
+    mark something else (`done`: what settles a reminder, and what only looks like it)."""
+    for path in sorted((VOICES / folder).glob("*/*.json")):
         author = path.parent.name
         if learning is not None and (author in MEASURING) is learning:
             continue
         voice = json.loads(path.read_text("utf-8"))
         for number, given in enumerate(voice["conversations"]):
-            found = Conversation(author, path.stem, voice["language"], "AB"[number], given.get("efforts") or {})
+            found = Conversation(
+                author, path.stem, voice["language"], ascii_uppercase[number], given.get("efforts") or {}
+            )
             for session in given["sessions"]:
                 begins = datetime.fromisoformat(session["at"]).replace(tzinfo=UTC)  # the clock on their wall
                 last = 0

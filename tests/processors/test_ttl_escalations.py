@@ -14,6 +14,7 @@ from processors.ttl_escalations import (
     PROCESSOR,
     NoteArchived,
     NoteClosed,
+    NoteDoubted,
     NoteEscalated,
     NoteOpened,
     NoteSurfaced,
@@ -29,6 +30,7 @@ from streams.core.events import (
     ImportanceFlagged,
     NoteSettled,
     NoteTaken,
+    OfferDeclined,
     Outside,
     SessionEnded,
     TurnRecorded,
@@ -164,7 +166,7 @@ def test_a_historic_note_comes_back_by_its_matter_while_its_time_lasts():
 
 def test_settling_closes_a_note_before_its_time_and_nothing_is_asked():
     events = derive(take("n", ttl=60), settle("n", SECOND, "fed"), tick(HOUR))
-    assert events[1:] == [NoteClosed("s", "talk", START + SECOND, "n", "fed")]
+    assert events[1:] == [NoteClosed("s", "talk", START + SECOND, "n", "fed", "", [])]
 
 
 def test_settling_closes_an_escalated_note_once():
@@ -594,3 +596,85 @@ def test_what_somebody_asked_to_be_reminded_of_waits_on_though_what_it_states_ch
     )
     asked = next(event.note for event in of(NoteOpened, events) if event.turn == "first")
     assert asked not in {event.note for event in of(NoteClosed, events)}
+
+
+# -- what is done ------------------------------------------------------------------------------------------------------
+
+
+def told(words: str, at: int = DAY, id: str = "told", asked: str = "Remind me to pay the rent on Friday.") -> list[Any]:
+    """A reminder that is asked for, and what is said of it later."""
+    request = say(asked, 0, "asked")
+    reply = say("I will.", SECOND, "reply", role="assistant")
+    return [request, reply, say(words, at, id, session="later")]
+
+
+@pytest.mark.parametrize(
+    ("asked", "words"),
+    [
+        ("Remind me to pay the rent on Friday.", "The rent is paid."),
+        ("Remind me to order the cake on Friday.", "I ordered the cake."),
+        ("Remind me to call the plumber tomorrow.", "I called the plumber, he comes on Monday."),
+        ("Remind me to send Bob the invoice by Friday.", "I sent Bob the invoice this morning."),
+        ("Remind me to renew my passport by the 30th.", "My passport is renewed, by the way."),
+    ],
+)
+def test_a_turn_that_tells_that_a_note_is_done_settles_it_or_asks(asked: str, words: str) -> None:
+    events = derive(*told(words, asked=asked))
+    assert [event.turn for event in events if isinstance(event, NoteClosed | NoteDoubted)] == ["told"]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "I still have to pay the rent.",
+        "Did I pay the rent?",
+        "How much is the rent?",
+        "I'll pay the rent tomorrow.",
+        "I couldn't pay the rent, the bank was closed.",
+        "The weather is lovely.",
+    ],
+)
+def test_what_is_still_to_be_done_asked_or_planned_settles_no_note(words: str) -> None:
+    assert of(NoteClosed, derive(*told(words))) == []
+
+
+def test_what_a_turn_settles_does_not_escalate_and_tells_by_which_turn_and_why() -> None:
+    events = derive(*told("The rent is paid."), tick(20 * DAY), settles=-100)
+    [closed] = of(NoteClosed, events)
+    assert (closed.turn, closed.resolution) == ("told", "The rent is paid.")
+    assert closed.why, "the signals that decided"
+    assert of(NoteEscalated, events) == []
+
+
+def test_where_it_is_not_sure_the_note_waits_on_and_is_asked_about() -> None:
+    events = derive(*told("The rent is paid."), tick(20 * DAY), settles=10_000, doubts=-100)
+    [doubt] = of(NoteDoubted, events)
+    assert doubt.turn == "told"
+    assert "rent is paid" in doubt.question
+    assert of(NoteClosed, events) == []
+    assert len(of(NoteEscalated, events)) == 1
+
+
+@pytest.mark.parametrize("undo", ["retracted", "declined"])
+def test_a_note_waits_again_where_the_turn_that_settled_it_is_taken_back_or_did_not_mean_it(undo: str) -> None:
+    kind = TurnRetracted if undo == "retracted" else OfferDeclined
+    back = kind("s", "undo", START + DAY + HOUR, "later", "told")
+    events = derive(*told("The rent is paid."), back, tick(20 * DAY), settles=-100)
+    assert [type(event) for event in events if not isinstance(event, NoteSurfaced)] == [
+        NoteOpened, NoteClosed, NoteOpened, NoteEscalated,
+    ]  # fmt: skip
+    first, again = of(NoteOpened, events)
+    assert (again.note, again.deadline, again.turn) == (first.note, first.deadline, "asked")
+
+
+def test_a_note_whose_own_turn_is_taken_back_does_not_come_back_with_what_settled_it() -> None:
+    gone = TurnRetracted("s", "r1", START + DAY + HOUR, "talk", "asked")
+    back = TurnRetracted("s", "r2", START + DAY + 2 * HOUR, "later", "told")
+    events = derive(*told("The rent is paid."), gone, back, settles=-100)
+    assert len(of(NoteOpened, events)) == 1
+
+
+def test_what_an_assistant_says_settles_no_note() -> None:
+    request, reply, _ = told("")
+    done = say("The rent is paid.", DAY, "told", session="later", role="assistant")
+    assert of(NoteClosed, derive(request, reply, done, settles=-100)) == []

@@ -184,6 +184,10 @@ def _did(turn: Row, view: Callable[..., list[Row]]) -> Iterator[Row]:
         yield told("made task", row["task"], row["description"], row["status"])
     for row in view("notes", space=space, turn=id):
         yield told("made note", row["note"], row["content"], row["status"])
+    for row in view("notes", space=space, settled_by=id):
+        yield told("settled note", row["note"], row["content"], ", ".join(row["settled_why"] or ()))
+    for row in view("notes", space=space, doubted_by=id):
+        yield told("may settle note", row["note"], row["content"], ", ".join(row["doubted_why"] or ()))
     for row in view("beliefs", space=space, replaced_by=id):
         text = " ".join(filter(None, (row["subject"], row["attribute"], row["value"])))
         if not text:  # read from other words: no value is told

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from projections.saying import Finding, Row, Standing, record_of
+from projections.saying import Finding, Row, Standing, named, one, record_of
 from streams.gateways.command import Common, Group, InSpace, Listing, OnlySession, WhichSpace, one_or_any, space_of
 
 app = Group("Notes with a time to live: list, take or settle them.")
@@ -20,7 +20,7 @@ def notes(
 ) -> None:
     """Notes with a time to live, those due first."""
     stands = one_or_any(status, ("open", "escalated", "archived", "settled", "historic"), "status")
-    columns = "note space? deadline? status priority>? source? content"
+    columns = "note space? deadline? status priority>? source? settled_by? content"
     empty = "no notes (mnemolog notes take)"
     listing.show("notes", columns, empty, session=session, status=stands, order="deadline, space, note")
 
@@ -61,3 +61,23 @@ def notes_settle(
         return named | {"type": "note-settled", "resolution": resolution}
 
     common.say("settled", words())
+
+
+@app.command("reopen")
+def notes_reopen(
+    common: Common,
+    note: Annotated[str, typer.Argument(help="The note's id.")],
+    space: WhichSpace = None,
+) -> None:
+    """Say that a turn did not mean that a note is done with: what it settled waits again."""
+
+    def words() -> Finding[Row | Standing]:
+        found = yield from named(note, space, ("notes", "note"))
+        if any(row["status"] in ("open", "escalated") for row in found):
+            return Standing("open")
+        settled = [row for row in found if row["settled_by"]]
+        row = one(settled, f"note {note!r} that a turn settled", "`mnemolog notes take` takes one anew")
+        about = {"space": row["space"], "session": row["session"], "turn": row["settled_by"]}
+        return {"type": "offer-declined"} | about
+
+    common.say("waits again", words())
