@@ -50,7 +50,7 @@ MAX_CLAUSES = 12
 """Clauses of it."""
 EFFORT = 2
 """What it is worth that a turn belongs to the effort of a note."""
-HOPELESS = -215
+HOPELESS = -240
 """A turn whose own words score less settles nothing, in hundredths of log odds."""
 MAX_VERB = 24
 """Longer words are no verbs of a note."""

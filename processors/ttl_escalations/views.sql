@@ -1,5 +1,6 @@
 -- Notes with a time to live. One row per note.
 --   space, session, note, content, context, source, priority (base), opened_at, deadline
+--   due                         the deadline in words of a clock, to the minute: its day alone where a day's end is meant
 --   turn                        it was inferred from, NULL where an agent took it
 --   status                      open, escalated (the user was asked), archived, settled, or historic (its deadline lay
 --                               before it was recorded: never raised)
@@ -30,6 +31,8 @@ WITH opened AS (
 SELECT
     o.space, (o.n).session AS session, o.note, (o.n).content AS content, (o.n).context AS context, (o.n).source AS source,
     (o.n).priority AS priority, (o.n).at AS opened_at, (o.n).deadline AS deadline, nullif((o.n).turn, '') AS turn,
+    CASE WHEN (o.n).deadline = date_trunc('day', (o.n).deadline) THEN strftime((o.n).deadline - INTERVAL 1 SECOND, '%Y-%m-%d')
+        ELSE strftime((o.n).deadline, '%Y-%m-%d %H:%M') END AS due,
     CASE
         WHEN c.place >= o.place THEN 'settled'
         WHEN e.place >= o.place THEN 'escalated'

@@ -232,9 +232,9 @@ class Demo:
         found = ask.view(memory, "notes", order="opened_at")
         self.head("Notes with a time to live", "Taken by people and agents, and inferred from what they say.")
         self.table(
-            ("opened", "deadline", "status", "priority:>", "note"),
+            ("opened", "due", "status", "priority:>", "note"),
             [
-                (_when(n["opened_at"]), _when(n["deadline"]), n["status"], n["priority"], _line(n["content"]))
+                (_when(n["opened_at"]), n["due"], n["status"], n["priority"], _line(n["content"]))
                 for n in found[:NOTES]
             ],
         )

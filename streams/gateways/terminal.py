@@ -341,7 +341,7 @@ def _filled(template: str, outside: Sequence[object], guard: Callable[[str], str
 
 
 def _style(key: str) -> str:
-    if key in ("at", "last_at", "deadline", "started_at", "opened_at"):
+    if key in ("at", "last_at", "due", "started_at", "opened_at"):
         return "dim"
     if key in ("segment", "effort", "turn_id", "note", "artifact", "first", "second", "name"):
         return "cyan"

@@ -623,6 +623,14 @@ def test_a_turn_that_tells_that_a_note_is_done_settles_it_or_asks(asked: str, wo
     assert [event.turn for event in events if isinstance(event, NoteClosed | NoteDoubted)] == ["told"]
 
 
+def test_what_is_told_to_be_done_in_the_same_sitting_settles_its_note_and_no_other() -> None:
+    call = say("And remind me to call Bob tomorrow at 15:00.", MINUTE, "call")
+    cake = say("Remind me to order the cake on Friday.", 0, "cake")
+    events = derive(cake, call, say("I ordered the cake.", 2 * MINUTE, "told"))
+    opened = {event.note: event.turn for event in of(NoteOpened, events)}
+    assert [(opened[event.note], event.turn) for event in of(NoteClosed, events)] == [("cake", "told")]
+
+
 @pytest.mark.parametrize(
     "words",
     [

@@ -20,7 +20,7 @@ def notes(
 ) -> None:
     """Notes with a time to live, those due first."""
     stands = one_or_any(status, ("open", "escalated", "archived", "settled", "historic"), "status")
-    columns = "note space? deadline? status priority>? source? settled_by? content"
+    columns = "note space? due status priority>? source? settled_by? content"
     empty = "no notes (mnemolog notes take)"
     listing.show("notes", columns, empty, session=session, status=stands, order="deadline, space, note")
 
