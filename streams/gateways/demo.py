@@ -233,10 +233,7 @@ class Demo:
         self.head("Notes with a time to live", "Taken by people and agents, and inferred from what they say.")
         self.table(
             ("opened", "due", "status", "priority:>", "note"),
-            [
-                (_when(n["opened_at"]), n["due"], n["status"], n["priority"], _line(n["content"]))
-                for n in found[:NOTES]
-            ],
+            [(_when(n["opened_at"]), n["due"], n["status"], n["priority"], _line(n["content"])) for n in found[:NOTES]],
         )
         for escalation in ask.view(memory, "escalations", order='"at"', limit=1):
             self.out.print(f"[bold]Escalated[/] {_when(escalation['at'])}: {escape(_line(escalation['question']))}")

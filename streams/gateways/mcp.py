@@ -341,9 +341,7 @@ def made(door_of: Callable[[Any], Door], space: str = "", session: str = "") -> 
         ]
         found = [row for rows in asked for row in rows]
         lines = [
-            _line(
-                row["opened_at"], f"note {row['status']}, due {row['due']}", "", row["note"], row["content"]
-            )
+            _line(row["opened_at"], f"note {row['status']}, due {row['due']}", "", row["note"], row["content"])
             for row in found
         ]
         return {"text": _frame(lines), "notes": [_of(Note, row) for row in found]}
