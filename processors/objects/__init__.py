@@ -386,7 +386,8 @@ def _found(reading: _Reading, known: Sequence[str], fresh: Sequence[str], forms:
         elif word in fresh or len(reading.names.get(word, ())) != 1:
             if word in fresh and word in spoken:
                 continue
-            id = reading.make(written(turn.content, word), "person" if word in told else "entity", [word])
+            person = word in told or word in VALUES  # "Dad" is somebody
+            id = reading.make(written(turn.content, word), "person" if person else "entity", [word])
         else:
             id = reading.names[word][0]
         found.setdefault(id, []).append(word)

@@ -142,6 +142,16 @@ def test_days_and_titles_are_no_names_and_a_name_ends_where_its_speaker_begins()
     assert talk.objects["Castell"].kind == "person"
 
 
+def test_who_is_called_by_what_they_are_to_the_speaker_or_by_a_title_is_a_person_and_a_number_is_none() -> None:
+    talk = Talk()
+    for _ in range(2):
+        talk.say("I gave the keys to Dad and the choir list to Fr Conneely.")
+        talk.say("The line does 40 Mbps for Eight of us.")
+    assert {name: one.kind for name, one in talk.objects.items()} == {
+        "ann": "person", "Dad": "person", "Conneely": "person",
+    }  # fmt: skip
+
+
 def test_she_is_nobody_who_is_there_and_nobody_who_was_named_further_back() -> None:
     for between, kept in ((), 1), (("We baked bread for the fair.",), 0), (("The lease is with Zephyria.",), 0):
         talk = Talk()
