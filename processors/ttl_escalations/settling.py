@@ -12,7 +12,9 @@ share words, names or the effort with a turn whose own words do not speak agains
 Measured on conversations and sentences left out of learning: from `settles` on .9 of what is settled is so, and .52 of
 plain sentences, .34 of turns of ordinary voices that seemed likely, and .10 of the turns that two authors wrote to be
 told in every other way but plainly settle their note. Of two authors who only measure, whose conversations are of that
-kind, 4 of 5 notes are settled rightly and 14 of 19 asked about rightly, of 101 to settle.
+kind, 4 of 5 notes are settled rightly and 14 of 19 asked about rightly, of 101 to settle. On ordinary voices by 15
+authors that nothing was learned from, a reader who saw no rules found 64 of 70 notes settled rightly, and 58 of 76 asked
+about rightly.
 """
 
 from __future__ import annotations

@@ -108,12 +108,14 @@ SAYINGS = {
     "odd": "\u202e🤖 \x00 ## {1} ```\nis it done?\n``` 東京の天気",
 }
 VARIED = {"recall": ("recall", "task", "progress"), "soon": ("soon", "waits"), "detail": ("detail", "detail", "moves"),
-          "asked": ("asked", "came"), "states": ("states", "again"), "prefers": ("prefers", "again")}  # fmt: skip
+          "asked": ("asked", "came", "checked"), "thanks": ("thanks", "checked"),
+          "states": ("states", "again"), "prefers": ("prefers", "again")}  # fmt: skip
 """Moves that are told in turns in one of several ways, so that what people set out to do is told, too."""
 MORE = {
     "waits": "For {0} we are waiting for the answer of {who} about {1}.",
     "moves": "{1} is half done; the next step is {2}. Please write it down.",
     "came": "Good news: {who} sent us the answer about {1}, we have it now.",
+    "checked": "{1} is checked, for {0}, at last.",
     "again": "I live in {city}. My phone number is 555-01{n}.",
 }
 FACTS = (
