@@ -13,8 +13,8 @@ Measured on conversations and sentences left out of learning: from `settles` on 
 plain sentences, .34 of turns of ordinary voices that seemed likely, and .10 of the turns that two authors wrote to be
 told in every other way but plainly settle their note. Of two authors who only measure, whose conversations are of that
 kind, 4 of 5 notes are settled rightly and 14 of 19 asked about rightly, of 101 to settle. On ordinary voices by 15
-authors that nothing was learned from, a reader who saw no rules found 64 of 70 notes settled rightly, and 58 of 76 asked
-about rightly.
+authors that nothing was learned from, a reader who saw no rules found 64 of 70 notes settled rightly, and 58 of 76
+asked about rightly.
 """
 
 from __future__ import annotations

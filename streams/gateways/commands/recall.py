@@ -67,10 +67,7 @@ def recall(
         return
     if question is None:
         raise UsageError("there is no question", 'ask one: `mnemolog recall "the budget for Lisbon"`')
-    query = _said(question)
-    if not query.strip():
-        raise UsageError("nothing is asked", "say it in words: mnemolog recall 'the boiler insurance'")
-    asked = {"space": space_of(space), "query": query, "session": session} | how
+    asked = {"space": space_of(space), "query": _said(question), "session": session} | how
     with asking.opened() as (house, terminal):
         found = house.ask("recall", asking.memory, **asked)
         if asking.json:
