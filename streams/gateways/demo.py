@@ -233,7 +233,10 @@ class Demo:
         self.head("Notes with a time to live", "Taken by people and agents, and inferred from what they say.")
         self.table(
             ("opened", "due", "status", "priority:>", "note"),
-            [(_when(n["opened_at"]), n["due"], n["status"], n["priority"], _line(n["content"])) for n in found[:NOTES]],
+            [
+                (_when(n["opened_at"]), _due(n["due"]), n["status"], n["priority"], _line(n["content"]))
+                for n in found[:NOTES]
+            ],
         )
         for escalation in ask.view(memory, "escalations", order='"at"', limit=1):
             self.out.print(f"[bold]Escalated[/] {_when(escalation['at'])}: {escape(_line(escalation['question']))}")
@@ -388,6 +391,11 @@ def _when(moment: str | int) -> str:
     """A time as `02 Mar 14:20`."""
     text = iso(moment) if isinstance(moment, int) else moment
     return f"{text[8:10]} {MONTHS[int(text[5:7]) - 1]} {text[11:16]}"
+
+
+def _due(due: str) -> str:
+    """When a note is due, as `06 Mar` where a day is meant, else as `02 Mar 18:00`."""
+    return _when(due).rstrip()
 
 
 def _cut(text: str, width: int) -> str:
