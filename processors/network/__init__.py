@@ -158,13 +158,17 @@ def _value(belief: BeliefStated) -> str:
 
 def _sentence(raw: Raw[Any], turn: str, value: str) -> str:
     """The sentence of the turn that has most words of a value; "" where it is another turn, or asks."""
+    wanted, said = {*value.casefold().split()}, _sentences(raw, turn)
+    shared = [len(wanted.intersection(text.casefold().strip(".!").split())) for text in said]
+    return said[shared.index(max(shared))] if shared and max(shared) >= len(wanted) / 2 else ""
+
+
+def _sentences(raw: Raw[Any], turn: str) -> list[str]:
+    """The sentences of the turn that ask nothing; none where what happened is another turn."""
     event = raw.event
     if not isinstance(event, TurnRecorded) or event.id != turn:
-        return ""
-    wanted = {*value.casefold().split()}
-    said = [one for one in sentences(excerpt(event.content, READS)) if "asks" not in one.features]
-    shared = [len(wanted.intersection(one.text.casefold().strip(".!").split())) for one in said]
-    return said[shared.index(max(shared))].text if shared and max(shared) >= len(wanted) / 2 else ""
+        return []
+    return [one.text for one in sentences(excerpt(event.content, READS)) if "asks" not in one.features]
 
 
 def _confirmed(params: NetworkParams, state: State, belief: BeliefConfirmed, raw: Raw[Any]) -> Sequence[Derived]:
@@ -197,15 +201,11 @@ def _contradicted(params: NetworkParams, state: State, belief: _Against, raw: Ra
 def _replaced(net: Net, belief: BeliefContradicted, raw: Raw[Any]) -> None:
     """What a turn said is no longer so, of which no value is told: of what is known of it, what shares most words with
     a sentence of the later turn gives way to that."""
-    told = saying(raw, belief.turn)
-    event = raw.event
-    content = event.content if isinstance(event, TurnRecorded) and event.id == belief.turn else ""
-    said = [one.text for one in sentences(excerpt(content, READS)) if "asks" not in one.features]
-    pairs = [(number, text) for number in net.of_turn(belief.older) for text in said]
+    pairs = [(number, text) for number in net.of_turn(belief.older) for text in _sentences(raw, belief.turn)]
     shared = [heft([stem for stem in stems_of(text) if stem in net.node(number).stems]) for number, text in pairs]
     if any(shared):
         older, text = pairs[shared.index(max(shared))]
-        newer = net.know(kind_of("", text), text, told)
+        newer = net.know(kind_of("", text), text, saying(raw, belief.turn))
         if newer >= 0:
             net.clash(newer, older, belief.rule, belief.confidence)
 

@@ -513,7 +513,8 @@ def _contradicted(params: ObjectsParams, state: State, belief: BeliefContradicte
 def _nearest(rows: list[Row], stems: Sequence[str]) -> list[Row]:
     """Of statements those that share the most telling stems with a turn; none where none shares any."""
     shared = [sum(CLASSES[stem] > 0 for stem in terms(row[3])[0] if stem in stems) for *_, row in rows]
-    return [row for row, many in zip(rows, shared, strict=True) if many == max(shared) > 0]
+    most = max(shared, default=0)
+    return [row for row, many in zip(rows, shared, strict=True) if many == most > 0]
 
 
 def _restored(params: ObjectsParams, state: State, belief: BeliefRestored, raw: Raw[Any]) -> Sequence[Derived]:

@@ -84,7 +84,7 @@ def known(read: Reader, ids: Sequence[str]) -> list[Known]:
 
 def spoken_of(params: Any, own: ObjectSectionParams, ask: Ask, read: Reader) -> Iterator[Piece]:
     """How those who are there like to be answered, and what is known of those just spoken of and not said just now."""
-    asked = [derived_id("object", ask.space, word) for word in ask.terms]
+    asked = _called(ask, ask.terms)
     ids = [*dict.fromkeys((*asked[:READ], *read.members("objects", ask.session, READ).newest))]
     if not ids:
         return
@@ -102,6 +102,11 @@ def spoken_of(params: Any, own: ObjectSectionParams, ask: Ask, read: Reader) -> 
             yield _piece(told, reason, own.manner if manner else own.worth * told.strength)
 
 
+def _called(ask: Ask, words: Sequence[str]) -> list[str]:
+    """The ids that objects have which were first known by one of some words, each once."""
+    return [derived_id("object", ask.space, word) for word in dict.fromkeys(words)]
+
+
 def _piece(told: ObjectStated, reason: str, worth: float) -> Piece:
     words = " ".join(told.text.split())
     line = f"- {told.name} ({told.says}): {words} [{told.turn}]"
@@ -115,8 +120,8 @@ def column(params: Any, own: ObjectColumnParams, ask: Ask, read: Reader) -> Iter
     task, notes = _words(read, ask, turns)
     found: dict[str, tuple[float, Known]] = {}
     front = list(read.members("objects", ask.session, READ).newest)
-    asked = [derived_id("object", ask.space, word) for word in ask.terms]
-    front += [*asked, *(derived_id("object", ask.space, word) for word in dict.fromkeys([*task, *notes]))][:READ]
+    asked = _called(ask, ask.terms)
+    front += [*asked, *_called(ask, [*task, *notes])][:READ]
     for step in range(own.steps + 1):
         near: list[str] = []
         for one in known(read, [id for id in dict.fromkeys(front) if id not in found][: 2 * READ]):

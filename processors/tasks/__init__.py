@@ -375,7 +375,7 @@ def _about(desk: _Desk, effort: str, before: str, done: str, raw: Raw[TurnRecord
     state = desk.state
     link = state.get(f"effort/{effort}", Link) if effort else None
     known = link.task if link is not None and desk.task(link.task) is not None else ""
-    if stems := stems_of(done):
+    if done and (stems := stems_of(done)):
         enough = min(desk.params.enough, desk.params.same * desk.weight(stems))
         if named := desk.alike(stems, known or before, enough):
             return named

@@ -28,12 +28,10 @@ class TasksParams(Params):
         1, "weight", "of shared words that tell which task is spoken of: a rare one, or two ordinary ones", gt=0
     )
     same: float = param(
-        0.5,
-        "share",
+        0.5, "share",
         "of what a task says that a turn names, to be done with it; of what a request and a task say, to be one",
-        ge=0,
-        le=1,
-    )
+        ge=0, le=1,
+    )  # fmt: skip
     rare: float = param(1, "weight", "as for notes", ge=0)
     ordinary: float = param(0.65, "weight", "as for notes", ge=0)
     common: float = param(0.4, "weight", "as for notes", ge=0)

@@ -84,9 +84,7 @@ def expire(
                 out.append(NoteEscalated(space, record.session, until, note, question))
                 record.presses, record.until, record.shown = FOREVER, until + int(params.raised * DAY), {}
                 if record.until > now:
-                    state.put(f"note/{note}", record)
-                    state.put(queued(note, record), Due(note))
-                    waiting.add(note, record)
+                    _wait(state, waiting, note, record)
                     writes -= 2
     waiting.first = first_deadline(state)
     return writes
@@ -191,8 +189,7 @@ def _open(
     """A note begins to wait, in the place of one with the same id."""
     note = opened.note
     _remove(state, waiting, note)
-    if state.get(f"settled/{note}", Note) is not None:
-        state.delete(f"settled/{note}")
+    state.delete(f"settled/{note}")
     opened.historic = opened.deadline < recorded_at
     kept, phrases, named = _features(f"{opened.content}\n{opened.context}")
     near = [stem for stem in scan(around).terms if stem not in kept and rarity(stem) != LIGHT and len(stem) <= MAX_TERM]
@@ -203,10 +200,15 @@ def _open(
         opened.priority, opened.historic, opened.turn, _presses(params, opened, ttl), kept, phrases, named,
         opened.deadline, place, effort, near[:MAX_TERMS], to_do(opened.content)[:MAX_LIGHT],
     )  # fmt: skip
+    _wait(state, waiting, note, record)
+    out.append(opened)
+
+
+def _wait(state: State, waiting: Waiting, note: str, record: Note) -> None:
+    """A note waits from now on."""
     state.put(f"note/{note}", record)
     state.put(queued(note, record), Due(note))
     waiting.add(note, record)
-    out.append(opened)
 
 
 def _features(text: str) -> tuple[list[str], list[str], list[str]]:
@@ -313,15 +315,15 @@ def reopen(state: State, waiting: Waiting, fact: TurnRetracted | OfferDeclined, 
         if record is None:
             continue
         state.delete(f"settled/{note}")
-        opened = NoteOpened(
-            fact.space, record.session, fact.at, note, record.excerpt, record.deadline, record.priority,
-            "inferred" if record.turn else "user", "", record.turn, record.historic,
-        )  # fmt: skip
         record.shown = {}
-        state.put(f"note/{note}", record)
-        state.put(queued(note, record), Due(note))
-        waiting.add(note, record)
-        out.append(opened)
+        _wait(state, waiting, note, record)
+        source: Literal["inferred", "user"] = "inferred" if record.turn else "user"
+        out.append(
+            NoteOpened(
+                fact.space, record.session, fact.at, note, record.excerpt, record.deadline, record.priority, source,
+                "", record.turn, record.historic,
+            )
+        )  # fmt: skip
 
 
 def supersede(
@@ -382,8 +384,7 @@ def retract(state: State, waiting: Waiting, retracted: TurnRetracted, out: list[
     """What a retracted turn asked for is withdrawn, and its words are matched no longer."""
     where = (retracted.space, retracted.session, retracted.at)
     for note in _of(retracted.space, retracted.turn):
-        if state.get(f"settled/{note}", Note) is not None:
-            state.delete(f"settled/{note}")
+        state.delete(f"settled/{note}")
     _close_inferred(state, waiting, retracted.turn, where, "retracted", out)
     key = f"last/{retracted.session}"
     if (last := state.get(key, Last)) is not None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import islice
+from typing import TypeVar
 
 from processors.ttl_escalations.events import NoteDoubted, NoteEscalated, NoteOpened, NoteSurfaced
 from processors.ttl_escalations.params import TtlEscalationsParams, effective_priority
@@ -13,6 +14,7 @@ from streams.core.params import Params, param
 from streams.core.section import Ask, Piece, Reader, Section
 from streams.core.text.within import clip
 
+T = TypeVar("T", NoteSurfaced, NoteDoubted)
 PAPER = "three-column working memory"
 READ = 5_000
 """Notes that wait in a space and are looked at, the newest."""
@@ -38,12 +40,11 @@ def notes(params: TtlEscalationsParams, own: NotesParams, ask: Ask, read: Reader
     pressing = {
         note: effective_priority(params, one.priority, one.at, one.deadline, ask.now) for note, one in waiting.items()
     }
-    lately = _lately(own.turns, ask, read)
-    doubted = _doubted(own.turns, ask, read)
-    order = sorted(
-        waiting,
-        key=lambda note: (note not in doubted and note not in lately, -pressing[note], waiting[note].deadline, note),
-    )
+    last = _last(own.turns, read)
+    lately = _told_by(last, NoteSurfaced, "surfaced", ask, read)
+    doubted = _told_by(last, NoteDoubted, "doubted", ask, read)
+    at_hand = lately.keys() | doubted.keys()
+    order = sorted(waiting, key=lambda note: (note not in at_hand, -pressing[note], waiting[note].deadline, note))
     for note in order[: own.most]:
         one = waiting[note]
         asked_by = doubted.get(note) or raised.get(note)
@@ -58,25 +59,20 @@ def notes(params: TtlEscalationsParams, own: NotesParams, ask: Ask, read: Reader
         reason = "the user is to be asked" if question else f"due {left}"
         if note in lately:
             reason = f"{reason}, surfaced by {lately[note].reason}"
-        worth = (
-            1.0 if note in lately or note in doubted else pressing[note]
-        )  # nothing waits more than what the talk is about
+        worth = 1.0 if note in at_hand else pressing[note]  # nothing waits more than what the talk is about
         yield Piece(note, reason, worth, f"- {left}: {words} [{note}]", quotes=(one.turn,), data=told)
 
 
-def _lately(turns: int, ask: Ask, read: Reader) -> dict[str, NoteSurfaced]:
-    """The notes that the session's last turns brought back, the last first."""
-    last = {turn.id for turn in islice(read.session(), turns)}
-    newest = read.members("surfaced", ask.session, LOOKED).newest
-    shown = read.kept(NoteSurfaced, newest)
-    return {note: shown[note] for note in newest if note in shown and shown[note].turn in last}
+def _last(turns: int, read: Reader) -> set[str]:
+    """The session's last turns."""
+    return {turn.id for turn in islice(read.session(), turns)}
 
 
-def _doubted(turns: int, ask: Ask, read: Reader) -> dict[str, NoteDoubted]:
-    """The notes that the session's last turns may have told to be done."""
-    last = {turn.id for turn in islice(read.session(), turns)}
-    told = read.kept(NoteDoubted, read.members("doubted", ask.session, LOOKED).newest)
-    return {note: one for note, one in told.items() if one.turn in last}
+def _told_by(last: set[str], kind: type[T], group: str, ask: Ask, read: Reader) -> dict[str, T]:
+    """What the session's last turns told of notes (that they come back, that they may be done), the last first."""
+    newest = read.members(group, ask.session, LOOKED).newest
+    told = read.kept(kind, newest)
+    return {note: told[note] for note in newest if note in told and told[note].turn in last}
 
 
 def due(deadline: int, now: int) -> str:
@@ -98,7 +94,7 @@ class SurfacedParams(Params):
 
 def surfaced(params: TtlEscalationsParams, own: SurfacedParams, ask: Ask, read: Reader) -> Iterator[Piece]:
     """The notes that the session's last turns brought back, the last first."""
-    lately = _lately(own.turns, ask, read)
+    lately = _told_by(_last(own.turns, read), NoteSurfaced, "surfaced", ask, read)
     opened = read.kept(NoteOpened, [*lately])
     for note, why in lately.items():
         if note in opened:

@@ -22,19 +22,18 @@ from __future__ import annotations
 import re
 import tomllib
 from bisect import bisect_right
-from collections import Counter
 from collections.abc import Iterator
 from functools import cached_property
 from importlib.resources import files
-from itertools import chain, pairwise, repeat, starmap
-from operator import neg
+from itertools import pairwise
 from typing import NamedTuple
 
 from processors.ttl_escalations.params import TtlEscalationsParams
 from processors.ttl_escalations.record import Last, Note, Waiting
-from processors.ttl_escalations.surfacing import ACTS, SHARES, WORTH
-from streams.core.events import HOUR, TurnRecorded
+from processors.ttl_escalations.surfacing import SHARES, WORTH, acted, dated, foremost, sharing
+from streams.core.events import TurnRecorded
 from streams.core.processor import Raw, State
+from streams.core.text import Text
 from streams.core.text.commonness import CLASSES, LIGHT, RARE
 from streams.core.text.learned import Learned
 from streams.core.text.memo import Memo
@@ -64,10 +63,10 @@ VERBS = frozenset(_TABLE["verbs"]["plain"].split())
 _ASKS = frozenset(_TABLE["asks"]["plain"].split())
 PAST = {form: WORDS[verb][2] or verb for verb, forms in _TABLE["past"].items() for form in forms.split()}
 """Past forms that no ending tells, and the stems of their verbs."""
-KINDS: dict[str, tuple[str, ...]] = {
-    word: tuple(kind for kind, words in _TABLE["kinds"].items() if word in words.split())
-    for word in dict.fromkeys(" ".join(_TABLE["kinds"].values()).split())
-}
+KINDS: dict[str, list[str]] = {}
+for _kind, _words in _TABLE["kinds"].items():
+    for _word in dict.fromkeys(_words.split()):
+        KINDS.setdefault(_word, []).append(_kind)
 """What kinds of words that tell how it stands with something there are, by word."""
 UNDONE = frozenset(("not", "yet", "will", "if", "fails", "waits"))
 """Kinds that speak against it."""
@@ -132,15 +131,15 @@ class Told:
     def __init__(self, raw: Raw[TurnRecorded], last: Last) -> None:
         self.turn, self.now, self.last = raw.event, raw.now, last
         self.most = 0
-        """What the note shares that shares the most."""
+        """What the note that shares the most shares with it."""
         self.clauses = [*_clauses(self.turn.content[:READ])][:MAX_CLAUSES]
         self.stems = frozenset[str]().union(*(clause.stems for clause in self.clauses))
-        self.plain = self._plain(raw.text.acts)
+        self.plain = self._plain(raw.text)
 
-    def _plain(self, acts: list[int]) -> list[str]:
+    def _plain(self, text: Text) -> list[str]:
         words = {word.text for clause in self.clauses for word in clause.words}
         kinds = {kind for clause in self.clauses for kind in clause.kinds}
-        seen = [f"{act}:{max(-3, min(3, worth // 100))}" for act, worth in zip(ACTS, acts, strict=False)]
+        seen = acted(text)
         seen += [f"t {word}" for word in words]
         seen += [f"tells {kind}" for kind in kinds]
         if any(word.verb for clause in self.clauses for word in clause.words):
@@ -176,10 +175,7 @@ def candidates(waiting: Waiting, raw: Raw[TurnRecorded], last: Last, alike: int)
     posted += [(named[name], WORTH[RARE]) for name in text.names if name in named]
     if last.effort in waiting.efforts:
         posted.append((waiting.efforts[last.effort], EFFORT))
-    telling = [(notes, worth) for notes, worth in posted if len(notes) <= alike]
-    sums = Counter(chain.from_iterable(chain.from_iterable(starmap(repeat, telling))))
-    ranked = sorted(zip(map(neg, sums.values()), sums, strict=True))[:MOST]
-    return {note: -shared for shared, note in ranked}
+    return {note: worth for worth, note in foremost(sharing(posted, alike), MOST)}
 
 
 def weighed(
@@ -255,8 +251,7 @@ def _where(told: Told, record: Note) -> Iterator[str]:
     yield "here" if here else "later"
     if here:
         yield f"after:{min(4, max(0, last.turns - record.place) // 2)}"
-    left = record.deadline - told.now
-    yield f"{'over' if left < 0 else 'ahead'}:{(abs(left) // (12 * HOUR)).bit_length()}"
+    yield dated(record, told.now)
 
 
 def _shares(clause: Clause, record: Note) -> int:

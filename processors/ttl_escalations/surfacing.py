@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from itertools import chain, pairwise, repeat, starmap
 from operator import neg
@@ -115,9 +115,21 @@ def _sums(visit: Visit, hits: list[str], named: list[str]) -> dict[str, int]:
     if visit.back:
         posted.append((visit.back, WORTH[RARE]))
     posted += [(noted[effort], WORTH[ORDINARY]) for effort in visit.last.maybe if effort in noted]
+    return sharing(posted, alike)
+
+
+def sharing(posted: Iterable[tuple[Mapping[str, None], int]], alike: int) -> Counter[str]:
+    """What notes share with a turn, by what is posted: the notes that have something, and what it is worth. What more
+    than `alike` notes have tells none of them."""
     telling = [(notes, worth) for notes, worth in posted if len(notes) <= alike]
     # Why each as often as it is worth: that is counted without a loop over notes, of which there are many after months.
     return Counter(chain.from_iterable(chain.from_iterable(starmap(repeat, telling))))
+
+
+def foremost(sums: Mapping[str, int], most: int) -> list[tuple[int, str]]:
+    """The notes that share the most, at most so many, each behind what it shares."""
+    ranked = sorted(zip(map(neg, sums.values()), sums, strict=True))[:most]
+    return [(-lacks, note) for lacks, note in ranked]
 
 
 def _likely(visit: Visit, sums: dict[str, int]) -> dict[str, Note]:
@@ -126,8 +138,8 @@ def _likely(visit: Visit, sums: dict[str, int]) -> dict[str, Note]:
         sums = {**sums}
         for note in told:
             del sums[note]
-    likely = sorted(zip(map(neg, sums.values()), sums, strict=True))[:MAX_LIKELY]
-    near = [note for shared, note in likely if shared <= NEAR * likely[0][0]]
+    likely = foremost(sums, MAX_LIKELY)
+    near = [note for worth, note in likely if worth >= NEAR * likely[0][0]]
     return {note: record for note in near if (record := _fresh(visit, note)) is not None}
 
 
@@ -143,6 +155,17 @@ def _reasons(visit: Visit, fresh: dict[str, Note], urgent: set[str], here: _Said
         return word or ("priority" if note in urgent else "")
 
     return reason
+
+
+def acted(text: Text) -> list[str]:
+    """What the words of a turn speak for, as signals."""
+    return [f"{act}:{max(-3, min(3, worth // 100))}" for act, worth in zip(ACTS, text.acts, strict=False)]
+
+
+def dated(record: Note, now: int) -> str:
+    """How far off the time of a note is, as a signal: half days, by powers of two."""
+    left = record.deadline - now
+    return f"{'over' if left < 0 else 'ahead'}:{(abs(left) // (12 * HOUR)).bit_length()}"
 
 
 class _Said:
@@ -163,7 +186,7 @@ class _Said:
         self.pairs = frozenset(f"{one} {two}" for one, two in pairwise(said) if one in self.hits and two in self.hits)
         self.turns = min(4, visit.last.turns.bit_length())
         self.plain = [f"by:{visit.turn.role}", f"says:{len(telling).bit_length()}"]
-        self.plain += [f"{act}:{max(-3, min(3, worth // 100))}" for act, worth in zip(ACTS, text.acts, strict=False)]
+        self.plain += acted(text)
         if visit.entered:
             self.plain.append("entered")
 
@@ -204,8 +227,7 @@ def signals(visit: Visit, record: Note, here: _Said) -> tuple[list[str], str]:
         seen.append("phrase")
     posted = visit.waiting.termed.get(best) or visit.waiting.named.get(best) or ()
     seen.append(f"alike:{min(4, len(posted).bit_length())}")
-    left = record.deadline - visit.now
-    due = f"{'over' if left < 0 else 'ahead'}:{(abs(left) // (12 * HOUR)).bit_length()}"
+    due = dated(record, visit.now)
     seen.append(due)
     seen.append(f"kept:{((visit.now - record.opened) // (12 * HOUR)).bit_length()}")
     if record.session == visit.turn.session:

@@ -16,18 +16,18 @@ import json
 import sys
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any, NamedTuple
 from unittest import mock
 
-import processors.ttl_escalations as module
 from processors import PROCESSORS
 from processors.ttl_escalations import PROCESSOR, NoteClosed, NoteDoubted, NoteOpened, settling
 from processors.ttl_escalations.params import TtlEscalationsParams
 from streams.core.driver import ancestors, fold
 from streams.core.events import DAY, MINUTE, SECOND, TurnRecorded
 from streams.core.text.reminders import Reminder
-from tests.bench.learn_surfacing import noted
+from tests.bench.learn_surfacing import asking, noted
 from tests.bench.learning import Example, best, crossed, fit, write
 from tests.bench.voices import VOICES, Conversation, conversations
 
@@ -65,7 +65,7 @@ def seen(events: list[Any], asked: dict[str, list[Reminder]]) -> list[Seen]:
     with (
         mock.patch.object(settling, "signs", watch),
         mock.patch.object(settling, "HOPELESS", -100_000),
-        mock.patch.object(module, "reminders", lambda content, *_: (asked.get(content, []), [])),
+        asking(asked),
     ):
         for _ in fold(WITH, events, NEVER):
             pass
@@ -148,8 +148,7 @@ def measure(learning: bool) -> Counter[str]:
         done = settles(conversation)
         for kind in ("read", "given"):
             events, asked = noted(conversation, False)
-            given = mock.patch.object(module, "reminders", lambda content, *_, a=asked: (a.get(content, []), []))
-            with given if kind == "given" else mock.patch.object(module, "PROCESSOR", PROCESSOR):
+            with asking(asked) if kind == "given" else nullcontext():
                 rows = [row.event for row in fold(WITH, events)]
             source = {row.note: row.turn for row in rows if isinstance(row, NoteOpened)}
             counts[f"{kind}: notes"] += len(turns.keys() & source.values())

@@ -50,6 +50,11 @@ TUNING, DAYS, OFFICE = (1, 2, 3), 6, 0.6
 """Seeds of simulated days of an office, how many days, and how much each turn and note of them counts."""
 
 
+def asking(asked: dict[str, list[Reminder]]) -> Any:
+    """A patch: turns ask for what `asked` tells by their words, and for nothing else."""
+    return mock.patch.object(module, "reminders", lambda content, *_: (asked.get(content, []), []))
+
+
 def seen(events: list[Any], asked: dict[str, list[Reminder]]) -> list[Seen]:
     """What is weighed when the events are folded, where `asked` tells what turns ask for, by their words."""
     found: list[Seen] = []
@@ -60,10 +65,7 @@ def seen(events: list[Any], asked: dict[str, list[Reminder]]) -> list[Seen]:
         found.append((record.turn or record.excerpt, visit.turn.id, told[0]))
         return told
 
-    with (
-        mock.patch.object(surfacing, "signals", watch),
-        mock.patch.object(module, "reminders", lambda content, *_: (asked.get(content, []), [])),
-    ):
+    with mock.patch.object(surfacing, "signals", watch), asking(asked):
         for _ in fold(WITH, events, EVERY):
             pass
     return found
