@@ -12,6 +12,7 @@ from processors.tasks import PROCESSOR, TaskChanged, TaskTurnedTo
 from processors.tasks.cues import request, said
 from streams.core.driver import fold
 from streams.core.events import HOUR, MINUTE, TaskDeclared, TaskUpdated, TurnRecorded, TurnRetracted
+from streams.core.processor import State
 from tests.memories import make
 from tests.steps import Steps
 
@@ -90,6 +91,74 @@ def test_what_is_blocked_keeps_its_slot_and_what_lies_idle_gives_way() -> None:
     desk.at += 48 * HOUR
     desk.declare("new", "repair the rudder", priority=0.6)
     assert desk.places() == {"blocked": "active", "idle": "note", "new": "active"}
+
+
+def test_a_task_that_is_declared_again_without_what_it_waited_for_goes_on() -> None:
+    desk = Desk()
+    desk.declare("mast")
+    for task in ("sails", "flag", "deck"):
+        desk.declare(task, depends_on=["mast"], priority=0.6 if task != "deck" else 0.4)
+    desk.update("flag", status="blocked", reason="the cloth")
+    for task in ("sails", "flag", "deck"):
+        desk.declare(task, depends_on=[], priority=0.6 if task != "deck" else 0.4)
+    assert (desk.now["sails"].status, desk.changes("sails")[-1]) == ("executing", "unblocked")
+    assert (desk.now["deck"].status, desk.changes("deck")[-1]) == ("executing", "unblocked")
+    assert desk.now["flag"].status == "blocked", "it waits for the cloth, whatever else it needs"
+    desk.update("mast", status="complete")
+    assert desk.changes("sails").count("unblocked") == 1
+
+
+def test_all_tasks_go_on_that_waited_for_one_however_many_they_are() -> None:
+    desk = Desk()
+    desk.declare("mast")
+    waiting = [f"part {n}/{'x' * 60}" for n in range(40)]
+    for task in waiting:
+        desk.declare(task, depends_on=["mast"])
+    desk.update("mast", status="complete")
+    freed = [len([task for task in waiting if desk.now[task].status == "executing"])]
+    for _ in range(3):
+        desk.say("hm")
+        freed.append(len([task for task in waiting if desk.now[task].status == "executing"]))
+    assert freed == [12, 24, 36, 40]
+    assert [desk.changes(task).count("unblocked") for task in waiting] == [1] * 40
+
+
+def test_those_for_which_there_was_no_room_wait_on_where_the_task_goes_on() -> None:
+    desk = Desk()
+    desk.declare("mast")
+    for n in range(30):
+        desk.declare(f"part {n}", depends_on=["mast"])
+    desk.say("The mast is done.", "e")
+    assert desk.now["mast"].status == "complete"
+    desk.update("mast", status="executing")
+    desk.say("hm")
+    assert len([one for one in desk.now.values() if one.status == "blocked"]) == 6
+    desk.update("mast", status="complete")
+    assert not [one for one in desk.now.values() if one.status == "blocked"]
+
+
+def test_ids_with_any_characters_are_told_apart_where_tasks_wait_for_them() -> None:
+    desk = Desk()
+    for task in ("a", "a/b"):
+        desk.declare(task)
+    desk.declare("b/c", depends_on=["a"])
+    desk.declare("c", depends_on=["a/b"])
+    desk.update("a", status="complete")
+    assert (desk.now["b/c"].status, desk.now["c"].status) == ("executing", "blocked")
+
+
+def test_what_a_task_still_waits_for_is_the_same_after_a_restart() -> None:
+    desk = Desk()
+    for task in ("mast", "sails"):
+        desk.declare(task)
+    desk.declare("flag", depends_on=["mast", "sails"])
+    saved = {key: value for key, value in desk.state.changes() if value is not None}
+    desk.update("mast", status="complete")
+    saved |= {key: value for key, value in desk.state.changes() if value is not None}
+    desk.state = State()
+    desk.state.take(saved)
+    desk.update("sails", status="complete")
+    assert desk.now["flag"].status == "executing"
 
 
 def test_a_task_waits_for_those_it_depends_on() -> None:
