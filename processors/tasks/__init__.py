@@ -1,8 +1,8 @@
 """Tasks: the few things that are being done, what each waits for, and what becomes of those for which there is no room.
 
 At most 4 are active. A new one takes a free slot where its priority is above .5; where all are taken, it must be above
-1.3 times that of the lowest active one, which is demoted to a note and keeps how it stood. Others become notes from .3
-on, and are deferred below. When a slot is free again, the best of those set aside above .5 takes it and goes on where
+1.3 times that of the lowest active one, which is set aside and keeps how it stood. Others are set aside, too, from
+.3 on, and deferred below. When a slot is free again, the best of those set aside above .5 takes it and goes on where
 it was; so does one that the talk comes to. What is blocked keeps its slot, however long nothing is said of it; one that
 could go on holds its own less firmly with time:
 
@@ -194,7 +194,7 @@ class _Desk:
             if fits:
                 slots = [one for one in slots if one != lowest]
                 if (held := self.task(lowest)) is not None:
-                    held.place = "note"
+                    held.place = "aside"
                     self._aside(lowest, held, True)
                     self.tell(lowest, held, "demoted")
         if fits:
@@ -203,10 +203,10 @@ class _Desk:
             self.state.put("slots", Ids([*slots, id]))
             self.tell(id, task, change)
             return
-        before, task.place = task.place, "note" if task.priority >= params.moderate else "deferred"
+        before, task.place = task.place, "aside" if task.priority >= params.moderate else "deferred"
         self._aside(id, task, True)
         if change or before != task.place:
-            self.tell(id, task, change or ("noted" if task.place == "note" else "deferred"))
+            self.tell(id, task, change or ("set_aside" if task.place == "aside" else "deferred"))
 
     def _aside(self, id: str, task: Task, kept: bool) -> None:
         """Whether a task stands among those set aside, the most important first."""
@@ -520,7 +520,7 @@ def _declared(params: TasksParams, state: State, fact: TaskDeclared, raw: Raw[Ta
     else:
         desk.rate(id, task, fact.priority)
         if not desk.out:
-            set_aside = "noted" if task.place == "note" else "deferred"
+            set_aside = "set_aside" if task.place == "aside" else "deferred"
             desk.tell(id, task, "unblocked" if freed else "told" if task.started else set_aside)
     return desk.out
 
@@ -600,7 +600,7 @@ PROCESSOR = Processor(
                 ("description", "step", "reason"),
                 ("turn",),
                 shown=SHOWN,
-                open=("tasks", "active", "note"),
+                open=("tasks", "active", "aside"),
             ),
         ),
         behind={

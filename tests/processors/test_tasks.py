@@ -56,11 +56,11 @@ class Desk(Steps):
         return [event.change for event in self.all(TaskChanged) if event.task == task]
 
 
-def test_a_free_slot_takes_what_matters_and_the_rest_is_noted_or_deferred() -> None:
+def test_a_free_slot_takes_what_matters_and_the_rest_is_set_aside_or_deferred() -> None:
     desk = Desk()
     for task, priority in (("a", 0.51), ("b", 0.5), ("c", 0.3), ("d", 0.1)):
         desk.declare(task, priority=priority)
-    assert desk.places() == {"a": "active", "b": "note", "c": "note", "d": "deferred"}
+    assert desk.places() == {"a": "active", "b": "aside", "c": "aside", "d": "deferred"}
 
 
 def test_where_all_slots_are_taken_only_what_is_clearly_above_the_lowest_takes_one() -> None:
@@ -70,9 +70,9 @@ def test_where_all_slots_are_taken_only_what_is_clearly_above_the_lowest_takes_o
     desk.update("d", progress=0.4, step="glue the keel", status="executing")
     desk.update("d", priority=0.55)
     desk.declare("e", priority=0.7)
-    assert desk.places()["e"] == "note", "0.7 is less than 1.3 times 0.55"
+    assert desk.places()["e"] == "aside", "0.7 is less than 1.3 times 0.55"
     desk.declare("f", priority=0.9)
-    assert (desk.places()["f"], desk.places()["d"]) == ("active", "note")
+    assert (desk.places()["f"], desk.places()["d"]) == ("active", "aside")
     assert desk.changes("d")[-1] == "demoted"
     desk.update("a", status="complete", reason="sails")
     assert desk.places()["e"] == "active", "the best of those set aside takes the slot"
@@ -90,7 +90,7 @@ def test_what_is_blocked_keeps_its_slot_and_what_lies_idle_gives_way() -> None:
     desk.declare("idle", "paint the hull", priority=0.6)
     desk.at += 48 * HOUR
     desk.declare("new", "repair the rudder", priority=0.6)
-    assert desk.places() == {"blocked": "active", "idle": "note", "new": "active"}
+    assert desk.places() == {"blocked": "active", "idle": "aside", "new": "active"}
 
 
 def test_a_task_that_is_declared_again_without_what_it_waited_for_goes_on() -> None:
@@ -232,7 +232,7 @@ def test_a_task_that_is_set_aside_takes_a_free_slot_when_the_talk_comes_to_it() 
     desk = Desk()
     desk.say("Please sort the photographs of the aquarium when you get a chance.", "E", opens=True)
     [task] = desk.now
-    assert desk.now[task].place == "note"
+    assert desk.now[task].place == "aside"
     desk.say("I have begun with the aquarium.", "E", "assistant")
     assert (desk.now[task].place, desk.now[task].status) == ("active", "executing")
 
@@ -263,9 +263,9 @@ def test_a_flag_makes_a_task_take_a_slot_and_a_word_drops_it() -> None:
     desk.say("Please translate the museum's catalogue.", "E", opens=True)
     desk.say("Please book the ferry to Porto.", "F", opens=True)
     museum, ferry = desk.now
-    assert desk.places() == {museum: "active", ferry: "note"}
+    assert desk.places() == {museum: "active", ferry: "aside"}
     desk.told(EffortRated, effort="F", importance="high")
-    assert desk.places() == {museum: "note", ferry: "active"}
+    assert desk.places() == {museum: "aside", ferry: "active"}
     desk.say("Actually, let's drop it, I stay here.", "F")
     assert (desk.now[ferry].status, desk.places()[museum]) == ("dropped", "active")
 

@@ -15,6 +15,7 @@ from __future__ import annotations
 import Stemmer
 
 from streams.core.text.cues import STOP
+from streams.core.text.memo import Memo
 
 LIGHT_WORDS = """
 able about above accept accord across act action actual add additional advance afternoon again ago agree ahead allow
@@ -242,10 +243,6 @@ ORDERS = frozenset(_stem(verb) for verb in VERBS.split())
 """The stems of `VERBS`."""
 
 
-MAX_CACHE = 1 << 16
-"""Stems outside the table whose class is remembered. A memo of a pure function."""
-
-
 def rarity(stem: str) -> int:
     """The class of a stem: LIGHT, COMMON, ORDINARY or RARE."""
     return CLASSES[stem]
@@ -266,13 +263,5 @@ def _shape(stem: str) -> int:
     return RARE
 
 
-class _Classes(dict[str, int]):
-    def __missing__(self, stem: str) -> int:
-        level = _shape(stem)
-        if len(self) < MAX_CACHE:
-            self[stem] = level
-        return level
-
-
-CLASSES = _Classes(TABLE)
+CLASSES = Memo(lambda stem: TABLE[stem] if stem in TABLE else _shape(stem))
 """The class of any stem, by lookup: see rarity."""
