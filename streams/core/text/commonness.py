@@ -226,6 +226,7 @@ wave weigh work
 
 
 def _table() -> dict[str, int]:
+    """The class of every known stem; COMMON where its words are of several."""
     found: dict[str, set[int]] = {}
     for level, words in (
         (LIGHT, [*LIGHT_WORDS.split(), *STOP]), (COMMON, COMMON_WORDS.split()), (ORDINARY, ORDINARY_WORDS.split()),
@@ -236,8 +237,6 @@ def _table() -> dict[str, int]:
 
 
 _stem = Stemmer.Stemmer("english").stemWord
-TABLE = _table()
-"""The class of every known stem; COMMON where its words are of several."""
 ORDERS = frozenset(_stem(verb) for verb in VERBS.split())
 """The stems of `VERBS`."""
 
@@ -267,12 +266,17 @@ def _shape(stem: str) -> int:
 
 
 class _Classes(dict[str, int]):
+    """Why the table is made when a stem is first asked for: most commands ask for none, and it takes as long."""
+
     def __missing__(self, stem: str) -> int:
+        if not self:
+            self.update(_table())
+            return self[stem]
         level = _shape(stem)
         if len(self) < MAX_CACHE:
             self[stem] = level
         return level
 
 
-CLASSES = _Classes(TABLE)
+CLASSES = _Classes()
 """The class of any stem, by lookup: see rarity."""
