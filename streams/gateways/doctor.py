@@ -218,7 +218,7 @@ def _caches(folder: Folder, log: Log | None) -> Iterator[Check]:
 
     for name in folder.memories():
         try:
-            file.check_closed(index := file.path_of(folder.path / f"{name}.duckdb"))
+            file.check_closed(index := file.path_of(folder.path / f"{name}.duckdb"), whole=True)
         except (file.DamagedError, OSError):
             yield Check("recall", "look", f"{index} is damaged: the next recall from {name} makes it anew")
     for path in sorted(folder.snapshots.glob("*.duckdb")):

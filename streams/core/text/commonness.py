@@ -12,6 +12,8 @@ Every other word is rare. The table is written for this module; its words are st
 
 from __future__ import annotations
 
+from functools import cache
+
 import Stemmer
 
 from streams.core.text.cues import STOP
@@ -226,7 +228,10 @@ wave weigh work
 """Words that, as the first of a note, are what to do and not what about ("Email the client", "Water the plants")."""
 
 
+@cache
 def _table() -> dict[str, int]:
+    """The class of every known stem; COMMON where its words are of several. Why it is made when a stem is first asked
+    for: most commands ask for none, and it takes as long."""
     found: dict[str, set[int]] = {}
     for level, words in (
         (LIGHT, [*LIGHT_WORDS.split(), *STOP]), (COMMON, COMMON_WORDS.split()), (ORDINARY, ORDINARY_WORDS.split()),
@@ -237,8 +242,6 @@ def _table() -> dict[str, int]:
 
 
 _stem = Stemmer.Stemmer("english").stemWord
-TABLE = _table()
-"""The class of every known stem; COMMON where its words are of several."""
 ORDERS = frozenset(_stem(verb) for verb in VERBS.split())
 """The stems of `VERBS`."""
 
@@ -263,5 +266,10 @@ def _shape(stem: str) -> int:
     return RARE
 
 
-CLASSES = Memo(lambda stem: TABLE[stem] if stem in TABLE else _shape(stem))
+def _look(stem: str) -> int:
+    level = _table().get(stem)
+    return _shape(stem) if level is None else level
+
+
+CLASSES = Memo(_look)
 """The class of any stem, by lookup: see rarity."""
