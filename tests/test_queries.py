@@ -358,7 +358,8 @@ STEPS = [
     ],
     [
         make(TaskDeclared, id="k0", task="mast", content="Oil the mast", at=at(hours=201)),
-        task("mast", 201, "admitted", estimate=2.0), task("sail", 201, "admitted"), task("flag", 201, "set_aside", "aside"),
+        task("mast", 201, "admitted", estimate=2.0), task("sail", 201, "admitted"),
+        task("flag", 201, "set_aside", "aside"),
     ],
     [
         make(TaskUpdated, id="k1", task="mast", status="blocked", at=at(hours=202)),

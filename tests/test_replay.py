@@ -152,7 +152,9 @@ def test_what_is_known_of_people_is_told_without_the_tasks_and_notes_that_its_se
     home.log.append([TurnRecorded("s", "t1", at, "a", "ann", "user", "Marta Lopez prefers detailed answers by email.")])
     report = replay(home, "less", without=["tasks", "ttl_escalations"])
     assert "objects" in report.steps
-    live, less = (home.ask("context", space="s", session="a", window="columns", memory=name) for name in ("live", "less"))
+    live, less = (
+        home.ask("context", space="s", session="a", window="columns", memory=name) for name in ("live", "less")
+    )
     assert "Marta Lopez" in live["text"]
     assert less["text"] == live["text"]
 

@@ -388,12 +388,36 @@ def test_a_note_that_waits_again_is_as_it_was_before_it_was_settled(tmp_path):
         [make(NoteReopened, session="s", note=id, turn="t2", at=at(hours=3)) for id in ids],
         [make(NoteClosed, session="s", note="settled", resolution="at last", at=at(hours=4))],
     )
-    told = "note, status, source, context, content, opened_at, reopened_at, question, doubted_by, resolution, settled_at"
+    told = (
+        "note, status, source, context, content, opened_at, reopened_at, question, doubted_by, resolution, settled_at"
+    )
     was = ("system", "the rent of May")
     assert rows(con, f"SELECT {told} FROM notes ORDER BY note") == [
-        ("asked", "escalated", *was, "do asked", WHEN + timedelta(hours=0), WHEN + timedelta(hours=3), "what of it?", None, None, None),
+        (
+            "asked",
+            "escalated",
+            *was,
+            "do asked",
+            WHEN + timedelta(hours=0),
+            WHEN + timedelta(hours=3),
+            "what of it?",
+            None,
+            None,
+            None,
+        ),
         ("open", "open", *was, "do open", WHEN + timedelta(hours=0), WHEN + timedelta(hours=3), None, None, None, None),
-        ("settled", "settled", *was, "do settled", WHEN + timedelta(hours=0), WHEN + timedelta(hours=3), None, None, "at last", WHEN + timedelta(hours=4)),
+        (
+            "settled",
+            "settled",
+            *was,
+            "do settled",
+            WHEN + timedelta(hours=0),
+            WHEN + timedelta(hours=3),
+            None,
+            None,
+            "at last",
+            WHEN + timedelta(hours=4),
+        ),
     ]
 
 

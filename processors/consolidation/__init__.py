@@ -51,7 +51,6 @@ from streams.core.read_model import Keep, read_model
 from streams.core.section import Spoken
 
 
-
 @dataclass(slots=True)
 class MemoryConsolidated(Derived):
     """A memory was replayed or marked. All that is known of it; kept as the state of the memory, at `turn/<id>`."""

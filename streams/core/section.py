@@ -91,8 +91,8 @@ class Reader(Protocol):
     """What a section reads of a memory, as of the position of the context.
 
     Of a mechanism that the memory does not have nothing is found: a section may look at what its own mechanism does not
-    read. All but `rows` is looked up in an index: a millisecond for all sections, however long the history is. A query takes
-    some milliseconds, and longer the more there is.
+    read. All but `rows` is looked up in an index: a millisecond for all sections, however long the history is. A query
+    takes some milliseconds, and longer the more there is.
     """
 
     def kept(self, event: type[R], keys: Iterable[str], *others: type[Any]) -> dict[str, R]:

@@ -51,10 +51,10 @@ class Claim:
     """One sentence that claims a conclusion."""
 
     pattern: str
-    """declaration, resolution, negation, confirmation, convergence and completion conclude. What else is told is for the
-    judgement of these: thanks, farewell, reply (content beside the gratitude: an answer to a question, say), problem
-    (stated trouble), undecided (something that is to be decided), choice, deferral ("I'll get back to you"), pending (an
-    assistant that waits or promises), handoff (one that hands over)."""
+    """declaration, resolution, negation, confirmation, convergence and completion conclude. What else is told is for
+    the judgement of these: thanks, farewell, reply (content beside the gratitude: an answer to a question, say),
+    problem (stated trouble), undecided (something that is to be decided), choice, deferral ("I'll get back to you"),
+    pending (an assistant that waits or promises), handoff (one that hands over)."""
     confidence: float
     start: int
     end: int
