@@ -349,7 +349,7 @@ def wide(count: int, sessions: int = 24, backlog: int = 300) -> list[Move]:
     open_sessions = [_Session(number, draw) for number in range(sessions)]
     found = [
         Move(kind, topics + n, gap=HOUR, back=back)
-        for n in range(backlog // 7)
+        for n in range(backlog // 10)
         for kind, back in (("note", SOMEDAY), ("checked", 1), ("decline", 1), ("settle", 1))
     ]
     found += [Move(kind, n, gap=SECOND, back=SOMEDAY + 7 * n) for n in range(backlog) for kind in ("declare", "note")]
