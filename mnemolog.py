@@ -231,9 +231,8 @@ class Memory:
         as_of (a position or time), after (a position that must be in it: on Kafka, workers take a moment).
         """
         found: dict[str, Any] = self.ask("context", space=self.space, session=session, **more)
-        if record and found["recalled"]["turns"] and more.get("as_of") is None:
-            shown = {"type": "memory-recalled", "session": session, "at": found["at"]}
-            self.tell(shown | found["recalled"])
+        if record and found["shown"]:
+            self.tell(found["shown"])
         return found
 
     def recall(self, query: str, session: str = "", record: bool | None = None, **more: Any) -> list[dict[str, Any]]:
@@ -244,10 +243,8 @@ class Memory:
         """
         found = self.ask("recall", space=self.space, query=query, session=session or None, **more)
         hits: list[dict[str, Any]] = found["hits"]
-        turns = list(dict.fromkeys(turn for hit in hits for turn in hit["turns"]))[:32]
-        if turns and (bool(session) if record is None else record):
-            shown = {"type": "memory-recalled", "cue": query, "turns": turns, "session": session}
-            self.tell(shown | ({"at": more["at"]} if more.get("at") else {}))
+        if found["shown"] and (bool(session) if record is None else record):
+            self.tell(found["shown"])
         return hits
 
     def needs_recall(self, session: str, message: str, **more: Any) -> bool:

@@ -151,6 +151,19 @@ def test_what_recall_put_into_a_context_that_an_agent_was_given_is_recorded_as_s
         assert shown == [("two", [key], "Where is the key of the boat house, and who keeps it?")]
 
 
+def test_what_is_looked_up_as_it_was_is_not_recorded_as_shown_now(home: Home) -> None:
+    with serving(home):
+        memory = Memory(home=home.path, space="ann")
+        key = memory.record("one", "user", "Ben keeps the key of the boat house.")
+        memory.record("two", "user", "Where is the key of the boat house, and who keeps it?")
+        for record in (None, True):
+            hits = memory.recall("key of the boat house", "three", record, as_of="0:0")
+            assert [hit["id"] for hit in hits] == [key]
+        assert memory.context("two", as_of="0:1")["recalled"]["turns"] == [key]
+        events = [decode(record.type, record.value) for record in home.log.read(0, 0, home.log.end(0))]
+        assert not [event for event in events if isinstance(event, MemoryRecalled)]
+
+
 def test_who_names_no_home_and_no_space_means_what_commands_mean(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("MNEMOLOG_HOME", raising=False)
     memory = Memory()

@@ -231,7 +231,11 @@ def test_a_question_can_change_nothing(home: Home, talk: Any, monkeypatch: pytes
 
 def test_what_is_fed_and_is_no_object_is_told_that_an_event_is_one(home: Home) -> None:
     answers = home.request({"feed": [7, {"session": "s", "role": "user", "content": "x"}, None]})
-    assert ["refused" in one and "an event is a JSON object" in one["refused"] for one in answers] == [True, False, True]
+    assert ["refused" in one and "an event is a JSON object" in one["refused"] for one in answers] == [
+        True,
+        False,
+        True,
+    ]
 
 
 def test_requests_that_come_together_are_answered_in_order(home: Home) -> None:

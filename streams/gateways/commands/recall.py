@@ -75,8 +75,8 @@ def recall(
         else:
             _show(found, house, terminal)
         shows = session is not None if keep is None else keep
-        if shows and found["hits"]:
-            append(house.log, [_shown(found)], NOT_KEPT)
+        if shows and found["shown"]:
+            append(house.log, [found["shown"]], NOT_KEPT)
 
 
 def _said(words: list[str]) -> str:
@@ -94,15 +94,6 @@ def _show(found: dict[str, Any], house: Home, terminal: Terminal) -> None:
             terminal.say("[dim]{} took the place of {}: {}[/]", hit["id"], older["turn_id"], cell(older["value"]))
 
 
-def _shown(found: dict[str, Any]) -> Row:
-    """What was shown, as the log is told: source turns alone, the best first."""
-    from streams.core.events import MAX_TURNS
-
-    turns = dict.fromkeys(turn for hit in found["hits"] for turn in hit["turns"])
-    event = {"type": "memory-recalled", "space": found["space"], "cue": found["query"], "turns": [*turns][:MAX_TURNS]}
-    return event | {"at": found["at"], "session": found["session"] or ""}
-
-
 NOT_KEPT = "what was shown could not be recorded: ask with --no-record"
 
 
@@ -118,8 +109,8 @@ def _batch(house: Home, terminal: Terminal, memory: str, space: str, how: Row, k
             answer = question if "error" in question else next(answers)
             failed = failed or "error" in answer
             terminal.object({key: answer[key] for key in ("id", "hits", "error") if key in answer})
-            if keep and answer.get("hits"):
-                shown.append(_shown(question | answer))
+            if keep and answer.get("shown"):
+                shown.append(answer["shown"])
         if shown:
             append(house.log, shown, NOT_KEPT)
     if failed:
