@@ -238,7 +238,8 @@ class Memory:
     def recall(self, query: str, session: str = "", record: bool | None = None, **more: Any) -> list[dict[str, Any]]:
         """What is known about something, the most relevant first: each with `text`, `score`, `parts` and its `turns`.
 
-        Where it is shown in a `session` that is recorded, which keeps alive what is used; `record` says otherwise.
+        Where it is shown in a `session` that is recorded, which keeps alive what is used; `record` says otherwise. What
+        is asked `as_of` an earlier moment never is.
         `more`: k (how many), kinds (turn, segment, conclusion, note), at (ISO 8601), as_of, history, forgotten, after.
         """
         found = self.ask("recall", space=self.space, query=query, session=session or None, **more)

@@ -57,7 +57,8 @@ def recall(
 ) -> None:
     """What is known about something: turns, segments, conclusions and notes, the most relevant first.
 
-    With --session the answer is recorded as shown there (`memory-recalled`), which keeps alive what is used.
+    With --session the answer is recorded as shown there (`memory-recalled`), which keeps alive what is used;
+    not with --as-of, which asks what was.
     """
     how = {"k": count, "kinds": kind, "at": at, "history": history, "forgotten": forgotten, "as_of": asking.as_of}
     if batch:
