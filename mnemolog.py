@@ -417,9 +417,19 @@ class AsyncMemory:
         """As `Memory.reward`."""
         return await self._run(self.memory.reward, turns, reward, **more)
 
+    async def judge(
+        self, turn: str, older: str, contradicts: bool = True, confidence: float = 1.0, **more: Any
+    ) -> dict[str, Any]:
+        """As `Memory.judge`."""
+        return await self._run(self.memory.judge, turn, older, contradicts, confidence, **more)
+
     async def ask(self, what: str, **arguments: Any) -> Any:
         """As `Memory.ask`."""
         return await self._run(self.memory.ask, what, **arguments)
+
+    async def serve(self) -> None:
+        """As `Memory.serve`."""
+        await self._run(self.memory.serve)
 
 
 _starting = threading.Lock()
