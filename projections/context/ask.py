@@ -82,7 +82,8 @@ def context(
     """What a model would be given in a session: text, chat messages, and why each piece of them is there.
 
     `question` is what is to be answered where it is not recorded yet. With `explain`, `considered` tells what was taken
-    and what was left out. `recalled` is what recall put in, `shown` the event that tells that it was shown. `window` names another way to fill it (see windows); `details` are ids whose turns alone are shown.
+    and what was left out. `recalled` is what recall put in, `shown` the event that tells that it was shown.
+    `window` names another way to fill it (see windows); `details` are ids whose turns alone are shown.
     `for_session` is a session that begins where this one ended, and is to be given it. `without` names sections or
     layers. Raises UsageError for one that no mechanism has.
     """

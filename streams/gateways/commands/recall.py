@@ -30,7 +30,7 @@ Moment = Annotated[
 ]
 Kinds = Annotated[
     list[str] | None,
-    typer.Option("--kind", metavar="KIND", help="Only turns, segments, conclusions or notes; may be repeated."),
+    typer.Option("--kind", metavar="KIND", help="Only turn, segment, conclusion, note or task; may be repeated."),
 ]
 
 
@@ -55,7 +55,7 @@ def recall(
     ] = False,
     at: Moment = None,
 ) -> None:
-    """What is known about something: turns, segments, conclusions and notes, the most relevant first.
+    """What is known about something: turns, segments, conclusions, notes and tasks, the most relevant first.
 
     With --session the answer is recorded as shown there (`memory-recalled`), which keeps alive what is used;
     not with --as-of, which asks what was.
