@@ -43,12 +43,15 @@ def view(
 
     `order`: names of columns, commas between, each with DESC after it where the greatest come first. `columns`: names
     of those that are wanted, commas between; what is not wanted need not be read. `begins`: the name of a column of
-    which only the beginning is given. Raises UsageError for a name of a view or column that is none.
+    which only the beginning is given; never that of the space, which is whose memory it is. Raises UsageError for a
+    name of a view or column that is none.
     """
     views = view_names(read_meta(connection, "views"))
     if name not in views:
         raise UsageError(f"there is no view {name!r}", f"views: {', '.join(views)}")
     given = {column: value for column, value in where.items() if value is not None}
+    if begins and (begins == "space" or begins not in given):
+        raise UsageError(f"begins names {begins!r}", "it names a column whose beginning is given, and never space")
     wanted = [column.strip() for column in columns.split(",")] if columns else []
     if given or order or wanted:
         known = [column[0] for column in connection.execute(f"SELECT * FROM {name} LIMIT 0").description]
