@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, closing, nullcontext
+from dataclasses import fields
 from functools import partial
 from importlib import import_module
 from inspect import signature
@@ -96,17 +97,21 @@ def digest(connection: Connection) -> dict[str, str]:
 
 def known(connection: Connection, space: str, fact: Mapping[str, Any]) -> dict[str, Any]:
     """Of a fact that is to be recorded in a space: what it names and the memory does not know, `unknown`; or that it
-    stands so, `already`, and `since` when; nothing where neither is so, or where the memory cannot tell.
-
-    Fields of another kind than a text, a number or a list of texts name nothing.
+    stands so, `already`, and `since` when; nothing where neither is so, where the memory cannot tell, and of what is no
+    fact: it will be refused.
     """
-    fields = {name: value for name, value in fact.items() if isinstance(value, str | int | float | list)}
+    from streams.core.edge import Edge, EdgeError  # why here: other questions need no validators
+
+    try:
+        event = Edge(space).event({**fact, "space": space})
+    except EdgeError:
+        return {}
 
     def ask(_: str, **question: Any) -> list[dict[str, Any]]:
         return view(connection, **question)
 
     try:
-        return answered(known_of(fields | {"space": space}), ask)
+        return answered(known_of({field.name: getattr(event, field.name) for field in fields(event)}), ask)
     except UsageError:  # a memory without the mechanism that would know
         return {}
 
