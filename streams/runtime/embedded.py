@@ -3,7 +3,7 @@
 Rows, changed state and the mark commit in one DuckDB transaction, so a crash anywhere leaves a memory that is a fold of
 some prefix of the log, and going on from there gives what an uninterrupted fold gives.
 
-A commit costs about 10 ms, whatever it holds, ten times what folding a turn costs. So a server folds ahead of it: what
+A commit costs some 30 ms, whatever it holds, about as much as folding eight turns. So a server folds ahead of it: what
 a turn brought is at once in the state in memory and in recall's index, from which contexts are composed, and in the
 tables when somebody asks them, or soon after.
 """
@@ -29,7 +29,7 @@ from streams.runtime.spool import Spool
 from streams.runtime.telemetry import traced
 
 FOLD = 5000
-"""Records folded per commit at most: a commit costs about 20 ms whatever it holds."""
+"""Records folded per commit at most: what the commit costs is next to nothing beside so many."""
 RESIDENT = 256
 """Spaces whose state stays in memory between commits."""
 RECORDS = 100_000
