@@ -380,11 +380,15 @@ def _check(processors: Sequence[Processor[Any]]) -> dict[type, int]:
         for stream in processor.reads:
             if stream not in before:
                 raise RegistryError(f"{processor.name} reads {stream}, which does not stand before it")
+        unused = dict.fromkeys(processor.reads)
         for on in processor.takes:
             stream = RAW if on.kind is None or on.kind in outside else _named(processors, emitted.get(on.kind))
+            unused.pop(stream, None)
             if stream not in processor.reads:
                 kind = on.kind.__name__ if on.kind else "every outside event"
                 raise RegistryError(f"{processor.name} takes {kind}, which no stream that it reads has")
+        if unused:
+            raise RegistryError(f"{processor.name} reads {', '.join(unused)} and takes nothing of it")
         for cls in processor.emits:
             if cls in emitted or cls in outside:
                 raise RegistryError(f"{processor.name} emits {cls.__name__}, which another does")
