@@ -231,23 +231,22 @@ class Memory:
         as_of (a position or time), after (a position that must be in it: on Kafka, workers take a moment).
         """
         found: dict[str, Any] = self.ask("context", space=self.space, session=session, **more)
-        if record and found["recalled"]["turns"] and more.get("as_of") is None:
-            shown = {"type": "memory-recalled", "session": session, "at": found["at"]}
-            self.tell(shown | found["recalled"])
+        if record and found["shown"]:
+            self.tell(found["shown"])
         return found
 
     def recall(self, query: str, session: str = "", record: bool | None = None, **more: Any) -> list[dict[str, Any]]:
         """What is known about something, the most relevant first: each with `text`, `score`, `parts` and its `turns`.
 
-        Where it is shown in a `session` that is recorded, which keeps alive what is used; `record` says otherwise.
-        `more`: k (how many), kinds (turn, segment, conclusion, note), at (ISO 8601), as_of, history, forgotten, after.
+        Where it is shown in a `session` that is recorded, which keeps alive what is used; `record` says otherwise. What
+        is asked `as_of` an earlier moment never is.
+        `more`: k (how many), kinds (turn, segment, conclusion, note, task), at (ISO 8601), as_of, history, forgotten,
+        after.
         """
         found = self.ask("recall", space=self.space, query=query, session=session or None, **more)
         hits: list[dict[str, Any]] = found["hits"]
-        turns = list(dict.fromkeys(turn for hit in hits for turn in hit["turns"]))[:32]
-        if turns and (bool(session) if record is None else record):
-            shown = {"type": "memory-recalled", "cue": query, "turns": turns, "session": session}
-            self.tell(shown | ({"at": more["at"]} if more.get("at") else {}))
+        if found["shown"] and (bool(session) if record is None else record):
+            self.tell(found["shown"])
         return hits
 
     def needs_recall(self, session: str, message: str, **more: Any) -> bool:
@@ -419,9 +418,19 @@ class AsyncMemory:
         """As `Memory.reward`."""
         return await self._run(self.memory.reward, turns, reward, **more)
 
+    async def judge(
+        self, turn: str, older: str, contradicts: bool = True, confidence: float = 1.0, **more: Any
+    ) -> dict[str, Any]:
+        """As `Memory.judge`."""
+        return await self._run(self.memory.judge, turn, older, contradicts, confidence, **more)
+
     async def ask(self, what: str, **arguments: Any) -> Any:
         """As `Memory.ask`."""
         return await self._run(self.memory.ask, what, **arguments)
+
+    async def serve(self) -> None:
+        """As `Memory.serve`."""
+        await self._run(self.memory.serve)
 
 
 _starting = threading.Lock()

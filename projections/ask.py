@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, closing, nullcontext
+from dataclasses import fields
 from functools import partial
 from importlib import import_module
 from inspect import signature
@@ -43,12 +44,15 @@ def view(
 
     `order`: names of columns, commas between, each with DESC after it where the greatest come first. `columns`: names
     of those that are wanted, commas between; what is not wanted need not be read. `begins`: the name of a column of
-    which only the beginning is given. Raises UsageError for a name of a view or column that is none.
+    which only the beginning is given; never that of the space, which is whose memory it is. Raises UsageError for a
+    name of a view or column that is none.
     """
     views = view_names(read_meta(connection, "views"))
     if name not in views:
         raise UsageError(f"there is no view {name!r}", f"views: {', '.join(views)}")
     given = {column: value for column, value in where.items() if value is not None}
+    if begins and (begins == "space" or begins not in given):
+        raise UsageError(f"begins names {begins!r}", "it names a column whose beginning is given, and never space")
     wanted = [column.strip() for column in columns.split(",")] if columns else []
     if given or order or wanted:
         known = [column[0] for column in connection.execute(f"SELECT * FROM {name} LIMIT 0").description]
@@ -93,17 +97,21 @@ def digest(connection: Connection) -> dict[str, str]:
 
 def known(connection: Connection, space: str, fact: Mapping[str, Any]) -> dict[str, Any]:
     """Of a fact that is to be recorded in a space: what it names and the memory does not know, `unknown`; or that it
-    stands so, `already`, and `since` when; nothing where neither is so, or where the memory cannot tell.
-
-    Fields of another kind than a text, a number or a list of texts name nothing.
+    stands so, `already`, and `since` when; nothing where neither is so, where the memory cannot tell, and of what is no
+    fact: it will be refused.
     """
-    fields = {name: value for name, value in fact.items() if isinstance(value, str | int | float | list)}
+    from streams.core.edge import Edge, EdgeError  # why here: other questions need no validators
+
+    try:
+        event = Edge(space).event({**fact, "space": space})
+    except EdgeError:
+        return {}
 
     def ask(_: str, **question: Any) -> list[dict[str, Any]]:
         return view(connection, **question)
 
     try:
-        return answered(known_of(fields | {"space": space}), ask)
+        return answered(known_of({field.name: getattr(event, field.name) for field in fields(event)}), ask)
     except UsageError:  # a memory without the mechanism that would know
         return {}
 

@@ -997,5 +997,20 @@ def test_a_note_that_a_turn_settled_tells_by_which_turn_and_why_and_waits_again_
     assert did["settled note"]["id"] == note["note"]
     assert did["settled note"]["by"], "the signals that decided"
     assert "waits again" in run("notes", "reopen", note["note"], home=tmp_path).out
+    [said] = run("tail", "-n1", "--json", home=tmp_path).rows
+    assert (said["session"], said["turn"]) == ("b", "told")
     assert [row["status"] for row in run("notes", "--json", home=tmp_path).rows] == ["open"]
     assert "nothing was recorded" in run("notes", "reopen", note["note"], home=tmp_path).out
+
+
+@pytest.mark.parametrize("of", [[], ["--session", "a"]], ids=["of no session", "of another session"])
+def test_a_note_taken_by_hand_that_a_turn_settled_waits_again_where_that_was_not_meant(run, tmp_path, of):
+    assert run("notes", "take", "Order the cake on Friday", "--note", "cake", *of, home=tmp_path).code == OK
+    turn = {"session": "b", "role": "user", "content": "The cake is ordered.", "id": "told"}
+    run("feed", "-", home=tmp_path, stdin=json.dumps(turn).encode())
+    [note] = run("notes", "--json", home=tmp_path).rows
+    assert (note["status"], note["settled_by"]) == ("settled", "told")
+    assert run("notes", "reopen", "cake", home=tmp_path).out.startswith("waits again")
+    [said] = run("tail", "-n1", "--json", home=tmp_path).rows
+    assert (said["type"], said["session"], said["turn"]) == ("offer-declined.v1", "b", "told")
+    assert [row["status"] for row in run("notes", "--json", home=tmp_path).rows] == ["open"]

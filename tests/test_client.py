@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import ast
+import asyncio
+import inspect
 import sys
+from functools import partial
 from pathlib import Path
+from unittest.mock import create_autospec
 
 import pytest
 
 import mnemolog
-from mnemolog import Memory, NotServedError, RefusedError
+from mnemolog import AsyncMemory, Memory, NotServedError, RefusedError
 from streams.core import DEFAULT_SPACE
 from streams.core.events import MemoryRecalled, decode
 from streams.logs import DEFAULT_HOME
@@ -128,6 +132,36 @@ def test_a_home_that_nobody_serves_says_what_to_start(tmp_path: Path) -> None:
         Memory(home=tmp_path, start=False).record("chat", "user", "hello")
 
 
+def calls(cls: type) -> dict[str, inspect.Signature]:
+    """The public calls of a class, and what each takes and gives."""
+    return {name: inspect.signature(call) for name, call in vars(cls).items() if not name.startswith("_")}
+
+
+def test_what_can_be_called_can_be_awaited_in_the_same_words() -> None:
+    awaited = calls(AsyncMemory)
+    assert awaited == calls(Memory)
+    assert all(inspect.iscoroutinefunction(getattr(AsyncMemory, name)) for name in awaited)
+
+
+@pytest.mark.parametrize("name", calls(AsyncMemory))
+def test_what_is_awaited_is_called_with_all_that_it_was_given(name: str) -> None:
+    """Each argument has a value of its own, in its place and by its name; what is only taken by name, too."""
+    taken = inspect.signature(getattr(Memory, name))
+    call = create_autospec(getattr(Memory, name))
+    memory = AsyncMemory("ann")
+    setattr(memory.memory, name, partial(call, memory.memory))
+    given: list[str] = []
+    named: dict[str, str] = {}
+    for one in [*taken.parameters.values()][1:]:
+        if one.kind in (one.KEYWORD_ONLY, one.VAR_KEYWORD):
+            named[one.name] = f"of {one.name}"
+        else:
+            given += [one.name] if one.kind is one.POSITIONAL_OR_KEYWORD else ["more", "and more"]
+    asyncio.run(getattr(memory, name)(*given, **named))
+    got = call.call_args
+    assert taken.bind(*got.args, **got.kwargs) == taken.bind(memory.memory, *given, **named)
+
+
 def test_it_needs_the_standard_library_alone() -> None:
     tree = ast.parse(Path(mnemolog.__file__).read_text())
     imported = {
@@ -149,6 +183,19 @@ def test_what_recall_put_into_a_context_that_an_agent_was_given_is_recorded_as_s
         events = [decode(record.type, record.value) for record in home.log.read(0, 0, home.log.end(0))]
         shown = [(event.session, event.turns, event.cue) for event in events if isinstance(event, MemoryRecalled)]
         assert shown == [("two", [key], "Where is the key of the boat house, and who keeps it?")]
+
+
+def test_what_is_looked_up_as_it_was_is_not_recorded_as_shown_now(home: Home) -> None:
+    with serving(home):
+        memory = Memory(home=home.path, space="ann")
+        key = memory.record("one", "user", "Ben keeps the key of the boat house.")
+        memory.record("two", "user", "Where is the key of the boat house, and who keeps it?")
+        for record in (None, True):
+            hits = memory.recall("key of the boat house", "three", record, as_of="0:0")
+            assert [hit["id"] for hit in hits] == [key]
+        assert memory.context("two", as_of="0:1")["recalled"]["turns"] == [key]
+        events = [decode(record.type, record.value) for record in home.log.read(0, 0, home.log.end(0))]
+        assert not [event for event in events if isinstance(event, MemoryRecalled)]
 
 
 def test_who_names_no_home_and_no_space_means_what_commands_mean(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 import re
 import shlex
@@ -17,11 +18,14 @@ from pathlib import Path
 import pytest
 import typer
 
+from mnemolog import Memory
 from processors import NAMES, PROCESSORS
 from streams.core.driver import fold
 from streams.core.events import TurnRecorded
+from streams.core.read_model import Documents
 from streams.gateways.cli import main
 from streams.gateways.flow import mermaid
+from streams.gateways.http import app as http
 from streams.gateways.parser import app
 from tests.bench import __main__ as bench
 from tests.bench import data
@@ -45,6 +49,19 @@ def blocks(document: Path, *languages: str) -> list[tuple[str, str]]:
     """The (mark, code) of a document's code blocks."""
     found = BLOCK.finditer(document.read_text())
     return [(match["mark"] or "", match["code"]) for match in found if match["language"] in languages]
+
+
+def test_all_that_is_said_of_what_recall_finds_names_every_kind(tmp_path: Path) -> None:
+    kinds = {"turn", *(documents.kind for p in PROCESSORS for documents in p.read_model.documents)}
+    routes = http.made(tmp_path).openapi()["paths"]["/v1/recall"]["get"]["parameters"]
+    recall = typer.main.get_command(app).commands["recall"]
+    option = next(one for one in recall.params if one.name == "kind")
+    texts = [Memory.recall.__doc__, recall.help, option.help, commands()["recall"]]
+    texts += [one["description"] for one in routes if one["name"] == "kinds"]
+    assert len(texts) == 5
+    for text in texts:
+        assert kinds <= {word.removesuffix("s") for word in re.findall(r"\w+", text or "")}, text
+    assert kinds - {"turn"} <= {*re.findall(r"\w+", inspect.getsource(Documents))}
 
 
 def table(*rows: tuple[str, ...]) -> str:

@@ -41,8 +41,14 @@ def test_all_that_a_line_says_is_kept():
 
 
 def test_null_is_the_same_as_left_out_where_there_is_a_default():
-    nulls = dict.fromkeys(("space", "agent", "at", "id", "reply_to", "parts"))
+    nulls = dict.fromkeys(("space", "agent", "at", "id", "reply_to", "parts", "type"))
     assert taken(turn(**nulls)) == taken(turn())
+
+
+@pytest.mark.parametrize(("given", "said"), [(7, "the number 7"), ("x", "text"), ([], "a list"), (None, "null")])
+def test_what_is_no_object_is_told_that_an_event_is_one(given, said):
+    with pytest.raises(EdgeError, match=f"event: is {said}; an event is a JSON object"):
+        Edge().event(given)
 
 
 def test_the_edge_has_defaults_of_its_own_for_space_session_and_agent():

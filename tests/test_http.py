@@ -366,6 +366,8 @@ def test_what_recall_put_into_a_context_is_recorded_as_shown_unless_it_is_only_l
     asked = {"session": "two", "question": "Who keeps the key of the boat house?"}
     client.get("/v1/context", params=asked | {"record": "false"})
     client.get("/v1/recall", params={"query": "boat house"})
+    past = {"query": "boat house", "session": "two", "record": "true", "as_of": "0:0"}
+    assert client.get("/v1/recall", params=past).json()["hits"]
     assert len(recorded(home)) == 1
     client.get("/v1/context", params=asked)
     client.get("/v1/recall", params={"query": "boat house", "session": "two"})

@@ -25,6 +25,8 @@ from streams.gateways.http.door import Caller, Door
 from streams.gateways.http.holder import Holder
 from streams.gateways.proxy import app
 from streams.gateways.proxy.app import made
+from streams.gateways.proxy.dialects import DIALECTS
+from streams.gateways.proxy.session import session_of
 from streams.runtime.home import Home
 from tests.serving import serving
 
@@ -354,6 +356,25 @@ def test_a_probe_is_no_turn_and_sessions_are_told_apart(home: Home, upstream: Up
     events = [orjson.loads(record.value) for record in home.log.read(0, 1)]
     places = {(event["space"], event["session"]) for event in events if event["type"] == "turn-recorded.v1"}
     assert places == {("ann", "one"), ("default", "0a1b2c3d-99")}
+
+
+@pytest.mark.parametrize(
+    "about", [{"session_id": ""}, {"session_id": " ", "user_id": ""}, {"session_id": None}, "", []]
+)
+def test_a_session_that_is_named_by_nothing_goes_by_what_comes_next(about: Any) -> None:
+    said = {"model": "m", "messages": [{"role": "user", "content": ASKED}], "metadata": about}
+    dialect = DIALECTS["/chat/completions"]
+    assert session_of(dialect, {}, said).startswith("chat-")
+    assert session_of(dialect, {}, said | {"prompt_cache_key": "seven"}) == "seven"
+    assert session_of(dialect, {"x-mnemolog-session": ""}, said | {"conversation": {"id": "conv"}}) == "conv"
+    assert len(session_of(dialect, {}, said | {"metadata": {"session_id": "s" * 900}})) <= 200
+
+
+def test_who_names_a_session_by_nothing_is_recorded_all_the_same(home: Home, upstream: Upstream, proxy: str) -> None:
+    say = {"model": "m", "messages": [{"role": "user", "content": ASKED}], "metadata": {"session_id": ""}}
+    with httpx.Client(base_url=proxy, timeout=PATIENCE) as client:
+        client.post("/v1/chat/completions", json=say | {"session": 7})
+    assert turns(home, 2)[0][:2] == ("user", ASKED)
 
 
 @pytest.mark.parametrize(

@@ -67,7 +67,15 @@ def test_history_tells_what_was_believed_before(run, fed):
 
 @pytest.mark.parametrize(
     ("options", "kept"),
-    [("", 0), ("--record", 1), ("--session now", 1), ("--session now --no-record", 0), ("--session now --json", 1)],
+    [
+        ("", 0),
+        ("--record", 1),
+        ("--session now", 1),
+        ("--session now --no-record", 0),
+        ("--session now --json", 1),
+        ("--session now --as-of 3", 0),
+        ("--session now --record --as-of 2026-01-09", 0),
+    ],
 )
 def test_what_is_shown_in_a_session_is_recorded_unless_told_otherwise(run, fed, options, kept):
     run("recall", "the key of the boat house", *words(options), home=fed)
@@ -87,6 +95,16 @@ def test_no_more_turns_are_recorded_than_a_fact_may_name(run, tmp_path):
     (event,) = recorded(run, tmp_path)
     assert len(event["turns"]) == 32
     assert set(event["turns"]) <= {f"h{n}" for n in range(60)}
+
+
+def test_a_batch_and_a_context_of_the_past_are_not_recorded_as_shown_now(run, fed):
+    asked = json.dumps({"query": "the key of the boat house", "session": "now"}).encode()
+    for as_of, kept in ((("--as-of", 3), 0), ((), 1)):
+        assert '"t2"' in run("recall", "--batch", "--record", *as_of, home=fed, stdin=asked).out
+        assert len(recorded(run, fed)) == kept
+        question = ("--session", "now", "--question", "Who keeps the key of the boat house?")
+        assert "Ben keeps" in run("context", "--record", *question, *as_of, home=fed).out
+        assert len(recorded(run, fed)) == 2 * kept
 
 
 # -- many questions ----------------------------------------------------------------------------------------------------

@@ -13,6 +13,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from importlib import import_module
+from itertools import product
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -21,6 +22,7 @@ import pytest
 import mnemolog
 from mnemolog import Memory
 from processors import PROCESSORS
+from projections import saying
 from projections.ask import ASKS, RECALLS
 from streams.core.errors import UsageError
 from streams.gateways.http.holder import Holder
@@ -227,6 +229,33 @@ def test_a_question_can_change_nothing(home: Home, talk: Any, monkeypatch: pytes
 
 
 # -- many at once ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("wrong", [[[]], [{}], 7, True, {"a": 1}, "\ud800"], ids=repr)
+def test_of_what_is_no_fact_nothing_is_told_and_nothing_breaks(home: Home, wrong: Any) -> None:
+    said = {"session": "s", "at": "2026-01-05T09:00:00Z"}
+    home.request({"feed": [said | {"type": "effort-declared", "name": "roof", "topic": "Mending the roof"}]})
+    with serving(home):
+        for type_, field in product(saying.STANDING, ("turn", "name", "note", "task", "older", "session")):
+            fact = {"type": type_, "session": "s", field: wrong}
+            assert home.ask("known", space="default", fact=fact) == {}, fact
+
+
+def test_null_in_a_fact_is_the_same_as_left_out_in_what_is_known_of_it(home: Home) -> None:
+    turn = {"id": "t", "session": "s", "role": "user", "content": "The roof of the barn leaks at the chimney."}
+    home.request({"feed": [turn, {"type": "memory-pinned", "turn": "t", "session": "s"}]})
+    for more in ({}, {"pinned": None}):
+        fact = {"type": "memory-pinned", "turn": "t"} | more
+        assert home.ask("known", space="default", fact=fact)["already"] == "pinned"
+
+
+def test_what_is_fed_and_is_no_object_is_told_that_an_event_is_one(home: Home) -> None:
+    answers = home.request({"feed": [7, {"session": "s", "role": "user", "content": "x"}, None]})
+    assert ["refused" in one and "an event is a JSON object" in one["refused"] for one in answers] == [
+        True,
+        False,
+        True,
+    ]
 
 
 def test_requests_that_come_together_are_answered_in_order(home: Home) -> None:

@@ -82,7 +82,7 @@ def context(
     """What a model would be given in a session: text, chat messages, and why each piece of them is there.
 
     `question` is what is to be answered where it is not recorded yet. With `explain`, `considered` tells what was taken
-    and what was left out. `recalled` is what recall put in, as a `memory-recalled` tells it when the context was shown.
+    and what was left out. `recalled` is what recall put in, `shown` the event that tells that it was shown.
     `window` names another way to fill it (see windows); `details` are ids whose turns alone are shown.
     `for_session` is a session that begins where this one ended, and is to be given it. `without` names sections or
     layers. Raises UsageError for one that no mechanism has.
@@ -102,5 +102,7 @@ def context(
     found = rendered.data | {"text": rendered.text, "messages": rendered.messages}
     shown = _best(composed.shown("details" if details else "recalled"))
     turns = [composed.turns[one.piece.turn].id for one in shown]
-    found["recalled"] = {"cue": f"details {' '.join(details)}" if details else cue.text, "turns": turns}
+    told = f"details {' '.join(details)}" if details else cue.text
+    found["recalled"] = {"cue": told, "turns": turns}
+    found["shown"] = sight.shown(space, for_session or session, told, turns, found["at"])
     return found | {"considered": list(explained(composed))} if explain else found

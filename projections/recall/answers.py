@@ -6,7 +6,7 @@ has heard of: no clock is read, so the same question to the same memory has the 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, cast
@@ -30,7 +30,7 @@ from projections.store import Connection, column_names
 from projections.stored import newest
 from projections.tables import table_name
 from streams.core.errors import UsageError
-from streams.core.events import iso
+from streams.core.events import MAX_TURNS, iso
 from streams.core.params import Params
 from streams.core.processor import Processor, r6
 from streams.core.read_model import News
@@ -206,6 +206,19 @@ class Sight:
         """The last offset that is seen of a space; None where all of it is."""
         return newest(self.connection, space)[0] if self.bounded else None
 
+    def shown(
+        self, space: str, session: str | None, cue: str, turns: Iterable[str], at: str | int | None
+    ) -> Answer | None:
+        """The event that tells that an answer was shown in a session, the best of its turns first, for who records it.
+
+        None where it has no turns, and where an earlier position was asked: who looks back there uses nothing now.
+        """
+        first = [*dict.fromkeys(turns)][:MAX_TURNS]
+        if self.bounded or not first:
+            return None
+        fact = {"type": "memory-recalled", "space": space, "session": session or "", "cue": cue, "turns": first}
+        return fact | ({} if at is None else {"at": at})
+
 
 def recalled(sight: Sight, **question: Any) -> Answer:
     """The answer to one question (see `Question`), with the words of each hit. Raises UsageError."""
@@ -227,7 +240,12 @@ def recalled(sight: Sight, **question: Any) -> Answer:
             older = sight.recall.dynamics.replaced(asked.space, row["turn_id"], until)
             row["history"] = [{"turn_id": belief.older, "value": belief.older_value} for belief in older]
     told = {"space": asked.space, "query": asked.query, "session": asked.session, "at": asked.at}
-    return told | {"asked_at": iso(moment.now), "hits": rows}
+    return told | {"asked_at": iso(moment.now), "hits": rows, "shown": _shown(sight, asked, rows)}
+
+
+def _shown(sight: Sight, asked: Question, rows: Sequence[Answer]) -> Answer | None:
+    turns = (turn for row in rows for turn in row["turns"])
+    return sight.shown(asked.space, asked.session, asked.query, turns, asked.at)
 
 
 def recalled_batch(sight: Sight, queries: Sequence[Mapping[str, Any]]) -> list[Answer]:
@@ -237,7 +255,8 @@ def recalled_batch(sight: Sight, queries: Sequence[Mapping[str, Any]]) -> list[A
         try:
             asked = Question.of({key: value for key, value in query.items() if key != "id"})
             moment, hits = sight.recall.found(asked, sight.until(asked.space))
-            answers.append({"id": query.get("id"), "hits": [sight.recall.row(moment.space, hit) for hit in hits]})
+            rows = [sight.recall.row(moment.space, hit) for hit in hits]
+            answers.append({"id": query.get("id"), "hits": rows, "shown": _shown(sight, asked, rows)})
         except UsageError as error:
             answers.append({"id": query.get("id"), "error": str(error)})
     return answers

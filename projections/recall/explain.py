@@ -47,7 +47,7 @@ Answer = dict[str, Any]
 def explain(sight: Sight, id: str, space: str | None = None, at: str | int | None = None) -> Answer:
     """Everything about one memory, as JSON. Raises UsageError where there is nothing of that id.
 
-    Of a segment, conclusion or note it is the most active of the turns that it was made of.
+    Of a segment, conclusion, note or task it is the most active of the turns that it was made of.
     """
     connection, recall = sight.connection, sight.recall
     source = show(connection, id, space)
@@ -57,7 +57,9 @@ def explain(sight: Sight, id: str, space: str | None = None, at: str | int | Non
     moment = recall.moment(seen, name, until, moment_of(at))
     documents = [document for turn in source["turns"] if (document := seen.turn(turn["turn_id"])) >= 0]
     if not documents:
-        raise UsageError(f"{id!r} is no memory", "name a turn, segment, conclusion or note")
+        raise UsageError(
+            f"{id!r} is no memory", "name a turn, or a segment, conclusion, note or task that was made of turns"
+        )
     dynamics = recall.dynamics
     memories = seen.held.all_spoken(documents)
     measured = dynamics.measured(moment, memories)

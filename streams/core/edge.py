@@ -177,9 +177,11 @@ class Edge:
         except EdgeError as error:
             return Reject(source, number, raw, error.faults)
 
-    def event(self, given: dict[str, Any]) -> Outside:
+    def event(self, given: Any) -> Outside:
         """The event that `given` describes, which is not changed. Raises EdgeError."""
-        kind = _KINDS[_type(given)] if "type" in given else _KINDS[TURN]
+        if not isinstance(given, dict):
+            raise EdgeError([Fault("event", f"is {_noun(given)}; an event is a JSON object")])
+        kind = _KINDS[TURN if given.get("type") is None else _type(given["type"])]
         said = self._complete(given, kind)
         faults = _shape_faults(said, kind)
         if faults:
@@ -281,8 +283,8 @@ def _json_reason(raw: bytes, error: orjson.JSONDecodeError) -> str:
     return f"is not JSON: {error.msg} {place}"
 
 
-def _type(given: dict[str, Any]) -> str:
-    name = given["type"]
+def _type(name: object) -> str:
+    """The whole name of a type, its newest version where none is told. Raises EdgeError."""
     if isinstance(name, str):
         found = _NEWEST.get(name, name)
         if found in GIVEN:

@@ -1,6 +1,7 @@
 """What a mechanism offers to those who ask: SQL over its tables, and pure functions over its events.
 
-All of it lies beside the mechanism: `views.sql`, `diff.sql` and `queries/*.sql` in its folder, functions in its module.
+All of it lies beside the mechanism: `views.sql`, `differences.sql` and `queries/*.sql` in its folder, functions in its
+module.
 Whoever answers questions finds it through the registry of processors and knows none of them by name.
 """
 
@@ -70,7 +71,7 @@ class Documents:
     """What recall finds beside turns: one event is one document."""
 
     kind: str
-    """What a hit is called: segment, conclusion, note."""
+    """What a hit is called: segment, conclusion, note, task."""
     event: type
     id: str
     """The field of the id; a later event with the same id takes the place of an earlier one."""

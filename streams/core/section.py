@@ -129,8 +129,9 @@ class Section:
     name: str
     """Its name for --without and in JSON; its parameters are called `context.NAME`."""
     place: int
-    """Where it stands: sections are shown by rising place. 10 standing knowledge, 20 notes, 30 what was concluded,
-    40 earlier work, 50 what was recalled, 60 the session's own past, 90 its last exchanges."""
+    """Where it stands: sections are shown by rising place. Below 20 standing knowledge and tasks, from 20 notes and
+    what the session goes on from, 30 what was concluded, from 40 earlier work, 50 what was recalled, 60 the session's
+    own past, 90 its last exchanges."""
     heading: str
     params: type[Params]
     pieces: Pieces

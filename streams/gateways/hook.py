@@ -312,9 +312,8 @@ def work(call: Call, home: Path, asked: Asked, reply: Reply, deadline: float) ->
         return
     found = _context(call, space, asked, call.event in STARTS or _owed(call, home).exists())
     reply(call.answer(found["text"]) if found else b"")
-    if found and found["recalled"]["turns"]:
-        shown = {"type": "memory-recalled", "space": space, "session": call.session, "at": found["at"]}
-        asked.feed([shown | found["recalled"]])
+    if found and found["shown"]:
+        asked.feed([found["shown"]])
 
 
 def _feed(turns: list[Fields], asked: Asked, home: Path, event: str) -> None:

@@ -46,6 +46,7 @@ def _as_line(name: str) -> Schema:
     fields["type"] = {"enum": [name, name.rpartition(".v")[0]]}
     needed = sorted(field for field in schema["required"] if field not in kind.optional)
     if name == TURN:
+        fields["type"] = _or_null(fields["type"])
         fields["content"] = _or_null(fields["content"])
         schema["anyOf"] = [
             {"required": ["content"], "properties": {"content": {"type": "string"}}},

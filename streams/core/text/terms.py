@@ -50,7 +50,6 @@ Word = tuple[int, str, str, int, frozenset[str], More]
 left; its stem, "" for a stop word; flags; words that make a cue right behind it; and more.
 Why a plain tuple: columns of plain tuples are made in one call."""
 SELDOM = ASKED | MORE | REMINDS | CLAIMS | SAYS
-FORM, STEM, FLAGS, LEADS, TOKENS, CALLED, NAME, REST, CLAIMED = range(9)
 _NONE: frozenset[str] = frozenset()
 
 

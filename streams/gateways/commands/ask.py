@@ -67,9 +67,8 @@ def context(
         window = window or ("columns" if one_of(format, ("text", "columns"), "format") == "columns" else "")
         how |= {"without": _listed(without), "window": window, "details": _listed(details)}
         found = house.ask("context", asking.memory, space=space, session=session, **how)
-        if keep and found["recalled"]["turns"]:
-            shown = {"type": "memory-recalled", "space": space, "session": session, "at": found["at"]}
-            append(house.log, [shown | found["recalled"]], "ask without --record")
+        if keep and found["shown"]:
+            append(house.log, [found["shown"]], "ask without --record")
         if not (asking.json or messages or found["sections"]):
             hint(house.path, space, session, terminal)
         if messages:

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from projections.saying import Finding, Row, Standing, named, one, record_of
+from projections.saying import Finding, Row, Standing, named, one, record_of, turn_of
 from streams.gateways.command import Common, Group, InSpace, Listing, OnlySession, WhichSpace, one_or_any, space_of
 
 app = Group("Notes with a time to live: list, take or settle them.")
@@ -77,7 +77,7 @@ def notes_reopen(
             return Standing("open")
         settled = [row for row in found if row["settled_by"]]
         row = one(settled, f"note {note!r} that a turn settled", "`mnemolog notes take` takes one anew")
-        about = {"space": row["space"], "session": row["session"], "turn": row["settled_by"]}
-        return {"type": "offer-declined"} | about
+        about = yield from turn_of(row["settled_by"], row["space"], "`mnemolog notes take` takes the note anew")
+        return about | {"type": "offer-declined"}
 
     common.say("waits again", words())

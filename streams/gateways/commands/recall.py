@@ -30,7 +30,7 @@ Moment = Annotated[
 ]
 Kinds = Annotated[
     list[str] | None,
-    typer.Option("--kind", metavar="KIND", help="Only turns, segments, conclusions or notes; may be repeated."),
+    typer.Option("--kind", metavar="KIND", help="Only turn, segment, conclusion, note or task; may be repeated."),
 ]
 
 
@@ -55,9 +55,10 @@ def recall(
     ] = False,
     at: Moment = None,
 ) -> None:
-    """What is known about something: turns, segments, conclusions and notes, the most relevant first.
+    """What is known about something: turns, segments, conclusions, notes and tasks, the most relevant first.
 
-    With --session the answer is recorded as shown there (`memory-recalled`), which keeps alive what is used.
+    With --session the answer is recorded as shown there (`memory-recalled`), which keeps alive what is used;
+    not with --as-of, which asks what was.
     """
     how = {"k": count, "kinds": kind, "at": at, "history": history, "forgotten": forgotten, "as_of": asking.as_of}
     if batch:
@@ -75,8 +76,8 @@ def recall(
         else:
             _show(found, house, terminal)
         shows = session is not None if keep is None else keep
-        if shows and found["hits"]:
-            append(house.log, [_shown(found)], NOT_KEPT)
+        if shows and found["shown"]:
+            append(house.log, [found["shown"]], NOT_KEPT)
 
 
 def _said(words: list[str]) -> str:
@@ -94,15 +95,6 @@ def _show(found: dict[str, Any], house: Home, terminal: Terminal) -> None:
             terminal.say("[dim]{} took the place of {}: {}[/]", hit["id"], older["turn_id"], cell(older["value"]))
 
 
-def _shown(found: dict[str, Any]) -> Row:
-    """What was shown, as the log is told: source turns alone, the best first."""
-    from streams.core.events import MAX_TURNS
-
-    turns = dict.fromkeys(turn for hit in found["hits"] for turn in hit["turns"])
-    event = {"type": "memory-recalled", "space": found["space"], "cue": found["query"], "turns": [*turns][:MAX_TURNS]}
-    return event | {"at": found["at"], "session": found["session"] or ""}
-
-
 NOT_KEPT = "what was shown could not be recorded: ask with --no-record"
 
 
@@ -118,8 +110,8 @@ def _batch(house: Home, terminal: Terminal, memory: str, space: str, how: Row, k
             answer = question if "error" in question else next(answers)
             failed = failed or "error" in answer
             terminal.object({key: answer[key] for key in ("id", "hits", "error") if key in answer})
-            if keep and answer.get("hits"):
-                shown.append(_shown(question | answer))
+            if keep and answer.get("shown"):
+                shown.append(answer["shown"])
         if shown:
             append(house.log, shown, NOT_KEPT)
     if failed:

@@ -14,9 +14,9 @@ from typing import Any, TypeVar
 from projections.saying import Finding, is_of_memory, turn_of
 from streams.core import DEFAULT_SPACE
 from streams.core.errors import DeniedError, MnemologError, UsageError
-from streams.core.events import MAX_TURNS
 from streams.gateways.http.holder import Holder
 from streams.logs.where import told_place
+from streams.runtime.requests import Ask, Feed, parse
 
 T = TypeVar("T")
 
@@ -62,14 +62,14 @@ class Door:
 
     async def call(self, message: Any) -> Any:
         """The answer to a call as the socket takes it: a question, or events. Raises DeniedError and what it raises."""
-        match message:
-            case {"feed": list(events)}:
+        match parse(message):
+            case Feed(feed=events):
                 return await self.feed(events)
-            case {"ask": str(what), "arguments": dict(arguments)}:
-                return await self.ask(what, **{str(name): value for name, value in arguments.items()})
+            case Ask(ask=what, arguments=arguments, after=after):
+                return await self.ask(what, **(arguments | ({"after": after} if after else {})))
         raise UsageError("the request is not understood", 'send {"ask": NAME, "arguments": {...}} or {"feed": [...]}')
 
-    async def ask(self, what: str, **arguments: Any) -> Any:
+    async def ask(self, what: str, /, **arguments: Any) -> Any:
         """The answer to a question."""
         self.caller.check(write=False)
         if self.caller.spaces is not None:
@@ -90,12 +90,14 @@ class Door:
         Those without an id get one; of a request that is sent again under its `key` (any text) the same as before.
         """
         self.caller.check(write=True)
-        said: list[dict[str, Any]] = []
+        said: list[Any] = []
         answers: list[dict[str, Any]] = []
         sent: list[int] = []
         for place, event in enumerate(events):
-            if not isinstance(event, dict):
-                answers.append({"refused": "an event is a JSON object"})
+            if not isinstance(event, dict):  # the gate says so
+                answers.append({})
+                said.append(event)
+                sent.append(place)
                 continue
             if "id" not in event:
                 own = f"{self.caller.name}\0{key}\0{place}"
@@ -162,19 +164,16 @@ class Door:
         """What a model should be given; what recall put in is recorded as shown, where the key may write."""
         space = self.caller.space(more.pop("space", None))
         found: dict[str, Any] = await self.ask("context", space=space, session=session, **more)
-        if record and self.caller.may_write and found["recalled"]["turns"] and more.get("as_of") is None:
-            shown = {"type": "memory-recalled", "space": space, "session": session, "at": found["at"]}
-            await self.feed([shown | found["recalled"]])
+        if record and self.caller.may_write and found["shown"]:
+            await self.feed([found["shown"]])
         return found
 
     async def recall(self, query: str, session: str = "", record: bool | None = None, **more: Any) -> dict[str, Any]:
         """What is known about something; where it is shown in a session that is recorded, or as `record` says."""
         space = self.caller.space(more.pop("space", None))
         found: dict[str, Any] = await self.ask("recall", space=space, query=query, session=session or None, **more)
-        turns = list(dict.fromkeys(turn for hit in found["hits"] for turn in hit["turns"]))[:MAX_TURNS]
-        if turns and self.caller.may_write and (bool(session) if record is None else record):
-            shown = {"type": "memory-recalled", "space": space, "cue": query, "turns": turns, "session": session}
-            await self.feed([shown | ({"at": more["at"]} if more.get("at") else {})])
+        if found["shown"] and self.caller.may_write and (bool(session) if record is None else record):
+            await self.feed([found["shown"]])
         return found
 
 

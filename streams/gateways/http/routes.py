@@ -20,7 +20,7 @@ from streams.gateways.http.following import Following
 from streams.gateways.http.importing import take_in
 from streams.gateways.http.limits import as_json, problem
 from streams.logs.where import told_place
-from streams.runtime.requests import decode
+from streams.runtime.requests import View, decode
 
 
 def taken_by(route: Dependant) -> Iterator[Dependant]:
@@ -264,7 +264,7 @@ async def recall(
     space: Space = None,
     session: Annotated[str, Query(max_length=500, description="Where it is shown; recorded there.")] = "",
     k: Annotated[int, Query(ge=1, le=1000)] = 10,
-    kinds: Annotated[list[str] | None, Query(description="turn, segment, conclusion, note")] = None,
+    kinds: Annotated[list[str] | None, Query(description="turn, segment, conclusion, note, task")] = None,
     at: Annotated[str | None, Query(max_length=100)] = None,
     history: bool = False,
     forgotten: bool = False,
@@ -308,6 +308,10 @@ async def rows(
     **how: Any,
 ) -> Response:  # fmt: skip
     """Rows of a view, where columns have the `given` values."""
+    if own := [name for name in given if name in View.model_fields]:  # these say how to ask, and are no columns
+        raise UsageError(
+            f"{own[0]!r} cannot be asked for here", f"beside columns it takes: {', '.join(parameters(request))}"
+        )
     moments = {name: value for name, value in (("as_of", as_of), ("after", after)) if value}
     asked = {**given, **moments, **how, "name": view, "space": door.caller.space(space)}
     try:

@@ -142,7 +142,7 @@ class Proxy:
     ) -> None:
         """Records what was said: the request, and the reply where it came whole."""
         try:
-            said = {"session": session} | {k: v for k, v in body.items() if k not in ("metadata", "id")}
+            said = {k: v for k, v in body.items() if k not in ("metadata", "id")} | {"session": session}
             if ended and (answer := joined(dialect, bytes(reply))) is not None:
                 said["response"] = answer
             for outcome in await take_in(self._door, dialect.source, dumps(said), session, space):

@@ -88,7 +88,7 @@ def feed(calls: Sequence[Feed], log: Log) -> list[list[dict[str, Any]]]:
         answers.append([])
         for fields in call.feed:
             try:
-                taken.append(edge.event(fields if isinstance(fields, dict) else {"type": None}))
+                taken.append(edge.event(fields))
                 answers[-1].append(None)
             except EdgeError as error:
                 answers[-1].append({"refused": str(error)})

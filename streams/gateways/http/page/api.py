@@ -24,7 +24,7 @@ async def docs(request: Request) -> Response:
             groups.setdefault(operation["tags"][0], []).append(route)
     events = [
         {
-            "type": kind["properties"]["type"]["enum"][-1],
+            "type": _field("type", kind["properties"]["type"], True)["kind"].rpartition(" or ")[2],
             "about": kind.get("description", ""),
             "asked": [_field(name, one, name in kind["required"]) for name, one in kind["properties"].items()],
         }
