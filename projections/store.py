@@ -21,6 +21,7 @@ import orjson
 
 from projections.tables import Folded, create_sql, table_of, tables
 from projections.views import view_names, views_sql
+from streams.core.driver import Aside
 from streams.core.errors import (
     BusyError,
     DamagedError,
@@ -102,6 +103,8 @@ class Batch:
     """What the log is known by up to there, by partition; b"" for what is not known."""
     first: bool = False
     """Whether no key of `state` was saved before, as in a replay: then nothing of it is outdated."""
+    aside: Sequence[Aside] = ()
+    """What could not be folded."""
     resume: dict[str, int] = field(default_factory=dict)
     """Where whoever fills the memory from other streams reads on, by stream and partition."""
 
@@ -124,7 +127,8 @@ def joined(batches: Sequence[Batch]) -> Batch:
     for batch in batches:
         for cls, columns in batch.tables.items():
             parts.setdefault(cls, []).append(columns)
-    return Batch({cls: pa.concat_tables(found) for cls, found in parts.items()}, [], {})
+    aside = [one for batch in batches for one in batch.aside]
+    return Batch({cls: pa.concat_tables(found) for cls, found in parts.items()}, [], {}, aside=aside)
 
 
 def connect(path: Path | None, read_only: bool = False, files: bool = False) -> Connection:
@@ -287,6 +291,10 @@ class Store:
         found = one(self.connection, "SELECT value FROM meta WHERE key = 'resume'")
         return dict(orjson.loads(found)) if found else {}
 
+    def aside(self) -> list[Aside]:
+        """The events that could not be folded, in order."""
+        return aside(self.connection)
+
     def commit(self, batch: Batch) -> None:
         """Adds rows, state and marks in one transaction."""
         with self._transaction():
@@ -300,6 +308,8 @@ class Store:
                     self._rows += len(batch.state)
             if batch.marks:
                 self._mark(batch.marks, [batch.hashes.get(partition, b"") for partition in batch.marks])
+            if batch.aside:
+                self.set_meta("aside", [list(one) for one in sorted({*self.aside(), *batch.aside})])
             if batch.resume:  # why one value: of 64 partitions and 6 streams, rows would cost more than the commit
                 self.set_meta("resume", batch.resume)
         rows = dict(self._extent.rows)
@@ -668,6 +678,12 @@ def read_all(connection: Connection, path: Path) -> None:
 def read_meta(connection: Connection, key: str) -> str:
     """What a memory says of itself under `key`."""
     return str(one(connection, "SELECT value FROM meta WHERE key = ?", [key]))
+
+
+def aside(connection: Connection) -> list[Aside]:
+    """The events that could not be folded into a memory, in order."""
+    found = read_meta(connection, "aside")
+    return [Aside(*one) for one in orjson.loads(found)] if found != "None" else []
 
 
 def all_meta(connection: Connection) -> dict[str, str]:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, get_args, get_origin, get_type_hints
 
 import orjson
 
-from streams.core.driver import Placed
+from streams.core.driver import Aside, Placed
 from streams.core.events import OUTSIDE, Micros
 from streams.core.processor import Moment, Processor, Raw
 
@@ -118,6 +118,8 @@ class Folded:
     """The offset of the last raw event, by partition."""
     hashes: dict[int, bytes] = field(default_factory=dict)
     """What the log is known by up to there, by partition, where that is known."""
+    aside: list[Aside] = field(default_factory=list)
+    """What could not be folded."""
 
     def columns(self) -> dict[type, pa.Table]:
         """All of it as rows of tables, by class."""
@@ -132,6 +134,7 @@ class Folded:
             self.derived.setdefault(cls, []).extend(rows)
         self.marks |= more.marks
         self.hashes |= more.hashes
+        self.aside += more.aside
 
 
 def create_sql(table: Table) -> str:

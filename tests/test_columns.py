@@ -13,6 +13,7 @@ from processors.tasks import TaskChanged
 from processors.ttl_escalations import NoteOpened
 from streams.core.driver import fold
 from streams.core.events import (
+    HOUR,
     MINUTE,
     EffortClosed,
     NoteSettled,
@@ -153,3 +154,29 @@ def test_who_is_asked_about_in_a_new_session_is_told_of(tmp_path) -> None:
         other = home.ask("context", space="s", session="c", question="How shall I write to Petra?")
     assert "Marta prefers detailed explanations by email." in about["text"]
     assert "by email" not in other["text"]
+
+
+def test_a_note_that_waits_again_is_found_and_shown_whole_as_it_was_taken(tmp_path) -> None:
+    words = "Pay the rent of the warehouse to Marta Lopez. " + " ".join(
+        f"Clause {n} of the lease names another day." for n in range(16)
+    )
+    note = NoteTaken("s", "n", START, "rent", words, "a", ttl=400_000_000, source="system", context="the lease of May")
+    told = TurnRecorded("s", "told", START + 2 * HOUR, "b", "ann", "user", "The rent of the warehouse is paid.")
+    home = Home(tmp_path / "home", PROCESSORS)
+    home.log.append([note, told])
+    told_of = ("content", "source", "context", "opened_at", "deadline", "priority")
+
+    def waits() -> tuple[str, list[object]]:
+        [row] = home.ask("view", name="notes", space="s")
+        return row["status"], [row[name] for name in told_of]
+
+    with serving(home):
+        status, taken = waits()
+        assert status == "settled"
+        home.log.append([OfferDeclined("s", "undo", START + 3 * HOUR, "b", "told")])
+        assert waits() == ("open", taken)
+        [hit] = home.ask("recall", space="s", query="clause 15 of the lease", kinds=["note"])["hits"]
+        assert hit["id"] == "rent"
+        [shown] = home.ask("context", space="s", session="a")["sections"][0]["pieces"]
+        assert (shown["note"], shown["content"], shown["source"]) == ("rent", words, "system")
+    home.close()

@@ -150,6 +150,7 @@ def test_a_space_let_go_of_is_loaded_anew_and_those_in_use_are_kept() -> None:
         ([FIRST, hearing("first", HeardSecond, [TurnRecorded], RAW)], "two processors are called first"),
         ([FIRST, hearing("second", HeardSecond, [HeardFirst], RAW)], "takes HeardFirst, which no stream that it reads"),
         ([FIRST, hearing("second", HeardSecond, [TurnRecorded], "first")], "takes TurnRecorded, which no stream"),
+        ([FIRST, hearing("second", HeardSecond, [HeardFirst], RAW, "first")], "second reads turns and takes nothing of it"),
         ([hearing("first", HeardFirst, [HeardThird], RAW)], "takes HeardThird, which no stream that it reads has"),
     ],
 )

@@ -20,7 +20,7 @@ WEIGHT = st.integers(-5_000, 5_000)
 @given(st.dictionaries(st.sampled_from("abcdef"), st.tuples(WEIGHT, WEIGHT)), st.tuples(WEIGHT, WEIGHT), st.data())
 def test_the_score_of_each_act_is_its_bias_and_the_weights_of_the_signals_that_are_there(weights, bias, data):
     acts = {act: {signal: given[at] for signal, given in weights.items()} for at, act in enumerate("xy")}
-    learned = Learned(1, dict(zip("xy", bias, strict=True)), acts)
+    learned = Learned(lambda: {"version": 1, "bias": dict(zip("xy", bias, strict=True)), "weights": acts})
     seen = data.draw(st.lists(st.sampled_from("abcdefgh"), unique=True))
     known = [weights[signal] for signal in seen if signal in weights]
     assert learned.scores(seen) == [bias[at] + sum(weight[at] for weight in known) for at in (0, 1)]
@@ -43,8 +43,7 @@ def test_what_separates_examples_of_one_voice_is_found_in_another_and_what_one_v
     assert not any(signal.startswith("only") for signal in weights[1])
     assert all((at > 0) == example.label for at, example in zip(crossed(examples), examples, strict=True))
     write(tmp_path / "acts.json", 3, {"asked": weights})
-    table = orjson.loads((tmp_path / "acts.json").read_bytes())
-    learned = Learned(table["version"], table["bias"], table["weights"])
+    learned = Learned(lambda: orjson.loads((tmp_path / "acts.json").read_bytes()))
     seen = signals("please a")
     assert learned.scores(seen) == [score(weights, seen)]
     assert (learned.version, dict(learned.why(seen, "asked"))["please"]) == (3, weights[1]["please"])

@@ -21,3 +21,9 @@ def test_a_turn_without_a_mark_is_held_back_by_each_set_for_itself() -> None:
     assert not ONE.may_be_in("Some of it is also done, and the deadline stands.")
     assert OTHER.may_be_in("Some of it is also done, and the Deadline stands.")
     assert ONE.may_be_in("It is on\nHOLD")
+
+
+def test_marks_that_are_made_after_a_text_was_asked_about_are_found_in_it() -> None:
+    text = "The gasket of the samovar leaks."
+    assert not ONE.may_be_in(text)
+    assert Marks("gasket").may_be_in(text)

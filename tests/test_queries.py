@@ -213,7 +213,7 @@ def noted(note, hours, text, status="current", by=""):
 def task(name, hours, change, place="active", status="executing", **more):
     return make(
         TaskChanged, task=name, change=change, place=place, status=status, source="declared", at=at(hours=hours),
-        started=at(hours=201) if place != "note" or change == "demoted" else 0, **more,
+        started=at(hours=201) if place != "aside" or change == "demoted" else 0, **more,
     )  # fmt: skip
 
 
@@ -358,11 +358,11 @@ STEPS = [
     ],
     [
         make(TaskDeclared, id="k0", task="mast", content="Oil the mast", at=at(hours=201)),
-        task("mast", 201, "admitted", estimate=2.0), task("sail", 201, "admitted"), task("flag", 201, "noted", "note"),
+        task("mast", 201, "admitted", estimate=2.0), task("sail", 201, "admitted"), task("flag", 201, "set_aside", "aside"),
     ],
     [
         make(TaskUpdated, id="k1", task="mast", status="blocked", at=at(hours=202)),
-        task("mast", 202, "blocked", status="blocked", estimate=2.0), task("sail", 202, "demoted", "note"),
+        task("mast", 202, "blocked", status="blocked", estimate=2.0), task("sail", 202, "demoted", "aside"),
     ],
     [
         make(TaskUpdated, id="k2", task="mast", status="complete", at=at(hours=205)),
@@ -746,8 +746,8 @@ def test_tasks_done_and_tasks_set_aside(con):
     assert columns(run(con, "tasks_done"), "tasks", "complete", "open", "completion_rate", "median_hours",
                    "against_estimate", "hours_blocked") == [(4, 1, 3, 1.0, 4.0, 2.0, 3.0)]  # fmt: skip
     assert columns(run(con, "tasks_set_aside"), "task", "place", "demoted") == [
-        ("flag", "note", 0),
-        ("sail", "note", 1),
+        ("flag", "aside", 0),
+        ("sail", "aside", 1),
     ]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import signal
 import sqlite3
 from collections import Counter
@@ -10,6 +11,7 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
+from zlib import crc32
 
 import numpy as np
 import pytest
@@ -887,3 +889,31 @@ def test_facts_that_are_no_documents_move_the_mark(tmp_path: Path) -> None:
     index = opened(store.connection, tmp_path / "m.recall")
     assert (index.catch_up(store.connection), index.catch_up(store.connection)) == (1, 0)
     assert index.space("acme").seen == 0
+
+
+def test_a_closed_index_is_read_whole_only_where_it_was_written_since(tmp_path: Path, monkeypatch: Any) -> None:
+    path = tmp_path / "x.recall"
+    with closing(sqlite3.connect(path)) as database:
+        database.execute("CREATE TABLE said (words)")
+    read: list[Path] = []
+    monkeypatch.setattr(file, "_sum_of", lambda path: read.append(path) or f"{crc32(path.read_bytes()):08x}")
+    monkeypatch.setattr(file, "TICK", -1)
+    file.close(sqlite3.connect(path), path)
+    file.check_closed(path)
+    assert read == [path], "it is summed when it is closed, and then as it was left"
+    file.check_closed(path, whole=True)
+    assert len(read) == 2
+    copy = tmp_path / "copy.recall"
+    for part in file.parts(path):
+        if part.exists():
+            shutil.copy(part, file.parts(copy)[file.parts(path).index(part)])
+    file.check_closed(copy)
+    assert len(read) == 3, "a copy is another file: it is read once, and known from then on"
+    file.check_closed(copy)
+    assert len(read) == 3
+    copy.write_bytes(copy.read_bytes()[:-1] + b"!")
+    with pytest.raises(file.DamagedError):
+        file.check_closed(copy)
+    monkeypatch.setattr(file, "TICK", 10**18)
+    file.check_closed(path)
+    assert len(read) == 5, "what may have been written within a tick of the clock is read"

@@ -147,6 +147,16 @@ def test_a_replay_without_a_processor_leaves_out_what_reads_it(home: Home, talk:
         replay(home, "never", without=["nonsense"])
 
 
+def test_what_is_known_of_people_is_told_without_the_tasks_and_notes_that_its_section_looks_at(home: Home) -> None:
+    at = 1_770_000_000_000_000
+    home.log.append([TurnRecorded("s", "t1", at, "a", "ann", "user", "Marta Lopez prefers detailed answers by email.")])
+    report = replay(home, "less", without=["tasks", "ttl_escalations"])
+    assert "objects" in report.steps
+    live, less = (home.ask("context", space="s", session="a", window="columns", memory=name) for name in ("live", "less"))
+    assert "Marta Lopez" in live["text"]
+    assert less["text"] == live["text"]
+
+
 def test_existing_memories_and_live_are_not_overwritten_by_chance(home: Home, talk: Talk) -> None:
     home.log.append(talk(20))
     replay(home, "taken")

@@ -32,7 +32,15 @@ from processors.open_efforts import (
     TurnRethreaded,
     TurnThreaded,
 )
-from processors.ttl_escalations import NoteArchived, NoteClosed, NoteEscalated, NoteOpened, NoteSurfaced
+from processors.ttl_escalations import (
+    NoteArchived,
+    NoteClosed,
+    NoteDoubted,
+    NoteEscalated,
+    NoteOpened,
+    NoteReopened,
+    NoteSurfaced,
+)
 from processors.working_context import ContextChanged, ContextScored
 from projections.as_of import as_of
 from projections.ask import view
@@ -366,6 +374,27 @@ def test_a_note_taken_again_under_its_old_id_is_open(tmp_path):
         tmp_path / "m.duckdb", [note("n")], [make(NoteClosed, session="s", note="n", resolution="done")], [note("n")]
     )
     assert rows(con, "SELECT status, settled_at, resolution FROM notes") == [("open", None, None)]
+
+
+def test_a_note_that_waits_again_is_as_it_was_before_it_was_settled(tmp_path):
+    notes = [note(id, source="system", context="the rent of May") for id in ("open", "asked", "settled")]
+    ids = ("open", "asked", "settled")
+    con = memory(
+        tmp_path / "m.duckdb",
+        notes,
+        [make(NoteEscalated, session="s", note="asked", question="what of it?", at=at(hours=1))],
+        [make(NoteDoubted, session="s", note="open", turn="t1", at=at(hours=1))],
+        [make(NoteClosed, session="s", note=id, resolution="paid", turn="t2", at=at(hours=2)) for id in ids],
+        [make(NoteReopened, session="s", note=id, turn="t2", at=at(hours=3)) for id in ids],
+        [make(NoteClosed, session="s", note="settled", resolution="at last", at=at(hours=4))],
+    )
+    told = "note, status, source, context, content, opened_at, reopened_at, question, doubted_by, resolution, settled_at"
+    was = ("system", "the rent of May")
+    assert rows(con, f"SELECT {told} FROM notes ORDER BY note") == [
+        ("asked", "escalated", *was, "do asked", WHEN + timedelta(hours=0), WHEN + timedelta(hours=3), "what of it?", None, None, None),
+        ("open", "open", *was, "do open", WHEN + timedelta(hours=0), WHEN + timedelta(hours=3), None, None, None, None),
+        ("settled", "settled", *was, "do settled", WHEN + timedelta(hours=0), WHEN + timedelta(hours=3), None, None, "at last", WHEN + timedelta(hours=4)),
+    ]
 
 
 def offered(turn_id, pattern="declaration", **given):

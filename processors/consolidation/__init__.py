@@ -50,7 +50,6 @@ from streams.core.processor import Derived, Processor, Raw, State, on, otherwise
 from streams.core.read_model import Keep, read_model
 from streams.core.section import Spoken
 
-CHAIN = "memory chain model, Murre, Chessa & Meeter 2013"
 
 
 @dataclass(slots=True)

@@ -143,7 +143,7 @@ def _turn(params: ContradictionsParams, state: State, turn: TurnRecorded, raw: R
         shared = known.shared(words)
         if reading:
             near = known.near(shared, turn.session, who, bool(reading.acts & CHANGING))
-            out = _compared(params, state, known, turn, reading, near)
+            out += _compared(params, state, known, turn, reading, near)
         if may_change:
             meant = known.meant(shared, new, text.names)
             _doubt(params, state, turn, new, known.alike(new, meant) if params.alike else meant, params.suspected, out)

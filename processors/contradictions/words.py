@@ -14,6 +14,8 @@ from typing import Any, NamedTuple
 
 import Stemmer
 
+from streams.core.text.memo import Memo
+
 _TABLES: dict[str, dict[str, Any]] = tomllib.loads(files(__package__).joinpath("words.toml").read_text("utf-8"))
 _SORTS = _TABLES.pop("sorts")
 LANGUAGES = tuple(_TABLES)
@@ -30,8 +32,6 @@ SHORT = {"'m": "am", "'re": "are", "'ve": "have", "'ll": "will", "'d": "would"}
 IS_BEHIND = frozenset(("it", "that", "he", "she", "there", "name", "what", "who", "here", "where"))
 """Words behind which "'s" is a verb."""
 _STEMMERS = {"en": "english", "de": "german", "es": "spanish", "fr": "french"}
-MAX_WORDS = 1 << 15
-"""Words remembered. A memo of a pure function: forgetting changes nothing but speed."""
 
 
 class Word(NamedTuple):
@@ -79,19 +79,17 @@ class Language:
                 self._about[word] = self._about.get(word, 0) | 1 << place
         self.whole = dict(line.split(" ", 1) for line in table.get("whole", ()))
         """What words that two are written as stand for."""
-        self._known: dict[str, Word] = {}
+        self._known = Memo(self._look)
 
     def __getitem__(self, word: str) -> Word:
-        found = self._known.get(word)
-        if found is None:
-            if len(self._known) >= MAX_WORDS:
-                self._known.clear()
-            bits = self._bits.get(word, 0)
-            found = self._known[word] = Word(
-                bits, self._alike.get(word) or self._stem(word), *self._sorts.get(word, ("", "")),
-                self._about.get(word, 0), _ODD.search(word) is not None, len(word) > 1 and not bits & (LITTLE | ACT),
-            )  # fmt: skip
-        return found
+        return self._known[word]
+
+    def _look(self, word: str) -> Word:
+        bits = self._bits.get(word, 0)
+        return Word(
+            bits, self._alike.get(word) or self._stem(word), *self._sorts.get(word, ("", "")),
+            self._about.get(word, 0), _ODD.search(word) is not None, len(word) > 1 and not bits & (LITTLE | ACT),
+        )  # fmt: skip
 
     def little(self) -> list[str]:
         """Words that tell nothing of what is spoken of."""

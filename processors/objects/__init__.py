@@ -531,7 +531,7 @@ def _restored(params: ObjectsParams, state: State, belief: BeliefRestored, raw: 
 PROCESSOR = Processor(
     name="objects",
     version=8,
-    reads=(RAW, "ttl_escalations", "contradictions", "tasks"),
+    reads=(RAW, "contradictions"),
     params=ObjectsParams,
     takes=(
         on(BeliefContradicted, _contradicted),

@@ -1,8 +1,8 @@
 """Tasks: the few things that are being done, what each waits for, and what becomes of those for which there is no room.
 
 At most 4 are active. A new one takes a free slot where its priority is above .5; where all are taken, it must be above
-1.3 times that of the lowest active one, which is demoted to a note and keeps how it stood. Others become notes from .3
-on, and are deferred below. When a slot is free again, the best of those set aside above .5 takes it and goes on where
+1.3 times that of the lowest active one, which is set aside and keeps how it stood. Others are set aside, too, from
+.3 on, and deferred below. When a slot is free again, the best of those set aside above .5 takes it and goes on where
 it was; so does one that the talk comes to. What is blocked keeps its slot, however long nothing is said of it; one that
 could go on holds its own less firmly with time:
 
@@ -36,8 +36,10 @@ from streams.core.text.terms import terms
 
 __all__ = ["PROCESSOR", "TaskChanged", "TaskTurnedTo", "TasksParams"]
 
-STEMS, STEM, NEEDING = 8, 24, 16
-"""Stems kept of a task and of what it waits for; characters of one; tasks that wait for one other."""
+STEMS, STEM = 8, 24
+"""Stems kept of a task and of what it waits for; characters of one."""
+FREED = 12
+"""Tasks that go on at once when the one that they waited for ends; the others go on with the next events."""
 ANOTHER = 3
 """Telling stems of a request that is another task than the one its effort is about: fewer only add to that."""
 OFTEN = 30 * MINUTE
@@ -74,17 +76,24 @@ class Task:
     talked: bool = False
     """Whether talk ended it, and no fact did."""
 
+    @property
+    def waits_for_none(self) -> bool:
+        """Whether it is blocked, and nothing that it waited for is left."""
+        return self.status == "blocked" and not self.needs and not self.waits
+
 
 @dataclass(slots=True)
 class Ids:
-    """State, `slots`: the active tasks; `needing/<id>`: those that wait for one."""
+    """State, `slots`: the active tasks."""
 
     ids: list[str] = field(default_factory=list)
 
 
 @dataclass(slots=True)
 class Link:
-    """State, `effort/<id>`, `turn/<id>`: the task it is about; `talk/<session>`: the one spoken of last."""
+    """State, `effort/<id>`, `turn/<id>`: the task it is about; `talk/<session>`: the one spoken of last;
+    `needing/<hash of an id>/<id>`: a task that waits for another; `freeing/<hash of an id>`: one that ended, while
+    some that waited for it are still to be told."""
 
     task: str
 
@@ -185,7 +194,7 @@ class _Desk:
             if fits:
                 slots = [one for one in slots if one != lowest]
                 if (held := self.task(lowest)) is not None:
-                    held.place = "note"
+                    held.place = "aside"
                     self._aside(lowest, held, True)
                     self.tell(lowest, held, "demoted")
         if fits:
@@ -194,10 +203,10 @@ class _Desk:
             self.state.put("slots", Ids([*slots, id]))
             self.tell(id, task, change)
             return
-        before, task.place = task.place, "note" if task.priority >= params.moderate else "deferred"
+        before, task.place = task.place, "aside" if task.priority >= params.moderate else "deferred"
         self._aside(id, task, True)
         if change or before != task.place:
-            self.tell(id, task, change or ("noted" if task.place == "note" else "deferred"))
+            self.tell(id, task, change or ("set_aside" if task.place == "aside" else "deferred"))
 
     def _aside(self, id: str, task: Task, kept: bool) -> None:
         """Whether a task stands among those set aside, the most important first."""
@@ -226,17 +235,34 @@ class _Desk:
         if id in slots:
             self.state.put("slots", Ids([one for one in slots if one != id]))
         self.tell(id, task, change or status)
-        needing = self.state.get(f"needing/{id}", Ids)
-        self.state.delete(f"needing/{id}")
-        for one in needing.ids if needing is not None else ():
-            other = self.task(one)
-            if other is not None and id in other.needs:
-                other.needs.remove(id)
-                if not other.needs and other.status == "blocked" and not other.waits:
-                    self.unblock(one, other)
+        self.free(id)
         best = self.state.scan("aside/", Link, 1)
         if id in slots and best and (first := self.task(best[0][1].task)) and first.priority > self.params.free:
             self.enter(best[0][1].task, first, "")
+
+    def free(self, id: str) -> None:
+        """Those that waited for a task that ended go on, as many as may at once."""
+        freeing = f"freeing/{id}"
+        waiting = self.state.keys(_needing(id), FREED + 1) if _is_done(self.state, id) else []
+        for key in waiting[:FREED]:
+            self.state.delete(key)
+            one = key.removeprefix(_needing(id))
+            other = self.task(one)
+            if other is not None and id in other.needs:
+                other.needs.remove(id)
+                if other.waits_for_none:
+                    self.unblock(one, other)
+                else:
+                    self.state.put(f"task/{one}", other)
+        if len(waiting) > FREED:
+            self.state.put(freeing, Link(id))
+        else:
+            self.state.delete(freeing)
+
+    def free_others(self) -> None:
+        """Those go on for which there was no room in the event that ended what they waited for."""
+        for _, ended in self.state.scan("freeing/", Link, 1):
+            self.free(ended.task)
 
     def unblock(self, id: str, task: Task) -> None:
         """What a task waited for is there."""
@@ -300,6 +326,11 @@ class _Desk:
         return best
 
 
+def _needing(id: str) -> str:
+    """What the keys of the tasks begin with that wait for one. Why a hash: an id may have any character."""
+    return f"needing/{derived_id('id', '', id)}/"
+
+
 def stems_of(text: str) -> list[str]:
     """The stems of a text that tell it apart."""
     return [stem[:STEM] for stem in terms(text)[0] if CLASSES[stem]][:STEMS]
@@ -341,6 +372,7 @@ def _said(params: TasksParams, state: State, threaded: TurnThreaded, raw: Raw[An
         return _NONE
     talk = state.get(f"talk/{turn.session}", Link)
     desk = _Desk(params, state, turn, turn.id, raw.now)
+    desk.free_others()
     effort = threaded.effort
     if effort and turn.role == "user" and not _ASKING.isdisjoint(raw.text.cues):
         link = state.get(f"effort/{effort}", Link)
@@ -348,7 +380,7 @@ def _said(params: TasksParams, state: State, threaded: TurnThreaded, raw: Raw[An
             _ask(desk, effort, raw, 0 if link is None else ANOTHER)
     live = state.index(_Live)
     if talk is None and not live.termed:
-        return _NONE
+        return desk.out
     before = talk.task if talk is not None else ""
     told = said(turn.content, turn.role)
     id = _about(desk, effort, before, told.done, raw)
@@ -460,6 +492,7 @@ def _rated(params: TasksParams, state: State, effort: EffortRated, raw: Raw[Any]
 def _declared(params: TasksParams, state: State, fact: TaskDeclared, raw: Raw[TaskDeclared]) -> Sequence[Derived]:
     """An agent says what is to be done."""
     desk = _Desk(params, state, fact, fact.id, raw.now)
+    desk.free_others()
     id = fact.task
     task, stems = desk.task(id), stems_of(fact.content)
     if task is None:
@@ -472,30 +505,34 @@ def _declared(params: TasksParams, state: State, fact: TaskDeclared, raw: Raw[Ta
         task.content, task.source, task.stems = cut(fact.content), "declared", stems
         live.add(id, task)
     task.estimate = fact.estimate
-    task.needs = [one for one in dict.fromkeys(fact.depends_on) if one != id and _undone(state, one)]
+    needed = task.needs
+    task.needs = [one for one in dict.fromkeys(fact.depends_on) if one != id and not _is_done(state, one)]
     for one in task.needs:
-        needing = state.get(f"needing/{one}", Ids) or Ids()
-        if id not in needing.ids:
-            state.put(f"needing/{one}", Ids([*needing.ids, id][-NEEDING:]))
+        state.put(f"{_needing(one)}{id}", Link(id))
     if task.needs and task.status == "planning":
         task.status, task.waits = "blocked", []
+    freed = bool(needed) and task.waits_for_none
+    if freed:
+        task.status, task.reason = "executing", ""
     if task.place == "active":
         task.priority = fact.priority
-        desk.tell(id, task, "told")
+        desk.tell(id, task, "unblocked" if freed else "told")
     else:
         desk.rate(id, task, fact.priority)
         if not desk.out:
-            desk.tell(id, task, "told" if task.started else "noted" if task.place == "note" else "deferred")
+            set_aside = "set_aside" if task.place == "aside" else "deferred"
+            desk.tell(id, task, "unblocked" if freed else "told" if task.started else set_aside)
     return desk.out
 
 
-def _undone(state: State, id: str) -> bool:
-    return state.get(f"ended/{id}", Task) is None
+def _is_done(state: State, id: str) -> bool:
+    return state.get(f"ended/{id}", Task) is not None
 
 
 def _updated(params: TasksParams, state: State, fact: TaskUpdated, raw: Raw[TaskUpdated]) -> Sequence[Derived]:
     """An agent or a person says how a task stands. One that a fact ended, or that nobody knows, stays so."""
     desk = _Desk(params, state, fact, fact.id, raw.now)
+    desk.free_others()
     link = state.get(f"turn/{fact.turn}", Link) if fact.turn and not fact.task else None
     id = fact.task or (link.task if link is not None else "")
     task = desk.task(id)
@@ -504,7 +541,7 @@ def _updated(params: TasksParams, state: State, fact: TaskUpdated, raw: Raw[Task
         task = ended
         desk.reopen(id, task)
     if task is None:
-        return _NONE
+        return desk.out
     if fact.status in ("complete", "dropped"):
         desk.end(id, task, fact.status, fact.reason)
         return desk.out
@@ -536,7 +573,7 @@ def _retracted(params: TasksParams, state: State, fact: TurnRetracted, raw: Raw[
 
 PROCESSOR = Processor(
     name="tasks",
-    version=4,
+    version=5,
     reads=(RAW, "open_efforts"),
     params=TasksParams,
     takes=(
@@ -563,7 +600,7 @@ PROCESSOR = Processor(
                 ("description", "step", "reason"),
                 ("turn",),
                 shown=SHOWN,
-                open=("tasks", "active", "note"),
+                open=("tasks", "active", "aside"),
             ),
         ),
         behind={

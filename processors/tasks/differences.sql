@@ -3,5 +3,5 @@
 -- count: tasks
 SELECT
     count(*) FILTER (place = 'active') AS "active", count(*) FILTER (status = 'complete') AS "complete",
-    count(*) FILTER (place IN ('note', 'deferred')) AS "set aside"
+    count(*) FILTER (place IN ('aside', 'deferred')) AS "set aside"
 FROM tasks

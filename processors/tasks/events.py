@@ -8,7 +8,7 @@ from typing import Literal
 from streams.core.processor import Derived, Moment
 
 Status = Literal["planning", "executing", "blocked", "awaiting_input", "complete", "dropped"]
-Place = Literal["active", "note", "deferred", "ended"]
+Place = Literal["active", "aside", "deferred", "ended"]
 
 
 @dataclass(slots=True)
@@ -17,12 +17,12 @@ class TaskChanged(Derived):
 
     task: str
     change: str
-    """What happened: admitted, resumed, noted, deferred, demoted, blocked, unblocked, asked, answered, moved, told,
+    """What happened: admitted, resumed, set_aside, deferred, demoted, blocked, unblocked, asked, answered, moved, told,
     complete, dropped, reopened, retracted."""
     description: str
     status: Status
     place: Place
-    """active: it has one of the slots; note: set aside until one is free; deferred: left until it matters more."""
+    """active: it has one of the slots; aside: set aside until one is free; deferred: left until it matters more."""
     priority: float
     progress: float
     """0 to 1."""

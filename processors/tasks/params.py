@@ -16,14 +16,14 @@ class TasksParams(Params):
         1.3, "factor", "times the lowest active one's: a small lead is not worth a switch", PAPER, ge=1
     )
     moderate: float = param(
-        0.3, "priority", "from here on one without a slot is a note, below it is deferred", ge=0, le=1
+        0.3, "priority", "from here on one without a slot is set aside, below it is deferred", ge=0, le=1
     )
     idle: float = param(
         24, "hours", "of nothing said on a task that could go on: it holds its slot half as firmly", gt=0
     )
     asked: float = param(0.6, "priority", "of what somebody asks for: it takes a free slot, and no other's", ge=0, le=1)
     urgent: float = param(0.85, "priority", "asked for 'today', 'as soon as possible': it takes a slot", ge=0, le=1)
-    someday: float = param(0.35, "priority", "asked for 'when you get a chance': a note", ge=0, le=1)
+    someday: float = param(0.35, "priority", "asked for 'when you get a chance': it is set aside", ge=0, le=1)
     enough: float = param(
         1, "weight", "of shared words that tell which task is spoken of: a rare one, or two ordinary ones", gt=0
     )

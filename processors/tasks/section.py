@@ -15,7 +15,7 @@ READ = 8
 """Active tasks that are read: as many as there may be."""
 SHOWN = """description || ' (' || concat_ws('; ',
     replace(status, '_', ' '),
-    CASE place WHEN 'note' THEN 'set aside' WHEN 'deferred' THEN 'deferred' END,
+    CASE place WHEN 'aside' THEN 'set aside' WHEN 'deferred' THEN 'deferred' END,
     CASE WHEN progress > 0 AND progress < 1 THEN round(progress * 100)::INTEGER || '% done' END,
     'now: ' || nullif(step, ''),
     CASE place WHEN 'ended' THEN 'came to: ' ELSE 'waits for: ' END || nullif(reason, '')
@@ -50,7 +50,7 @@ def _told(task: TaskChanged, limit: int) -> str:
     """A task in full, within about `limit` tokens."""
     facts = [task.status.replace("_", " ")]
     if task.place != "active":
-        facts.append("set aside" if task.place == "note" else "deferred")
+        facts.append("set aside" if task.place == "aside" else "deferred")
     if 0 < task.progress < 1:
         facts.append(f"{task.progress:.0%} done")
     if task.step:
@@ -80,7 +80,7 @@ def at_hand(params: Any, own: TaskSectionParams, ask: Ask, read: Reader) -> Iter
     if task is not None and (task.source == "declared" or task.status != "planning" or task.place != "active"):
         yield _piece(task, "the task at hand", own.worth, _told(task, own.line))
     if "progress" in ask.cues:
-        ids = [id for part in ("active", "note") for id in read.members("tasks", part, READ).newest]
+        ids = [id for part in ("active", "aside") for id in read.members("tasks", part, READ).newest]
         under_way = [one for one in read.kept(TaskChanged, ids).values() if one.place == "active" or one.started]
         for one in sorted(under_way, key=lambda one: (-one.at, one.task)):
             if task is None or one.task != task.task:

@@ -1,7 +1,7 @@
 -- What is being done, was, and waits for its turn. One row per task.
 --   space, task, session (of the last word on it), description, source (declared or talk)
 --   status                      planning, executing, blocked, awaiting_input, complete or dropped
---   place                       active (it has a slot), note (set aside), deferred, or ended
+--   place                       active (it has a slot), aside (set aside), deferred, or ended
 --   priority, progress (0 to 1), step, reason (what it waits for, or what came of it), depends_on (descriptions)
 --   turn                        whose request it is, NULL where an agent declared it
 --   declared_at, started_at (its first slot), ended_at, changed_at: NULL where it did not come to that

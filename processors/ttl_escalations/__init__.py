@@ -44,6 +44,7 @@ from processors.ttl_escalations.events import (
     NoteDoubted,
     NoteEscalated,
     NoteOpened,
+    NoteReopened,
     NoteSurfaced,
 )
 from processors.ttl_escalations.notes import (
@@ -85,6 +86,7 @@ __all__ = [
     "NoteDoubted",
     "NoteEscalated",
     "NoteOpened",
+    "NoteReopened",
     "NoteSurfaced",
     "TtlEscalationsParams",
 ]
@@ -184,7 +186,7 @@ def _restored(params: TtlEscalationsParams, state: State, belief: BeliefRestored
     """What took the place of a statement does not stand."""
     out: list[Derived] = []
     if belief.current:
-        restore(params, state, state.index(waiting_notes), belief, raw.recorded_at, out)
+        restore(state, state.index(waiting_notes), belief, out)
     return out
 
 
@@ -258,7 +260,7 @@ def _ended(params: TtlEscalationsParams, state: State, fact: SessionEnded, raw: 
 
 PROCESSOR = Processor(
     name="ttl_escalations",
-    version=11,
+    version=12,
     params=TtlEscalationsParams,
     reads=(RAW, "open_efforts", "contradictions"),
     takes=(
@@ -274,7 +276,7 @@ PROCESSOR = Processor(
         on(SessionEnded, _ended),
         otherwise(_time_passed),
     ),
-    emits=(NoteOpened, NoteSurfaced, NoteEscalated, NoteArchived, NoteClosed, NoteDoubted),
+    emits=(NoteOpened, NoteReopened, NoteSurfaced, NoteEscalated, NoteArchived, NoteClosed, NoteDoubted),
     read_model=read_model(
         __package__,
         keeps=(
@@ -289,6 +291,7 @@ PROCESSOR = Processor(
                 "note",
                 {
                     NoteOpened: Joins("waiting", only=("historic", False)),
+                    NoteReopened: Joins(by="status"),
                     NoteEscalated: Joins("asked"),
                     NoteArchived: Joins(),
                     NoteClosed: Joins(),

@@ -71,6 +71,18 @@ class NoteClosed(Derived):
 
 
 @dataclass(slots=True)
+class NoteReopened(Derived):
+    """A note that was settled waits again, as it was: what settled it does not stand, or did not mean that."""
+
+    note: str
+    status: Literal["waiting", "asked", ""]
+    """asked: its time had run out before it was settled, and the user was asked; "" where it is historic."""
+    turn: str
+    """The turn that had settled it."""
+    type: Literal["note-reopened.v1"] = "note-reopened.v1"
+
+
+@dataclass(slots=True)
 class NoteDoubted(Derived):
     """A turn may have told that a note is done, or needed no more: likely, but not sure. Whoever answers may ask."""
 

@@ -8,7 +8,14 @@ from typing import Literal, NamedTuple
 
 from processors.contradictions import BeliefContradicted, BeliefRestored
 from processors.open_efforts import TurnRethreaded
-from processors.ttl_escalations.events import NoteArchived, NoteClosed, NoteDoubted, NoteEscalated, NoteOpened
+from processors.ttl_escalations.events import (
+    NoteArchived,
+    NoteClosed,
+    NoteDoubted,
+    NoteEscalated,
+    NoteOpened,
+    NoteReopened,
+)
 from processors.ttl_escalations.params import TtlEscalationsParams
 from processors.ttl_escalations.record import (
     ASKED,
@@ -189,7 +196,7 @@ def _open(
     """A note begins to wait, in the place of one with the same id."""
     note = opened.note
     _remove(state, waiting, note)
-    state.delete(f"settled/{note}")
+    _stays_so(state, note)
     opened.historic = opened.deadline < recorded_at
     kept, phrases, named = _features(f"{opened.content}\n{opened.context}")
     near = [stem for stem in scan(around).terms if stem not in kept and rarity(stem) != LIGHT and len(stem) <= MAX_TERM]
@@ -254,9 +261,18 @@ def settle(state: State, waiting: Waiting, settled: NoteSettled, out: list[Deriv
     """Closes a note, or the notes inferred from a turn."""
     where = (settled.space, settled.session, settled.at)
     if settled.note:
+        _stays_so(state, settled.note)
         _close(state, waiting, settled.note, where, settled.resolution, out)
     if settled.turn:
+        for note in _of(settled.space, settled.turn):
+            _stays_so(state, note)
         _close_inferred(state, waiting, settled.turn, where, settled.resolution, out)
+
+
+def _stays_so(state: State, note: str) -> None:
+    """Whatever becomes of the turn that settled a note opens it no more."""
+    state.delete(f"settled/{note}")
+    state.delete(f"replaced/{note}")
 
 
 Where = tuple[str, str, int]
@@ -312,18 +328,21 @@ def reopen(state: State, waiting: Waiting, fact: TurnRetracted | OfferDeclined, 
     state.delete(key)
     for note in settles.notes:
         record = state.get(f"settled/{note}", Note)
-        if record is None:
-            continue
-        state.delete(f"settled/{note}")
-        record.shown = {}
-        _wait(state, waiting, note, record)
-        source: Literal["inferred", "user"] = "inferred" if record.turn else "user"
-        out.append(
-            NoteOpened(
-                fact.space, record.session, fact.at, note, record.excerpt, record.deadline, record.priority, source,
-                "", record.turn, record.historic,
-            )
-        )  # fmt: skip
+        if record is not None:
+            state.delete(f"settled/{note}")
+            _wait_again(state, waiting, note, record, (fact.space, record.session, fact.at), fact.turn, out)
+
+
+def _wait_again(
+    state: State, waiting: Waiting, note: str, record: Note, where: Where, turn: str, out: list[Derived]
+) -> None:
+    """A note that a turn had settled waits as it did before; what it says was told when it was opened."""
+    record.shown = {}
+    _wait(state, waiting, note, record)
+    status: Literal["waiting", "asked", ""] = (
+        "" if record.historic else "asked" if queued(note, record).startswith(ASKED) else "waiting"
+    )
+    out.append(NoteReopened(*where, note, status, turn))
 
 
 def supersede(
@@ -343,21 +362,15 @@ def supersede(
     return found
 
 
-def restore(
-    params: TtlEscalationsParams, state: State, waiting: Waiting, belief: BeliefRestored, recorded_at: int,
-    out: list[Derived],
-) -> None:  # fmt: skip
+def restore(state: State, waiting: Waiting, belief: BeliefRestored, out: list[Derived]) -> None:
     """Opens the notes of a statement again that stands again."""
     for ordinal in range(MAX_REMINDERS):
         note = derived_id("note", belief.space, belief.turn, ordinal)
         record = state.get(f"replaced/{note}", Note)
-        if record is not None and record.deadline > belief.at:
+        if record is not None and record.until > belief.at:
             state.delete(f"replaced/{note}")
-            opened = NoteOpened(
-                belief.space, record.session, belief.at, note, record.excerpt, record.deadline, record.priority,
-                "inferred", "", belief.turn, False,
-            )  # fmt: skip
-            _open(params, state, waiting, opened, recorded_at, out, record.effort)
+            where = (belief.space, record.session, belief.at)
+            _wait_again(state, waiting, note, record, where, belief.newer, out)
 
 
 def _of(space: str, turn: str) -> list[str]:
@@ -384,7 +397,7 @@ def retract(state: State, waiting: Waiting, retracted: TurnRetracted, out: list[
     """What a retracted turn asked for is withdrawn, and its words are matched no longer."""
     where = (retracted.space, retracted.session, retracted.at)
     for note in _of(retracted.space, retracted.turn):
-        state.delete(f"settled/{note}")
+        _stays_so(state, note)
     _close_inferred(state, waiting, retracted.turn, where, "retracted", out)
     key = f"last/{retracted.session}"
     if (last := state.get(key, Last)) is not None:

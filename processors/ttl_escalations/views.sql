@@ -5,6 +5,7 @@
 --   status                      open, escalated (the user was asked), archived, settled, or historic (its deadline lay
 --                               before it was recorded: never raised)
 --   escalated_at, question, archived_at, settled_at, resolution: NULL where it did not come to that
+--   reopened_at                 when it last waited again, since what had settled it does not stand or did not mean that
 --   settled_by, settled_why     the turn that told that it is done, or needed no more, and the signals that decided;
 --                               NULL where a fact settled it
 --   doubted_by, doubted_at, doubted_why   the last turn that may have told that, where it is not sure
@@ -21,6 +22,13 @@ WITH opened AS (
 ), archived AS (
     SELECT a.space, a.note, max(a.at) AS archived_at, max((position, ordinal)) AS place
     FROM note_archived a GROUP BY a.space, a.note
+), reopened AS (
+    SELECT r.space, r.note, max(r.at) AS reopened_at, max((position, ordinal)) AS place
+    FROM note_reopened r GROUP BY r.space, r.note
+), waited AS (
+    SELECT o.*, CASE WHEN r.place > o.place THEN r.reopened_at END AS reopened_at,
+        CASE WHEN r.place > o.place THEN r.place ELSE o.place END AS since
+    FROM opened o LEFT JOIN reopened r USING (space, note)
 ), closed AS (
     SELECT c.space, c.note, arg_max({a: c.at, r: resolution, t: nullif(c.turn, ''), w: c.why}, (position, ordinal)) AS last, max((position, ordinal)) AS place
     FROM note_closed c GROUP BY c.space, c.note
@@ -30,11 +38,11 @@ WITH opened AS (
 )
 SELECT
     o.space, (o.n).session AS session, o.note, (o.n).content AS content, (o.n).context AS context, (o.n).source AS source,
-    (o.n).priority AS priority, (o.n).at AS opened_at, (o.n).deadline AS deadline, nullif((o.n).turn, '') AS turn,
+    (o.n).priority AS priority, (o.n).at AS opened_at, o.reopened_at, (o.n).deadline AS deadline, nullif((o.n).turn, '') AS turn,
     CASE WHEN (o.n).deadline = date_trunc('day', (o.n).deadline) THEN strftime((o.n).deadline - INTERVAL 1 SECOND, '%Y-%m-%d')
         ELSE strftime((o.n).deadline, '%Y-%m-%d %H:%M') END AS due,
     CASE
-        WHEN c.place >= o.place THEN 'settled'
+        WHEN c.place >= o.since THEN 'settled'
         WHEN e.place >= o.place THEN 'escalated'
         WHEN a.place >= o.place THEN 'archived'
         WHEN (o.n).historic THEN 'historic'
@@ -42,15 +50,15 @@ SELECT
     CASE WHEN e.place >= o.place THEN (e.last).a END AS escalated_at,
     CASE WHEN e.place >= o.place THEN (e.last).q END AS question,
     CASE WHEN a.place >= o.place THEN a.archived_at END AS archived_at,
-    CASE WHEN c.place >= o.place THEN (c.last).a END AS settled_at,
-    CASE WHEN c.place >= o.place THEN (c.last).r END AS resolution,
-    CASE WHEN c.place >= o.place THEN (c.last).t END AS settled_by,
-    CASE WHEN c.place >= o.place THEN (c.last).w END AS settled_why,
-    CASE WHEN d.place >= o.place THEN (d.last).t END AS doubted_by,
-    CASE WHEN d.place >= o.place THEN (d.last).a END AS doubted_at,
-    CASE WHEN d.place >= o.place THEN (d.last).w END AS doubted_why,
+    CASE WHEN c.place >= o.since THEN (c.last).a END AS settled_at,
+    CASE WHEN c.place >= o.since THEN (c.last).r END AS resolution,
+    CASE WHEN c.place >= o.since THEN (c.last).t END AS settled_by,
+    CASE WHEN c.place >= o.since THEN (c.last).w END AS settled_why,
+    CASE WHEN d.place >= o.since THEN (d.last).t END AS doubted_by,
+    CASE WHEN d.place >= o.since THEN (d.last).a END AS doubted_at,
+    CASE WHEN d.place >= o.since THEN (d.last).w END AS doubted_why,
     coalesce(s.times, 0) AS surfaced, s.last_at AS last_surfaced_at, (o.n).position AS position
-FROM opened o
+FROM waited o
 LEFT JOIN surfaced s USING (space, note)
 LEFT JOIN escalated e USING (space, note)
 LEFT JOIN archived a USING (space, note)

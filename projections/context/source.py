@@ -78,7 +78,9 @@ class MemoryReader:
 
     def kept(self, event: type[R], keys: Iterable[str], *others: type[Any]) -> dict[str, R]:
         of, recall = self.source, self.source.sight.recall
-        related = recall.index.related(of.ask.space, recall.keepers.get(event, ""), keys, of.until)
+        if (keeper := recall.keepers.get(event)) is None:  # of a mechanism that is not registered
+            return {}
+        related = recall.index.related(of.ask.space, keeper, keys, of.until)
         found: dict[str, R] = {}
         for key, records in related.items():
             last = next((one for one in reversed(records) if type(one) is event or type(one) in others), None)

@@ -28,9 +28,9 @@ from streams.core.section import Members
 
 MOST = 50_000
 """Records kept in memory, and keys without any."""
-FEW = 8
+FEW = 24
 """Questions to a mechanism's records in a space before it is read which keys have any: that takes as long as a hundred
-questions, which a process that answers one and ends does not ask."""
+questions. A context asks a dozen: a process that composes one and ends does not read it."""
 _Last = tuple[int, int, str, Any]
 """position, ordinal, of what, and the record."""
 _Known = dict[str, list[_Last] | None]

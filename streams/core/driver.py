@@ -10,6 +10,9 @@ order, and of what is committed together.
 Why the raw event comes last: who is handed it knows all that was made of it. An effort is closed with the words of the
 offer that the closing accepts, a session's end is acted upon when its last conclusions are drawn.
 
+What a processor cannot fold is set aside: that event, for that processor and for those that read it, so that a stream
+depends on its own lineage alone, whoever folds it beside what. A space's clock is no processor's: it always goes on.
+
 No I/O here. The embedded runtime, replays and Kafka workers make the same pass; they only move what goes in and out.
 """
 
@@ -23,6 +26,7 @@ from typing import Any, NamedTuple
 
 from streams.core import repeats
 from streams.core.clock import DUE, Clock
+from streams.core.errors import NO_FAULTS, FaultError, listed
 from streams.core.events import OUTSIDE, UPCASTS, Outside, TurnRecorded, decode
 from streams.core.params import Params
 from streams.core.processor import RAW, Derived, Held, Processor, Raw, Records, State, Step, lineages
@@ -80,6 +84,27 @@ class Row(NamedTuple):
     event: Derived
 
 
+class Aside(NamedTuple):
+    """An event that a processor could not fold, and why."""
+
+    partition: int
+    offset: int
+    processor: str
+    """RAW where nothing could be made of the event; else those that read the processor passed it by, too."""
+    space: str
+    error: str
+    """The name of what was raised."""
+
+    def told(self) -> str:
+        """Who cannot fold what, and why."""
+        return f"{self.processor} the event at {self.partition}:{self.offset} in space {self.space} ({self.error})"
+
+
+def told_aside(aside: Sequence[Aside]) -> str:
+    """What could not be folded, for people; "" where all could."""
+    return f"could not fold {listed(one.told() for one in aside)}; please report it" if aside else ""
+
+
 class RegistryError(ValueError):
     """The processors do not fit together: one reads what does not stand before it, or takes what nobody emits."""
 
@@ -97,9 +122,28 @@ def root_schema() -> dict[str, Any]:
 def raw_of(record: Record, text: Text | None = None) -> Raw[Any]:
     """What processors are given for a record; `text` where a cache has the features already.
 
-    Raises what `decode` raises for a record that no edge let through.
+    Raises FaultError for a record that no edge let through, and for words that cannot be read.
     """
-    return as_raw(decode(record.type, record.value), record.recorded_at, text)
+    place = record.space, record.partition, record.offset
+    try:
+        event = decode(record.type, record.value)
+    except NO_FAULTS:
+        raise
+    except Exception as error:  # why any: whatever is in a record must stop no other
+        raise FaultError(RAW, *place, error) from error
+    return read_raw(event, record.recorded_at, *place, text)
+
+
+def read_raw(
+    event: Outside, recorded_at: int, space: str, partition: int, offset: int, text: Text | None = None
+) -> Raw[Any]:
+    """What processors are given for a decoded event of a log. Raises FaultError for words that cannot be read."""
+    try:
+        return as_raw(event, recorded_at, text)
+    except NO_FAULTS:
+        raise
+    except Exception as error:
+        raise FaultError(RAW, space, partition, offset, error) from error
 
 
 def as_raw(event: Outside, recorded_at: int, text: Text | None = None) -> Raw[Any]:
@@ -165,6 +209,8 @@ class Driver:
         """The offset of the last raw event folded, by partition."""
         self.spaces: dict[str, list[State]] = {}
         """By space: the state of the driver itself (its clock), then one for each processor."""
+        self._aside: dict[tuple[int, int], set[str]] = {}
+        """By position, the streams to which nothing of an event is handed."""
         self._given = frozenset(given)
         self._stages = [_Stage(p, params[p.name], i) for i, p in enumerate(self.processors, 1)]
         for stage in self._stages:
@@ -203,45 +249,69 @@ class Driver:
 
         `given` has what the processors that are not folded made of it. An offset that is not above the mark of its
         partition changes nothing and adds nothing. Returns whether the event was folded.
+
+        Raises FaultError where a processor cannot fold it: the space's state in memory, and `rows`, are no longer good
+        then. Whoever folds sets it aside, has the state be what it was before the event, and folds it again.
         """
         if offset <= self.marks.get(partition, -1):
             return False
         self.marks[partition] = offset
+        aside = self._aside.get((partition, offset), _NO_STREAMS) if self._aside else _NO_STREAMS
+        if RAW in aside:
+            return False
         states = self.spaces.get(space)
         if states is None:
             states = self.load(space, {})
         event = raw.event
         own = states[0]
-        clock = own.index(_clock)
-        if clock.strike(raw, event.at, isinstance(event, TurnRecorded)):
-            own.put(CLOCK, clock)
-        if isinstance(event, TurnRecorded) and (words := news(own, event)) is not event.content:
-            event = replace(event, content=words)
-            raw = replace(raw, event=event, text=read(event), repeated=len(raw.event.content) - len(words))
-        if raw.is_unsaid:
-            return True  # Nobody said anything: a turn of no words between two others would part what belongs together.
-        waiting: list[list[Handed] | None] = [None] * len(states)
-        if given:
-            for stage in self._stages:
-                stage.hand_on(given.get(stage.processor.name, ()), waiting)
-        watched = not (offset + 1) % WATCHED
-        for stage, step in self._routes[type(event)]:
-            began = perf_counter() if watched else 0.0
-            outputs: list[Derived] = []
-            handed = waiting[stage.index]
-            if handed is not None:
-                for follow, output in handed:
-                    outputs += follow(stage.params, states[stage.index], output, raw)
-                stage.steps_made += len(handed)
-            if step is not None:
-                outputs += step(stage.params, states[stage.index], event, raw)
-                stage.steps_made += 1
-            if watched:
-                stage.seconds += perf_counter() - began
-            if outputs:
-                stage.hand_on(outputs, waiting)
-                rows += [(partition, offset, ordinal, output) for ordinal, output in enumerate(outputs)]
+        stage: _Stage | None = None
+        try:
+            clock = own.index(_clock)
+            if clock.strike(raw, event.at, isinstance(event, TurnRecorded)):
+                own.put(CLOCK, clock)
+            if isinstance(event, TurnRecorded) and (words := news(own, event)) is not event.content:
+                event = replace(event, content=words)
+                raw = replace(raw, event=event, text=read(event), repeated=len(raw.event.content) - len(words))
+            if raw.is_unsaid:
+                return True  # Nobody said anything: a turn without words between two would part what belongs together.
+            waiting: list[list[Handed] | None] = [None] * len(states)
+            if given:
+                for known in self._stages:
+                    known.hand_on(given.get(known.processor.name, ()), waiting)
+            watched = not (offset + 1) % WATCHED
+            route = self._routes[type(event)]
+            if aside:
+                route = [(stage, step) for stage, step in route if stage.processor.name not in aside]
+            for stage, step in route:
+                began = perf_counter() if watched else 0.0
+                outputs: list[Derived] = []
+                handed = waiting[stage.index]
+                if handed is not None:
+                    for follow, output in handed:
+                        outputs += follow(stage.params, states[stage.index], output, raw)
+                    stage.steps_made += len(handed)
+                if step is not None:
+                    outputs += step(stage.params, states[stage.index], event, raw)
+                    stage.steps_made += 1
+                if watched:
+                    stage.seconds += perf_counter() - began
+                if outputs:
+                    stage.hand_on(outputs, waiting)
+                    rows += [(partition, offset, ordinal, output) for ordinal, output in enumerate(outputs)]
+        except NO_FAULTS:
+            raise
+        except Exception as error:  # why any: what one processor cannot fold must stop no other
+            at_fault = RAW if stage is None else stage.processor.name
+            raise FaultError(at_fault, space, partition, offset, error) from error
         return True
+
+    def set_aside(self, partition: int, offset: int, processor: str) -> None:
+        """Has the processor, and all that read it, directly or not, pass an event by; with RAW, everything does."""
+        aside = self._aside.setdefault((partition, offset), set())
+        aside.add(processor)
+        for later in self.processors:
+            if not aside.isdisjoint(later.reads):
+                aside.add(later.name)
 
     def load(self, space: str, saved: Mapping[str, Mapping[str, bytes]]) -> list[State]:
         """Takes the saved state of a space, by stream, in the place of what there is; its states."""
@@ -294,6 +364,9 @@ class Driver:
         return {stage.processor.name: stage.steps_made for stage in self._stages}
 
 
+_NO_STREAMS: frozenset[str] = frozenset()
+
+
 def _clock(state: State) -> Clock:
     return state.get(CLOCK, Clock) or Clock()
 
@@ -307,11 +380,15 @@ def _check(processors: Sequence[Processor[Any]]) -> dict[type, int]:
         for stream in processor.reads:
             if stream not in before:
                 raise RegistryError(f"{processor.name} reads {stream}, which does not stand before it")
+        unused = dict.fromkeys(processor.reads)
         for on in processor.takes:
             stream = RAW if on.kind is None or on.kind in outside else _named(processors, emitted.get(on.kind))
+            unused.pop(stream, None)
             if stream not in processor.reads:
                 kind = on.kind.__name__ if on.kind else "every outside event"
                 raise RegistryError(f"{processor.name} takes {kind}, which no stream that it reads has")
+        if unused:
+            raise RegistryError(f"{processor.name} reads {', '.join(unused)} and takes nothing of it")
         for cls in processor.emits:
             if cls in emitted or cls in outside:
                 raise RegistryError(f"{processor.name} emits {cls.__name__}, which another does")

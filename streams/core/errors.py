@@ -25,6 +25,26 @@ class MnemologError(Exception):
         self.way_out = way_out
 
 
+class FaultError(MnemologError):
+    """A processor cannot fold an event. Nothing that was said is in the message; the cause is chained.
+
+    What the pass had in memory of the space is no longer good: records are changed in place. See `Driver.set_aside`.
+    """
+
+    def __init__(self, processor: str, space: str, partition: int, offset: int, error: Exception) -> None:
+        """`processor` is RAW where nothing can be made of the event."""
+        kind = type(error).__name__
+        super().__init__(
+            f"{processor} cannot fold the event at {partition}:{offset} in space {space!r} ({kind})",
+            "all else is folded; please report it, a version that can fold it does so in a replay",
+        )
+        self.processor, self.space, self.partition, self.offset, self.kind = processor, space, partition, offset, kind
+
+
+NO_FAULTS = (MnemologError, MemoryError, OSError)
+"""What is raised while an event is folded and is no fault of it: of storage, of the machine."""
+
+
 class LogError(MnemologError):
     """The log refuses: it is full, damaged, or another log than the memory was folded from."""
 

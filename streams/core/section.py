@@ -90,7 +90,8 @@ class Members(NamedTuple):
 class Reader(Protocol):
     """What a section reads of a memory, as of the position of the context.
 
-    All but `rows` is looked up in an index: a millisecond for all sections, however long the history is. A query takes
+    Of a mechanism that the memory does not have nothing is found: a section may look at what its own mechanism does not
+    read. All but `rows` is looked up in an index: a millisecond for all sections, however long the history is. A query takes
     some milliseconds, and longer the more there is.
     """
 

@@ -17,6 +17,7 @@ import typer.main
 
 from streams.core import DEFAULT_SPACE
 from streams.core.errors import UsageError, listed
+from streams.gateways.registry import Registry
 from streams.gateways.terminal import Row, Terminal, cell
 from streams.logs import DEFAULT_HOME
 
@@ -78,22 +79,6 @@ def space_of(space: str | None) -> str:
 def one_or_all(space: str | None, every: bool) -> str | None:
     """The space of which something is listed; None for all."""
     return None if every else space_of(space)
-
-
-class Registry(Sequence[Any]):
-    """The processors, imported when they are looked at: who asks a server needs none."""
-
-    @cached_property
-    def _all(self) -> Sequence[Any]:
-        from processors import PROCESSORS
-
-        return PROCESSORS
-
-    def __len__(self) -> int:
-        return len(self._all)
-
-    def __getitem__(self, place: Any) -> Any:
-        return self._all[place]
 
 
 def check_writable(home: Path) -> None:

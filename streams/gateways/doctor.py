@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from projections.aside import SUFFIX
+from streams.core.driver import told_aside
 from streams.core.errors import NAMES_TOLD, LogError, MnemologError, counted, listed
 from streams.logs import LOG_FILE
 from streams.logs.encryption import MISSING, Keys
@@ -218,7 +219,7 @@ def _caches(folder: Folder, log: Log | None) -> Iterator[Check]:
 
     for name in folder.memories():
         try:
-            file.check_closed(index := file.path_of(folder.path / f"{name}.duckdb"))
+            file.check_closed(index := file.path_of(folder.path / f"{name}.duckdb"), whole=True)
         except (file.DamagedError, OSError):
             yield Check("recall", "look", f"{index} is damaged: the next recall from {name} makes it anew")
     for path in sorted(folder.snapshots.glob("*.duckdb")):
@@ -262,12 +263,18 @@ def _held(folder: Folder) -> str:
 def _asked(folder: Folder) -> Check:
     """What the server says of live."""
     try:
-        waiting = ask_holder(folder.socket, {"ping": True})["behind"]
+        said = ask_holder(folder.socket, {"ping": True})
     except MnemologError as error:
         return Check(LIVE, "failed", f"{error}: {error.way_out}")
     except HolderLeftError:
         return Check(LIVE, "look", "the server has ended just now: look again")
-    return Check(LIVE, "well", f"{waiting:,} events wait in the log; the server folds them")
+    found = f"{said['behind']:,} events wait in the log; the server folds them"
+    return _beside(LIVE, found, said.get("aside", ""))
+
+
+def _beside(name: str, found: str, aside: str) -> Check:
+    """What is well with a memory, but for what could not be folded."""
+    return Check(name, "look", f"{found}; {aside}") if aside else Check(name, "well", found)
 
 
 def _memory(folder: Folder, name: str, log: Log | None) -> Check:
@@ -297,6 +304,7 @@ def _memory(folder: Folder, name: str, log: Log | None) -> Check:
         mine = folder.shard.partitions(log.partitions)
         behind = sum(log.end(partition) - 1 - store.read_mark(connection, partition) for partition in mine)
         partial = "" if name == LIVE else store.read_meta(connection, "partial").replace("None", "").strip('"')
+        aside = told_aside(store.aside(connection))
         differs = _differs(connection)
     size = _size(path.stat().st_size)
     if differs and name == LIVE:
@@ -311,9 +319,9 @@ def _memory(folder: Folder, name: str, log: Log | None) -> Check:
         )
     waiting = f"{behind:,} events wait" if behind else "at the log's end"
     if partial:
-        return Check(name, "well", f"{size}; a fold of a part ({partial})")
+        return _beside(name, f"{size}; a fold of a part ({partial})", aside)
     folds = "; the next question folds them" if behind and name == LIVE else ""
-    return Check(name, "well", f"{size}; {waiting}{folds}")
+    return _beside(name, f"{size}; {waiting}{folds}", aside)
 
 
 def _differs(connection: Connection) -> str:

@@ -254,7 +254,7 @@ def _let_go() -> None:
 
 def _alone(call: Call, home: Path, reply: Reply) -> None:
     """Gives the answer; puts the home away after that."""
-    from streams.gateways.command import Registry
+    from streams.gateways.registry import Registry
     from streams.logs.where import open_log
     from streams.runtime.home import Home
     from streams.runtime.home.appending import feed
@@ -279,7 +279,7 @@ def _alone(call: Call, home: Path, reply: Reply) -> None:
 def _serve(home: Path) -> None:
     """Serves the home until no event came for a while, or it is gone."""
     from streams.core.errors import BusyError
-    from streams.gateways.command import Registry
+    from streams.gateways.registry import Registry
     from streams.runtime.home import Home
     from streams.runtime.home.server import serve
 

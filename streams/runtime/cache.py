@@ -21,8 +21,9 @@ import pyarrow.parquet as pq
 
 from projections.aside import Warn, folder, set_aside, unheard
 from projections.garbage import rare_collections
-from streams.core.driver import as_raw
-from streams.core.events import TurnRecorded, decode
+from streams.core.driver import raw_of
+from streams.core.errors import FaultError
+from streams.core.events import TurnRecorded
 from streams.core.text import VERSION, Text
 from streams.logs.log import Log, hash_at
 
@@ -93,10 +94,11 @@ class FeatureCache:
         texts: list[Text] = []
         with rare_collections():
             for record in self._log.read(partition, chunk * CHUNK, (chunk + 1) * CHUNK):
-                event = decode(record.type, record.value) if record.is_readable else None
-                if isinstance(event, TurnRecorded):
-                    offsets.append(record.offset)
-                    texts.append(as_raw(event, record.recorded_at).text)
+                with suppress(FaultError):  # whoever folds it sets it aside
+                    raw = raw_of(record) if record.is_readable else None
+                    if raw is not None and isinstance(raw.event, TurnRecorded):
+                        offsets.append(record.offset)
+                        texts.append(raw.text)
         columns: dict[str, pa.Array] = {"offset": pa.array(offsets, pa.int64())}
         for name in _NAMES:
             columns[name] = pa.array([getattr(text, name) for text in texts], _ARROW[_HINTS[name]])

@@ -18,7 +18,7 @@ from typing import Any
 from projections.garbage import rare_collections
 from projections.store import Store, View, readable
 from streams.core.clock import Deadlines
-from streams.core.driver import Driver, Record
+from streams.core.driver import Aside, Driver, Record
 from streams.core.processor import Processor
 from streams.core.progress import Progress, no_progress
 from streams.logs.log import Log, Stored
@@ -56,7 +56,7 @@ class Runtime:
         self.spool = Spool(store.path.with_name(f".{store.path.stem}.state"))
         self.driver = Driver(processors, self.params, records=self.spool.records)
         self._deadlines: Deadlines | None = None
-        self._collector = Collector(self.driver)
+        self._collector = Collector(self.driver, self._restore)
         self._next = [store.mark(partition) + 1 for partition in range(log.partitions)]
         self._ahead = Ahead(store)
         self._active = 0
@@ -150,6 +150,19 @@ class Runtime:
             for space in absent:  # none is half loaded
                 self.driver.spaces.pop(space, None)
             raise
+
+    def _restore(self, space: str, partition: int, offset: int) -> None:
+        """Has the state of a space be what it was before an offset: as it is committed, and folded on from there."""
+        del self.driver.spaces[space]
+        self._load([space])
+        mark = self.driver.marks[partition] = self.store.mark(partition)
+        for record in self.log.read(partition, mark + 1, offset):
+            if record.space == space:
+                self._collector.again(record)
+
+    def aside(self) -> list[Aside]:
+        """What could not be folded, as far as the tables go."""
+        return self.store.aside()
 
     def tick(self) -> int:
         """Appends a `clock-ticked` for every live space whose deadline has passed; the number appended."""

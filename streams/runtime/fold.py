@@ -9,7 +9,8 @@ from typing import Any
 
 from projections.store import Batch, StateChange, Store, View
 from projections.tables import Folded
-from streams.core.driver import Driver, Placed, Record, raw_of
+from streams.core.driver import Aside, Driver, Placed, Record, raw_of
+from streams.core.errors import FaultError
 from streams.core.processor import RAW, Derived, Raw, State
 from streams.core.text import Text
 
@@ -49,11 +50,35 @@ class Ahead:
         self.view = View(self._store.extent())
 
 
+Restore = Callable[[str, int, int], None]
+"""Has the state of a space be what it was before an offset of a partition: as it was last kept, and folded on from
+there with what was set aside."""
+
+
+def fold_past(
+    fault: FaultError, driver: Driver, raw: Raw[Any], restore: Restore, given: Mapping[str, Sequence[Derived]] | None
+) -> tuple[list[Placed] | None, list[Aside]]:
+    """Folds an event again, without the processors that cannot: what comes of it, None where nothing can be made of
+    it, and what was set aside."""
+    faults: list[Aside] = []
+    while True:
+        space, partition, offset = fault.space, fault.partition, fault.offset
+        faults.append(Aside(partition, offset, fault.processor, space, fault.kind))
+        driver.set_aside(partition, offset, fault.processor)
+        restore(space, partition, offset)
+        rows: list[Placed] = []
+        try:
+            return (rows if driver.fold(space, partition, offset, raw, rows, given) else None), faults
+        except FaultError as another:
+            fault = another
+
+
 @dataclass(slots=True)
 class Collector:
     """Gathers what a pass makes until it is committed."""
 
     driver: Driver
+    restore: Restore
     copied: frozenset[str] = frozenset()
     """Streams (processors, or RAW) whose rows and state are had from elsewhere: of those nothing is kept here."""
     from_scratch: bool = False
@@ -65,10 +90,36 @@ class Collector:
 
     def fold(self, record: Record, text: Text | None = None) -> None:
         """Folds one record of the log and keeps what comes of it."""
+        if (raw := self.raw_of(record, text)) is not None:
+            self.add(record.space, record.partition, record.offset, raw)
+
+    def raw_of(self, record: Record, text: Text | None = None) -> Raw[Any] | None:
+        """What processors are given for a record; None for one that says nothing or cannot be read, which is passed
+        by."""
         if record.is_readable:
-            self.add(record.space, record.partition, record.offset, raw_of(record, text))
-        else:
-            self.driver.marks[record.partition] = self.folded.marks[record.partition] = record.offset
+            try:
+                return raw_of(record, text)
+            except FaultError as fault:
+                self._set_aside([Aside(record.partition, record.offset, RAW, record.space, fault.kind)])
+        self._pass_by(record.partition, record.offset)
+        return None
+
+    def _pass_by(self, partition: int, offset: int) -> None:
+        self.driver.marks[partition] = self.folded.marks[partition] = offset
+
+    def _set_aside(self, faults: Sequence[Aside]) -> None:
+        self.folded.aside += (fault for fault in faults if fault.processor not in self.copied)
+
+    def again(
+        self, record: Record, text: Text | None = None, given: Mapping[str, Sequence[Derived]] | None = None
+    ) -> None:
+        """Folds a record that was folded, for the state that comes of it. See `Restore`."""
+        if record.is_readable:
+            try:
+                raw = raw_of(record, text)
+            except FaultError:  # it could not be read then, either
+                return
+            self.driver.fold(record.space, record.partition, record.offset, raw, [], given)
 
     def add(
         self,
@@ -80,8 +131,16 @@ class Collector:
     ) -> None:
         """Folds one raw event and keeps what comes of it; see `Driver.fold`."""
         rows: list[Placed] = []
-        if not self.driver.fold(space, partition, offset, raw, rows, given):
-            return
+        try:
+            if not self.driver.fold(space, partition, offset, raw, rows, given):
+                return
+        except FaultError as fault:
+            found, faults = fold_past(fault, self.driver, raw, self.restore, given)
+            self._set_aside(faults)
+            if found is None:
+                self._pass_by(partition, offset)
+                return
+            rows = found
         self.touched[space] = None
         folded = self.folded
         folded.marks[partition] = offset
@@ -107,7 +166,7 @@ class Collector:
     def batch(self, folded: Folded, state: bool = True) -> Batch:
         """Rows in columns, with the `state` that changed since it was last taken."""
         changes = self._changes() if state else []
-        return Batch(folded.columns(), changes, folded.marks, folded.hashes, first=self.from_scratch)
+        return Batch(folded.columns(), changes, folded.marks, folded.hashes, self.from_scratch, folded.aside)
 
     def take_states(self, at_least: int) -> Iterator[list[StateChange]]:
         """The state that changed since it was last taken, some spaces and `at_least` so many records at a time.

@@ -19,7 +19,7 @@ import tomllib
 import zlib
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from operator import attrgetter
 from pathlib import Path
@@ -34,7 +34,7 @@ from projections.garbage import rare_collections
 from projections.store import Batch, Store, joined
 from projections.stored import StoredEvents
 from projections.tables import tables
-from streams.core.driver import Driver, Record, raw_of, root_schema
+from streams.core.driver import Aside, Driver, Record, root_schema
 from streams.core.errors import (
     BehindError,
     DamagedError,
@@ -84,6 +84,8 @@ class Plan:
     """Streams (processors, and the raw log) whose rows and state are copied from the source memory."""
     source: Path | None = None
     """A copy of a memory over the same log, at rest."""
+    aside: tuple[Aside, ...] = ()
+    """What those that are reused could not fold."""
     stops: tuple[int, ...] = (0,)
     """The raw-log offset at which the fold of each partition ends."""
     archive: Path | None = None
@@ -278,7 +280,11 @@ def _plan(
     reused, stops = _reusable(home, log, folder / "reused.duckdb", lineages(processors, params, root_schema()))
     if not reused:
         return Plan(name, params, processors, stops=ends, space=space)
-    return Plan(name, params, processors, reused, folder / "reused.duckdb", stops, space=space)
+    source = folder / "reused.duckdb"
+    with closing(stores.read_only(source)) as connection:
+        found = stores.aside(connection)
+    aside = tuple(one for one in found if one.processor in reused and space in (None, one.space))
+    return Plan(name, params, processors, reused, source, aside, stops, space=space)
 
 
 def _until(moment: str) -> int:
@@ -344,6 +350,7 @@ def _carry_out(
         copied = [t.name for cls, t in tables(plan.processors) if owner.get(cls, RAW) in plan.reused]
         kept = [lineage for name, lineage in store.lineages.items() if name in plan.reused]
         store.copy_from(plan.source, copied, kept, plan.space)
+        store.commit(Batch({}, [], {}, aside=plan.aside))
     if set(store.lineages) - plan.reused:
         with store.bulk():
             _fold_anew(home, log, plan, store, folder, processes, progress, report)
@@ -491,8 +498,10 @@ def _fold_shard(
 ) -> Report:  # fmt: skip
     """Folds one shard; hands over batches, the state last. `done` is told how many more offsets were read."""
     driver = Driver(plan.processors, plan.params, given=plan.reused)
-    collector = Collector(driver, copied=plan.reused, from_scratch=True)
-    shard_fold = _ShardFold(plan, driver, collector)
+    for one in plan.aside:
+        driver.set_aside(one.partition, one.offset, one.processor)
+    shard_fold = _ShardFold(home, log, plan, driver)
+    collector = shard_fold.collector
     report = Report(plan.name)
     with rare_collections():
         for partition, first, stop, page in pages(home, log, plan, shard, shards):
@@ -542,22 +551,25 @@ def pages(home: Path, log: Log, plan: Plan, shard: int, shards: int) -> Iterator
 class _ShardFold:
     """Folds raw events, handing along what the memory holds of processors that are not folded."""
 
-    def __init__(self, plan: Plan, driver: Driver, collector: Collector) -> None:
+    def __init__(self, home: Path, log: Log, plan: Plan, driver: Driver) -> None:
+        self._home = home
+        self._log = log
         self._plan = plan
         self._driver = driver
-        self._collector = collector
-        self._over: set[str] = set()
+        self.collector = Collector(driver, self._restore, copied=plan.reused, from_scratch=True)
+        self._over: dict[str, int] = {}
+        """The spaces that ended before the log did, and the offset from which on."""
         self._space = ""
         self._partition: dict[str, int] = {}
         """Of each space that was folded."""
+        self._page = 0, 0, 0
         read = {stream for p in plan.processors if p.name not in plan.reused for stream in p.reads}
         handed = [p for p in plan.processors if p.name in plan.reused and p.name in read]
         self._stored = StoredEvents(plan.source, handed) if handed and plan.source is not None else None
 
     def fold_page(self, partition: int, start: int, stop: int, page: Page) -> Iterator[Batch]:
         """Folds the records of a page, start <= offset < stop; what came of each slice of it."""
-        if self._stored is not None:
-            self._stored.load(partition, start, stop)
+        self._load(partition, start, stop)
         for first in range(0, len(page), SLICE):
             for record, text in page[first : first + SLICE]:
                 if record.space != self._space:
@@ -565,20 +577,45 @@ class _ShardFold:
                     self._partition[record.space] = partition
                     self._driver.begin_again()
                 self._fold(record, text)
-            yield self._collector.take(state=False)
+            yield self.collector.take(state=False)
+
+    def _load(self, partition: int, start: int, stop: int) -> None:
+        """Makes a page the one of which it is known what the processors made that are not folded."""
+        self._page = partition, start, stop
+        if self._stored is not None:
+            self._stored.load(partition, start, stop)
+
+    def _given(self, offset: int) -> dict[str, list[Any]] | None:
+        return self._stored.at(offset) if self._stored is not None else None
 
     def _fold(self, record: Record, text: Text | None) -> None:
         """Folds what stands at one raw position."""
-        raw = raw_of(record, text)
-        if not self._ended(record.space, raw.event.at):
-            given = self._stored.at(record.offset) if self._stored is not None else None
-            self._collector.add(record.space, record.partition, record.offset, raw, given)
+        raw = self.collector.raw_of(record, text)
+        if raw is not None and not self._ended(record.space, raw.event.at, record.offset):
+            self.collector.add(record.space, record.partition, record.offset, raw, self._given(record.offset))
 
-    def _ended(self, space: str, at: int) -> bool:
+    def _restore(self, space: str, partition: int, offset: int) -> None:
+        """Has the state of a space be what it was before an offset: folded from its beginning.
+
+        Why so: what a replay holds of a space is kept once, at its end. A fault is rare, and costs reading the log.
+        """
+        self._driver.load(space, {})
+        self._driver.begin_again()
+        page = self._page
+        stops = tuple(min(offset, end) if p == partition else 0 for p, end in enumerate(self._plan.stops))
+        before = dataclasses.replace(self._plan, space=space, stops=stops)
+        for _, first, stop, records in pages(self._home, self._log, before, 0, 1):
+            self._load(partition, first, stop)
+            for record, text in records:
+                if record.offset < self._over.get(space, offset):
+                    self.collector.again(record, text, self._given(record.offset))
+        self._load(*page)
+
+    def _ended(self, space: str, at: int, offset: int) -> bool:
         if self._plan.until is None:
             return False
         if at > self._plan.until:
-            self._over.add(space)
+            self._over.setdefault(space, offset)
         return space in self._over
 
     def end(self) -> None:
@@ -587,8 +624,8 @@ class _ShardFold:
         if until is None:
             return
         self._driver.begin_again()
-        self._collector.copied |= {RAW}
-        for i, space in enumerate([*self._collector.touched]):
+        self.collector.copied |= {RAW}
+        for i, space in enumerate([*self.collector.touched]):
             partition = self._partition[space]
             tick = Raw(ClockTicked(space, "until", until), NO_TEXT, until)
-            self._collector.add(space, partition, self._plan.stops[partition] + i, tick)
+            self.collector.add(space, partition, self._plan.stops[partition] + i, tick)

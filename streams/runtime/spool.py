@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Iterable, Mapping
-from contextlib import suppress
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -44,20 +44,22 @@ class Spool:
         return Spooled(self, next(self._numbers))
 
     def read(self, query: str, *values: int | str) -> list[tuple[Any]]:
-        """Rows of the file."""
-        return self._file.execute(query, values).fetchall() if self._file else []
+        """Rows of the file. Raises OSError."""
+        with _told():
+            return self._file.execute(query, values).fetchall() if self._file else []
 
     def write(self, query: str, rows: Iterable[tuple[int | str | bytes, ...]]) -> None:
-        """Changes the file, wholly or not at all. Raises OSError or sqlite3.Error, as where there is no room for it."""
-        if self._file is None:
-            self._file = self._made()
-        self._file.execute("BEGIN")
-        try:
-            self._file.executemany(query, rows)
-        except BaseException:
-            self._file.execute("ROLLBACK")
-            raise
-        self._file.execute("COMMIT")
+        """Changes the file, wholly or not at all. Raises OSError, as where there is no room for it."""
+        with _told():
+            if self._file is None:
+                self._file = self._made()
+            self._file.execute("BEGIN")
+            try:
+                self._file.executemany(query, rows)
+            except BaseException:
+                self._file.execute("ROLLBACK")
+                raise
+            self._file.execute("COMMIT")
 
     def forget(self, number: int) -> None:
         """Gives back the room of a state's records."""
@@ -92,6 +94,15 @@ class Spool:
             self._file = None
 
 
+@contextmanager
+def _told() -> Iterator[None]:
+    """What SQLite cannot do here is the machine's fault, not that of what is folded. Raises OSError."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        raise OSError(f"state that is too much for memory cannot be kept: {error}") from error
+
+
 class Spooled:
     """The encoded records of one state: few of them in memory, many in the file."""
 
@@ -117,7 +128,7 @@ class Spooled:
         self._held.update(records)
         if len(self._held) > SMALL and self._spool.held > ROOM:
             rows = ((self._number, key, value) for key, value in self._held.items())
-            with suppress(OSError, sqlite3.Error):  # no room: they stay in memory
+            with suppress(OSError):  # no room: they stay in memory
                 self._spool.write("INSERT OR REPLACE INTO record VALUES (?, ?, ?)", rows)
                 self._written = True
                 self._let_go()

@@ -3,11 +3,11 @@
     python -m tests.bench.learn_settling [--write]                what weights are worth that did not see an author
     python -m tests.bench.learn_settling --measure [--learned]    what the weights that are written settle
 
-Learns from conversations by two authors who marked what settles a reminder and what only seems to (tests/voices/done),
+Learns from conversations whose authors marked what settles a reminder (two wrote theirs for that, tests/voices/done),
 each reminder made a note twice, of the words that ask for it and as an agent would put it; from turns of the ordinary
 voices that a maintainer judged (tests/voices/sentences/settled.jsonl: those that the marked ones made likeliest, one of
 a note), beside which other turns of their conversations count little, as nobody judged them; and from plain sentences
-(done.*.txt, "+" settles its note, "-" does not). Two other authors only measure.
+(done.*.txt, "+" settles its note, "-" does not). Two other authors of such, and four of ordinary voices, only measure.
 """
 
 from __future__ import annotations
@@ -15,8 +15,9 @@ from __future__ import annotations
 import json
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import nullcontext
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 from unittest import mock
@@ -81,6 +82,12 @@ def settles(conversation: Conversation) -> dict[str, str]:
     return found
 
 
+def telling(learning: bool) -> dict[str, list[Conversation]]:
+    """Those whose authors marked what settles a reminder, in English: written to tell it in every way, and others."""
+    ordinary = [one for one in conversations(learning) if one.language == "en" and settles(one)]
+    return {"written for it": [*conversations(learning, "done")], "ordinary": ordinary}
+
+
 def weighed(conversation: Conversation, taken: bool) -> Iterator[Seen]:
     """What is weighed of the notes of a conversation's reminders till they are settled."""
     place = {turn["id"]: at for at, turn in enumerate(conversation.turns)}
@@ -94,7 +101,7 @@ def weighed(conversation: Conversation, taken: bool) -> Iterator[Seen]:
 
 def marked(learning: bool) -> Iterator[Given]:
     """Of the conversations whose authors marked what settles a reminder."""
-    for conversation in conversations(learning, "done"):
+    for conversation in chain.from_iterable(telling(learning).values()):
         group = conversation.author + conversation.name
         done = settles(conversation)
         for taken in (False, True):
@@ -139,11 +146,11 @@ def plain() -> Iterator[Given]:
             yield Given(Example(signals, line[0] == "+", f"sentences {number // 8}", PLAIN * bool(signals)), "plain")
 
 
-def measure(learning: bool) -> Counter[str]:
+def measure(told: Iterable[Conversation]) -> Counter[str]:
     """What is settled and asked about in whole conversations: of notes that were read in them, and of those that the
     authors' reminders would be."""
     counts: Counter[str] = Counter()
-    for conversation in conversations(learning, "done"):
+    for conversation in told:
         turns = {turn["id"]: turn for turn in conversation.turns}
         done = settles(conversation)
         for kind in ("read", "given"):
@@ -175,8 +182,9 @@ def measure(learning: bool) -> Counter[str]:
 def main() -> None:
     """Prints what the weights are worth; writes them with --write."""
     if "--measure" in sys.argv:
-        for name, count in sorted(measure("--learned" in sys.argv).items()):
-            print(f"{name}: {count}")
+        for side, told in telling("--learned" in sys.argv).items():
+            for name, count in sorted(measure(told).items()):
+                print(f"{side}, {name}: {count}")
         return
     given = [*marked(True), *judged(), *plain()]
     examples = [one.example for one in given]

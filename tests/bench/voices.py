@@ -38,9 +38,10 @@ from streams.core.events import MINUTE, SECOND, TurnRecorded
 from tests.bench.quality_summaries import rouge, stems
 
 VOICES = Path(__file__).parents[1] / "voices"
-MEASURING = frozenset(
-    ("e", "f", "m", "q", "xa", "xb", "xc", "xd", "xw", "y", "yl", "zd", "zh", "zl", "zm", "zx", "dc", "dd")
-)
+MEASURING = frozenset((
+    "e", "f", "m", "q", "wa", "wb", "wc", "wd", "xa", "xb", "xc", "xd", "xw", "xx",
+    "xy", "y", "yl", "zd", "zh", "zl", "zm", "zx", "dc", "dd",
+))  # fmt: skip
 """Authors whose voices only measure."""
 TOLERANCE = 3
 """Turns after a true end within which it counts as seen."""

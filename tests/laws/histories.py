@@ -341,12 +341,18 @@ def wide(count: int, sessions: int = 24, backlog: int = 300) -> list[Move]:
     goes on to the end.
 
     It begins with a backlog, so that what is full at some time is full early: named efforts, and notes for years.
+    Before it some notes are told to be done, which is declined.
     """
     draw = Random(7)
     latest = sessions
     topics = max(sessions, backlog)
     open_sessions = [_Session(number, draw) for number in range(sessions)]
-    found = [Move(kind, n, gap=SECOND, back=SOMEDAY + 7 * n) for n in range(backlog) for kind in ("declare", "note")]
+    found = [
+        Move(kind, topics + n, gap=HOUR, back=back)
+        for n in range(backlog // 7)
+        for kind, back in (("note", SOMEDAY), ("checked", 1), ("decline", 1), ("settle", 1))
+    ]
+    found += [Move(kind, n, gap=SECOND, back=SOMEDAY + 7 * n) for n in range(backlog) for kind in ("declare", "note")]
     while len(found) < count:
         place = draw.randrange(sessions)
         topics = _visit(open_sessions[place], topics, found, draw)

@@ -12,6 +12,7 @@ from processors.tasks import PROCESSOR, TaskChanged, TaskTurnedTo
 from processors.tasks.cues import request, said
 from streams.core.driver import fold
 from streams.core.events import HOUR, MINUTE, TaskDeclared, TaskUpdated, TurnRecorded, TurnRetracted
+from streams.core.processor import State
 from tests.memories import make
 from tests.steps import Steps
 
@@ -55,11 +56,11 @@ class Desk(Steps):
         return [event.change for event in self.all(TaskChanged) if event.task == task]
 
 
-def test_a_free_slot_takes_what_matters_and_the_rest_is_noted_or_deferred() -> None:
+def test_a_free_slot_takes_what_matters_and_the_rest_is_set_aside_or_deferred() -> None:
     desk = Desk()
     for task, priority in (("a", 0.51), ("b", 0.5), ("c", 0.3), ("d", 0.1)):
         desk.declare(task, priority=priority)
-    assert desk.places() == {"a": "active", "b": "note", "c": "note", "d": "deferred"}
+    assert desk.places() == {"a": "active", "b": "aside", "c": "aside", "d": "deferred"}
 
 
 def test_where_all_slots_are_taken_only_what_is_clearly_above_the_lowest_takes_one() -> None:
@@ -69,9 +70,9 @@ def test_where_all_slots_are_taken_only_what_is_clearly_above_the_lowest_takes_o
     desk.update("d", progress=0.4, step="glue the keel", status="executing")
     desk.update("d", priority=0.55)
     desk.declare("e", priority=0.7)
-    assert desk.places()["e"] == "note", "0.7 is less than 1.3 times 0.55"
+    assert desk.places()["e"] == "aside", "0.7 is less than 1.3 times 0.55"
     desk.declare("f", priority=0.9)
-    assert (desk.places()["f"], desk.places()["d"]) == ("active", "note")
+    assert (desk.places()["f"], desk.places()["d"]) == ("active", "aside")
     assert desk.changes("d")[-1] == "demoted"
     desk.update("a", status="complete", reason="sails")
     assert desk.places()["e"] == "active", "the best of those set aside takes the slot"
@@ -89,7 +90,75 @@ def test_what_is_blocked_keeps_its_slot_and_what_lies_idle_gives_way() -> None:
     desk.declare("idle", "paint the hull", priority=0.6)
     desk.at += 48 * HOUR
     desk.declare("new", "repair the rudder", priority=0.6)
-    assert desk.places() == {"blocked": "active", "idle": "note", "new": "active"}
+    assert desk.places() == {"blocked": "active", "idle": "aside", "new": "active"}
+
+
+def test_a_task_that_is_declared_again_without_what_it_waited_for_goes_on() -> None:
+    desk = Desk()
+    desk.declare("mast")
+    for task in ("sails", "flag", "deck"):
+        desk.declare(task, depends_on=["mast"], priority=0.6 if task != "deck" else 0.4)
+    desk.update("flag", status="blocked", reason="the cloth")
+    for task in ("sails", "flag", "deck"):
+        desk.declare(task, depends_on=[], priority=0.6 if task != "deck" else 0.4)
+    assert (desk.now["sails"].status, desk.changes("sails")[-1]) == ("executing", "unblocked")
+    assert (desk.now["deck"].status, desk.changes("deck")[-1]) == ("executing", "unblocked")
+    assert desk.now["flag"].status == "blocked", "it waits for the cloth, whatever else it needs"
+    desk.update("mast", status="complete")
+    assert desk.changes("sails").count("unblocked") == 1
+
+
+def test_all_tasks_go_on_that_waited_for_one_however_many_they_are() -> None:
+    desk = Desk()
+    desk.declare("mast")
+    waiting = [f"part {n}/{'x' * 60}" for n in range(40)]
+    for task in waiting:
+        desk.declare(task, depends_on=["mast"])
+    desk.update("mast", status="complete")
+    freed = [len([task for task in waiting if desk.now[task].status == "executing"])]
+    for _ in range(3):
+        desk.say("hm")
+        freed.append(len([task for task in waiting if desk.now[task].status == "executing"]))
+    assert freed == [12, 24, 36, 40]
+    assert [desk.changes(task).count("unblocked") for task in waiting] == [1] * 40
+
+
+def test_those_for_which_there_was_no_room_wait_on_where_the_task_goes_on() -> None:
+    desk = Desk()
+    desk.declare("mast")
+    for n in range(30):
+        desk.declare(f"part {n}", depends_on=["mast"])
+    desk.say("The mast is done.", "e")
+    assert desk.now["mast"].status == "complete"
+    desk.update("mast", status="executing")
+    desk.say("hm")
+    assert len([one for one in desk.now.values() if one.status == "blocked"]) == 6
+    desk.update("mast", status="complete")
+    assert not [one for one in desk.now.values() if one.status == "blocked"]
+
+
+def test_ids_with_any_characters_are_told_apart_where_tasks_wait_for_them() -> None:
+    desk = Desk()
+    for task in ("a", "a/b"):
+        desk.declare(task)
+    desk.declare("b/c", depends_on=["a"])
+    desk.declare("c", depends_on=["a/b"])
+    desk.update("a", status="complete")
+    assert (desk.now["b/c"].status, desk.now["c"].status) == ("executing", "blocked")
+
+
+def test_what_a_task_still_waits_for_is_the_same_after_a_restart() -> None:
+    desk = Desk()
+    for task in ("mast", "sails"):
+        desk.declare(task)
+    desk.declare("flag", depends_on=["mast", "sails"])
+    saved = {key: value for key, value in desk.state.changes() if value is not None}
+    desk.update("mast", status="complete")
+    saved |= {key: value for key, value in desk.state.changes() if value is not None}
+    desk.state = State()
+    desk.state.take(saved)
+    desk.update("sails", status="complete")
+    assert desk.now["flag"].status == "executing"
 
 
 def test_a_task_waits_for_those_it_depends_on() -> None:
@@ -163,7 +232,7 @@ def test_a_task_that_is_set_aside_takes_a_free_slot_when_the_talk_comes_to_it() 
     desk = Desk()
     desk.say("Please sort the photographs of the aquarium when you get a chance.", "E", opens=True)
     [task] = desk.now
-    assert desk.now[task].place == "note"
+    assert desk.now[task].place == "aside"
     desk.say("I have begun with the aquarium.", "E", "assistant")
     assert (desk.now[task].place, desk.now[task].status) == ("active", "executing")
 
@@ -194,9 +263,9 @@ def test_a_flag_makes_a_task_take_a_slot_and_a_word_drops_it() -> None:
     desk.say("Please translate the museum's catalogue.", "E", opens=True)
     desk.say("Please book the ferry to Porto.", "F", opens=True)
     museum, ferry = desk.now
-    assert desk.places() == {museum: "active", ferry: "note"}
+    assert desk.places() == {museum: "active", ferry: "aside"}
     desk.told(EffortRated, effort="F", importance="high")
-    assert desk.places() == {museum: "note", ferry: "active"}
+    assert desk.places() == {museum: "aside", ferry: "active"}
     desk.say("Actually, let's drop it, I stay here.", "F")
     assert (desk.now[ferry].status, desk.places()[museum]) == ("dropped", "active")
 

@@ -6,14 +6,15 @@ import random
 from datetime import datetime
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from processors.ttl_escalations import TtlEscalationsParams
-from streams.core.events import TurnRecorded
-from streams.core.text import Text, read
+from streams.core.clock import to_local, to_micros
+from streams.core.events import DAY, TurnRecorded, iso, micros
+from streams.core.text import Text, read, times
 from streams.core.text.claims import claims
-from streams.core.text.reminders import reminders
+from streams.core.text.reminders import Doubt, reminders, replied
 from streams.core.text.terms import HEAD, MAX_NAMES, MAX_TERMS, TAIL, scan
 from streams.core.text.times import named
 from tests.bench.generated import turns
@@ -235,7 +236,10 @@ def test_no_reminder_is_found_in_talk_without_the_cue():
     ("end of the month", "2026-06-01T00:00"), ("fri 6 march", "2027-03-07T00:00"), ("at 9", "2026-05-06T21:00"),
     ("seven in the evening", "2026-05-06T19:00"), ("a fortnight from tomorrow", "2026-05-22T00:00"),
     ("the first Tuesday in June", "2026-06-03T00:00"), ("2026-07-01", "2026-07-02T00:00"),
-    ("at 14:00", "2026-05-06T14:00"),
+    ("at 14:00", "2026-05-06T14:00"), ("at 0930am", "2026-05-07T09:30"), ("at 11.15am", "2026-05-06T11:15"),
+    ("tomorrow at 9:30 pm", "2026-05-07T21:30"), ("at 6:30 am", "2026-05-07T06:30"),
+    ("at 12:15 am", "2026-05-07T00:15"), ("tomorrow 5.30 pm", "2026-05-07T17:30"),
+    ("in 9999 years", "8999-05-07T00:00"),
 ])  # fmt: skip
 def test_a_time_is_what_a_person_would_take_it_for(words: str, moment: str):
     [time] = named(f"ring him {words}", "en", NOW)
@@ -250,6 +254,13 @@ def test_a_time_is_what_a_person_would_take_it_for(words: str, moment: str):
     ("次の火曜の十時", "ja", "2026-05-12T10:00"), ("月末まで", "ja", "2026-06-01T00:00"),
     ("二十分後", "ja", "2026-05-06T10:25"),
     ("明天下午三点", "zh", "2026-05-07T15:00"), ("下周五", "zh", "2026-05-16T00:00"),
+    ("星期天提醒我交报告", "zh", "2026-05-11T00:00"), ("周日", "zh", "2026-05-11T00:00"),
+    ("周1", "zh", "2026-05-12T00:00"),
+    ("星期3", "zh", "2026-05-14T00:00"), ("周六", "zh", "2026-05-10T00:00"), ("周五八点", "zh", "2026-05-08T08:00"),
+    ("星期三十点", "zh", "2026-05-13T10:00"), ("今晚八点", "zh", "2026-05-06T20:00"),
+    ("三个小时后", "zh", "2026-05-06T13:05"),
+    ("24時", "ja", "2026-05-07T00:00"), ("um 9 am Montag", "de", "2026-05-11T09:00"),
+    ("um halb eins", "de", "2026-05-06T12:30"),
 ])  # fmt: skip
 def test_times_are_named_in_other_languages(content: str, language: str, moment: str):
     [time] = named(content, language, NOW)
@@ -259,13 +270,80 @@ def test_times_are_named_in_other_languages(content: str, language: str, moment:
 @pytest.mark.parametrize("content", [
     "last Friday", "two days ago", "since Monday", "yesterday at noon", "Ubuntu 10.04", "the first option",
     "it costs 30", "a day", "ten people", "may I?", "the cat sat down",
+    "valid until 9999-12-31", "at 9:75am", "at 99am", "at 170", "at 2000",
 ])  # fmt: skip
 def test_what_is_past_or_no_time_is_not_taken_for_one_to_come(content: str):
     assert named(content, "en", NOW) == []
 
 
-@given(st.text(max_size=300), st.sampled_from(["en", "de", "es", "fr", "ja", "zh"]))
-def test_any_text_names_times_within_it(content: str, language: str):
-    for time in named(content, language, NOW):
-        assert 0 <= time.start < time.end <= len(content)
-    assert all(one.content for one in reminders(content, NOW, -2000, -2000)[0])
+WORDS_OF_TIME = sorted(
+    {word for words in times._WORDS.values() for word in words}
+    | {word for table in times._TABLES.values() for word in table["same"]}
+    | {*times._HAN, *times._WIDE_WEEKDAYS, *"十年月日号時时点點分半後后天週周曜个間秒"}
+    | {
+        "星期",
+        "礼拜",
+        "来週",
+        "下周",
+        "次の",
+        "今晚",
+        "明日",
+        "后天",
+        "月末",
+        "午後",
+        "下午",
+        "小时后",
+        "時間後",
+        "日以内",
+    }
+    | {
+        "9999-12-31",
+        "8999-12-31",
+        "1000-01-01",
+        "0001-01-01",
+        "2024-02-29",
+        "29.2.",
+        "31/12",
+        "12:60",
+        "0930am",
+        "9:30 pm",
+    }
+    | {" ", ".", ",", "-", ":", "am", "p.m.", "th", "º", "h", "İ", "\u0669" * 4}
+)
+DIGITS = st.tuples(st.sampled_from("0159一九\u0669"), st.sampled_from([1, 2, 3, 4, 5, 6, 40, 5_000])).map(
+    lambda d: d[0] * d[1]
+)
+SAID = st.lists(st.sampled_from(WORDS_OF_TIME) | DIGITS | st.text(max_size=3), max_size=12)
+TALK = st.text(max_size=300) | SAID.map("".join) | SAID.map(" ".join)
+MOMENTS = st.integers(0, micros("9999-12-31")) | st.sampled_from(
+    [0, micros("2026-12-06T10:00"), micros("2024-02-29"), micros("8999-12-31T23:59"), micros("9999-12-31")]
+)
+ZONES = st.sampled_from(["UTC", "-23:59", "+23:59", "Europe/Berlin", "Pacific/Kiritimati"])
+
+
+@given(TALK, st.sampled_from(["en", "de", "es", "fr", "ja", "zh", "ru"]), MOMENTS, ZONES)
+@settings(max_examples=500)
+@example("valid until 9999-12-31", "en", micros("2026-05-06"), "UTC")
+@example("in 9999 years", "en", micros("2026-12-06"), "UTC")
+@example("3点99999999999分提醒我", "zh", micros("2026-05-06"), "UTC")
+@example("1" * 5_000 + "日", "zh", micros("2026-05-06"), "UTC")
+@example("一" * 5_000 + "日", "zh", micros("2026-05-06"), "UTC")
+@example("十十日", "ja", micros("2026-05-06"), "UTC")
+@example("remind me tomorrow at 9", "en", micros("9999-12-31"), "+23:59")
+@example("remind me in 9999 fortnights, on Monday", "en", micros("8999-12-31"), "-23:59")
+@example("in 0 days on Monday", "en", 0, "-23:59")
+def test_whatever_is_said_and_whenever_names_moments_that_all_can_carry(said: str, language: str, at: int, zone: str):
+    now = to_local(at, zone)
+    moments = []
+    for time in named(said, language, now):
+        assert 0 <= time.start < time.end <= len(said)
+        moments.append(time.moment)
+    found, maybe = reminders(said, now, -2000, -2000)
+    assert all(one.content for one in found)
+    moments += [one.moment for one in found if one.moment is not None]
+    for doubt in [*maybe, *(Doubt(o.content, o.moment.isoformat() if o.moment else "", *o[2:]) for o in found)]:
+        if (taken := replied([doubt], said, now, -10_000)) and taken.moment is not None:
+            moments.append(taken.moment)
+    for moment in moments:
+        assert 0 <= to_micros(moment, zone) + 7 * DAY < micros("9999-12-31")
+        assert iso(to_micros(moment, zone))

@@ -17,6 +17,7 @@ from processors.ttl_escalations import (
     NoteDoubted,
     NoteEscalated,
     NoteOpened,
+    NoteReopened,
     NoteSurfaced,
     TtlEscalationsParams,
 )
@@ -585,7 +586,8 @@ def test_a_note_of_a_statement_is_settled_where_another_takes_its_place_and_that
     assert opened["moved"].content == "The report deadline moved to Monday."
     assert opened["moved"].deadline != opened["first"].deadline
     back = derive(first, moved, TurnRetracted("s", "r", START + 2 * HOUR, "other", "moved"))
-    assert [event.turn for event in of(NoteOpened, back)][-1] == "first", "what took its place was taken back"
+    again = [(event.note, event.status, event.turn) for event in of(NoteReopened, back)]
+    assert again == [(opened["first"].note, "waiting", "moved")], "what took its place was taken back"
     assert {event.note for event in of(NoteClosed, back)} == {opened["first"].note, opened["moved"].note}
 
 
@@ -669,10 +671,30 @@ def test_a_note_waits_again_where_the_turn_that_settled_it_is_taken_back_or_did_
     back = kind("s", "undo", START + DAY + HOUR, "later", "told")
     events = derive(*told("The rent is paid."), back, tick(20 * DAY), settles=-100)
     assert [type(event) for event in events if not isinstance(event, NoteSurfaced)] == [
-        NoteOpened, NoteClosed, NoteOpened, NoteEscalated,
+        NoteOpened, NoteClosed, NoteReopened, NoteEscalated,
     ]  # fmt: skip
-    first, again = of(NoteOpened, events)
-    assert (again.note, again.deadline, again.turn) == (first.note, first.deadline, "asked")
+    [first], [again] = of(NoteOpened, events), of(NoteReopened, events)
+    assert (again.note, again.status, again.turn) == (first.note, "waiting", "told")
+
+
+def test_a_note_that_was_raised_before_it_was_settled_is_asked_about_again() -> None:
+    back = OfferDeclined("s", "undo", START + 21 * DAY, "later", "told")
+    note = take("rent", "Pay the rent to Marta", ttl=3600)
+    events = derive(note, tick(2 * HOUR), say("The rent is paid to Marta.", DAY, "told", session="later"), back,
+        settles=-100)  # fmt: skip
+    assert [type(event) for event in events if not isinstance(event, NoteSurfaced)] == [
+        NoteOpened, NoteEscalated, NoteClosed, NoteReopened,
+    ]  # fmt: skip
+    assert events[-1].status == "asked"
+
+
+@pytest.mark.parametrize("again", [take("rent", "Pay the rent", DAY + MINUTE), settle("rent", DAY + MINUTE)])
+def test_what_a_later_fact_says_of_a_note_stands_whatever_becomes_of_the_turn_that_settled_it(again: Outside) -> None:
+    told = say("The rent is paid.", DAY, "told", session="later")
+    back = TurnRetracted("s", "undo", START + DAY + HOUR, "later", "told")
+    note = take("rent", "Pay the rent", ttl="low")
+    events = derive(note, told, again, settle("rent", DAY + 2 * MINUTE), back, settles=-100)
+    assert of(NoteReopened, events) == []
 
 
 def test_a_note_whose_own_turn_is_taken_back_does_not_come_back_with_what_settled_it() -> None:

@@ -40,12 +40,6 @@ from streams.core.text.sentences import (
     read_sentences,
 )
 
-PATTERNS = frozenset(("declaration", "resolution", "negation", "confirmation", "convergence", "completion"))
-"""The patterns that conclude."""
-HINTS = frozenset(("thanks", "farewell", "reply", "problem", "undecided", "choice", "deferral", "pending", "handoff"))
-"""What else is told, for the judgement of these: gratitude, a goodbye, content beside the gratitude (an answer to a
-question, say), stated trouble, something that is to be decided, a choice, "I'll get back to you", an assistant that
-waits or promises, one that hands over."""
 HEDGED = 0.8
 """Factor for "I think", "it seems"."""
 ASKS_ON = 0.75
@@ -57,6 +51,10 @@ class Claim:
     """One sentence that claims a conclusion."""
 
     pattern: str
+    """declaration, resolution, negation, confirmation, convergence and completion conclude. What else is told is for the
+    judgement of these: thanks, farewell, reply (content beside the gratitude: an answer to a question, say), problem
+    (stated trouble), undecided (something that is to be decided), choice, deferral ("I'll get back to you"), pending (an
+    assistant that waits or promises), handoff (one that hands over)."""
     confidence: float
     start: int
     end: int

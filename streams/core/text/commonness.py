@@ -12,9 +12,12 @@ Every other word is rare. The table is written for this module; its words are st
 
 from __future__ import annotations
 
+from functools import cache
+
 import Stemmer
 
 from streams.core.text.cues import STOP
+from streams.core.text.memo import Memo
 
 LIGHT_WORDS = """
 able about above accept accord across act action actual add additional advance afternoon again ago agree ahead allow
@@ -225,7 +228,10 @@ wave weigh work
 """Words that, as the first of a note, are what to do and not what about ("Email the client", "Water the plants")."""
 
 
+@cache
 def _table() -> dict[str, int]:
+    """The class of every known stem; COMMON where its words are of several. Why it is made when a stem is first asked
+    for: most commands ask for none, and it takes as long."""
     found: dict[str, set[int]] = {}
     for level, words in (
         (LIGHT, [*LIGHT_WORDS.split(), *STOP]), (COMMON, COMMON_WORDS.split()), (ORDINARY, ORDINARY_WORDS.split()),
@@ -236,14 +242,8 @@ def _table() -> dict[str, int]:
 
 
 _stem = Stemmer.Stemmer("english").stemWord
-TABLE = _table()
-"""The class of every known stem; COMMON where its words are of several."""
 ORDERS = frozenset(_stem(verb) for verb in VERBS.split())
 """The stems of `VERBS`."""
-
-
-MAX_CACHE = 1 << 16
-"""Stems outside the table whose class is remembered. A memo of a pure function."""
 
 
 def rarity(stem: str) -> int:
@@ -266,13 +266,10 @@ def _shape(stem: str) -> int:
     return RARE
 
 
-class _Classes(dict[str, int]):
-    def __missing__(self, stem: str) -> int:
-        level = _shape(stem)
-        if len(self) < MAX_CACHE:
-            self[stem] = level
-        return level
+def _look(stem: str) -> int:
+    level = _table().get(stem)
+    return _shape(stem) if level is None else level
 
 
-CLASSES = _Classes(TABLE)
+CLASSES = Memo(_look)
 """The class of any stem, by lookup: see rarity."""

@@ -6,6 +6,7 @@ punctuation, after a filler such as "so" or "ok"). A turn without any phrase's f
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Iterable, Sequence
 from importlib.resources import files
@@ -16,6 +17,11 @@ LANGUAGES = ("en", "de", "fr", "es")
 
 FOLDED = {ord(c): None for c in "'’‘`´"}
 """Apostrophes are dropped before words are looked up, so that "that's" and "thats" are one word."""
+
+UNSPACED = re.compile(
+    "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]+"
+)
+"""Scripts written without spaces: Thai, Lao, Burmese, Khmer, kana, Han. Korean is spaced."""
 
 _FILLERS = """
 so and but well ok okay oh hi hey hello ah please then now um yes no yeah sure great also just

@@ -20,6 +20,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import cached_property, partial
 from importlib.resources import files
 from operator import mul
+from typing import Any, cast
 
 import orjson
 
@@ -35,23 +36,46 @@ class Learned:
 
     Why packed: the weights of a signal for all acts are added at once, as one whole number with a lane for each. Why
     when a signal is first seen: to pack all that there are takes longer than most commands, and most ask for no score.
+    Why a file is read when a score is first asked for: most commands ask for none, and it takes longer than they do.
     """
 
-    def __init__(self, version: int, bias: Mapping[str, int], weights: Mapping[str, Mapping[str, int]]) -> None:
-        """`weights` has the weights of each act, by signal: a file of few large objects is read in half the time."""
-        self.version = version
-        self.acts = tuple(bias)
-        self._bias = bias
-        self._weights = weights
-        each = [weights[act] for act in self.acts]
-        self._packed = Memo(lambda signal: _pack([given.get(signal, 0) for given in each]))
-        self._none = _pack(bias.values()) + _pack([_HALF] * len(each))
+    def __init__(self, read: Callable[[], Mapping[str, Any]]) -> None:
+        """`read` tells the table: its version, the bias of each act, and the weights of each act by signal (a file of
+        few large objects is read in half the time)."""
+        self._read = read
+        self._packed = Memo(lambda signal: _pack([given.get(signal, 0) for given in self._weights.values()]))
 
     @classmethod
     def load(cls, package: str, name: str) -> Learned:
         """The weights in a file of a package."""
-        table = orjson.loads(files(package).joinpath(name).read_bytes())
-        return cls(table["version"], table["bias"], table["weights"])
+        return cls(lambda: orjson.loads(files(package).joinpath(name).read_bytes()))
+
+    @cached_property
+    def _table(self) -> Mapping[str, Any]:
+        return self._read()
+
+    @cached_property
+    def version(self) -> int:
+        """Of the table."""
+        return int(self._table["version"])
+
+    @cached_property
+    def acts(self) -> tuple[str, ...]:
+        """What is decided, in the order of the scores."""
+        return tuple(self._bias)
+
+    @cached_property
+    def _bias(self) -> Mapping[str, int]:
+        return cast(Mapping[str, int], self._table["bias"])
+
+    @cached_property
+    def _weights(self) -> Mapping[str, Mapping[str, int]]:
+        return {act: self._table["weights"][act] for act in self.acts}
+
+    @cached_property
+    def _none(self) -> int:
+        """Of no signal: the biases, each lane raised by what keeps it from being negative."""
+        return _pack(self._bias.values()) + _pack([_HALF] * len(self.acts))
 
     @cached_property
     def _known(self) -> frozenset[str]:
@@ -65,7 +89,15 @@ class Learned:
 
     def only(self, act: str) -> Callable[[Iterable[str]], int]:
         """The scores of one act alone, as `scores` has them; in half the time."""
-        return partial(_score, self._weights[act], self._bias[act])
+        found: Callable[[Iterable[str]], int] | None = None
+
+        def score(signals: Iterable[str]) -> int:
+            nonlocal found
+            if found is None:
+                found = partial(_score, self._weights[act], self._bias[act])
+            return found(signals)
+
+        return score
 
     def words(self, act: str) -> list[str]:
         """The signals that speak for an act."""

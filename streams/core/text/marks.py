@@ -47,6 +47,7 @@ class Marks:
         self._bit = 1 << len(_SETS)
         _SETS.append((self._bit, look or (lambda word: any(part in f" {word} " for part in parts))))
         _WORDS.clear()
+        _seen.cache_clear()
 
     def may_be_in(self, content: str) -> bool:
         """False where none of them is in the words of a turn, in whatever case."""

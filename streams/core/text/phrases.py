@@ -16,9 +16,9 @@ from importlib.resources import files
 from typing import Any, NamedTuple
 
 from streams.core.patterns import lazily
+from streams.core.text.cues import LANGUAGES
 from streams.core.text.sentences import QUOTES, WORD, lower
 
-LANGUAGES = ("en", "de", "fr", "es")
 MARKED, QUERY, ASKS, OPENS, MAY_OPEN, FIRST = 1, 2, 4, 8, 16, 32
 """Bits of a word: holds quotation marks or the like; holds a question mark; ends a sentence with one; may leave a turn
 open, as it stands; may in lower case. From FIRST on, the bits of groups."""

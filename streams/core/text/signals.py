@@ -17,6 +17,7 @@ import re
 import unicodedata
 from itertools import chain
 
+from streams.core.text.cues import FOLDED, UNSPACED
 from streams.core.text.memo import Memo
 from streams.core.text.times import KINDS as TIME_KINDS
 
@@ -25,9 +26,7 @@ MOST = 400
 MOST_SENTENCES = 5
 """Beyond so many sentences they are not told apart by number."""
 MAX_WORD = 24
-_MARKS = {ord(c): None for c in "'’‘`´"}
 _PART = re.compile(r"[^\W_]+")
-_WIDE = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]+")
 _CLOCK = re.compile(r"\d{1,2}[:.h]\d\d(?:am|pm|uhr)?|\d{1,2}(?:am|pm|h|uhr)")
 _ORDINAL = re.compile(r"\d{1,2}(?:st|nd|rd|th|er)")
 _ENDS = re.compile(r"[.!?;…。！？][)\"'”’*_]*$")
@@ -56,13 +55,13 @@ def _look(raw: str) -> Seen:
     ends = _ENDS.search(raw)
     mark = str(ends[0]) if ends else ""
     end = "?" if "?" in mark or "？" in mark else "" if mark == "" else "!" if mark[0] in "!！" else "."
-    folded = unicodedata.normalize("NFC", raw.casefold()).translate(_MARKS)
+    folded = unicodedata.normalize("NFC", raw.casefold()).translate(FOLDED)
     words: list[str] = []
     kinds: list[str] = []
     if _CLOCK.fullmatch(folded.strip(".,!?;:()")):
         return ("#",), ("<clock>",), end
     for part in _PART.findall(folded):
-        if wide := _WIDE.findall(part):
+        if wide := UNSPACED.findall(part):
             for run in wide:
                 words += [run] if len(run) == 1 else [run[at : at + 2] for at in range(min(len(run), 2 * MOST) - 1)]
             kinds = [""] * len(words)

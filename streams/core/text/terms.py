@@ -17,7 +17,7 @@ from typing import NamedTuple
 import Stemmer
 
 from streams.core.text.address import called
-from streams.core.text.cues import ANYWHERE, COMMON, FILLERS, FOLDED, STARTS, STOP, follow
+from streams.core.text.cues import ANYWHERE, COMMON, FILLERS, FOLDED, STARTS, STOP, UNSPACED, follow
 from streams.core.text.memo import Memo
 from streams.core.text.phrases import triggers
 from streams.core.text.reminders import may_name
@@ -50,7 +50,6 @@ Word = tuple[int, str, str, int, frozenset[str], More]
 left; its stem, "" for a stop word; flags; words that make a cue right behind it; and more.
 Why a plain tuple: columns of plain tuples are made in one call."""
 SELDOM = ASKED | MORE | REMINDS | CLAIMS | SAYS
-FORM, STEM, FLAGS, LEADS, TOKENS, CALLED, NAME, REST, CLAIMED = range(9)
 _NONE: frozenset[str] = frozenset()
 
 
@@ -65,10 +64,6 @@ class Scan(NamedTuple):
     cues: list[str]
 
 
-_WIDE = re.compile(
-    "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]+"
-)
-"""Scripts written without spaces: Thai, Lao, Burmese, Khmer, kana, Han. Korean is spaced."""
 _PART = re.compile(r"[^\W_]+")
 _CYRILLIC = re.compile("[\u0400-\u04ff]")
 _NAME = re.compile(
@@ -133,15 +128,15 @@ def _look(raw: str) -> Word:
     if not bare:
         return (1, "", "", flags, _NONE, ("", (), called(raw), claimed))
     folded = unicodedata.normalize("NFC", unicodedata.normalize("NFC", bare).casefold())
-    wide = sum(len(run) for run in _WIDE.findall(raw)) if not raw.isascii() else 0
+    wide = sum(len(run) for run in UNSPACED.findall(raw)) if not raw.isascii() else 0
     parts = _PART.findall(folded[:HEAD].translate(FOLDED))
     flags |= REMINDS if may_name(folded, parts) else 0
     if wide:
         if "？" in raw or "?" in raw:
             flags |= ASKED
         tokens = (wide * 2 + 2) // 3 + (len(raw) - wide + 6) // 7
-        stems = [gram for run in _WIDE.findall(folded) for gram in _bigrams(run)][:MAX_BIGRAMS]
-        stems += [stem for part in _PART.findall(_WIDE.sub(" ", folded[:MAX_BIGRAMS])) if (stem := _stem(part))]
+        stems = [gram for run in UNSPACED.findall(folded) for gram in _bigrams(run)][:MAX_BIGRAMS]
+        stems += [stem for part in _PART.findall(UNSPACED.sub(" ", folded[:MAX_BIGRAMS])) if (stem := _stem(part))]
         first, more = (stems[0], tuple(stems[1:])) if stems else ("", ())
         return (tokens, first, first, flags | MORE, _NONE, ("", more, called(raw), claimed))
     tokens = 1 + (len(raw) - 1) // 7

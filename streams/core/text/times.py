@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping
 from datetime import datetime, timedelta
 from importlib.resources import files
 from typing import Any, Literal, NamedTuple
@@ -49,7 +49,7 @@ _KINDS = {
     "leads": "l", "before": "b", "article": "a", "within": "i", "next": "N", "overnext": "O", "this": "T", "last": "B",
     "end": "E", "middle": "m", "begin": "S", "of": "f", "numbers": "n", "more": "n", "ordinals": "o", "units": "U",
     "parts": "P", "weekend": "K", "close": "P", "oclock": "c", "past": "p", "to": "t", "quarter": "q", "half": "h",
-    "weekdays": "W", "months": "M", "days": "D",
+    "halfway": "H", "weekdays": "W", "months": "M", "days": "D",
 }  # fmt: skip
 """What words are, by their name in the table, as a letter; of a word that is several the last counts."""
 UNITS = {"m": 0, "h": 1, "d": 2, "w": 3, "ww": 4, "M": 5, "y": 6}
@@ -57,14 +57,19 @@ _WEAK = frozenset(["sun", "sat", "may", "march", "mar", "mo", "do", "mi", "di", 
 """Words that are mostly no time: they count where a word that leads to times or a number stands beside them."""
 MANY = 3
 """The first, second and third are mostly no days: kind s."""
-SURE = 10_000
-"""Added to the minutes of an hour whose half of the day is certain."""
+SURE = 1_000_000
+"""Added to the minutes of an hour whose half of the day is certain; more than any number times sixty."""
 TENS = 20
 CLOSE = 17
 """The hour when offices close."""
 TONIGHT = 23.0
 """The hour by which tonight is over: half a day from today."""
 _DAY = timedelta(days=1)
+_YEARS = range(1000, 9000)
+"""The years of which words are read, and in which. Why not up to 9999: what a few words add to a moment must stay one
+that datetimes and logs carry, in every zone. "Valid until 9999-12-31" means forever."""
+MAX_NUMBER = 9999
+"""The largest number that is read, of units too."""
 
 
 def _words(table: Mapping[str, Any]) -> dict[str, tuple[str, float]]:
@@ -114,16 +119,25 @@ COUNTS = {
     for words in _WORDS.values()
     for word, (kind, value) in words.items()
     if (kind == "o" and value > MANY) or (kind == "n" and 2 <= value <= 12)
-} | {word: float(MANY) for words in _WORDS.values() for word, (kind, _) in words.items() if kind == "h"}
+} | {word: float(MANY) for words in _WORDS.values() for word, (kind, _) in words.items() if kind in "hH"}
 """Spelled numbers that may be a day of a month or an hour, and halves."""
-_TOKEN = lazily(
-    r"(?P<word>[^\W\d_]+(?:-[^\W\d_]+)*)|(?P<date>\d{4}-\d\d-\d\d)"
-    r"|(?P<slash>\d{1,2}[/.]\d{1,2}(?:[/.](?:20)?\d\d)?\b(?![:.]\d))"
-    r"|(?P<clock>\d{1,2}[:.h]\d\d(?!\d)|(?<![\d.,])0\d[0-5]\d(?!\d))(?P<half>[ap]\.?m\b)?"
-    r"|(?P<hour>\d{1,2}) ?(?P<half2>[ap]\.?m\b)"
-    r"|(?P<ord>\d{1,2}(?:st|nd|rd|th|er|º)\b|\d{1,2}\.(?= ?\w))"
-    r"|(?P<num>\d+)|(?P<mark>[.!?;:,()\n%£$€])"
-)
+
+
+def _token(words: Container[str]) -> re.Pattern[str]:
+    """What is one token in a language of these words."""
+    half = r"[ap]\.?m\b"
+    gap = "" if "am" in words else " ?"  # "um 9 am Montag"
+    return lazily(
+        r"(?P<word>[^\W\d_]+(?:-[^\W\d_]+)*)|(?P<date>\d{4}-\d\d-\d\d)"
+        rf"|(?P<slash>\d{{1,2}}[/.]\d{{1,2}}(?:[/.](?:20)?\d\d)?\b(?![:.]\d|{gap}{half}))"
+        rf"|(?P<clock>\d{{1,2}}[:.h]\d\d(?!\d)|(?<![\d.,])0\d[0-5]\d(?!\d))(?:{gap}(?P<half>{half}))?"
+        rf"|(?P<hour>\d{{1,2}}){gap}(?P<half2>{half})"
+        r"|(?P<ord>\d{1,2}(?:st|nd|rd|th|er|º)\b|\d{1,2}\.(?= ?\w))"
+        r"|(?P<num>\d+)|(?P<mark>[.!?;:,()\n%£$€])"
+    )
+
+
+_TOKEN = {code: _token(words) for code, words in _WORDS.items()}
 
 
 def _names(text: str, match: re.Match[str], before: str) -> bool:
@@ -144,23 +158,28 @@ def _joined(word: str, words: Mapping[str, tuple[str, float]]) -> tuple[str, flo
 def _number(match: re.Match[str], language: str) -> tuple[str, float]:
     """What digits are: a date, an hour, a day of a month or a number."""
     said, name = match[0], match.lastgroup
-    if half := match["half"] or match["half2"]:
-        hour = re.split("[:.h]", match["clock"] or match["hour"])
-        minutes = int(hour[1]) if len(hour) > 1 else 0
-        return "C", (int(hour[0]) % 12 + 12 * (half[0] == "p")) * 60 + minutes + SURE
-    if name == "clock":
-        digits = said if said.isdigit() else re.sub(r"\D", "", said.rjust(5, "0"))
-        hours, minutes = int(digits[:-2]), int(digits[-2:])
-        sure = said.startswith("0") or hours > 12
-        return ("C", hours * 60 + minutes + SURE * sure) if hours < 24 and minutes < 60 else OTHER
+    if clock := match["clock"] or match["hour"]:
+        return _hour(clock, match["half"] or match["half2"] or "")
     if name == "date":
         year, month, day = map(int, said.split("-"))
-        return ("I", year * 10_000 + month * 100 + day) if _is_day(said) else OTHER
+        return ("I", year * 10_000 + month * 100 + day) if year in _YEARS and _is_day(said) else OTHER
     if name == "slash":
         day, month = map(int, re.split("[/.]", said)[:2])
         dotted = "." in said and language != "de"  # 10.04 is a number
         return ("J", month * 100 + day) if 0 < month < 13 and 0 < day < 32 and not dotted else OTHER
-    return ("o", int(re.sub(r"\D", "", said))) if name == "ord" else ("n", min(int(said[:6]), 99_999))
+    return ("o", int(re.sub(r"\D", "", said))) if name == "ord" else ("n", min(int(said[:5]), MAX_NUMBER))
+
+
+def _hour(said: str, half: str) -> tuple[str, float]:
+    """The hour that "9:30", "0930" or "9" says, with "am" or "pm" where that stands behind it."""
+    digits = said if said.isdigit() else re.sub(r"\D", "", said)
+    hours, minutes = (int(digits[:-2]), int(digits[-2:])) if len(digits) > 2 else (int(digits), 0)
+    if hours > 23 or minutes > 59:
+        return OTHER
+    sure = bool(half) or said.startswith("0") or hours > 12
+    if half and hours <= 12:
+        hours = hours % 12 + 12 * (half[0] == "p")
+    return "C", hours * 60 + minutes + SURE * sure
 
 
 def _is_day(said: str) -> bool:
@@ -174,7 +193,7 @@ def _tokens(text: str, lowered: str, language: str) -> list[_Token]:
     """The words of a text by kind; "x" for any other."""
     found: list[_Token] = []
     words = _WORDS[language]
-    for match in _TOKEN.finditer(lowered):
+    for match in _TOKEN[language].finditer(lowered):
         name = match.lastgroup
         if name == "word":
             kind, value = words.get(match[0], OTHER)
@@ -214,11 +233,12 @@ def _of_month(now: datetime, day: int, month: int = 0, year: int = 0) -> datetim
 
 
 def _after(now: datetime, n: float, unit: int) -> datetime:
+    """The moment n units later, or the last that is read."""
     if unit >= UNITS["M"]:
         months = now.month - 1 + int(n * (12 if unit == UNITS["y"] else 1))
-        at = now.replace(day=1, year=min(now.year + months // 12, 9999), month=months % 12 + 1)
+        at = now.replace(day=1, year=min(now.year + months // 12, _YEARS[-1]), month=months % 12 + 1)
         return at.replace(day=min(now.day, _month_end(at).day))
-    return now + min(n, 9999) * (timedelta(minutes=1), timedelta(hours=1), _DAY, 7 * _DAY, 14 * _DAY)[unit]
+    return now + n * (timedelta(minutes=1), timedelta(hours=1), _DAY, 7 * _DAY, 14 * _DAY)[unit]
 
 
 def _weekday(now: datetime, weekday: float) -> datetime:
@@ -231,7 +251,7 @@ def _in_week(now: datetime, weekday: float, weeks: int) -> datetime:
     return now + _DAY * (int(weekday) - now.weekday() + 7 * weeks)
 
 
-_MORNING, _NOON, _WAKING = 7, 12, 22
+_MORNING, _NOON = 7, 12
 """Hours: a bare one from the first on is before noon."""
 Day = Callable[[datetime, list[float]], datetime | None]
 
@@ -312,6 +332,7 @@ _CLOCKS: tuple[tuple[str, Callable[[list[float]], float]], ...] = (
     (r"(n)U?p(n)(?![UM])", lambda v: v[1] * 60 + v[0]),
     (r"(n)U?t(n)(?![UM])", lambda v: v[1] * 60 - v[0]),
     (r"h(n)(?![UM])", lambda v: v[0] * 60 + 30),
+    (r"H(n)(?![UM])", lambda v: v[0] * 60 - 30),
     (r"(n)c(n)(?![UM])", lambda v: v[0] * 60 + v[1]),
     (r"(n)c", lambda v: v[0] * 60),
     (r"(C)", lambda v: v[0]),
@@ -324,15 +345,11 @@ _CLOCKS: tuple[tuple[str, Callable[[list[float]], float]], ...] = (
 _CLOCK_RULES = [(lazily(pattern), minutes) for pattern, minutes in _CLOCKS]
 
 
-def _clock(
-    rule: Callable[[list[float]], float], values: list[float], half: bool, part: float
-) -> tuple[int, bool] | None:
+def _clock(rule: Callable[[list[float]], float], values: list[float], part: float) -> tuple[int, bool] | None:
     """The minute of the day, and whether its half of the day is certain."""
     minutes = rule(values)
     if minutes >= SURE:
         return int(minutes) - SURE, True
-    if half:
-        minutes -= 60
     if not 0 <= minutes <= 24 * 60 or values[-1] > 24 * 60:
         return None
     if part and minutes < _NOON * 60:
@@ -345,6 +362,8 @@ def _clock(
 
 def named(text: str, language: str, now: datetime) -> list[Time]:
     """The times to come that a text names, in order."""
+    if now.year not in _YEARS:
+        return []
     if language in WIDE:
         return [*_wide(text, now)]
     if language not in _WORDS:
@@ -364,7 +383,7 @@ def named(text: str, language: str, now: datetime) -> list[Time]:
     at = 0
     sentences = [match.end() for match in re.finditer(r"\.", kinds)]
     for stop in [*sentences, len(kinds)]:
-        found += _sentence(tokens[at:stop], kinds[at:stop], language, now, today)
+        found += _sentence(tokens[at:stop], kinds[at:stop], now, today)
         at = stop
     return found
 
@@ -378,11 +397,11 @@ def haste(text: str) -> Ttl:
     return "low"
 
 
-def _sentence(tokens: list[_Token], kinds: str, language: str, now: datetime, today: datetime) -> Iterator[Time]:
+def _sentence(tokens: list[_Token], kinds: str, now: datetime, today: datetime) -> Iterator[Time]:
     if not any(kind in kinds for kind in "WMDUPKCoIJEnc"):
         return
     days, covered = _find_days(tokens, kinds, now, today)
-    clocks = _find_clocks(tokens, kinds, language, covered)
+    clocks = _find_clocks(tokens, kinds, covered)
     parts = [(at, tokens[at].value) for at, kind in enumerate(kinds) if kind == "P" and not covered[at]]
     nearest = {clock: min(days, key=lambda d: abs(clock[0] - d[1]))[0] for clock in clocks if days}
     for start, end, day, spans in days:
@@ -455,14 +474,14 @@ def _find_days(
     return sorted(found), covered
 
 
-def _find_clocks(tokens: list[_Token], kinds: str, language: str, covered: list[bool]) -> list[tuple[int, int, bool]]:
+def _find_clocks(tokens: list[_Token], kinds: str, covered: list[bool]) -> list[tuple[int, int, bool]]:
     """The hours that are named: where, the minute of the day, and whether its half is certain."""
     spent = covered.copy()
     found: list[tuple[int, int, bool]] = []
     masked = "".join("y" if done else kind for kind, done in zip(kinds, covered, strict=True))
     parts = [(at, tokens[at].value) for at, kind in enumerate(kinds) if kind == "P"]
     parts += [(at, TONIGHT) for at, kind in enumerate(kinds) if kind == "D" and tokens[at].value % 1]
-    for number, (pattern, rule) in enumerate(_CLOCK_RULES):
+    for pattern, rule in _CLOCK_RULES:
         for match in pattern.finditer(masked):
             start, end = match.span()
             if any(spent[start:end]):
@@ -470,7 +489,7 @@ def _find_clocks(tokens: list[_Token], kinds: str, language: str, covered: list[
             values = [tokens[match.start(at)].value for at in range(1, pattern.groups + 1) if match[at]]
             part = min(parts, key=lambda p: abs(p[0] - end), default=(0, 0.0))
             near = part[1] if abs(part[0] - end) <= 7 and "," not in kinds[end : part[0]] else 0
-            if minutes := _clock(rule, values, number == 6 and language == "de", near):
+            if minutes := _clock(rule, values, near):
                 spent[start:end] = [True] * (end - start)
                 found.append((start, *minutes))
     return sorted(found)
@@ -479,38 +498,50 @@ def _find_clocks(tokens: list[_Token], kinds: str, language: str, covered: list[
 WIDE = frozenset(("ja", "zh"))
 """Languages written without spaces."""
 _HAN = {c: str(at) for at, c in enumerate("〇一二三四五六七八九")} | {"零": "0", "两": "2", "兩": "2"}
-_HAN_NUMBER = lazily("[〇零一二两兩三四五六七八九十]+(?=[分時时点點日号號週周月小秒天])")
+_DIGIT = f"[{''.join(_HAN)}]"
+_NUMBER = rf"(?<![\d十{''.join(_HAN)}])(?:\d{{1,4}}|{_DIGIT}?十{_DIGIT}?|{_DIGIT}{{1,4}})"
+"""Nothing is read of longer ones."""
 _WIDE_TIMES = lazily(
-    r"(?P<month>\d+)月(?P<date>\d+)[日号號]|(?P<day>\d+)[日号號](?!間|间)|(?P<next>[来來次下翌]の?[週周个個]?の?)?(?P<lead>この|今度の)?"
-    r"(?:(?P<ja>[月火水木金土日])曜|(?:[週周]|星期|礼拜)(?P<zh>[一二三四五六日天1-6]))日?"
+    rf"(?P<month>{_NUMBER})月(?P<date>{_NUMBER})[日号號]|(?P<day>{_NUMBER})[日号號](?!間|间)"
+    r"|(?P<next>[来來次下翌]の?[週周个個]?の?)?(?P<lead>この|今度の)?"
+    r"(?:(?P<ja>[月火水木金土日])曜|(?:[週周]|星期|礼拜)(?P<zh>[一二三四五六日天]|[1-6](?!\d)))日?"
     r"|(?P<rel>今日|今夜|今晩|今晚|今天|明日|あした|あす|明天|明晚|明後日|あさって|后天|後天)"
-    r"|(?P<n>\d+|半)(?:个|個)?(?P<unit>分[钟鐘]?|時間|小时|小時|日間|天|週間|周)(?:後|后|以内|したら|で|之后|以後)"
+    rf"|(?P<n>{_NUMBER}|半)(?:个|個)?(?P<unit>分[钟鐘]?|時間|小时|小時|日間|天|週間|周)(?:後|后|以内|したら|で|之后|以後)"
     r"|(?P<end>月末|月底|月内)|(?P<weekend>週末|周末)|(?P<nextweek>来週|下周|下週)"
 )
 _WIDE_CLOCK = lazily(
-    r"(?P<late>午後|下午|夜|晚上|夕方|晚)?の?(?P<early>午前|朝|上午|早上)?の?(?P<hour>\d+)[時时点點](?!間|间)(?:(?P<half>半)|(?P<minute>\d+)分?)?"
+    r"(?P<late>午後|下午|夜|晚上|夕方|晚)?の?(?P<early>午前|朝|上午|早上)?の?"
+    rf"(?P<hour>{_NUMBER})[時时点點](?!間|间)(?:(?P<half>半)|(?P<minute>{_NUMBER})分?)?"
 )
+_WIDE_WEEKDAYS = {
+    name: at
+    for at, names in enumerate(("月一1", "火二2", "水三3", "木四4", "金五5", "土六6", "日天"))
+    for name in names
+}
 _RELATIVE = {"今": 0, "明": 1, "あし": 1, "あす": 1, "明後": 2, "あさ": 2, "后": 2, "後": 2}
 _WIDE_UNITS = {"分": "m", "時": "h", "小": "h", "日": "d", "天": "d", "週": "w", "周": "w"}
 
 
-def _han_number(found: re.Match[str]) -> str:
-    """Digits for a number below a hundred, as many characters as before."""
-    head, ten, tail = found[0].partition("十")
-    digits = "".join(_HAN[c] for c in head)
-    number = (int(digits) if digits else 1) * 10 + (int(_HAN[tail[0]]) if tail else 0) if ten else int(digits)
-    return str(number).rjust(len(found[0]), "0")
+def _wide_number(said: str) -> int:
+    """The number that digits of either kind say: 21, 二十一, 二一."""
+    head, ten, tail = ("".join(_HAN.get(c, c) for c in part) for part in said.partition("十"))
+    return int(head or 1) * 10 + int(tail or 0) if ten else int(head)
+
+
+def _wide_clock(clock: re.Match[str]) -> int | None:
+    """The minute of the day; an hour beyond midnight ("25時") is one of the next."""
+    hour, minute = _wide_number(clock["hour"]), 30 if clock["half"] else _wide_number(clock["minute"] or "0")
+    return hour * 60 + minute if hour < 30 and minute < 60 else None
 
 
 def _wide(text: str, now: datetime) -> Iterator[Time]:
     """The same for scripts without spaces."""
-    text = _HAN_NUMBER.sub(_han_number, text)
     today = now.replace(hour=0, minute=0, second=0, microsecond=0)
-    clocks = [
-        (c, (int(c["hour"]) % 24) * 60 + (30 if c["half"] else int(c["minute"] or 0)))
-        for c in _WIDE_CLOCK.finditer(text)
-    ]
     days = [(found, day) for found in _WIDE_TIMES.finditer(text) if (day := _wide_day(found, now, today)) is not None]
+    for found, _ in days:
+        if found["zh"]:  # 星期三十点: the three is spent
+            text = text[: found.start()] + " " * len(found[0]) + text[found.end() :]
+    clocks = [(c, minutes) for c in _WIDE_CLOCK.finditer(text) if (minutes := _wide_clock(c)) is not None]
     spent = [found.span() for found, _ in days if found["n"]]
     for found, day in days:
         near = [(c, m) for c, m in clocks if abs(c.start() - found.end()) <= 12]
@@ -531,18 +562,18 @@ def _wide(text: str, now: datetime) -> Iterator[Time]:
 
 def _wide_day(found: re.Match[str], now: datetime, today: datetime) -> datetime | None:
     if found["month"]:
-        return _of_month(today, int(found["date"]), int(found["month"]))
+        return _of_month(today, _wide_number(found["date"]), _wide_number(found["month"]))
     if found["day"]:
-        return _of_month(today, int(found["day"]))
+        return _of_month(today, _wide_number(found["day"]))
     if name := found["ja"] or found["zh"]:
-        weekday = "月火水木金土日".find(name) if found["ja"] else "一二三四五六日天".find(name) % 7
+        weekday = _WIDE_WEEKDAYS[name]
         following = found["next"] and found["next"][0] in "来來下"
         return _in_week(today, weekday, 1) if following else _weekday(today, weekday)
     if found["rel"]:
         return today + _RELATIVE[max((key for key in _RELATIVE if found["rel"].startswith(key)), key=len)] * _DAY
     if found["n"]:
         unit = UNITS[_WIDE_UNITS[found["unit"][0]]]
-        return _after(now if unit < 2 else today, 0.5 if found["n"] == "半" else int(found["n"]), unit)
+        return _after(now if unit < 2 else today, 0.5 if found["n"] == "半" else _wide_number(found["n"]), unit)
     if found["end"]:
         return _month_end(today)
     return today + _DAY * ((5 - today.weekday()) % 7) if found["weekend"] else _in_week(today, 4, 1)

@@ -11,7 +11,7 @@ from streams.core.errors import UsageError
 from streams.gateways.command import Common, Group, InSpace, Listing, WhichSpace, one_of, one_or_any, space_of
 
 app = Group("What is being done, waits or is set aside: list, declare or update it.")
-PLACES = ("active", "note", "deferred", "ended")
+PLACES = ("active", "aside", "deferred", "ended")
 STATUSES = ("planning", "executing", "blocked", "awaiting_input", "complete", "dropped")
 Share = Annotated[float | None, typer.Option(min=0, max=1, help="How much of it is done, 0 to 1.")]
 Priority = Annotated[float | None, typer.Option(min=0, max=1, help="Above .5 it takes a free slot.")]
@@ -20,7 +20,7 @@ Priority = Annotated[float | None, typer.Option(min=0, max=1, help="Above .5 it 
 @app.default()
 def tasks(
     listing: Listing,
-    place: Annotated[str, typer.Option(help="active, note (set aside), deferred, ended, or all.")] = "all",
+    place: Annotated[str, typer.Option(help="active, aside, deferred, ended, or all.")] = "all",
 ) -> None:
     """What is being done, then what is set aside, then what ended; the most important first."""
     stands = one_or_any(place, PLACES, "place")

@@ -9,6 +9,7 @@ from contextlib import closing, suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from projections import ask as asks
+from streams.core.driver import told_aside
 from streams.core.errors import BehindError, MnemologError, UsageError
 from streams.core.progress import Progress, no_progress
 from streams.logs.where import parse_places, told_place
@@ -77,7 +78,7 @@ class Office:
             case Look():
                 return self._closed(lambda: None, suspect=True)
             case Ping():
-                return {"pid": os.getpid(), "behind": self.runtime.behind()}
+                return {"pid": os.getpid(), "behind": self.runtime.behind(), "aside": told_aside(self.runtime.aside())}
         raise UsageError("the request is not understood", "use the same version of mnemolog on both sides")
 
     def reads_tables(self, call: Call) -> bool:

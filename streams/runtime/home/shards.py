@@ -117,7 +117,7 @@ class Shards:
                 return feed([call], self._home.log)[0]
             case Ping():
                 behind = self._all(lambda home: int(home.request({"ping": True}, 0.0)["behind"]))
-                return {"pid": os.getpid(), "behind": sum(behind)}
+                return {"pid": os.getpid(), "behind": sum(behind), "aside": ""}  # workers fold
             case Look():
                 return self.look_through()
             case Promote():

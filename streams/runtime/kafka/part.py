@@ -15,15 +15,17 @@ from typing import Any
 from aiokafka import TopicPartition
 
 from streams.core.clock import Deadlines
-from streams.core.driver import Driver, Placed, as_raw
+from streams.core.driver import Aside, Driver, Placed, read_raw, told_aside
+from streams.core.errors import FaultError
 from streams.core.events import ClockTicked
 from streams.core.params import Params
-from streams.core.processor import Processor
+from streams.core.processor import Processor, Raw
 from streams.logs.kafka.connection import Connection
 from streams.logs.kafka.index import REPEATS, id_key, saying
 from streams.logs.kafka.log import lost
 from streams.logs.kafka.records import Broken, Message, Output, Read, derived_record, progressed_record, read
 from streams.logs.kafka.topics import Names, bounds, whole
+from streams.runtime.fold import fold_past
 from streams.runtime.kafka.dead_letters import laid
 from streams.runtime.kafka.metrics import Meters
 from streams.runtime.kafka.sets import Lineages
@@ -97,6 +99,8 @@ class Part:
         """The writers that were fenced, and whose claims are not struck out yet."""
         self._driver = Driver((), {})
         self._deadlines = Deadlines({})
+        self._done: list[tuple[str, int, Raw[Any]]] = []
+        """What was folded of the run that is folded now: space, offset, event."""
 
     def take(self, fetched: Sequence[Message]) -> None:
         """Takes what a fetch brought. While its state is restored it takes little: it reads the rest later itself."""
@@ -158,6 +162,7 @@ class Part:
     def fold(self, run: Sequence[Message]) -> Folded:
         """The pass over a run."""
         folded = Folded(run[-1].offset + 1)
+        self._done = []
         ids: dict[bytes, Known] = {}
         for message in run:
             found = read(message, self.job.partitions)
@@ -166,8 +171,8 @@ class Part:
             if isinstance(found, Broken):
                 if found.reason:
                     folded.letters.append(laid(self.raw.topic, message, found.reason, self.raw.topic))
-            else:
-                self._fold_one(found, folded)
+            elif reason := self._fold_one(found, folded):
+                folded.letters.append(laid(self.raw.topic, message, reason, self.raw.topic))
         folded.outputs.append(progressed_record(folded.next - 1))
         folded.changes = [(MARK, b"%d" % folded.next), *self._changes(folded.spaces)]
         folded.changes += ((writer_key(writer), None) for writer in self.outdated)
@@ -193,13 +198,26 @@ class Part:
             f"{known.offset}",
         )  # fmt: skip
 
-    def _fold_one(self, found: Read, folded: Folded) -> None:
+    def _fold_one(self, found: Read, folded: Folded) -> str:
+        """Folds an event of a run; what could not be folded, and why: "" where all was."""
         event = found.event
         driver, space = self._driver, event.space
         if space not in driver.spaces:
             driver.load(space, self.kept.space(space))
         rows: list[Placed] = []
-        driver.fold(space, self.partition, found.offset, as_raw(event, found.recorded_at), rows)
+        aside: list[Aside] = []
+        try:
+            raw = read_raw(event, found.recorded_at, space, self.partition, found.offset)
+        except FaultError as fault:
+            return str(fault)
+        try:
+            driver.fold(space, self.partition, found.offset, raw, rows)
+        except FaultError as fault:
+            again, aside = fold_past(fault, driver, raw, self._restore, None)
+            if again is None:
+                return told_aside(aside)
+            rows = again
+        self._done.append((space, found.offset, raw))
         folded.spaces[space] = None
         folded.types[event.type] += 1
         made: dict[str, list[Any]] = {}
@@ -209,6 +227,15 @@ class Part:
             if lineage := self.job.emitted.get(name):
                 folded.outputs.append(derived_record(space, name, lineage, found.offset, events))
                 folded.made.setdefault(name, Counter()).update(row.type for row in events)
+        return told_aside(aside)
+
+    def _restore(self, space: str, partition: int, offset: int) -> None:
+        """Has the state of a space be what it was before an offset: as it is kept, and folded on with this run."""
+        self._driver.load(space, self.kept.space(space))
+        self._driver.marks[partition] = self.kept.mark - 1
+        for whose, at, raw in self._done:
+            if whose == space:
+                self._driver.fold(space, partition, at, raw, [])
 
     def _changes(self, spaces: Mapping[str, None]) -> list[Change]:
         driver = self._driver

@@ -22,7 +22,7 @@ from aiokafka import TopicPartition
 from projections.garbage import rare_collections
 from projections.store import Batch, Store, View
 from projections.tables import Folded
-from streams.core.driver import Placed
+from streams.core.driver import Aside, Placed
 from streams.core.errors import ForeignError
 from streams.core.events import TurnRecorded
 from streams.core.processor import Derived, Processor, Raw
@@ -189,6 +189,10 @@ class Projector:
         """How many raw records are not in the memory yet."""
         ends = self.log.ends()
         return sum(ends[p] - lane.mark - 1 for p, lane in self._lanes.items())
+
+    def aside(self) -> list[Aside]:
+        """Nothing: what workers could not fold lies among the dead letters."""
+        return []
 
     def is_flooded(self) -> bool:
         """Never: workers fold."""
