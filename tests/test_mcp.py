@@ -246,6 +246,16 @@ def test_what_tools_answer_is_known_when_it_comes_back(run: Callable[[Session], 
     run(talk)
 
 
+def test_a_prompt_that_cannot_be_given_tells_why(run: Callable[[Session], None]) -> None:
+    async def talk(client: Client) -> None:
+        with pytest.raises(MCPError, match="session: string should have at most 500 characters"):
+            await client.get_prompt("remember", {"session": "x" * 600})
+        with pytest.raises(MCPError, match="there is no prompt 'x'; prompts: remember"):
+            await client.get_prompt("x")
+
+    run(talk)
+
+
 def test_a_key_keeps_tools_to_its_space(home: Path) -> None:
     token = Keys(home).add("bob", ["bob"], ["read", "write"])
     with served(home) as (url, _):

@@ -231,7 +231,7 @@ def test_a_question_can_change_nothing(home: Home, talk: Any, monkeypatch: pytes
 # -- many at once ------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("wrong", [[[]], [{}], 7, True, {"a": 1}, "\ud800"], ids=repr)
+@pytest.mark.parametrize("wrong", [[[]], [{}], 7, True, {"a": 1}], ids=repr)
 def test_of_what_is_no_fact_nothing_is_told_and_nothing_breaks(home: Home, wrong: Any) -> None:
     said = {"session": "s", "at": "2026-01-05T09:00:00Z"}
     home.request({"feed": [said | {"type": "effort-declared", "name": "roof", "topic": "Mending the roof"}]})

@@ -12,10 +12,11 @@ from functools import wraps
 from importlib.metadata import version
 from typing import Annotated, Any, Literal, NotRequired, TypeVar, cast
 
+from mcp import MCPError
 from mcp.server import MCPServer
 from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.exceptions import ResourceError, ToolError
-from mcp.types import ToolAnnotations
+from mcp.types import INVALID_PARAMS, ToolAnnotations
 from pydantic import Field, ValidationError
 from typing_extensions import TypedDict  # pydantic takes no other before Python 3.12
 
@@ -140,6 +141,21 @@ class Server(MCPServer[Any]):
                 raise
             fields = {str(fault["loc"][0]) for fault in error.__cause__.errors() if fault["loc"]}
             raise ToolError(told_wrong(name, schema, arguments, fields) or str(error)) from None
+
+    async def get_prompt(
+        self, name: str, arguments: dict[str, Any] | None = None, context: Context[Any, Any] | None = None
+    ) -> Any:
+        """Gives a prompt. Raises MCPError."""
+        names = [prompt.name for prompt in await self.list_prompts()]
+        if name not in names:
+            raise MCPError(INVALID_PARAMS, f"there is no prompt {name[:100]!r}; prompts: {', '.join(names)}")
+        try:
+            return await super().get_prompt(name, arguments, context)
+        except ValueError as error:
+            cause = error.__cause__.__cause__ if error.__cause__ else None
+            if not isinstance(cause, MnemologError):
+                raise
+            raise MCPError(INVALID_PARAMS, _whole(cause)) from None
 
 
 def made(door_of: Callable[[Any], Door], space: str = "", session: str = "") -> MCPServer[Any]:
@@ -398,9 +414,14 @@ def _told(function: Callable[..., Any]) -> Callable[..., Any]:
         try:
             return await function(*given, **how)
         except MnemologError as error:
-            raise ToolError(f"{error}. {error.way_out}".rstrip(". ") + ".") from None
+            raise ToolError(_whole(error)) from None
 
     return guarded
+
+
+def _whole(error: MnemologError) -> str:
+    """An error in sentences: what is wrong, and the way out."""
+    return f"{error}. {error.way_out}".rstrip(". ") + "."
 
 
 def _of(kind: type[T], row: dict[str, Any]) -> T:
