@@ -231,7 +231,7 @@ class Memory:
         as_of (a position or time), after (a position that must be in it: on Kafka, workers take a moment).
         """
         found: dict[str, Any] = self.ask("context", space=self.space, session=session, **more)
-        if record and found["shown"]:
+        if record and found.get("shown"):
             self.tell(found["shown"])
         return found
 
@@ -245,7 +245,7 @@ class Memory:
         """
         found = self.ask("recall", space=self.space, query=query, session=session or None, **more)
         hits: list[dict[str, Any]] = found["hits"]
-        if found["shown"] and (bool(session) if record is None else record):
+        if found.get("shown") and (bool(session) if record is None else record):
             self.tell(found["shown"])
         return hits
 
