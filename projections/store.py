@@ -292,8 +292,8 @@ class Store:
         return dict(orjson.loads(found)) if found else {}
 
     def aside(self) -> list[Aside]:
-        """The events that could not be folded, in order."""
-        return aside(self.connection)
+        """The events that could not be folded, in order, without asking its tables: they may be busy."""
+        return _aside_of(self.meta("aside"))
 
     def commit(self, batch: Batch) -> None:
         """Adds rows, state and marks in one transaction."""
@@ -682,8 +682,11 @@ def read_meta(connection: Connection, key: str) -> str:
 
 def aside(connection: Connection) -> list[Aside]:
     """The events that could not be folded into a memory, in order."""
-    found = read_meta(connection, "aside")
-    return [Aside(*one) for one in orjson.loads(found)] if found != "None" else []
+    return _aside_of(read_meta(connection, "aside"))
+
+
+def _aside_of(told: str) -> list[Aside]:
+    return [Aside(*one) for one in orjson.loads(told)] if told != "None" else []
 
 
 def all_meta(connection: Connection) -> dict[str, str]:
