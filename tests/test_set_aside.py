@@ -206,6 +206,16 @@ def test_what_is_folded_ahead_of_the_tables_is_restored_too(tmp_path: Path) -> N
     home.log.close()
 
 
+def test_it_is_told_without_the_tables_which_may_be_busy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    home = home_of(tmp_path)
+    home.log.append([said(0, "one"), said(1, "poison")])
+    with home.live():
+        pass
+    with home.live() as runtime, monkeypatch.context() as patched:
+        patched.setattr(runtime.store, "connection", None)
+        assert [one.processor for one in runtime.aside()] == ["counting"]
+
+
 def test_a_replay_that_reuses_what_live_made_equals_one_that_folds_all(tmp_path: Path) -> None:
     home = home_of(tmp_path)
     home.log.append(TALK)
