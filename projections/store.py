@@ -21,8 +21,8 @@ import orjson
 
 from projections.tables import Folded, create_sql, table_of, tables
 from projections.views import view_names, views_sql
-from streams.core.driver import Aside
 from streams.core.errors import (
+    Aside,
     BusyError,
     DamagedError,
     MemoryFileError,

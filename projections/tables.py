@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any, get_args, get_origin, get_type_hints
 
 import orjson
 
-from streams.core.driver import Aside, Placed
+from streams.core.driver import Placed
+from streams.core.errors import Aside
 from streams.core.events import OUTSIDE, Micros
 from streams.core.processor import Moment, Processor, Raw
 

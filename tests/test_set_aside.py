@@ -14,8 +14,8 @@ import orjson
 import pytest
 
 from projections import store
-from streams.core.driver import Aside, Driver, as_raw, told_aside
-from streams.core.errors import DamagedError, FaultError
+from streams.core.driver import Driver, as_raw, told_aside
+from streams.core.errors import Aside, DamagedError, FaultError
 from streams.core.events import MINUTE, Outside, TurnRecorded, encode
 from streams.core.params import Params, param
 from streams.core.processor import RAW, Derived, Processor, Raw, State, on

@@ -26,7 +26,7 @@ from typing import Any, NamedTuple
 
 from streams.core import repeats
 from streams.core.clock import DUE, Clock
-from streams.core.errors import NO_FAULTS, FaultError, listed
+from streams.core.errors import NO_FAULTS, Aside, FaultError, listed
 from streams.core.events import OUTSIDE, UPCASTS, Outside, TurnRecorded, decode
 from streams.core.params import Params
 from streams.core.processor import RAW, Derived, Held, Processor, Raw, Records, State, Step, lineages
@@ -84,22 +84,6 @@ class Row(NamedTuple):
     event: Derived
 
 
-class Aside(NamedTuple):
-    """An event that a processor could not fold, and why."""
-
-    partition: int
-    offset: int
-    processor: str
-    """RAW where nothing could be made of the event; else those that read the processor passed it by, too."""
-    space: str
-    error: str
-    """The name of what was raised."""
-
-    def told(self) -> str:
-        """Who cannot fold what, and why."""
-        return f"{self.processor} the event at {self.partition}:{self.offset} in space {self.space} ({self.error})"
-
-
 def told_aside(aside: Sequence[Aside]) -> str:
     """What could not be folded, for people; "" where all could."""
     return f"could not fold {listed(one.told() for one in aside)}; please report it" if aside else ""
@@ -125,25 +109,21 @@ def raw_of(record: Record, text: Text | None = None) -> Raw[Any]:
     Raises FaultError for a record that no edge let through, and for words that cannot be read.
     """
     place = record.space, record.partition, record.offset
+    return _made(lambda: as_raw(decode(record.type, record.value), record.recorded_at, text), *place)
+
+
+def read_raw(event: Outside, recorded_at: int, space: str, partition: int, offset: int) -> Raw[Any]:
+    """What processors are given for a decoded event of a log. Raises FaultError for words that cannot be read."""
+    return _made(lambda: as_raw(event, recorded_at), space, partition, offset)
+
+
+def _made(make: Callable[[], Raw[Any]], space: str, partition: int, offset: int) -> Raw[Any]:
     try:
-        event = decode(record.type, record.value)
+        return make()
     except NO_FAULTS:
         raise
     except Exception as error:  # why any: whatever is in a record must stop no other
-        raise FaultError(RAW, *place, error) from error
-    return read_raw(event, record.recorded_at, *place, text)
-
-
-def read_raw(
-    event: Outside, recorded_at: int, space: str, partition: int, offset: int, text: Text | None = None
-) -> Raw[Any]:
-    """What processors are given for a decoded event of a log. Raises FaultError for words that cannot be read."""
-    try:
-        return as_raw(event, recorded_at, text)
-    except NO_FAULTS:
-        raise
-    except Exception as error:
-        raise FaultError(RAW, space, partition, offset, error) from error
+        raise FaultError(Aside(partition, offset, RAW, space, type(error).__name__)) from error
 
 
 def as_raw(event: Outside, recorded_at: int, text: Text | None = None) -> Raw[Any]:
@@ -302,7 +282,7 @@ class Driver:
             raise
         except Exception as error:  # why any: what one processor cannot fold must stop no other
             at_fault = RAW if stage is None else stage.processor.name
-            raise FaultError(at_fault, space, partition, offset, error) from error
+            raise FaultError(Aside(partition, offset, at_fault, space, type(error).__name__)) from error
         return True
 
     def set_aside(self, partition: int, offset: int, processor: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from itertools import islice
+from typing import NamedTuple
 
 NAMES_TOLD = 10
 """Names told where another was asked for."""
@@ -25,20 +26,35 @@ class MnemologError(Exception):
         self.way_out = way_out
 
 
+class Aside(NamedTuple):
+    """An event that a processor could not fold, and why."""
+
+    partition: int
+    offset: int
+    processor: str
+    """The raw log where nothing could be made of the event; else those that read the processor passed it by, too."""
+    space: str
+    error: str
+    """The name of what was raised."""
+
+    def told(self) -> str:
+        """Who cannot fold what, and why."""
+        return f"{self.processor} the event at {self.partition}:{self.offset} in space {self.space} ({self.error})"
+
+
 class FaultError(MnemologError):
     """A processor cannot fold an event. Nothing that was said is in the message; the cause is chained.
 
     What the pass had in memory of the space is no longer good: records are changed in place. See `Driver.set_aside`.
     """
 
-    def __init__(self, processor: str, space: str, partition: int, offset: int, error: Exception) -> None:
-        """`processor` is RAW where nothing can be made of the event."""
-        kind = type(error).__name__
+    def __init__(self, aside: Aside) -> None:
         super().__init__(
-            f"{processor} cannot fold the event at {partition}:{offset} in space {space!r} ({kind})",
+            f"{aside.processor} cannot fold the event at {aside.partition}:{aside.offset} in space {aside.space!r} "
+            f"({aside.error})",
             "all else is folded; please report it, a version that can fold it does so in a replay",
         )
-        self.processor, self.space, self.partition, self.offset, self.kind = processor, space, partition, offset, kind
+        self.aside = aside
 
 
 NO_FAULTS = (MnemologError, MemoryError, OSError)

@@ -18,7 +18,8 @@ from typing import Any
 from projections.garbage import rare_collections
 from projections.store import Store, View, readable
 from streams.core.clock import Deadlines
-from streams.core.driver import Aside, Driver, Record
+from streams.core.driver import Driver, Record
+from streams.core.errors import Aside
 from streams.core.processor import Processor
 from streams.core.progress import Progress, no_progress
 from streams.logs.log import Log, Stored

@@ -9,8 +9,8 @@ from typing import Any
 
 from projections.store import Batch, StateChange, Store, View
 from projections.tables import Folded
-from streams.core.driver import Aside, Driver, Placed, Record, raw_of
-from streams.core.errors import FaultError
+from streams.core.driver import Driver, Placed, Record, raw_of
+from streams.core.errors import Aside, FaultError
 from streams.core.processor import RAW, Derived, Raw, State
 from streams.core.text import Text
 
@@ -62,9 +62,9 @@ def fold_past(
     it, and what was set aside."""
     faults: list[Aside] = []
     while True:
-        space, partition, offset = fault.space, fault.partition, fault.offset
-        faults.append(Aside(partition, offset, fault.processor, space, fault.kind))
-        driver.set_aside(partition, offset, fault.processor)
+        faults.append(fault.aside)
+        partition, offset, processor, space, _ = fault.aside
+        driver.set_aside(partition, offset, processor)
         restore(space, partition, offset)
         rows: list[Placed] = []
         try:
@@ -100,7 +100,7 @@ class Collector:
             try:
                 return raw_of(record, text)
             except FaultError as fault:
-                self._set_aside([Aside(record.partition, record.offset, RAW, record.space, fault.kind)])
+                self._set_aside([fault.aside])
         self._pass_by(record.partition, record.offset)
         return None
 

@@ -34,8 +34,9 @@ from projections.garbage import rare_collections
 from projections.store import Batch, Store, joined
 from projections.stored import StoredEvents
 from projections.tables import tables
-from streams.core.driver import Aside, Driver, Record, root_schema
+from streams.core.driver import Driver, Record, root_schema
 from streams.core.errors import (
+    Aside,
     BehindError,
     DamagedError,
     LogError,

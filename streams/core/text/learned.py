@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Iterable, Mapping
-from functools import cached_property, partial
+from functools import cached_property
 from importlib.resources import files
 from operator import mul
 from typing import Any, cast
@@ -89,15 +89,7 @@ class Learned:
 
     def only(self, act: str) -> Callable[[Iterable[str]], int]:
         """The scores of one act alone, as `scores` has them; in half the time."""
-        found: Callable[[Iterable[str]], int] | None = None
-
-        def score(signals: Iterable[str]) -> int:
-            nonlocal found
-            if found is None:
-                found = partial(_score, self._weights[act], self._bias[act])
-            return found(signals)
-
-        return score
+        return lambda signals: _score(self._weights[act], self._bias[act], signals)
 
     def words(self, act: str) -> list[str]:
         """The signals that speak for an act."""

@@ -15,8 +15,8 @@ from typing import Any
 from aiokafka import TopicPartition
 
 from streams.core.clock import Deadlines
-from streams.core.driver import Aside, Driver, Placed, read_raw, told_aside
-from streams.core.errors import FaultError
+from streams.core.driver import Driver, Placed, read_raw, told_aside
+from streams.core.errors import Aside, FaultError
 from streams.core.events import ClockTicked
 from streams.core.params import Params
 from streams.core.processor import Processor, Raw

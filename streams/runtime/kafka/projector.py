@@ -22,8 +22,8 @@ from aiokafka import TopicPartition
 from projections.garbage import rare_collections
 from projections.store import Batch, Store, View
 from projections.tables import Folded
-from streams.core.driver import Aside, Placed
-from streams.core.errors import ForeignError
+from streams.core.driver import Placed
+from streams.core.errors import Aside, ForeignError
 from streams.core.events import TurnRecorded
 from streams.core.processor import Derived, Processor, Raw
 from streams.core.progress import Progress, no_progress

@@ -24,7 +24,7 @@ async def docs(request: Request) -> Response:
             groups.setdefault(operation["tags"][0], []).append(route)
     events = [
         {
-            "type": _field("type", kind["properties"]["type"], True)["kind"].rpartition(" or ")[2],
+            "type": _kinds(kind["properties"]["type"])[-1],
             "about": kind.get("description", ""),
             "asked": [_field(name, one, name in kind["required"]) for name, one in kind["properties"].items()],
         }
@@ -34,11 +34,10 @@ async def docs(request: Request) -> Response:
 
 
 def _field(name: str, schema: dict[str, Any], required: bool) -> Row:
-    kinds = [one for one in _kinds(schema) if one != "null"]
     default = schema.get("default")
     return {
         "name": name,
-        "kind": " or ".join(dict.fromkeys(kinds)),
+        "kind": " or ".join(dict.fromkeys(_kinds(schema))),
         "about": schema.get("description", ""),
         "required": required,
         "default": "" if default in (None, "") else str(default),
@@ -46,8 +45,10 @@ def _field(name: str, schema: dict[str, Any], required: bool) -> Row:
 
 
 def _kinds(schema: dict[str, Any]) -> list[str]:
+    """What a value may be, null apart."""
     if "anyOf" in schema:
         return [kind for one in schema["anyOf"] for kind in _kinds(one)]
     if "enum" in schema:
         return [str(value) for value in schema["enum"]]
-    return [schema.get("format") or schema.get("const") or schema.get("type", "any")]
+    kind = schema.get("format") or schema.get("const") or schema.get("type", "any")
+    return [] if kind == "null" else [kind]
