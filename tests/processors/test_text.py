@@ -267,6 +267,13 @@ def test_times_are_named_in_other_languages(content: str, language: str, moment:
     assert time.moment == datetime.fromisoformat(moment)
 
 
+def test_a_time_stands_where_the_text_has_it_though_its_words_are_read_as_longer_ones():
+    said = "Esta mañana llama a Ana, o el 3 de mayo"
+    assert [said[one.start : one.end] for one in named(said, "es", NOW)][1:] == ["el 3 de mayo"]
+    said = "Ruf Heute früh an, oder am Mo"
+    assert [said[one.start : one.end] for one in named(said, "de", NOW)] == ["Heute", "Mo"]
+
+
 @pytest.mark.parametrize("content", [
     "last Friday", "two days ago", "since Monday", "yesterday at noon", "Ubuntu 10.04", "the first option",
     "it costs 30", "a day", "ten people", "may I?", "the cat sat down",
@@ -332,6 +339,8 @@ ZONES = st.sampled_from(["UTC", "-23:59", "+23:59", "Europe/Berlin", "Pacific/Ki
 @example("remind me tomorrow at 9", "en", micros("9999-12-31"), "+23:59")
 @example("remind me in 9999 fortnights, on Monday", "en", micros("8999-12-31"), "-23:59")
 @example("in 0 days on Monday", "en", 0, "-23:59")
+@example("HEUTE FRÜH0HEUT", "de", 0, "UTC")
+@example("heute früh, oder Mo", "de", 0, "UTC")
 def test_whatever_is_said_and_whenever_names_moments_that_all_can_carry(said: str, language: str, at: int, zone: str):
     now = to_local(at, zone)
     moments = []

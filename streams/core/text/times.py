@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Callable, Container, Iterator, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from importlib.resources import files
 from typing import Any, Literal, NamedTuple
@@ -140,9 +140,9 @@ def _token(words: Container[str]) -> re.Pattern[str]:
 _TOKEN = {code: _token(words) for code, words in _WORDS.items()}
 
 
-def _names(text: str, match: re.Match[str], before: str) -> bool:
-    """Whether a word that is mostly no time is one here: it is a name, and no sentence begins with it."""
-    return before != "." and text[match.start()].isupper()
+def _names(first: str, before: str) -> bool:
+    """Whether a word that is mostly no time is one here: a capital begins it, and it begins no sentence."""
+    return before != "." and first.isupper()
 
 
 OTHER = ("x", 0.0)
@@ -189,12 +189,27 @@ def _is_day(said: str) -> bool:
         return False
 
 
-def _tokens(text: str, lowered: str, language: str) -> list[_Token]:
-    """The words of a text by kind; "x" for any other."""
+def _spelled(lowered: str, language: str) -> tuple[str, Sequence[int]]:
+    """A text in which what is read as something else is put as that, and where in the text each place of it is."""
+    pattern, same = _SAME[language]
+    spelled = pattern.sub(lambda found: same[found[0]].ljust(len(found[0])), lowered)
+    if len(spelled) == len(lowered):
+        return spelled, range(len(lowered) + 1)
+    where: list[int] = []
+    at = 0
+    for found in pattern.finditer(lowered):
+        where += range(at, found.end())
+        at = found.end()
+        where += [at] * (len(same[found[0]]) - len(found[0]))
+    return spelled, [*where, *range(at, len(lowered) + 1)]
+
+
+def _tokens(text: str, spelled: str, where: Sequence[int], language: str) -> list[_Token]:
+    """The words of a text by kind, where they stand in it; "x" for any other."""
     found: list[_Token] = []
     words = _WORDS[language]
-    for match in _TOKEN[language].finditer(lowered):
-        name = match.lastgroup
+    for match in _TOKEN[language].finditer(spelled):
+        name, start, end = match.lastgroup, where[match.start()], where[match.end()]
         if name == "word":
             kind, value = words.get(match[0], OTHER)
             if kind == "x" and "-" in match[0]:
@@ -203,16 +218,16 @@ def _tokens(text: str, lowered: str, language: str) -> list[_Token]:
                 kind = "s"
             if kind != "x" and match[0] in _WEAK:
                 before = found[-1].kind if found else "."
-                if before not in "lbNTBEmfnoaW" and not _names(text, match, before):
+                if before not in "lbNTBEmfnoaW" and not _names(text[start], before):
                     kind = "x"
         elif name == "mark":
             kind, value = "," if match[0] in ",:(" else "x" if match[0] in ")%£$€" else ".", 0.0
         elif name == "ord" and match[0][-1] == "." and language != "de":
-            found.append(_Token("n", int(match[0][:-1]), match.start(), match.end() - 1))
+            found.append(_Token("n", int(match[0][:-1]), start, end - 1))
             kind, value = ".", 0.0
         else:
             kind, value = _number(match, language)
-        found.append(_Token(kind, value, match.start(), match.end()))
+        found.append(_Token(kind, value, start, end))
     return found
 
 
@@ -368,15 +383,10 @@ def named(text: str, language: str, now: datetime) -> list[Time]:
         return [*_wide(text, now)]
     if language not in _WORDS:
         language = "en"
-    lowered = text.lower()
+    lowered = text.lower().replace("’", "'")
     if len(lowered) != len(text):
         return []
-    lowered = lowered.replace("’", "'")
-    pattern, same = _SAME[language]
-    lowered = pattern.sub(
-        lambda found: same[found[0]].ljust(len(found[0]))[: max(len(found[0]), len(same[found[0]]))], lowered
-    )
-    tokens = _tokens(text, lowered, language)
+    tokens = _tokens(text, *_spelled(lowered, language), language)
     kinds = "".join([token.kind for token in tokens])
     today = now.replace(hour=0, minute=0, second=0, microsecond=0)
     found: list[Time] = []
