@@ -21,7 +21,7 @@ from streams.core.text.echo import without_echo
 from streams.gateways.http.keys import Keys
 from tests.serving import PATIENCE, served
 
-READS = {"context", "recall", "session_recall", "expand", "notes", "stats"}
+READS = {"context", "recall", "session_recall", "expand", "notes", "tasks", "stats"}
 WRITES = {
     "store",
     "note",
@@ -189,6 +189,24 @@ def test_a_note_is_listed_until_it_is_settled_and_settling_it_again_says_so(run:
     run(talk)
 
 
+def test_tasks_are_listed_as_they_stand_until_they_end(run: Callable[[Session], None]) -> None:
+    async def talk(client: Client) -> None:
+        await called(client, "declare_task", task="slates", content="Order slates for the roof", priority=0.9)
+        await called(client, "declare_task", task="roof", content="Mend the roof", depends_on=["slates"], priority=0.4)
+        listed = await called(client, "tasks")
+        assert [(one["task"], one["place"], one["status"]) for one in listed["tasks"]] == [
+            ("slates", "active", "planning"), ("roof", "aside", "blocked"),
+        ]  # fmt: skip
+        assert "task active, planning [slates]: Order slates for the roof" in listed["text"]
+        assert "Order slates" not in without_echo(listed["text"])
+        await called(client, "update_task", task="slates", status="complete", reason="They come on Monday.")
+        assert [one["task"] for one in (await called(client, "tasks"))["tasks"]] == ["roof"]
+        (ended,) = (await called(client, "tasks", place="ended"))["tasks"]
+        assert (ended["status"], ended["reason"]) == ("complete", "They come on Monday.")
+
+    run(talk)
+
+
 def test_what_is_wrong_is_told_with_the_way_out(run: Callable[[Session], None]) -> None:
     async def talk(client: Client) -> None:
         assert "no effort or turn 'nothing'" in await refused(client, "close_effort", effort="nothing")
@@ -278,7 +296,7 @@ def test_a_key_keeps_tools_to_its_space(home: Path) -> None:
                         "recall": {"query": "shed"}, "context": {"session": "s", "question": "What is in the shed?"},
                         "session_recall": {"message": "What is in the shed?"}, "expand": {"id": "ann-1"}, "stats": {},
                         "forget": {"turn": "ann-1"}, "flag": {"turn": "ann-1"}, "close_effort": {"effort": "ann-1"},
-                        "notes": {}, "settle": {"note": "ann-note"},
+                        "notes": {}, "tasks": {}, "settle": {"note": "ann-note"},
                         "store": {"content": "mine", "session": "s"},
                     }.items():  # fmt: skip
                         answer = await client.call_tool(name, arguments | space)
