@@ -217,7 +217,8 @@ class _Desk:
             self.state.delete(key)
 
     def rate(self, id: str, task: Task, priority: float) -> None:
-        """A task has another priority; one that is set aside asks for a slot again."""
+        """A task has another priority; one that is set aside asks for a slot again. Where it stays in its place, whoever
+        asks for this tells it."""
         self._aside(id, task, False)
         task.priority = priority
         if task.place != "active":
@@ -485,7 +486,10 @@ def _rated(params: TasksParams, state: State, effort: EffortRated, raw: Raw[Any]
     link = state.get(f"effort/{effort.effort}", Link)
     task = desk.task(link.task) if link is not None else None
     if link is not None and task is not None and task.source == "talk":
+        before = task.priority
         desk.rate(link.task, task, params.urgent if effort.importance == "high" else params.asked)
+        if not desk.out and before != task.priority:
+            desk.tell(link.task, task, "rated")
     return desk.out
 
 
@@ -573,7 +577,7 @@ def _retracted(params: TasksParams, state: State, fact: TurnRetracted, raw: Raw[
 
 PROCESSOR = Processor(
     name="tasks",
-    version=5,
+    version=6,
     reads=(RAW, "open_efforts"),
     params=TasksParams,
     takes=(

@@ -167,6 +167,20 @@ def resumable(subject: Subject, log: Log, cuts: Iterable[int]) -> None:
     assert saved == save(whole, {}), "a resumed fold leaves other records"
 
 
+def saved_whole(subject: Subject, log: Log, every: int = 1) -> None:
+    """A record that a step changes is put: after each `every` events, what is held is what was saved."""
+    driver = subject.driver()
+    saved: Saved = {}
+    for start in range(0, len(log), every):
+        feed(subject, driver, log[start : start + every], start)
+        save(driver, saved)
+        for space, states in driver.spaces.items():
+            for name, state in zip(driver.names, states, strict=True):
+                for key, record in state._live.items():
+                    told = f"{name}: {key} was changed and not put"
+                    assert orjson.dumps(record) == saved[space][name].get(key), told
+
+
 def _indexes_equal(driver: Driver, saved: Saved) -> None:
     for space, states in driver.spaces.items():
         for name, state in zip(driver.names, states, strict=True):

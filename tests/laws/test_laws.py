@@ -94,6 +94,16 @@ def test_a_wide_fold_cut_and_resumed_equals_the_whole() -> None:
 
 @given(histories)
 @thorough
+def test_a_record_that_an_event_changes_is_saved_with_it(history: list[Move]) -> None:
+    laws.saved_whole(laws.together(PROCESSORS), logged(history))
+
+
+def test_a_record_that_an_event_of_a_wide_history_changes_is_saved_with_it() -> None:
+    laws.saved_whole(laws.together(PROCESSORS), wide_log()[:1500], every=5)
+
+
+@given(histories)
+@thorough
 def test_redelivered_events_change_nothing(history: list[Move]) -> None:
     over(laws.idempotent, logged(history))
 
@@ -315,6 +325,8 @@ def test_a_step_that_forgets_to_put_its_record_is_caught() -> None:
 
     with pytest.raises(AssertionError, match="resumed fold"):
         laws.resumable(plant(step), SOME, [10])
+    with pytest.raises(AssertionError, match="memo was changed and not put"):
+        laws.saved_whole(plant(step), SOME)
 
 
 def test_a_clock_that_is_not_saved_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -237,6 +237,16 @@ def test_a_task_that_is_set_aside_takes_a_free_slot_when_the_talk_comes_to_it() 
     assert (desk.now[task].place, desk.now[task].status) == ("active", "executing")
 
 
+def test_a_flag_on_the_work_that_is_in_hand_tells_the_priority_of_its_task_and_saves_it() -> None:
+    desk = Desk()
+    desk.say("Can you sort the photographs of the aquarium?", "E", opens=True)
+    [task] = desk.now
+    before = desk.now[task].priority
+    desk.told(EffortRated, effort="E", importance="high")
+    assert (desk.now[task].change, desk.now[task].place) == ("rated", "active")
+    assert desk.now[task].priority > before
+
+
 def test_a_request_that_shares_half_of_a_tasks_words_and_has_others_instead_is_another_task() -> None:
     desk = Desk()
     desk.say("Can you finish the marathon insurance for Tirekpe Foods?", "E", opens=True)
