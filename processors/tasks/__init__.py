@@ -217,8 +217,8 @@ class _Desk:
             self.state.delete(key)
 
     def rate(self, id: str, task: Task, priority: float) -> None:
-        """A task has another priority; one that is set aside asks for a slot again. Where it stays in its place, whoever
-        asks for this tells it."""
+        """A task has another priority; one that is set aside asks for a slot again. Where it stays where it is, that is
+        left to be told."""
         self._aside(id, task, False)
         task.priority = priority
         if task.place != "active":
