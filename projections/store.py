@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 import duckdb
 import orjson
@@ -208,6 +208,9 @@ class Store:
         self.saved_bytes = 0
         """Of state, since this store was opened."""
         self._bulk = False
+        self._copied: BinaryIO | None = None
+        """The file, open to be copied. Why kept: a process that closes a file once loses all its locks on it, and those
+        of the connection keep other writers away."""
         known = known_by(connection)
         self._extent = Extent(known, {}, known)
         self._count()
@@ -433,7 +436,10 @@ class Store:
         partial = target.with_name(f"{target.name}.{os.getpid()}.partial")
         try:
             with roomy(target):
-                copy(self.path, partial)
+                if self._copied is None:
+                    self._copied = self.path.open("rb")
+                self.path.stat()  # it is still there
+                copy(self._copied, partial)
                 put_in_place(partial, target)
         except OSError as error:
             raise UnreadableError(
@@ -459,6 +465,8 @@ class Store:
     def close(self) -> None:
         """Closes the file."""
         self.connection.close()
+        if self._copied is not None:
+            self._copied.close()
 
 
 _BLANK: dict[str, bytes] = {}
@@ -490,18 +498,19 @@ def put_in_place(fresh: Path, path: Path) -> None:
     fresh.replace(path)
 
 
-def copy(source: Path, target: Path) -> None:
-    """Copies a file; by reference, where the file system can."""
-    with source.open("rb") as one, target.open("wb") as other:
-        left = os.fstat(one.fileno()).st_size
+def copy(source: BinaryIO, target: Path) -> None:
+    """Copies a file from its beginning; by reference, where the file system can."""
+    source.seek(0)
+    with target.open("wb") as other:
+        left = os.fstat(source.fileno()).st_size
         try:
-            while left > 0 and (done := os.copy_file_range(one.fileno(), other.fileno(), left)):
+            while left > 0 and (done := os.copy_file_range(source.fileno(), other.fileno(), left)):
                 left -= done
         except (AttributeError, OSError) as error:
             if getattr(error, "errno", 0) == errno.ENOSPC:
                 raise
-            one.seek(0), other.seek(0)
-            shutil.copyfileobj(one, other, 2**20)
+            source.seek(0), other.seek(0)
+            shutil.copyfileobj(source, other, 2**20)
 
 
 def rewrite(
@@ -731,7 +740,8 @@ def together(paths: Sequence[Path], files: bool = False) -> Connection:
         return read_only(paths[0], files)
     for path in paths:
         read_only(path).close()
-    connection = duckdb.connect(":memory:", config=READER_SETTINGS)
+    # Why named: where no file is open, DuckDB would put what memory cannot hold into the folder that one stands in.
+    connection = duckdb.connect(":memory:", config=READER_SETTINGS | {"temp_directory": f"{paths[0]}.tmp"})
     shards = [f"shard{number}" for number in range(len(paths))]
     for path, shard in zip(paths, shards, strict=True):
         attach(connection, path, shard)

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import errno
 import os
+import resource
+import socket
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -112,6 +116,40 @@ def test_garbage_on_the_socket_does_not_stop_the_server(home: Home) -> None:
 def test_only_one_process_serves_a_home(home: Home) -> None:
     with serving(home), pytest.raises(BusyError, match=f"process {os.getpid()} serves"):
         serve(Home(home.path, PROCESSORS), lambda: False)
+
+
+def test_live_that_was_copied_while_it_is_written_is_still_opened_by_no_other(home: Home, talk: Talk) -> None:
+    home.log.append(talk(30))
+    program = "import sys, duckdb; duckdb.connect(sys.argv[1])"
+    with home.live() as runtime:
+        for name in ("one", "two"):
+            runtime.store.snapshot(home.path / name)
+            other = subprocess.run([sys.executable, "-c", program, home.folder.memory("live")], capture_output=True)
+            assert b"lock" in other.stderr
+
+
+def test_shards_that_are_asked_together_put_what_memory_cannot_hold_beside_themselves(
+    home: Home, talk: Talk, tmp_path: Path
+) -> None:
+    home.log.append(talk(30))
+    home.ask("spaces")
+    first, second = tmp_path / "first.duckdb", tmp_path / "second.duckdb"
+    for path in (first, second):
+        path.write_bytes(home.folder.memory("live").read_bytes())
+    with closing(store.together([first, second])) as connection:
+        assert store.one(connection, "SELECT current_setting('temp_directory')") == f"{first}.tmp"
+
+
+def test_a_server_takes_many_connections_where_the_system_sets_no_limit(
+    home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(home_server.resource, "getrlimit", lambda _: (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+    with serving(home), ExitStack() as held:
+        for _ in range(20):
+            one = held.enter_context(closing(socket.socket(socket.AF_UNIX)))
+            one.connect(str(home.folder.socket))
+            one.sendall(b'{"ping": true}\n')
+            assert "answer" in one.makefile().readline()
 
 
 def test_a_server_waits_until_a_command_that_folds_has_finished(home: Home) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
+import subprocess
 from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
@@ -13,6 +14,7 @@ from typing import Any, Literal
 import orjson
 import pytest
 
+from processors import PROCESSORS
 from projections import store
 from streams.core.driver import Driver, as_raw, told_aside
 from streams.core.errors import Aside, DamagedError, FaultError
@@ -20,8 +22,11 @@ from streams.core.events import MINUTE, Outside, TurnRecorded, encode
 from streams.core.params import Params, param
 from streams.core.processor import RAW, Derived, Processor, Raw, State, on
 from streams.gateways.doctor import examine
+from streams.logs import LOG_FILE
+from streams.logs.encryption import StoredEvent
 from streams.logs.kafka.connection import Connection
 from streams.logs.kafka.records import headers_of
+from streams.logs.sqlite import SqliteLog
 from streams.runtime import cache
 from streams.runtime import replay as replaying
 from streams.runtime.home import Home
@@ -33,6 +38,7 @@ from streams.runtime.kafka.state import Kept
 from streams.runtime.replay import parse_settings, replay
 from tests.contracts.log_contract import NOW
 from tests.kafka.messages import Message
+from tests.processes import run
 
 
 @dataclass(slots=True)
@@ -385,3 +391,24 @@ async def _worker(events: list[Outside], live: dict[str, list[Any]]) -> None:
         for columns in [live[f"{table} columns"]]
         for row in live[table]
     }
+
+
+def test_an_event_that_a_later_version_wrote_is_told_as_that_and_all_else_is_folded(tmp_path: Path) -> None:
+    home = Home(tmp_path / "home", PROCESSORS)
+    turn = TurnRecorded("default", "a", NOW, "s", "ann", "user", "The boat house roof leaks.")
+    value = orjson.dumps({"space": "default", "id": "b", "at": NOW, "session": "s", "mood": "x"})
+    with closing(SqliteLog(home.path / LOG_FILE)) as log:
+        log.append([turn])
+        log.append_recorded([(StoredEvent("default", "b", "turn-recorded.v9", value), NOW + 1)])
+        log.append([replace(turn, id="c", content="It leaks at the chimney.")])
+    assert [row["turn_id"] for row in home.ask("view", name="turns")] == ["a", "c"]
+    assert "a later version wrote it" in {check.name: check.found for check in examine(home.path)}["live"]
+
+    def mnemolog(*words: object) -> subprocess.CompletedProcess[str]:
+        return run("--home", home.path, *words, capture_output=True, text=True)
+
+    assert "turn-recorded.v9 of a later version of mnemolog" in mnemolog("tail").stdout
+    archived = mnemolog("archive", tmp_path / "kept")
+    assert archived.returncode != 0
+    assert "an event of type 'turn-recorded.v9'" in archived.stderr
+    assert "install the newest mnemolog" in archived.stderr

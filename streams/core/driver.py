@@ -26,7 +26,7 @@ from typing import Any, NamedTuple
 
 from streams.core import repeats
 from streams.core.clock import DUE, Clock
-from streams.core.errors import NO_FAULTS, Aside, FaultError, listed
+from streams.core.errors import NO_FAULTS, Aside, FaultError, NewerError, listed
 from streams.core.events import OUTSIDE, UPCASTS, Outside, TurnRecorded, decode
 from streams.core.params import Params
 from streams.core.processor import RAW, Derived, Held, Processor, Raw, Records, State, Step, lineages
@@ -86,7 +86,11 @@ class Row(NamedTuple):
 
 def told_aside(aside: Sequence[Aside]) -> str:
     """What could not be folded, for people; "" where all could."""
-    return f"could not fold {listed(one.told() for one in aside)}; please report it" if aside else ""
+    if not aside:
+        return ""
+    newer = any(one.error == NewerError.__name__ for one in aside)
+    way_out = "install the newest mnemolog, a later version wrote it" if newer else "please report it"
+    return f"could not fold {listed(one.told() for one in aside)}; {way_out}"
 
 
 class RegistryError(ValueError):
@@ -120,9 +124,9 @@ def read_raw(event: Outside, recorded_at: int, space: str, partition: int, offse
 def _made(make: Callable[[], Raw[Any]], space: str, partition: int, offset: int) -> Raw[Any]:
     try:
         return make()
-    except NO_FAULTS:
-        raise
     except Exception as error:  # why any: whatever is in a record must stop no other
+        if isinstance(error, NO_FAULTS) and not isinstance(error, NewerError):
+            raise
         raise FaultError(Aside(partition, offset, RAW, space, type(error).__name__)) from error
 
 

@@ -65,6 +65,13 @@ class LogError(MnemologError):
     """The log refuses: it is full, damaged, or another log than the memory was folded from."""
 
 
+class NewerError(MnemologError):
+    """What a later version of the program wrote, and this one does not know."""
+
+    def __init__(self, what: str) -> None:
+        super().__init__(what, "install the newest mnemolog: a later version wrote it")
+
+
 class MemoryFileError(MnemologError):
     """A memory cannot be used: it is missing, exists already, was folded with other parameters, or is half a copy."""
 

@@ -17,6 +17,8 @@ from typing import Annotated, Any, ClassVar, Literal, get_args
 import orjson
 from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, TypeAdapter, WithJsonSchema
 
+from streams.core.errors import NewerError
+
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MICROSECOND = timedelta(microseconds=1)
 SECOND = 1_000_000
@@ -496,10 +498,12 @@ def encode(event: object) -> bytes:
 def decode(type_: str, value: bytes) -> Outside:
     """The event in bytes that `encode` wrote, of the type `type_` or one retired in its favour. Trusts its input.
 
-    Raises KeyError for an unknown type, TypeError or orjson.JSONDecodeError for other bytes.
+    Raises NewerError for an unknown type, TypeError or orjson.JSONDecodeError for other bytes.
     """
     fields = orjson.loads(value)
     while type_ in UPCASTS:
         fields = UPCASTS[type_](fields)
         type_ = fields["type"]
-    return OUTSIDE[type_](**fields)
+    if (known := OUTSIDE.get(type_)) is None:
+        raise NewerError(f"the log has an event of type {type_!r}, which this version does not know")
+    return known(**fields)

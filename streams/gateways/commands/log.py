@@ -152,8 +152,9 @@ def tail(
     """Show the newest events of the log, and with --follow those that come."""
     import time
 
+    import orjson
+
     from streams.core.driver import Record
-    from streams.core.events import decode
 
     space = one_or_all(space, all_spaces)
 
@@ -161,7 +162,7 @@ def tail(
         return (
             record.is_readable
             and (space is None or record.space == space)
-            and (session is None or getattr(decode(record.type, record.value), "session", "") == session)
+            and (session is None or orjson.loads(record.value).get("session", "") == session)
         )
 
     terminal = common.terminal
@@ -205,14 +206,23 @@ def show_record(record: Any, terminal: Terminal, partitions: int = 1) -> None:
     """One event of the log."""
     import orjson
 
+    from streams.core.errors import NewerError
     from streams.core.events import decode, iso
 
-    event: Any = decode(record.type, record.value)
+    fields = orjson.loads(record.value)
     if terminal.json:
-        fields = orjson.loads(record.value)
-        times = {"at": iso(event.at), "recorded_at": iso(record.recorded_at)}
+        times = {"at": iso(fields["at"]), "recorded_at": iso(record.recorded_at)}
         place = {"position": record.offset} | ({"partition": record.partition} if partitions > 1 else {})
         terminal.object(place | fields | times)
+        return
+    where = f"{record.space}/{fields.get('session', '')}"
+    place_ = str(record.offset) if partitions == 1 else f"{record.partition}:{record.offset}"
+    try:
+        event: Any = decode(record.type, record.value)
+    except NewerError:  # what can be told of it is told
+        told = map(cell, (iso(fields["at"]), where, record.type))
+        later = "[dim]{} {}[/] [cyan]{}[/] [bold]{}[/] [dim]of a later version of mnemolog[/]"
+        terminal.say(later, place_.rjust(7), *told, cut=True)
         return
     kind = record.type.rpartition(".v")[0]
     who = event.agent if kind == "turn-recorded" else kind
@@ -223,7 +233,5 @@ def show_record(record: Any, terminal: Terminal, partitions: int = 1) -> None:
     if not said:
         calls = [part.get("function") for part in getattr(event, "parts", ())]
         said = ", ".join(f"calls {call.get('name', '?')}" for call in calls if isinstance(call, dict))
-    where = f"{event.space}/{getattr(event, 'session', '')}"
-    place_ = str(record.offset) if partitions == 1 else f"{record.partition}:{record.offset}"
-    told = (place_.rjust(7), *map(cell, (iso(event.at), where, who, said)))
-    terminal.say("[dim]{} {}[/] [cyan]{}[/] [bold]{}[/] {}", *told, cut=True)
+    told = map(cell, (iso(event.at), where, who, said))
+    terminal.say("[dim]{} {}[/] [cyan]{}[/] [bold]{}[/] {}", place_.rjust(7), *told, cut=True)

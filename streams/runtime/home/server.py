@@ -49,6 +49,8 @@ SMALL = 64 * 1024
 """Bytes of a request that is read at once; longer ones take a thread."""
 SPARE = 128
 """Descriptors kept for files."""
+MOST = 8192
+"""Connections at once where the system sets no limit."""
 SWITCH = 0.001
 """Seconds after which a thread that computes lets others have a turn: who moves bytes must not wait for a fold."""
 
@@ -143,7 +145,8 @@ class Server:
         self._appending = appending
         self._call = answer
         self._listener = listener
-        self._most = max(16, resource.getrlimit(resource.RLIMIT_NOFILE)[0] - SPARE)
+        most = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+        self._most = MOST if most == resource.RLIM_INFINITY else max(16, most - SPARE)
         self._selector = selectors.DefaultSelector()
         self._connections: set[Connection] = set()
         self._threads = ThreadPoolExecutor(THREADS, "question")

@@ -64,5 +64,6 @@ def outdated(home: Home, wait: float) -> Path:
     with home.folder.holding(wait):
         prepare(target, home.warn)
         settle(home.folder.memory(LIVE))
-        stores.copy(home.folder.memory(LIVE), target)
+        with home.folder.memory(LIVE).open("rb") as live:
+            stores.copy(live, target)
     return target
