@@ -288,7 +288,7 @@ def _tone(head: Head) -> str:
 
 PROCESSOR = Processor(
     name="compression",
-    version=2,
+    version=3,
     params=CompressionParams,
     takes=(
         on(SegmentOpened, _shifted),

@@ -471,7 +471,7 @@ def _standing(records: Sequence[Record], kind: type[R], *ends: type[Record]) -> 
 
 PROCESSOR = Processor(
     name="contradictions",
-    version=13,
+    version=14,
     params=ContradictionsParams,
     reads=(RAW, "open_efforts"),
     takes=(

@@ -19,6 +19,7 @@ from typing import NamedTuple
 from processors.contradictions.words import IS_BEHIND, SHORT, WORDS, Language, language
 from streams.core.text.memo import Memo
 from streams.core.text.statements import MAX_TEXT
+from streams.core.text.stops import goes_on
 
 _SKIPPED = re.compile(r"```.*?(?:```|$)|^[>\-*|+#].*$|[\"“„«][^\"”“»]{3,}[\"”“»]", re.DOTALL | re.MULTILINE)
 """Code, lists and what is quoted."""
@@ -26,9 +27,7 @@ _TITLE = re.compile(r"(?:(?<=\bcalled )|(?<=\bnamed ))[\"“„«]([^\"”“»\
 """What something is called."""
 _LISTED = frozenset(">-*|+#")
 """What a line of a list begins with."""
-_BREAK = re.compile(
-    r"[.!?]+(?<!\bmr\.)(?<!\bmrs\.)(?<!\bms\.)(?<!\bdr\.)(?<!\bst\.)(?=$|[)\"'’])|[;…–—()]|:$|-(?:-+|$)", re.IGNORECASE
-)
+_BREAK = re.compile(r"[.!?]+(?=$|[)\"'’])|[;…–—()]|:$|-(?:-+|$)")
 """What stands between sentences, in a word as it stands in a text."""
 _ENDS = frozenset(".!?;…–—():-")
 """What a word ends with that may end a sentence."""
@@ -109,7 +108,11 @@ def sentences(text: str) -> tuple[Language, Sequence[Sentence]]:
     found: list[Sentence] = []
     start = 0
     for place, raw in enumerate(raws, 1):
-        if raw[-1] in _ENDS and (mark := _MARKS[raw]):
+        if (
+            raw[-1] in _ENDS
+            and (mark := _MARKS[raw])
+            and not (mark == "." and place < len(raws) and goes_on(raw, raws[place]))
+        ):
             found.append(Sentence(spoken, raws[start:place], mark, not start))
             start = place
     if start < len(raws):

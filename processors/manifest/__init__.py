@@ -344,7 +344,7 @@ def _settled(params: ManifestParams, state: State, fact: Settling, raw: Raw[Sett
 
 PROCESSOR = Processor(
     name="manifest",
-    version=13,
+    version=14,
     params=ManifestParams,
     takes=(
         on(TurnRecorded, _turn),

@@ -26,6 +26,7 @@ from streams.core.events import TurnRecorded
 from streams.core.params import Params, completed, param
 from streams.core.processor import State
 from streams.core.text import Text
+from streams.core.text.cues import UNSPACED
 from streams.core.text.telling import FEATURES, Told, excerpt, sentences
 from streams.core.text.terms import tokens
 
@@ -220,7 +221,7 @@ def spoken(sentences: Iterable[tuple[str, bool, str]]) -> str:
     for speaker, own, text in sentences:
         if own and speaker != last:
             pieces.append(f"{speaker}:")
-        pieces.append(text if text[-1] in ENDS else f"{text}{'.' if text.isascii() else '。'}")
+        pieces.append(text if text[-1] in ENDS else f"{text}{'。' if UNSPACED.fullmatch(text[-1]) else '.'}")
         last = speaker
     return " ".join(pieces)
 

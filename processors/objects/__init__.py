@@ -530,7 +530,7 @@ def _restored(params: ObjectsParams, state: State, belief: BeliefRestored, raw: 
 
 PROCESSOR = Processor(
     name="objects",
-    version=8,
+    version=9,
     reads=(RAW, "contradictions"),
     params=ObjectsParams,
     takes=(

@@ -26,6 +26,7 @@ from streams.core.patterns import lazily
 from streams.core.text.commonness import CLASSES
 from streams.core.text.marks import Marks
 from streams.core.text.memo import Memo
+from streams.core.text.stops import BEHIND
 from streams.core.text.telling import excerpt
 from streams.core.text.terms import WORDS
 
@@ -99,7 +100,7 @@ _BROKEN = frozenset("}-–—…")
 _ENDS = ".!?。！"
 """What a sentence ends with."""
 _BREAK = lazily(
-    r"[\s,;–—-](?:(?<=[.!?]\s)(?<!\b[DM]r\.\s)(?<!\bM[rs]s\.\s)\s*|(?<=\n)\n*|(?<=,)\s+(?=[Ii]t['’ ])"
+    rf"[\s,;–—-](?:{BEHIND}\s*|(?<=\n)\n*|(?<=,)\s+(?=[Ii]t['’ ])"
     r"|(?<=[-–—;])(?:(?<=\S .)|(?<=[\w'’.,!].))[-–—]*\s+"
     r"(?=(?:[Ii]|[Ww]e|[Mm]y|[Oo]ur|[Ii]t|[Tt]hat|[Tt]his|[Tt]hey)(?:['’]\w+)? ))"
 )

@@ -159,7 +159,7 @@ def _concluded(params: OpenEffortsParams, state: State, event: SegmentConcluded,
 
 PROCESSOR = Processor(
     name="open_efforts",
-    version=14,
+    version=15,
     reads=(RAW, "manifest"),
     params=OpenEffortsParams,
     takes=(

@@ -11,6 +11,7 @@ from typing import NamedTuple
 from streams.core.events import MAX_HOURS
 from streams.core.patterns import lazily
 from streams.core.text.marks import Marks
+from streams.core.text.stops import SPACE
 from streams.core.text.telling import excerpt, sentences
 from streams.core.text.terms import terms
 
@@ -77,7 +78,7 @@ class Said(NamedTuple):
 NOTHING = Said()
 
 
-_BREAK = lazily(r"(?<=[.!?])\s+|(?<=[。！？])|\n+")
+_BREAK = lazily(rf"{SPACE}\s*|(?<=[。！？])|\n+")
 
 
 def _told(content: str) -> list[str]:

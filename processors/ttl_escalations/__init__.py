@@ -260,7 +260,7 @@ def _ended(params: TtlEscalationsParams, state: State, fact: SessionEnded, raw: 
 
 PROCESSOR = Processor(
     name="ttl_escalations",
-    version=13,
+    version=14,
     params=TtlEscalationsParams,
     reads=(RAW, "open_efforts", "contradictions"),
     takes=(

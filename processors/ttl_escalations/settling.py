@@ -38,6 +38,7 @@ from streams.core.text.commonness import CLASSES, LIGHT, RARE
 from streams.core.text.learned import Learned
 from streams.core.text.memo import Memo
 from streams.core.text.signals import folded
+from streams.core.text.stops import STOP
 from streams.core.text.terms import WORDS
 from streams.core.text.times import KINDS as TIMES
 
@@ -55,7 +56,7 @@ HOPELESS = -240
 """A turn whose own words score less settles nothing, in hundredths of log odds."""
 MAX_VERB = 24
 """Longer words are no verbs of a note."""
-_CLAUSE = re.compile(r"[.!?…]+(?=\s|$)|[;:\n。！？]|,\s|\s[-–—]\s|\s(?=(?:but|and)\s)")
+_CLAUSE = re.compile(rf"{STOP}+(?=\s|$)|[;:\n。！？]|,\s|\s[-–—]\s|\s(?=(?:but|and)\s)")
 _PAST = re.compile(r"\w{2,}[^e]ed")
 _TABLE = tomllib.loads(files(__package__).joinpath("settling.toml").read_text("utf-8"))
 VERBS = frozenset(_TABLE["verbs"]["plain"].split())

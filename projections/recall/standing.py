@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from projections.context.turns import READ, figures_in
 from projections.recall.dynamics import LONGEST, SUSPECTED, Belief
 from streams.core.events import iso
+from streams.core.text.stops import STOP
 from streams.core.text.telling import sentences, within
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ LIKELY = 0.6
 """How likely a suspicion must be to be told: one that is rather wrong would make what stands doubtful."""
 _WORD = re.compile(r"\w+")
 _BEFORE = re.compile(r"(?:\w+\W+){0,3}$")
-_END = re.compile(r"[.!?…](?=\s|$)|(?= \[)|\n|$")
+_END = re.compile(rf"{STOP}(?=\s|$)|(?= \[)|\n|$")
 _NUMBER = re.compile(r"\d(?:[\d.,]*\d)?")
 _LETTERS = re.compile(r"[^\W\d_]+")
 

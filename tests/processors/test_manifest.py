@@ -17,6 +17,7 @@ from processors.manifest import (
     TurnRefiled,
 )
 from processors.manifest.boundary import Trail, keep
+from processors.manifest.summary import spoken
 from streams.core.driver import fold
 from streams.core.events import (
     HOUR,
@@ -363,3 +364,12 @@ def test_a_model_s_summary_is_one_line_of_bounded_length():
     (written,) = told([*turns(*LAMP), summary(0, 3, text="The lamp\n\n## flickers " * 200)])
     assert "\n" not in written[0]
     assert tokens(written[0]) <= ManifestParams().written
+
+
+@pytest.mark.parametrize(("said", "told"), [
+    ("Kobo Clara, about 150 €", "Kobo Clara, about 150 €."),
+    ("hab heut nochmal gemessen für Mia ❤", "hab heut nochmal gemessen für Mia ❤."),
+    ("明日は東京に行きます", "明日は東京に行きます。"),
+])  # fmt: skip
+def test_a_sentence_without_a_mark_ends_with_that_of_its_script(said: str, told: str):
+    assert spoken([("ann", False, said)]) == told

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from datetime import datetime
 
 import pytest
@@ -15,6 +16,7 @@ from streams.core.events import DAY, TurnRecorded, iso, micros
 from streams.core.text import Text, read, times
 from streams.core.text.claims import claims
 from streams.core.text.reminders import Doubt, reminders, replied
+from streams.core.text.stops import SPACE, STOP, goes_on
 from streams.core.text.terms import HEAD, MAX_NAMES, MAX_TERMS, TAIL, scan
 from streams.core.text.times import named
 from tests.bench.generated import turns
@@ -265,6 +267,26 @@ def test_a_time_is_what_a_person_would_take_it_for(words: str, moment: str):
 def test_times_are_named_in_other_languages(content: str, language: str, moment: str):
     [time] = named(content, language, NOW)
     assert time.moment == datetime.fromisoformat(moment)
+
+
+@pytest.mark.parametrize(("first", "second"), [
+    ("Señora Ruiz meint der Montag 9.2. passt doch nicht.", "Lieber Dienstag."),
+    ("My new address is Lindenstr. 5 from May on.", "Please note it."),
+    ("Call the bank office, ext. 42, tomorrow.", "Thanks to Dr. Okafor."),
+    ("We all meet at 9.15 a.m. in the big hall.", "So do I."),
+    ("We upgrade the cluster to 3.2.", "Then we restart it."),
+    ("It is the house No. 7 behind the church.", "No. 8 is empty."),
+    ("So do I.", "We move into the house on Monday."),
+])  # fmt: skip
+def test_sentences_end_neither_at_shortened_words_nor_within_dates(first: str, second: str):
+    whole = f"{first} {second}"
+    assert [found.end() for found in re.finditer(rf"{STOP}(?=\s|$)", whole)] == [len(first), len(whole)]
+    assert re.split(SPACE, whole) == [first, second]
+    words = whole.split()
+    ends = [at for at, word in enumerate(words, 1) if word[-1] == "."]
+    assert [at for at in ends if at == len(words) or not goes_on(words[at - 1], words[at])] == [
+        len(first.split()), len(words),
+    ]  # fmt: skip
 
 
 def test_a_time_stands_where_the_text_has_it_though_its_words_are_read_as_longer_ones():

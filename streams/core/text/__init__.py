@@ -16,7 +16,7 @@ from streams.core.text.claims import CALLING, claims
 from streams.core.text.statements import stating
 from streams.core.text.terms import WORDS, clip, count_terms, scale, second_look
 
-VERSION = 14
+VERSION = 15
 
 
 @dataclass(slots=True)

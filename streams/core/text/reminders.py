@@ -23,6 +23,7 @@ from typing import Any, NamedTuple
 from streams.core.text.languages import language
 from streams.core.text.learned import Learned, likelihood
 from streams.core.text.signals import folded, signals
+from streams.core.text.stops import STOP
 from streams.core.text.times import COUNTS, KINDS, WIDE, Time, Ttl, haste, named
 
 MAX_READ = 6_000
@@ -44,8 +45,8 @@ MAX_TIMES = 8
 BESIDE = 3
 """Words before and behind a time that are looked at for standing there."""
 _QUOTED = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`|^[ \t]*>[^\n]*", re.S | re.M)
-_STOP = re.compile(r"[.!?…]+(?=\s|$)|[。！？\n]+")
-_STOP_DE = re.compile(r"(?:(?<!\b\d)(?<!\b\d\d)[.]|[!?…])+(?=\s|$)|\.(?=\s*$)|[。！？\n]+")  # "am 15. Mai" goes on
+_STOP = re.compile(rf"{STOP}+(?=\s|$)|[。！？\n]+")
+_STOP_DE = re.compile(rf"(?:(?<!\b\d)(?<!\b\d\d){STOP}|[!?…])+(?=\s|$)|\.(?=\s*$)|[。！？\n]+")  # "am 15. Mai" goes on
 _FAR = ((0.15, "now"), (1, "today"), (3, "days"), (8, "week"), (32, "weeks"), (120, "far"))
 """How many days off a time is at most, by what that is called."""
 

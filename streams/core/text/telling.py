@@ -16,6 +16,7 @@ from typing import NamedTuple
 from streams.core.text.commonness import CLASSES
 from streams.core.text.cues import ANYWHERE, follow
 from streams.core.text.sentences import FENCE
+from streams.core.text.stops import goes_on
 from streams.core.text.terms import BEGINNINGS, CAPITAL, MORE, NAMED, SAYS, SENTENCE, WORDS, begin
 
 LONGEST = 56
@@ -39,8 +40,6 @@ FEATURES = (*dict.fromkeys(LENGTHS), *TELLS, "named", "own", "leads", "asks", "c
 _WIDE_END = re.compile("[。！？]+[”」』）]*(?=\\S)")
 _MARKS = re.compile(r"^\s*(?:[>\-*•#]+|\d{1,2}[.)])\s+")
 """What a line of a list, a heading or a quotation begins with."""
-_ABBREVIATIONS = "Mr. Mrs. Ms. Dr. St. Prof. Inc. vs. No. e.g. i.e. approx. z.B. d.h. bzw. Sr. Sra."
-_SHORTENED = frozenset(_ABBREVIATIONS.split())
 _INTERJECTIONS = """
 well oh ah um uh hmm er wow yes yeah yep ok okay so and but hi hey hello sure right alright actually anyway thanks sorry
 really certainly great good fine now then look also
@@ -86,7 +85,7 @@ def _ends(words: Sequence[str], flags: Sequence[int]) -> Iterator[int]:
     """The places after the last word of each sentence."""
     last = len(words) - 1
     for at in compress(range(last), flags):
-        if flags[at] & SENTENCE and not ((word := words[at]) in _SHORTENED or (len(word) == 2 and word[0].isupper())):
+        if flags[at] & SENTENCE and not (words[at][-1] == "." and goes_on(words[at], words[at + 1])):
             yield at + 1
     yield last + 1
 
