@@ -289,6 +289,38 @@ def test_sentences_end_neither_at_shortened_words_nor_within_dates(first: str, s
     ]  # fmt: skip
 
 
+@pytest.mark.parametrize(("content", "language", "moment"), [
+    ("two days before 10 June", "en", "2026-06-09T00:00"),
+    ("3 days before the audit, which is on 28 May", "en", "2026-05-26T00:00"),
+    ("the day before the exam on 20 May", "en", "2026-05-20T00:00"), ("a week before 20 May", "en", "2026-05-14T00:00"),
+    ("an hour before Monday at 15:00", "en", "2026-05-11T14:00"),
+    ("half an hour before Monday at 15:00", "en", "2026-05-11T14:30"),
+    ("zwei Tage vor dem 10. Juni", "de", "2026-06-09T00:00"),
+    ("dos días antes del 10 de junio", "es", "2026-06-09T00:00"),
+    ("two days to finish it by Monday", "en", "2026-05-12T00:00"), ("on 05/15", "en", "2026-05-16T00:00"),
+    ("am 4.6. um 9", "de", "2026-06-04T09:00"), ("the plan for ward 7B by the 16th", "en", "2026-05-17T00:00"),
+    ("in 10min", "en", "2026-05-06T10:15"),
+])  # fmt: skip
+def test_what_is_so_long_before_a_day_is_named_by_both(content: str, language: str, moment: str):
+    [time] = named(content, language, NOW)
+    assert time.moment == datetime.fromisoformat(moment)
+
+
+@pytest.mark.parametrize("content", ["a week before Monday", "two days before the audit", "remind me the day before"])
+def test_what_is_so_long_before_what_is_past_or_not_told_is_no_time(content: str):
+    assert named(content, "en", NOW) == []
+
+
+@pytest.mark.parametrize(("content", "moment"), [
+    ("The dentist is on Monday at 15:00. Remind me an hour before.", "2026-05-11T14:00"),
+    ("Let's say the upgrade is on 28 May at 22:00… remind me the day before to tell support", "2026-05-28T00:00"),
+    ("The audit is on 28 May. Remind me two days before to print it.", "2026-05-27T00:00"),
+])  # fmt: skip
+def test_a_reminder_of_so_long_before_is_due_before_what_the_turn_named_earlier(content: str, moment: str):
+    found, _ = reminders(content, NOW, -20, 0)
+    assert (found[-1].content.lower()[:9], found[-1].moment) == ("remind me", datetime.fromisoformat(moment))
+
+
 def test_a_time_stands_where_the_text_has_it_though_its_words_are_read_as_longer_ones():
     said = "Esta mañana llama a Ana, o el 3 de mayo"
     assert [said[one.start : one.end] for one in named(said, "es", NOW)][1:] == ["el 3 de mayo"]

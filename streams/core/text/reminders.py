@@ -24,7 +24,7 @@ from streams.core.text.languages import language
 from streams.core.text.learned import Learned, likelihood
 from streams.core.text.signals import folded, signals
 from streams.core.text.stops import STOP
-from streams.core.text.times import COUNTS, KINDS, WIDE, Time, Ttl, haste, named
+from streams.core.text.times import COUNTS, KINDS, UNITS, WIDE, Time, Ttl, haste, lead, named
 
 MAX_READ = 6_000
 """Characters read of a turn: a thousand words; further down stands what was pasted."""
@@ -76,6 +76,10 @@ def may_name(folded: str, parts: Sequence[str]) -> bool:
     if not (_TIMELY.isdisjoint(parts) and ASKING.isdisjoint(parts)) or _NUMERIC.fullmatch(folded):
         return True
     return not folded.isascii() and _WIDE.search(folded) is not None
+
+
+Span = tuple[int, int, list[str]]
+"""Where a sentence begins and ends, and its words."""
 
 
 class Reminder(NamedTuple):
@@ -131,6 +135,7 @@ def candidates(content: str, now: datetime, every: bool = False) -> list[Candida
             start, end = next(span[:2] for span in spans if span[0] <= clock.start < span[1])
             then = named(text[start:end], code, midnight)
             times[at] = clock._replace(moment=next((one.moment for one in then if not one.day), clock.moment))
+    times = _led(text, code, spans, times, now)[:MAX_TIMES]
     found = []
     for at, time in enumerate(times):
         place = next(n for n, (start, end, _) in enumerate(spans) if start <= time.start < end)
@@ -148,6 +153,21 @@ def candidates(content: str, now: datetime, every: bool = False) -> list[Candida
             seen = [*_around(text, spans, place), "t:none", f"in:{code}"]
             found.append(Candidate(None, text[start:end].strip(), seen))
     return found
+
+
+def _led(text: str, code: str, spans: Sequence[Span], times: Sequence[Time], now: datetime) -> list[Time]:
+    """The times of a turn, with those that it names by how long before one it said earlier: "remind me an hour
+    before"."""
+    found = [*times]
+    for start, end, words in spans[1:] if times else ():
+        if _TIMELY.isdisjoint(words) or any(start <= time.start < end for time in times):
+            continue
+        said, long = [time for time in times if time.end <= start], lead(text[start:end], code)
+        if said and long is not None and (said[-1].exact or long.unit >= UNITS["d"]):
+            moment = long.before(said[-1].moment - timedelta(microseconds=not said[-1].exact))
+            if moment > now:
+                found.append(Time(long.start + start, long.end + start, moment, long.unit < UNITS["d"]))
+    return sorted(found)
 
 
 def reminders(content: str, now: datetime, sure: int, asks: int) -> tuple[list[Reminder], list[Doubt]]:
@@ -234,7 +254,7 @@ def _sentences(text: str, code: str) -> list[tuple[int, int]]:
     return [(a, b) for a, b in pairwise(dict.fromkeys((0, *ends, len(text)))) if text[a:b].strip()]
 
 
-def _around(text: str, spans: Sequence[tuple[int, int, list[str]]], place: int) -> list[str]:
+def _around(text: str, spans: Sequence[Span], place: int) -> list[str]:
     """The signals of a sentence, and the words of requests in the rest of its turn."""
     start, end, _ = spans[place]
     seen = signals(text[start:end])

@@ -68,6 +68,8 @@ _DAY = timedelta(days=1)
 _YEARS = range(1000, 9000)
 """The years of which words are read, and in which. Why not up to 9999: what a few words add to a moment must stay one
 that datetimes and logs carry, in every zone. "Valid until 9999-12-31" means forever."""
+MAX_LEAD = 366
+"""Units that may lie between a moment and what is wanted before it."""
 MAX_NUMBER = 9999
 """The largest number that is read, of units too."""
 
@@ -129,7 +131,8 @@ def _token(words: Container[str]) -> re.Pattern[str]:
     gap = "" if "am" in words else " ?"  # "um 9 am Montag"
     return lazily(
         r"(?P<word>[^\W\d_]+(?:-[^\W\d_]+)*)|(?P<date>\d{4}-\d\d-\d\d)"
-        rf"|(?P<slash>\d{{1,2}}[/.]\d{{1,2}}(?:[/.](?:20)?\d\d)?\b(?![:.]\d|{gap}{half}))"
+        r"|(?P<slash>\d{1,2}[/.]\d{1,2}(?:[/.](?:20)?\d\d)?\b(?:(?<=\.\d)\.(?= )|(?<=\.\d\d)\.(?= ))?"
+        rf"(?![:.]\d|{gap}{half}))"
         rf"|(?P<clock>\d{{1,2}}[:.h]\d\d(?!\d)|(?<![\d.,])0\d[0-5]\d(?!\d))(?:{gap}(?P<half>{half}))?"
         rf"|(?P<hour>\d{{1,2}}){gap}(?P<half2>{half})"
         r"|(?P<ord>\d{1,2}(?:st|nd|rd|th|er|º)\b|\d{1,2}\.(?= ?\w))"
@@ -137,6 +140,7 @@ def _token(words: Container[str]) -> re.Pattern[str]:
     )
 
 
+_LETTERS = re.compile(r"[^\W\d_]+")
 _TOKEN = {code: _token(words) for code, words in _WORDS.items()}
 
 
@@ -166,6 +170,8 @@ def _number(match: re.Match[str], language: str) -> tuple[str, float]:
     if name == "slash":
         day, month = map(int, re.split("[/.]", said)[:2])
         dotted = "." in said and language != "de"  # 10.04 is a number
+        if month > 12 and not dotted:  # as Americans write it
+            day, month = month, day
         return ("J", month * 100 + day) if 0 < month < 13 and 0 < day < 32 and not dotted else OTHER
     return ("o", int(re.sub(r"\D", "", said))) if name == "ord" else ("n", min(int(said[:5]), MAX_NUMBER))
 
@@ -222,6 +228,8 @@ def _tokens(text: str, spelled: str, where: Sequence[int], language: str) -> lis
                     kind = "x"
         elif name == "mark":
             kind, value = "," if match[0] in ",:(" else "x" if match[0] in ")%£$€" else ".", 0.0
+        elif name == "num" and (of := _LETTERS.match(spelled, match.end())) and of[0] not in words:  # "ward 7b"
+            kind, value = OTHER
         elif name == "ord" and match[0][-1] == "." and language != "de":
             found.append(_Token("n", int(match[0][:-1]), start, end - 1))
             kind, value = ".", 0.0
@@ -336,6 +344,9 @@ _PATTERNS: tuple[tuple[str, Day | None], ...] = (
     (r"T?K", lambda now, v: now + _DAY * ((5 - now.weekday()) % 7)),
 )
 """What names a day, as a pattern of kinds, and which one: of the values of its groups. What is past is none."""
+_LEADS = lazily(r"(h?)(n?)n?a?(U)b")
+_LEAD = lazily(r"(h?)(n?)n?a?(U)(?:b[axlfyT,]{0,8}|t[alf]{0,2})$")
+"""What stands before a day where one so long before it is meant: "two days before the audit on"."""
 _GROUP = lazily(r"\(\[?([A-Zos]+)\]?\)")
 _DAYS = [(lazily(pattern), day, frozenset((["", *_GROUP.findall(pattern)])[-1])) for pattern, day in _PATTERNS]
 """Each with the kinds of which a text must have one for it to be looked for; none where any text may."""
@@ -415,6 +426,11 @@ def _sentence(tokens: list[_Token], kinds: str, now: datetime, today: datetime) 
     parts = [(at, tokens[at].value) for at, kind in enumerate(kinds) if kind == "P" and not covered[at]]
     nearest = {clock: min(days, key=lambda d: abs(clock[0] - d[1]))[0] for clock in clocks if days}
     for start, end, day, spans in days:
+        lead = _lead(tokens, kinds, start)
+        if lead and lead.unit >= UNITS["d"]:
+            if (before := lead.before(day)) is not None and before > now:
+                yield Time(lead.start, tokens[end - 1].end, before, False)
+            continue
         if spans:
             yield Time(tokens[start].start, tokens[end - 1].end, day, True)
             continue
@@ -429,7 +445,10 @@ def _sentence(tokens: list[_Token], kinds: str, now: datetime, today: datetime) 
             yield Time(tokens[start].start, tokens[end - 1].end, day, False)  # "before Sunday": not on it
             continue
         moment, exact = _moment(day, clock, part[1] if part and abs(part[0] - end) <= 6 else 0, now)
-        yield Time(tokens[start].start, tokens[end - 1].end, moment, exact)
+        first = tokens[start].start
+        if lead and exact and lead.before(moment) > now:
+            moment, first = lead.before(moment), lead.start
+        yield Time(first, tokens[end - 1].end, moment, exact)
     if not days:
         for at, minutes, sure in clocks[:1]:
             moment, _ = _moment(today, (at, minutes, sure), 0, now)
@@ -438,6 +457,42 @@ def _sentence(tokens: list[_Token], kinds: str, now: datetime, today: datetime) 
             at, hour = parts[0]
             moment, exact = _moment(today, None, hour, now)
             yield Time(tokens[at].start, tokens[at].end, moment, exact)
+
+
+class Lead(NamedTuple):
+    """How long before something: "two days before"."""
+
+    start: int
+    end: int
+    units: float
+    unit: int
+
+    def before(self, moment: datetime) -> datetime:
+        """So long before a moment; of whole days when that day is over, the moment being any of its day."""
+        found = _after(moment, -self.units, self.unit)
+        return found if self.unit < UNITS["d"] else found.replace(hour=0, minute=0, second=0, microsecond=0) + _DAY
+
+
+def _lead(tokens: Sequence[_Token], kinds: str, stop: int) -> Lead | None:
+    """What stands before a day that begins at a place where one so long before it is meant."""
+    found = _LEAD.search(kinds, 0, stop)
+    if found is None:
+        return None
+    first, last = tokens[found.start()], tokens[found.end(3)]
+    count = min(tokens[found.start(2)].value if found[2] else 1, MAX_LEAD)
+    return Lead(first.start, last.end, count / 2 if found[1] else count, int(tokens[found.start(3)].value))
+
+
+def lead(text: str, language: str) -> Lead | None:
+    """How long before what was said earlier a text means, where it does not say before what: "remind me an hour
+    before"."""
+    lowered = text.lower().replace("’", "'")
+    if language not in _WORDS or len(lowered) != len(text):
+        return None
+    tokens = _tokens(text, *_spelled(lowered, language), language)
+    kinds = "".join([token.kind for token in tokens])
+    found = next(_LEADS.finditer(kinds), None)
+    return _lead(tokens, kinds, found.end()) if found else None
 
 
 def _moment(day: datetime, clock: tuple[int, int, bool] | None, part: float, now: datetime) -> tuple[datetime, bool]:

@@ -1,0 +1,42 @@
+"""Where sentences end: not at the dot of a shortened word ("Dr.", "ext.", "Lindenstr."), nor behind a date or an hour
+before a word in lower case ("am 9.2. um neun", "at 9 a.m. in the hall").
+
+One rule in two forms: patterns for who looks for ends in a text, `goes_on` for who reads it word by word.
+"""
+
+from __future__ import annotations
+
+import re
+
+_SHORT = """
+approx av avda bzw c.f ca d.h dr e.g evtl ext ggf i.e inc inkl mr mrs ms nr prof sr sra st tel vs z.b
+"""
+SHORTENED = frozenset(_SHORT.split())
+"""Words that are written with a dot, without it."""
+_DATE = re.compile(r"\W*(?:\d{1,2}\.\d{1,2}|[ap]\.m)\.")
+
+
+def _ended(behind: str = "") -> str:
+    """A pattern of no width: here a sentence ended with a mark, which `behind`, of one character, follows."""
+    shortened = "".join([rf"(?<!\b(?i:{re.escape(word)})\.{behind})" for word in sorted(SHORTENED)])
+    numbered = rf"(?:(?<!\b[Nn]o\.{behind})|(?!\s*\d))"
+    dates = r"\d\.\d", r"\d\.\d\d", r"\d\d\.\d", r"\d\d\.\d\d", "[ap]\\.m"
+    dated = "".join([rf"(?<!\b{date}\.{behind})" for date in dates])
+    return rf"(?<=[.!?…]{behind}){shortened}(?<!str\.{behind}){numbered}(?:{dated}|(?!\s*[a-zß-öø-ÿ]))"
+
+
+STOP = f"[.!?…]{_ended()}"
+"""A pattern: one mark that may end a sentence, where a space or nothing follows."""
+BEHIND = _ended(r"\s")
+"""A pattern of no width: behind such a mark, and the white space that follows."""
+SPACE = rf"\s{BEHIND}"
+"""A pattern: that white space."""
+
+
+def goes_on(word: str, after: str) -> bool:
+    """Whether a sentence goes on behind a word that ends with a dot, before the word `after`: a shortened word, an
+    initial, or a date or hour before a word in lower case."""
+    bare = word[:-1].lstrip("(\"'„«“").lower()
+    if bare in SHORTENED or bare.endswith("str") or (len(word) == 2 and word[0].isupper() and word[0] != "I"):
+        return True
+    return after[0].isdigit() if bare == "no" else after[0].islower() and _DATE.fullmatch(word) is not None
