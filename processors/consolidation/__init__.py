@@ -102,10 +102,10 @@ class ConsolidationParams(Params):
     sample: int = param(
         12, "turns", "candidates of a day: more than a batch takes of it, and few to write", ge=1, le=16
     )
-    important: float = param(1.0, "weight", "a flagged memory is encoded and replayed as two", ge=0)
-    pinned: float = param(1.0, "weight", "a pinned one as well", ge=0)
+    important: float = param(1.0, "weight", "a flagged memory is encoded and replayed as two", ge=0, le=1000)
+    pinned: float = param(1.0, "weight", "a pinned one as well", ge=0, le=1000)
     reward: float = param(
-        1.0, "weight at a mean reward of 1", "always of use counts double, always wrong next to nothing", ge=0
+        1.0, "weight at a mean reward of 1", "always of use counts double, always wrong next to nothing", ge=0, le=1000
     )
     reward_rate: float = param(
         0.3, "share", "a mean over about the last three rewards", "Rescorla & Wagner 1972", gt=0, le=1

@@ -52,8 +52,9 @@ class WorkingMemoryParams(Params):
 
     capacity: int = param(7, "turns", "seven, plus or minus two", source="Miller 1956", ge=1, le=9)
     fade: float = param(
-        300.0, "seconds", "five minutes: what was not shown again since is no longer at hand", source="Engram", gt=0
-    )
+        300.0, "seconds", "five minutes: what was not shown again since is no longer at hand", source="Engram", gt=0,
+        le=1e9,
+    )  # fmt: skip
 
 
 @dataclass(slots=True)
