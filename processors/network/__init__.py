@@ -42,7 +42,7 @@ from processors.network.events import (
 from processors.network.jobs import JOBS
 from processors.network.net import NAME, SUSPECTED, WRITTEN, Net, NetParams, cut, kind_of, saying
 from processors.network.reasons import READS, reasons, stems_of
-from processors.network.record import STANDING, Asking, Index, Made, Saying, heft, weight
+from processors.network.record import KEPT, STANDING, Asking, Index, Made, Saying, heft, weight
 from processors.network.section import KNOWN
 from processors.network.sleep import begin, go_on
 from processors.open_efforts.events import EffortConcluded
@@ -315,7 +315,7 @@ def _retracted(params: NetworkParams, state: State, fact: TurnRetracted, raw: Ra
         node = net.node(number)
         node.sources = [row for row in node.sources if row[0] != source]
         node.turns = [turn for turn in node.turns if turn != fact.turn]
-        if node.sources or node.status not in ("current", "open"):
+        if node.sources or node.status not in KEPT:
             net.touch(number, "a turn of it was taken back")
             continue
         for clash in [*node.clashes]:
@@ -361,7 +361,7 @@ def _passed(params: NetworkParams, state: State, fact: Outside, raw: Raw[Any]) -
 
 PROCESSOR = Processor(
     name="network",
-    version=5,
+    version=6,
     params=NetworkParams,
     takes=(
         on(ArtifactMade, _artifact),

@@ -40,6 +40,8 @@ TEXT, NAME = 240, 60
 """Bytes of a node's text, and of a subject, attribute or value."""
 WAITING = 4
 """Questions that wait for one person."""
+UNLINKED = 12
+"""Neighbours that are told with one event that a node is known no longer; of more, a pass tells the rest."""
 HOPS = 4
 """Edges that a change reaches at most: along more a path is below the floor of confidence."""
 SUSPECTED = "suspected"
@@ -79,6 +81,8 @@ class Net:
     out: list[Derived] = field(default_factory=list)
     touched: dict[int, str] = field(default_factory=dict)
     """Nodes that changed, and what did, in words."""
+    unlinked: int = 0
+    """Edges of nodes that are known no longer which this event took."""
 
     @property
     def index(self) -> Index:
@@ -187,12 +191,35 @@ class Net:
         self.state.put(key(number), self.node(number))
 
     def end(self, number: int, status: Any, why: str) -> None:
-        """A node is known no longer."""
+        """A node is known no longer: it speaks for nothing, and nothing for it."""
         node = self.node(number)
         self.index.remove(number, node)
         node.status = status
         self.touched[number] = why
         self.state.put(key(number), node)
+        self.unlink(number)
+
+    def unlink(self, number: int) -> int:
+        """Takes the edges of a node that is known no longer, as many as one event may; how many those are."""
+        node, before = self.node(number), self.unlinked
+        while node.serves and self.unlinked < UNLINKED:
+            target = node.serves.pop()
+            other = self.node(target)
+            for row in _rows(other, number):
+                self._gone(node, other, row)
+            other.support = [row for row in other.support if row[0] != number]
+            self.touch(target, f"{node.id} speaks for it no longer")
+            self.stale(target, HOPS)
+            self.unlinked += 1
+        while node.support and self.unlinked < UNLINKED:
+            row = node.support.pop()
+            self._gone(self.node(row[0]), node, row)
+            self._unserve(row[0], number)
+            self.unlinked += 1
+        self.state.put(key(number), node)
+        if node.serves or node.support:
+            self.stale(number, 0)
+        return self.unlinked - before
 
     # -- edges -------------------------------------------------------------------------------------------------------
 

@@ -120,7 +120,7 @@ def _look(params: NetworkParams, net: Net, number: int, count: Count) -> int:
     node, done = net.node(number), count.done
     done[LOOKED] += 1
     if node.status not in KEPT:
-        return 0
+        return net.unlink(number)
     if node.status == "history":
         return _move(params, net, number, node, done)
     if (same := net.same_as(number)) >= 0:

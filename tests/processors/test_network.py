@@ -21,12 +21,13 @@ from processors.contradictions import (
 from processors.manifest import ArtifactMade
 from processors.network import PROCESSOR, NetworkParams
 from processors.network.confidence import confidence
-from processors.network.conflicts import multiple
+from processors.network.conflicts import multiple, support
 from processors.network.events import KnowledgeCalled, KnowledgeLinked, KnowledgeNoted, NetworkSlept, QuestionRaised
+from processors.network.net import UNLINKED
 from processors.network.reasons import reasons
 from processors.network.record import STANDING, Node
 from streams.core.driver import fold
-from streams.core.events import DAY, MINUTE, ClockTicked, TurnRecorded, TurnRetracted
+from streams.core.events import DAY, MINUTE, ClockTicked, KnowledgeWritten, TurnRecorded, TurnRetracted
 from tests.memories import START, make
 from tests.steps import Steps
 
@@ -206,6 +207,48 @@ def test_nothing_is_known_of_a_turn_that_was_taken_back() -> None:
     assert (talk.nodes[COOKIE].status, talk.nodes[COOKIE].sources) == ("current", 1)
     talk.give(TurnRetracted("space", "r1", talk.at, "s", second.id))
     assert {node.status for node in talk.nodes.values()} == {"retracted"}
+
+
+def test_what_is_known_no_longer_speaks_for_nothing() -> None:
+    talk = Talk()
+    talk.say(f"The login test fails because {COOKIE}.")
+    second = talk.say("The login test fails because the harbour proxy strips headers.", session="b")
+    last = talk.say("The login test fails, so the nightly deployment stops.", session="c")
+    claim = talk.state.scan("node/", Node)[0][1]
+    assert (support(PARAMS, claim, claim), len(claim.serves)) == (pytest.approx(0.8 * 3 + PARAMS.edge * 2), 1)
+    talk.give(TurnRetracted("space", "r0", talk.at, "b", second.id))
+    talk.give(TurnRetracted("space", "r1", talk.at, "c", last.id))
+    assert (support(PARAMS, claim, claim), claim.serves) == (pytest.approx(0.8 + PARAMS.edge), [])
+    gone = [(edge.source, edge.target) for edge in talk.all(KnowledgeLinked) if edge.outcome == "gone"]
+    nodes = {text: node.node for text, node in talk.nodes.items()}
+    claimed = nodes["The login test fails"]
+    assert gone == [(nodes["the harbour proxy strips headers"], claimed), (claimed, nodes["the nightly deployment stops"])]
+
+
+def test_a_retraction_writes_little_however_much_its_turn_speaks_for() -> None:
+    talk = Talk()
+    first = talk.say(f"The login test fails because {COOKIE}.")
+    for word in "harbour kiln boiler ferry turbine quota proxy backup anchor gasket lantern orchard parapet rudder".split():
+        turn = talk.say(f"The {word} rattles because the {word} bolts came loose.", session=word)
+        links = [[first.id, turn.id, "support"]]
+        talk.give(KnowledgeWritten("space", f"k {word}", talk.at, "s", [first.id, turn.id], links))
+    [*_] = talk.state.changes()
+    talk.give(TurnRetracted("space", "r", talk.at, "s", first.id))
+    assert len([*talk.state.changes()]) <= 64
+    assert len([edge for edge in talk.all(KnowledgeLinked) if edge.outcome == "gone"]) == UNLINKED
+    talk.sleep()
+    left = {n for _, node in talk.state.scan("node/", Node) for n in (*node.serves, *(row[0] for row in node.support))}
+    assert left.isdisjoint({1, 2})
+
+
+def test_nothing_is_known_of_a_turn_that_was_taken_back_after_another_took_its_place() -> None:
+    talk = Talk()
+    older = talk.believe("I live in Oslo.", "live", "oslo")
+    newer = talk.believe("I moved, I live in Bergen now.", "live", "bergen", session="later")
+    talk.clash(newer, older, "live", "changed")
+    assert talk.nodes["I live in Oslo."].status == "history"
+    talk.give(TurnRetracted("space", "r0", talk.at, "s", older.id))
+    assert talk.nodes["I live in Oslo."].status == "retracted"
 
 
 def test_a_turn_calls_for_what_other_sessions_know_of_its_matter() -> None:
