@@ -40,7 +40,7 @@ from processors.network.events import (
     Relation,
 )
 from processors.network.jobs import JOBS
-from processors.network.net import NAME, SUSPECTED, WRITTEN, Net, NetParams, cut, kind_of, saying
+from processors.network.net import NAME, SUSPECTED, WRITTEN, Net, NetParams, asked, cut, kind_of, person_of, saying
 from processors.network.reasons import READS, reasons, stems_of
 from processors.network.record import KEPT, STANDING, Asking, Index, Made, Saying, heft, weight
 from processors.network.section import KNOWN
@@ -228,7 +228,7 @@ def _turn(params: NetworkParams, state: State, turn: TurnRecorded, raw: Raw[Turn
     out = go_on(params, state, turn) if index.looking else []
     found = reasons(turn.content)
     called = _calling(index, raw) if user else _NO_STEMS
-    asking = state.get(f"ask/{turn.agent}", Asking) if user else None
+    asking = state.get(asked(person_of(turn)), Asking) if user else None
     if not (found or called or asking):
         return out
     net = Net(params, state, turn)

@@ -379,23 +379,24 @@ class Net:
         person = one.subject or (one.by if one.sources and one.sources[0][2] == self.params.user else other.by)
         if not person:
             return
-        asking = self.state.get(f"ask/{person}", Asking) or Asking()
+        asking = self.state.get(asked(person), Asking) or Asking()
         asking.rows = [*[row for row in asking.rows if row != [newer, older]], [newer, older]][-WAITING:]
-        self.state.put(f"ask/{person}", asking)
+        self.state.put(asked(person), asking)
 
     def question(self, turn: TurnRecorded, asking: Asking) -> None:
         """Asks who speaks what is open and concerns him, once."""
         newer, older = asking.rows[-1]
+        person = person_of(turn)
         if asking.rows[:-1]:
             asking.rows = asking.rows[:-1]
-            self.state.put(f"ask/{turn.agent}", asking)
+            self.state.put(asked(person), asking)
         else:
-            self.state.delete(f"ask/{turn.agent}")
+            self.state.delete(asked(person))
         one, other = self.node(newer), self.node(older)
         if one.status == other.status == "open":
             self.out.append(
                 QuestionRaised(
-                    turn.space, turn.session, turn.at, turn.id, turn.agent, one.id, other.id, [one.text, other.text],
+                    turn.space, turn.session, turn.at, turn.id, person, one.id, other.id, [one.text, other.text],
                     [one.turn, other.turn],
                 )
             )  # fmt: skip
@@ -458,11 +459,21 @@ def agree(one: str, other: str, exactly: bool = True) -> bool:
     return fits and denies(one) == denies(other)
 
 
+def person_of(turn: TurnRecorded) -> str:
+    """Who speaks; whoever it is, where a turn does not name him."""
+    return turn.agent or turn.role
+
+
+def asked(person: str) -> str:
+    """Where the questions for somebody are kept. His name may be cut already, as a belief's subject is."""
+    return f"ask/{cut(person, NAME)}"
+
+
 def saying(raw: Raw[Any], turn: str, first: str = "") -> Saying:
     """Who says what an event tells of a turn."""
     event = raw.event
     if isinstance(event, TurnRecorded):
-        return Saying(turn, first or turn, event.agent or event.role, event.role, event.session, event.at)
+        return Saying(turn, first or turn, person_of(event), event.role, event.session, event.at)
     return Saying(turn, first or turn, "", "user", getattr(event, "session", ""), event.at)
 
 

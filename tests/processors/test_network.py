@@ -222,13 +222,17 @@ def test_what_is_known_no_longer_speaks_for_nothing() -> None:
     gone = [(edge.source, edge.target) for edge in talk.all(KnowledgeLinked) if edge.outcome == "gone"]
     nodes = {text: node.node for text, node in talk.nodes.items()}
     claimed = nodes["The login test fails"]
-    assert gone == [(nodes["the harbour proxy strips headers"], claimed), (claimed, nodes["the nightly deployment stops"])]
+    assert gone == [
+        (nodes["the harbour proxy strips headers"], claimed),
+        (claimed, nodes["the nightly deployment stops"]),
+    ]
 
 
 def test_a_retraction_writes_little_however_much_its_turn_speaks_for() -> None:
     talk = Talk()
     first = talk.say(f"The login test fails because {COOKIE}.")
-    for word in "harbour kiln boiler ferry turbine quota proxy backup anchor gasket lantern orchard parapet rudder".split():
+    words = "harbour kiln boiler ferry turbine quota proxy backup anchor gasket lantern orchard parapet rudder"
+    for word in words.split():
         turn = talk.say(f"The {word} rattles because the {word} bolts came loose.", session=word)
         links = [[first.id, turn.id, "support"]]
         talk.give(KnowledgeWritten("space", f"k {word}", talk.at, "s", [first.id, turn.id], links))
@@ -377,6 +381,19 @@ def test_an_open_conflict_is_asked_about_once_at_the_next_turn_of_whom_it_concer
     (question,) = talk.all(QuestionRaised)
     assert (question.person, question.session, question.turn) == ("bob", "c", "t3")
     assert question.texts == ["The deadline is Monday.", "The deadline is Friday."]
+
+
+@pytest.mark.parametrize("agent", ["", "Ann " * 30])
+def test_whoever_speaks_is_asked_however_he_is_named(agent: str) -> None:
+    talk = Talk()
+    who = agent or "user"
+    older = talk.believe("I live in Berlin.", "lives in", "berlin", who, agent=agent, session="a")
+    newer = talk.believe("I live in Hamburg.", "lives in", "hamburg", who, agent=agent, session="b")
+    talk.clash(newer, older, "lives in", "differs", who)
+    talk.say("Good morning.", agent=agent, session="d")
+    (question,) = talk.all(QuestionRaised)
+    assert question.person == who
+    assert talk.state.keys("ask/") == []
 
 
 # -- confidence --------------------------------------------------------------------------------------------------------
