@@ -42,10 +42,10 @@ from processors.network.events import (
 from processors.network.jobs import JOBS
 from processors.network.net import NAME, SUSPECTED, WRITTEN, Net, NetParams, asked, cut, kind_of, person_of, saying
 from processors.network.reasons import READS, reasons, stems_of
-from processors.network.record import KEPT, STANDING, Asking, Index, Made, Saying, heft, weight
+from processors.network.record import KEPT, STANDING, Asking, Ended, Index, Made, Saying, heft, weight
 from processors.network.section import KNOWN
 from processors.network.sleep import begin, go_on
-from processors.open_efforts.events import EffortConcluded
+from processors.open_efforts.events import EffortConcluded, EffortResumed
 from streams.core.events import KnowledgeWritten, Outside, TurnRecorded, TurnRetracted
 from streams.core.params import param
 from streams.core.processor import RAW, Derived, Processor, Raw, State, on, otherwise
@@ -87,10 +87,26 @@ def _artifact(params: NetworkParams, state: State, made: ArtifactMade, raw: Raw[
 
 
 def _closed(params: NetworkParams, state: State, done: EffortConcluded, raw: Raw[Any]) -> Sequence[Derived]:
-    """What an agent says that work came to."""
+    """Work is done; of what it came to an agent may say more than its turns."""
+    if done.turn:
+        state.put(f"effort/{done.effort}", Ended(done.turn))
     if done.pattern != "closed" or not done.turn:
         return _NONE
     return _concluded(params, state, done, raw, done.conclusion, done.turn, [])
+
+
+def _resumed(params: NetworkParams, state: State, resumed: EffortResumed, raw: Raw[Any]) -> Sequence[Derived]:
+    """Work goes on: what it came to is known no longer, unless another session says so, too."""
+    ended = state.get(f"effort/{resumed.effort}", Ended)
+    if ended is None:
+        return _NONE
+    state.delete(f"effort/{resumed.effort}")
+    net = Net(params, state, resumed)
+    for number in net.of_turn(ended.turn):
+        node = net.node(number)
+        if node.kind == "conclusion" and len({row[1] for row in node.sources}) < 2:
+            net.undo(number, "the work that came to it goes on")
+    return net.finish()
 
 
 def _concluded(
@@ -366,6 +382,7 @@ PROCESSOR = Processor(
     takes=(
         on(ArtifactMade, _artifact),
         on(EffortConcluded, _closed),
+        on(EffortResumed, _resumed),
         on(BeliefStated, _stated),
         on(BeliefConfirmed, _confirmed),
         on(BeliefContradicted, _contradicted),

@@ -116,15 +116,19 @@ class Net:
                 self.node(found).kind = kind
             self.again(found, said)
             return found
-        made = self.state.get(f"turn/{said.turn}", Made)
-        if made is not None and len(made.rows) >= OF_TURN:
+        # Why the attribute: one sentence may tell two beliefs.
+        told = f"{text}\0{attribute}" if attribute else text
+        id = derived_id("node", self.cause.space, f"{said.turn} {told}")
+        made = self.state.get(f"turn/{said.turn}", Made) or Made()
+        for number, _ in made.rows:
+            if self.node(number).id == id:  # history by now
+                self.again(self.final(number), said)
+                return self.final(number)
+        if len(made.rows) >= OF_TURN:
             return -1
         count = self.state.get("count", Count) or Count()
         count.nodes += 1
         self.state.put("count", count)
-        # Why the attribute: one sentence may tell two beliefs.
-        told = f"{text}\0{attribute}" if attribute else text
-        id = derived_id("node", self.cause.space, f"{said.turn} {told}")
         layer = 0 if kind == "preference" or subject else 1
         node = Node(
             id, said.turn, kind, text, said.session, said.by, cut(subject, NAME), cut(attribute, NAME),
@@ -167,6 +171,9 @@ class Net:
         if [number, source] not in made.rows and len(made.rows) < OF_TURN:
             made.rows = [*made.rows, [number, source]]
             self.state.put(f"turn/{said.turn}", made)
+        if node.undone:
+            node.undone = False
+            self._stand(number, why)
         if said.turn in node.turns and any(row[0] == source for row in node.sources):
             return
         if said.turn not in node.turns:
@@ -350,16 +357,23 @@ class Net:
         return weight < self.params.heard or (near and rule != WRITTEN)
 
     def _stand(self, number: int, why: str) -> None:
-        """Where a node stands, by its conflicts."""
+        """Where a node stands, by its conflicts and by whether what came to it is done."""
         node = self.node(number)
         outcomes = {row[4] for row in node.clashes}
-        status = "history" if "lost" in outcomes else "open" if "open" in outcomes else "current"
+        status = "history" if "lost" in outcomes or node.undone else "open" if "open" in outcomes else "current"
         if node.status in STANDING and status not in STANDING:
             self.index.remove(number, node)
         elif node.status == "history" and status in STANDING:
             self.index.add(number, node)
         node.status = status
         self.touch(number, why)
+
+    def undo(self, number: int, why: str) -> None:
+        """The work that came to a node goes on: it is history until its turn concludes so again."""
+        node = self.node(number)
+        if node.status in STANDING:
+            node.undone = True
+            self._stand(number, why)
 
     def part(self, newer: int, older: int) -> None:
         """Two nodes contradict each other no longer."""

@@ -58,6 +58,15 @@ class Node:
     merged: int = 0
     """The number of the node of that id; 0 for none."""
     general: str = ""
+    undone: bool = False
+    """Whether the work that came to it goes on again."""
+
+
+@dataclass(slots=True)
+class Ended:
+    """State, `effort/<effort>`: the turn that ended work, while it is ended."""
+
+    turn: str
 
 
 @dataclass(slots=True)

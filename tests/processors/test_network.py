@@ -26,6 +26,7 @@ from processors.network.events import KnowledgeCalled, KnowledgeLinked, Knowledg
 from processors.network.net import UNLINKED
 from processors.network.reasons import reasons
 from processors.network.record import STANDING, Node
+from processors.open_efforts.events import EffortConcluded, EffortResumed
 from streams.core.driver import fold
 from streams.core.events import DAY, MINUTE, ClockTicked, KnowledgeWritten, TurnRecorded, TurnRetracted
 from tests.memories import START, make
@@ -167,6 +168,43 @@ def test_a_conclusion_is_a_node_and_so_is_what_somebody_tells_of_himself_but_not
     assert {text: node.kind for text, node in talk.nodes.items()} == {
         "The worn seal caused the leak.": "conclusion", "I live in Oslo.": "fact", "I prefer trains.": "preference",
     }  # fmt: skip
+
+
+def concluded(talk: Talk, session: str, agent: str = "ann") -> TurnRecorded:
+    """Work that came to a conclusion."""
+    turn = talk.say("That fixed it.", session, agent)
+    fix = "I changed the login test to the new name."
+    talk.give(
+        make(ArtifactMade, space="space", session=session, at=turn.at, body=fix, turns=[f"asked {turn.id}", turn.id]),
+        turn,
+    )
+    talk.state_of(EffortConcluded, turn, effort="e", pattern="resolution", conclusion=fix)
+    return turn
+
+
+def test_what_work_came_to_is_known_no_longer_where_it_goes_on_until_it_is_concluded_so_again() -> None:
+    talk = Talk()
+    turn = concluded(talk, "s")
+    talk.state_of(EffortResumed, turn, effort="e", reason="reopened")
+    (node,) = talk.nodes.values()
+    assert (node.status, node.why) == ("history", "the work that came to it goes on")
+    assert node.confidence < 0.5
+    talk.say("Which name does the login test have, what was changed?", "other", "bob")
+    assert talk.all(KnowledgeCalled) == []
+    closed = {"effort": "e", "pattern": "closed", "conclusion": node.text}
+    talk.state_of(EffortConcluded, turn, **closed)
+    assert (talk.last(KnowledgeNoted).node, talk.last(KnowledgeNoted).status) == (node.node, "current")
+    talk.state_of(EffortResumed, turn, effort="other", reason="work")
+    assert talk.last(KnowledgeNoted).status == "current"
+
+
+def test_what_work_came_to_stays_known_where_it_goes_on_if_another_session_came_to_it_too() -> None:
+    talk = Talk()
+    concluded(talk, "s")
+    turn = concluded(talk, "other", "bob")
+    talk.state_of(EffortResumed, turn, effort="e", reason="work")
+    (node,) = talk.nodes.values()
+    assert (node.status, node.sessions) == ("current", 2)
 
 
 def test_a_belief_about_the_world_is_known_once_it_is_said_again() -> None:
