@@ -327,7 +327,8 @@ def _retracted(params: NetworkParams, state: State, fact: TurnRetracted, raw: Ra
         return out
     net = Net(params, state, fact)
     for made_as, source in made.rows:
-        number = net.final(made_as)
+        if (number := net.final(made_as)) < 0:
+            continue
         node = net.node(number)
         node.sources = [row for row in node.sources if row[0] != source]
         node.turns = [turn for turn in node.turns if turn != fact.turn]

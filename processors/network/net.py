@@ -83,6 +83,8 @@ class Net:
     """Nodes that changed, and what did, in words."""
     unlinked: int = 0
     """Edges of nodes that are known no longer which this event took."""
+    dropped: list[int] = field(default_factory=list)
+    """Nodes that are known no longer and have no edges left."""
 
     @property
     def index(self) -> Index:
@@ -94,16 +96,19 @@ class Net:
         return node
 
     def final(self, number: int) -> int:
-        """The node that says by now what a node said: itself, or what it was merged into."""
-        while merged := self.node(number).merged:
-            number = merged
-        return number
+        """The node that says by now what a node said: itself, or what it was merged into; -1 where that was dropped."""
+        while (node := self.state.get(key(number), Node)) is not None:
+            if not node.merged:
+                return number
+            number = node.merged
+        return -1
 
     def of_turn(self, turn: str, attribute: str | None = None) -> list[int]:
         """The nodes that a turn says, of a belief those with its attribute."""
         made = self.state.get(f"turn/{turn}", Made)
         numbers = [self.final(row[0]) for row in made.rows] if made is not None else []
-        return [n for n in numbers if attribute is None or self.node(n).attribute == attribute[:NAME]]
+        known = [number for number in numbers if number >= 0]
+        return [n for n in known if attribute is None or self.node(n).attribute == attribute[:NAME]]
 
     # -- nodes -------------------------------------------------------------------------------------------------------
 
@@ -121,9 +126,10 @@ class Net:
         id = derived_id("node", self.cause.space, f"{said.turn} {told}")
         made = self.state.get(f"turn/{said.turn}", Made) or Made()
         for number, _ in made.rows:
-            if self.node(number).id == id:  # history by now
-                self.again(self.final(number), said)
-                return self.final(number)
+            node = self.state.get(key(number), Node)
+            if node is not None and node.id == id and (by_now := self.final(number)) >= 0:  # it is history
+                self.again(by_now, said)
+                return by_now
         if len(made.rows) >= OF_TURN:
             return -1
         count = self.state.get("count", Count) or Count()
@@ -182,7 +188,7 @@ class Net:
         if all(row[0] != source for row in node.sources) and len(node.sources) < SOURCES:
             node.sources = [*node.sources, [source, digest(said.session), self._trust(said.role)]]
         self.touch(number, why)
-        for clash in node.clashes:
+        for clash in self.rivals(number):
             if clash[4] in ("open", "won", "lost"):
                 newer, older = (number, clash[0]) if clash[2] else (clash[0], number)
                 self._settle(newer, older, clash[1], clash[3])
@@ -204,7 +210,8 @@ class Net:
         node.status = status
         self.touched[number] = why
         self.state.put(key(number), node)
-        self.unlink(number)
+        if status != "merged":
+            self.unlink(number)
 
     def unlink(self, number: int) -> int:
         """Takes the edges of a node that is known no longer, as many as one event may; how many those are."""
@@ -226,7 +233,22 @@ class Net:
         self.state.put(key(number), node)
         if node.serves or node.support:
             self.stale(number, 0)
+        else:
+            self.dropped.append(number)
         return self.unlinked - before
+
+    def _drop(self, number: int) -> None:
+        """Keeps no more of a node than what was told of it."""
+        for turn in self.node(number).turns:
+            if (made := self.state.get(f"turn/{turn}", Made)) is None:
+                continue
+            made.rows = [row for row in made.rows if row[0] != number]
+            if made.rows:
+                self.state.put(f"turn/{turn}", made)
+            else:
+                self.state.delete(f"turn/{turn}")
+        self.state.delete(key(number))
+        self.state.delete(f"stale/{number:08d}")
 
     # -- edges -------------------------------------------------------------------------------------------------------
 
@@ -318,6 +340,24 @@ class Net:
 
     # -- conflicts ---------------------------------------------------------------------------------------------------
 
+    def rivals(self, number: int) -> list[list[Any]]:
+        """Of a node's contradictions those with nodes that are kept: where one had many, it may have known no more of
+        this one when it was dropped."""
+        return [row for row in self.node(number).clashes if self.state.get(key(row[0]), Node) is not None]
+
+    def outlive(self, number: int) -> None:
+        """What contradicted a node and took its place has stood a test, though the node is dropped."""
+        node = self.node(number)
+        for clash in [*node.clashes]:
+            other = self.state.get(key(clash[0]), Node)
+            if clash[4] == "lost" and other is not None and node.sources:
+                other.clashes = [row for row in other.clashes if row[0] != number]
+                other.survived = [*other.survived, node.sources[0][0]][-CLASHES:]
+                self.state.put(key(clash[0]), other)
+                node.clashes = [row for row in node.clashes if row is not clash]
+            else:
+                self.part(*((number, clash[0]) if clash[2] else (clash[0], number)))
+
     def clash(self, newer: int, older: int, rule: str, weight: float) -> None:
         """Two nodes contradict each other."""
         one, other = self.node(newer), self.node(older)
@@ -377,8 +417,8 @@ class Net:
 
     def part(self, newer: int, older: int) -> None:
         """Two nodes contradict each other no longer."""
-        one, other = self.node(newer), self.node(older)
-        if all(row[0] != older for row in one.clashes):
+        one, other = self.state.get(key(newer), Node), self.state.get(key(older), Node)
+        if one is None or other is None or all(row[0] != older for row in one.clashes):
             return
         one.clashes = [row for row in one.clashes if row[0] != older]
         other.clashes = [row for row in other.clashes if row[0] != newer]
@@ -406,8 +446,8 @@ class Net:
             self.state.put(asked(person), asking)
         else:
             self.state.delete(asked(person))
-        one, other = self.node(newer), self.node(older)
-        if one.status == other.status == "open":
+        one, other = self.state.get(key(newer), Node), self.state.get(key(older), Node)
+        if one is not None and other is not None and one.status == other.status == "open":
             self.out.append(
                 QuestionRaised(
                     turn.space, turn.session, turn.at, turn.id, person, one.id, other.id, [one.text, other.text],
@@ -436,7 +476,7 @@ class Net:
             border = [
                 further
                 for n in border
-                for further in (*self.node(n).serves, *(row[0] for row in self.node(n).clashes))
+                for further in (*self.node(n).serves, *(row[0] for row in self.rivals(n)))
                 if further not in self.touched and further not in moved
             ][: self.params.felt - len(moved)]
             moved |= dict.fromkeys(border, "what speaks for it changed")
@@ -448,7 +488,9 @@ class Net:
                 node.confidence = now
                 self.state.put(key(number), node)
                 self.out.append(told(self.cause.space, self.cause.at, node, why))
-        self.touched = {}
+        for number in dict.fromkeys(self.dropped):
+            self._drop(number)
+        self.touched, self.dropped = {}, []
         return self.out
 
 

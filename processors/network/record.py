@@ -54,6 +54,8 @@ class Node:
     """The nodes that it speaks for."""
     clashes: list[list[Any]] = field(default_factory=list)
     """[other, rule, whether this is the newer, whether it was declared, outcome: won, lost, both or open]."""
+    survived: list[str] = field(default_factory=list)
+    """Hashes of the first turns of what contradicted it, lost and was dropped."""
     into: str = ""
     merged: int = 0
     """The number of the node of that id; 0 for none."""

@@ -25,7 +25,7 @@ from processors.network.conflicts import multiple, support
 from processors.network.events import KnowledgeCalled, KnowledgeLinked, KnowledgeNoted, NetworkSlept, QuestionRaised
 from processors.network.net import UNLINKED
 from processors.network.reasons import reasons
-from processors.network.record import STANDING, Node
+from processors.network.record import STANDING, Made, Node
 from processors.open_efforts.events import EffortConcluded, EffortResumed
 from streams.core.driver import fold
 from streams.core.events import DAY, MINUTE, ClockTicked, KnowledgeWritten, TurnRecorded, TurnRetracted
@@ -596,6 +596,50 @@ def test_sleep_merges_what_says_the_same_and_drops_what_nothing_supports_for_lon
     assert slept.merged == len(merged) >= 1
     assert all(any(other.node == node.into and other.sources == 2 for other in talk.nodes.values()) for node in merged)
     assert talk.nodes["I live in Oslo."].status == "pruned"
+
+
+def test_what_one_turn_alone_claims_and_reasons_is_dropped_after_long_and_no_more_is_kept_of_it() -> None:
+    talk = Talk()
+    lone = talk.say("The boiler pump leaks because the rubber seal ring was worn.", session="a")
+    talk.say(f"The login test fails because {COOKIE}.", session="b")
+    talk.say(f"{COOKIE.capitalize()} because the old name collided with analytics.", session="c")
+    talk.sleep(days=120)
+    assert {text for text, node in talk.nodes.items() if node.status == "pruned"} == {
+        "The boiler pump leaks", "the rubber seal ring was worn",
+    }  # fmt: skip
+    assert {"the old name collided with analytics", "The login test fails", COOKIE} == {
+        node.text for _, node in talk.state.scan("node/", Node)
+    }
+    assert talk.state.get(f"turn/{lone.id}", Made) is None
+    talk.give(TurnRetracted("space", "r", talk.at, "a", lone.id))
+    assert talk.sleep(days=1).pruned == 0
+
+
+def test_what_took_the_place_of_another_is_as_sure_after_that_was_dropped() -> None:
+    talk = Talk()
+    older = talk.believe("I live in Oslo.", "live", "oslo")
+    newer = talk.believe("I moved, I live in Bergen now.", "live", "bergen", session="later")
+    talk.clash(newer, older, "live", "changed")
+    before = talk.nodes["I moved, I live in Bergen now."].confidence
+    assert talk.sleep(days=120).pruned == 1
+    [(_, node)] = talk.state.scan("node/", Node)
+    assert (node.text, node.clashes, node.confidence) == ("I moved, I live in Bergen now.", [], before)
+    assert confidence(PARAMS, 2, {2: node}.get) == before > 0.5
+    talk.state_of(BeliefRestored, older, newer=newer.id, attribute="live", subject="ann", value="oslo")
+    talk.state_of(BeliefConfirmed, talk.say("I live in Bergen.", "x"), older=newer.id, attribute="live")
+    assert talk.last(KnowledgeNoted).sources == 2
+
+
+def test_what_is_kept_does_not_grow_for_ever_where_nothing_is_said_twice() -> None:
+    talk = Talk()
+    kept = []
+    for week in range(60):
+        for number in range(6):
+            word = f"{week}x{number}"
+            talk.say(f"The zor{word} kel{word} stopped because the tam{word} vik{word} broke.", session=word)
+        talk.sleep(days=7)
+        kept.append(len(talk.state.keys("node/")) + len(talk.state.keys("turn/")))
+    assert max(kept[30:]) <= 1.2 * max(kept[:30])
 
 
 def test_a_space_has_its_own_network() -> None:
