@@ -134,6 +134,11 @@ class Sample:
     ats: list[int] = field(default_factory=list)
 
 
+@dataclass(slots=True)
+class Gone:
+    """State, `gone/<turn>`: the turn was taken back."""
+
+
 NEVER = 1 << 62
 SAMPLES = ("day/0", "day/1", "week/0", "week/1", "ever")
 LIGHTEST = 0.01
@@ -199,7 +204,7 @@ def _requested(
 def _marked(params: ConsolidationParams, state: State, fact: Mark, raw: Raw[Mark]) -> list[Derived]:
     """Weighs what is marked: it is likelier to be replayed."""
     derived = _time_passed(params, state, fact, raw)
-    derived += [_mark(params, state, fact, turn) for turn in marked_turns(fact)]
+    derived += [_mark(params, state, fact, turn) for turn in marked_turns(fact) if not state.get(_gone(turn), Gone)]
     state.index(Gate).look(state)
     return derived
 
@@ -207,8 +212,9 @@ def _marked(params: ConsolidationParams, state: State, fact: Mark, raw: Raw[Mark
 def _retracted(
     params: ConsolidationParams, state: State, fact: TurnRetracted, raw: Raw[TurnRetracted]
 ) -> list[Derived]:
-    """What was taken back is no candidate."""
+    """What was taken back is no candidate, whatever is said of it later."""
     derived = _time_passed(params, state, fact, raw)
+    state.put(_gone(fact.turn), Gone())
     _withdraw(state, fact.turn)
     state.index(Gate).look(state)
     return derived
@@ -230,7 +236,7 @@ def _offer(params: ConsolidationParams, state: State, turn: str, at: int, key: i
     Returns whether a sample began, or its limit moved.
     """
     moved = False
-    if len(turn) > MAX_ID // 4 and len(turn.encode()) > MAX_ID:
+    if (len(turn) > MAX_ID // 4 and len(turn.encode()) > MAX_ID) or state.get(_gone(turn), Gone):
         return moved
     for name, number in _places(at):
         sample = state.get(name, Sample)
@@ -248,6 +254,10 @@ def _offer(params: ConsolidationParams, state: State, turn: str, at: int, key: i
             sample.limit, moved = sample.keys[-1], True
         state.put(name, sample)
     return moved
+
+
+def _gone(turn: str) -> str:
+    return f"gone/{turn}"
 
 
 def _withdraw(state: State, turn: str) -> int | None:
@@ -411,7 +421,7 @@ def both(
 
 PROCESSOR = Processor(
     name="consolidation",
-    version=1,
+    version=2,
     params=ConsolidationParams,
     takes=(
         on(TurnRecorded, _turn),

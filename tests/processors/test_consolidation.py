@@ -197,6 +197,20 @@ def test_a_retracted_turn_is_not_replayed() -> None:
     assert [event for event in derived if isinstance(event, MemoryConsolidated)] == []
 
 
+@pytest.mark.parametrize(
+    "mark",
+    [
+        MemoryRewarded("space", "m", 2, ["t"], -1.0), MemoryPinned("space", "m", 2, "t"),
+        ImportanceFlagged("space", "m", 2, "s", "t", "high"),
+    ],
+)  # fmt: skip
+def test_a_retracted_turn_is_not_replayed_whatever_is_said_of_it(mark: Outside) -> None:
+    gone = TurnRetracted("space", "x", 1, "s", "t")
+    for said in ([turn(0, "t"), gone, mark], [gone, turn(0, "t"), mark]):
+        derived = derive(*said, request(HOUR))
+        assert [event for event in derived if isinstance(event, MemoryConsolidated)] == []
+
+
 def test_a_late_request_does_not_turn_the_clock_back() -> None:
     derived = derive(turn(0, "t"), request(2 * DAY), request(DAY))
     assert [event.at for event in derived] == [2 * DAY] * 4
