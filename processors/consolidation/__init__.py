@@ -98,7 +98,9 @@ class ConsolidationParams(Params):
     boost: float = param(0.2, "share", "one replay renews a fifth of what the fast trace lacks", "Engram", ge=0, le=1)
     batch: int = param(20, "memories", "replayed at once: bounded work (law 4)", ge=0, le=20)
     fresh: float = param(0.5, "share", "of a batch, from the last 24 hours", "interleaved replay, Engram", ge=0, le=1)
-    week: float = param(0.3, "share", "of a batch, from 1 to 7 days; older ones are the rest", "Engram", ge=0, le=1)
+    week: float = param(
+        0.3, "share", "of a batch, from 1 to 7 days, of what is left; older ones are the rest", "Engram", ge=0, le=1
+    )
     sample: int = param(
         12, "turns", "candidates of a day: more than a batch takes of it, and few to write", ge=1, le=16
     )
@@ -343,8 +345,9 @@ def _choose(params: ConsolidationParams, state: State, at: int, run: int) -> lis
         days = (at - created) / DAY
         record = state.get(f"turn/{turn}", MemoryConsolidated)
         ages[0 if days <= 1 else 1 if days <= 7 else 2].append((_lot(f"{run}/{turn}", weight(params, record)), turn))
-    fresh, week = round(params.batch * params.fresh), round(params.batch * params.week)
-    shares = (fresh, week, max(params.batch - fresh - week, 0))
+    fresh = round(params.batch * params.fresh)
+    week = min(round(params.batch * params.week), params.batch - fresh)
+    shares = (fresh, week, params.batch - fresh - week)
     return [[turn for _, turn in sorted(lots)[:share]] for lots, share in zip(ages, shares, strict=True)]
 
 

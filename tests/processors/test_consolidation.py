@@ -124,6 +124,12 @@ def test_a_batch_interleaves_memories_of_all_ages() -> None:
     assert sorted(ages) == [0] * 10 + [3] * 6 + [30] * 4
 
 
+def test_a_batch_is_no_greater_whatever_its_shares_add_up_to() -> None:
+    turns = [turn(START + n * HOUR // 2, f"t{n}") for n in range(400)]
+    derived = derive(*turns, request(START + 200 * HOUR), fresh=0.8, week=1, batch=10, sample=16)
+    assert [(run.fresh, run.week, run.older) for run in runs(derived)] == [(8, 2, 0)]
+
+
 def test_other_runs_replay_others() -> None:
     turns = [turn(START + n * MINUTE) for n in range(100)]
     derived = derive(*turns, *(request(START + 2 * HOUR + n) for n in range(8)))
