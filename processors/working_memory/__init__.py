@@ -4,7 +4,8 @@
 
 A recall puts the turns that it showed in front, its best first; what was at hand already follows, the freshest first,
 and what no longer fits is gone. To be shown again refreshes a turn. Nothing else does: that a turn lies unused at hand
-is no use of it. A turn that is retracted is dropped at once, and comes to nobody's hand again; a session that ends has nothing at hand.
+is no use of it. A turn that is retracted is dropped at once, and comes to nobody's hand again; a session that ends has
+nothing at hand.
 
 Fading is a closed form of the times kept, computed when read (`at_hand`): there are no deadlines, and a mere turn of
 talk costs and writes nothing. A recall that arrives late, with an earlier time, takes its place by that time.
