@@ -206,7 +206,8 @@ def _requested(
 def _marked(params: ConsolidationParams, state: State, fact: Mark, raw: Raw[Mark]) -> list[Derived]:
     """Weighs what is marked: it is likelier to be replayed."""
     derived = _time_passed(params, state, fact, raw)
-    derived += [_mark(params, state, fact, turn) for turn in marked_turns(fact) if not state.get(_gone(turn), Gone)]
+    standing = (turn for turn in marked_turns(fact) if state.get(_gone(turn), Gone) is None)
+    derived += [_mark(params, state, fact, turn) for turn in standing]
     state.index(Gate).look(state)
     return derived
 
@@ -238,7 +239,7 @@ def _offer(params: ConsolidationParams, state: State, turn: str, at: int, key: i
     Returns whether a sample began, or its limit moved.
     """
     moved = False
-    if (len(turn) > MAX_ID // 4 and len(turn.encode()) > MAX_ID) or state.get(_gone(turn), Gone):
+    if (len(turn) > MAX_ID // 4 and len(turn.encode()) > MAX_ID) or state.get(_gone(turn), Gone) is not None:
         return moved
     for name, number in _places(at):
         sample = state.get(name, Sample)

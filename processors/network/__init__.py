@@ -128,9 +128,11 @@ def _stated(params: NetworkParams, state: State, belief: BeliefStated, raw: Raw[
     text = _sentence(raw, belief.turn, belief.value)
     own = text and belief.subject and belief.role == "user"
     said = saying(raw, belief.turn)
-    if not text:  # a turn of long ago, of which no more is told than this
-        text = belief.value
-        said = Saying(belief.turn, belief.turn, belief.subject, belief.role, belief.session, belief.at)
+    if belief.said:  # a turn of before, which only this one shows to be a statement
+        text = _of(_telling(belief.said), belief.value)
+        said = Saying(belief.turn, belief.turn, belief.by, belief.role, belief.said_in, belief.said_at)
+    if not text:
+        text = f"{belief.attribute}: {belief.value}"
     if not own and (cut(belief.subject, NAME), cut(belief.attribute, NAME)) not in state.index(Index).about:
         said.text, said.value = cut(text), cut(_value(belief), NAME)
         state.put(_waiting(belief.turn, belief.attribute), said)
@@ -174,7 +176,11 @@ def _value(belief: BeliefStated) -> str:
 
 def _sentence(raw: Raw[Any], turn: str, value: str) -> str:
     """The sentence of the turn that has most words of a value; "" where it is another turn, or asks."""
-    wanted, said = {*value.casefold().split()}, _sentences(raw, turn)
+    return _of(_sentences(raw, turn), value)
+
+
+def _of(said: Sequence[str], value: str) -> str:
+    wanted = {*value.casefold().split()}
     shared = [len(wanted.intersection(text.casefold().strip(".!").split())) for text in said]
     return said[shared.index(max(shared))] if shared and max(shared) >= len(wanted) / 2 else ""
 
@@ -184,7 +190,12 @@ def _sentences(raw: Raw[Any], turn: str) -> list[str]:
     event = raw.event
     if not isinstance(event, TurnRecorded) or event.id != turn:
         return []
-    return [one.text for one in sentences(excerpt(event.content, READS)) if "asks" not in one.features]
+    return _telling(event.content)
+
+
+def _telling(content: str) -> list[str]:
+    """The sentences of some words that ask nothing."""
+    return [one.text for one in sentences(excerpt(content, READS)) if "asks" not in one.features]
 
 
 def _confirmed(params: NetworkParams, state: State, belief: BeliefConfirmed, raw: Raw[Any]) -> Sequence[Derived]:

@@ -374,6 +374,18 @@ def test_against_what_much_rests_on_five_times_the_support_is_needed() -> None:
     assert multiple(PARAMS, core) == 5.0
 
 
+def test_what_only_a_later_turn_shows_to_be_a_statement_is_known_by_its_own_sentence_speaker_and_session() -> None:
+    said = [
+        TurnRecorded("s", "t0", START, "a", "ann", "user", "Good morning. The office of Zanussi is in Torino."),
+        TurnRecorded("s", "t1", START + DAY, "b", "bob", "user", "The office of Zanussi is in Milano."),
+    ]
+    found = {row.event.turn: row.event for row in fold(PROCESSORS, said) if isinstance(row.event, KnowledgeNoted)}
+    node = found["t0"]
+    assert (node.text, node.by, node.session, node.status) == (
+        "The office of Zanussi is in Torino.", "ann", "a", "open",
+    )  # fmt: skip
+
+
 def test_preferences_of_two_persons_coexist_and_of_one_until_he_declares_a_change() -> None:
     talk = Talk()
     anns = talk.believe("I prefer tea.", "like", "tea")
