@@ -42,7 +42,7 @@ from processors.network.events import (
 from processors.network.jobs import JOBS
 from processors.network.net import NAME, SUSPECTED, WRITTEN, Net, NetParams, asked, cut, kind_of, person_of, saying
 from processors.network.reasons import READS, reasons, stems_of
-from processors.network.record import KEPT, STANDING, Asking, Ended, Index, Made, Saying, heft, weight
+from processors.network.record import KEPT, STANDING, Asking, Ended, Index, Made, Saying, heft
 from processors.network.section import KNOWN
 from processors.network.sleep import begin, go_on
 from processors.open_efforts.events import EffortConcluded, EffortResumed
@@ -50,7 +50,7 @@ from streams.core.events import KnowledgeWritten, Outside, TurnRecorded, TurnRet
 from streams.core.params import param
 from streams.core.processor import RAW, Derived, Processor, Raw, State, on, otherwise
 from streams.core.read_model import Keep, read_model
-from streams.core.text.commonness import CLASSES, ORDINARY
+from streams.core.text.commonness import CLASSES, ORDINARY, weight
 from streams.core.text.masking import generalised
 from streams.core.text.telling import excerpt, sentences
 
