@@ -144,7 +144,7 @@ NAMED: dict[str, dict[str, tuple[str, str]]] = {
 def unknown(fact: Mapping[str, Any]) -> Finding[list[str]]:
     """What a fact names and the memory does not know, in the space that the fact names."""
     type_ = _type(fact)
-    # Why the session: a turn is taken back in its own alone.
+    # Why the session: who names another than the turn's own most likely means another turn, though it is taken back.
     where = {"session": fact.get("session")} if type_ == "turn-retracted" else {}
     found: list[str] = []
     for field, (view, column) in NAMED.get(type_, {}).items():

@@ -15,16 +15,16 @@
 --   partition, position         in the log: the order of the turns of a space
 --   at, recorded_at             when it happened, when the log stored it
 --   agent, role, content, parts, reply_to, tokens (estimated), echo (characters left out that mnemolog had rendered)
---   retracted, retraction       whether it is no longer shown or matched, and why (NULL while it is)
+--   retracted, retraction       whether it is no longer shown or matched, and why (NULL while it is), whatever session says so
 CREATE VIEW recorded_turns AS
 WITH retracted AS (
-    SELECT space, session, turn, arg_max(reason, position) AS reason FROM turn_retracted GROUP BY space, session, turn
+    SELECT space, turn, arg_max(reason, position) AS reason FROM turn_retracted GROUP BY space, turn
 )
 SELECT
     t.space, t.session, t.id AS turn_id, t.partition, t.position, t.at, t.agent, t.role, t.content, t.tokens, t.echo, t.reply_to,
     t.parts, r.turn IS NOT NULL AS retracted, r.reason AS retraction, t.recorded_at
 FROM turn_recorded t
-LEFT JOIN retracted r ON r.turn = t.id AND r.space = t.space AND r.session = t.session;
+LEFT JOIN retracted r ON r.turn = t.id AND r.space = t.space;
 
 
 -- Turns of which something was said from outside: they were shown, flagged, pinned or rewarded. One row per such turn.

@@ -185,3 +185,14 @@ def test_derived_ids_tell_kinds_spaces_turns_and_ordinals_apart() -> None:
     ids = {derived_id(k, s, t, n) for k in ("segment", "effort") for s in "ab" for t in "xy" for n in (0, 1)}
     assert len(ids) == 16
     assert derived_id("segment", "a", "x") == derived_id("segment", "a", "x", 0)
+
+
+def test_the_keys_of_a_family_are_listed_from_any_of_them_on() -> None:
+    state = State()
+    for name in "cab":
+        state.put(f"one/{name}", HeardFirst("space", "s", 0, name, ""))
+        state.put(f"other/{name}", HeardFirst("space", "s", 0, name, ""))
+    assert state.keys("one/", 2) == ["one/a", "one/b"]
+    assert state.keys("one/", 2, "one/a") == ["one/b", "one/c"]
+    assert state.keys("one/", after="one/aa") == ["one/b", "one/c"]
+    assert state.keys("one/", after="one/c") == []

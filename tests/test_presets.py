@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from importlib import import_module
+from math import inf, nan
 
 import pytest
+from pydantic import ValidationError
 
 from processors import NAMES, PROCESSORS
 from processors.activation import ActivationParams, activation
@@ -35,6 +37,24 @@ def test_every_preset_fits_the_parameters_of_its_processors(name: str) -> None:
     for processor, values in PRESETS[name].items():
         params = PARAMS[processor](**values)
         assert {key: getattr(params, key) for key in values} == values
+
+
+@pytest.mark.parametrize("name", PARAMS)
+def test_no_parameter_takes_a_number_that_is_not_finite(name: str) -> None:
+    for parameter, field in PARAMS[name].model_fields.items():
+        for number in (inf, -inf, nan):
+            given = dict.fromkeys(field.default, number) if isinstance(field.default, dict) else number
+            with pytest.raises(ValidationError):
+                PARAMS[name](**{parameter: given})
+
+
+@pytest.mark.parametrize(
+    "setting", ["consolidation.important", "consolidation.pinned", "consolidation.reward", "working_memory.fade"]
+)
+def test_no_parameter_is_so_great_that_nothing_can_be_computed_of_it(setting: str) -> None:
+    name, _, parameter = setting.partition(".")
+    with pytest.raises(ValidationError):
+        PARAMS[name](**{parameter: 1e305})
 
 
 @pytest.mark.parametrize("type", TYPES)

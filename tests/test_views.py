@@ -136,6 +136,23 @@ def test_a_retracted_turn_stays_in_history_and_leaves_every_count(tmp_path):
     assert rows(con, "SELECT turns, tokens, agents, last_turn, last_at FROM efforts") == [(1, 10, ["ann"], "t1", WHEN)]
 
 
+def test_a_retraction_is_of_its_turn_whatever_session_it_names(tmp_path):
+    segment = {"session": "s", "segment": "g1", "turn": "t1"}
+    con = memory(
+        tmp_path / "m.duckdb",
+        [
+            *said("t1", segment="g1", effort="e1"), make(SegmentConcluded, conclusion="It works.", **segment),
+            make(ConclusionOffered, text="It works.", **segment),
+        ],
+        said("t2", segment="g1", effort="e1"),
+        [make(TurnRetracted, session="other", turn="t1", id="r1")],
+    )  # fmt: skip
+    assert rows(con, "SELECT turn_id, retracted FROM turns ORDER BY position") == [("t1", True), ("t2", False)]
+    assert rows(con, "SELECT turns, retracted FROM sessions WHERE session = 's'") == [(1, 1)]
+    assert rows(con, "SELECT conclusion FROM segments") == [(None,)]
+    assert rows(con, "SELECT * FROM offers") == rows(con, "SELECT * FROM conclusions") == []
+
+
 def test_the_same_ids_in_two_spaces_are_two_things(tmp_path):
     con = memory(
         tmp_path / "m.duckdb",

@@ -8,6 +8,7 @@
 Reliability does not fade: a fact does not become less true by not being thought of. Salience does, and comes back with
 every recall. A contradiction is a state, not a factor applied again and again: taken back, the old reliability returns.
 All moves of r are affine, so that a record keeps them without knowing whose turn it was: r = scale * trust + shift.
+The last ones are kept one by one: where a turn that said the same is taken back, what it moved is moved back.
 
 Sources: Engram's confidence in two dimensions (.6/.4, x 0.3 for a contradicted memory); exponential decay as in
 Ebbinghaus 1885; trust by source after Johnson, Hashtroudi and Lindsay 1993 (source monitoring).
@@ -17,6 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from hashlib import blake2b
 from typing import Any, Literal
 
 from processors.contradictions import (
@@ -25,7 +27,7 @@ from processors.contradictions import (
     BeliefRestored,
     ContradictionSuspected,
 )
-from streams.core.events import DAY, ImportanceFlagged, MemoryPinned, MemoryRecalled, MemoryRewarded
+from streams.core.events import DAY, ImportanceFlagged, MemoryPinned, MemoryRecalled, MemoryRewarded, TurnRetracted
 from streams.core.params import Params, param
 from streams.core.processor import RAW, Derived, Processor, Raw, State, on, r6
 from streams.core.read_model import Keep, read_model
@@ -50,8 +52,8 @@ class ConfidenceChanged(Derived):
     """When the salience was last raised, UTC microseconds."""
     pinned: bool
     reason: str
-    """What happened: recalled, rewarded, misled, important, pinned, unpinned, confirmed, contradicted, suspected,
-    restored."""
+    """What happened: recalled, rewarded, misled, important, pinned, unpinned, confirmed, unconfirmed (who said the same
+    took it back), contradicted, suspected, restored."""
     type: Literal["confidence-changed.v1"] = "confidence-changed.v1"
 
 
@@ -87,6 +89,8 @@ class ConfidenceParams(Params):
 
 MAX_LINKS = 16
 """Contradictions kept of a turn: it may have said several things."""
+MAX_MOVES = 16
+"""What moved a reliability and is kept apart: a confirmation before so many others stays, whatever is taken back."""
 
 
 @dataclass(slots=True)
@@ -103,11 +107,23 @@ class Confidence:
     """Newer turns that take its place."""
     may: list[str] = field(default_factory=list)
     """Newer turns that may take its place."""
+    moves: list[list[Any]] = field(default_factory=list)
+    """The last ones of its reliability: [hash of the turn that said the same, "" for a reward; share of what is
+    missing, or below 0 the share that is lost]."""
+    since: list[float] = field(default_factory=lambda: [1.0, 0.0])
+    """Its scale and shift before these."""
+
+
+@dataclass(slots=True)
+class Same:
+    """State, `same/<turn>`: the turns that it says the same as, the last ones."""
+
+    turns: list[str] = field(default_factory=list)
 
 
 _Said = MemoryRecalled | MemoryRewarded | MemoryPinned | ImportanceFlagged
 _Against = BeliefContradicted | ContradictionSuspected | BeliefRestored
-_Cause = BeliefConfirmed | _Against | _Said
+_Cause = BeliefConfirmed | _Against | _Said | TurnRetracted
 Record = Confidence | ConfidenceChanged | None
 """What readers take: the state, the last event of a turn, or nothing where nothing happened."""
 
@@ -169,7 +185,28 @@ def composites(
 
 def _confirmed(params: ConfidenceParams, state: State, event: BeliefConfirmed, raw: Raw[Any]) -> list[Derived]:
     """Said again, both are surer."""
-    return [_confirm(params, state, event, turn) for turn in dict.fromkeys((event.older, event.turn))]
+    both = (event.older, event.turn), (event.turn, event.older)
+    return [_confirm(params, state, event, turn, by) for turn, by in dict.fromkeys(both)]
+
+
+def _retracted(
+    params: ConfidenceParams, state: State, fact: TurnRetracted, raw: Raw[TurnRetracted]
+) -> Sequence[Derived]:
+    """What a turn confirmed is as sure as if it had never said so."""
+    same = state.get(f"same/{fact.turn}", Same)
+    if same is None:
+        return ()
+    state.delete(f"same/{fact.turn}")
+    by, out = _hashed(fact.turn), []
+    for turn in same.turns:
+        _same(state, turn, fact.turn, False)
+        record = _record(state, turn)
+        left = [move for move in record.moves if move[0] != by]
+        if left != record.moves:
+            record.moves = left
+            _compose(record)
+            out.append(_told(state, fact, turn, record, "unconfirmed"))
+    return out
 
 
 def _contradicted(params: ConfidenceParams, state: State, event: BeliefContradicted, raw: Raw[Any]) -> list[Derived]:
@@ -216,9 +253,10 @@ def _flagged(
     return [_told(state, fact, turn, record, "important")]
 
 
-def _confirm(params: ConfidenceParams, state: State, event: BeliefConfirmed, turn: str) -> Derived:
+def _confirm(params: ConfidenceParams, state: State, event: BeliefConfirmed, turn: str, by: str) -> Derived:
     record = _record(state, turn)
-    _raise_reliability(record, params.confirmed)
+    _same(state, by, turn, True)
+    _move(record, _hashed(by), params.confirmed)
     return _told(state, event, turn, record, "confirmed")
 
 
@@ -239,16 +277,45 @@ def _weigh(state: State, event: _Against, turn: str, newer: str, reason: str) ->
 
 def _reward(params: ConfidenceParams, state: State, event: MemoryRewarded, turn: str) -> Derived:
     record, reward = _record(state, turn), event.reward
-    if reward > 0:
-        _raise_reliability(record, params.rewarded * reward)
-    else:
-        lost = 1 + params.misled * reward
-        record.scale, record.shift = r6(record.scale * lost), r6(record.shift * lost)
+    _move(record, "", (params.rewarded if reward > 0 else params.misled) * reward)
     return _told(state, event, turn, record, "rewarded" if reward > 0 else "misled")
 
 
-def _raise_reliability(record: Confidence, share: float) -> None:
-    record.scale, record.shift = r6(record.scale * (1 - share)), r6(record.shift + share * (1 - record.shift))
+def _same(state: State, turn: str, other: str, is_so: bool) -> None:
+    """Whether a turn says the same as another from now on."""
+    said = state.get(f"same/{turn}", Same) or Same()
+    said.turns = [*(one for one in said.turns if one != other), *([other] if is_so else [])][-MAX_MOVES:]
+    if said.turns:
+        state.put(f"same/{turn}", said)
+    else:
+        state.delete(f"same/{turn}")
+
+
+def _move(record: Confidence, by: str, share: float) -> None:
+    """A reliability is raised by a share of what is missing, or loses one (below 0)."""
+    record.moves = [*record.moves, [by, share]]
+    while len(record.moves) > MAX_MOVES:
+        (_, oldest), *record.moves = record.moves
+        scale, shift = record.since
+        record.since = [*_moved(scale, shift, oldest)]
+    _compose(record)
+
+
+def _compose(record: Confidence) -> None:
+    scale, shift = record.since
+    for _, share in record.moves:
+        scale, shift = _moved(scale, shift, share)
+    record.scale, record.shift = scale, shift
+
+
+def _moved(scale: float, shift: float, share: float) -> tuple[float, float]:
+    if share > 0:
+        return r6(scale * (1 - share)), r6(shift + share * (1 - shift))
+    return r6(scale * (1 + share)), r6(shift * (1 + share))
+
+
+def _hashed(turn: str) -> str:
+    return blake2b(turn.encode(), digest_size=6).hexdigest()
 
 
 def _touched(
@@ -276,7 +343,7 @@ def _told(state: State, event: _Cause, turn: str, record: Confidence, reason: st
 
 PROCESSOR = Processor(
     name="confidence",
-    version=2,
+    version=3,
     reads=(RAW, "contradictions"),
     params=ConfidenceParams,
     takes=(
@@ -288,6 +355,7 @@ PROCESSOR = Processor(
         on(MemoryRewarded, _rewarded),
         on(MemoryPinned, _pinned),
         on(ImportanceFlagged, _flagged),
+        on(TurnRetracted, _retracted),
     ),
     emits=(ConfidenceChanged,),
     read_model=read_model(

@@ -98,14 +98,16 @@ class ConsolidationParams(Params):
     boost: float = param(0.2, "share", "one replay renews a fifth of what the fast trace lacks", "Engram", ge=0, le=1)
     batch: int = param(20, "memories", "replayed at once: bounded work (law 4)", ge=0, le=20)
     fresh: float = param(0.5, "share", "of a batch, from the last 24 hours", "interleaved replay, Engram", ge=0, le=1)
-    week: float = param(0.3, "share", "of a batch, from 1 to 7 days; older ones are the rest", "Engram", ge=0, le=1)
+    week: float = param(
+        0.3, "share", "of a batch, from 1 to 7 days, of what is left; older ones are the rest", "Engram", ge=0, le=1
+    )
     sample: int = param(
         12, "turns", "candidates of a day: more than a batch takes of it, and few to write", ge=1, le=16
     )
-    important: float = param(1.0, "weight", "a flagged memory is encoded and replayed as two", ge=0)
-    pinned: float = param(1.0, "weight", "a pinned one as well", ge=0)
+    important: float = param(1.0, "weight", "a flagged memory is encoded and replayed as two", ge=0, le=1000)
+    pinned: float = param(1.0, "weight", "a pinned one as well", ge=0, le=1000)
     reward: float = param(
-        1.0, "weight at a mean reward of 1", "always of use counts double, always wrong next to nothing", ge=0
+        1.0, "weight at a mean reward of 1", "always of use counts double, always wrong next to nothing", ge=0, le=1000
     )
     reward_rate: float = param(
         0.3, "share", "a mean over about the last three rewards", "Rescorla & Wagner 1972", gt=0, le=1
@@ -132,6 +134,11 @@ class Sample:
     keys: list[int] = field(default_factory=list)
     turns: list[str] = field(default_factory=list)
     ats: list[int] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Gone:
+    """State, `gone/<turn>`: the turn was taken back."""
 
 
 NEVER = 1 << 62
@@ -199,7 +206,8 @@ def _requested(
 def _marked(params: ConsolidationParams, state: State, fact: Mark, raw: Raw[Mark]) -> list[Derived]:
     """Weighs what is marked: it is likelier to be replayed."""
     derived = _time_passed(params, state, fact, raw)
-    derived += [_mark(params, state, fact, turn) for turn in marked_turns(fact)]
+    standing = (turn for turn in marked_turns(fact) if state.get(_gone(turn), Gone) is None)
+    derived += [_mark(params, state, fact, turn) for turn in standing]
     state.index(Gate).look(state)
     return derived
 
@@ -207,8 +215,9 @@ def _marked(params: ConsolidationParams, state: State, fact: Mark, raw: Raw[Mark
 def _retracted(
     params: ConsolidationParams, state: State, fact: TurnRetracted, raw: Raw[TurnRetracted]
 ) -> list[Derived]:
-    """What was taken back is no candidate."""
+    """What was taken back is no candidate, whatever is said of it later."""
     derived = _time_passed(params, state, fact, raw)
+    state.put(_gone(fact.turn), Gone())
     _withdraw(state, fact.turn)
     state.index(Gate).look(state)
     return derived
@@ -230,7 +239,7 @@ def _offer(params: ConsolidationParams, state: State, turn: str, at: int, key: i
     Returns whether a sample began, or its limit moved.
     """
     moved = False
-    if len(turn) > MAX_ID // 4 and len(turn.encode()) > MAX_ID:
+    if (len(turn) > MAX_ID // 4 and len(turn.encode()) > MAX_ID) or state.get(_gone(turn), Gone) is not None:
         return moved
     for name, number in _places(at):
         sample = state.get(name, Sample)
@@ -248,6 +257,10 @@ def _offer(params: ConsolidationParams, state: State, turn: str, at: int, key: i
             sample.limit, moved = sample.keys[-1], True
         state.put(name, sample)
     return moved
+
+
+def _gone(turn: str) -> str:
+    return f"gone/{turn}"
 
 
 def _withdraw(state: State, turn: str) -> int | None:
@@ -333,8 +346,9 @@ def _choose(params: ConsolidationParams, state: State, at: int, run: int) -> lis
         days = (at - created) / DAY
         record = state.get(f"turn/{turn}", MemoryConsolidated)
         ages[0 if days <= 1 else 1 if days <= 7 else 2].append((_lot(f"{run}/{turn}", weight(params, record)), turn))
-    fresh, week = round(params.batch * params.fresh), round(params.batch * params.week)
-    shares = (fresh, week, max(params.batch - fresh - week, 0))
+    fresh = round(params.batch * params.fresh)
+    week = min(round(params.batch * params.week), params.batch - fresh)
+    shares = (fresh, week, params.batch - fresh - week)
     return [[turn for _, turn in sorted(lots)[:share]] for lots, share in zip(ages, shares, strict=True)]
 
 
@@ -411,7 +425,7 @@ def both(
 
 PROCESSOR = Processor(
     name="consolidation",
-    version=1,
+    version=2,
     params=ConsolidationParams,
     takes=(
         on(TurnRecorded, _turn),

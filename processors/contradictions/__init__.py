@@ -20,7 +20,7 @@ revision after Alchourrón, Gärdenfors and Makinson 1985, in its simplest form:
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, NamedTuple, TypeVar
 
 from pydantic import AfterValidator
@@ -284,10 +284,18 @@ def _of(told: Told, clause: Clause) -> str:
     return ""
 
 
-def _stated(cause: TurnRecorded, turn: str, role: str, beliefs: dict[str, list[Any]]) -> list[Derived]:
+def _stated(cause: TurnRecorded, turn: str, role: str, beliefs: dict[str, list[Any]]) -> list[BeliefStated]:
     return [
         BeliefStated(cause.space, cause.session, cause.at, turn, role, whose, of, said, affirmed, chain, place)
         for of, (whose, said, affirmed, chain, place) in beliefs.items()
+    ]
+
+
+def _stated_before(cause: TurnRecorded, statement: Statement, belief: dict[str, list[Any]]) -> list[Derived]:
+    """What a turn of before states, as this one shows: with what is known of that turn."""
+    return [
+        replace(stated, by=statement.who, said_in=statement.session, said_at=statement.at, said=statement.text)
+        for stated in _stated(cause, statement.turn, statement.role, belief)
     ]
 
 
@@ -298,7 +306,7 @@ def _replace(state: State, turn: TurnRecorded, pair: Found, sure: float, out: li
     of = _of(older, old)
     if not of:
         statement = known.slots[known.turns[pair.older]] if pair.older != turn.id else None
-        who, role = (statement.who, statement.role) if statement else (turn.agent or turn.role, turn.role)
+        who = statement.who if statement else turn.agent or turn.role
         of = _believe(
             older,
             turn.space,
@@ -307,12 +315,12 @@ def _replace(state: State, turn: TurnRecorded, pair: Found, sure: float, out: li
             Belief(old.mine or old.who == "me", attribute(old), value(old), not old.negated),
         )
         if statement:
-            out += _stated(turn, pair.older, role, {of: older.beliefs[of]})
+            out += _stated_before(turn, statement, {of: older.beliefs[of]})
     whose, _, _, chain, place = older.beliefs[of]
     _, said, affirmed, *_ = newer.beliefs.pop(_of(newer, new), None) or ["", value(new), not new.negated]
     newer.beliefs[of] = [whose, said, affirmed, chain, place + 1]
     if pair.newer != turn.id:
-        out += _stated(turn, pair.newer, known.slots[known.turns[pair.newer]].role, {of: newer.beliefs[of]})
+        out += _stated_before(turn, known.slots[known.turns[pair.newer]], {of: newer.beliefs[of]})
     for between, at in [*older.newer.items()]:
         if at > pair.newer_at:
             _unlink(state, turn, between, pair.older, out, False)

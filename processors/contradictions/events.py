@@ -27,6 +27,14 @@ class BeliefStated(Derived):
     """The chain of beliefs it belongs to, named by the first turn of it."""
     place: int
     """Its place in the chain: how many beliefs came before it."""
+    by: str = ""
+    """Who said it: told, with the next three, where only a later turn shows that it was a statement."""
+    said_in: str = ""
+    """The session of its turn."""
+    said_at: int = 0
+    """When it was said."""
+    said: str = ""
+    """The turn's words, as far as they are read."""
     type: Literal["belief-stated.v1"] = "belief-stated.v1"
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from processors.long_term.events import EntryDistilled, Status
 from streams.core.processor import State
-from streams.core.text.commonness import CLASSES, LIGHT
+from streams.core.text.commonness import CLASSES, LIGHT, weight
 from streams.core.text.terms import terms
 
 NEVER = 1 << 62
@@ -19,8 +19,8 @@ WAITING = "waiting"
 """Of an entry whose session is not over: it is not told yet, and nobody is given it."""
 STEMS, STEM, SOURCES, OF_TURN = 20, 24, 4, 4
 """Stems of an entry and characters of each; turns of an entry; entries of a turn."""
-WEIGHTS, NUMBERED, SPEAKER = (0.0, 0.35, 0.6, 1.0), 1.5, 0.35
-"""What a shared stem says, by its class (see commonness); one that is rare and has a digit; the speaker's name."""
+SPEAKER = 0.35
+"""What the speaker's name says, if it is shared."""
 
 
 @dataclass(slots=True)
@@ -165,11 +165,6 @@ class Index:
 def stems_of(name: str) -> tuple[str, ...]:
     """The stems of a speaker's name; a memo of a pure function."""
     return tuple(terms(name)[0])
-
-
-def weight(stem: str) -> float:
-    """What a shared stem says."""
-    return NUMBERED if CLASSES[stem] > 1 and any(map(str.isdigit, stem)) else WEIGHTS[CLASSES[stem]]
 
 
 def told(space: str, at: int, id: str, entry: Entry, why: str, gone: Status | None = None) -> EntryDistilled:

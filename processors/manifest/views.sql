@@ -31,7 +31,7 @@ WITH opened AS (
 ), concluded AS (
     SELECT space, session, segment, arg_max({a: c.at, t: turn, p: pattern, f: confidence, c: conclusion}, (position, ordinal)) AS last
     FROM segment_concluded c
-    ANTI JOIN turn_retracted r ON r.space = c.space AND r.session = c.session AND r.turn = c.turn
+    ANTI JOIN turn_retracted r ON r.space = c.space AND r.turn = c.turn
     GROUP BY space, session, segment
 ), filed AS (
     SELECT
@@ -71,7 +71,7 @@ WITH settled AS (
     SELECT o.space, o.session, o.turn, arg_max({o: outcome, a: o.at}, (position, ordinal)) AS last
     FROM offer_settled o GROUP BY o.space, o.session, o.turn
 ), retracted AS (
-    SELECT DISTINCT space, session, turn FROM turn_retracted
+    SELECT DISTINCT space, turn FROM turn_retracted
 ), offered AS (
     SELECT o.space, o.session, o.turn, arg_max(o, (position, ordinal)) AS o
     FROM conclusion_offered o GROUP BY o.space, o.session, o.turn
@@ -83,7 +83,7 @@ SELECT
 FROM offered f
 JOIN turn_recorded t ON t.id = f.turn AND t.space = f.space AND t.session = f.session
 LEFT JOIN settled s ON s.turn = f.turn AND s.space = f.space AND s.session = f.session
-WHERE (f.space, f.session, f.turn) NOT IN (SELECT (space, session, turn) FROM retracted);
+WHERE (f.space, f.turn) NOT IN (SELECT (space, turn) FROM retracted);
 
 
 -- What conclusions left behind. One row per artifact.

@@ -40,17 +40,17 @@ from processors.network.events import (
     Relation,
 )
 from processors.network.jobs import JOBS
-from processors.network.net import NAME, SUSPECTED, WRITTEN, Net, NetParams, cut, kind_of, saying
+from processors.network.net import NAME, SUSPECTED, WRITTEN, Net, NetParams, asked, cut, kind_of, person_of, saying
 from processors.network.reasons import READS, reasons, stems_of
-from processors.network.record import STANDING, Asking, Index, Made, Saying, heft, weight
+from processors.network.record import KEPT, STANDING, Asking, Ended, Index, Made, Saying, heft
 from processors.network.section import KNOWN
 from processors.network.sleep import begin, go_on
-from processors.open_efforts.events import EffortConcluded
+from processors.open_efforts.events import EffortConcluded, EffortResumed
 from streams.core.events import KnowledgeWritten, Outside, TurnRecorded, TurnRetracted
 from streams.core.params import param
 from streams.core.processor import RAW, Derived, Processor, Raw, State, on, otherwise
 from streams.core.read_model import Keep, read_model
-from streams.core.text.commonness import CLASSES, ORDINARY
+from streams.core.text.commonness import CLASSES, ORDINARY, weight
 from streams.core.text.masking import generalised
 from streams.core.text.telling import excerpt, sentences
 
@@ -87,10 +87,26 @@ def _artifact(params: NetworkParams, state: State, made: ArtifactMade, raw: Raw[
 
 
 def _closed(params: NetworkParams, state: State, done: EffortConcluded, raw: Raw[Any]) -> Sequence[Derived]:
-    """What an agent says that work came to."""
+    """Work is done; of what it came to an agent may say more than its turns."""
+    if done.turn:
+        state.put(f"effort/{done.effort}", Ended(done.turn))
     if done.pattern != "closed" or not done.turn:
         return _NONE
     return _concluded(params, state, done, raw, done.conclusion, done.turn, [])
+
+
+def _resumed(params: NetworkParams, state: State, resumed: EffortResumed, raw: Raw[Any]) -> Sequence[Derived]:
+    """Work goes on: what it came to is known no longer, unless another session says so, too."""
+    ended = state.get(f"effort/{resumed.effort}", Ended)
+    if ended is None:
+        return _NONE
+    state.delete(f"effort/{resumed.effort}")
+    net = Net(params, state, resumed)
+    for number in net.of_turn(ended.turn):
+        node = net.node(number)
+        if node.kind == "conclusion" and len({row[1] for row in node.sources}) < 2:
+            net.undo(number, "the work that came to it goes on")
+    return net.finish()
 
 
 def _concluded(
@@ -112,9 +128,11 @@ def _stated(params: NetworkParams, state: State, belief: BeliefStated, raw: Raw[
     text = _sentence(raw, belief.turn, belief.value)
     own = text and belief.subject and belief.role == "user"
     said = saying(raw, belief.turn)
-    if not text:  # a turn of long ago, of which no more is told than this
-        text = belief.value
-        said = Saying(belief.turn, belief.turn, belief.subject, belief.role, belief.session, belief.at)
+    if belief.said:  # a turn of before, which only this one shows to be a statement
+        text = _of(_telling(belief.said), belief.value)
+        said = Saying(belief.turn, belief.turn, belief.by, belief.role, belief.said_in, belief.said_at)
+    if not text:
+        text = f"{belief.attribute}: {belief.value}"
     if not own and (cut(belief.subject, NAME), cut(belief.attribute, NAME)) not in state.index(Index).about:
         said.text, said.value = cut(text), cut(_value(belief), NAME)
         state.put(_waiting(belief.turn, belief.attribute), said)
@@ -158,7 +176,11 @@ def _value(belief: BeliefStated) -> str:
 
 def _sentence(raw: Raw[Any], turn: str, value: str) -> str:
     """The sentence of the turn that has most words of a value; "" where it is another turn, or asks."""
-    wanted, said = {*value.casefold().split()}, _sentences(raw, turn)
+    return _of(_sentences(raw, turn), value)
+
+
+def _of(said: Sequence[str], value: str) -> str:
+    wanted = {*value.casefold().split()}
     shared = [len(wanted.intersection(text.casefold().strip(".!").split())) for text in said]
     return said[shared.index(max(shared))] if shared and max(shared) >= len(wanted) / 2 else ""
 
@@ -168,7 +190,12 @@ def _sentences(raw: Raw[Any], turn: str) -> list[str]:
     event = raw.event
     if not isinstance(event, TurnRecorded) or event.id != turn:
         return []
-    return [one.text for one in sentences(excerpt(event.content, READS)) if "asks" not in one.features]
+    return _telling(event.content)
+
+
+def _telling(content: str) -> list[str]:
+    """The sentences of some words that ask nothing."""
+    return [one.text for one in sentences(excerpt(content, READS)) if "asks" not in one.features]
 
 
 def _confirmed(params: NetworkParams, state: State, belief: BeliefConfirmed, raw: Raw[Any]) -> Sequence[Derived]:
@@ -228,7 +255,7 @@ def _turn(params: NetworkParams, state: State, turn: TurnRecorded, raw: Raw[Turn
     out = go_on(params, state, turn) if index.looking else []
     found = reasons(turn.content)
     called = _calling(index, raw) if user else _NO_STEMS
-    asking = state.get(f"ask/{turn.agent}", Asking) if user else None
+    asking = state.get(asked(person_of(turn)), Asking) if user else None
     if not (found or called or asking):
         return out
     net = Net(params, state, turn)
@@ -311,11 +338,12 @@ def _retracted(params: NetworkParams, state: State, fact: TurnRetracted, raw: Ra
         return out
     net = Net(params, state, fact)
     for made_as, source in made.rows:
-        number = net.final(made_as)
+        if (number := net.final(made_as)) < 0:
+            continue
         node = net.node(number)
         node.sources = [row for row in node.sources if row[0] != source]
         node.turns = [turn for turn in node.turns if turn != fact.turn]
-        if node.sources or node.status not in ("current", "open"):
+        if node.sources or node.status not in KEPT:
             net.touch(number, "a turn of it was taken back")
             continue
         for clash in [*node.clashes]:
@@ -361,11 +389,12 @@ def _passed(params: NetworkParams, state: State, fact: Outside, raw: Raw[Any]) -
 
 PROCESSOR = Processor(
     name="network",
-    version=5,
+    version=6,
     params=NetworkParams,
     takes=(
         on(ArtifactMade, _artifact),
         on(EffortConcluded, _closed),
+        on(EffortResumed, _resumed),
         on(BeliefStated, _stated),
         on(BeliefConfirmed, _confirmed),
         on(BeliefContradicted, _contradicted),

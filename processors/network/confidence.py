@@ -53,6 +53,8 @@ def confidence(params: ConfidenceParams, number: int, node_of: Callable[[int], N
         strength = -negative
         for source in node.sources:
             roots[source[0]] = max(roots.get(source[0], 0.0), strength)
+        for gone in node.survived:
+            roots[f"not {gone}"] = max(roots.get(f"not {gone}", 0.0), strength * params.survived)
         for clash in node.clashes:
             if clash[4] == "won" and (other := node_of(clash[0])) is not None and other.sources:
                 root = f"not {other.sources[0][0]}"

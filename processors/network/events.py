@@ -37,8 +37,9 @@ class KnowledgeNoted(Derived):
     sessions: int
     """In how many sessions these were said."""
     status: Status
-    """open: another node contradicts it and neither outweighs the other; history: another took its place; merged: it
-    says what `into` says; pruned: nothing supported it for long; retracted: no turn says it any more."""
+    """open: another node contradicts it and neither outweighs the other; history: another took its place, or the work
+    that came to it goes on; merged: it says what `into` says; pruned: nothing supported it for long; retracted: no turn
+    says it any more."""
     layer: int
     """0 private, 1 contextual, 2 principle, 3 universal."""
     confidence: float

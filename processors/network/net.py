@@ -40,6 +40,8 @@ TEXT, NAME = 240, 60
 """Bytes of a node's text, and of a subject, attribute or value."""
 WAITING = 4
 """Questions that wait for one person."""
+UNLINKED = 12
+"""Neighbours that are told with one event that a node is known no longer; of more, a pass tells the rest."""
 HOPS = 4
 """Edges that a change reaches at most: along more a path is below the floor of confidence."""
 SUSPECTED = "suspected"
@@ -79,6 +81,10 @@ class Net:
     out: list[Derived] = field(default_factory=list)
     touched: dict[int, str] = field(default_factory=dict)
     """Nodes that changed, and what did, in words."""
+    unlinked: int = 0
+    """Edges of nodes that are known no longer which this event took."""
+    dropped: list[int] = field(default_factory=list)
+    """Nodes that are known no longer and have no edges left."""
 
     @property
     def index(self) -> Index:
@@ -90,16 +96,19 @@ class Net:
         return node
 
     def final(self, number: int) -> int:
-        """The node that says by now what a node said: itself, or what it was merged into."""
-        while merged := self.node(number).merged:
-            number = merged
-        return number
+        """The node that says by now what a node said: itself, or what it was merged into; -1 where that was dropped."""
+        while (node := self.state.get(key(number), Node)) is not None:
+            if not node.merged:
+                return number
+            number = node.merged
+        return -1
 
     def of_turn(self, turn: str, attribute: str | None = None) -> list[int]:
         """The nodes that a turn says, of a belief those with its attribute."""
         made = self.state.get(f"turn/{turn}", Made)
         numbers = [self.final(row[0]) for row in made.rows] if made is not None else []
-        return [n for n in numbers if attribute is None or self.node(n).attribute == attribute[:NAME]]
+        known = [number for number in numbers if number >= 0]
+        return [n for n in known if attribute is None or self.node(n).attribute == attribute[:NAME]]
 
     # -- nodes -------------------------------------------------------------------------------------------------------
 
@@ -112,15 +121,20 @@ class Net:
                 self.node(found).kind = kind
             self.again(found, said)
             return found
-        made = self.state.get(f"turn/{said.turn}", Made)
-        if made is not None and len(made.rows) >= OF_TURN:
+        # Why the attribute: one sentence may tell two beliefs.
+        told = f"{text}\0{attribute}" if attribute else text
+        id = derived_id("node", self.cause.space, f"{said.turn} {told}")
+        made = self.state.get(f"turn/{said.turn}", Made) or Made()
+        for number, _ in made.rows:
+            node = self.state.get(key(number), Node)
+            if node is not None and node.id == id and (by_now := self.final(number)) >= 0:  # it is history
+                self.again(by_now, said)
+                return by_now
+        if len(made.rows) >= OF_TURN:
             return -1
         count = self.state.get("count", Count) or Count()
         count.nodes += 1
         self.state.put("count", count)
-        # Why the attribute: one sentence may tell two beliefs.
-        told = f"{text}\0{attribute}" if attribute else text
-        id = derived_id("node", self.cause.space, f"{said.turn} {told}")
         layer = 0 if kind == "preference" or subject else 1
         node = Node(
             id, said.turn, kind, text, said.session, said.by, cut(subject, NAME), cut(attribute, NAME),
@@ -163,6 +177,9 @@ class Net:
         if [number, source] not in made.rows and len(made.rows) < OF_TURN:
             made.rows = [*made.rows, [number, source]]
             self.state.put(f"turn/{said.turn}", made)
+        if node.undone:
+            node.undone = False
+            self._stand(number, why)
         if said.turn in node.turns and any(row[0] == source for row in node.sources):
             return
         if said.turn not in node.turns:
@@ -171,7 +188,7 @@ class Net:
         if all(row[0] != source for row in node.sources) and len(node.sources) < SOURCES:
             node.sources = [*node.sources, [source, digest(said.session), self._trust(said.role)]]
         self.touch(number, why)
-        for clash in node.clashes:
+        for clash in self.rivals(number):
             if clash[4] in ("open", "won", "lost"):
                 newer, older = (number, clash[0]) if clash[2] else (clash[0], number)
                 self._settle(newer, older, clash[1], clash[3])
@@ -187,12 +204,51 @@ class Net:
         self.state.put(key(number), self.node(number))
 
     def end(self, number: int, status: Any, why: str) -> None:
-        """A node is known no longer."""
+        """A node is known no longer: it speaks for nothing, and nothing for it."""
         node = self.node(number)
         self.index.remove(number, node)
         node.status = status
         self.touched[number] = why
         self.state.put(key(number), node)
+        if status != "merged":
+            self.unlink(number)
+
+    def unlink(self, number: int) -> int:
+        """Takes the edges of a node that is known no longer, as many as one event may; how many those are."""
+        node, before = self.node(number), self.unlinked
+        while node.serves and self.unlinked < UNLINKED:
+            target = node.serves.pop()
+            other = self.node(target)
+            for row in _rows(other, number):
+                self._gone(node, other, row)
+            other.support = [row for row in other.support if row[0] != number]
+            self.touch(target, f"{node.id} speaks for it no longer")
+            self.stale(target, HOPS)
+            self.unlinked += 1
+        while node.support and self.unlinked < UNLINKED:
+            row = node.support.pop()
+            self._gone(self.node(row[0]), node, row)
+            self._unserve(row[0], number)
+            self.unlinked += 1
+        self.state.put(key(number), node)
+        if node.serves or node.support:
+            self.stale(number, 0)
+        else:
+            self.dropped.append(number)
+        return self.unlinked - before
+
+    def _drop(self, number: int) -> None:
+        """Keeps no more of a node than what was told of it."""
+        for turn in self.node(number).turns:
+            if (made := self.state.get(f"turn/{turn}", Made)) is None:
+                continue
+            made.rows = [row for row in made.rows if row[0] != number]
+            if made.rows:
+                self.state.put(f"turn/{turn}", made)
+            else:
+                self.state.delete(f"turn/{turn}")
+        self.state.delete(key(number))
+        self.state.delete(f"stale/{number:08d}")
 
     # -- edges -------------------------------------------------------------------------------------------------------
 
@@ -284,6 +340,24 @@ class Net:
 
     # -- conflicts ---------------------------------------------------------------------------------------------------
 
+    def rivals(self, number: int) -> list[list[Any]]:
+        """Of a node's contradictions those with nodes that are kept: where one had many, it may have known no more of
+        this one when it was dropped."""
+        return [row for row in self.node(number).clashes if self.state.get(key(row[0]), Node) is not None]
+
+    def outlive(self, number: int) -> None:
+        """What contradicted a node and took its place has stood a test, though the node is dropped."""
+        node = self.node(number)
+        for clash in [*node.clashes]:
+            other = self.state.get(key(clash[0]), Node)
+            if clash[4] == "lost" and other is not None and node.sources:
+                other.clashes = [row for row in other.clashes if row[0] != number]
+                other.survived = [*other.survived, node.sources[0][0]][-CLASHES:]
+                self.state.put(key(clash[0]), other)
+                node.clashes = [row for row in node.clashes if row is not clash]
+            else:
+                self.part(*((number, clash[0]) if clash[2] else (clash[0], number)))
+
     def clash(self, newer: int, older: int, rule: str, weight: float) -> None:
         """Two nodes contradict each other."""
         one, other = self.node(newer), self.node(older)
@@ -323,10 +397,10 @@ class Net:
         return weight < self.params.heard or (near and rule != WRITTEN)
 
     def _stand(self, number: int, why: str) -> None:
-        """Where a node stands, by its conflicts."""
+        """Where a node stands, by its conflicts and by whether what came to it is done."""
         node = self.node(number)
         outcomes = {row[4] for row in node.clashes}
-        status = "history" if "lost" in outcomes else "open" if "open" in outcomes else "current"
+        status = "history" if "lost" in outcomes or node.undone else "open" if "open" in outcomes else "current"
         if node.status in STANDING and status not in STANDING:
             self.index.remove(number, node)
         elif node.status == "history" and status in STANDING:
@@ -334,10 +408,17 @@ class Net:
         node.status = status
         self.touch(number, why)
 
+    def undo(self, number: int, why: str) -> None:
+        """The work that came to a node goes on: it is history until its turn concludes so again."""
+        node = self.node(number)
+        if node.status in STANDING:
+            node.undone = True
+            self._stand(number, why)
+
     def part(self, newer: int, older: int) -> None:
         """Two nodes contradict each other no longer."""
-        one, other = self.node(newer), self.node(older)
-        if all(row[0] != older for row in one.clashes):
+        one, other = self.state.get(key(newer), Node), self.state.get(key(older), Node)
+        if one is None or other is None or all(row[0] != older for row in one.clashes):
             return
         one.clashes = [row for row in one.clashes if row[0] != older]
         other.clashes = [row for row in other.clashes if row[0] != newer]
@@ -352,23 +433,24 @@ class Net:
         person = one.subject or (one.by if one.sources and one.sources[0][2] == self.params.user else other.by)
         if not person:
             return
-        asking = self.state.get(f"ask/{person}", Asking) or Asking()
+        asking = self.state.get(asked(person), Asking) or Asking()
         asking.rows = [*[row for row in asking.rows if row != [newer, older]], [newer, older]][-WAITING:]
-        self.state.put(f"ask/{person}", asking)
+        self.state.put(asked(person), asking)
 
     def question(self, turn: TurnRecorded, asking: Asking) -> None:
         """Asks who speaks what is open and concerns him, once."""
         newer, older = asking.rows[-1]
+        person = person_of(turn)
         if asking.rows[:-1]:
             asking.rows = asking.rows[:-1]
-            self.state.put(f"ask/{turn.agent}", asking)
+            self.state.put(asked(person), asking)
         else:
-            self.state.delete(f"ask/{turn.agent}")
-        one, other = self.node(newer), self.node(older)
-        if one.status == other.status == "open":
+            self.state.delete(asked(person))
+        one, other = self.state.get(key(newer), Node), self.state.get(key(older), Node)
+        if one is not None and other is not None and one.status == other.status == "open":
             self.out.append(
                 QuestionRaised(
-                    turn.space, turn.session, turn.at, turn.id, turn.agent, one.id, other.id, [one.text, other.text],
+                    turn.space, turn.session, turn.at, turn.id, person, one.id, other.id, [one.text, other.text],
                     [one.turn, other.turn],
                 )
             )  # fmt: skip
@@ -394,7 +476,7 @@ class Net:
             border = [
                 further
                 for n in border
-                for further in (*self.node(n).serves, *(row[0] for row in self.node(n).clashes))
+                for further in (*self.node(n).serves, *(row[0] for row in self.rivals(n)))
                 if further not in self.touched and further not in moved
             ][: self.params.felt - len(moved)]
             moved |= dict.fromkeys(border, "what speaks for it changed")
@@ -406,7 +488,9 @@ class Net:
                 node.confidence = now
                 self.state.put(key(number), node)
                 self.out.append(told(self.cause.space, self.cause.at, node, why))
-        self.touched = {}
+        for number in dict.fromkeys(self.dropped):
+            self._drop(number)
+        self.touched, self.dropped = {}, []
         return self.out
 
 
@@ -431,11 +515,21 @@ def agree(one: str, other: str, exactly: bool = True) -> bool:
     return fits and denies(one) == denies(other)
 
 
+def person_of(turn: TurnRecorded) -> str:
+    """Who speaks; whoever it is, where a turn does not name him."""
+    return turn.agent or turn.role
+
+
+def asked(person: str) -> str:
+    """Where the questions for somebody are kept. His name may be cut already, as a belief's subject is."""
+    return f"ask/{cut(person, NAME)}"
+
+
 def saying(raw: Raw[Any], turn: str, first: str = "") -> Saying:
     """Who says what an event tells of a turn."""
     event = raw.event
     if isinstance(event, TurnRecorded):
-        return Saying(turn, first or turn, event.agent or event.role, event.role, event.session, event.at)
+        return Saying(turn, first or turn, person_of(event), event.role, event.session, event.at)
     return Saying(turn, first or turn, "", "user", getattr(event, "session", ""), event.at)
 
 

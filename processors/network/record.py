@@ -9,15 +9,13 @@ from typing import Any
 
 from processors.network.events import KnowledgeNoted
 from streams.core.processor import State
-from streams.core.text.commonness import CLASSES
+from streams.core.text.commonness import weight
 
 TURNS, SOURCES, EDGES, SERVES, CLASHES, OF_TURN = 4, 12, 8, 16, 4, 6
 """Kept of a node: turns, first turns, edges from what speaks for it and to what it speaks for, contradictions; nodes
 kept of a turn."""
 POSTED, CANDIDATES = 8, 6
 """Of the nodes with a stem, how many of the newest are looked at; how many nodes are compared with a new one."""
-WEIGHTS, NUMBERED = (0.0, 0.35, 0.6, 1.0), 1.5
-"""What a shared stem says, by its class (see commonness); one that is rare and has a digit."""
 STANDING = ("current", "open")
 """Nodes that are known; others are history."""
 KEPT = (*STANDING, "history")
@@ -54,10 +52,21 @@ class Node:
     """The nodes that it speaks for."""
     clashes: list[list[Any]] = field(default_factory=list)
     """[other, rule, whether this is the newer, whether it was declared, outcome: won, lost, both or open]."""
+    survived: list[str] = field(default_factory=list)
+    """Hashes of the first turns of what contradicted it, lost and was dropped."""
     into: str = ""
     merged: int = 0
     """The number of the node of that id; 0 for none."""
     general: str = ""
+    undone: bool = False
+    """Whether the work that came to it goes on again."""
+
+
+@dataclass(slots=True)
+class Ended:
+    """State, `effort/<effort>`: the turn that ended work, while it is ended."""
+
+    turn: str
 
 
 @dataclass(slots=True)
@@ -128,11 +137,6 @@ def key(number: int) -> str:
 def digest(text: str) -> str:
     """A short hash."""
     return hashlib.blake2b(text.encode(), digest_size=6).hexdigest()
-
-
-def weight(stem: str) -> float:
-    """What a shared stem says."""
-    return NUMBERED if CLASSES[stem] > 1 and any(map(str.isdigit, stem)) else WEIGHTS[CLASSES[stem]]
 
 
 def heft(stems: Sequence[str]) -> float:

@@ -12,8 +12,8 @@ next consolidation. Of each node it
     compacts  what fits what is known to its first words (schema congruence); what contradicted something stays as
               it is (prediction error). The turns have all words
 
-and makes its confidence exact. Of a few others in turn it prunes what lost long ago, and claims that nobody said again
-and nothing links.
+and makes its confidence exact. Of as many others in turn it prunes what lost long ago, and claims that nobody said
+again and that nothing but claims of their own turn links: no more is kept of them than what was told.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from processors.consolidation import ConsolidationRan
 from processors.network.events import NetworkSlept
 from processors.network.net import FITTING, Net
 from processors.network.reasons import has
-from processors.network.record import EDGES, KEPT, SERVES, SOURCES, Count, Due, Index, Node, Stale, key
+from processors.network.record import CLASHES, EDGES, KEPT, SERVES, SOURCES, Count, Due, Index, Node, Stale, key
 from streams.core.events import DAY
 from streams.core.processor import Derived, State
 from streams.core.text.masking import generalised
@@ -35,8 +35,8 @@ from streams.core.text.telling import within
 if TYPE_CHECKING:
     from processors.network import NetworkParams
 
-WRITES, A_MERGE, PRUNED_AT_ONCE = 32, 24, 4
-"""Records that one slice changes before it ends; how many one merging counts for; nodes looked at to be pruned."""
+WRITES, A_MERGE = 32, 24
+"""Records that one slice changes before it ends; how many one merging counts for."""
 LOOKED, LINKED, MERGED, PRUNED, PROMOTED, MOVED = range(6)
 """What `Count.done` counts."""
 
@@ -75,22 +75,28 @@ def go_on(params: NetworkParams, state: State, fact: Any) -> list[Derived]:
         return []
     state.delete(_due(count))
     net = Net(params, state, _Pass(fact.space, "", count.due))
-    for _ in range(min(PRUNED_AT_ONCE, count.nodes)):
-        count.cursor = count.cursor % count.nodes + 1
-        _prune(params, net, count.cursor, count)
     writes = 0
+    found = state.keys("node/", params.slice, key(count.cursor)) or state.keys("node/", params.slice)
+    for at in found:
+        if writes >= WRITES // 2:
+            break
+        count.cursor = int(at[5:])
+        writes += _prune(params, net, count.cursor, count)
+    dropped = writes > 0
     for at in state.keys("stale/", params.slice):
         number, stale = int(at[6:]), state.get(at, Stale)
         if writes >= WRITES or stale is None:
             break
         state.delete(at)
+        if state.get(key(number), Node) is None:
+            continue
         writes += 2 + _look(params, net, number, count)
         if stale.hops:
             for further in net.node(number).serves:
                 net.stale(further, stale.hops - 1)
                 writes += 1
     out = net.finish(slept=True)
-    if state.keys("stale/", 1):
+    if dropped or state.keys("stale/", 1):
         count.slices, count.asked = count.slices + 1, count.asked + 1
         if count.asked < params.ticks:
             state.put(_due(count), Due())
@@ -107,12 +113,19 @@ def _counted(count: Count) -> tuple[int, int, int, int, int, int]:
     return looked, linked, merged, pruned, promoted, moved
 
 
-def _prune(params: NetworkParams, net: Net, number: int, count: Count) -> None:
-    """Drops a node that nothing supported for long."""
+def _prune(params: NetworkParams, net: Net, number: int, count: Count) -> int:
+    """Drops a node that nothing supported for long; about how many records that changed."""
     node = net.node(number)
-    if node.at < count.due - params.prune * DAY and node.status in KEPT and _idle(node):
-        net.end(number, "pruned", "nothing supported it for long")
-        count.done[PRUNED] += 1
+    if node.merged and net.final(number) < 0:
+        net.state.delete(key(number))
+        return 1
+    if node.status not in KEPT or node.at >= count.due - params.prune * DAY or not _idle(net, number, node):
+        return 0
+    links = len(node.clashes) + 2 * len(node.serves) + len(node.support)
+    net.outlive(number)
+    net.end(number, "pruned", "nothing supported it for long")
+    count.done[PRUNED] += 1
+    return 2 + len(node.turns) + links
 
 
 def _look(params: NetworkParams, net: Net, number: int, count: Count) -> int:
@@ -120,7 +133,7 @@ def _look(params: NetworkParams, net: Net, number: int, count: Count) -> int:
     node, done = net.node(number), count.done
     done[LOOKED] += 1
     if node.status not in KEPT:
-        return 0
+        return net.unlink(number)
     if node.status == "history":
         return _move(params, net, number, node, done)
     if (same := net.same_as(number)) >= 0:
@@ -133,15 +146,27 @@ def _look(params: NetworkParams, net: Net, number: int, count: Count) -> int:
         node.layer, node.general = layer, general
         net.touch(number, "several sessions agree on it")
         done[PROMOTED] += 1
-    if (linked or number in net.touched) and not node.clashes and not FITTING.isdisjoint(r[2] for r in node.support):
+    tested = node.clashes or node.survived
+    if (linked or number in net.touched) and not tested and not FITTING.isdisjoint(r[2] for r in node.support):
         node.text = within(node.text, params.brief)
     return 3 * linked + _move(params, net, number, node, done)
 
 
-def _idle(node: Node) -> bool:
-    """Whether nothing hangs on a node: it is history, or nobody said it again, and nothing links it."""
-    alone = len(node.sources) < 2 and not (node.support or node.serves or node.clashes)
-    return node.status == "history" or (alone and node.kind == "claim")
+def _idle(net: Net, number: int, node: Node) -> bool:
+    """Whether nothing hangs on a node: it is history, or nobody said it again, and all that it is linked to are claims
+    of its own turn of which the same is true."""
+    if node.status == "history":
+        return True
+    seen, waiting, root = {number}, [node], [row[0] for row in node.sources]
+    while waiting:
+        one = waiting.pop()
+        tested = one.clashes or one.survived
+        if one.kind != "claim" or tested or len(root) > 1 or [row[0] for row in one.sources] != root:
+            return False
+        further = {*one.serves, *(row[0] for row in one.support)} - seen
+        seen |= further
+        waiting += map(net.node, further)
+    return True
 
 
 def _move(params: NetworkParams, net: Net, number: int, node: Node, done: list[int]) -> int:
@@ -161,7 +186,7 @@ def _layer(params: NetworkParams, net: Net, node: Node) -> int:
     for row in node.support:
         if row[2] in FITTING:
             sessions.update(source[1] for source in net.node(row[0]).sources)
-    if len(sessions) >= params.universal and has("always", node.text) and not node.clashes:
+    if len(sessions) >= params.universal and has("always", node.text) and not (node.clashes or node.survived):
         return 3
     return 2 if len(sessions) >= params.agree else node.layer
 
@@ -171,6 +196,7 @@ def merge(net: Net, number: int, same: int) -> None:
     node, other = net.node(number), net.node(same)
     known = {row[0] for row in other.sources}
     other.sources = [*other.sources, *[row for row in node.sources if row[0] not in known]][:SOURCES]
+    other.survived = [*dict.fromkeys([*node.survived, *other.survived])][-CLASHES:]
     other.at = max(other.at, node.at)
     other.turns = [*other.turns[:1], *dict.fromkeys([*other.turns[1:], *node.turns])][:4]
     for row in node.support:

@@ -166,7 +166,7 @@ WITH concluded AS (
         c.space, c.session, c.segment,
         arg_max({t: c.turn, p: c.pattern, f: c.confidence, c: c.conclusion, a: c.at}, (c.position, c.ordinal)) AS last
     FROM segment_concluded c
-    ANTI JOIN turn_retracted r ON r.space = c.space AND r.session = c.session AND r.turn = c.turn
+    ANTI JOIN turn_retracted r ON r.space = c.space AND r.turn = c.turn
     GROUP BY c.space, c.session, c.segment
 ), detected AS (
     SELECT d.space, d.session, d.turn, d.pattern, arg_max(d.text, (d.position, d.ordinal)) AS text

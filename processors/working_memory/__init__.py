@@ -4,7 +4,8 @@
 
 A recall puts the turns that it showed in front, its best first; what was at hand already follows, the freshest first,
 and what no longer fits is gone. To be shown again refreshes a turn. Nothing else does: that a turn lies unused at hand
-is no use of it. A turn that is retracted is dropped at once, and a session that ends has nothing at hand.
+is no use of it. A turn that is retracted is dropped at once, and comes to nobody's hand again; a session that ends has
+nothing at hand.
 
 Fading is a closed form of the times kept, computed when read (`at_hand`): there are no deadlines, and a mere turn of
 talk costs and writes nothing. A recall that arrives late, with an earlier time, takes its place by that time.
@@ -52,8 +53,9 @@ class WorkingMemoryParams(Params):
 
     capacity: int = param(7, "turns", "seven, plus or minus two", source="Miller 1956", ge=1, le=9)
     fade: float = param(
-        300.0, "seconds", "five minutes: what was not shown again since is no longer at hand", source="Engram", gt=0
-    )
+        300.0, "seconds", "five minutes: what was not shown again since is no longer at hand", source="Engram", gt=0,
+        le=1e9,
+    )  # fmt: skip
 
 
 @dataclass(slots=True)
@@ -71,6 +73,11 @@ class Holders:
     """State, `turn/<turn>`: the sessions that have a turn at hand, so that its retraction finds them."""
 
     sessions: list[str]
+
+
+@dataclass(slots=True)
+class Gone:
+    """State, `gone/<turn>`: the turn was taken back."""
 
 
 def at_hand(params: WorkingMemoryParams, record: WorkingMemoryChanged | None, now: int) -> list[str]:
@@ -91,10 +98,10 @@ def _recalled(
 def _recall(params: WorkingMemoryParams, state: State, fact: MemoryRecalled) -> WorkingMemoryChanged:
     held = state.get(f"session/{fact.session}", Held) or Held()
     before = held.items
-    latest = dict.fromkeys(fact.turns, fact.at)
+    latest = {turn: fact.at for turn in fact.turns if not state.get(f"gone/{turn}", Gone)}
     for item, shown in zip(before, held.shown, strict=True):
         latest[item] = max(shown, latest.get(item, shown))
-    gone = max(latest.values()) - int(params.fade * SECOND)
+    gone = max(latest.values(), default=fact.at) - int(params.fade * SECOND)
     # Why a stable sort: turns shown at one time keep the order they were shown in, the best first.
     fresh = sorted((item for item in latest if latest[item] > gone), key=lambda item: -latest[item])
     held.items = fresh[: params.capacity]
@@ -137,6 +144,7 @@ def _retracted(
     params: WorkingMemoryParams, state: State, fact: TurnRetracted, raw: Raw[TurnRetracted]
 ) -> list[Derived]:
     """What was taken back is at hand no longer."""
+    state.put(f"gone/{fact.turn}", Gone())
     holders = state.get(f"turn/{fact.turn}", Holders)
     if holders is None:
         return []
@@ -171,7 +179,7 @@ def _changed(fact: MemoryRecalled | TurnRetracted | SessionEnded, session: str, 
 
 PROCESSOR = Processor(
     name="working_memory",
-    version=1,
+    version=2,
     params=WorkingMemoryParams,
     takes=(on(MemoryRecalled, _recalled), on(TurnRetracted, _retracted), on(SessionEnded, _ended)),
     emits=(WorkingMemoryChanged,),

@@ -147,7 +147,8 @@ class TurnRecorded(SessionEvent):
 
 @dataclass(slots=True)
 class TurnRetracted(SessionEvent):
-    """A turn is no longer shown or matched; history keeps it."""
+    """A turn is no longer shown or matched; history keeps it. It is the turn of that id in the space, whatever session
+    the event names: ids of turns are unique in a space."""
 
     turn: Name
     reason: Literal["edited", "regenerated", "popped", "cleared"] = "edited"

@@ -10,9 +10,9 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 
 class Params(BaseModel):
-    """Parameters of a processor: frozen, and each one explains itself (see `param`)."""
+    """Parameters of a processor: frozen, finite, and each one explains itself (see `param`)."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=False)
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=False, allow_inf_nan=False)
 
 
 def param(default: Any, unit: str, why: str, source: str = "tuned", **limits: Any) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Protocol, TypeVar
 
@@ -102,9 +102,9 @@ class State:
         """The records whose key begins with `prefix`, in key order, at most `limit` of them."""
         return [(key, record) for key in self.keys(prefix, limit) if (record := self.get(key, kind)) is not None]
 
-    def keys(self, prefix: str, limit: int | None = None) -> list[str]:
-        """The keys that begin with `prefix`, in order, at most `limit` of them. One shorter than "<family>/" takes as
-        long as there are records."""
+    def keys(self, prefix: str, limit: int | None = None, after: str = "") -> list[str]:
+        """The keys that begin with `prefix`, in order, at most `limit` of them; those after `after`, which begins with
+        it, too. A prefix shorter than "<family>/" takes as long as there are records."""
         family = prefix[: prefix.find("/") + 1]
         keys = self._keys.get(family)
         if keys is None:
@@ -113,7 +113,7 @@ class State:
             if family:
                 self._keys[family] = keys
         found: list[str] = []
-        for at in range(bisect_left(keys, prefix), len(keys)):
+        for at in range(bisect_right(keys, after) if after else bisect_left(keys, prefix), len(keys)):
             if not keys[at].startswith(prefix) or (limit is not None and len(found) >= limit):
                 break
             found.append(keys[at])

@@ -19,7 +19,7 @@ from processors.contradictions import (
     BeliefRestored,
     ContradictionSuspected,
 )
-from streams.core.events import DAY, ImportanceFlagged, MemoryPinned, MemoryRecalled, MemoryRewarded
+from streams.core.events import DAY, ImportanceFlagged, MemoryPinned, MemoryRecalled, MemoryRewarded, TurnRetracted
 from tests.steps import Steps
 
 RATES: dict[str, float] = {
@@ -107,6 +107,43 @@ def test_a_confirmation_raises_both_towards_one() -> None:
     assert round(space.relied("old"), 6) == 0.9
     space.add(confirmed)
     assert round(space.relied("old"), 6) == 0.95
+
+
+def test_what_was_confirmed_by_a_turn_that_is_taken_back_is_no_surer() -> None:
+    space = Space()
+    for number in range(5):
+        space.add(BeliefConfirmed("space", "s", 0, f"again{number}", "first", "u", "live", "c"))
+        space.add(TurnRetracted("space", "r", 0, "s", f"again{number}", "regenerated"))
+    assert space.relied("first") == 0.8
+    assert space.record["first"].reason == "unconfirmed"
+    space.add(BeliefConfirmed("space", "s", 0, "again", "first", "u", "live", "c"))
+    assert space.relied("again") == 0.9
+    assert space.add(TurnRetracted("space", "r", 0, "s", "first")) == ["again"]
+    assert space.relied("again") == 0.8
+    assert space.add(TurnRetracted("space", "r", 0, "s", "first")) == []
+
+
+def test_what_happened_beside_a_confirmation_that_is_taken_back_stays() -> None:
+    one, other = Space(), Space()
+    one.reward(-1, "first")
+    one.add(BeliefConfirmed("space", "s", 0, "again", "first", "u", "live", "c"))
+    for space in (one, other):
+        if space is other:
+            space.reward(-1, "first")
+        space.reward(0.5, "first")
+        space.reward(-0.5, "first")
+    one.add(TurnRetracted("space", "r", 0, "s", "again"))
+    assert one.relied("first") == other.relied("first")
+
+
+def test_of_many_confirmations_the_last_ones_can_be_taken_back_and_records_stay_small() -> None:
+    space = Space()
+    again = [str(number).ljust(200, "x") for number in range(50)]
+    for turn in again:
+        space.add(BeliefConfirmed("space", "s", 0, turn, "first".ljust(200, "x"), "u", "live", "c"))
+    assert max(len(value or b"") for _, value in space.state.changes()) < 8 * 1024
+    assert space.add(TurnRetracted("space", "r", 0, "s", again[0])) == []
+    assert space.add(TurnRetracted("space", "r", 0, "s", again[-1])) == ["first".ljust(200, "x")]
 
 
 def test_a_reward_raises_reliability_and_a_negative_one_lowers_it() -> None:

@@ -124,6 +124,12 @@ def test_a_batch_interleaves_memories_of_all_ages() -> None:
     assert sorted(ages) == [0] * 10 + [3] * 6 + [30] * 4
 
 
+def test_a_batch_is_no_greater_whatever_its_shares_add_up_to() -> None:
+    turns = [turn(START + n * HOUR // 2, f"t{n}") for n in range(400)]
+    derived = derive(*turns, request(START + 200 * HOUR), fresh=0.8, week=1, batch=10, sample=16)
+    assert [(run.fresh, run.week, run.older) for run in runs(derived)] == [(8, 2, 0)]
+
+
 def test_other_runs_replay_others() -> None:
     turns = [turn(START + n * MINUTE) for n in range(100)]
     derived = derive(*turns, *(request(START + 2 * HOUR + n) for n in range(8)))
@@ -195,6 +201,20 @@ def test_tools_systems_and_empty_turns_are_not_replayed() -> None:
 def test_a_retracted_turn_is_not_replayed() -> None:
     derived = derive(turn(0, "t"), TurnRetracted("space", "x", 1, "s", "t"), request(HOUR))
     assert [event for event in derived if isinstance(event, MemoryConsolidated)] == []
+
+
+@pytest.mark.parametrize(
+    "mark",
+    [
+        MemoryRewarded("space", "m", 2, ["t"], -1.0), MemoryPinned("space", "m", 2, "t"),
+        ImportanceFlagged("space", "m", 2, "s", "t", "high"),
+    ],
+)  # fmt: skip
+def test_a_retracted_turn_is_not_replayed_whatever_is_said_of_it(mark: Outside) -> None:
+    gone = TurnRetracted("space", "x", 1, "s", "t")
+    for said in ([turn(0, "t"), gone, mark], [gone, turn(0, "t"), mark]):
+        derived = derive(*said, request(HOUR))
+        assert [event for event in derived if isinstance(event, MemoryConsolidated)] == []
 
 
 def test_a_late_request_does_not_turn_the_clock_back() -> None:

@@ -21,12 +21,14 @@ from processors.contradictions import (
 from processors.manifest import ArtifactMade
 from processors.network import PROCESSOR, NetworkParams
 from processors.network.confidence import confidence
-from processors.network.conflicts import multiple
+from processors.network.conflicts import multiple, support
 from processors.network.events import KnowledgeCalled, KnowledgeLinked, KnowledgeNoted, NetworkSlept, QuestionRaised
+from processors.network.net import UNLINKED
 from processors.network.reasons import reasons
-from processors.network.record import STANDING, Node
+from processors.network.record import STANDING, Made, Node
+from processors.open_efforts.events import EffortConcluded, EffortResumed
 from streams.core.driver import fold
-from streams.core.events import DAY, MINUTE, ClockTicked, TurnRecorded, TurnRetracted
+from streams.core.events import DAY, MINUTE, ClockTicked, KnowledgeWritten, TurnRecorded, TurnRetracted
 from tests.memories import START, make
 from tests.steps import Steps
 
@@ -168,6 +170,43 @@ def test_a_conclusion_is_a_node_and_so_is_what_somebody_tells_of_himself_but_not
     }  # fmt: skip
 
 
+def concluded(talk: Talk, session: str, agent: str = "ann") -> TurnRecorded:
+    """Work that came to a conclusion."""
+    turn = talk.say("That fixed it.", session, agent)
+    fix = "I changed the login test to the new name."
+    talk.give(
+        make(ArtifactMade, space="space", session=session, at=turn.at, body=fix, turns=[f"asked {turn.id}", turn.id]),
+        turn,
+    )
+    talk.state_of(EffortConcluded, turn, effort="e", pattern="resolution", conclusion=fix)
+    return turn
+
+
+def test_what_work_came_to_is_known_no_longer_where_it_goes_on_until_it_is_concluded_so_again() -> None:
+    talk = Talk()
+    turn = concluded(talk, "s")
+    talk.state_of(EffortResumed, turn, effort="e", reason="reopened")
+    (node,) = talk.nodes.values()
+    assert (node.status, node.why) == ("history", "the work that came to it goes on")
+    assert node.confidence < 0.5
+    talk.say("Which name does the login test have, what was changed?", "other", "bob")
+    assert talk.all(KnowledgeCalled) == []
+    closed = {"effort": "e", "pattern": "closed", "conclusion": node.text}
+    talk.state_of(EffortConcluded, turn, **closed)
+    assert (talk.last(KnowledgeNoted).node, talk.last(KnowledgeNoted).status) == (node.node, "current")
+    talk.state_of(EffortResumed, turn, effort="other", reason="work")
+    assert talk.last(KnowledgeNoted).status == "current"
+
+
+def test_what_work_came_to_stays_known_where_it_goes_on_if_another_session_came_to_it_too() -> None:
+    talk = Talk()
+    concluded(talk, "s")
+    turn = concluded(talk, "other", "bob")
+    talk.state_of(EffortResumed, turn, effort="e", reason="work")
+    (node,) = talk.nodes.values()
+    assert (node.status, node.sessions) == ("current", 2)
+
+
 def test_a_belief_about_the_world_is_known_once_it_is_said_again() -> None:
     talk = Talk()
     first = talk.believe("The deadline is Friday.", "deadlin", "friday", subject="", session="a")
@@ -206,6 +245,52 @@ def test_nothing_is_known_of_a_turn_that_was_taken_back() -> None:
     assert (talk.nodes[COOKIE].status, talk.nodes[COOKIE].sources) == ("current", 1)
     talk.give(TurnRetracted("space", "r1", talk.at, "s", second.id))
     assert {node.status for node in talk.nodes.values()} == {"retracted"}
+
+
+def test_what_is_known_no_longer_speaks_for_nothing() -> None:
+    talk = Talk()
+    talk.say(f"The login test fails because {COOKIE}.")
+    second = talk.say("The login test fails because the harbour proxy strips headers.", session="b")
+    last = talk.say("The login test fails, so the nightly deployment stops.", session="c")
+    claim = talk.state.scan("node/", Node)[0][1]
+    assert (support(PARAMS, claim, claim), len(claim.serves)) == (pytest.approx(0.8 * 3 + PARAMS.edge * 2), 1)
+    talk.give(TurnRetracted("space", "r0", talk.at, "b", second.id))
+    talk.give(TurnRetracted("space", "r1", talk.at, "c", last.id))
+    assert (support(PARAMS, claim, claim), claim.serves) == (pytest.approx(0.8 + PARAMS.edge), [])
+    gone = [(edge.source, edge.target) for edge in talk.all(KnowledgeLinked) if edge.outcome == "gone"]
+    nodes = {text: node.node for text, node in talk.nodes.items()}
+    claimed = nodes["The login test fails"]
+    assert gone == [
+        (nodes["the harbour proxy strips headers"], claimed),
+        (claimed, nodes["the nightly deployment stops"]),
+    ]
+
+
+def test_a_retraction_writes_little_however_much_its_turn_speaks_for() -> None:
+    talk = Talk()
+    first = talk.say(f"The login test fails because {COOKIE}.")
+    words = "harbour kiln boiler ferry turbine quota proxy backup anchor gasket lantern orchard parapet rudder"
+    for word in words.split():
+        turn = talk.say(f"The {word} rattles because the {word} bolts came loose.", session=word)
+        links = [[first.id, turn.id, "support"]]
+        talk.give(KnowledgeWritten("space", f"k {word}", talk.at, "s", [first.id, turn.id], links))
+    [*_] = talk.state.changes()
+    talk.give(TurnRetracted("space", "r", talk.at, "s", first.id))
+    assert len([*talk.state.changes()]) <= 64
+    assert len([edge for edge in talk.all(KnowledgeLinked) if edge.outcome == "gone"]) == UNLINKED
+    talk.sleep()
+    left = {n for _, node in talk.state.scan("node/", Node) for n in (*node.serves, *(row[0] for row in node.support))}
+    assert left.isdisjoint({1, 2})
+
+
+def test_nothing_is_known_of_a_turn_that_was_taken_back_after_another_took_its_place() -> None:
+    talk = Talk()
+    older = talk.believe("I live in Oslo.", "live", "oslo")
+    newer = talk.believe("I moved, I live in Bergen now.", "live", "bergen", session="later")
+    talk.clash(newer, older, "live", "changed")
+    assert talk.nodes["I live in Oslo."].status == "history"
+    talk.give(TurnRetracted("space", "r0", talk.at, "s", older.id))
+    assert talk.nodes["I live in Oslo."].status == "retracted"
 
 
 def test_a_turn_calls_for_what_other_sessions_know_of_its_matter() -> None:
@@ -289,6 +374,18 @@ def test_against_what_much_rests_on_five_times_the_support_is_needed() -> None:
     assert multiple(PARAMS, core) == 5.0
 
 
+def test_what_only_a_later_turn_shows_to_be_a_statement_is_known_by_its_own_sentence_speaker_and_session() -> None:
+    said = [
+        TurnRecorded("s", "t0", START, "a", "ann", "user", "Good morning. The office of Zanussi is in Torino."),
+        TurnRecorded("s", "t1", START + DAY, "b", "bob", "user", "The office of Zanussi is in Milano."),
+    ]
+    found = {row.event.turn: row.event for row in fold(PROCESSORS, said) if isinstance(row.event, KnowledgeNoted)}
+    node = found["t0"]
+    assert (node.text, node.by, node.session, node.status) == (
+        "The office of Zanussi is in Torino.", "ann", "a", "open",
+    )  # fmt: skip
+
+
 def test_preferences_of_two_persons_coexist_and_of_one_until_he_declares_a_change() -> None:
     talk = Talk()
     anns = talk.believe("I prefer tea.", "like", "tea")
@@ -334,6 +431,19 @@ def test_an_open_conflict_is_asked_about_once_at_the_next_turn_of_whom_it_concer
     (question,) = talk.all(QuestionRaised)
     assert (question.person, question.session, question.turn) == ("bob", "c", "t3")
     assert question.texts == ["The deadline is Monday.", "The deadline is Friday."]
+
+
+@pytest.mark.parametrize("agent", ["", "Ann " * 30])
+def test_whoever_speaks_is_asked_however_he_is_named(agent: str) -> None:
+    talk = Talk()
+    who = agent or "user"
+    older = talk.believe("I live in Berlin.", "lives in", "berlin", who, agent=agent, session="a")
+    newer = talk.believe("I live in Hamburg.", "lives in", "hamburg", who, agent=agent, session="b")
+    talk.clash(newer, older, "lives in", "differs", who)
+    talk.say("Good morning.", agent=agent, session="d")
+    (question,) = talk.all(QuestionRaised)
+    assert question.person == who
+    assert talk.state.keys("ask/") == []
 
 
 # -- confidence --------------------------------------------------------------------------------------------------------
@@ -498,6 +608,50 @@ def test_sleep_merges_what_says_the_same_and_drops_what_nothing_supports_for_lon
     assert slept.merged == len(merged) >= 1
     assert all(any(other.node == node.into and other.sources == 2 for other in talk.nodes.values()) for node in merged)
     assert talk.nodes["I live in Oslo."].status == "pruned"
+
+
+def test_what_one_turn_alone_claims_and_reasons_is_dropped_after_long_and_no_more_is_kept_of_it() -> None:
+    talk = Talk()
+    lone = talk.say("The boiler pump leaks because the rubber seal ring was worn.", session="a")
+    talk.say(f"The login test fails because {COOKIE}.", session="b")
+    talk.say(f"{COOKIE.capitalize()} because the old name collided with analytics.", session="c")
+    talk.sleep(days=120)
+    assert {text for text, node in talk.nodes.items() if node.status == "pruned"} == {
+        "The boiler pump leaks", "the rubber seal ring was worn",
+    }  # fmt: skip
+    assert {"the old name collided with analytics", "The login test fails", COOKIE} == {
+        node.text for _, node in talk.state.scan("node/", Node)
+    }
+    assert talk.state.get(f"turn/{lone.id}", Made) is None
+    talk.give(TurnRetracted("space", "r", talk.at, "a", lone.id))
+    assert talk.sleep(days=1).pruned == 0
+
+
+def test_what_took_the_place_of_another_is_as_sure_after_that_was_dropped() -> None:
+    talk = Talk()
+    older = talk.believe("I live in Oslo.", "live", "oslo")
+    newer = talk.believe("I moved, I live in Bergen now.", "live", "bergen", session="later")
+    talk.clash(newer, older, "live", "changed")
+    before = talk.nodes["I moved, I live in Bergen now."].confidence
+    assert talk.sleep(days=120).pruned == 1
+    [(_, node)] = talk.state.scan("node/", Node)
+    assert (node.text, node.clashes, node.confidence) == ("I moved, I live in Bergen now.", [], before)
+    assert confidence(PARAMS, 2, {2: node}.get) == before > 0.5
+    talk.state_of(BeliefRestored, older, newer=newer.id, attribute="live", subject="ann", value="oslo")
+    talk.state_of(BeliefConfirmed, talk.say("I live in Bergen.", "x"), older=newer.id, attribute="live")
+    assert talk.last(KnowledgeNoted).sources == 2
+
+
+def test_what_is_kept_does_not_grow_for_ever_where_nothing_is_said_twice() -> None:
+    talk = Talk()
+    kept = []
+    for week in range(60):
+        for number in range(6):
+            word = f"{week}x{number}"
+            talk.say(f"The zor{word} kel{word} stopped because the tam{word} vik{word} broke.", session=word)
+        talk.sleep(days=7)
+        kept.append(len(talk.state.keys("node/")) + len(talk.state.keys("turn/")))
+    assert max(kept[30:]) <= 1.2 * max(kept[:30])
 
 
 def test_a_space_has_its_own_network() -> None:

@@ -131,6 +131,15 @@ def test_a_retracted_turn_is_dropped_wherever_it_is_at_hand() -> None:
     assert space.retract("b") == []
 
 
+def test_a_retracted_turn_is_at_nobodys_hand_again() -> None:
+    space = Space()
+    space.retract("a")
+    assert space.recall("a", cue="kiln?", at=1) == ["s"]
+    assert (space.hand(at=1), space.record["s"].cues) == ("", ["kiln?"])
+    space.recall("b", "a", "c", at=2)
+    assert space.hand(at=2) == "bc"
+
+
 def test_a_turn_that_gave_way_is_not_dropped_again_when_it_is_retracted() -> None:
     space = Space(capacity=1)
     space.recall("a")

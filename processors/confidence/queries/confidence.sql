@@ -8,7 +8,8 @@ WITH folded AS (
 ), changed AS (
     SELECT
         c.space, c.turn, arg_max(c.reason, (c.position, c.ordinal)) AS reason, max(c.at) AS changed_at,
-        count(*) FILTER (c.reason = 'misled') AS misled, count(*) FILTER (c.reason = 'confirmed') AS confirmed
+        count(*) FILTER (c.reason = 'misled') AS misled,
+        count(*) FILTER (c.reason = 'confirmed') - count(*) FILTER (c.reason = 'unconfirmed') AS confirmed
     FROM confidence_changed c WHERE c.reason NOT IN ('recalled', 'important', 'pinned', 'unpinned')
     GROUP BY c.space, c.turn
 ), against AS (

@@ -215,6 +215,8 @@ inspection
 
 
 LIGHT, COMMON, ORDINARY, RARE = 0, 1, 2, 3
+WEIGHTS, NUMBERED = (0.0, 0.35, 0.6, 1.0), 1.5
+"""What a shared stem says, by its class; one that is at least ordinary and has a digit."""
 
 
 VERBS = """
@@ -273,3 +275,8 @@ def _look(stem: str) -> int:
 
 CLASSES = Memo(_look)
 """The class of any stem, by lookup: see rarity."""
+
+
+def weight(stem: str) -> float:
+    """What a shared stem says."""
+    return NUMBERED if CLASSES[stem] > COMMON and any(map(str.isdigit, stem)) else WEIGHTS[CLASSES[stem]]
