@@ -9,7 +9,8 @@ and `note-taken` facts that name one of these, as their context or before a colo
 of the same kind on the same matter takes the place of the earlier one, which is kept and says by what: on the same
 matter are notes that share most of their stems, a third where the turn corrects ("actually", "change of
 plan"), and statements of which one contradicts the other. Where the later one is retracted, the earlier stands again. A
-session has at most six current notes of a kind: the oldest gives way. Source: direct-access notes of CogMem.
+conclusion does not stand where its work is opened again, or its trouble is back. A session has at most six current
+notes of a kind: the oldest gives way. Source: direct-access notes of CogMem.
 """
 
 from __future__ import annotations
@@ -23,6 +24,8 @@ from processors.contradictions import BeliefContradicted, BeliefRestored, Belief
 from processors.direct_access.events import KINDS, SessionNoted
 from processors.direct_access.section import NOTED
 from processors.manifest import SegmentConcluded
+from processors.open_efforts import EffortConcluded, EffortResumed, TurnThreaded
+from processors.open_efforts.undone import undone
 from streams.core.events import NoteSettled, NoteTaken, TurnRecorded, TurnRetracted
 from streams.core.params import Params, param
 from streams.core.processor import Derived, Processor, Raw, State, derived_id, on
@@ -111,6 +114,14 @@ class Given:
 
     session: str
     kind: str
+
+
+@dataclass(slots=True)
+class Came:
+    """State, `effort/<effort>`: the last conclusion that was noted of an effort: its session and turn."""
+
+    session: str
+    turn: str
 
 
 @dataclass(slots=True)
@@ -229,6 +240,32 @@ def _concluded(params: DirectAccessParams, state: State, segment: SegmentConclud
     """What a segment came to."""
     note = derived_id("conclusion", segment.space, segment.turn)
     return _take(params, _Book(state, "conclusion", segment, segment.at), note, segment.turn, segment.conclusion, False)
+
+
+def _threaded(
+    params: DirectAccessParams, state: State, told: TurnThreaded | EffortConcluded, raw: Raw[Any]
+) -> Sequence[Derived]:
+    """Where the turn concluded something, it is its effort's conclusion."""
+    noted = state.get(f"noted/{told.turn}", Noted) if told.effort and told.turn else None
+    if noted is not None and (at := next((at for at, kind in noted.rows if kind == "conclusion"), "")):
+        state.put(f"effort/{told.effort}", Came(at, told.turn))
+    return _NONE
+
+
+def _resumed(params: DirectAccessParams, state: State, effort: EffortResumed, raw: Raw[Any]) -> Sequence[Derived]:
+    """What it came to does not stand where somebody says that it is not over, or its trouble is back."""
+    came = state.get(f"effort/{effort.effort}", Came)
+    if came is None:
+        return _NONE
+    book = _Book(state, "conclusion", effort, effort.at, came.session)
+    rows = book.rows()
+    row = next((row for row in rows if row[TURN] == came.turn), None)
+    if row is None or not undone(effort, raw, row[ON]):
+        return _NONE
+    state.delete(f"effort/{effort.effort}")
+    rows.remove(row)
+    book.keep(rows)
+    return (book.told(row, "superseded"),)
 
 
 def _stated(params: DirectAccessParams, state: State, belief: BeliefStated, raw: Raw[Any]) -> Sequence[Derived]:
@@ -367,10 +404,13 @@ def _retracted(
 
 PROCESSOR = Processor(
     name="direct_access",
-    version=3,
+    version=4,
     params=DirectAccessParams,
     takes=(
         on(SegmentConcluded, _concluded),
+        on(TurnThreaded, _threaded),
+        on(EffortConcluded, _threaded),
+        on(EffortResumed, _resumed),
         on(BeliefStated, _stated),
         on(BeliefContradicted, _contradicted),
         on(BeliefRestored, _restored),
@@ -380,7 +420,7 @@ PROCESSOR = Processor(
         on(TurnRetracted, _retracted),
     ),
     emits=(SessionNoted,),
-    reads=("turns", "manifest", "contradictions"),
+    reads=("turns", "manifest", "open_efforts", "contradictions"),
     read_model=read_model(
         __package__,
         keeps=(Keep(SessionNoted, ("note",), "session_notes"),),

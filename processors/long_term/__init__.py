@@ -14,7 +14,8 @@ fit its words (see record.Index), none where none does; a session that says whic
     active -> contradicted   a later statement took its place; active again where that is taken back
     active -> misled         a turn of it was rewarded `misled` or worse; active again where it is rewarded above 0
     active -> expired        not loaded for `lasts` days
-    any    -> collected      forgotten: fallen out for long, or the one used least lately of more than `keep`
+    any    -> collected      forgotten: fallen out for long, or the one used least lately of more than `keep`; of
+                             solutions also those whose work was opened again, or whose trouble is back
 
 What a model wrote of an entry's turns (`distillation-written`) takes the place of its words. Source: long-term memory
 of CogMem, with its lifecycle of distilling, inheriting, expiring and collecting.
@@ -36,6 +37,7 @@ from processors.long_term.record import (
     STEM,
     WAITING,
     Due,
+    Effort,
     Entry,
     Index,
     Last,
@@ -49,6 +51,8 @@ from processors.long_term.record import (
 )
 from processors.long_term.section import LOADED
 from processors.manifest import ArtifactMade
+from processors.open_efforts import EffortConcluded, EffortResumed, TurnThreaded
+from processors.open_efforts.undone import undone
 from streams.core.events import (
     DAY,
     MINUTE,
@@ -217,6 +221,37 @@ def _concluded(params: LongTermParams, state: State, made: ArtifactMade, raw: Ra
     state.put(f"session/{made.session}", own)
     _wait(params, state, raw, made.session, made.turns[-1], entry)
     return _NONE
+
+
+def _threaded(
+    params: LongTermParams, state: State, told: TurnThreaded | EffortConcluded, raw: Raw[Any]
+) -> Sequence[Derived]:
+    """Where the turn brought a solution, it is its effort's."""
+    for _, entry in sourced(state, told.turn) if told.effort else ():
+        if entry.kind == "solution" and entry.segment and entry.turns[-1] == told.turn:
+            state.put(f"effort/{told.effort}", Effort(entry.session, entry.segment))
+    return _NONE
+
+
+def _resumed(params: LongTermParams, state: State, effort: EffortResumed, raw: Raw[Any]) -> Sequence[Derived]:
+    """What solved it is none where somebody says that it is not over, or its trouble is back."""
+    solved = state.get(f"effort/{effort.effort}", Effort)
+    own = state.get(f"session/{solved.session}", Session) if solved is not None else None
+    out: list[Derived] = []
+    if solved is None or own is None:
+        return out
+    for id in [*own.waiting, *own.made]:
+        entry = state.get(f"entry/{id}", Entry)
+        if entry is None or (entry.kind, entry.segment) != ("solution", solved.segment):
+            continue
+        if not undone(effort, raw, entry.stems):
+            continue
+        if entry.status == WAITING:
+            _drop(state, own, id)
+        else:
+            out += _collect(state, effort.space, effort.at, id, entry, "its work is not over")
+    state.put(f"session/{solved.session}", own)
+    return out
 
 
 def _wishes(params: LongTermParams, state: State, turn: TurnRecorded, raw: Raw[TurnRecorded]) -> None:
@@ -547,10 +582,13 @@ class _Timed:
 
 PROCESSOR = Processor(
     name="long_term",
-    version=2,
+    version=3,
     params=LongTermParams,
     takes=(
         on(ArtifactMade, _Timed(_concluded)),
+        on(TurnThreaded, _Timed(_threaded)),
+        on(EffortConcluded, _Timed(_threaded)),
+        on(EffortResumed, _Timed(_resumed)),
         on(BeliefContradicted, _Timed(_contradicted)),
         on(BeliefRestored, _Timed(_restored)),
         on(SessionNoted, _Timed(_noted)),
@@ -563,7 +601,7 @@ PROCESSOR = Processor(
         otherwise(_Timed(_nothing)),
     ),
     emits=(EntryDistilled, EntriesLoaded),
-    reads=("turns", "manifest", "contradictions", "direct_access"),
+    reads=("turns", "manifest", "open_efforts", "contradictions", "direct_access"),
     read_model=read_model(
         __package__,
         jobs=JOBS,

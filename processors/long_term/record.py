@@ -71,6 +71,14 @@ class Session:
 
 
 @dataclass(slots=True)
+class Effort:
+    """State, `effort/<effort>`: where the last solution of an effort was found."""
+
+    session: str
+    segment: str
+
+
+@dataclass(slots=True)
 class Last:
     """State, `last/<session>`: of a session in which something waits, its last turn, and its `due/` key's time."""
 

@@ -10,6 +10,7 @@ from processors.contradictions import BeliefContradicted, BeliefRestored, Belief
 from processors.direct_access import PROCESSOR, SessionNoted
 from processors.direct_access.events import KINDS
 from processors.manifest import SegmentConcluded
+from processors.open_efforts import EffortConcluded, EffortResumed, TurnThreaded
 from streams.core.events import SECOND, NoteSettled, NoteTaken, TurnRecorded, TurnRetracted
 from tests.laws.laws import MAX_RECORD
 from tests.memories import make
@@ -126,6 +127,28 @@ def test_conclusions_and_facts_come_from_who_detects_them() -> None:
     session.give(make(SegmentConcluded, space="space", session="s", turn="t9", conclusion="The seal was worn."))
     session.say("Hello there. I live in Oslo, near the canal.", live="oslo")
     assert session.now == [("conclusion", "The seal was worn."), ("fact", "I live in Oslo, near the canal.")]
+
+
+@pytest.mark.parametrize("by", [TurnThreaded, EffortConcluded])
+@pytest.mark.parametrize(
+    ("said", "reason", "stands"),
+    [
+        ("Hm.", "reopened", False),
+        ("No, the pump is broken again, the seal did not help.", "work", False),
+        ("The lamp is broken.", "work", True),
+        ("Please paint the pump with its seal, too.", "work", True),
+    ],
+)
+def test_a_conclusion_stands_until_its_work_is_not_over(by: type, said: str, reason: str, stands: bool) -> None:
+    session = Session()
+    ended = session.say("That fixed it.")
+    session.give(session.event(SegmentConcluded, ended, conclusion="I changed the seal of the pump."), ended)
+    session.give(session.event(by, ended, effort="effort-1"), ended)
+    later = TurnRecorded("space", "later", 9 * SECOND, "other", "ann", "user", said)
+    session.give(make(EffortResumed, space="space", session="other", at=later.at, effort="effort-1", turn="later",
+                      reason=reason), later)  # fmt: skip
+    assert session.now == ([("conclusion", "I changed the seal of the pump.")] if stands else [])
+    assert [one.session for one in session.notes.values()] == ["s"]
 
 
 def test_a_fact_that_is_contradicted_is_superseded_until_it_is_judged_otherwise() -> None:

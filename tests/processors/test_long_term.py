@@ -10,6 +10,7 @@ from processors.contradictions import BeliefContradicted, BeliefRestored
 from processors.direct_access import SessionNoted
 from processors.long_term import PROCESSOR, EntriesLoaded, EntryDistilled
 from processors.manifest import ArtifactMade
+from processors.open_efforts import EffortConcluded, EffortResumed, TurnThreaded
 from streams.core.events import (
     DAY,
     HOUR,
@@ -378,6 +379,66 @@ def test_of_too_many_the_one_used_least_lately_is_forgotten() -> None:
     space.end("third")
     space.fact(ClockTicked)
     assert space.statuses == {TRAINS: "active", KILN: "collected", "My user ID is mia_kim_4397.": "active"}
+
+
+COOKIE = "I changed the login test to the new cookie."
+
+
+def solved(by: type = TurnThreaded) -> Space:
+    """A space in which an effort came to a solution, told by its turn or by the effort's end."""
+    space = Space()
+    asked = space.say("The login test fails: expected 200, got 401.")
+    space.say(COOKIE, role="assistant")
+    last = space.conclude(COOKIE, asked, title=asked.content)
+    space.derive(by, last, effort="effort-1")
+    return space
+
+
+def resume(space: Space, said: str, reason: str, session: str = "old") -> None:
+    turn = space.turn(said, session)
+    space.derive(EffortResumed, turn, effort="effort-1", reason=reason)
+    space.give(turn)
+
+
+@pytest.mark.parametrize("by", [TurnThreaded, EffortConcluded])
+@pytest.mark.parametrize(
+    ("said", "reason"), [("Hm.", "reopened"), ("No, the login test fails again, the cookie did not help.", "work")]
+)
+def test_what_solved_nothing_is_neither_distilled_nor_kept(by: type, said: str, reason: str) -> None:
+    waiting = solved(by)
+    resume(waiting, said, reason)
+    waiting.end()
+    assert waiting.entries == {}
+    told = solved(by)
+    told.end()
+    resume(told, said, reason, "later")
+    assert told.statuses == {COOKIE: "collected"}
+    assert not told.state.keys("entry/")
+
+
+@pytest.mark.parametrize(
+    ("said", "reason"),
+    [
+        ("Now add a login test for guests, please.", "work"),
+        ("The export fails with 500.", "work"),
+        ("Hm.", "declared"),
+    ],
+)
+def test_a_solution_stays_where_its_work_goes_on_with_something_else(said: str, reason: str) -> None:
+    space = solved()
+    resume(space, said, reason)
+    space.end()
+    assert space.statuses == {COOKIE: "active"}
+
+
+def test_what_is_found_after_the_work_was_opened_again_is_kept() -> None:
+    space = solved()
+    resume(space, "Hm.", "reopened")
+    asked = space.say("The login test fails for guests, too.")
+    last = space.conclude("The proxy dropped the login header.", asked)
+    space.derive(TurnThreaded, last, effort="effort-1")
+    space.end()
+    assert space.statuses == {"The proxy dropped the login header.": "active"}
 
 
 def test_nothing_is_kept_of_a_turn_that_was_taken_back() -> None:
