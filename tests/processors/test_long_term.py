@@ -171,6 +171,35 @@ def test_a_conclusion_becomes_what_worked_with_its_problem_and_what_was_tried_be
     assert {asked.id, guessed.id, last.id} <= {*entry.turns}
 
 
+def test_a_solution_goes_with_the_turn_that_asked_and_with_the_one_that_concluded_however_many_it_rests_on() -> None:
+    for place in (0, -1):
+        space = Space()
+        space.say("Hello.", role="assistant")
+        turns = [space.say(f"Turn {n} is about the kiln.") for n in range(4)]
+        turns.append(space.conclude("The kiln of the museum needs the fuse F7.", *turns))
+        space.end()
+        assert space.last(EntryDistilled).turns == [turn.id for turn in turns]
+        space.fact(TurnRetracted, session="old", turn=turns[place].id)
+        assert {*space.statuses.values()} == {"retracted"}
+
+
+def test_a_solution_has_the_turns_of_what_was_tried_beside_the_one_that_asked_and_the_last() -> None:
+    space = Space()
+    space.say("Hello.", role="assistant")
+    tried = [
+        space.conclude(f"A new {part} does not help the kiln of the museum.", kind="negative-result")
+        for part in ("plug", "door")
+    ]
+    turns = [space.say(f"Turn {n} is about the kiln.") for n in range(4)]
+    last = space.conclude("The kiln of the museum needs the fuse F7.", *turns)
+    space.end()
+    entry = space.last(EntryDistilled)
+    assert len(entry.failed) == 2
+    assert entry.turns[0] == turns[0].id
+    assert entry.turns[-1] == last.id
+    assert {one.id for one in tried} <= {*entry.turns}
+
+
 def test_what_does_not_work_is_kept_where_nothing_was_found_that_does() -> None:
     space = Space()
     space.conclude("A basic economy ticket cannot be refunded without insurance.", kind="negative-result")
@@ -360,6 +389,54 @@ def test_what_nobody_calls_for_expires_and_is_collected() -> None:
     assert not space.state.keys("entry/")
     assert not space.state.keys("turn/")
     assert not space.state.keys("due/")
+
+
+def test_what_expired_while_nothing_happened_is_neither_loaded_nor_inherited() -> None:
+    """However many expired together: at each event one of them is told so."""
+    museum = ("printer", "kettle", "violin", "harbour", "turbine", "lantern", "compass", "easel")
+    space = Space(lasts=180)
+    for item in museum:
+        space.note(f"The {item} of the museum is a Naber.", item)
+        space.end(item)
+    space.now += 400 * DAY
+    space.say("Is the easel of the museum a Naber?", "new")
+    space.fact(SessionInherited, session="next", older="easel")
+    assert not space.loaded("new") + space.loaded("next")
+    space.pass_days(31)
+    assert {*space.statuses.values()} == {"collected"}
+
+
+@pytest.mark.parametrize("days", [1, 100, 170])
+@pytest.mark.parametrize("misled", [True, False])
+def test_what_fell_out_is_collected_as_long_after_that_as_is_asked_for(days: int, misled: bool) -> None:
+    space = Space(lasts=180, collect=30)
+    turn = space.note(TRAINS)
+    space.end()
+    space.now += days * DAY
+    if misled:
+        space.fact(MemoryRewarded, turns=[turn.id], reward=-1.0)
+    else:
+        contradicted(space, turn, "trains")
+    fell = space.last(EntryDistilled).at
+    space.pass_days(29)
+    assert space.statuses == {TRAINS: "misled" if misled else "contradicted"}
+    space.pass_days(400)
+    assert [one.at - fell for one in space.all(EntryDistilled)][-1] == 30 * DAY
+    assert space.statuses == {TRAINS: "collected"}
+    assert not space.state.keys("due/")
+
+
+def test_what_comes_back_is_looked_at_when_it_expires_and_not_when_it_would_have_been_forgotten() -> None:
+    space = Space(lasts=180, collect=30)
+    turn = space.note(TRAINS)
+    space.end()
+    space.fact(MemoryRewarded, turns=[turn.id], reward=-1.0)
+    space.fact(MemoryRewarded, turns=[turn.id], reward=1.0)
+    assert len(space.state.keys("due/")) == 1
+    space.pass_days(179)
+    assert space.statuses == {TRAINS: "active"}
+    space.pass_days(2)
+    assert space.statuses == {TRAINS: "expired"}
 
 
 def test_what_is_called_for_lasts_anew() -> None:
