@@ -196,6 +196,17 @@ def test_what_the_earlier_part_of_a_long_session_came_to_is_written_too(home: Ho
     assert text in home.ask("context", space="acme", session="login", budget=2000)["text"]
 
 
+def test_a_head_of_which_a_turn_was_taken_back_is_not_asked_about_until_it_has_grown(home: Home, model: Model) -> None:
+    said = tuple(f"{text} ({n})" for n in range(13) for text in SAID)
+    compressions = [job for job in JOBS if job.name == "compressions"]
+    model.answering = saying({"text": "Ann's login test failed; the login cookie was renamed, and the test changed."})
+    home.log.append([*talk(said=said[:45]), TurnRetracted("acme", "back", AT, "login", "login-3")])
+    assert annotate(home, model, compressions).asked == 0
+    home.log.append(talk(said=said)[45:])
+    assert annotate(home, model, compressions).written == 1
+    assert only(home.ask("view", name="compressions"))["model"] == "tiny"
+
+
 def test_what_a_session_left_is_written_too_and_given_to_the_next_in_a_model_s_words(home: Home, model: Model) -> None:
     said = talk(said=("I prefer trains to planes when I visit Marta in Vienna.",))
     home.log.append([*said, SessionEnded("acme", "end", said[-1].at, "login")])

@@ -9,6 +9,9 @@ head is never compressed twice, and each one is made of the one before and the t
 thousandth turn costs what the fiftieth costs. What a model wrote of the same turns is told
 in its place.
 
+Of a turn that is taken back nothing stays: not its words, names or tone, nor its count. Where it lies in the head, that
+is told anew without it, and what a model writes of it is not taken until it has grown: it may have read that turn.
+
     worth of a sentence = points for what it tells (see manifest/summary), more for what several turns come back to,
                           for a decision and for what is to be done
 
@@ -29,6 +32,7 @@ from processors.compression.head import (
     Topics,
     absorb,
     forget,
+    less,
     most,
     paragraphs,
     promises,
@@ -102,6 +106,8 @@ class Block:
     first: str = ""
     last: str = ""
     turns: int = 0
+    gone: int = 0
+    """Of these, how many were taken back."""
     tokens: int = 0
     kept: list[list[Any]] = field(default_factory=list)
     """The turns that tell most: points, number in the session, turn, speaker, excerpt, words."""
@@ -116,6 +122,21 @@ class Block:
     """Turns with a positive, and with a negative tone."""
 
 
+@dataclass(slots=True)
+class Said:
+    """State, `said/<turn>`: what a turn counts for, so that it can be taken off again."""
+
+    session: str
+    number: int
+    """In its session, from 1."""
+    tokens: int
+    names: list[str] = field(default_factory=list)
+    tone: int = 0
+    """1 positive, -1 negative, 0 neither."""
+    words: list[str] = field(default_factory=list)
+    """Those that it gave to a part of the head."""
+
+
 def _turn(params: CompressionParams, state: State, turn: TurnRecorded, raw: Raw[TurnRecorded]) -> Sequence[Derived]:
     """Gathers a turn; compresses the oldest block where enough was said since."""
     key = f"open/{turn.session}"
@@ -126,7 +147,7 @@ def _turn(params: CompressionParams, state: State, turn: TurnRecorded, raw: Raw[
         state.put(f"full/{turn.session}/{block.number}", block)
         waiting, block.waiting = [*block.waiting, [block.number, block.said]], []
         block = Block(block.number + 1, block.before + block.turns, block.said, block.said, waiting)
-    _gather(params, block, turn, raw)
+    state.put(f"said/{turn.id}", _gather(params, block, turn, raw))
     waiting = block.waiting
     due = bool(waiting) and block.said > params.over and block.said - waiting[0][1] >= params.keep
     number = int(waiting.pop(0)[0]) if due else -1
@@ -161,7 +182,8 @@ def _concluded(params: CompressionParams, state: State, segment: SegmentConclude
     return ()
 
 
-def _gather(params: CompressionParams, block: Block, turn: TurnRecorded, raw: Raw[TurnRecorded]) -> None:
+def _gather(params: CompressionParams, block: Block, turn: TurnRecorded, raw: Raw[TurnRecorded]) -> Said:
+    """Adds a turn to a block; what it counts for there."""
     text = raw.text
     block.shift = False
     block.first = block.first or turn.id
@@ -169,8 +191,9 @@ def _gather(params: CompressionParams, block: Block, turn: TurnRecorded, raw: Ra
     block.turns += 1
     block.tokens += text.tokens
     block.said += min(2.0, max(0.5, text.tokens / params.usual)) if params.adaptive else 1
+    said = Said(turn.session, block.before + block.turns, text.tokens)
     if turn.role not in TALK:
-        return
+        return said
     speaker = (turn.agent or turn.role)[:SPEAKER]
     names = block.names
     for name in (speaker, *text.names) if text.names else (speaker,):
@@ -178,8 +201,12 @@ def _gather(params: CompressionParams, block: Block, turn: TurnRecorded, raw: Ra
             names[name] += 1
         elif len(names) < NAMES and len(name) <= SPEAKER:
             names[name] = 1
+        else:
+            continue
+        said.names.append(name)
     if sound := tone(text):
         block.tone[sound < 0] += 1
+        said.tone = sound
     worth = min(len(text.terms), MOST_TERMS)
     for cue in text.cues:
         worth += KEEPING.get(cue, 0)
@@ -187,7 +214,7 @@ def _gather(params: CompressionParams, block: Block, turn: TurnRecorded, raw: Ra
     if worth + PROMISE > block.bar and worth > 1 and promises(turn.content):
         worth += PROMISE
     if worth <= block.bar:
-        return
+        return said
     kept = block.kept
     if len(kept) == KEPT:
         kept.remove(min(kept))
@@ -195,6 +222,7 @@ def _gather(params: CompressionParams, block: Block, turn: TurnRecorded, raw: Ra
     kept.append([worth, block.before + block.turns, turn.id, speaker, excerpt(turn.content, KEEPS), forms])
     if len(kept) == KEPT:
         block.bar = min(kept)[0]
+    return said
 
 
 def _compress(params: CompressionParams, state: State, turn: TurnRecorded, number: int) -> list[Derived]:
@@ -206,6 +234,11 @@ def _compress(params: CompressionParams, state: State, turn: TurnRecorded, numbe
     head = state.get(f"head/{session}", Head) or Head()
     topics = state.get(f"topics/{session}", Topics) or Topics()
     absorb(params, head, topics, block)
+    for _, _, kept, _, _, words in block.kept:
+        said = state.get(f"said/{kept}", Said)
+        if said is not None:
+            said.words = [*dict.fromkeys(words)]
+            state.put(f"said/{kept}", said)
     state.put(f"head/{session}", head)
     state.put(f"topics/{session}", topics)
     return [_event(params, turn, head, topics)]
@@ -214,37 +247,52 @@ def _compress(params: CompressionParams, state: State, turn: TurnRecorded, numbe
 def _retracted(
     params: CompressionParams, state: State, fact: TurnRetracted, raw: Raw[TurnRetracted]
 ) -> Sequence[Derived]:
-    """Nothing of a retracted turn is quoted; where it was, the head is told anew without it."""
-    session = fact.session
-    block = state.get(f"open/{session}", Block)
-    if block is None:
+    """Nothing stays of a retracted turn; where it lies in the head, that is told anew without it."""
+    session, turn = fact.session, fact.turn
+    said, block = state.get(f"said/{turn}", Said), state.get(f"open/{session}", Block)
+    if said is None or block is None or said.session != session:
         return ()
+    state.delete(f"said/{turn}")
     for key in (f"open/{session}", *(f"full/{session}/{int(number)}" for number, _ in block.waiting)):
         block = state.get(key, Block)
-        if block is not None:
-            block.kept = [kept for kept in block.kept if kept[2] != fact.turn]
-            block.concluded = [concluded for concluded in block.concluded if concluded[0] != fact.turn]
+        if block is not None and _take_off(block, turn, said):
             state.put(key, block)
     head, topics = state.get(f"head/{session}", Head), state.get(f"topics/{session}", Topics)
-    if head is None or topics is None or not (forget(head, fact.turn) or head.written):
+    if head is None or topics is None or not forget(head, topics, turn, said):
         return ()
-    head.written = False
     state.put(f"head/{session}", head)
+    state.put(f"topics/{session}", topics)
     return [_event(params, fact, head, topics)]
+
+
+def _take_off(block: Block, turn: str, said: Said) -> bool:
+    """A block no longer counts what it has of a turn; whether it had anything."""
+    concluded = [one for one in block.concluded if one[0] != turn]
+    mine = block.before < said.number <= block.before + block.turns
+    if not mine and len(concluded) == len(block.concluded):
+        return False
+    block.concluded = concluded
+    if mine:
+        block.kept = [kept for kept in block.kept if kept[2] != turn]
+        block.gone += 1
+        block.tokens -= said.tokens
+        block.names = less(block.names, said.names)
+        if said.tone:
+            block.tone[said.tone < 0] -= 1
+    return True
 
 
 def _written(
     params: CompressionParams, state: State, fact: SummaryWritten, raw: Raw[SummaryWritten]
 ) -> Sequence[Derived]:
-    """A model's words for just this head take the place of what was picked, until it grows or a turn is retracted."""
+    """A model's words for just this head take the place of what was picked, until it grows or a turn of it is taken
+    back; then none are taken until it grows."""
     head, topics = state.get(f"head/{fact.session}", Head), state.get(f"topics/{fact.session}", Topics)
     text = clip(" ".join(fact.text.split()), params.most)
-    if not text or head is None or topics is None:
+    if not text or head is None or topics is None or head.lacks:
         return ()
     if (topics.rows[0][0], topics.rows[-1][1]) != (fact.first_turn, fact.last_turn):
         return ()
-    head.written = True
-    state.put(f"head/{fact.session}", head)
     event = replace(_event(params, fact, head, topics), text=text, model=fact.model[:SPEAKER])
     for lines, turns, given in (
         (event.decisions, event.decision_turns, fact.decisions),

@@ -15,7 +15,7 @@ from streams.core.text.telling import Told
 from streams.core.text.terms import tokens
 
 if TYPE_CHECKING:
-    from processors.compression import Block, CompressionParams
+    from processors.compression import Block, CompressionParams, Said
 
 SIZE = 5_600
 """Bytes of the lines that are kept: records stay below 8 KB."""
@@ -55,13 +55,14 @@ class Head:
     """State, `head/<session>`: what was compressed so far."""
 
     turns: int = 0
+    """Those that stand."""
     tokens: int = 0
     lines: list[list[Any]] = field(default_factory=list)
     """In order."""
     names: dict[str, int] = field(default_factory=dict)
     tone: list[int] = field(default_factory=lambda: [0, 0])
-    written: bool = False
-    """Whether it is told in a model's words."""
+    lacks: bool = False
+    """Whether a turn of it was taken back since it grew."""
 
 
 @dataclass(slots=True)
@@ -69,13 +70,13 @@ class Topics:
     """State, `topics/<session>`: the parts of the head, in order."""
 
     rows: list[list[Any]] = field(default_factory=list)
-    """First turn, last turn, turns, words with how often each was used."""
+    """First turn, last turn, turns (also those taken back), words with how often each was used."""
 
 
 def absorb(params: CompressionParams, head: Head, topics: Topics, block: Block) -> None:
     """Adds a block to a head."""
-    head.written = False
-    head.turns += block.turns
+    head.lacks = False
+    head.turns += block.turns - block.gone
     head.tokens += block.tokens
     head.tone = [one + other for one, other in zip(head.tone, block.tone, strict=True)]
     head.names = most(_both(head.names, block.names), NAMES)
@@ -95,12 +96,25 @@ def absorb(params: CompressionParams, head: Head, topics: Topics, block: Block) 
         excess -= line[BYTES]
 
 
-def forget(head: Head, turn: str) -> bool:
-    """Takes the lines of a turn out; whether there were any."""
+def forget(head: Head, topics: Topics, turn: str, said: Said) -> bool:
+    """A head no longer counts what it has of a turn; whether it had anything."""
     left = [line for line in head.lines if line[TURN] != turn]
-    gone = len(left) < len(head.lines)
-    head.lines = left
-    return gone
+    until = 0
+    for row in topics.rows:
+        until += row[2]
+        if said.number <= until:
+            row[3] = less(row[3], said.words)
+            head.turns -= 1
+            head.tokens -= said.tokens
+            head.names = less(head.names, said.names)
+            if said.tone:
+                head.tone[said.tone < 0] -= 1
+            break
+    else:
+        if len(left) == len(head.lines):
+            return False
+    head.lines, head.lacks = left, True
+    return True
 
 
 def told(best: Sequence[list[Any]], kind: str, most: int) -> list[tuple[str, str]]:
@@ -188,6 +202,15 @@ def _both(one: dict[str, int], other: dict[str, int]) -> dict[str, int]:
     for word, count in other.items():
         found[word] = found.get(word, 0) + count
     return found
+
+
+def less(counts: dict[str, int], words: Sequence[str]) -> dict[str, int]:
+    """What is left of counts once some words count once less."""
+    found = {**counts}
+    for word in words:
+        if word in found:
+            found[word] -= 1
+    return {word: count for word, count in found.items() if count > 0}
 
 
 N = TypeVar("N", int, float)

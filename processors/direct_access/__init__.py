@@ -9,7 +9,8 @@ and `note-taken` facts that name one of these, as their context or before a colo
 of the same kind on the same matter takes the place of the earlier one, which is kept and says by what: on the same
 matter are notes that share most of their stems, a third where the turn corrects ("actually", "change of
 plan"), and statements of which one contradicts the other. Where the later one is retracted, the earlier stands again. A
-session has at most six current notes of a kind: the oldest gives way. Source: direct-access notes of CogMem.
+conclusion does not stand where its work is opened again, or its trouble is back. A session has at most six current
+notes of a kind: the oldest gives way. Source: direct-access notes of CogMem.
 """
 
 from __future__ import annotations
@@ -17,12 +18,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from processors.contradictions import BeliefContradicted, BeliefRestored, BeliefStated
 from processors.direct_access.events import KINDS, SessionNoted
 from processors.direct_access.section import NOTED
 from processors.manifest import SegmentConcluded
+from processors.open_efforts import EffortConcluded, EffortResumed, TurnThreaded
+from processors.open_efforts.undone import undone
 from streams.core.events import NoteSettled, NoteTaken, TurnRecorded, TurnRetracted
 from streams.core.params import Params, param
 from streams.core.processor import Derived, Processor, Raw, State, derived_id, on
@@ -85,14 +89,16 @@ _SAYING = frozenset(("plan", "assum", "suppos", "presum", "guess", "assumpt", "h
 """Stems that say what a note is, and not what it is about."""
 _NAMED = re.compile(r"\s*(?:key )?(plan|conclusion|assumption|fact)\b:?\s*", re.IGNORECASE)
 _NONE: tuple[Derived, ...] = ()
-NOTE, TURN, SAID, ON, BEFORE = range(5)
-"""What is kept of a note: its id, its turn, its text, stems (of a fact: what it is about), and the note whose place it
-took, kept in the same way ([] for none)."""
+NOTE, TURN, SAID, ON = range(4)
+"""What is kept of a note: its id, its turn, its text, stems (of a fact: what it is about)."""
+CHAIN = 6
+"""Notes that are remembered of those that stood one after the other before a current one."""
 
 
 @dataclass(slots=True)
 class Notes:
-    """State, `KIND/<session>`: the current notes of a kind, the oldest first."""
+    """State, `KIND/<session>`: the current notes of a kind, the oldest first; `before/<note>`: of a current note, whose
+    place it took, whose place that one took, and so on."""
 
     rows: list[list[Any]] = field(default_factory=list)
 
@@ -111,6 +117,14 @@ class Given:
 
     session: str
     kind: str
+
+
+@dataclass(slots=True)
+class Came:
+    """State, `effort/<effort>`: the last conclusion that was noted of an effort: its session and turn."""
+
+    session: str
+    turn: str
 
 
 @dataclass(slots=True)
@@ -146,15 +160,34 @@ class _Book:
         """These are the current ones from now on."""
         self.state.put(self.key, Notes(rows))
 
+    def before(self, row: Sequence[Any]) -> list[list[Any]]:
+        """The notes that stood before a current one, the last first."""
+        notes = self.state.get(f"before/{row[NOTE]}", Notes)
+        return notes.rows if notes is not None else []
+
+    def follow(self, row: Sequence[Any], before: list[list[Any]]) -> None:
+        """A current note took the place of these."""
+        if before:
+            self.state.put(f"before/{row[NOTE]}", Notes(before[:CHAIN]))
+        else:
+            self.state.delete(f"before/{row[NOTE]}")
+
+    def replace(self, row: Sequence[Any], older: Sequence[Any]) -> Derived:
+        """A note took the place of one that is no longer among the current ones."""
+        before = [[*older], *self.before(older), *self.before(row)]
+        self.follow(older, [])
+        self.follow(row, before)
+        return self.told(older, "superseded", row[NOTE])
+
     def add(self, row: list[Any], older: int, most: int) -> list[Derived]:
         """Adds a note, which takes the place of the one at `older` (-1: of none)."""
         rows = self.rows()
         out = []
         if older >= 0:
-            row[BEFORE] = rows.pop(older)[:BEFORE]
-            out.append(self.told(row[BEFORE], "superseded", row[NOTE]))
+            out.append(self.replace(row, rows.pop(older)))
         while len(rows) >= most:
-            out.append(self.told(rows.pop(0), "passed"))
+            out.append(self.told(rows[0], "passed"))
+            self.follow(rows.pop(0), [])
         self.keep([*rows, row])
         if row[TURN]:
             noted = self.state.get(f"noted/{row[TURN]}", Noted) or Noted()
@@ -163,15 +196,30 @@ class _Book:
                 self.state.put(f"noted/{row[TURN]}", Noted([*noted.rows, place]))
         return [*out, self.told(row, "current")]
 
-    def drop(self, place: int, status: str) -> list[Derived]:
-        """Takes a note out; the one whose place it took stands again."""
-        rows = self.rows()
-        row = rows.pop(place)
-        out = [self.told(row, status)]
-        if row[BEFORE]:
-            rows.insert(place, [*row[BEFORE], []])
-            out.append(self.told(row[BEFORE], "current"))
-        self.keep(rows)
+    def drop(self, what: int, which: str, status: str) -> list[Derived]:
+        """Takes the notes out that have `which` as their NOTE or TURN; where one was current, the one before it stands
+        again, and where one stood before others, it does not come back."""
+        rows, out = self.rows(), []
+        for place, row in reversed([*enumerate(rows)]):
+            before = self.before(row)
+            left = [one for one in before if one[what] != which]
+            for newer, one in zip([row, *before], before, strict=False):
+                if one[what] == which:
+                    out.append(self.told(one, status))
+                elif newer[what] == which and row[what] != which:
+                    above = next(old for old in reversed([row, *before[: before.index(one)]]) if old[what] != which)
+                    out.append(self.told(one, "superseded", above[NOTE]))
+            if row[what] == which:
+                out.append(self.told(row, status))
+                self.follow(row, [])
+                rows[place : place + 1] = left[:1]
+                if left:
+                    self.follow(left[0], left[1:])
+                    out.append(self.told(left[0], "current"))
+            elif len(left) < len(before):
+                self.follow(row, left)
+        if out:
+            self.keep(rows)
         return out
 
 
@@ -193,7 +241,7 @@ def _take(params: DirectAccessParams, book: _Book, note: str, turn: str, text: s
     shared = [_shared(row[ON], stems) for row in rows]
     most = max(shared, default=0.0)
     older = shared.index(most) if most and most >= (params.corrected if corrects else params.alike) else -1
-    return book.add([note, turn, text, stems, []], older, params.most)
+    return book.add([note, turn, text, stems], older, params.most)
 
 
 def _shared(one: list[str], other: list[str]) -> float:
@@ -231,6 +279,33 @@ def _concluded(params: DirectAccessParams, state: State, segment: SegmentConclud
     return _take(params, _Book(state, "conclusion", segment, segment.at), note, segment.turn, segment.conclusion, False)
 
 
+def _threaded(
+    params: DirectAccessParams, state: State, told: TurnThreaded | EffortConcluded, raw: Raw[Any]
+) -> Sequence[Derived]:
+    """Where the turn concluded something, it is its effort's conclusion."""
+    noted = state.get(f"noted/{told.turn}", Noted) if told.effort and told.turn else None
+    if noted is not None and (at := next((at for at, kind in noted.rows if kind == "conclusion"), "")):
+        state.put(f"effort/{told.effort}", Came(at, told.turn))
+    return _NONE
+
+
+def _resumed(params: DirectAccessParams, state: State, effort: EffortResumed, raw: Raw[Any]) -> Sequence[Derived]:
+    """What it came to does not stand where somebody says that it is not over, or its trouble is back."""
+    came = state.get(f"effort/{effort.effort}", Came)
+    if came is None:
+        return _NONE
+    book = _Book(state, "conclusion", effort, effort.at, came.session)
+    rows = book.rows()
+    row = next((row for row in rows if row[TURN] == came.turn), None)
+    if row is None or not undone(effort, raw, row[ON]):
+        return _NONE
+    state.delete(f"effort/{effort.effort}")
+    rows.remove(row)
+    book.keep(rows)
+    book.follow(row, [])
+    return (book.told(row, "superseded"),)
+
+
 def _stated(params: DirectAccessParams, state: State, belief: BeliefStated, raw: Raw[Any]) -> Sequence[Derived]:
     """What is stated, in the words of its turn."""
     turn = raw.event
@@ -243,7 +318,7 @@ def _stated(params: DirectAccessParams, state: State, belief: BeliefStated, raw:
         return _NONE
     about = f"{belief.subject} {belief.attribute}"[: STEM * STEMS]
     note = derived_id("fact", belief.space, f"{belief.turn} {about}")
-    return book.add([note, belief.turn, text, [about], []], -1, params.most)
+    return book.add([note, belief.turn, text, [about]], -1, params.most)
 
 
 def _contradicted(
@@ -254,15 +329,16 @@ def _contradicted(
     book = _Book(state, "fact", belief, belief.at)
     rows = book.rows()
     about = [f"{belief.subject} {belief.attribute}"[: STEM * STEMS]]
-    older = next((row for row in rows if row[TURN] == belief.older and row[ON] == about), None)
-    if older is None:
-        return _elsewhere(state, belief, about, next((row[NOTE] for row in rows if row[TURN] == belief.turn), ""))
-    newer = next((row for row in rows if row[TURN] == belief.turn and row is not older), None)
-    left = [row for row in rows if row is not older]
-    if newer is not None:
-        newer[BEFORE] = older[:BEFORE]
-    book.keep(left)
-    return (book.told(older, "superseded", newer[NOTE] if newer is not None else ""),)
+    said = [row for row in rows if row[TURN] == belief.turn]
+    value = belief.value.casefold()
+    newer = next((row for row in said if row[ON] == about), None)
+    # Why the value: of two statements in one sentence there is one note, on what the first of them is about.
+    newer = newer or next((row for row in said if value and value in row[SAID].casefold()), None)
+    older = next((row for row in rows if row[TURN] == belief.older and row[ON] == about and row is not newer), None)
+    if older is None or newer is None:
+        return _elsewhere(state, belief, about, newer[NOTE] if newer is not None else "")
+    book.keep([row for row in rows if row is not older])
+    return (book.replace(newer, older),)
 
 
 def _elsewhere(state: State, belief: BeliefContradicted, about: list[str], by: str) -> Sequence[Derived]:
@@ -277,7 +353,7 @@ def _elsewhere(state: State, belief: BeliefContradicted, about: list[str], by: s
         for row in book.rows():
             if row[TURN] == belief.older and (row[ON] == about if kind == "fact" else value in row[SAID].casefold()):
                 out.append(book.told(row, "superseded", by))
-                gone.rows = [*gone.rows, [session, kind, *row[:BEFORE]]]
+                gone.rows = [*gone.rows, [session, kind, *row]]
             else:
                 left.append(row)
         book.keep(left)
@@ -287,15 +363,25 @@ def _elsewhere(state: State, belief: BeliefContradicted, about: list[str], by: s
 
 
 def _stands_again(params: DirectAccessParams, state: State, belief: BeliefRestored) -> Sequence[Derived]:
-    """What a statement of another session took the place of stands again, where its session has room."""
+    """What a statement without a note in its session took the place of stands again, where its session has room."""
     gone = state.get(f"gone/{belief.turn}", Noted)
     if gone is None or not belief.current:
         return _NONE
     state.delete(f"gone/{belief.turn}")
     out: list[Derived] = []
     for session, kind, *row in gone.rows:
-        out += _Book(state, kind, belief, belief.at, session).add([*row, []], -1, params.most)
+        book = _Book(state, kind, belief, belief.at, session)
+        room = len(book.rows()) < params.most
+        book.follow(row, [*filter(partial(_known, state), book.before(row))] if room else [])
+        out += book.add(row, -1, params.most) if room else [book.told(row, "passed")]
     return out
+
+
+def _known(state: State, row: Sequence[Any]) -> bool:
+    """Whether a note's turn was not taken back, or the agent not done with it, while nothing led to it."""
+    if row[TURN]:
+        return state.get(f"noted/{row[TURN]}", Noted) is not None
+    return state.get(f"given/{row[NOTE]}", Given) is not None
 
 
 def _restored(params: DirectAccessParams, state: State, belief: BeliefRestored, raw: Raw[Any]) -> Sequence[Derived]:
@@ -303,12 +389,20 @@ def _restored(params: DirectAccessParams, state: State, belief: BeliefRestored, 
     book = _Book(state, "fact", belief, belief.at)
     rows = book.rows()
     for place, row in enumerate(rows):
-        if row[BEFORE] and row[BEFORE][TURN] == belief.turn:
-            older, row[BEFORE] = row[BEFORE], []
-            out = [book.told(rows.pop(0), "passed")] if len(rows) >= params.most else []
-            rows.insert(min(place, len(rows)), [*older, []])
-            book.keep(rows)
-            return [*out, book.told(older, "current")]
+        before = book.before(row)
+        at = next((at for at, one in enumerate(before) if one[TURN] == belief.turn), -1)
+        if at < 0 or (at > 0 and not belief.current):
+            continue
+        older = before[at]
+        book.follow(row, before[:at])
+        book.follow(older, before[at + 1 :])
+        out = []
+        if len(rows) >= params.most:
+            out.append(book.told(rows[0], "passed"))
+            book.follow(rows.pop(0), [])
+        rows.insert(min(place, len(rows)), older)
+        book.keep(rows)
+        return [*out, book.told(older, "current")]
     return _stands_again(params, state, belief)
 
 
@@ -338,9 +432,7 @@ def _drop(state: State, fact: NoteTaken | NoteSettled, note: str) -> list[Derive
         return []
     state.delete(f"given/{note}")
     where = NoteSettled(fact.space, fact.id, fact.at, session=given.session)
-    book = _Book(state, given.kind, where, fact.at)
-    place = next((place for place, row in enumerate(book.rows()) if row[NOTE] == note), -1)
-    return book.drop(place, "settled") if place >= 0 else []
+    return _Book(state, given.kind, where, fact.at).drop(NOTE, note, "settled")
 
 
 def _retracted(
@@ -349,28 +441,24 @@ def _retracted(
     """Nothing is noted of a turn that was taken back."""
     out: list[Derived] = []
     state.delete(f"noted/{fact.turn}")
+    gone = state.get(f"gone/{fact.turn}", Noted)
+    for session, kind, *row in gone.rows if gone is not None else ():
+        _Book(state, kind, fact, fact.at, session).follow(row, [])
     state.delete(f"gone/{fact.turn}")
     for kind in KINDS:
-        book = _Book(state, kind, fact, fact.at)
-        places = [place for place, row in enumerate(book.rows()) if row[TURN] == fact.turn]
-        for place in reversed(places):
-            out += book.drop(place, "retracted")
-        rows = book.rows()
-        if any(row[BEFORE] and row[BEFORE][TURN] == fact.turn for row in rows):
-            for row in rows:
-                if row[BEFORE] and row[BEFORE][TURN] == fact.turn:
-                    out.append(book.told(row[BEFORE], "retracted"))
-                    row[BEFORE] = []
-            book.keep(rows)
+        out += _Book(state, kind, fact, fact.at).drop(TURN, fact.turn, "retracted")
     return out
 
 
 PROCESSOR = Processor(
     name="direct_access",
-    version=3,
+    version=4,
     params=DirectAccessParams,
     takes=(
         on(SegmentConcluded, _concluded),
+        on(TurnThreaded, _threaded),
+        on(EffortConcluded, _threaded),
+        on(EffortResumed, _resumed),
         on(BeliefStated, _stated),
         on(BeliefContradicted, _contradicted),
         on(BeliefRestored, _restored),
@@ -380,7 +468,7 @@ PROCESSOR = Processor(
         on(TurnRetracted, _retracted),
     ),
     emits=(SessionNoted,),
-    reads=("turns", "manifest", "contradictions"),
+    reads=("turns", "manifest", "open_efforts", "contradictions"),
     read_model=read_model(
         __package__,
         keeps=(Keep(SessionNoted, ("note",), "session_notes"),),

@@ -22,7 +22,8 @@ class SessionNoted(Derived):
     turn: str
     """Where it was said; "" where an agent took it down."""
     status: Literal["current", "superseded", "passed", "retracted", "settled"]
-    """superseded: another took its place; passed: it gave way to newer ones; settled: an agent says it is done with."""
+    """superseded: another took its place, or the work that it concluded is not over; passed: it gave way to newer ones;
+    settled: an agent says it is done with."""
     by: str
     """The note that took its place; "" for none."""
     type: Literal["session-noted.v1"] = "session-noted.v1"

@@ -14,7 +14,8 @@ fit its words (see record.Index), none where none does; a session that says whic
     active -> contradicted   a later statement took its place; active again where that is taken back
     active -> misled         a turn of it was rewarded `misled` or worse; active again where it is rewarded above 0
     active -> expired        not loaded for `lasts` days
-    any    -> collected      forgotten: fallen out for long, or the one used least lately of more than `keep`
+    any    -> collected      forgotten: fallen out for long, or the one used least lately of more than `keep`; of
+                             solutions also those whose work was opened again, or whose trouble is back
 
 What a model wrote of an entry's turns (`distillation-written`) takes the place of its words. Source: long-term memory
 of CogMem, with its lifecycle of distilling, inheriting, expiring and collecting.
@@ -36,6 +37,7 @@ from processors.long_term.record import (
     STEM,
     WAITING,
     Due,
+    Effort,
     Entry,
     Index,
     Last,
@@ -49,6 +51,8 @@ from processors.long_term.record import (
 )
 from processors.long_term.section import LOADED
 from processors.manifest import ArtifactMade
+from processors.open_efforts import EffortConcluded, EffortResumed, TurnThreaded
+from processors.open_efforts.undone import undone
 from streams.core.events import (
     DAY,
     MINUTE,
@@ -181,12 +185,20 @@ def _unnoted(params: LongTermParams, state: State, note: SessionNoted, raw: Raw[
     return _NONE
 
 
+def _sources(turns: Sequence[str], quoted: Sequence[str]) -> list[str]:
+    """What asked and what concluded, the turns that are quoted, and as many of those before the conclusion as fit."""
+    kept = list(dict.fromkeys(turns))
+    while len(kept) > SOURCES:
+        kept.remove(next(turn for turn in kept[1:-1] if turn not in quoted))
+    return kept
+
+
 def _concluded(params: LongTermParams, state: State, made: ArtifactMade, raw: Raw[Any]) -> Sequence[Derived]:
     """A conclusion: what worked, with the problem and what was tried before; or what does not work."""
     body = _told(made.body.partition("\n")[0])
     if body is None or not solves(body):
         return _NONE
-    turns = made.turns[:SOURCES]
+    turns = _sources(made.turns, [])
     text, asked = _cut(body.text), problem(_cut(made.title))
     if made.kind == "negative-result":
         entry = Entry(made.session, "failure", text, "", [], "", turns, made.segment, FAILED, "")
@@ -207,16 +219,47 @@ def _concluded(params: LongTermParams, state: State, made: ArtifactMade, raw: Ra
         if other.text in (text, asked):
             pass
         elif same and other.kind == "solution":
-            entry.failed = [*other.failed, *entry.failed][:2]
+            entry.failed, entry.tried = [*other.failed, *entry.failed][:2], [*other.tried, *entry.tried][:2]
         elif other.kind == "failure" and (same or words.intersection(other.stems)):
-            entry.failed = [*entry.failed, other.text]
-            entry.turns = list(dict.fromkeys([*entry.turns[:1], *other.turns[-1:], *entry.turns[1:]]))[-SOURCES:]
+            entry.failed, entry.tried = [*entry.failed, other.text], [*entry.tried, *other.turns[-1:]]
         else:
             continue
         _drop(state, own, id)
+    entry.turns = _sources([*made.turns[:1], *entry.tried, *made.turns[1:]], entry.tried)
     state.put(f"session/{made.session}", own)
     _wait(params, state, raw, made.session, made.turns[-1], entry)
     return _NONE
+
+
+def _threaded(
+    params: LongTermParams, state: State, told: TurnThreaded | EffortConcluded, raw: Raw[Any]
+) -> Sequence[Derived]:
+    """Where the turn brought a solution, it is its effort's."""
+    for _, entry in sourced(state, told.turn) if told.effort else ():
+        if entry.kind == "solution" and entry.segment and entry.turns[-1] == told.turn:
+            state.put(f"effort/{told.effort}", Effort(entry.session, entry.segment))
+    return _NONE
+
+
+def _resumed(params: LongTermParams, state: State, effort: EffortResumed, raw: Raw[Any]) -> Sequence[Derived]:
+    """What solved it is none where somebody says that it is not over, or its trouble is back."""
+    solved = state.get(f"effort/{effort.effort}", Effort)
+    own = state.get(f"session/{solved.session}", Session) if solved is not None else None
+    out: list[Derived] = []
+    if solved is None or own is None:
+        return out
+    for id in [*own.waiting, *own.made]:
+        entry = state.get(f"entry/{id}", Entry)
+        if entry is None or (entry.kind, entry.segment) != ("solution", solved.segment):
+            continue
+        if not undone(effort, raw, entry.stems):
+            continue
+        if entry.status == WAITING:
+            _drop(state, own, id)
+        else:
+            out += _collect(state, effort.space, effort.at, id, entry, "its work is not over")
+    state.put(f"session/{solved.session}", own)
+    return out
 
 
 def _wishes(params: LongTermParams, state: State, turn: TurnRecorded, raw: Raw[TurnRecorded]) -> None:
@@ -312,8 +355,7 @@ def _distill(
         entry.status = "active"
         index.use(id, entry, at)
         index.add(id, entry)
-        state.put(f"entry/{id}", entry)
-        _schedule(state, at + int(params.lasts * DAY), "e", id)
+        _look_at(state, id, entry, at + int(params.lasts * DAY))
         yield told(space, at, id, entry, why)
 
 
@@ -322,32 +364,52 @@ def _age(params: LongTermParams, state: State, space: str, at: int, id: str) -> 
     entry = state.get(f"entry/{id}", Entry)
     if entry is None:
         return
+    entry.due = 0
     until = entry.used + int(params.lasts * DAY)
     if entry.status != "active":
         yield from _collect(state, space, at, id, entry, f"{entry.status}, and nobody missed it")
     elif until > at:
-        _schedule(state, until, "e", id)
+        _look_at(state, id, entry, until)
     else:
-        _schedule(state, at + int(params.collect * DAY), "e", id)
-        yield _become(state, space, at, id, entry, "expired", "not called for in long")
+        yield _become(params, state, space, at, at, id, entry, "expired", "not called for in long")
 
 
-def _collect(state: State, space: str, at: int, id: str, entry: Entry, why: str) -> list[Derived]:
+def _look_at(state: State, id: str, entry: Entry, at: int) -> None:
+    """An entry is to be looked at then, and not before."""
+    if entry.due:
+        _unschedule(state, entry.due, "e", id)
+    entry.due = at
+    state.put(f"entry/{id}", entry)
+    _schedule(state, at, "e", id)
+
+
+def _end(state: State, id: str, entry: Entry) -> None:
+    """Nothing is left of an entry that was told."""
     index = state.index(Index)
     index.remove(id, entry)
     index.use(id, entry, -1)
+    if entry.due:
+        _unschedule(state, entry.due, "e", id)
     forget(state, id, entry)
+
+
+def _collect(state: State, space: str, at: int, id: str, entry: Entry, why: str) -> list[Derived]:
+    _end(state, id, entry)
     return [told(space, at, id, entry, why, "collected")]
 
 
-def _become(state: State, space: str, at: int, id: str, entry: Entry, status: Any, why: str) -> Derived:
-    """An entry falls out, or comes back."""
+def _become(
+    params: LongTermParams, state: State, space: str, at: int, now: int, id: str, entry: Entry, status: Any, why: str
+) -> Derived:
+    """An entry falls out, and is forgotten in time; or comes back."""
     index = state.index(Index)
     index.remove(id, entry)
     entry.status = status
     if status == "active":
         index.add(id, entry)
-    state.put(f"entry/{id}", entry)
+    days = params.lasts if status == "active" else params.collect
+    since = entry.used if status == "active" else now
+    _look_at(state, id, entry, max(now, since + int(days * DAY)))
     return told(space, at, id, entry, why)
 
 
@@ -373,6 +435,11 @@ def _turn(params: LongTermParams, state: State, turn: TurnRecorded, raw: Raw[Tur
     return out
 
 
+def _lasts(params: LongTermParams, entry: Entry, now: int) -> bool:
+    """Whether it stands. Why its time too: of those that passed it together one expires at each event."""
+    return bool(entry.status == "active") and entry.used + int(params.lasts * DAY) > now
+
+
 def _call(
     params: LongTermParams, state: State, turn: TurnRecorded, raw: Raw[TurnRecorded], own: Session
 ) -> list[Derived]:
@@ -385,7 +452,7 @@ def _call(
     ranked: list[tuple[float, str]] = []
     for id, (fit, _) in fitting.items():
         entry = state.get(f"entry/{id}", Entry) if fit + SPEAKER / params.sure >= params.least else None
-        if entry is None or entry.session == turn.session or id in own.loaded:
+        if entry is None or entry.session == turn.session or id in own.loaded or not _lasts(params, entry, raw.now):
             continue
         # Why by itself too little: whoever is addressed, or speaks, is named in most turns.
         named = SPEAKER / params.sure * (not asked.isdisjoint(stems_of(entry.by)))
@@ -433,7 +500,7 @@ def _inherited(
     why = f"inherited from {fact.older}"
     active = [
         (id, 1.0, why) for id in ids
-        if id not in own.loaded and (entry := state.get(f"entry/{id}", Entry)) and entry.status == "active"
+        if id not in own.loaded and (entry := state.get(f"entry/{id}", Entry)) and _lasts(params, entry, raw.now)
     ]  # fmt: skip
     room = max(0, INHERITED + params.most - len(own.loaded))
     return [*out, *_load(state, fact.space, fact.session, fact.at, "", own, active[: min(room, INHERITED)])]
@@ -450,7 +517,7 @@ def _ended(params: LongTermParams, state: State, fact: SessionEnded, raw: Raw[Se
 def _contradicted(params: LongTermParams, state: State, belief: BeliefContradicted, raw: Raw[Any]) -> Sequence[Derived]:
     """A later statement took the place of what an entry says."""
     return [
-        *_moved(state, belief.space, belief.at, belief.older, belief.older_value, "active", "contradicted", belief.turn)
+        *_moved(params, state, belief, raw.now, belief.older, belief.older_value, "active", "contradicted", belief.turn)
     ]
 
 
@@ -458,11 +525,19 @@ def _restored(params: LongTermParams, state: State, belief: BeliefRestored, raw:
     """What took its place is gone."""
     if not belief.current:
         return _NONE
-    return [*_moved(state, belief.space, belief.at, belief.turn, belief.value, "contradicted", "active", belief.newer)]
+    return [*_moved(params, state, belief, raw.now, belief.turn, belief.value, "contradicted", "active", belief.newer)]
 
 
 def _moved(
-    state: State, space: str, at: int, turn: str, value: str, was: str, status: str, by: str
+    params: LongTermParams,
+    state: State,
+    belief: Derived,
+    now: int,
+    turn: str,
+    value: str,
+    was: str,
+    status: str,
+    by: str,
 ) -> Iterator[Derived]:
     """The entries that say something of `turn` go from one status to another."""
     for id, entry in sourced(state, turn):
@@ -474,7 +549,7 @@ def _moved(
             state.put(f"session/{entry.session}", own)
         elif entry.status == was:
             why = f"{by} took its place" if status == "contradicted" else f"{by} does not stand"
-            yield _become(state, space, at, id, entry, status, why)
+            yield _become(params, state, belief.space, belief.at, now, id, entry, status, why)
 
 
 def _rewarded(
@@ -486,28 +561,27 @@ def _rewarded(
     index = state.index(Index)
     for id, entry in [*entries.items()][:REWARDED]:
         if entry.status == "active" and fact.reward <= params.misled:
-            out.append(_become(state, fact.space, fact.at, id, entry, "misled", f"rewarded {fact.reward:g}"))
+            why = f"rewarded {fact.reward:g}"
+            out.append(_become(params, state, fact.space, fact.at, raw.now, id, entry, "misled", why))
         elif entry.status != WAITING and fact.reward > 0:
             index.use(id, entry, max(raw.now, entry.used))
             state.put(f"entry/{id}", entry)
             if entry.status in ("misled", "expired"):
-                out.append(_become(state, fact.space, fact.at, id, entry, "active", f"rewarded {fact.reward:g}"))
+                why = f"rewarded {fact.reward:g}"
+                out.append(_become(params, state, fact.space, fact.at, raw.now, id, entry, "active", why))
     return out
 
 
 def _retracted(params: LongTermParams, state: State, fact: TurnRetracted, raw: Raw[TurnRetracted]) -> Sequence[Derived]:
     """Nothing is kept of a turn that was taken back."""
     out: list[Derived] = []
-    index = state.index(Index)
     for id, entry in sourced(state, fact.turn):
         if entry.status == WAITING:
             own = state.get(f"session/{entry.session}", Session) or Session()
             _drop(state, own, id)
             state.put(f"session/{entry.session}", own)
             continue
-        index.remove(id, entry)
-        index.use(id, entry, -1)
-        forget(state, id, entry)
+        _end(state, id, entry)
         out.append(told(fact.space, fact.at, id, entry, f"{fact.turn} was taken back", "retracted"))
     return out
 
@@ -524,7 +598,7 @@ def _written(
     entry.text, entry.problem = _cut(fact.text), _cut(fact.problem)
     entry.failed, entry.model = [_cut(one) for one in fact.failed[:2]], fact.model[:40]
     entry.stems = entry.words()
-    return (_become(state, fact.space, fact.at, id, entry, "active", "a model wrote it"),)
+    return (_become(params, state, fact.space, fact.at, raw.now, id, entry, "active", "a model wrote it"),)
 
 
 def _nothing(params: LongTermParams, state: State, fact: Any, raw: Raw[Any]) -> Sequence[Derived]:
@@ -547,10 +621,13 @@ class _Timed:
 
 PROCESSOR = Processor(
     name="long_term",
-    version=2,
+    version=3,
     params=LongTermParams,
     takes=(
         on(ArtifactMade, _Timed(_concluded)),
+        on(TurnThreaded, _Timed(_threaded)),
+        on(EffortConcluded, _Timed(_threaded)),
+        on(EffortResumed, _Timed(_resumed)),
         on(BeliefContradicted, _Timed(_contradicted)),
         on(BeliefRestored, _Timed(_restored)),
         on(SessionNoted, _Timed(_noted)),
@@ -563,7 +640,7 @@ PROCESSOR = Processor(
         otherwise(_Timed(_nothing)),
     ),
     emits=(EntryDistilled, EntriesLoaded),
-    reads=("turns", "manifest", "contradictions", "direct_access"),
+    reads=("turns", "manifest", "open_efforts", "contradictions", "direct_access"),
     read_model=read_model(
         __package__,
         jobs=JOBS,

@@ -33,7 +33,8 @@ class EntryDistilled(Derived):
     """Its source, what asked for it first; empty where an agent took it down."""
     status: Status
     """active: new sessions may load it; contradicted: a later statement took its place; misled: its use was rewarded
-    so; expired: not loaded for long; collected: forgotten, after it had fallen out for long or others took its room."""
+    so; expired: not loaded for long; collected: forgotten, after it had fallen out for long, others took its room, or
+    its work was opened again."""
     why: str
     """What brought it there, in words for a person."""
     model: str = ""

@@ -17,7 +17,7 @@ from streams.core.text.terms import terms
 NEVER = 1 << 62
 WAITING = "waiting"
 """Of an entry whose session is not over: it is not told yet, and nobody is given it."""
-STEMS, STEM, SOURCES, OF_TURN = 20, 24, 4, 4
+STEMS, STEM, SOURCES, OF_TURN = 20, 24, 5, 4
 """Stems of an entry and characters of each; turns of an entry; entries of a turn."""
 SPEAKER = 0.35
 """What the speaker's name says, if it is shared."""
@@ -46,7 +46,11 @@ class Entry:
     stems: list[str] = field(default_factory=list)
     tags: list[str] = field(default_factory=list)
     """Stems of what it concluded, beside those of its words."""
+    tried: list[str] = field(default_factory=list)
+    """The turns of `failed`."""
     model: str = ""
+    due: int = 0
+    """When it is looked at, its `due/` key's time; 0 while it waits."""
 
     def words(self) -> list[str]:
         """The stems by which it is found."""
@@ -68,6 +72,14 @@ class Session:
     loaded: list[str] = field(default_factory=list)
     fits: list[float] = field(default_factory=list)
     whys: list[str] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Effort:
+    """State, `effort/<effort>`: where the last solution of an effort was found."""
+
+    session: str
+    segment: str
 
 
 @dataclass(slots=True)

@@ -137,6 +137,45 @@ def test_nothing_of_a_retracted_turn_is_quoted_whether_it_was_compressed_or_wait
     assert "Wanda" not in session.last(SessionCompressed).transcript
 
 
+SECRET = "My awful password is Zebrafish and Ottokar Quillfeather moved to Hammerfest with his accordion."
+
+
+@pytest.mark.parametrize("compressed", [True, False])
+def test_nothing_stays_of_a_retracted_turn_not_its_words_names_tone_or_count(compressed: bool) -> None:
+    """Not even where what it is told with was gathered, or waits, before it was taken back."""
+    session, without = Session(), Session()
+    session.say(SECRET, "wanda")
+    if not compressed:
+        session.retract("t1")
+    session.chat(44)
+    if compressed:
+        assert {"wanda", "zebrafish"} <= {*session.last(SessionCompressed).names}
+        assert "accordion" in "".join(session.last(SessionCompressed).topics)
+        session.retract("t1")
+        before = len(session.derived)
+        session.retract("t1")
+        assert len(session.derived) == before
+    without.say("", "ben")
+    without.chat(44)
+    told, other = session.last(SessionCompressed), without.last(SessionCompressed)
+    assert (told.turns, told.tokens, told.tone) == (other.turns - 1, other.tokens, other.tone)
+    assert {*told.names} == {*other.names} == {"ann", "ben"}
+    assert {*told.topics[0].split(", ")} <= {*other.topics[0].split(", ")}
+    assert "Zebrafish" not in told.text + told.transcript
+
+
+def test_what_others_said_too_stays_where_a_turn_is_retracted() -> None:
+    session = Session()
+    session.say("The ledger of the harbour office is with Boris in Turin.", "ann")
+    session.say("The ledger of the harbour office is with Boris in Genoa.", "ann")
+    session.chat(60)
+    session.retract("t1")
+    found = session.last(SessionCompressed)
+    assert {"ann", "boris", "genoa"} <= {*found.names}
+    assert "turin" not in found.names
+    assert "harbour" in found.topics[0]
+
+
 def test_what_a_tool_put_out_counts_as_a_turn_and_is_not_quoted() -> None:
     session = Session()
     for _ in range(41):
@@ -261,3 +300,24 @@ def test_a_model_s_words_for_a_head_go_when_a_turn_of_its_session_is_retracted()
     written(session, "t1", "t29")
     session.retract("t2")
     assert session.last(SessionCompressed).model == ""
+
+
+def test_a_model_s_words_stay_where_a_turn_outside_the_head_is_retracted() -> None:
+    session = Session()
+    session.chat(45)
+    written(session, "t1", "t29")
+    before = len(session.derived)
+    session.retract("t44")
+    session.retract("t30")
+    assert len(session.derived) == before
+
+
+def test_a_model_s_words_for_a_head_of_which_a_turn_was_retracted_are_taken_once_it_has_grown() -> None:
+    session = Session()
+    session.say(SECRET)
+    session.chat(44)
+    session.retract("t1")
+    assert written(session, "t1", "t29", "Ann says that her password is Zebrafish.") == []
+    session.chat(20)
+    (told,) = written(session, "t1", session.last(SessionCompressed).last_turn)
+    assert told.model == "m"

@@ -7,9 +7,10 @@ from typing import Any
 import pytest
 
 from processors.contradictions import BeliefContradicted, BeliefRestored, BeliefStated
-from processors.direct_access import PROCESSOR, SessionNoted
+from processors.direct_access import CHAIN, PROCESSOR, SessionNoted
 from processors.direct_access.events import KINDS
 from processors.manifest import SegmentConcluded
+from processors.open_efforts import EffortConcluded, EffortResumed, TurnThreaded
 from streams.core.events import SECOND, NoteSettled, NoteTaken, TurnRecorded, TurnRetracted
 from tests.laws.laws import MAX_RECORD
 from tests.memories import make
@@ -121,11 +122,82 @@ def test_an_earlier_one_that_is_retracted_does_not_come_back() -> None:
     assert {note.status for note in session.notes.values()} == {"retracted"}
 
 
+def chained(*turns: str) -> tuple[Session, list[TurnRecorded]]:
+    """Plans each of which took the place of the one before."""
+    session = Session()
+    return session, [session.say(f"Actually the plan is to ship the catalogue on {day}.") for day in turns]
+
+
+DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday")
+
+
+@pytest.mark.parametrize("order", [(3, 2, 1), (2, 1, 3), (1, 2, 3), (1, 3, 2)])
+def test_where_all_later_ones_are_retracted_the_first_stands_again_in_whatever_order(order: tuple[int, ...]) -> None:
+    session, said = chained(*DAYS)
+    for one in order:
+        session.retract(said[one])
+    assert session.now == [("plan", said[0].content)]
+    assert [note.status for note in session.notes.values()] == ["current", *["retracted"] * 3]
+    session.retract(said[0])
+    assert session.now == []
+    assert not session.state.keys("before/")
+
+
+def test_what_stood_before_a_retracted_one_says_what_took_its_place_then() -> None:
+    session, said = chained(*DAYS)
+    session.retract(said[1])
+    session.retract(said[2])
+    by = {note.turn: session.notes[note.by].turn for note in session.notes.values() if note.status == "superseded"}
+    assert by == {"t1": "t4"}
+
+
+def test_a_note_that_an_agent_is_done_with_does_not_come_back() -> None:
+    session = Session()
+    session.take("n1", "ship the catalogue on Friday", "plan")
+    later = session.say("Actually the plan is to ship the catalogue on Monday.")
+    session.give(NoteSettled("space", "x", 0, "n1", "s"))
+    session.retract(later)
+    assert session.now == []
+
+
+def test_what_many_took_the_place_of_is_remembered_in_small_records() -> None:
+    session = Session()
+    for n in range(40):
+        session.say(f"Actually the plan is to ship the catalogue of the museum on {n} {'東京' * 40}.")
+    for n in range(40, 0, -1):
+        session.give(TurnRetracted("space", f"r{n}", 0, "s", f"t{n}"))
+        assert max(len(value or b"") for _, value in session.state.changes()) <= MAX_RECORD
+        assert len(session.now) == (n > 40 - CHAIN)
+    assert not session.state.keys("before/")
+
+
 def test_conclusions_and_facts_come_from_who_detects_them() -> None:
     session = Session()
     session.give(make(SegmentConcluded, space="space", session="s", turn="t9", conclusion="The seal was worn."))
     session.say("Hello there. I live in Oslo, near the canal.", live="oslo")
     assert session.now == [("conclusion", "The seal was worn."), ("fact", "I live in Oslo, near the canal.")]
+
+
+@pytest.mark.parametrize("by", [TurnThreaded, EffortConcluded])
+@pytest.mark.parametrize(
+    ("said", "reason", "stands"),
+    [
+        ("Hm.", "reopened", False),
+        ("No, the pump is broken again, the seal did not help.", "work", False),
+        ("The lamp is broken.", "work", True),
+        ("Please paint the pump with its seal, too.", "work", True),
+    ],
+)
+def test_a_conclusion_stands_until_its_work_is_not_over(by: type, said: str, reason: str, stands: bool) -> None:
+    session = Session()
+    ended = session.say("That fixed it.")
+    session.give(session.event(SegmentConcluded, ended, conclusion="I changed the seal of the pump."), ended)
+    session.give(session.event(by, ended, effort="effort-1"), ended)
+    later = TurnRecorded("space", "later", 9 * SECOND, "other", "ann", "user", said)
+    session.give(make(EffortResumed, space="space", session="other", at=later.at, effort="effort-1", turn="later",
+                      reason=reason), later)  # fmt: skip
+    assert session.now == ([("conclusion", "I changed the seal of the pump.")] if stands else [])
+    assert [one.session for one in session.notes.values()] == ["s"]
 
 
 def test_a_fact_that_is_contradicted_is_superseded_until_it_is_judged_otherwise() -> None:
@@ -136,6 +208,27 @@ def test_a_fact_that_is_contradicted_is_superseded_until_it_is_judged_otherwise(
     assert session.now == [("fact", "I moved, I live in Bergen now.")]
     session.give(make(BeliefRestored, space="space", session="s", turn="t1", newer="t2", attribute="live"), second)
     assert sorted(session.now) == [("fact", "I live in Oslo."), ("fact", "I moved, I live in Bergen now.")]
+
+
+def test_the_note_that_took_a_fact_s_place_is_the_one_on_the_same_matter() -> None:
+    session = Session()
+    first = session.say("The release is on Friday.", release="friday")
+    second = session.say("My sister lives in Oslo. The release is on Monday.", sister="oslo", release="monday")
+    given = {"older": first.id, "attribute": "release", "value": "monday", "older_value": "friday"}
+    session.give(session.event(BeliefContradicted, second, **given), second)
+    (old,) = [note for note in session.notes.values() if note.status == "superseded"]
+    assert session.notes[old.by].text == "The release is on Monday."
+
+
+def test_the_note_of_a_sentence_that_states_two_things_takes_the_place_of_either() -> None:
+    session = Session()
+    first = session.say("The release is on Friday.", release="friday")
+    second = session.say("My sister lives in Oslo and the release is on Monday.", sister="oslo", release="monday")
+    given = {"older": first.id, "attribute": "release", "value": "monday", "older_value": "friday"}
+    session.give(session.event(BeliefContradicted, second, **given), second)
+    assert session.now == [("fact", second.content)]
+    session.give(make(BeliefRestored, space="space", session="s", turn="t1", newer="t2", attribute="release"), second)
+    assert sorted(text for _, text in session.now) == sorted([first.content, second.content])
 
 
 @pytest.mark.parametrize(
@@ -212,3 +305,32 @@ def test_a_statement_of_another_session_takes_the_place_of_all_that_its_older_tu
     session.give(restored, gone)
     session.give(gone)
     assert sorted(session.now) == [("fact", plan), ("plan", plan)]
+
+
+@pytest.mark.parametrize("retracted", [False, True])
+def test_what_stands_again_after_a_statement_of_another_session_has_what_stood_before_it(retracted: bool) -> None:
+    session = Session()
+    first = session.say("The plan is to ship the report on Thursday.")
+    second = session.say("Actually the plan is to ship the report on Friday.")
+    newer = TurnRecorded("space", "n", 9 * SECOND, "later", "ann", "user", "The report moved to Monday.")
+    given: dict[str, Any] = {"space": "space", "session": "later", "at": newer.at, "attribute": "report"}
+    session.give(make(BeliefContradicted, turn="n", older=second.id, older_value="friday", **given), newer)
+    assert session.now == []
+    if retracted:
+        session.retract(first)
+    session.give(make(BeliefRestored, turn=second.id, newer="n", value="friday", current=True, **given), newer)
+    assert session.now == [("plan", second.content)]
+    session.retract(second)
+    assert session.now == ([] if retracted else [("plan", first.content)])
+
+
+def test_what_stands_again_takes_nothing_s_place_where_its_session_has_no_room() -> None:
+    session = Session(most=1)
+    older = session.say("The plan is that the report deadline is Friday.")
+    newer = TurnRecorded("space", "n", 9 * SECOND, "later", "ann", "user", "The report moved to Monday.")
+    given: dict[str, Any] = {"space": "space", "session": "later", "at": newer.at, "attribute": "report"}
+    session.give(make(BeliefContradicted, turn="n", older=older.id, older_value="friday", **given), newer)
+    session.say("The plan is to seal the kiln with clay.")
+    session.give(make(BeliefRestored, turn=older.id, newer="n", value="friday", current=True, **given), newer)
+    assert session.now == [("plan", "The plan is to seal the kiln with clay.")]
+    assert [note.status for note in session.notes.values()] == ["passed", "current"]

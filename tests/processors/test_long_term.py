@@ -10,6 +10,7 @@ from processors.contradictions import BeliefContradicted, BeliefRestored
 from processors.direct_access import SessionNoted
 from processors.long_term import PROCESSOR, EntriesLoaded, EntryDistilled
 from processors.manifest import ArtifactMade
+from processors.open_efforts import EffortConcluded, EffortResumed, TurnThreaded
 from streams.core.events import (
     DAY,
     HOUR,
@@ -168,6 +169,35 @@ def test_a_conclusion_becomes_what_worked_with_its_problem_and_what_was_tried_be
     assert (entry.kind, entry.text, entry.problem) == ("solution", found.content, asked.content)
     assert entry.failed == [guessed.content]
     assert {asked.id, guessed.id, last.id} <= {*entry.turns}
+
+
+def test_a_solution_goes_with_the_turn_that_asked_and_with_the_one_that_concluded_however_many_it_rests_on() -> None:
+    for place in (0, -1):
+        space = Space()
+        space.say("Hello.", role="assistant")
+        turns = [space.say(f"Turn {n} is about the kiln.") for n in range(4)]
+        turns.append(space.conclude("The kiln of the museum needs the fuse F7.", *turns))
+        space.end()
+        assert space.last(EntryDistilled).turns == [turn.id for turn in turns]
+        space.fact(TurnRetracted, session="old", turn=turns[place].id)
+        assert {*space.statuses.values()} == {"retracted"}
+
+
+def test_a_solution_has_the_turns_of_what_was_tried_beside_the_one_that_asked_and_the_last() -> None:
+    space = Space()
+    space.say("Hello.", role="assistant")
+    tried = [
+        space.conclude(f"A new {part} does not help the kiln of the museum.", kind="negative-result")
+        for part in ("plug", "door")
+    ]
+    turns = [space.say(f"Turn {n} is about the kiln.") for n in range(4)]
+    last = space.conclude("The kiln of the museum needs the fuse F7.", *turns)
+    space.end()
+    entry = space.last(EntryDistilled)
+    assert len(entry.failed) == 2
+    assert entry.turns[0] == turns[0].id
+    assert entry.turns[-1] == last.id
+    assert {one.id for one in tried} <= {*entry.turns}
 
 
 def test_what_does_not_work_is_kept_where_nothing_was_found_that_does() -> None:
@@ -361,6 +391,54 @@ def test_what_nobody_calls_for_expires_and_is_collected() -> None:
     assert not space.state.keys("due/")
 
 
+def test_what_expired_while_nothing_happened_is_neither_loaded_nor_inherited() -> None:
+    """However many expired together: at each event one of them is told so."""
+    museum = ("printer", "kettle", "violin", "harbour", "turbine", "lantern", "compass", "easel")
+    space = Space(lasts=180)
+    for item in museum:
+        space.note(f"The {item} of the museum is a Naber.", item)
+        space.end(item)
+    space.now += 400 * DAY
+    space.say("Is the easel of the museum a Naber?", "new")
+    space.fact(SessionInherited, session="next", older="easel")
+    assert not space.loaded("new") + space.loaded("next")
+    space.pass_days(31)
+    assert {*space.statuses.values()} == {"collected"}
+
+
+@pytest.mark.parametrize("days", [1, 100, 170])
+@pytest.mark.parametrize("misled", [True, False])
+def test_what_fell_out_is_collected_as_long_after_that_as_is_asked_for(days: int, misled: bool) -> None:
+    space = Space(lasts=180, collect=30)
+    turn = space.note(TRAINS)
+    space.end()
+    space.now += days * DAY
+    if misled:
+        space.fact(MemoryRewarded, turns=[turn.id], reward=-1.0)
+    else:
+        contradicted(space, turn, "trains")
+    fell = space.last(EntryDistilled).at
+    space.pass_days(29)
+    assert space.statuses == {TRAINS: "misled" if misled else "contradicted"}
+    space.pass_days(400)
+    assert [one.at - fell for one in space.all(EntryDistilled)][-1] == 30 * DAY
+    assert space.statuses == {TRAINS: "collected"}
+    assert not space.state.keys("due/")
+
+
+def test_what_comes_back_is_looked_at_when_it_expires_and_not_when_it_would_have_been_forgotten() -> None:
+    space = Space(lasts=180, collect=30)
+    turn = space.note(TRAINS)
+    space.end()
+    space.fact(MemoryRewarded, turns=[turn.id], reward=-1.0)
+    space.fact(MemoryRewarded, turns=[turn.id], reward=1.0)
+    assert len(space.state.keys("due/")) == 1
+    space.pass_days(179)
+    assert space.statuses == {TRAINS: "active"}
+    space.pass_days(2)
+    assert space.statuses == {TRAINS: "expired"}
+
+
 def test_what_is_called_for_lasts_anew() -> None:
     space = left(TRAINS, lasts=30)
     space.pass_days(20)
@@ -378,6 +456,66 @@ def test_of_too_many_the_one_used_least_lately_is_forgotten() -> None:
     space.end("third")
     space.fact(ClockTicked)
     assert space.statuses == {TRAINS: "active", KILN: "collected", "My user ID is mia_kim_4397.": "active"}
+
+
+COOKIE = "I changed the login test to the new cookie."
+
+
+def solved(by: type = TurnThreaded) -> Space:
+    """A space in which an effort came to a solution, told by its turn or by the effort's end."""
+    space = Space()
+    asked = space.say("The login test fails: expected 200, got 401.")
+    space.say(COOKIE, role="assistant")
+    last = space.conclude(COOKIE, asked, title=asked.content)
+    space.derive(by, last, effort="effort-1")
+    return space
+
+
+def resume(space: Space, said: str, reason: str, session: str = "old") -> None:
+    turn = space.turn(said, session)
+    space.derive(EffortResumed, turn, effort="effort-1", reason=reason)
+    space.give(turn)
+
+
+@pytest.mark.parametrize("by", [TurnThreaded, EffortConcluded])
+@pytest.mark.parametrize(
+    ("said", "reason"), [("Hm.", "reopened"), ("No, the login test fails again, the cookie did not help.", "work")]
+)
+def test_what_solved_nothing_is_neither_distilled_nor_kept(by: type, said: str, reason: str) -> None:
+    waiting = solved(by)
+    resume(waiting, said, reason)
+    waiting.end()
+    assert waiting.entries == {}
+    told = solved(by)
+    told.end()
+    resume(told, said, reason, "later")
+    assert told.statuses == {COOKIE: "collected"}
+    assert not told.state.keys("entry/")
+
+
+@pytest.mark.parametrize(
+    ("said", "reason"),
+    [
+        ("Now add a login test for guests, please.", "work"),
+        ("The export fails with 500.", "work"),
+        ("Hm.", "declared"),
+    ],
+)
+def test_a_solution_stays_where_its_work_goes_on_with_something_else(said: str, reason: str) -> None:
+    space = solved()
+    resume(space, said, reason)
+    space.end()
+    assert space.statuses == {COOKIE: "active"}
+
+
+def test_what_is_found_after_the_work_was_opened_again_is_kept() -> None:
+    space = solved()
+    resume(space, "Hm.", "reopened")
+    asked = space.say("The login test fails for guests, too.")
+    last = space.conclude("The proxy dropped the login header.", asked)
+    space.derive(TurnThreaded, last, effort="effort-1")
+    space.end()
+    assert space.statuses == {"The proxy dropped the login header.": "active"}
 
 
 def test_nothing_is_kept_of_a_turn_that_was_taken_back() -> None:

@@ -7,9 +7,13 @@ WITH heads AS (
             (position, ordinal)
         ) AS head
     FROM session_compressed GROUP BY space, session
+), lacking AS (
+    -- Told anew for a turn that was taken back: what is written of it is not taken until it has grown.
+    SELECT c.space, c.session, c.last_turn FROM session_compressed c
+    SEMI JOIN turn_retracted x ON x.space = c.space AND x.position = c.position
 ), told AS (
     SELECT h.space, h.session, (h.head).f AS first, (h.head).l AS last, unnest(list_distinct((h.head).p)) AS turn
-    FROM heads h
+    FROM heads h ANTI JOIN lacking g ON g.space = h.space AND g.session = h.session AND g.last_turn = (h.head).l
 )
 SELECT t.space, t.session, list(t.turn ORDER BY r.position) AS turns
 FROM told t
