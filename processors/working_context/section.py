@@ -82,14 +82,19 @@ def _read(ask: Ask, read: Reader, open_ones: bool) -> list[_Effort]:
     over, rated = read.kept(EffortConcluded, ids, EffortResumed), read.kept(EffortRated, ids)
     for one in listed:
         if one.effort in opened:
-            one.topic = opened[one.effort].topic
+            first = opened[one.effort]
+            stands = (
+                first.reason == "declared" or one.effort in progressed or read.members("efforts", one.effort, 1).size
+            )
+            one.topic = first.topic if stands else ""
         if one.effort in progressed:
             last = progressed[one.effort]
-            one.topic, one.summary = last.topic or one.topic, last.summary
+            one.topic, one.summary = last.topic, last.summary
         if one.effort in rated:
             one.importance = rated[one.effort].importance
         if one.effort in over:
-            one.status, one.conclusion = "concluded", over[one.effort].conclusion
+            one.status, done = "concluded", over[one.effort]
+            one.conclusion = done.conclusion if not done.quotes or read.turns([done.quotes]) else ""
     return listed
 
 
