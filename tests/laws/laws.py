@@ -196,33 +196,33 @@ def forgotten(subject: Subject, log: Log) -> None:
         event = entry.raw.event
         here, lost = standing.setdefault(event.space, Counter()), gone.setdefault(event.space, set())
         if isinstance(event, TurnRetracted):
-            runs = said.pop((event.space, event.turn), set())
-            here.subtract(runs)
-            lost |= {run for run in runs if not here[run]}
+            taken = said.pop((event.space, event.turn), set())
+            here.subtract(taken)
+            lost |= {run for run in taken if not here[run]}
         else:
-            runs = _runs(orjson.loads(orjson.dumps(event)))
-            here.update(runs)
-            lost -= runs
+            told = runs(orjson.loads(orjson.dumps(event)))
+            here.update(told)
+            lost -= told
             if isinstance(event, TurnRecorded):
-                said[event.space, event.id] = runs
+                said[event.space, event.id] = told
         rows = feed(subject, driver, [entry], offset)
         for row in rows if lost else ():
             if "retracted" in (getattr(row.event, "status", ""), getattr(row.event, "change", "")):
                 continue
-            kept = lost & _runs(orjson.loads(orjson.dumps(row.event)))
+            kept = lost & runs(orjson.loads(orjson.dumps(row.event)))
             assert not kept, f"{type(row.event).__name__} says what was taken back: {sorted(kept)[0]}"
 
 
 Run = tuple[str, ...]
 
 
-def _runs(value: object) -> set[Run]:
+def runs(value: object) -> set[Run]:
     """Four words in a row, of all texts in a value."""
     if isinstance(value, str):
         words = re.findall(r"\w+", value.lower())
         return set(zip(words, words[1:], words[2:], words[3:], strict=False))
     items = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-    return {run for item in items for run in _runs(item)}
+    return {run for item in items for run in runs(item)}
 
 
 def _indexes_equal(driver: Driver, saved: Saved) -> None:
