@@ -515,6 +515,35 @@ def test_of_a_long_summary_the_first_and_the_newest_lines_are_shown() -> None:
     assert lines[10] not in head.text
 
 
+def test_an_effort_that_was_concluded_in_another_session_is_shown_as_what_it_is() -> None:
+    scored = make(
+        ContextScored, session="s", efforts=["over", "on", "again"], modes=["expanded", "summary", "summary"],
+        scores=[0.9, 0.8, 0.3], signals=["", "", ""], similarities=[0.0] * 3, recencies=[0.0] * 3, idle=[0] * 3,
+        touched=[], activations=[],
+    )  # fmt: skip
+    topics = [make(EffortProgressed, effort=one, topic=f"The {one}") for one in scored.efforts]
+    ends = [make(EffortConcluded, effort=one, conclusion=f"So much for {one}.") for one in ("over", "again")]
+    talk = Talk(kept=[scored, *topics, *ends, make(EffortResumed, effort="again")])
+    worked = [one.id for one in entries(WorkingContextParams(), EntriesParams(), ASK, talk) if one.id]
+    (ended,) = concluded(WorkingContextParams(), ConcludedParams(), ASK, talk)
+    assert worked == ["on", "again"]
+    assert (ended.id, ended.data["mode"], ended.data["status"]) == ("over", "concluded", "concluded")
+    assert ended.text == "- The over: So much for over. [over]"
+
+
+def test_a_conclusion_in_the_words_of_a_turn_that_was_taken_back_is_not_shown() -> None:
+    scored = make(
+        ContextScored, session="s", efforts=["one"], modes=["concluded"], scores=[0.3], signals=[""],
+        similarities=[0.0], recencies=[0.0], idle=[0], touched=[], activations=[],
+    )  # fmt: skip
+    progressed = make(EffortProgressed, effort="one", topic="The pump", summary="It leaks.")
+    for quotes, words in (("t1", "It was the seal."), ("gone", "It leaks."), ("", "It was the seal.")):
+        end = make(EffortConcluded, effort="one", conclusion="It was the seal.", quotes=quotes)
+        talk = Talk(spoken(1, "It was the seal."), kept=[scored, progressed, end])
+        (piece,) = concluded(WorkingContextParams(), ConcludedParams(), ASK, talk)
+        assert piece.text == f"- The pump: {words} [one]"
+
+
 def test_a_concluded_effort_is_a_line_with_what_it_came_to() -> None:
     talk = Talk(
         kept=[

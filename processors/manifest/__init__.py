@@ -123,16 +123,14 @@ class Session(Trail):
 
 
 @dataclass(slots=True)
-class Closed:
-    """State, `closed/<first turn>`: what a summary of a closed segment is told with, should a model write one."""
+class Filed:
+    """State, `filed/<turn>`: where a turn belongs, so that it can be taken back however long ago it was said."""
 
     session: str
-    segment: str
-    last_turn: str
-    turns: int
-    tokens: int
-    cue: str
-    terms: list[str]
+    first_turn: str
+    """Of its segment."""
+    stems: list[str]
+    """Its words that are counted in the segment's evidence."""
 
 
 @dataclass(slots=True)
@@ -173,7 +171,8 @@ def _turn(params: ManifestParams, state: State, turn: TurnRecorded, raw: Raw[Tur
     news = turn.content if raw.repeated else ""
     out.append(TurnFiled(turn.space, key, turn.at, turn.id, segment, raw.repeated, news))
     out += refiled
-    gather(evidence, turn.id, turn.content, text, params.words)
+    stems = gather(evidence, turn.id, turn.content, text, params.words)
+    state.put(f"filed/{turn.id}", Filed(key, evidence.first_turn, stems))
     if turn.content and (turn.role in TALK or evidence.turns == 1):
         keep_said(state, evidence, turn, text)
     if turn.role in TALK:
@@ -183,7 +182,7 @@ def _turn(params: ManifestParams, state: State, turn: TurnRecorded, raw: Raw[Tur
             for event in drawn:
                 if isinstance(event, SegmentConcluded):
                     session.concluded = session.concluded or turn.id == event.turn or segment == event.segment
-                    conclude(state, key, event.segment, event.turn, event.conclusion)
+                    conclude(state, key, event.segment, event.turn, event.conclusion, event.quotes)
     else:
         session.lead = 0
         if turn.role == "tool":
@@ -192,7 +191,7 @@ def _turn(params: ManifestParams, state: State, turn: TurnRecorded, raw: Raw[Tur
     state.put(open_key, evidence)
     if evidence.turns >= evidence.due:
         evidence.due = max(evidence.turns + 1, int(evidence.turns * params.growth))
-        out.append(_summarized(params, state, turn.space, key, turn.at, evidence))
+        out.append(_summarized(params, turn.space, key, turn.at, evidence, state.get(f"said/{key}", Said)))
     return out
 
 
@@ -211,19 +210,27 @@ def _open(
     before: list[Derived] = []
     refiled: list[TurnRefiled] = []
     if last is not None:
+        key = f"said/{turn.session}"
+        said = state.get(key, Said)
+        if said is not None and said.segment == last.segment:
+            state.delete(key)
+            state.put(f"quoted/{last.first_turn}", said)
+        else:
+            said = None
         if session.lead and reason in ("cue", "shift", "concluded"):
-            refiled = _lead_in(turn, session, last, begun)
+            refiled = _lead_in(state, turn, session, last, begun)
+            if refiled and said is not None:
+                state.put(key, move(said, [moved.turn for moved in refiled], segment))
         if not last.closed:
             last.closed = True
-            before.append(_summarized(params, state, turn.space, turn.session, turn.at, last))
-        if refiled:
-            move(state, turn.session, [moved.turn for moved in refiled], segment)
+            before.append(_summarized(params, turn.space, turn.session, turn.at, last, said))
+        state.put(f"closed/{last.first_turn}", last)
     session.segment, session.concluded, session.ended = segment, False, False
     before.append(SegmentOpened(turn.space, turn.session, turn.at, segment, turn.id, score, reason))
     return begun, before, refiled
 
 
-def _lead_in(turn: TurnRecorded, session: Session, last: Evidence, begun: Evidence) -> list[TurnRefiled]:
+def _lead_in(state: State, turn: TurnRecorded, session: Session, last: Evidence, begun: Evidence) -> list[TurnRefiled]:
     """Moves the turns that only led in to this one ("one more thing" - "yes?") to the segment it begins."""
     ids = [*session.recent]
     kept, moved = ids[: -session.lead], ids[-session.lead :]
@@ -235,6 +242,10 @@ def _lead_in(turn: TurnRecorded, session: Session, last: Evidence, begun: Eviden
     begun.first_turn = moved[0]
     begun.turns, begun.tokens = session.lead, session.lead_tokens
     session.recent.update(dict.fromkeys(moved, begun.segment))
+    for moved_turn in moved:
+        if (filed := state.get(f"filed/{moved_turn}", Filed)) is not None:
+            forget(last, filed.stems)
+            state.put(f"filed/{moved_turn}", Filed(turn.session, begun.first_turn, []))
     return [TurnRefiled(turn.space, turn.session, turn.at, moved_turn, begun.segment) for moved_turn in moved]
 
 
@@ -260,15 +271,9 @@ def _departure(
 
 
 def _summarized(
-    params: ManifestParams, state: State, space: str, session: str, at: int, evidence: Evidence
+    params: ManifestParams, space: str, session: str, at: int, evidence: Evidence, said: Said | None
 ) -> SegmentSummarized:
-    said = state.get(f"said/{session}", Said)
     cue, terms = cue_of(evidence, params.cue, params.terms)
-    if evidence.closed:
-        state.put(
-            f"closed/{evidence.first_turn}",
-            Closed(session, evidence.segment, evidence.last_turn, evidence.turns, evidence.tokens, cue, terms),
-        )
     summary, model = summarize(said, evidence, params), ""
     if said is not None and said.segment == evidence.segment and said.written[:1] == [evidence.last_turn]:
         _, summary, topics, model = said.written
@@ -294,16 +299,13 @@ def _written(
             said = Said(evidence.segment)
         said.written = [fact.last_turn, text, topics, fact.model[:NAME]]
         state.put(f"said/{fact.session}", said)
-        return (_summarized(params, state, fact.space, fact.session, fact.at, evidence),)
-    closed = state.get(f"closed/{fact.first_turn}", Closed)
-    if closed is None or (closed.session, closed.last_turn) != (fact.session, fact.last_turn):
+        return (_summarized(params, fact.space, fact.session, fact.at, evidence, said),)
+    filed = state.get(f"filed/{fact.first_turn}", Filed)
+    closed = state.get(f"closed/{fact.first_turn}", Evidence)
+    if closed is None or filed is None or (filed.session, closed.last_turn) != (fact.session, fact.last_turn):
         return ()
-    return (
-        SegmentSummarized(
-            fact.space, fact.session, fact.at, closed.segment, fact.first_turn, fact.last_turn, closed.turns,
-            closed.tokens, text, joined(topics, closed.cue, params.cue), closed.terms, True, fact.model[:NAME],
-        ),
-    )  # fmt: skip
+    said = Said(closed.segment, written=[fact.last_turn, text, topics, fact.model[:NAME]])
+    return (_summarized(params, fact.space, fact.session, fact.at, closed, said),)
 
 
 def _ended(params: ManifestParams, state: State, fact: SessionEnded, raw: Raw[SessionEnded]) -> list[Derived]:
@@ -317,24 +319,37 @@ def _ended(params: ManifestParams, state: State, fact: SessionEnded, raw: Raw[Se
         if not evidence.closed:
             evidence.closed = True
             state.put(f"open/{fact.session}", evidence)
-            out.append(_summarized(params, state, fact.space, fact.session, fact.at, evidence))
+            said = state.get(f"said/{fact.session}", Said)
+            out.append(_summarized(params, fact.space, fact.session, fact.at, evidence, said))
     out += settle(state, fact)
     return out
 
 
 def _retracted(params: ManifestParams, state: State, fact: TurnRetracted, raw: Raw[TurnRetracted]) -> list[Derived]:
     """A turn that was taken back is no evidence of what its segment is about: a summary of that is told anew."""
-    out: list[Derived] = []
+    if state.get(f"retracted/{fact.turn}", Retracted) is not None:
+        return []
     state.put(f"retracted/{fact.turn}", Retracted())
-    session = state.get(f"session/{fact.session}", Session)
-    evidence = state.get(f"open/{fact.session}", Evidence)
-    if session is not None and evidence is not None and evidence.segment == session.recent.get(fact.turn, ""):
-        forget(evidence, fact.turn)
-        take_back(state, fact.session, fact.turn)
-        state.put(f"open/{fact.session}", evidence)
+    filed = state.get(f"filed/{fact.turn}", Filed)
+    if filed is None:
+        return settle(state, fact)
+    state.delete(f"filed/{fact.turn}")
+    kept, quoted = f"open/{filed.session}", f"said/{filed.session}"
+    evidence = state.get(kept, Evidence)
+    if evidence is None or evidence.first_turn != filed.first_turn:
+        kept, quoted = f"closed/{filed.first_turn}", f"quoted/{filed.first_turn}"
+        evidence = state.get(kept, Evidence)
+    out: list[Derived] = []
+    if evidence is not None:
+        forget(evidence, filed.stems)
+        state.put(kept, evidence)
+        said = state.get(quoted, Said)
+        if said is not None:
+            take_back(said, fact.turn)
+            state.put(quoted, said)
         if evidence.closed or evidence.turns >= params.first:
-            out.append(_summarized(params, state, fact.space, fact.session, fact.at, evidence))
-    return out + settle(state, fact)
+            out.append(_summarized(params, fact.space, filed.session, fact.at, evidence, said))
+    return out + settle(state, fact, filed.session)
 
 
 def _settled(params: ManifestParams, state: State, fact: Settling, raw: Raw[Settling]) -> list[Derived]:
@@ -390,6 +405,7 @@ PROCESSOR = Processor(
                 "artifact",
                 ("title", "body"),
                 ("turns",),
+                quotes=True,
                 shown="CASE WHEN starts_with(body, title) THEN body ELSE title || chr(10) || body END",
             ),
         ),

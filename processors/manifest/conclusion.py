@@ -154,6 +154,8 @@ class Ground:
     answer_turn: str = ""
     answer: str = ""
     """The latest answer that tells something: what thanks are for."""
+    answer_of: str = ""
+    """The turn whose words that is."""
     claimed: float = 0.0
     """How sure the latest answer was that something is concluded."""
     answered: bool = False
@@ -176,11 +178,12 @@ class Ground:
     declared: list[list[str]] = field(default_factory=list)
     """Answers declared of late: turn, then words."""
     offers: list[list[str]] = field(default_factory=list)
-    """Open offers: turn, segment, pattern, what would be concluded."""
+    """Open offers: turn, segment, pattern, what would be concluded, and the turn whose words that is, if another's."""
     last_turn: str = ""
     """The latest turn with content."""
     ending: list[str] = field(default_factory=list)
-    """What the user said last, where it may end something: turn, segment, what it says, what would be concluded."""
+    """What the user said last, where it may end something: turn, segment, what it says, what would be concluded, and
+    the turn whose words that is, if another's."""
     seen: list[int] = field(default_factory=list)
     """Of that: whether it was offered, then what is seen of it (see ending)."""
     tooled: bool = False
@@ -231,15 +234,16 @@ def _first_look(
     if ending.score(seen) < ending.LOOK:
         return []
     said = within(_flat(turn.content[:MAX_TEXT]), LONGEST)
-    told = _concluded(params, ground, turn, text, Held("completion", 0.0, said))
+    told, of = _concluded(params, ground, turn, text, Held("completion", 0.0, said))
     offered = any(offer[0] == turn.id for offer in ground.offers)
-    end = Ending(turn.id, ground.concluded or segment, said, told, seen, offered)
+    end = Ending(turn.id, ground.concluded or segment, said, told, of, seen, offered)
     _hold(ground, end)
     return _weigh_end(params, ground, end, turn)
 
 
 def _hold(ground: Ground, end: Ending) -> None:
-    ground.ending, ground.seen = [end.turn, end.segment, end.said, end.conclusion], [int(end.offered), *end.seen]
+    ground.ending = [end.turn, end.segment, end.said, end.conclusion, end.quotes]
+    ground.seen = [int(end.offered), *end.seen]
 
 
 def _let_go(ground: Ground) -> None:
@@ -250,8 +254,8 @@ def _look_again(params: ConclusionParams, ground: Ground, turn: TurnRecorded, te
     """What the answer to a possible end, or its user's next turn, says of it."""
     if not text.tokens:
         return []
-    first, segment, said, conclusion = ground.ending
-    end = Ending(first, segment, said, conclusion, ground.seen[1:], bool(ground.seen[0]))
+    first, segment, said, conclusion, quotes = ground.ending
+    end = Ending(first, segment, said, conclusion, quotes, ground.seen[1:], bool(ground.seen[0]))
     if turn.role == "user":
         end.seen += [0] * (ending.ANSWERED - len(end.seen)) + ending.gone_on(text, cut)
         _let_go(ground)
@@ -277,30 +281,31 @@ def _weigh_end(params: ConclusionParams, ground: Ground, end: Ending, turn: Turn
             _hold(ground, end)
         if sure < params.passing_sure:
             held = Held("completion", sure, end.said)
-            events += _offer(ground, turn, end.turn, end.segment, held, end.conclusion)
+            events += _offer(ground, turn, end.turn, end.segment, held, end.conclusion, end.quotes)
     if sure >= params.passing_sure:
         _let_go(ground)
         events += _overtake(ground, turn, end.segment)
-        events += _finished(ground, turn, end.turn, end.segment, "completion", sure, end.conclusion)
+        events += _finished(ground, turn, end.turn, end.segment, "completion", sure, end.conclusion, end.quotes)
     return events
 
 
 def _finished(
-    ground: Ground, fact: TurnRecorded | Settling, turn: str, segment: str, pattern: str, sure: float, conclusion: str
-) -> list[Derived]:
+    ground: Ground, fact: TurnRecorded | Settling, turn: str, segment: str, pattern: str, sure: float, conclusion: str,
+    quotes: str,
+) -> list[Derived]:  # fmt: skip
     """A segment is concluded by a turn that was said before the fact by which that is known."""
     again = ground.concluded == segment
     ground.concluded = segment
-    ended = SegmentConcluded(fact.space, fact.session, fact.at, segment, turn, pattern, sure, conclusion)
-    if again:
+    ended = SegmentConcluded(fact.space, fact.session, fact.at, segment, turn, pattern, sure, conclusion, quotes)
+    if again or not conclusion:
         return [ended]
-    rests = [id for id in dict.fromkeys([ground.request_turn, turn]) if id]
+    rests = [id for id in dict.fromkeys([ground.request_turn, quotes, turn]) if id]
     return [
         ended,
         ArtifactMade(
             fact.space, fact.session, fact.at, derived_id("artifact", fact.space, turn), KINDS[pattern],
             within(_title(ground.request) or conclusion, MAX_TITLE), conclusion, "final", list(ground.tags), segment,
-            rests,
+            rests, rests[:-1],
         ),
     ]  # fmt: skip
 
@@ -346,7 +351,7 @@ def _answered(ground: Ground, turn: TurnRecorded, text: Text, segment: str, clai
     if ground.done and did(turn.content[:MAX_ANSWER]):
         ground.done_turn = ground.done = ""
     if len(text.terms) >= TELLING or not ground.answered:
-        ground.answer = excerpt(turn.content, MAX_ANSWER)
+        ground.answer, ground.answer_of = excerpt(turn.content, MAX_ANSWER), turn.id
     ground.answer_turn, ground.answered, ground.claimed = turn.id, True, claimed
 
 
@@ -586,35 +591,38 @@ def _emit(
             )
         )
         if claim.pattern == "negation":
-            events.append(_artifact(ground, turn, text, segment, claim, claim.text))
+            events.append(_artifact(ground, turn, text, segment, claim, claim.text, ""))
         elif best is None or claim.confidence > best.confidence:
             best = claim
     if best is not None and best.confidence >= params.conclude:
         events += _conclude(params, ground, turn, text, segment, best)
     elif best is not None:
-        events += _offer(ground, turn, turn.id, segment, best, _concluded(params, ground, turn, text, best))
+        events += _offer(ground, turn, turn.id, segment, best, *_concluded(params, ground, turn, text, best))
     return events
 
 
 def _conclude(
     params: ConclusionParams, ground: Ground, turn: TurnRecorded, text: Text, segment: str, claim: Held
 ) -> list[Derived]:
-    conclusion = _concluded(params, ground, turn, text, claim)
+    conclusion, quotes = _concluded(params, ground, turn, text, claim)
     events: list[Derived] = [
         SegmentConcluded(
-            turn.space, turn.session, turn.at, segment, turn.id, claim.pattern, claim.confidence, conclusion
+            turn.space, turn.session, turn.at, segment, turn.id, claim.pattern, claim.confidence, conclusion, quotes
         )
     ]
     events += _overtake(ground, turn, segment)
     if ground.concluded != segment:
-        events.append(_artifact(ground, turn, text, segment, claim, conclusion))
+        events.append(_artifact(ground, turn, text, segment, claim, conclusion, quotes))
     ground.concluded = segment
     ground.problem_turn = ground.problem = ground.done_turn = ground.done = ""
     return events
 
 
-def _concluded(params: ConclusionParams, ground: Ground, turn: TurnRecorded, text: Text, claim: Held) -> str:
-    """The sentence that says what was concluded: that of the claim, or what it was said of.
+def _concluded(
+    params: ConclusionParams, ground: Ground, turn: TurnRecorded, text: Text, claim: Held
+) -> tuple[str, str]:
+    """The sentence that says what was concluded: that of the claim, or what it was said of; and the turn whose words
+    that is, if another's.
 
     "Perfect" and "that fixed it, it loads again" say only that something is: what did it, stands before it in the turn,
     where it was done, found or decided there or nobody else answered, and else in what the user said to have done since
@@ -624,15 +632,17 @@ def _concluded(params: ConclusionParams, ground: Ground, turn: TurnRecorded, tex
         sum(len(told.stems) for told in sentences(claim.text)) >= TELLING and not _points_back(claim.text)
     )
     if says or did(claim.text):
-        return claim.text
+        return claim.text, ""
     before = richest(params, turn.content[: min(text.spans[::2])], ground.tags) if text.spans else None
     alone = turn.role != "user" or not (ground.answered or ground.done)
     if before and (alone or did(before.text) or not FOUND.isdisjoint(before.features)):
-        return before.text
-    for told in (ground.done, ground.answer if ground.answered else "") if turn.role == "user" else ():
-        if told and (answer := richest(params, told, ground.tags)):
-            return answer.text
-    return claim.text
+        return before.text, ""
+    if turn.role == "user":
+        told = (ground.done, ground.done_turn), (ground.answer if ground.answered else "", ground.answer_of)
+        for said, of in told:
+            if said and (answer := richest(params, said, ground.tags)):
+                return answer.text, of
+    return claim.text, ""
 
 
 def _points_back(said: str) -> bool:
@@ -647,7 +657,9 @@ def _overtake(ground: Ground, turn: TurnRecorded, segment: str) -> list[Derived]
     return [OfferSettled(turn.space, turn.session, turn.at, offer[0], segment, "overtaken") for offer in over]
 
 
-def _offer(ground: Ground, turn: TurnRecorded, said: str, segment: str, claim: Held, conclusion: str) -> list[Derived]:
+def _offer(
+    ground: Ground, turn: TurnRecorded, said: str, segment: str, claim: Held, conclusion: str, quotes: str
+) -> list[Derived]:
     """Offers what the turn `said` may conclude."""
     if ground.concluded == segment:
         return []
@@ -655,7 +667,7 @@ def _offer(ground: Ground, turn: TurnRecorded, said: str, segment: str, claim: H
     while len(ground.offers) >= MAX_OFFERS:
         oldest = ground.offers.pop(0)
         events.append(OfferSettled(turn.space, turn.session, turn.at, oldest[0], oldest[1], "overtaken"))
-    ground.offers.append([said, segment, claim.pattern, conclusion])
+    ground.offers.append([said, segment, claim.pattern, conclusion, quotes])
     events.append(
         ConclusionOffered(turn.space, turn.session, turn.at, said, segment, claim.pattern, claim.confidence, claim.text)
     )
@@ -663,14 +675,16 @@ def _offer(ground: Ground, turn: TurnRecorded, said: str, segment: str, claim: H
 
 
 def _artifact(
-    ground: Ground, turn: TurnRecorded, text: Text, segment: str, claim: Held, conclusion: str
+    ground: Ground, turn: TurnRecorded, text: Text, segment: str, claim: Held, conclusion: str, quotes: str
 ) -> ArtifactMade:
     decided = claim.own and (claim.pattern == "completion" or _DECIDED.search(claim.text))
     kind = "decision" if decided and claim.pattern != "negation" else KINDS[claim.pattern]
     own = claim.pattern in OWN
-    title = (claim.text if own else (ground.problem if kind == "fix" else "") or _title(ground.request)) or claim.text
+    fixed = ground.problem if kind == "fix" else ""
+    title = (claim.text if own else fixed or _title(ground.request)) or claim.text
+    titled = "" if own else ground.problem_turn if fixed else ground.request_turn
     between = [ground.done_turn, ground.answer_turn] if ground.answered else [ground.answer_turn, ground.done_turn]
-    rests = [ground.request_turn, *([] if own else [ground.problem_turn, *between]), turn.id]
+    rests = [ground.request_turn, *([] if own else [ground.problem_turn, *between]), quotes, turn.id]
     body = conclusion if conclusion == claim.text else f"{conclusion}\n{claim.text}"
     return ArtifactMade(
         turn.space,
@@ -684,6 +698,7 @@ def _artifact(
         list(dict.fromkeys([*ground.tags, *text.terms[:3]]))[:8],
         segment,
         [turn_id for turn_id in dict.fromkeys(rests) if turn_id],
+        [turn_id for turn_id in dict.fromkeys([titled, quotes]) if turn_id],
     )
 
 
@@ -691,9 +706,30 @@ Settling = EffortClosed | OfferDeclined | TurnRetracted | EffortReopened | Sessi
 """Outside facts that bear on conclusions."""
 
 
-def settle(state: State, fact: Settling) -> list[Derived]:
-    """What an outside fact does to offers and conclusions of its session."""
-    key = f"ground/{fact.session}"
+def _take_back(ground: Ground, turn: str) -> None:
+    """Nothing that is concluded later quotes a turn that was taken back."""
+    if ground.request_turn == turn:
+        ground.request_turn = ground.request = ""
+        ground.told, ground.tags = -1, []
+    if ground.problem_turn == turn:
+        ground.problem_turn = ground.problem = ""
+    if ground.done_turn == turn:
+        ground.done_turn = ground.done = ""
+    if ground.answer_turn == turn:
+        ground.answer_turn = ""
+    if ground.answer_of == turn:
+        ground.answer_of = ground.answer = ""
+    ground.declared = [declared for declared in ground.declared if declared[0] != turn]
+    if ground.ending[4:] == [turn]:
+        ground.ending[3:] = [ground.ending[2], ""]
+    for offer in ground.offers:
+        if offer[4] == turn:
+            offer[3:] = ["", ""]
+
+
+def settle(state: State, fact: Settling, session: str = "") -> list[Derived]:
+    """What an outside fact does to offers and conclusions of its session, or that of the turn that it is about."""
+    key = f"ground/{session or fact.session}"
     ground = state.get(key, Ground)
     if ground is None:
         return []
@@ -714,16 +750,20 @@ def settle(state: State, fact: Settling) -> list[Derived]:
                 return []
             outcome: Literal["accepted", "declined"] = "accepted"
         case EffortClosed() | OfferDeclined() | TurnRetracted():
+            if isinstance(fact, TurnRetracted):
+                _take_back(ground, fact.turn)
+                state.put(key, ground)
             offer = next((offer for offer in ground.offers if offer[0] == fact.turn), None)
             if offer is None:
                 return []
             outcome = "accepted" if isinstance(fact, EffortClosed) else "declined"
     ground.offers.remove(offer)
     state.put(key, ground)
-    turn, segment, pattern, said = offer
+    turn, segment, pattern, said, quotes = offer
     events: list[Derived] = [OfferSettled(fact.space, fact.session, fact.at, turn, segment, outcome)]
     if outcome == "accepted":
-        conclusion = fact.conclusion[:MAX_TEXT] if isinstance(fact, EffortClosed) and fact.conclusion else said
+        if isinstance(fact, EffortClosed) and fact.conclusion:
+            said, quotes = fact.conclusion[:MAX_TEXT], ""
         ground.concluded = ""
-        events += _finished(ground, fact, turn, segment, pattern, 1.0, conclusion)
+        events += _finished(ground, fact, turn, segment, pattern, 1.0, said, quotes)
     return events

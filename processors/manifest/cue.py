@@ -18,13 +18,14 @@ from itertools import accumulate, filterfalse
 from streams.core.text import Text
 from streams.core.text.commonness import CLASSES
 
-LONGEST, RECENT, TAKEN_BACK = 32, 3, 16
-"""Bytes of a kept word; last turns whose retraction takes their terms back; terms kept of each of these."""
+LONGEST = 32
+"""Bytes of a kept word."""
 
 
 @dataclass(slots=True)
 class Evidence:
-    """State, `open/<session>`: what is kept of a session's last segment to find it again. Bounded."""
+    """State, `open/<session>`: what is kept of a session's last segment to find it again. Bounded. Of the segments
+    before that, `closed/<first turn>`."""
 
     segment: str
     first_turn: str
@@ -35,8 +36,6 @@ class Evidence:
     """Words by stem, in order of first use: how each was first written."""
     counts: dict[str, int] = field(default_factory=dict)
     """In how many turns a stem of `forms` was used; only of those used in more than one."""
-    recent: dict[str, list[str]] = field(default_factory=dict)
-    """The last turns, each with its stems: what a retraction takes back."""
     bar: int = 0
     """A turn that tells more than this may be quoted in the summary."""
     due: int = 0
@@ -44,14 +43,14 @@ class Evidence:
     closed: bool = False
 
 
-def gather(evidence: Evidence, turn: str, content: str, text: Text, limit: int) -> None:
-    """Adds a turn to the evidence: at most `limit` words."""
+def gather(evidence: Evidence, turn: str, content: str, text: Text, limit: int) -> list[str]:
+    """Adds a turn to the evidence: at most `limit` words. Gives those stems of it that are counted there."""
     evidence.turns += 1
     evidence.tokens += text.tokens
     evidence.last_turn = turn
     terms = text.terms
     if not terms:
-        return
+        return terms
     forms, counts = evidence.forms, evidence.counts
     again = [*filter(forms.__contains__, terms)] if forms else ()
     room = limit - len(forms)
@@ -60,10 +59,7 @@ def gather(evidence: Evidence, turn: str, content: str, text: Text, limit: int) 
         deque(map(forms.setdefault, terms[:room], written), 0)
     for stem in again:
         counts[stem] = counts.get(stem, 1) + 1
-    recent = evidence.recent
-    recent[turn] = terms if len(terms) <= TAKEN_BACK else terms[:TAKEN_BACK]
-    if len(recent) > RECENT:
-        del recent[next(iter(recent))]
+    return terms if room >= len(terms) else [*filter(forms.__contains__, terms)]
 
 
 def _short(terms: list[str], forms: list[str]) -> list[str]:
@@ -71,9 +67,9 @@ def _short(terms: list[str], forms: list[str]) -> list[str]:
     return [form if len(form.encode()) <= LONGEST else stem for stem, form in zip(terms, forms, strict=True)]
 
 
-def forget(evidence: Evidence, turn: str) -> None:
-    """Takes one use of each of a retracted turn's terms out of the evidence."""
-    for stem in evidence.recent.pop(turn, ()):
+def forget(evidence: Evidence, stems: list[str]) -> None:
+    """Takes one use of each of a turn's stems out of the evidence."""
+    for stem in stems:
         uses = evidence.counts.pop(stem, 1)
         if uses > 2:
             evidence.counts[stem] = uses - 1

@@ -41,6 +41,8 @@ class Ending:
     """What it says."""
     conclusion: str
     """What would be concluded."""
+    quotes: str
+    """The turn whose words that is, where it is another."""
     seen: list[int] = field(default_factory=list)
     """In hundredths, in the order of WEIGHTS."""
     offered: bool = False

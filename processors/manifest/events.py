@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from streams.core.processor import Derived
@@ -89,6 +89,8 @@ class SegmentConcluded(Derived):
     pattern: str
     confidence: float
     conclusion: str
+    quotes: str = ""
+    """The turn whose words the conclusion is, where that is another."""
     type: Literal["segment-concluded.v1"] = "segment-concluded.v1"
 
 
@@ -130,4 +132,6 @@ class ArtifactMade(Derived):
     segment: str
     turns: list[str]
     """The turns it rests on."""
+    quotes: list[str] = field(default_factory=list)
+    """Those of them, beside the last, whose words stand in its title or its body."""
     type: Literal["artifact-made.v1"] = "artifact-made.v1"

@@ -87,7 +87,8 @@ def _scored(worth: Mapping[str, int], text: str) -> list[tuple[int, Told]]:
 
 @dataclass(slots=True)
 class Said:
-    """State, `said/<session>`: what of a session's last segment may be quoted. Bounded."""
+    """State, `said/<session>`: what of a session's last segment may be quoted. Bounded. Of the segments before that,
+    `quoted/<first turn>`."""
 
     segment: str
     kept: list[list[Any]] = field(default_factory=list)
@@ -98,6 +99,8 @@ class Said:
     """What the segment came to, where it is concluded."""
     outcome_turn: str = ""
     """The turn that concluded it."""
+    outcome_of: str = ""
+    """The turn whose words the outcome is, where that is another."""
     written: list[Any] = field(default_factory=list)
     """What a model wrote of it: its last turn then, summary, topics, model."""
 
@@ -125,38 +128,33 @@ def keep(state: State, evidence: Evidence, turn: TurnRecorded, text: Text) -> No
     state.put(key, said)
 
 
-def conclude(state: State, session: str, segment: str, turn: str, outcome: str) -> None:
-    """Keeps what the segment came to, as `turn` says."""
+def conclude(state: State, session: str, segment: str, turn: str, outcome: str, of: str) -> None:
+    """Keeps what the segment came to, as `turn` says, in the words of the turn `of` where there is one."""
     key = f"said/{session}"
     said = state.get(key, Said)
     if said is None or said.segment != segment:
         said = Said(segment)
-    said.outcome, said.outcome_turn = outcome, turn
+    said.outcome, said.outcome_turn, said.outcome_of = outcome, turn, of
     state.put(key, said)
 
 
-def take_back(state: State, session: str, turn: str) -> None:
-    """Nothing of a retracted turn is quoted."""
-    key = f"said/{session}"
-    said = state.get(key, Said)
-    if said is not None:
-        said.kept = [kept for kept in said.kept if kept[2] != turn]
-        said.written = []
-        if said.opening[:1] == [turn]:
-            said.opening = []
-        if said.outcome_turn == turn:
-            said.outcome = said.outcome_turn = ""
-        state.put(key, said)
+def take_back(said: Said, turn: str) -> None:
+    """Nothing of a retracted turn is quoted, nor what a model wrote of it."""
+    said.kept = [kept for kept in said.kept if kept[2] != turn]
+    said.written = []
+    if said.opening[:1] == [turn]:
+        said.opening = []
+    if turn in (said.outcome_turn, said.outcome_of):
+        said.outcome = said.outcome_turn = said.outcome_of = ""
 
 
-def move(state: State, session: str, turns: list[str], segment: str) -> None:
-    """Turns that begin the next segment are quoted there, and nothing of the one before."""
-    key = f"said/{session}"
-    said = state.get(key, Said)
-    kept = [kept for kept in said.kept if kept[2] in turns] if said is not None else []
+def move(said: Said, turns: list[str], segment: str) -> Said:
+    """Turns that begin the next segment are quoted there, and no longer in the one before."""
+    kept = [kept for kept in said.kept if kept[2] in turns]
+    said.kept = [one for one in said.kept if one not in kept]
     for number, one in enumerate(kept, 1):
         one[1] = number
-    state.put(key, Said(segment, kept))
+    return Said(segment, kept)
 
 
 def did(text: str) -> bool:

@@ -29,8 +29,14 @@ WITH opened AS (
     SELECT space, session, segment, arg_max({s: summary, u: cue, t: terms, c: closed, m: model}, (position, ordinal)) AS last
     FROM segment_summarized GROUP BY space, session, segment
 ), concluded AS (
-    SELECT space, session, segment, arg_max({a: c.at, t: turn, p: pattern, f: confidence, c: conclusion}, (position, ordinal)) AS last
+    SELECT
+        space, session, segment,
+        arg_max(
+            {a: c.at, t: turn, p: pattern, f: confidence, c: CASE WHEN q.gone IS NULL THEN conclusion ELSE '' END},
+            (position, ordinal)
+        ) AS last
     FROM segment_concluded c
+    LEFT JOIN (SELECT DISTINCT space AS of, turn AS gone FROM turn_retracted) q ON q.of = c.space AND q.gone = c.quotes
     ANTI JOIN turn_retracted r ON r.space = c.space AND r.turn = c.turn
     GROUP BY space, session, segment
 ), filed AS (
@@ -88,18 +94,20 @@ WHERE (f.space, f.turn) NOT IN (SELECT (space, turn) FROM retracted);
 
 -- What conclusions left behind. One row per artifact.
 --   space, session, artifact, kind, title, body, status, tags, segment, turns (ids it rests on), at
---   retracted                   whether the turn that made it (the last of them) was retracted since
+--   retracted                   whether the turn that made it (the last of them), or one that it quotes, was retracted since
 CREATE VIEW artifacts AS
 WITH newest AS (
     SELECT a.space, a.artifact, arg_max(a, (position, ordinal)) AS a FROM artifact_made a GROUP BY a.space, a.artifact
+), said AS (
+    SELECT n.space, n.artifact, unnest(list_append((n.a).quotes, (n.a).turns[-1])) AS turn FROM newest n
 ), retracted AS (
-    SELECT DISTINCT r.space, r.turn FROM turn_retracted r
+    SELECT DISTINCT s.space, s.artifact FROM said s SEMI JOIN turn_retracted r ON r.space = s.space AND r.turn = s.turn
 )
 SELECT
     n.space, (n.a).session AS session, n.artifact, (n.a).kind AS kind, (n.a).title AS title, (n.a).body AS body,
     (n.a).status AS status, (n.a).tags AS tags, (n.a).segment AS segment, (n.a).turns AS turns, (n.a).at AS "at",
-    r.turn IS NOT NULL AS retracted, (n.a).position AS position
-FROM newest n LEFT JOIN retracted r ON r.space = n.space AND r.turn = (n.a).turns[-1];
+    r.artifact IS NOT NULL AS retracted, (n.a).position AS position
+FROM newest n LEFT JOIN retracted r ON r.space = n.space AND r.artifact = n.artifact;
 
 
 -- Summaries that models wrote. One row per fact.

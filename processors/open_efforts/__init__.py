@@ -32,11 +32,11 @@ from processors.open_efforts.events import (
     TurnThreaded,
     TurnUnthreaded,
 )
-from processors.open_efforts.facts import declare, decline, entitle, mark, take_back
+from processors.open_efforts.facts import declare, decline, entitle, mark, take_back, tell_again
 from processors.open_efforts.index import active
 from processors.open_efforts.jobs import JOBS
 from processors.open_efforts.params import OpenEffortsParams
-from processors.open_efforts.records import RECENT, Effort, Session
+from processors.open_efforts.records import RECENT, Effort, Session, Summed
 from processors.open_efforts.table import conclude, count, main_of, recently, report
 from processors.open_efforts.turns import thread
 from streams.core.events import (
@@ -96,6 +96,8 @@ def _refiled(params: OpenEffortsParams, state: State, event: TurnRefiled, raw: R
 
 def _progressed(params: OpenEffortsParams, state: State, event: SegmentSummarized, raw: Raw[Any]) -> Sequence[Derived]:
     """What a segment comes to is what its effort comes to so far."""
+    if isinstance(raw.event, TurnRetracted):
+        return _retold(state, event, raw.event)
     effort_id = main_of(state, event.session, event.segment)
     if not effort_id and event.model:  # it is written of what was said long ago
         said = recently(state, state.index(active), event.first_turn)
@@ -107,12 +109,42 @@ def _progressed(params: OpenEffortsParams, state: State, event: SegmentSummarize
     if not event.model:
         effort.summaries.pop(event.segment, None)
     effort.summaries[event.segment] = within(event.summary, SUMMARY)
+    _sum(state, event.segment, effort_id)
     while len(effort.summaries) > 3:
-        del effort.summaries[next(iter(effort.summaries))]
+        gone = next(iter(effort.summaries))
+        del effort.summaries[gone]
+        _sum(state, gone, effort_id, False)
     if event.closed and event.segment in effort.live:
         effort.live.remove(event.segment)
     report(state, event.space, event.session, event.at, effort_id, effort, out)
     return out
+
+
+def _sum(state: State, segment: str, effort_id: str, has: bool = True) -> None:
+    """Remembers whether an effort's summaries have that of a segment."""
+    key = f"summed/{segment}"
+    summed = state.get(key, Summed) or Summed()
+    if (effort_id in summed.efforts) == has:
+        return
+    if has:
+        summed.efforts.append(effort_id)
+    else:
+        summed.efforts.remove(effort_id)
+    if summed.efforts:
+        state.put(key, summed)
+    else:
+        state.delete(key)
+
+
+def _retold(state: State, event: SegmentSummarized, fact: TurnRetracted) -> Sequence[Derived]:
+    """A segment is told without a turn that was taken back, wherever its summary stands. Right after this the fact
+    itself comes, and the efforts are told (see take_back); here where too much was said since to know the turn."""
+    summed = state.get(f"summed/{event.segment}", Summed) or Summed()
+    for effort_id in summed.efforts:
+        if (effort := state.get(f"effort/{effort_id}", Effort)) is not None:
+            effort.summaries[event.segment] = within(event.summary, SUMMARY)
+            state.put(f"effort/{effort_id}", effort)
+    return () if recently(state, state.index(active), fact.turn) else tell_again(state, fact, summed.efforts)
 
 
 def _goes_on(params: OpenEffortsParams, state: State, event: SegmentConcluded, raw: Raw[Any], effort_id: str) -> bool:
@@ -151,7 +183,9 @@ def _concluded(params: OpenEffortsParams, state: State, event: SegmentConcluded,
     effort.live = [live for live in effort.live if live != event.segment]
     if not effort.live and not effort.declared:
         by, said_so = event.turn, event.conclusion
-        done = EffortConcluded(event.space, event.session, event.at, effort_id, by, event.pattern, said_so)
+        done = EffortConcluded(
+            event.space, event.session, event.at, effort_id, by, event.pattern, said_so, event.quotes
+        )
         out.append(conclude(state, index, effort, by, done))
     state.put(f"effort/{effort_id}", effort)
     return out

@@ -76,6 +76,8 @@ class EffortConcluded(Derived):
     pattern: str
     """A conclusion pattern of the manifest, or `closed` where an agent said so."""
     conclusion: str
+    quotes: str = ""
+    """The turn whose words the conclusion is, where that is another."""
     type: Literal["effort-concluded.v1"] = "effort-concluded.v1"
 
 

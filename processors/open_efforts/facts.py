@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from processors.open_efforts import passing
 from processors.open_efforts.crowd import known_as
 from processors.open_efforts.events import EffortConcluded, EffortOpened, EffortRated, ReferenceMissed, TurnUnthreaded
@@ -11,10 +13,12 @@ from processors.open_efforts.records import (
     RECENT,
     WORD,
     Effort,
+    First,
     Named,
     Said,
     Session,
     Speaker,
+    Summed,
 )
 from processors.open_efforts.table import (
     activate,
@@ -28,7 +32,7 @@ from processors.open_efforts.table import (
     report,
     take_name,
 )
-from processors.open_efforts.topics import TOPIC
+from processors.open_efforts.topics import TOPIC, retitled
 from streams.core.events import (
     EffortClosed,
     EffortDeclared,
@@ -46,12 +50,14 @@ _PATTERN = "closed"
 
 
 def take_back(params: OpenEffortsParams, state: State, fact: TurnRetracted, raw: Raw[TurnRetracted]) -> list[Derived]:
-    """A retracted turn's words are no longer matched, and what it concluded is open again."""
+    """A retracted turn's words are no longer matched nor shown, and what it concluded is open again."""
     out: list[Derived] = []
     turn = fact.turn
     index = state.index(active)
     said = recently(state, index, turn)
     if said is None:
+        return tell_again(state, fact, ())
+    if said.retracted:
         return out
     key = f"turn/{index.turns[turn] % RECENT}"
     effort = state.get(f"effort/{said.effort}", Effort) if said.effort else None
@@ -61,7 +67,6 @@ def take_back(params: OpenEffortsParams, state: State, fact: TurnRetracted, raw:
     else:
         take(index, said.effort, effort, said)
         effort.turns = max(0, effort.turns - 1)
-        effort.first.pop(turn, None)
         if effort.asker == turn:
             effort.asked = {}
         for name in said.names:
@@ -75,6 +80,30 @@ def take_back(params: OpenEffortsParams, state: State, fact: TurnRetracted, raw:
     state.put(key, said)
     if said.effort:
         out.append(TurnUnthreaded(fact.space, fact.session, fact.at, turn, said.effort))
+    summed = state.get(f"summed/{said.segment}", Summed)
+    return out + tell_again(state, fact, [said.effort, *(summed.efforts if summed is not None else ())])
+
+
+def tell_again(state: State, fact: TurnRetracted, efforts: Iterable[str]) -> list[Derived]:
+    """Efforts are told without a retracted turn: their summaries, their titles, which a model may have made of it, and
+    their terms. Whichever of them it opened or may have named is among them."""
+    out: list[Derived] = []
+    first = state.get(f"first/{fact.turn}", First)
+    state.delete(f"first/{fact.turn}")
+    named = first.efforts if first is not None else []
+    for effort_id in dict.fromkeys([*efforts, *named]):
+        effort = state.get(f"effort/{effort_id}", Effort)
+        if effort is None:
+            continue
+        effort.first.pop(fact.turn, None)
+        if effort_id in named and not (effort.declared and effort.titled):
+            effort.titled = False
+            effort.topic = retitled(effort, state.index(active).space.people)
+        if effort.turns or effort.told:
+            effort.told = []
+            report(state, fact.space, fact.session, fact.at, effort_id, effort, out)
+        else:
+            state.put(f"effort/{effort_id}", effort)
     return out
 
 

@@ -58,7 +58,7 @@ class Effort:
     parted: bool = False
     """Whether its user said good-bye last."""
     summaries: dict[str, str] = field(default_factory=dict)
-    """Of its last segments."""
+    """Of its last segments; at most 3."""
     ended: str = ""
     """The turn that concluded it; "" while it is open, and where an agent closed it."""
     told: list[str] = field(default_factory=list)
@@ -144,6 +144,20 @@ class Said:
     retracted: bool = False
     share: float = 1.0
     """How likely the effort was among all."""
+
+
+@dataclass(slots=True)
+class First:
+    """State, `first/<turn>`: the efforts whose titles may be made of a turn, however long ago it was said."""
+
+    efforts: list[str]
+
+
+@dataclass(slots=True)
+class Summed:
+    """State, `summed/<segment>`: the efforts whose summaries have that of a segment."""
+
+    efforts: list[str] = field(default_factory=list)
 
 
 @dataclass(slots=True)

@@ -17,7 +17,7 @@ from processors.open_efforts.events import TurnRethreaded
 from processors.open_efforts.index import Active, add, names_of, take
 from processors.open_efforts.matching import LOGS, slots_of
 from processors.open_efforts.params import OpenEffortsParams
-from processors.open_efforts.records import RECENT, Effort, Said, Session, Speaker
+from processors.open_efforts.records import RECENT, Effort, First, Said, Session, Speaker
 from processors.open_efforts.table import activate, count, give_name, go_on, recently, reopen, take_name
 from processors.open_efforts.topics import FIRST, TELLS
 from streams.core.events import TurnRecorded
@@ -151,6 +151,7 @@ def _move(
     target.at = event.at
     if told and len(target.first) < FIRST:
         target.first[said.turn] = told
+        state.put(f"first/{said.turn}", First([source_id, target_id]))
     if target.session != event.session:
         target.session, target.live = event.session, []
     if count(session, segment, target_id):

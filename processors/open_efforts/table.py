@@ -134,10 +134,10 @@ def report(state: State, space: str, session: str, at: int, effort_id: str, effo
     if effort.turns >= effort.due or not effort.told:
         effort.due = effort.turns + max(4, effort.turns)
         effort.told = telling(index, effort)
-    if not effort.titled and effort.turns <= YOUNG:
+    if not effort.titled and (effort.turns <= YOUNG or not effort.topic):
         effort.topic = renamed(effort, index.space.people)
     state.put(f"effort/{effort_id}", effort)
-    summary = "\n".join(effort.summaries.values())
+    summary = "\n".join(filter(None, effort.summaries.values()))
     out.append(
         EffortProgressed(
             space, session, at, effort_id, effort.topic, summary, effort.told, effort.segments, effort.turns,

@@ -252,6 +252,13 @@ def renamed(effort: Effort, people: Container[str]) -> str:
     return found
 
 
+def retitled(effort: Effort, people: Container[str]) -> str:
+    """The title that the turns give which are left of the first ones; their first words rather than none."""
+    effort.topic = ""
+    first = next(iter(effort.first.values()), "")
+    return renamed(effort, people).strip(", ") or " ".join(first.split()[:MOST_WORDS])
+
+
 def opening(content: str, text: Text, names: list[str], people: Container[str]) -> str:
     """The title of an effort that opens with a turn; the turn's words whatever they are, rather than none."""
     found = title([excerpt(content, EXCERPT)], {}, people)

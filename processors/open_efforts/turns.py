@@ -11,7 +11,7 @@ from processors.open_efforts.index import Active, active, add, names_of
 from processors.open_efforts.matching import best
 from processors.open_efforts.params import OpenEffortsParams
 from processors.open_efforts.placing import Placing, follow, look, place
-from processors.open_efforts.records import RECENT, Effort, Said, Session, Speaker
+from processors.open_efforts.records import RECENT, Effort, First, Said, Session, Speaker
 from processors.open_efforts.second_look import doubtful, look_again
 from processors.open_efforts.table import activate, count, give_name, go_on, named_by, recently, reopen
 from processors.open_efforts.topics import EXCERPT, FIRST, opening
@@ -50,7 +50,7 @@ def thread(params: OpenEffortsParams, state: State, filed: TurnFiled, raw: Raw[T
         session.weighed, session.doubted = {}, []
     effort = state.get(f"effort/{effort_id}", Effort) if effort_id else None
     if turn is not None and not reason and not turn.small and (terms or names or (turn.crowd and text.calls)):
-        effort_id, reason, effort = _open(turn, out)
+        effort_id, reason, effort = _open(state, turn, out)
     named = [effort_id] if effort_id else []
     if names or index.titles:
         named = named_by(state, index, index.scene(event.session, session).mask, effort_id, names, terms)
@@ -87,7 +87,7 @@ def thread(params: OpenEffortsParams, state: State, filed: TurnFiled, raw: Raw[T
     return out
 
 
-def _open(turn: Placing, out: list[Derived]) -> tuple[str, str, Effort]:
+def _open(state: State, turn: Placing, out: list[Derived]) -> tuple[str, str, Effort]:
     """New work begins with the turn."""
     event = turn.event
     effort_id = derived_id("effort", event.space, event.id)
@@ -95,6 +95,7 @@ def _open(turn: Placing, out: list[Derived]) -> tuple[str, str, Effort]:
     if turn.speaker is not None:
         turn.speaker.began = effort_id
     out.append(EffortOpened(event.space, event.session, event.at, effort_id, event.id, "", topic, "unmatched"))
+    state.put(f"first/{event.id}", First([effort_id]))
     return effort_id, "new", Effort(event.session, event.at, topic=topic)
 
 
@@ -145,6 +146,7 @@ def _join(
     effort.turns += 1
     if len(effort.first) < FIRST and said.terms:
         effort.first[event.id] = excerpt(event.content, EXCERPT)
+        state.put(f"first/{event.id}", First([effort_id]))
     effort.at = event.at
     if effort.session != event.session:
         effort.session, effort.live = event.session, []  # Where it was left open in another session holds up no end.

@@ -77,7 +77,7 @@ WITH opened AS (
     SELECT
         space, effort,
         arg_min({a: o.at, s: session, t: turn, n: name, o: topic, r: reason}, (position, ordinal)) AS first,
-        coalesce(arg_max(name, (position, ordinal)) FILTER (name <> ''), '') AS name
+        coalesce(arg_max(name, (position, ordinal)) FILTER (name <> ''), '') AS name, bool_or(reason = 'declared') AS declared
     FROM effort_opened o GROUP BY space, effort
 ), progressed AS (
     SELECT space, effort, arg_max({o: topic, s: summary, t: terms, n: name}, (position, ordinal)) AS last
@@ -85,8 +85,11 @@ WITH opened AS (
 ), concluded AS (
     SELECT
         space, effort, max((position, ordinal)) AS place,
-        arg_max({a: c.at, t: turn, p: pattern, c: conclusion}, (position, ordinal)) AS last
+        arg_max(
+            {a: c.at, t: c.turn, p: pattern, c: CASE WHEN q.gone IS NULL THEN conclusion ELSE '' END}, (position, ordinal)
+        ) AS last
     FROM effort_concluded c
+    LEFT JOIN (SELECT DISTINCT space AS of, turn AS gone FROM turn_retracted) q ON q.of = c.space AND q.gone = c.quotes
     ANTI JOIN turn_retracted r ON r.space = c.space AND r.turn = c.turn AND c.pattern <> 'closed'
     GROUP BY space, effort
 ), resumed AS (
@@ -99,7 +102,8 @@ WITH opened AS (
     FROM effort_rated GROUP BY space, effort
 )
 SELECT
-    o.space, o.effort, coalesce(nullif((p.last).o, ''), (o.first).o) AS topic,
+    o.space, o.effort,
+    CASE WHEN p.last IS NOT NULL THEN (p.last).o WHEN q.gone IS NULL OR o.declared THEN (o.first).o ELSE '' END AS topic,
     CASE WHEN c.place IS NULL OR r.place > c.place THEN 'open' ELSE 'concluded' END AS status,
     coalesce(nullif((p.last).n, ''), o.name) AS name, coalesce(i.importance, 'normal') AS importance,
     coalesce((p.last).s, '') AS summary, coalesce((p.last).t, []) AS terms,
@@ -113,7 +117,8 @@ FROM opened o
 LEFT JOIN progressed p USING (space, effort)
 LEFT JOIN concluded c USING (space, effort)
 LEFT JOIN resumed r USING (space, effort)
-LEFT JOIN rated i USING (space, effort);
+LEFT JOIN rated i USING (space, effort)
+LEFT JOIN (SELECT DISTINCT space AS of, turn AS gone FROM turn_retracted) q ON q.of = o.space AND q.gone = (o.first).t;
 
 
 -- Units of work. One row per effort that has a turn left after revisions, or that an agent declared.
@@ -159,13 +164,18 @@ WHERE t.effort IS NOT NULL OR o.opened_by = 'declared';
 --   space, session, turn_id, segment (of the turn, after revisions), effort
 --   at, agent, role, pattern, confidence (1 where an agent accepted an offer)
 --   text                        the sentence that says so
---   conclusion                  what was concluded: the answer, where the sentence only confirms it
+--   conclusion                  what was concluded: the answer, where the sentence only confirms it; '' where that was
+--                               retracted
 CREATE VIEW conclusions AS
 WITH concluded AS (
     SELECT
         c.space, c.session, c.segment,
-        arg_max({t: c.turn, p: c.pattern, f: c.confidence, c: c.conclusion, a: c.at}, (c.position, c.ordinal)) AS last
+        arg_max(
+            {t: c.turn, p: c.pattern, f: c.confidence, c: CASE WHEN q.gone IS NULL THEN c.conclusion ELSE '' END, a: c.at},
+            (c.position, c.ordinal)
+        ) AS last
     FROM segment_concluded c
+    LEFT JOIN (SELECT DISTINCT space AS of, turn AS gone FROM turn_retracted) q ON q.of = c.space AND q.gone = c.quotes
     ANTI JOIN turn_retracted r ON r.space = c.space AND r.turn = c.turn
     GROUP BY c.space, c.session, c.segment
 ), detected AS (

@@ -4,10 +4,10 @@
 
 m: the turn names e or belongs to it; s: how alike turn and e are; r = trace / (trace + 4), the trace gaining 1 with
 each turn on e and halving with disuse (what was used often is kept longer than what was used once); i: flagged
-important; c: connected in the manifest to what the turn names. Long untouched and unconnected both lower the score. An
-effort enters when a turn names it or is like it; at capacity the least relevant gives way, not the oldest, and only to
-what is named or far more relevant. One that had to leave keeps its trace and comes back where there is room again.
-While the talk goes on with the effort in hand, the context stands still.
+important; c: connected in the manifest to what the turn names. Long untouched, where it was touched at all, and
+unconnected both lower the score. An effort enters when a turn names it or is like it; at capacity the least relevant
+gives way, not the oldest, and only to what is named or far more relevant. One that had to leave keeps its trace and
+comes back where there is room again. While the talk goes on with the effort in hand, the context stands still.
 
 Concluded efforts leave, and their summaries stay until unreferenced for 20 user turns; a turn that names one brings its
 summary back, marked recalled.
@@ -39,7 +39,7 @@ __all__ = ["PRESETS", "PROCESSOR", "Change", "ContextChanged", "ContextScored", 
 
 PROCESSOR = Processor(
     name="working_context",
-    version=2,
+    version=3,
     reads=("open_efforts",),
     params=WorkingContextParams,
     takes=(

@@ -29,7 +29,11 @@ class WorkingContextParams(Params):
         4.0, "touches", "a trace this strong counts half: two exchanges on it, where one remark counts a fifth", gt=0
     )
     half_life: float = param(
-        40.0, "turns", "twenty exchanges about something else halve what is remembered of the work before them", gt=0
+        40.0,
+        "turns",
+        "twenty exchanges about something else halve what is remembered of the work before them",
+        gt=0,
+        le=1_000_000,
     )
     untouched_after: int = param(80, "turns", "two half-lives without a touch are long", ge=1)
     untouched: float = param(0.3, "share of the score", "what long untouched takes away", ge=0, le=1)
@@ -64,7 +68,12 @@ class WorkingContextParams(Params):
         8, "shared telling terms", "of 12: most of them; fewer are shared by all efforts of one domain", ge=1, le=12
     )
     concluded_for: int = param(
-        20, "user turns", "a conclusion unreferenced so long is history", source="Cognitive Context Management", ge=0
+        20,
+        "user turns",
+        "a conclusion unreferenced so long is history",
+        source="Cognitive Context Management",
+        ge=0,
+        le=1_000_000,
     )
     concluded_kept: int = param(8, "summaries", "bounds the session's record (law 4)", ge=1, le=16)
     candidates: int = param(

@@ -17,6 +17,9 @@ TERMS = 12
 """Telling terms compared per effort; with `CONNECTED`, a record stays far below 8 KB."""
 REVISED = 4
 """Turns that a revision can reach (the manifest revises within 2)."""
+LOOKED_UP = 1024
+"""Turns up to which what is left of a trace is looked up in a table: twenty half-lives by default, and some thousand
+bytes whatever the half-life."""
 
 
 @dataclass(slots=True)
@@ -93,8 +96,16 @@ def context_of(state: State, session: str) -> Context:
 
 @lru_cache
 def decays(half_life: float) -> tuple[float, ...]:
-    """What is left of a trace after 0, 1, 2, ... turns; the last stands for all longer times."""
-    return (*(0.5 ** (turns / half_life) for turns in range(int(half_life * 20) + 1)), 0.0)
+    """What is left of a trace after 0, 1, 2, ... turns, as far as that is looked up."""
+    return tuple(0.5 ** (turns / half_life) for turns in range(min(int(half_life * 20) + 1, LOOKED_UP)))
+
+
+def left_of(half_life: float, idle: int) -> float:
+    """What is left of a trace after so many turns; nothing after twenty half-lives."""
+    table = decays(half_life)
+    if idle < len(table):
+        return table[idle]
+    return 0.5 ** (idle / half_life) if idle <= half_life * 20 else 0.0
 
 
 def touch(params: WorkingContextParams, context: Context, effort: str, amount: float) -> None:
@@ -105,18 +116,16 @@ def touch(params: WorkingContextParams, context: Context, effort: str, amount: f
         if len(context.traces) > 2 * params.candidates:
             _forget(params, context)
         return
-    left = decays(params.half_life)
-    idle = now - trace[1]
-    trace[0] = trace[0] * left[idle if idle < len(left) else -1] + amount
+    trace[0] = trace[0] * left_of(params.half_life, now - trace[1]) + amount
     trace[1] = now
     trace[2] += 1
 
 
 def _forget(params: WorkingContextParams, context: Context) -> None:
     """The weaker half of the traces goes, those in context excepted. Half at once: the cost per turn stays level."""
-    left, now, traces = decays(params.half_life), context.turns, context.traces
+    half_life, now, traces = params.half_life, context.turns, context.traces
     weakest = sorted(
-        (strength * left[min(now - last, len(left) - 1)], effort)
+        (strength * left_of(half_life, now - last), effort)
         for effort, (strength, last, _) in traces.items()
         if effort not in context.entries
     )

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import lru_cache
 from typing import Any
 
 from processors.open_efforts import EffortConcluded, EffortResumed, TurnRethreaded, TurnThreaded, TurnUnthreaded
 from processors.working_context.events import Change, ContextChanged, ContextScored
 from processors.working_context.params import WorkingContextParams
-from processors.working_context.record import Context, decays, known
+from processors.working_context.record import Context, decays, known, left_of
 from streams.core.processor import Derived, State, r6
 
 MENTIONED, SIMILAR, RECENT, IMPORTANT, CONNECTION, UNTOUCHED, UNCONNECTED = (1 << bit for bit in range(7))
@@ -36,10 +35,9 @@ Event = TurnThreaded | TurnRethreaded | EffortConcluded | EffortResumed | TurnUn
 """What may change a context."""
 
 
-@lru_cache
-def _fades(top: float, turns: int) -> tuple[float, ...]:
-    """The score of a kept summary 0, 1, 2, ... user turns after it was last referred to: falls evenly to 0."""
-    return tuple(r6(top * (1.0 - turn / (turns + 1))) for turn in range(turns + 2))
+def _fade(top: float, turns: int, idle: int) -> float:
+    """The score of a kept summary so many user turns after it was last referred to: falls evenly to 0."""
+    return r6(top * max(0.0, 1.0 - idle / (turns + 1)))
 
 
 class Scene:
@@ -87,7 +85,8 @@ class Scene:
             mask, rest, similarity, recency, last = 0, 1.0, 0.0, 0.0, 0
             if effort in traces:
                 strength, last, _ = traces[effort]
-                strength = strength * left[now - last] if now - last < far else 0.0
+                idle = now - last
+                strength *= left[idle] if idle < far else left_of(params.half_life, idle)
                 recency = strength / (strength + established)
                 mask, rest = RECENT, 1.0 - medium * recency
             if effort in named:
@@ -104,7 +103,7 @@ class Scene:
                 mask |= CONNECTION
                 rest *= 1.0 - medium
             score = 1.0 - rest
-            if now - last > long:
+            if mask & RECENT and now - last > long:
                 mask |= UNTOUCHED
                 score *= 1.0 - params.untouched
             if not mask & NEAR:
@@ -284,11 +283,11 @@ class Scene:
     def _show_closed(self, shown: list[list[Any]]) -> None:
         """Recalled and concluded summaries follow the open efforts, the last referred to first."""
         users, params, alike = self.context.users, self.params, self.alike
-        fades = (_fades(params.medium, params.concluded_for), _fades(params.mentioned, params.concluded_for))
+        tops = (params.medium, params.mentioned)
         efforts, scores, modes, signals, similarities, recencies, idle = shown
         for effort, (referred, recalled) in reversed(self.context.closed.items()):
             efforts.append(effort)
-            scores.append(fades[recalled][users - referred])
+            scores.append(_fade(tops[recalled], params.concluded_for, users - referred))
             modes.append(CLOSED[recalled])
             signals.append(SIGNALS[MENTIONED] if effort in self.named else "")
             similarities.append(alike.get(effort, 0.0))

@@ -9,6 +9,7 @@ from typing import Any
 from processors.open_efforts import EffortConcluded, EffortOpened, EffortProgressed, EffortRated, EffortResumed
 from processors.working_context.events import ContextScored
 from processors.working_context.params import WorkingContextParams
+from processors.working_context.scoring import MODES
 from streams.core.events import iso
 from streams.core.params import Params, param
 from streams.core.section import Ask, Piece, Reader, Section
@@ -76,21 +77,27 @@ def _read(ask: Ask, read: Reader, open_ones: bool) -> list[_Effort]:
         scored.efforts, scored.modes, scored.scores, scored.signals, scored.similarities, scored.recencies, scored.idle,
     )  # fmt: skip
     listed = [_Effort(*row) for row in zip(*columns, strict=True)]
-    listed = [one for one in listed if (one.mode in ("expanded", "summary")) is open_ones]
     ids = [one.effort for one in listed]
     opened, progressed = read.kept(EffortOpened, ids), read.kept(EffortProgressed, ids)
     over, rated = read.kept(EffortConcluded, ids, EffortResumed), read.kept(EffortRated, ids)
     for one in listed:
         if one.effort in opened:
-            one.topic = opened[one.effort].topic
+            first = opened[one.effort]
+            stands = (
+                first.reason == "declared" or one.effort in progressed or read.members("efforts", one.effort, 1).size
+            )
+            one.topic = first.topic if stands else ""
         if one.effort in progressed:
             last = progressed[one.effort]
-            one.topic, one.summary = last.topic or one.topic, last.summary
+            one.topic, one.summary = last.topic, last.summary
         if one.effort in rated:
             one.importance = rated[one.effort].importance
         if one.effort in over:
-            one.status, one.conclusion = "concluded", over[one.effort].conclusion
-    return listed
+            one.status, done = "concluded", over[one.effort]
+            one.conclusion = done.conclusion if not done.quotes or read.turns([done.quotes]) else ""
+        if one.status == "concluded" and one.mode in MODES:
+            one.mode = "concluded"  # in another session: this one notices at its next turn
+    return [one for one in listed if (one.mode in MODES) is open_ones]
 
 
 def entries(params: WorkingContextParams, own: EntriesParams, ask: Ask, read: Reader) -> Iterator[Piece]:

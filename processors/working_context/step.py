@@ -167,14 +167,17 @@ def rethreaded(params: WorkingContextParams, state: State, event: TurnRethreaded
     if event.effort:
         touch(params, context, event.effort, 1.0)
         scene.admit([event.effort], "threaded")
+    scene.reconsider()
     return scene.finish(NOBODY)
 
 
 def unthreaded(params: WorkingContextParams, state: State, event: TurnUnthreaded, raw: Raw[Any]) -> list[Derived]:
-    """An effort whose only turn in the session is retracted leaves its context."""
+    """An effort whose only turn in the session is retracted leaves its context, and others come back in its place."""
     context = context_of(state, event.session)
     scene = Scene(params, state, context, event, event.turn, _going_on(context), NOTHING)
     if scene.untouch(event.effort, "retracted"):
+        scene.shelve()
+        scene.reconsider()
         return scene.finish(NOBODY)
     state.put(f"session/{event.session}", context)
     return []

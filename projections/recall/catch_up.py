@@ -52,6 +52,8 @@ class Page:
     analyse: Analyse
     runs: frozenset[int]
     """Kinds of documents that stand for all turns from the first to the last."""
+    quoting: frozenset[int]
+    """Kinds of documents that quote any of their turns."""
     values: list[tuple[int, ...]] = field(default_factory=list)
     """By document: what its columns hold."""
     texts: list[str] = field(default_factory=list)
@@ -117,6 +119,8 @@ class _Adding:
             self.derived.append(number)
             if sources:
                 first, last = self._find(TURN, sources[0]), self._find(TURN, sources[-1])
+                if kind in page.quoting:
+                    first = min((found for turn in sources if (found := self._find(TURN, turn)) >= 0), default=-1)
         self.new[kind, id] = number
         terms, counts, length, flags = page.analyse(row)
         page.terms += terms
@@ -145,6 +149,10 @@ class _Adding:
             return int(self.held.columns[name][document])
         return self.page.values[document + self.offset][_PLACE[name]]
 
+    def _sources(self, document: int) -> list[str]:
+        texts = self.held.texts if document < self.base else self.page.texts
+        return texts[document if document < self.base else document + self.offset].split(SEPARATOR)[1:]
+
     def _made_of(self, turn: int) -> list[int]:
         """Documents made of a run of turns that a turn lies in."""
         of = self.held.columns
@@ -162,7 +170,10 @@ class _Adding:
         self._end(turn, position)
         session = self._value("session", turn)
         for document in self._made_of(turn):
-            if self._value("kind", document) not in self.page.runs:
+            kind = self._value("kind", document)
+            if kind in self.page.quoting:
+                gone = turn_id in self._sources(document)
+            elif kind not in self.page.runs:
                 gone = self._value("last", document) == turn
             else:
                 gone = self._value("session", document) == session and self._all_ended(document, session)

@@ -383,7 +383,7 @@ class Index:
 
     def _add(self, rows: Sequence[Row]) -> None:
         """Adds documents, within the caller's transaction."""
-        page = Page(self._analyse, self.kinds.runs)
+        page = Page(self._analyse, self.kinds.runs, self.kinds.quoting)
         for name, told in groupby(rows, itemgetter(0)):
             page.add_space(self._held(name) or self._new(name), told)
         write(self.database, page)

@@ -66,6 +66,8 @@ class Kinds:
         self.names: tuple[str, ...] = ("turn", *(documents.kind for documents in self.declared))
         self.runs = frozenset(n for n, documents in enumerate(self.declared, 1) if documents.run)
         """Kinds of which a document stands for all turns from the first of its turns to the last."""
+        self.quoting = frozenset(n for n, documents in enumerate(self.declared, 1) if documents.quotes)
+        """Kinds of which a document quotes any of its turns."""
         self._told = {table: f"SELECT {columns} FROM {table} WHERE{only}" for table, (columns, only) in _RAW.items()}
         for n, documents in enumerate(self.declared, 1):
             table = table_name(documents.event)
@@ -76,7 +78,9 @@ class Kinds:
 
     def identity(self) -> list[list[Any]]:
         """What of a document's declaration the index depends on."""
-        found: list[list[Any]] = [[d.kind, table_name(d.event), d.id, d.words, d.turns, d.run] for d in self.declared]
+        found: list[list[Any]] = [
+            [d.kind, table_name(d.event), d.id, d.words, d.turns, d.run, d.quotes] for d in self.declared
+        ]
         return found + [[table_name(one.event), one.repeated, one.words] for one in self._news]
 
     def told(self, connection: Connection, tables: frozenset[str], places: Places) -> list[Row]:

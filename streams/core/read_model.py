@@ -82,6 +82,8 @@ class Documents:
     run: bool = False
     """Whether it stands for all turns of its session from the first to the last of `turns`. It is gone when all of
     them are retracted; other documents are gone with the last of their turns."""
+    quotes: bool = False
+    """Whether the words of any of its turns may stand in it: then it is gone as soon as one of them is retracted."""
     shown: str = ""
     """SQL of what a hit shows, over the event's table; the first of `words` where it is empty."""
     open: tuple[str, ...] = ()

@@ -7,6 +7,7 @@ one.
 from __future__ import annotations
 
 import hashlib
+import re
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -18,7 +19,7 @@ import orjson
 
 from streams.core.clock import Deadlines
 from streams.core.driver import Driver, Placed, Row, ancestors, as_raw, rows_of
-from streams.core.events import Outside
+from streams.core.events import Outside, TurnRecorded, TurnRetracted
 from streams.core.processor import RAW, Derived, Held, Processor, Raw, State, Step
 from tests.laws.histories import recorded
 
@@ -179,6 +180,49 @@ def saved_whole(subject: Subject, log: Log, every: int = 1) -> None:
                 for key, record in state._live.items():
                     told = f"{name}: {key} was changed and not put"
                     assert orjson.dumps(record) == saved[space][name].get(key), told
+
+
+def forgotten(subject: Subject, log: Log) -> None:
+    """Once a turn is taken back, nothing that is derived later says four words in a row that it alone had said.
+
+    What others said too may be said: other turns, and outside facts, in which people and models speak for themselves.
+    So may what tells that something was retracted, and of what it was made.
+    """
+    driver = subject.driver()
+    said: dict[tuple[str, str], set[Run]] = {}
+    standing: dict[str, Counter[Run]] = {}
+    gone: dict[str, set[Run]] = {}
+    for offset, entry in enumerate(log):
+        event = entry.raw.event
+        here, lost = standing.setdefault(event.space, Counter()), gone.setdefault(event.space, set())
+        if isinstance(event, TurnRetracted):
+            taken = said.pop((event.space, event.turn), set())
+            here.subtract(taken)
+            lost |= {run for run in taken if not here[run]}
+        else:
+            told = runs(orjson.loads(orjson.dumps(event)))
+            here.update(told)
+            lost -= told
+            if isinstance(event, TurnRecorded):
+                said[event.space, event.id] = told
+        rows = feed(subject, driver, [entry], offset)
+        for row in rows if lost else ():
+            if "retracted" in (getattr(row.event, "status", ""), getattr(row.event, "change", "")):
+                continue
+            kept = lost & runs(orjson.loads(orjson.dumps(row.event)))
+            assert not kept, f"{type(row.event).__name__} says what was taken back: {sorted(kept)[0]}"
+
+
+Run = tuple[str, ...]
+
+
+def runs(value: object) -> set[Run]:
+    """Four words in a row, of all texts in a value."""
+    if isinstance(value, str):
+        words = re.findall(r"\w+", value.lower())
+        return set(zip(words, words[1:], words[2:], words[3:], strict=False))
+    items = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return {run for item in items for run in runs(item)}
 
 
 def _indexes_equal(driver: Driver, saved: Saved) -> None:

@@ -19,7 +19,16 @@ from hypothesis import strategies as st
 from processors import PROCESSORS
 from streams.core.clock import DUE, Clock
 from streams.core.driver import Driver
-from streams.core.events import DAY, MINUTE, ClockTicked, EffortDeclared, NoteTaken, Outside, TurnRecorded
+from streams.core.events import (
+    DAY,
+    MINUTE,
+    ClockTicked,
+    EffortDeclared,
+    NoteTaken,
+    Outside,
+    TurnRecorded,
+    TurnRetracted,
+)
 from streams.core.params import Params
 from streams.core.processor import Derived, Processor, Raw, State, on, otherwise
 from tests.bench.generated import turns
@@ -100,6 +109,20 @@ def test_a_record_that_an_event_changes_is_saved_with_it(history: list[Move]) ->
 
 def test_a_record_that_an_event_of_a_wide_history_changes_is_saved_with_it() -> None:
     laws.saved_whole(laws.together(PROCESSORS), wide_log()[:1500], every=5)
+
+
+FORGETTING = [processor for processor in PROCESSORS if processor.name not in ("network", "direct_access")]
+"""Why not these two: they tell once more that what a turn said is current, before they tell that it was retracted."""
+
+
+@given(histories)
+@thorough
+def test_nothing_that_is_derived_later_says_what_a_turn_said_that_was_taken_back(history: list[Move]) -> None:
+    laws.forgotten(laws.together(FORGETTING), logged(history))
+
+
+def test_nothing_that_is_derived_later_in_a_wide_history_says_what_was_taken_back() -> None:
+    laws.forgotten(laws.together(FORGETTING), wide_log())
 
 
 @given(histories)
@@ -327,6 +350,19 @@ def test_a_step_that_forgets_to_put_its_record_is_caught() -> None:
         laws.resumable(plant(step), SOME, [10])
     with pytest.raises(AssertionError, match="memo was changed and not put"):
         laws.saved_whole(plant(step), SOME)
+
+
+def test_a_step_that_says_what_was_taken_back_is_caught() -> None:
+    def step(params: Params, state: State, event: Outside, raw: Raw[Any]) -> Made:
+        memo = state.get("memo", Memo) or Memo()
+        if isinstance(event, TurnRecorded):
+            memo.items = [event.content]
+            state.put("memo", memo)
+        return told(event, "".join(memo.items)) if isinstance(event, TurnRetracted) else []
+
+    said = laws.log_of(outside([Move("work"), Move("retract")]))
+    with pytest.raises(AssertionError, match="says what was taken back"):
+        laws.forgotten(plant(step), said)
 
 
 def test_a_clock_that_is_not_saved_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:

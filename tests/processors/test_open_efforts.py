@@ -406,6 +406,45 @@ def test_a_retracted_turn_is_no_longer_matched(talk: Talk) -> None:
     assert effort not in talk.last(TurnThreaded).mentioned
 
 
+def test_a_turn_is_taken_back_once_however_often_it_is_retracted(talk: Talk) -> None:
+    talk.say(PARSER)
+    talk.say("The tokenizer in parser.py breaks unicode escapes since Monday.")
+    assert talk.fact(TurnRetracted, session="s", turn="t2")
+    for _ in range(2):
+        assert talk.fact(TurnRetracted, session="s", turn="t2") == []
+    assert talk.last(EffortProgressed).turns == 1
+
+
+def test_a_title_is_made_of_what_is_left_of_the_first_turns(talk: Talk) -> None:
+    effort = talk.say("My blood pressure medicine Lisinopril makes me dizzy in the morning.")
+    talk.answer("I will note the dizziness in the morning.")
+    talk.summarize("s-1", "Lisinopril makes me dizzy.", False)
+    talk.fact(TitleWritten, session="s", turns=["t1"], title="Lisinopril side effects", model="m")
+    talk.fact(TurnRetracted, session="s", turn="t1")
+    last = talk.last(EffortProgressed)
+    assert (last.effort, last.topic, last.turns) == (effort, "Dizziness in the morning", 1)
+    assert "lisinopril" not in last.terms
+
+
+def test_a_title_that_an_agent_declared_stays_whatever_is_retracted(talk: Talk) -> None:
+    talk.say(PARSER)
+    talk.fact(EffortDeclared, session="s", name="", topic="The tokenizer", turn="t1")
+    talk.say("It breaks unicode escapes.")
+    talk.fact(TurnRetracted, session="s", turn="t1")
+    assert talk.last(EffortProgressed).topic == "The tokenizer"
+
+
+def test_a_retracted_turn_that_was_said_long_ago_names_nothing(talk: Talk) -> None:
+    first = talk.say(PARSER)
+    talk.say("The tokenizer in parser.py breaks on tabs, too.", segment="s-2")
+    for n in range(RECENT):
+        talk.say("ok", "chatter", session="elsewhere", segment=f"e-{n}")
+    talk.fact(TurnRetracted, session="s", turn="t1")
+    last = talk.last(EffortProgressed)
+    assert last.effort == first
+    assert "unicode" not in last.topic.lower()
+
+
 def test_the_same_kind_of_work_of_another_user_in_another_session_is_another_effort(talk: Talk) -> None:
     one = talk.say("Hi! I want to cancel my flight to Lisbon and get a refund to the card.", "ann", session="one")
     talk.answer("Which reservation is it? I can cancel the flight and refund the card.", session="one")

@@ -6,6 +6,7 @@ from typing import Any
 
 import orjson
 import pytest
+from pydantic import ValidationError
 
 from processors.open_efforts import (
     EffortConcluded,
@@ -23,7 +24,7 @@ from processors.working_context import (
     ContextScored,
     WorkingContextParams,
 )
-from processors.working_context.record import Context, known
+from processors.working_context.record import Context, decays, known, left_of
 from processors.working_context.scoring import SIGNALS
 from streams.core.events import MINUTE, TurnRecorded
 from streams.core.processor import Derived, Held, State
@@ -328,6 +329,60 @@ def test_an_effort_whose_only_turn_is_retracted_leaves() -> None:
         talk.give(TurnUnthreaded("space", "s", 5, turn, effort))
     assert talk.efforts() == ["a"]
     assert ("b", "left", "retracted") in talk.changes()
+
+
+def test_where_a_retraction_or_a_revision_makes_room_what_had_to_leave_comes_back() -> None:
+    for back in (
+        TurnUnthreaded("space", "s", 5, "t4", "hotel"),
+        TurnRethreaded("space", "s", 5, "t4", ""),
+    ):
+        talk = Talk(capacity=1)
+        for effort in ("checkout", "checkout", "checkout", "hotel"):
+            talk.say(effort)
+        assert talk.efforts() == ["hotel"]
+        talk.give(back)
+        assert talk.efforts() == ["checkout"]
+        assert talk.changes()[-1] == ("checkout", "entered", "relevant") or talk.changes()[-1][1] == "expanded"
+
+
+def test_a_conclusion_elsewhere_is_noticed_when_a_retraction_changes_the_context() -> None:
+    talk = Talk()
+    talk.say("a")
+    talk.say("b")
+    talk.conclude("a", session="other")
+    talk.give(TurnUnthreaded("space", "s", 5, "t2", "b"))
+    assert talk.shown() == {"a": "concluded"}
+
+
+def test_what_was_never_touched_is_not_long_untouched() -> None:
+    def seen(turns: int, effort: str) -> str:
+        talk = Talk(untouched_after=5)
+        talk.say("long ago")
+        for _ in range(turns):
+            talk.say("work")
+        talk.say("work", similar={"new": 0.5, "long ago": 0.5})
+        scored = talk.scored()
+        return scored.signals[scored.efforts.index(effort)]
+
+    assert "untouched" not in seen(20, "new").split()
+    assert seen(2, "new").split() == seen(20, "new").split()
+
+
+def test_a_trace_is_the_same_and_takes_no_room_however_long_it_lasts() -> None:
+    assert [left_of(40.0, idle) for idle in (0, 40, 80, 800, 801)] == [1.0, 0.5, 0.25, 0.5**20, 0.0]
+    assert left_of(1e6, 1_000_000) == 0.5
+    assert left_of(1e6, 20_000_001) == 0.0
+    assert len(decays(1e6)) <= 1024
+    assert len(decays(1e-9)) == 1
+    talk = Talk(half_life=1e6, concluded_for=1_000_000)
+    for turn in range(40):
+        talk.say("ab"[turn % 2])
+    talk.conclude("b")
+    talk.say("a", mentions=("b",))
+    assert talk.shown() == {"a": "expanded", "b": "recalled"}
+    for name in ("half_life", "concluded_for"):
+        with pytest.raises(ValidationError):
+            WorkingContextParams(**{name: 10_000_000})
 
 
 def test_scores_lie_between_zero_and_one_and_lists_have_one_length() -> None:
