@@ -177,7 +177,7 @@ class Part:
         folded.changes = [(MARK, b"%d" % folded.next), *self._changes(folded.spaces)]
         folded.changes += ((writer_key(writer), None) for writer in self.outdated)
         if ids:
-            folded.changes.append(packed(list(ids.values())))
+            folded.changes += packed(ids.values())
             folded.changes += self.kept.forget(run[-1].timestamp)
         self._meters.position(PART, self.raw.topic, self.partition, folded.next)
         return folded
