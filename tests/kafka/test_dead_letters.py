@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import subprocess
 import sys
@@ -16,7 +17,7 @@ from streams.core.errors import LogError, UsageError
 from streams.core.events import AT_APPEND, TurnRecorded
 from streams.logs.kafka.connection import Connection, run
 from streams.logs.kafka.log import KafkaLog
-from streams.logs.kafka.topics import PRODUCER, Names, create
+from streams.logs.kafka.topics import MAX_RECORD_BYTES, PRODUCER, Names, create
 from streams.runtime.kafka.dead_letters import Letter, Letters, event_of, laid, letter_of, name_of, refeed_all
 
 ROOT = Path(__file__).parent.parent.parent
@@ -54,6 +55,30 @@ def test_the_headers_of_a_broken_record_cannot_pose_as_ours():
     found = letter(Message(b"x", headers=[("reason", b"all is well"), ("topic", b"elsewhere")]))
     assert (found.reason, found.topic) == ("value: is not JSON", "turns")
     assert found.headers == [("reason", b"all is well"), ("topic", b"elsewhere")]
+
+
+@pytest.mark.parametrize(
+    ("value", "headers", "reason", "kept"),
+    [
+        (bytes(MAX_RECORD_BYTES - 90), [("ce_id", b"t1")], "is not JSON", [("ce_id", b"t1")]),
+        (b"x", [("big", bytes(MAX_RECORD_BYTES - 90))], "is not JSON", []),
+        (b"x", [("", b"")] * 1_800_000, "is not JSON", []),
+        (bytes(MAX_RECORD_BYTES - 90), [], "x" * 1_000_000, []),
+    ],
+    ids=["value", "header", "headers", "reason"],
+)
+def test_a_record_that_is_too_large_for_a_letter_is_told_of_and_stays_in_the_log(value, headers, reason, kept):
+    sent = laid("turns", Message(value, headers=headers), reason, "turns")
+    assert sum(len(name) + len(said or b"") for name, said in sent[2]) < 100_000
+    found = letter_of(Message(sent[1], 0, 0, sent[0], list(sent[2])))
+    assert (found.name, found.topic, found.key, found.value, found.headers) == ("1:17", "turns", b"shop", None, kept)
+    assert found.reason.startswith(reason[:1000])
+    assert f"{len(value):,} byte" in found.reason
+    assert hashlib.sha256(value).hexdigest() in found.reason
+    with pytest.raises(UsageError, match="has no value") as told:
+        event_of(found, "")
+    assert "--value FILE" in told.value.way_out
+    assert event_of(found, "", orjson.dumps(TURN | {"id": "t2"})).space == "shop"
 
 
 def test_a_letter_is_named_by_its_place():

@@ -5,7 +5,8 @@ A letter lies in a compacted topic under the place of the broken record, `partit
 first six headers are ours, in this order; the headers of the broken record follow, and its value is the letter's:
 
     reason     what is wrong            key     the broken record's key; null where it had none
-    topic, partition, offset            value   `null` where the broken record had no value, else `bytes`
+    topic, partition, offset            value   `null` where the broken record had no value, `cut` where it is too large
+                                                for a letter and stays in the log alone, else `bytes`
 
 A letter that was fed again or dropped is settled: a record without value under its key lets compaction take it away,
 and a mark under `settled/` and its key outlasts the workers of other lineages, who find the same record broken again.
@@ -14,22 +15,27 @@ and a mark under `settled/` and its key outlasts the workers of other lineages, 
 from __future__ import annotations
 
 import base64
+import hashlib
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from aiokafka import AIOKafkaProducer, TopicPartition
 
 from streams.core.edge import Edge, parse
-from streams.core.errors import LogError, MnemologError, UsageError
+from streams.core.errors import LogError, MnemologError, UsageError, counted
 from streams.core.events import Outside, iso
 from streams.logs.kafka.connection import Connection, run, started
 from streams.logs.kafka.records import Output
-from streams.logs.kafka.topics import PRODUCER, whole
+from streams.logs.kafka.topics import MAX_RECORD_BYTES, PRODUCER, whole
 from streams.logs.log import Log, Refused, Stored
 
 OURS = 6
 """Headers that are ours; those of the broken record come after."""
-NULL, BYTES = b"null", b"bytes"
+NULL, BYTES, CUT = b"null", b"bytes", b"cut"
+LARGEST = MAX_RECORD_BYTES - 64 * 1024
+"""Bytes of a letter: its topic takes no more than the log does, and a letter says more than its record."""
+SHORT = 16 * 1024
+"""Bytes of the reason, the key, and the headers of a record, which a letter keeps though its value is too large."""
 SETTLED = b"settled/"
 Headers = list[tuple[str, bytes | None]]
 
@@ -99,7 +105,31 @@ def laid(topic: str, message: Any, reason: str, raw_topic: str) -> Output:
     ]
     key = name_of(topic, message.partition, message.offset, raw_topic).encode()
     # Why never null: in a compacted topic that would take the letter away.
-    return key, message.value or b"", [*ours, *message.headers]
+    value, headers = message.value or b"", [*ours, *message.headers]
+    if len(value) + _size(headers) > LARGEST:
+        return key, b"", _cut(ours, message)
+    return key, value, headers
+
+
+def _cut(ours: Headers, message: Any) -> Headers:
+    """The headers of a letter for a record that is larger than a letter can be, and so larger than any event is."""
+    value = message.value or b""
+    digest = hashlib.sha256(value).hexdigest()
+    told = f"; too large for a letter: {counted(len(value), 'byte')} (SHA-256 {digest}) stay in the log"
+    reason, *places, (_, key), (_, kind) = ours
+    said = (reason[1] or b"")[:SHORT].decode(errors="ignore") + told
+    return [
+        ("reason", said.encode()),
+        *places,
+        ("key", key if len(key or b"") <= SHORT else None),
+        ("value", kind if message.value is None else CUT),
+        *(message.headers if _size(message.headers) <= SHORT else ()),
+    ]
+
+
+def _size(headers: Sequence[tuple[str, bytes | None]]) -> int:
+    """Bytes that headers take, at most."""
+    return sum(3 * len(name) + len(value or b"") + 10 for name, value in headers)
 
 
 def letter_of(message: Any) -> Letter:
@@ -107,7 +137,7 @@ def letter_of(message: Any) -> Letter:
     headers: Headers = list(message.headers)
     try:
         (_, reason), (_, topic), (_, partition), (_, offset), (_, key), (_, kind) = headers[:OURS]
-        value = None if kind == NULL else bytes(message.value)
+        value = None if kind in (NULL, CUT) else bytes(message.value)
         return Letter(
             message.key.decode(),
             (topic or b"").decode(),
