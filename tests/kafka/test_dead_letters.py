@@ -15,7 +15,7 @@ from aiokafka import AIOKafkaProducer
 
 from streams.core.errors import LogError, UsageError
 from streams.core.events import AT_APPEND, TurnRecorded
-from streams.logs.kafka.connection import Connection, run
+from streams.logs.kafka.connection import Connection, run, started
 from streams.logs.kafka.log import KafkaLog
 from streams.logs.kafka.topics import MAX_RECORD_BYTES, PRODUCER, Names, create
 from streams.runtime.kafka.dead_letters import Letter, Letters, event_of, laid, letter_of, name_of, refeed_all
@@ -166,6 +166,27 @@ def test_a_settled_letter_stays_away_when_a_new_lineage_finds_the_record_again(l
     assert [found.name for found in letters.all()] == ["1:18"]
     with pytest.raises(UsageError, match="no dead letter '1:17'"):
         letters.named("1:17")
+
+
+def test_what_somebody_else_wrote_to_the_topic_hides_no_letter_and_is_dropped_by_its_place(letters, tmp_path):
+    async def write() -> None:
+        async with started(AIOKafkaProducer(**letters.connection.client(), **PRODUCER)) as producer:
+            for key in (b"stray", b"1:17", b"\xff"):
+                await producer.send_and_wait(letters.topic, b"hello", key)
+
+    run(letters.connection, write())
+    lay(letters, Message(b"a"))
+    strays = [f"{letters.topic}:0:{offset}" for offset in range(3)]
+    found = {one.name: one for one in letters.all()}
+    assert [*found] == [*strays, "1:17"]
+    assert "no dead letter" in found[strays[0]].reason
+    assert [(found[name].key, found[name].value) for name in strays] == [
+        (k, b"hello") for k in (b"stray", b"1:17", b"\xff")
+    ]
+    (refed,) = refeed_all(KafkaLog(letters.connection, tmp_path), letters, [found[strays[0]]], "shop")
+    assert refed.position is None
+    letters.settle(strays)
+    assert [one.name for one in letters.all()] == ["1:17"]
 
 
 def test_letters_that_are_events_now_go_to_the_log_and_are_settled(letters, tmp_path):

@@ -180,7 +180,7 @@ class Letters:
             run(self.connection, self._settle(names))
 
     async def _all(self) -> list[Letter]:
-        letters: dict[bytes, Letter | None] = {}
+        letters: dict[str, Letter | None] = {}
         async for page in whole(self.connection, TopicPartition(self.topic, 0)):
             for message in page:
                 _take(letters, message)
@@ -194,12 +194,28 @@ class Letters:
                 await producer.send_and_wait(self.topic, key=name.encode())
 
 
-def _take(letters: dict[bytes, Letter | None], message: Any) -> None:
+def _take(letters: dict[str, Letter | None], message: Any) -> None:
     """Adds a letter, or None for a settled one. The first one of a place stays: later ones are repetitions."""
-    if message.key.startswith(SETTLED):
-        letters[message.key.removeprefix(SETTLED)] = None
-    elif message.value is not None and message.key not in letters:
-        letters[message.key] = letter_of(message)
+    key = message.key or b""
+    if key.startswith(SETTLED):
+        letters[key.removeprefix(SETTLED).decode(errors="replace")] = None
+    elif message.value is not None:
+        letter = _told(message)
+        letters.setdefault(letter.name, letter)
+
+
+def _told(message: Any) -> Letter:
+    """The letter in a record of the topic. Where somebody else wrote it, one that tells of that record itself.
+
+    It is named by its place in the topic, for its key may be that of a letter.
+    """
+    try:
+        return letter_of(message)
+    except LogError as error:
+        name = name_of(message.topic, message.partition, message.offset, "")
+        place = message.topic, message.partition, message.offset
+        found = message.timestamp * 1000, message.key, message.value, list(message.headers)
+        return Letter(name, *place, str(error), *found)
 
 
 def event_of(letter: Letter, space: str, mended: bytes | None = None, id: str = "") -> Outside:
@@ -212,8 +228,8 @@ def event_of(letter: Letter, space: str, mended: bytes | None = None, id: str = 
     given = mended if mended is not None else letter.value
     if letter.name != f"{letter.partition}:{letter.offset}":
         raise UsageError(
-            f"{letter.name} is no record of the log: it was made from one",
-            "start the worker of that processor with a new lineage, or replay; the log holds all that is needed",
+            f"{letter.name} is no record of the log",
+            f"`mnemolog dead-letters drop {letter.name}`: all that is derived is made from the log",
         )
     if letter.key is None and not space:
         raise UsageError(
