@@ -213,9 +213,17 @@ def _told(message: Any) -> Letter:
         return letter_of(message)
     except LogError as error:
         name = name_of(message.topic, message.partition, message.offset, "")
-        place = message.topic, message.partition, message.offset
-        found = message.timestamp * 1000, message.key, message.value, list(message.headers)
-        return Letter(name, *place, str(error), *found)
+        return Letter(
+            name,
+            message.topic,
+            message.partition,
+            message.offset,
+            str(error),
+            message.timestamp * 1000,
+            message.key,
+            message.value,
+            list(message.headers),
+        )
 
 
 def event_of(letter: Letter, space: str, mended: bytes | None = None, id: str = "") -> Outside:
