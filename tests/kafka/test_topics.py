@@ -96,6 +96,22 @@ def test_topics_of_a_further_set_are_made_as_those_of_the_log(connection: Connec
     assert ensure_sets(connection, SETS).created == []
 
 
+def test_the_topic_of_a_log_that_is_gone_is_not_made_anew(connection: Connection) -> None:
+    names = Names(connection.prefix)
+    made = create(connection, SETS, 2)
+
+    async def lose() -> None:
+        async with admin(connection) as client:
+            await client.delete_topics([names.turns])
+
+    run(connection, lose())
+    for again in (create, ensure_sets):
+        with pytest.raises(LogError, match=rf"{names.turns} is gone.* {made.log_id}") as told:
+            again(connection, SETS)
+        assert "MNEMOLOG_KAFKA_PREFIX" in told.value.way_out
+    assert names.turns not in {ends.topic for ends in listing(connection)[0]}
+
+
 def test_more_copies_than_brokers_are_refused_with_a_way_out(connection: Connection) -> None:
     with pytest.raises(LogError, match="need as many brokers") as told:
         create(connection, (), 1, replication=30)

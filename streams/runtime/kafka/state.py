@@ -5,12 +5,14 @@ here. So a copy may be lost or late, never ahead; opened again, it reads on in t
 
     space NUL processor NUL key     a record of a processor's state (RAW for the clock of the space)
     NUL writer NUL ID               the transactional id of who may write there, see `session`
+    NUL log NUL last                the last record of the raw log that was folded: its offset, and a hash of it
     NUL mark                        the offset of the raw log that is folded next
     NUL ids/OFFSET                  ids of a run of raw events, the first of them at this offset, packed
 """
 
 from __future__ import annotations
 
+import hashlib
 import sqlite3
 import struct
 import time
@@ -21,10 +23,12 @@ from typing import NamedTuple
 from streams.core.clock import DUE
 from streams.core.errors import LogError
 from streams.logs.kafka.index import REPEATS
+from streams.logs.kafka.records import Message
 
 MARK = b"\x00mark"
 IDS = b"\x00ids/"
 WRITER = "writer"
+LOG, LAST = "log", "last"
 SLACK = 24 * 3_600_000
 """Milliseconds for which ids are kept beyond REPEATS: clocks of brokers differ."""
 HELD = 2.0
@@ -72,6 +76,17 @@ def state_key(space: str, stream: str, key: str) -> bytes:
 def writer_key(writer: str) -> bytes:
     """The key of a writer's claim."""
     return state_key("", WRITER, writer)
+
+
+def last_folded(message: Message) -> Change:
+    """What tells the last record that was folded from any other that may stand in its place one day."""
+    return state_key("", LOG, LAST), b"%d %s" % (message.offset, hash_of(message))
+
+
+def hash_of(message: Message) -> bytes:
+    """A hash of all that a client said in a record."""
+    headers = [(name, value) for name, value in message.headers]
+    return hashlib.blake2b(repr((message.key, message.value, headers)).encode(), digest_size=16).hexdigest().encode()
 
 
 def packed(ids: Iterable[Known]) -> Iterator[Change]:
@@ -207,6 +222,14 @@ class Kept:
     def writers(self) -> set[str]:
         """The writers whose claims stand."""
         return {*self.space("").get(WRITER, ())}
+
+    def last(self) -> tuple[int, bytes] | None:
+        """Offset and hash of the last record that was folded, where a worker noted them."""
+        noted = self.space("").get(LOG, {}).get(LAST)
+        if noted is None:
+            return None
+        offset, said = noted.split()
+        return int(offset), said
 
     def deadlines(self) -> dict[str, str]:
         """The first key with which each space asks for a tick."""
