@@ -6,7 +6,7 @@ import hashlib
 import json
 import subprocess
 import sys
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import orjson
@@ -102,6 +102,39 @@ def test_an_event_without_a_time_happened_when_it_was_set_aside():
     event = event_of(letter(Message(orjson.dumps(TURN), headers=[])), "default")
     assert event.at == 1_700_000_000_000_000
     assert event.at != AT_APPEND
+
+
+DAYS = 3 * 24 * 3_600_000
+
+
+def test_an_event_without_a_time_happened_when_the_broker_took_it_however_late_it_was_set_aside():
+    late = letter(Message(orjson.dumps(TURN), headers=[], timestamp=1_700_000_000_000 - DAYS))
+    assert (late.set_aside_at - late.appended_at, late.headers) == (DAYS * 1000, [])
+    assert event_of(late, "default").at == 1_700_000_000_000_000 - DAYS * 1000
+    copied = replace(Message(orjson.dumps(TURN)), headers=[("ce_recordedtime", b"2026-01-05T09:00:00Z")])
+    assert event_of(letter(copied), "default").at == 1_767_603_600_000_000
+
+
+def test_a_letter_of_before_is_read_as_it_was_written():
+    ours = [("reason", b"why"), ("topic", b"turns"), ("partition", b"1"), ("offset", b"17"), ("key", b"shop")]
+    old = Message(b"x", 0, 0, b"1:17", [*ours, ("value", b"bytes"), ("timestamp", b"its own")])
+    found = letter_of(old)
+    assert (found.value, found.headers) == (b"x", [("timestamp", b"its own")])
+    assert found.appended_at == found.set_aside_at == 1_700_000_000_000_000
+
+
+def test_what_is_not_utf_8_in_key_or_headers_is_mended_by_what_the_way_out_names():
+    headers: list[tuple[str, bytes | None]] = [("ce_id", b"\xff"), ("ce_type", b"turn-recorded.v1"), ("x", b"\xff")]
+    broken = letter(Message(orjson.dumps(TURN), key=b"\xff", headers=headers))
+    with pytest.raises(UsageError, match="no key in UTF-8") as told:
+        event_of(broken, "", orjson.dumps(TURN))
+    assert "--space" in told.value.way_out
+    with pytest.raises(UsageError, match="headers are not UTF-8") as told:
+        event_of(broken, "shop")
+    assert "--value FILE" in told.value.way_out
+    event = event_of(broken, "shop", orjson.dumps(TURN | {"id": "t9"}))
+    assert (event.space, event.id, event.type) == ("shop", "t9", "turn-recorded.v1")
+    assert event_of(letter(Message(orjson.dumps(TURN), headers=[("x", b"\xff")])), "").space == "shop"
 
 
 def test_another_id_replaces_the_one_that_is_taken():
