@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from dataclasses import replace
 
 import orjson
 import pytest
 from aiokafka import AIOKafkaConsumer, TopicPartition
-from aiokafka.admin import NewTopic
+from aiokafka.admin import NewPartitions, NewTopic
 
 from streams.core.errors import LogError, UsageError
 from streams.gateways.cli import main
 from streams.logs.kafka.connection import Connection, admin, run, started
+from streams.logs.kafka.copy import copied_to
 from streams.logs.kafka.log import KafkaLog
 from streams.logs.kafka.topics import MAX_RECORD_BYTES, Names, create, ensure_sets, listing, read_notes
 from streams.runtime.kafka.feed import Feed
@@ -56,6 +59,25 @@ def test_another_number_of_partitions_is_refused_and_nothing_is_changed(connecti
         create(connection, SETS, 5)
     assert "log copy" in told.value.way_out
     assert len(listing(connection)[0]) == 3
+
+
+def test_partitions_that_were_added_are_told_and_the_log_is_copied(connection: Connection) -> None:
+    names = Names(connection.prefix)
+    made = create(connection, SETS, 1)
+    with closing(KafkaLog(connection)) as log:
+        log.append([turn(str(n), space=f"s{n}") for n in range(9)])
+
+    async def add() -> None:
+        async with admin(connection) as client:
+            await client.create_partitions({names.turns: NewPartitions(3)})
+
+    run(connection, add())
+    for again in (create, ensure_sets):
+        with pytest.raises(UsageError, match=rf"{made.log_id} was made with 1 partition, {names.turns} has 3$") as told:
+            again(connection, SETS)
+        assert f"log copy --from {connection.prefix} --partitions 3" in told.value.way_out
+    other = replace(connection, prefix=f"{connection.prefix}-b")
+    assert copied_to(other, connection.prefix, 3, 1, lambda *_: None).stored == 9
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from aiokafka.admin.config_resource import ConfigResource, ConfigResourceType
 from aiokafka.protocol.admin import DeleteGroupsRequest
 from aiokafka.structs import ConsumerRecord
 
-from streams.core.errors import BusyError, LogError, UsageError
+from streams.core.errors import BusyError, LogError, UsageError, counted
 from streams.core.events import MAX_EVENT_BYTES
 from streams.logs.kafka.connection import Connection, admin, once_coordinated, run, started
 
@@ -192,6 +192,8 @@ async def _create(
             raise LogError(
                 f"there is no topic {names.turns} on {connection.servers}", "`mnemolog topics create` makes it"
             )
+        if "id" in notes and len(there) != int(notes["partitions"]):
+            raise _of_other_number(names, notes, len(there))
         count = partitions or len(there) or PARTITIONS
         specs = [*log_specs(names, count), *set_specs(names, sets, count)]
         existing = [spec for spec in specs if spec.name in described]
@@ -317,8 +319,10 @@ async def _identify(connection: Connection, partitions: int, first: bool) -> dic
 
 def _of_other_number(names: Names, notes: Mapping[str, str], partitions: int) -> UsageError:
     return UsageError(
-        f"the log {notes['id']} was made with {notes['partitions']} partitions, {names.turns} has {partitions}",
-        "a log keeps its number of partitions; `mnemolog log copy` moves it to another",
+        f"the log {notes['id']} was made with {counted(int(notes['partitions']), 'partition')}, {names.turns} has "
+        f"{partitions}",
+        f"a log keeps its number of partitions; with another MNEMOLOG_KAFKA_PREFIX, `mnemolog log copy --from "
+        f"{names.root} --partitions {partitions}` copies it; send again what clients wrote to other partitions",
     )
 
 
