@@ -484,6 +484,17 @@ def _lags(names: Names, groups: Mapping[str, Mapping[Any, int]], ends: Mapping[s
     return found
 
 
+def is_sealed(connection: Connection) -> bool:
+    """Whether the log takes nothing just now: an erasure is about to move it, or died then. Raises LogError."""
+    return run(connection, _is_sealed(connection))
+
+
+async def _is_sealed(connection: Connection) -> bool:
+    turns = Names(connection.prefix).turns
+    async with admin(connection) as client:
+        return (await _configs(client, [turns]))[turns].get("max.message.bytes") == SEALED
+
+
 # -- groups ------------------------------------------------------------------------------------------------------------
 
 
