@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, closing, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, cast
 
 from projections.aside import SUFFIX
 from streams.core.driver import told_aside
@@ -29,6 +29,7 @@ from streams.runtime.home.folder import Folder
 
 if TYPE_CHECKING:
     from projections.store import Connection
+    from streams.logs.kafka.erasable import ErasableKafkaLog
     from streams.logs.log import Log
 
 LOW_SPACE = 1024**3
@@ -83,7 +84,7 @@ def examine(home: Path) -> list[Check]:
         except MnemologError as error:
             if on_kafka():
                 checks.append(Check("log", "failed", f"{error}: {error.way_out}"))
-        return [*checks, *_memories(home, log), *_left(home)]
+        return [*checks, *_beyond(log), *_memories(home, log), *_left(home)]
 
 
 def _program() -> Check:
@@ -121,6 +122,58 @@ def _brokers(log: Log) -> Check:
     return Check(
         "log", "well", f"{log.id} on brokers, {counted(sum(ends), 'record')} in {counted(len(ends), 'partition')}"
     )
+
+
+def _beyond(log: Log | None) -> Iterator[Check]:
+    """Who folds a log on brokers, what they set aside, and what an erasure left; nothing where the log is a file."""
+    if log is None or not on_kafka():
+        return
+    for name, seen in ("erasure", _moving), ("workers", _workers), ("dead letters", _letters):
+        try:
+            yield from (Check(name, status, found) for status, found in seen(cast("ErasableKafkaLog", log)))
+        except MnemologError as error:
+            yield Check(name, "look", f"not looked at: {error}: {error.way_out}")
+
+
+Seen = Iterator[tuple[Status, str]]
+"""What was found on brokers."""
+
+
+def _moving(log: ErasableKafkaLog) -> Seen:
+    from streams.logs.kafka.topics import is_sealed
+
+    if is_sealed(log.connection):
+        yield "look", "the log takes nothing just now: where that lasts, an erasure died: `mnemolog erase` ends it"
+    if strays := log.strays():
+        yield "look", f"{listed(strays)} are of a log from before an erasure: the next `mnemolog erase` deletes them"
+
+
+def _workers(log: ErasableKafkaLog) -> Seen:
+    from processors import PROCESSORS
+    from streams.runtime.kafka.sets import list_sets, workers
+
+    sets = [one for one in list_sets(log.connection, PROCESSORS) if one.memories != "old"]
+    running = workers(log.connection, [one.set for one in sets])
+    for one in sets:
+        what = f"set {one.set} of {one.memories}"
+        lag = f"{counted(one.lag, 'record')} behind" if one.lag else "at the log's end"
+        if count := running[one.set]:
+            yield "well", f"{what}: {counted(count, 'worker')}, {lag}"
+        else:
+            how = "" if LIVE in one.memories else f" --memory {one.memories.partition(',')[0]}"
+            how += "" if one.processors in ("all", "?") else f" {one.processors}"
+            yield "look", f"{what}: no worker, {lag}: start `mnemolog worker{how}`"
+    if not any(LIVE in one.memories for one in sets):
+        yield "look", "nobody ever folded live: start `mnemolog worker`"
+
+
+def _letters(log: ErasableKafkaLog) -> Seen:
+    from streams.runtime.kafka.dead_letters import Letters
+
+    if found := Letters(log.connection, log.names.dead_letters).all():
+        yield "look", f"{counted(len(found), 'record')} could not be folded: `mnemolog dead-letters` lists them"
+    else:
+        yield "well", "there are none"
 
 
 def _log(path: Path) -> Iterator[Check]:

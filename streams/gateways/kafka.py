@@ -196,7 +196,7 @@ def dead_letters_refeed(
         typer.Option("--value", metavar="FILE", help="The mended event, instead of what came (of one letter)."),
     ] = None,
     id: Annotated[str, typer.Option("--id", help="Another id for the event, where its own is taken.")] = "",
-    space: Annotated[str, typer.Option(help="Whose they are, for records that came without a key.")] = "",
+    space: Annotated[str, typer.Option(help="Whose they are, for records whose key does not tell.")] = "",
 ) -> None:
     """Append what a letter stands for to the log, on its right partition and validated; the letter is settled."""
     if (value or id) and len(names) != 1:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import subprocess
 import sys
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import orjson
@@ -14,9 +15,9 @@ from aiokafka import AIOKafkaProducer
 
 from streams.core.errors import LogError, UsageError
 from streams.core.events import AT_APPEND, TurnRecorded
-from streams.logs.kafka.connection import Connection, run
+from streams.logs.kafka.connection import Connection, run, started
 from streams.logs.kafka.log import KafkaLog
-from streams.logs.kafka.topics import PRODUCER, Names, create
+from streams.logs.kafka.topics import MAX_RECORD_BYTES, PRODUCER, Names, create
 from streams.runtime.kafka.dead_letters import Letter, Letters, event_of, laid, letter_of, name_of, refeed_all
 
 ROOT = Path(__file__).parent.parent.parent
@@ -56,6 +57,30 @@ def test_the_headers_of_a_broken_record_cannot_pose_as_ours():
     assert found.headers == [("reason", b"all is well"), ("topic", b"elsewhere")]
 
 
+@pytest.mark.parametrize(
+    ("value", "headers", "reason", "kept"),
+    [
+        (bytes(MAX_RECORD_BYTES - 90), [("ce_id", b"t1")], "is not JSON", [("ce_id", b"t1")]),
+        (b"x", [("big", bytes(MAX_RECORD_BYTES - 90))], "is not JSON", []),
+        (b"x", [("", b"")] * 1_800_000, "is not JSON", []),
+        (bytes(MAX_RECORD_BYTES - 90), [], "x" * 1_000_000, []),
+    ],
+    ids=["value", "header", "headers", "reason"],
+)
+def test_a_record_that_is_too_large_for_a_letter_is_told_of_and_stays_in_the_log(value, headers, reason, kept):
+    sent = laid("turns", Message(value, headers=headers), reason, "turns")
+    assert sum(len(name) + len(said or b"") for name, said in sent[2]) < 100_000
+    found = letter_of(Message(sent[1], 0, 0, sent[0], list(sent[2])))
+    assert (found.name, found.topic, found.key, found.value, found.headers) == ("1:17", "turns", b"shop", None, kept)
+    assert found.reason.startswith(reason[:1000])
+    assert f"{len(value):,} byte" in found.reason
+    assert hashlib.sha256(value).hexdigest() in found.reason
+    with pytest.raises(UsageError, match="has no value") as told:
+        event_of(found, "")
+    assert "--value FILE" in told.value.way_out
+    assert event_of(found, "", orjson.dumps(TURN | {"id": "t2"})).space == "shop"
+
+
 def test_a_letter_is_named_by_its_place():
     assert name_of("turns", 1, 17, "turns") == "1:17"
     assert name_of("turns.manifest.abc", 1, 17, "turns") == "turns.manifest.abc:1:17"
@@ -77,6 +102,39 @@ def test_an_event_without_a_time_happened_when_it_was_set_aside():
     event = event_of(letter(Message(orjson.dumps(TURN), headers=[])), "default")
     assert event.at == 1_700_000_000_000_000
     assert event.at != AT_APPEND
+
+
+DAYS = 3 * 24 * 3_600_000
+
+
+def test_an_event_without_a_time_happened_when_the_broker_took_it_however_late_it_was_set_aside():
+    late = letter(Message(orjson.dumps(TURN), headers=[], timestamp=1_700_000_000_000 - DAYS))
+    assert (late.set_aside_at - late.appended_at, late.headers) == (DAYS * 1000, [])
+    assert event_of(late, "default").at == 1_700_000_000_000_000 - DAYS * 1000
+    copied = replace(Message(orjson.dumps(TURN)), headers=[("ce_recordedtime", b"2026-01-05T09:00:00Z")])
+    assert event_of(letter(copied), "default").at == 1_767_603_600_000_000
+
+
+def test_a_letter_of_before_is_read_as_it_was_written():
+    ours = [("reason", b"why"), ("topic", b"turns"), ("partition", b"1"), ("offset", b"17"), ("key", b"shop")]
+    old = Message(b"x", 0, 0, b"1:17", [*ours, ("value", b"bytes"), ("timestamp", b"its own")])
+    found = letter_of(old)
+    assert (found.value, found.headers) == (b"x", [("timestamp", b"its own")])
+    assert found.appended_at == found.set_aside_at == 1_700_000_000_000_000
+
+
+def test_what_is_not_utf_8_in_key_or_headers_is_mended_by_what_the_way_out_names():
+    headers: list[tuple[str, bytes | None]] = [("ce_id", b"\xff"), ("ce_type", b"turn-recorded.v1"), ("x", b"\xff")]
+    broken = letter(Message(orjson.dumps(TURN), key=b"\xff", headers=headers))
+    with pytest.raises(UsageError, match="no key in UTF-8") as told:
+        event_of(broken, "", orjson.dumps(TURN))
+    assert "--space" in told.value.way_out
+    with pytest.raises(UsageError, match="headers are not UTF-8") as told:
+        event_of(broken, "shop")
+    assert "--value FILE" in told.value.way_out
+    event = event_of(broken, "shop", orjson.dumps(TURN | {"id": "t9"}))
+    assert (event.space, event.id, event.type) == ("shop", "t9", "turn-recorded.v1")
+    assert event_of(letter(Message(orjson.dumps(TURN), headers=[("x", b"\xff")])), "").space == "shop"
 
 
 def test_another_id_replaces_the_one_that_is_taken():
@@ -141,6 +199,27 @@ def test_a_settled_letter_stays_away_when_a_new_lineage_finds_the_record_again(l
     assert [found.name for found in letters.all()] == ["1:18"]
     with pytest.raises(UsageError, match="no dead letter '1:17'"):
         letters.named("1:17")
+
+
+def test_what_somebody_else_wrote_to_the_topic_hides_no_letter_and_is_dropped_by_its_place(letters, tmp_path):
+    async def write() -> None:
+        async with started(AIOKafkaProducer(**letters.connection.client(), **PRODUCER)) as producer:
+            for key in (b"stray", b"1:17", b"\xff"):
+                await producer.send_and_wait(letters.topic, b"hello", key)
+
+    run(letters.connection, write())
+    lay(letters, Message(b"a"))
+    strays = [f"{letters.topic}:0:{offset}" for offset in range(3)]
+    found = {one.name: one for one in letters.all()}
+    assert [*found] == [*strays, "1:17"]
+    assert "no dead letter" in found[strays[0]].reason
+    assert [(found[name].key, found[name].value) for name in strays] == [
+        (k, b"hello") for k in (b"stray", b"1:17", b"\xff")
+    ]
+    (refed,) = refeed_all(KafkaLog(letters.connection, tmp_path), letters, [found[strays[0]]], "shop")
+    assert refed.position is None
+    letters.settle(strays)
+    assert [one.name for one in letters.all()] == ["1:17"]
 
 
 def test_letters_that_are_events_now_go_to_the_log_and_are_settled(letters, tmp_path):

@@ -22,7 +22,9 @@ from aiokafka.admin import NewTopic
 
 from processors import PROCESSORS
 from streams.core.events import ErasureRecorded, Outside, TurnRecorded, decode
+from streams.gateways.cli import main
 from streams.gateways.kafka import projected
+from streams.logs.archive import ArchiveLog
 from streams.logs.copies import receipts
 from streams.logs.kafka import log as kafka_log
 from streams.logs.kafka.connection import Connection, admin, run, started
@@ -31,7 +33,7 @@ from streams.logs.kafka.log import KafkaLog
 from streams.logs.kafka.moves import Moving, moving
 from streams.logs.kafka.records import partition_of
 from streams.logs.kafka.topics import READER, Names, bounds, read_notes
-from streams.logs.log import Duplicate, Refused, Stored
+from streams.logs.log import Duplicate, Log, Refused, Stored
 from streams.runtime.erasure import erasing
 from streams.runtime.erasure.audit import Audit
 from streams.runtime.erasure.copying import Copying
@@ -89,7 +91,7 @@ def on_brokers(connection: Connection, needles: set[str]) -> set[str]:
     return run(connection, look())
 
 
-def ids_in(log: KafkaLog) -> set[str]:
+def ids_in(log: Log) -> set[str]:
     found = (decode(r.type, r.value) for p in range(log.partitions) for r in log.read(p, 0))
     return {event.id for event in found if not isinstance(event, ErasureRecorded)}
 
@@ -174,6 +176,30 @@ def test_what_is_erased_is_on_no_topic_while_turns_are_taken_and_none_is_lost(cr
     assert found_in(other.path, needles(events, gone)) == [], "another home of the log follows"
     home.close()
     other.close()
+
+
+def test_archives_are_written_anew_without_what_is_erased_and_those_elsewhere_are_told(crew: Crew, talk: Talk) -> None:
+    events = said(talk, 20)
+    selection, gone = chosen(events)
+    crew.log.append(events)
+    archives = [crew.folder / name for name in ("here", "elsewhere")]
+    for path in archives:
+        with pytest.raises(SystemExit) as done:
+            main(["archive", str(path)])
+        assert done.value.code == 0
+    archives[1].rename(moved := crew.folder / "moved")
+    turns = {event.id for event in events if isinstance(event, TurnRecorded)}
+    assert turns <= ids_in(ArchiveLog(archives[0]))
+    home = Home(crew.folder / "home", PROCESSORS)
+    with erasing(home) as erase_from:
+        assert erase_from(selection).carry_out() == [f"{archives[1]} was a copy of the log, and is away"]
+    is_erased(home, events, gone)
+    assert ArchiveLog(archives[0]).id == home.log.id
+    assert turns - ids_in(ArchiveLog(archives[0])) == turns & gone
+    moved.rename(archives[1])
+    copies = {check.found.partition(" ")[0]: check.status for check in Audit(home).checks() if check.check == "copy"}
+    assert copies == {str(archives[0]): "well", str(archives[1]): "failed"}
+    home.close()
 
 
 def sharded(path: Path) -> Home:

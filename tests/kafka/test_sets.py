@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import time
+from pathlib import Path
+
 import orjson
 import pytest
 
@@ -10,9 +13,12 @@ from streams.core.driver import ancestors
 from streams.core.errors import UsageError
 from streams.core.params import Params
 from streams.gateways.doctor import examine
-from streams.logs.kafka.connection import Connection
-from streams.logs.kafka.topics import create
+from streams.logs.kafka.connection import Connection, run
+from streams.logs.kafka.moves import ORDER, moving
+from streams.logs.kafka.topics import Names, Spec, create, make
 from streams.runtime.kafka.sets import SET, Lineages, emitted_by, is_live, lineages_of, set_id, sets_for
+from tests.contracts.log_contract import turn
+from tests.kafka.crew import PATIENCE, Crew
 
 
 def params(**instead: object) -> dict[str, Params]:
@@ -56,8 +62,6 @@ def test_a_worker_of_one_processor_folds_what_it_reads_and_emits_its_own() -> No
 def test_the_doctor_asks_the_brokers_where_they_have_the_log(
     connection: Connection, tmp_path: object, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from pathlib import Path
-
     home = Path(str(tmp_path)) / "home"
     home.mkdir()
     create(connection, (), 2)
@@ -70,3 +74,46 @@ def test_the_doctor_asks_the_brokers_where_they_have_the_log(
     (found,) = [check for check in examine(home) if check.name == "log"]
     assert found.status == "failed"
     assert "topics create" in found.found
+
+
+def test_the_doctor_tells_who_folds_what_was_set_aside_and_what_an_erasure_left(
+    connection: Connection, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MNEMOLOG_KAFKA", connection.servers)
+    monkeypatch.setenv("MNEMOLOG_KAFKA_PREFIX", connection.prefix)
+    beyond = {"erasure", "workers", "dead letters"}
+
+    def told() -> dict[str, tuple[str, str]]:
+        return {check.name: (check.status, check.found) for check in examine(tmp_path) if check.name in beyond}
+
+    create(connection, (), 2)
+    assert told() == {
+        "workers": ("look", "nobody ever folded live: start `mnemolog worker`"),
+        "dead letters": ("well", "there are none"),
+    }
+    with Crew(connection, tmp_path) as crew:
+        crew.log.append([turn(str(n)) for n in range(3)])
+        status, found = told()["workers"]
+        assert (status, found) == (
+            "look",
+            f"set {crew.set} of live: no worker, 3 records behind: start `mnemolog worker`",
+        )
+        crew.send([(0, b"s", b"not JSON", [])])
+        crew.start()
+        crew.letters(1)
+        deadline = time.monotonic() + PATIENCE
+        while told()["workers"] != ("well", f"set {crew.set} of live: 1 worker, at the log's end"):
+            assert time.monotonic() < deadline, told()
+        letters = "1 record could not be folded: `mnemolog dead-letters` lists them"
+        assert told()["dead letters"] == ("look", letters)
+    old = Names(f"{connection.prefix}.0123abcd").turns
+
+    async def died() -> None:
+        async with moving(connection) as mover:
+            await make(mover.client, [Spec(old, 1, {})], 1)
+            mover.notes[ORDER] = "a copy"
+            await mover.seal()
+
+    run(connection, died())
+    erasures = [check.found for check in examine(tmp_path) if check.name == "erasure"]
+    assert ["takes nothing" in erasures[0], old in erasures[1], len(erasures)] == [True, True, 2]

@@ -8,7 +8,7 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streams.runtime.kafka.state import MARK, Change, Kept, state_key
+from streams.runtime.kafka.state import IDS, MARK, Change, Kept, Known, packed, state_key, unpacked
 
 changes = st.lists(
     st.tuples(st.sampled_from(["talk/a", "talk/b", "note/n"]), st.one_of(st.none(), st.binary(min_size=1, max_size=2))),
@@ -53,3 +53,32 @@ def test_of_a_copy_that_was_not_closed_the_place_is_lost_with_what_was_taken(tmp
     killed = Kept(tmp_path / "killed/state")
     assert (killed.mark, killed.next, killed.space("s")) == (0, 0, {})
     killed.close()
+
+
+DAY = 24 * 3_600_000
+idss = st.lists(
+    st.builds(
+        Known,
+        st.binary(min_size=16, max_size=16),
+        st.binary(min_size=8, max_size=8),
+        st.integers(0, 1 << 40),
+        st.integers(-1, 20_000 * DAY),
+    ),
+    max_size=8,
+    unique_by=lambda known: known.offset,
+)
+
+
+@given(idss)
+def test_the_ids_of_a_run_are_remembered_however_far_apart_and_in_whatever_order_they_are(ids):
+    changes = [*packed(ids)]
+    assert len({key for key, _ in changes}) == len(changes)
+    found = [known for key, value in changes for known in unpacked(int(key.removeprefix(IDS)), value or b"")]
+    assert found == sorted(ids, key=lambda known: known.offset)
+
+
+def test_ids_within_49_days_share_a_record():
+    ids = [Known(bytes(16), bytes(8), n, n * DAY) for n in range(49)]
+    assert [key for key, _ in packed(ids)] == [IDS + b"%020d" % 0]
+    ids += [Known(bytes(16), bytes(8), n, n * DAY) for n in range(49, 60)]
+    assert [key for key, _ in packed(ids)] == [IDS + b"%020d" % n for n in (0, 50)]

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from dataclasses import replace
 
 import orjson
 import pytest
 from aiokafka import AIOKafkaConsumer, TopicPartition
-from aiokafka.admin import NewTopic
+from aiokafka.admin import NewPartitions, NewTopic
 
 from streams.core.errors import LogError, UsageError
 from streams.gateways.cli import main
 from streams.logs.kafka.connection import Connection, admin, run, started
+from streams.logs.kafka.copy import copied_to
 from streams.logs.kafka.log import KafkaLog
 from streams.logs.kafka.topics import MAX_RECORD_BYTES, Names, create, ensure_sets, listing, read_notes
 from streams.runtime.kafka.feed import Feed
@@ -58,6 +61,25 @@ def test_another_number_of_partitions_is_refused_and_nothing_is_changed(connecti
     assert len(listing(connection)[0]) == 3
 
 
+def test_partitions_that_were_added_are_told_and_the_log_is_copied(connection: Connection) -> None:
+    names = Names(connection.prefix)
+    made = create(connection, SETS, 1)
+    with closing(KafkaLog(connection)) as log:
+        log.append([turn(str(n), space=f"s{n}") for n in range(9)])
+
+    async def add() -> None:
+        async with admin(connection) as client:
+            await client.create_partitions({names.turns: NewPartitions(3)})
+
+    run(connection, add())
+    for again in (create, ensure_sets):
+        with pytest.raises(UsageError, match=rf"{made.log_id} was made with 1 partition, {names.turns} has 3$") as told:
+            again(connection, SETS)
+        assert f"log copy --from {connection.prefix} --partitions 3" in told.value.way_out
+    other = replace(connection, prefix=f"{connection.prefix}-b")
+    assert copied_to(other, connection.prefix, 3, 1, lambda *_: None).stored == 9
+
+
 @pytest.mark.parametrize(
     ("config", "fault"),
     [
@@ -94,6 +116,22 @@ def test_topics_of_a_further_set_are_made_as_those_of_the_log(connection: Connec
     create(connection, (), 3)
     assert len(ensure_sets(connection, SETS).created) == 2 * len(SETS)
     assert ensure_sets(connection, SETS).created == []
+
+
+def test_the_topic_of_a_log_that_is_gone_is_not_made_anew(connection: Connection) -> None:
+    names = Names(connection.prefix)
+    made = create(connection, SETS, 2)
+
+    async def lose() -> None:
+        async with admin(connection) as client:
+            await client.delete_topics([names.turns])
+
+    run(connection, lose())
+    for again in (create, ensure_sets):
+        with pytest.raises(LogError, match=rf"{names.turns} is gone.* {made.log_id}") as told:
+            again(connection, SETS)
+        assert "MNEMOLOG_KAFKA_PREFIX" in told.value.way_out
+    assert names.turns not in {ends.topic for ends in listing(connection)[0]}
 
 
 def test_more_copies_than_brokers_are_refused_with_a_way_out(connection: Connection) -> None:

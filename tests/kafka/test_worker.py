@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import asyncio
+import os
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from contextlib import closing, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
-from aiokafka import TopicPartition
+from aiokafka import AIOKafkaProducer, TopicPartition
 from aiokafka.admin import RecordsToDelete
 from aiokafka.coordinator.protocol import ConsumerProtocolMemberAssignment
+from aiokafka.errors import MessageSizeTooLargeError
 
 from streams.core.events import (
     SECOND,
@@ -24,9 +28,11 @@ from streams.core.events import (
     decode,
     encode,
 )
-from streams.logs.kafka.connection import Connection, admin, run
+from streams.logs.kafka.connection import Connection, admin, run, started
+from streams.logs.kafka.copy import copied_to
+from streams.logs.kafka.log import KafkaLog
 from streams.logs.kafka.records import headers_of, partition_of
-from streams.logs.kafka.topics import listing
+from streams.logs.kafka.topics import MAX_RECORD_BYTES, PRODUCER, listing, log_specs, make
 from streams.logs.sqlite import wall_clock
 from tests.kafka.crew import PATIENCE, Crew, differences
 from tests.laws.histories import outside, wide
@@ -141,6 +147,49 @@ def test_one_broken_record_in_fifty_is_set_aside_with_its_bytes_and_the_others_f
         assert said["topic"].decode() == crew.names.turns
         assert letter.key == b"%s:%s" % (said["partition"], said["offset"])
         assert len(said["reason"]) > 8
+
+
+def test_the_largest_record_that_brokers_take_stops_no_worker(crew: Crew) -> None:
+    async def largest() -> None:
+        how = PRODUCER | {"max_request_size": 2 * MAX_RECORD_BYTES}
+        async with started(AIOKafkaProducer(**crew.connection.client(), **how)) as producer:
+            for size in range(MAX_RECORD_BYTES - 60, 0, -10):
+                with suppress(MessageSizeTooLargeError):
+                    await producer.send_and_wait(crew.names.turns, os.urandom(size), b"space-0", 0)
+                    return
+
+    run(crew.connection, largest())
+    crew.log.append(talk(60))
+    crew.start()
+    assert not differences(crew.folded(), crew.expected())
+    (letter,) = crew.letters(1)
+    assert b"stay in the log" in (dict(letter.headers)["reason"] or b"")
+
+
+@pytest.mark.parametrize("turns", [20, 40], ids=["shorter", "longer"])
+def test_a_log_whose_topic_was_made_anew_is_not_folded_on(crew: Crew, turns: int) -> None:
+    crew.log.append([replace(event, space="space-0") for event in talk(180)][:30])
+    worker = crew.start()
+    crew.folded()
+    crew.stop(worker)
+
+    async def made_anew() -> None:
+        (spec,) = [spec for spec in log_specs(crew.names, crew.partitions) if spec.name == crew.names.turns]
+        async with admin(crew.connection) as client:
+            await client.delete_topics([spec.name])
+            while not await make(client, [spec], 1):
+                await asyncio.sleep(0.1)
+
+    run(crew.connection, made_anew())
+    others = [replace(event, space="space-0", id=f"other-{n}") for n, event in enumerate(talk(360)[:turns])]
+    with closing(KafkaLog(crew.connection)) as log:
+        log.append(others)
+    worker = crew.start()
+    assert worker.wait(PATIENCE) != 0
+    assert f"{crew.names.turns} is not the log that was folded" in crew.told()
+    other = replace(crew.connection, prefix=f"{crew.connection.prefix}-b")
+    assert copied_to(other, crew.connection.prefix, None, 1, lambda *_: None).stored == turns
+    crew.workers.remove(worker)
 
 
 def broken(

@@ -85,8 +85,7 @@ def archive(
 
     terminal = common.terminal
     with common.log() as log:
-        if log.is_local:
-            note_copy(log, target)
+        note_copy(log, target)
         with terminal.progress("archiving") as tick:
             added = archive_log(log, target, tick)
     events = sum(sealed.stop - sealed.start for sealed in added)

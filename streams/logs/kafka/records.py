@@ -230,7 +230,7 @@ def _misplaced(event: Outside, recorded_at: int, message: Message, partitions: i
 
 # -- derived rows ------------------------------------------------------------------------------------------------------
 
-Output = tuple[bytes | None, bytes | None, Headers]
+Output = tuple[bytes | None, bytes | None, Sequence[tuple[str, bytes | None]]]
 """Key, value and headers of a record."""
 Makers = Mapping[str, Mapping[str, type]]
 """By processor: the classes of its events, by the `type` they carry."""

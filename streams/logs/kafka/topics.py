@@ -17,7 +17,7 @@ from aiokafka.admin.config_resource import ConfigResource, ConfigResourceType
 from aiokafka.protocol.admin import DeleteGroupsRequest
 from aiokafka.structs import ConsumerRecord
 
-from streams.core.errors import BusyError, LogError, UsageError
+from streams.core.errors import BusyError, LogError, UsageError, counted
 from streams.core.events import MAX_EVENT_BYTES
 from streams.logs.kafka.connection import Connection, admin, once_coordinated, run, started
 
@@ -167,7 +167,8 @@ def create(
     """Makes what is missing of a log and of the topics of `sets`.
 
     `partitions` and `replication` of a log that exists already are what they are; PARTITIONS and 1 where none are said
-    for a new one. Raises UsageError where what exists differs from what must be, LogError where brokers refuse.
+    for a new one. Raises UsageError where what exists differs from what must be, LogError where brokers refuse, or
+    where the topic of a log's events is gone.
     """
     return run(connection, _create(connection, list(sets), partitions, replication))
 
@@ -181,13 +182,18 @@ async def _create(
     connection: Connection, sets: Sequence[str], partitions: int | None, replication: int | None, beside: bool = False
 ) -> Made:
     names = Names(connection.prefix)
+    notes = await read_notes(connection)  # first: all that makes a log was made before its id is noted
     async with admin(connection) as client:
         described = await _described(client)
+        if "id" in notes and names.turns not in described:
+            described = await _with_turns(client, names, notes["id"])
         there = described.get(names.turns, {}).get("partitions", ())
         if beside and not there:
             raise LogError(
                 f"there is no topic {names.turns} on {connection.servers}", "`mnemolog topics create` makes it"
             )
+        if "id" in notes and len(there) != int(notes["partitions"]):
+            raise _of_other_number(names, notes, len(there))
         count = partitions or len(there) or PARTITIONS
         specs = [*log_specs(names, count), *set_specs(names, sets, count)]
         existing = [spec for spec in specs if spec.name in described]
@@ -196,8 +202,27 @@ async def _create(
         created = await make(client, missing, replication or (len(there[0]["replicas"]) if there else 1))
         if others := [spec for spec in missing if spec.name not in created]:  # another process made some meanwhile
             await _check(client, await _described(client, {spec.name for spec in others}), others)
-    log_id = await _identify(connection, names, count, first=names.control in created)
+    if "id" not in notes:
+        notes = await _identify(connection, count, first=names.control in created)
+    if int(notes["partitions"]) != count:
+        raise _of_other_number(names, notes, count)
+    log_id = notes["id"]
     return Made(log_id, count, created, [spec.name for spec in existing])
+
+
+async def _with_turns(client: AIOKafkaAdminClient, names: Names, log_id: str) -> dict[str, dict[str, Any]]:
+    """What topics there are, once the brokers know that of a log's events. Raises LogError where it is gone.
+
+    Made anew, it would begin at offset 0 again, and what was folded of the log before would be taken for its own.
+    """
+    try:
+        return await _described(client, {names.turns})
+    except LogError as error:
+        raise LogError(
+            f"{names.turns} is gone, with the events of log {log_id}, and a new one would not be that log",
+            f"restore the topic, or begin another log with another MNEMOLOG_KAFKA_PREFIX (an archive of this one is "
+            f"read by `mnemolog replay --archive`); who wants nothing of it deletes all topics {names.root}.*",
+        ) from error
 
 
 async def make(client: AIOKafkaAdminClient, specs: list[Spec], replication: int) -> list[str]:
@@ -281,21 +306,24 @@ async def _configs(client: AIOKafkaAdminClient, topics: list[str]) -> dict[str, 
 # -- notes about the log -----------------------------------------------------------------------------------------------
 
 
-async def _identify(connection: Connection, names: Names, partitions: int, first: bool) -> str:
-    """The id of the log, given by whoever made its control topic."""
-    notes = await read_notes(connection)
-    if not first and "id" not in notes:  # another process made the topic just now and is about to write
-        notes = await read_notes(connection, patience=5.0)
+async def _identify(connection: Connection, partitions: int, first: bool) -> dict[str, str]:
+    """What is noted about the log: its id, too, given by whoever made its control topic."""
+    # Not the first, another process made the topic just now and is about to write.
+    notes = await read_notes(connection, patience=0.0 if first else 5.0)
     if "id" not in notes:
         # The id last: who reads an id, whenever it is, has read all that makes it a log.
         notes = {"partitions": str(partitions), "id": uuid.uuid4().hex[:12]}
         await write_notes(connection, notes)
-    if int(notes["partitions"]) != partitions:
-        raise UsageError(
-            f"the log {notes['id']} was made with {notes['partitions']} partitions, {names.turns} has {partitions}",
-            "a log keeps its number of partitions; `mnemolog log copy` moves it to another",
-        )
-    return notes["id"]
+    return notes
+
+
+def _of_other_number(names: Names, notes: Mapping[str, str], partitions: int) -> UsageError:
+    return UsageError(
+        f"the log {notes['id']} was made with {counted(int(notes['partitions']), 'partition')}, {names.turns} has "
+        f"{partitions}",
+        f"a log keeps its number of partitions; with another MNEMOLOG_KAFKA_PREFIX, `mnemolog log copy --from "
+        f"{names.root} --partitions {partitions}` copies it; send again what clients wrote to other partitions",
+    )
 
 
 async def read_notes(connection: Connection, patience: float = 0.0) -> dict[str, str]:
@@ -368,6 +396,23 @@ async def bounds(
         return (await consumer.beginning_offsets([place]))[place], (await consumer.end_offsets([place]))[place]
 
 
+async def looked_up(
+    connection: Connection, place: TopicPartition, offset: int
+) -> tuple[int, ConsumerRecord[bytes, bytes] | None]:
+    """The end of a partition, and the record that stands at an offset, if one does; committed or not."""
+    how = connection.client() | READER | {"isolation_level": "read_uncommitted"}
+    async with started(AIOKafkaConsumer(**how)) as consumer:
+        begin = (await consumer.beginning_offsets([place]))[place]
+        end = (await consumer.end_offsets([place]))[place]
+        if begin <= offset < end:
+            consumer.assign([place])
+            consumer.seek(place, offset)
+            while await consumer.position(place) <= offset:
+                for message in (await consumer.getmany(place, timeout_ms=500, max_records=1)).get(place, ()):
+                    return end, message if message.offset == offset else None
+        return end, None
+
+
 async def whole(
     connection: Connection, place: TopicPartition, start: int = 0, stop: int | None = None
 ) -> AsyncIterator[list[ConsumerRecord[bytes, bytes]]]:
@@ -437,6 +482,17 @@ def _lags(names: Names, groups: Mapping[str, Mapping[Any, int]], ends: Mapping[s
             lag = {p: end - offsets.get(p, turns.begins[p]) for p, end in turns.ends.items()}
             found.append(Lag(group, names.turns, offsets, lag))
     return found
+
+
+def is_sealed(connection: Connection) -> bool:
+    """Whether the log takes nothing just now: an erasure is about to move it, or died then. Raises LogError."""
+    return run(connection, _is_sealed(connection))
+
+
+async def _is_sealed(connection: Connection) -> bool:
+    turns = Names(connection.prefix).turns
+    async with admin(connection) as client:
+        return (await _configs(client, [turns]))[turns].get("max.message.bytes") == SEALED
 
 
 # -- groups ------------------------------------------------------------------------------------------------------------

@@ -16,7 +16,7 @@ from aiokafka import TopicPartition
 
 from streams.core.clock import Deadlines
 from streams.core.driver import Driver, Placed, read_raw, told_aside
-from streams.core.errors import Aside, FaultError
+from streams.core.errors import Aside, FaultError, LogError
 from streams.core.events import ClockTicked
 from streams.core.params import Params
 from streams.core.processor import Processor, Raw
@@ -24,15 +24,17 @@ from streams.logs.kafka.connection import Connection
 from streams.logs.kafka.index import REPEATS, id_key, saying
 from streams.logs.kafka.log import lost
 from streams.logs.kafka.records import Broken, Message, Output, Read, derived_record, progressed_record, read
-from streams.logs.kafka.topics import Names, bounds, whole
+from streams.logs.kafka.topics import Names, bounds, looked_up, whole
 from streams.runtime.fold import fold_past
 from streams.runtime.kafka.dead_letters import laid
 from streams.runtime.kafka.metrics import Meters
 from streams.runtime.kafka.sets import Lineages
-from streams.runtime.kafka.state import MARK, Change, Kept, Known, packed, state_key, writer_key
+from streams.runtime.kafka.state import MARK, Change, Kept, Known, hash_of, last_folded, packed, state_key, writer_key
 
 PART = "worker"
 """What it is called in metrics."""
+LOOKS = 10
+"""At a log that is shorter than it was."""
 RESIDENT = 256
 """Spaces of a partition whose state stays in memory between runs."""
 
@@ -117,6 +119,28 @@ class Part:
         """Whether there is something to fold."""
         return self.running and (bool(self._inbox) or self._seen > self.kept.mark)
 
+    async def check(self) -> None:
+        """Raises LogError where the raw log is not the one that was folded before: its topic was made anew."""
+        if not self.kept.mark:
+            return
+        offset, said = self.kept.last() or (self.kept.mark - 1, b"")
+        for _ in range(LOOKS):
+            end, found = await looked_up(self._connection, self.raw, offset)
+            if end >= self.kept.mark:
+                break
+            await asyncio.sleep(0.5)  # brokers that take over from others may tell less of it for a moment
+        else:
+            raise self._other_log(f"ends at {end}, and was folded up to {self.kept.mark}")
+        if said and found is not None and hash_of(found) != said:
+            raise self._other_log(f"has another record at {offset} than the one that was folded")
+
+    def _other_log(self, how: str) -> LogError:
+        return LogError(
+            f"{self.raw.topic} is not the log that was folded: partition {self.partition} {how}",
+            "restore the topic, or go on with what there is in another log: `mnemolog log copy --from "
+            f"{Names(self._connection.prefix).root}` with another MNEMOLOG_KAFKA_PREFIX",
+        )
+
     def begin(self, outdated: set[str]) -> None:
         """Goes on from the state that was restored; the claims of `outdated` writers are to be struck out."""
         self.outdated = outdated
@@ -174,10 +198,10 @@ class Part:
             elif reason := self._fold_one(found, folded):
                 folded.letters.append(laid(self.raw.topic, message, reason, self.raw.topic))
         folded.outputs.append(progressed_record(folded.next - 1))
-        folded.changes = [(MARK, b"%d" % folded.next), *self._changes(folded.spaces)]
+        folded.changes = [(MARK, b"%d" % folded.next), last_folded(run[-1]), *self._changes(folded.spaces)]
         folded.changes += ((writer_key(writer), None) for writer in self.outdated)
         if ids:
-            folded.changes.append(packed(list(ids.values())))
+            folded.changes += packed(ids.values())
             folded.changes += self.kept.forget(run[-1].timestamp)
         self._meters.position(PART, self.raw.topic, self.partition, folded.next)
         return folded

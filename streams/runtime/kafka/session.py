@@ -193,6 +193,7 @@ class Session:
             _, end = await bounds(self._connection, part.state, "read_uncommitted")
             async for _ in self._read_to(part, end):
                 pass
+        await part.check()
         part.begin(outdated)
 
     async def _read_to(self, part: Part, end: int) -> AsyncIterator[None]:

@@ -143,6 +143,17 @@ def list_sets(connection: Connection, processors: Sequence[Processor[Any]]) -> l
     return sorted(found, key=lambda one: (LIVE not in one.memories, one.memories == "old"))
 
 
+def workers(connection: Connection, sets: Sequence[str]) -> dict[str, int]:
+    """How many workers each of these sets has just now. Raises LogError."""
+    return run(connection, _workers(connection, sets))
+
+
+async def _workers(connection: Connection, sets: Sequence[str]) -> dict[str, int]:
+    names = Names(connection.prefix)
+    async with admin(connection) as client:
+        return {name: await members(client, names.group(name)) for name in sets}
+
+
 def _topics(names: Names, name: str) -> list[str]:
     return [names.derived(name), names.state(name)]
 

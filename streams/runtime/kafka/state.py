@@ -5,12 +5,14 @@ here. So a copy may be lost or late, never ahead; opened again, it reads on in t
 
     space NUL processor NUL key     a record of a processor's state (RAW for the clock of the space)
     NUL writer NUL ID               the transactional id of who may write there, see `session`
+    NUL log NUL last                the last record of the raw log that was folded: its offset, and a hash of it
     NUL mark                        the offset of the raw log that is folded next
-    NUL ids/OFFSET                  the ids of a run of raw events that begins at this offset, packed
+    NUL ids/OFFSET                  ids of a run of raw events, the first of them at this offset, packed
 """
 
 from __future__ import annotations
 
+import hashlib
 import sqlite3
 import struct
 import time
@@ -21,10 +23,12 @@ from typing import NamedTuple
 from streams.core.clock import DUE
 from streams.core.errors import LogError
 from streams.logs.kafka.index import REPEATS
+from streams.logs.kafka.records import Message
 
 MARK = b"\x00mark"
 IDS = b"\x00ids/"
 WRITER = "writer"
+LOG, LAST = "log", "last"
 SLACK = 24 * 3_600_000
 """Milliseconds for which ids are kept beyond REPEATS: clocks of brokers differ."""
 HELD = 2.0
@@ -33,6 +37,9 @@ from the topic again."""
 OUTDATED = 60 * 24 * 3600.0
 """Seconds after which a copy that nobody used is made anew: brokers keep deletions of keys for 90 days only."""
 _ID = struct.Struct("<16s8sII")
+_OLDEST = struct.Struct("<q")
+_SPAN = 1 << 32
+"""Offsets, and milliseconds, that the ids of one record lie apart, at most: 49 days."""
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS state (
     space TEXT, stream TEXT, key TEXT, value BLOB NOT NULL, PRIMARY KEY (space, stream, key)
@@ -71,17 +78,48 @@ def writer_key(writer: str) -> bytes:
     return state_key("", WRITER, writer)
 
 
-def packed(ids: Sequence[Known]) -> Change:
-    """The record that remembers the ids of a run, which are in the order of their offsets."""
-    first, oldest = ids[0].offset, min(known.appended for known in ids)
+def last_folded(message: Message) -> Change:
+    """What tells the last record that was folded from any other that may stand in its place one day."""
+    return state_key("", LOG, LAST), b"%d %s" % (message.offset, hash_of(message))
+
+
+def hash_of(message: Message) -> bytes:
+    """A hash of all that a client said in a record."""
+    headers = [(name, value) for name, value in message.headers]
+    return hashlib.blake2b(repr((message.key, message.value, headers)).encode(), digest_size=16).hexdigest().encode()
+
+
+def packed(ids: Iterable[Known]) -> Iterator[Change]:
+    """The records that remember the ids of a run: one, but where they lie too far apart for one.
+
+    A run of an old log may be of years.
+    """
+    together: list[Known] = []
+    oldest = newest = 0
+    for known in sorted(ids, key=lambda known: known.offset):
+        span = min(oldest, known.appended), max(newest, known.appended)
+        if together and span[1] - span[0] < _SPAN and known.offset - together[0].offset < _SPAN:
+            together.append(known)
+            oldest, newest = span
+            continue
+        if together:
+            yield _packed(together, oldest)
+        together, oldest, newest = [known], known.appended, known.appended
+    if together:
+        yield _packed(together, oldest)
+
+
+def _packed(ids: Sequence[Known], oldest: int) -> Change:
+    first = ids[0].offset
     rows = (_ID.pack(known.key, known.said, known.offset - first, known.appended - oldest) for known in ids)
-    return IDS + b"%020d" % first, struct.pack("<Q", oldest) + b"".join(rows)
+    return IDS + b"%020d" % first, _OLDEST.pack(oldest) + b"".join(rows)
 
 
 def unpacked(first: int, value: bytes) -> list[Known]:
     """The ids in a record that `packed` made."""
-    (oldest,) = struct.unpack_from("<Q", value)
-    return [Known(key, said, first + offset, oldest + age) for key, said, offset, age in _ID.iter_unpack(value[8:])]
+    (oldest,) = _OLDEST.unpack_from(value)
+    rows = _ID.iter_unpack(value[_OLDEST.size :])
+    return [Known(key, said, first + offset, oldest + age) for key, said, offset, age in rows]
 
 
 class Kept:
@@ -184,6 +222,14 @@ class Kept:
     def writers(self) -> set[str]:
         """The writers whose claims stand."""
         return {*self.space("").get(WRITER, ())}
+
+    def last(self) -> tuple[int, bytes] | None:
+        """Offset and hash of the last record that was folded, where a worker noted them."""
+        noted = self.space("").get(LOG, {}).get(LAST)
+        if noted is None:
+            return None
+        offset, said = noted.split()
+        return int(offset), said
 
     def deadlines(self) -> dict[str, str]:
         """The first key with which each space asks for a tick."""
