@@ -427,6 +427,18 @@ def test_what_a_turn_did_to_efforts_tasks_notes_and_beliefs_is_told_and_by_what(
     assert "joined effort" in run("show", "turn-1", "--why", home=tmp_path).out
 
 
+def test_who_asks_of_a_turn_that_was_taken_back_is_told_so(run, tmp_path):
+    lines = [
+        {"id": "turn-0", "session": "s", "role": "user", "content": "The import of the CSV into staging fails."},
+        {"type": "turn-retracted", "session": "s", "turn": "turn-0", "reason": "cleared"},
+    ]
+    run("feed", "-", home=tmp_path, stdin="\n".join(map(json.dumps, lines)).encode())
+    first = run("show", "turn-0", "--why", "--json", home=tmp_path).rows[0]
+    assert (first["did"], first["by"]) == ("was taken back", "cleared")
+    assert "taken back" in run("memory", "turn-0", home=tmp_path).out
+    assert run("efforts", "--json", home=tmp_path).rows == []
+
+
 def test_why_a_turn_wants_a_note_is_told_by_the_signals_that_decided(run, tmp_path):
     run("feed", "-", home=tmp_path, stdin=line("s", "Remind me to call Ann tomorrow.").encode())
     [turn] = run("sql", "SELECT turn_id FROM turns", "--json", home=tmp_path).rows

@@ -15,6 +15,7 @@ from processors import PROCESSORS
 from projections.asking import all_params
 from projections.context.ask import context
 from projections.recall.answers import Recall, Sight, recalled
+from projections.recall.explain import explain
 from projections.store import read_only
 from streams.core.events import MINUTE, Outside, SessionEnded, TurnRecorded, TurnRetracted
 from streams.runtime.home import Home
@@ -134,3 +135,15 @@ def test_a_session_that_ended_is_told_without_it_too(tmp_path: Path) -> None:
         (row,) = connection.execute("SELECT summary, cue FROM segments").fetchall()
         assert "zebrafish" not in str(row).lower()
         assert "lock" in row[0]
+
+
+def test_an_effort_of_which_every_turn_was_taken_back_is_listed_no_more(tmp_path: Path) -> None:
+    every = [without(f"t{n}", 30) for n in range(3)]
+    with remembered(tmp_path, [*said(*CELLAR), *every]) as (connection, sight):
+        assert connection.execute("SELECT effort FROM efforts").fetchall() == []
+        assert "cellar" not in str(shown(connection)).lower() + context(sight, "s", "a")["text"].lower()
+
+
+def test_what_is_known_of_a_turn_tells_that_it_was_taken_back(tmp_path: Path) -> None:
+    with remembered(tmp_path, [*said(*CELLAR), without("t0", 30)]) as (_, sight):
+        assert [explain(sight, turn)["retracted"] for turn in ("t0", "t1")] == [True, False]

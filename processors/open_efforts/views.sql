@@ -121,7 +121,7 @@ LEFT JOIN rated i USING (space, effort)
 LEFT JOIN (SELECT DISTINCT space AS of, turn AS gone FROM turn_retracted) q ON q.of = o.space AND q.gone = (o.first).t;
 
 
--- Units of work. One row per effort that has a turn left after revisions, or that an agent declared.
+-- Units of work. One row per effort that has a turn left after revisions and retractions, or that an agent declared.
 --   space, effort
 --   topic, summary, terms       the last word on it; name: the agent's own, also given later, '' for none
 --   status                      open or concluded; reopened: how often it was, and reopened_at: when last (NULL: never)
@@ -155,7 +155,7 @@ SELECT
     o.concluded_at, o.concluded_by, o.pattern, o.conclusion, o.reopened, o.reopened_at
 FROM effort_facts o
 LEFT JOIN threaded t USING (space, effort)
-WHERE t.effort IS NOT NULL OR o.opened_by = 'declared';
+WHERE t.turns > 0 OR o.opened_by = 'declared';
 
 
 -- What was concluded, by whose words. One row per concluded segment: its last conclusion, for a farewell after the answer

@@ -81,6 +81,7 @@ def explain(sight: Sight, id: str, space: str | None = None, at: str | int | Non
         "role": said["role"],
         "at": said["at"],
         "text": said["content"],
+        "retracted": said["retracted"],
         "type": memory.type,
         "asked_at": moment.now,
         "forgotten": dynamics.is_forgotten(moment, seen.turn(turn)),

@@ -165,6 +165,8 @@ def _did(turn: Row, view: Callable[..., list[Row]]) -> Iterator[Row]:
         return next(iter(view("effort_facts", space=space, effort=row["effort"])), None) if row["effort"] else None
 
     for row in view("turns", space=space, turn_id=id):
+        if row["retracted"]:
+            yield told("was taken back", "", "", row["retraction"])
         if (effort := effort_of(row)) is not None:
             opened = effort["opened_with"] == id
             how = effort["opened_by"] if opened else f"{row['threaded_by']}, fit {row['fit'] or 0:.2f}"

@@ -203,6 +203,8 @@ def memory(
 def _explain(found: dict[str, Any], terminal: Terminal) -> None:
     terminal.say("[bold]{}[/] [dim]{}, {}, {}[/]", *map(found.get, ("turn_id", "space", "session", "at")))
     terminal.text(found["text"])
+    if found["retracted"]:
+        terminal.say("[yellow]taken back: it is shown and found no more, only history keeps it[/]")
     terminal.say("")
     terminal.rows(found["now"], "measure value> of~", "")
     for title, spec, empty in (
