@@ -25,7 +25,7 @@ import pytest
 
 from processors import PROCESSORS
 from projections.store import EVENT_TABLES, read_only
-from streams.core.errors import BusyError, UsageError
+from streams.core.errors import BusyError, LogError, UsageError
 from streams.core.events import (
     ErasureRecorded,
     MemoryRecalled,
@@ -36,10 +36,12 @@ from streams.core.events import (
     decode,
     encode,
 )
+from streams.logs import sqlite, switch
 from streams.logs.archive import ArchiveLog, archive
 from streams.logs.copies import note_copy, receipts
 from streams.logs.log import Duplicate, Refused, Stored
 from streams.logs.sqlite import SqliteLog
+from streams.runtime import erasure
 from streams.runtime.erasure import erasing
 from streams.runtime.erasure.audit import Audit
 from streams.runtime.erasure.selection import Selection
@@ -388,6 +390,75 @@ def test_a_selection_that_makes_no_sense_is_refused_in_words(
         erase(home, Selection(**selection))
     assert home.ask("digest") == place.digest
     home.log.close()
+
+
+def late(number: int) -> TurnRecorded:
+    return TurnRecorded("s1", f"late{number}", -1, "late", "a", "user", f"said while it was erased, {number}")
+
+
+def test_an_erasure_whose_new_log_somebody_else_looks_into_changes_nothing(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """SQLite leaves the journal of such a log where it is, and says nothing of it: the last turns are in it alone."""
+    home = place.copied(whole=False)
+    monkeypatch.setattr(sqlite, "OTHERS", 0.0)
+    take_place, opened = erasure.take_place, []
+
+    def meanwhile(home_: Home) -> None:
+        home.log.append([late(number) for number in range(50)])
+        opened.append(sqlite3.connect(home.path / ".erase" / "log.sqlite", isolation_level=None))
+        opened[0].execute("BEGIN")
+        opened[0].execute("SELECT count(*) FROM log").fetchone()
+        take_place(home_)
+
+    monkeypatch.setattr(erasure, "take_place", meanwhile)
+    turn = next(event for event in place.events if isinstance(event, TurnRecorded))
+    with pytest.raises(LogError, match="another program has"):
+        erase(home, Selection(turns=(turn.id,)))
+    opened[0].close()
+    wanted = {event.id for event in place.events} | {f"late{number}" for number in range(50)}
+    assert ids_in(home) == wanted
+    assert not [*home.path.glob(".erase"), *home.path.glob("erase.order")]
+    monkeypatch.setattr(erasure, "take_place", take_place)
+    erase(home, Selection(turns=(turn.id,)))
+    assert ids_in(home) == wanted - expected(place.events, {turn.id})
+    home.log.close()
+
+
+def test_a_journal_that_the_new_log_still_has_goes_with_it(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As where there was no room when it was closed, of which SQLite says nothing either."""
+    home = place.copied(whole=False)
+    take_place, close = erasure.take_place, SqliteLog.close
+
+    def unclosed(log: SqliteLog) -> None:
+        if log.path.parent.name != ".erase":
+            close(log)
+            return
+        journal = log.path.with_name("log.sqlite-wal")
+        file, ahead = log.path.read_bytes(), journal.read_bytes()
+        close(log)
+        log.path.write_bytes(file)
+        journal.write_bytes(ahead)
+
+    def meanwhile(home_: Home) -> None:
+        home.log.append([late(number) for number in range(50)])
+        monkeypatch.setattr(SqliteLog, "close", unclosed)
+        take_place(home_)
+
+    monkeypatch.setattr(erasure, "take_place", meanwhile)
+    turn = next(event for event in place.events if isinstance(event, TurnRecorded))
+    erase(home, Selection(turns=(turn.id,)))
+    wanted = {event.id for event in place.events} | {f"late{number}" for number in range(50)}
+    assert ids_in(home) == wanted - expected(place.events, {turn.id})
+    home.log.close()
+
+
+def test_the_order_to_switch_is_not_written_while_the_new_log_has_a_journal(tmp_path: Path) -> None:
+    (tmp_path / ".erase").mkdir()
+    (tmp_path / ".erase" / "log.sqlite-wal").write_bytes(b"the last turns")
+    with pytest.raises(LogError, match="holds some of the new log"):
+        switch.order(tmp_path / "log.sqlite", [], [])
+    assert not (tmp_path / "erase.order").exists()
 
 
 # -- accidents ---------------------------------------------------------------------------------------------------------

@@ -37,6 +37,9 @@ BATCH = 1000
 PAGE = 2000
 """Records per read transaction: a reader never holds the WAL from being checkpointed for long."""
 
+OTHERS = 5.0
+"""Seconds that others, who look into a new log before it takes an old one's place, are waited for."""
+
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS log (
     offset INTEGER PRIMARY KEY,
@@ -64,6 +67,7 @@ BEGIN SELECT RAISE(ABORT, 'the log is append-only'); END;
 """
 
 RECORDS = "SELECT 0, offset, space, recorded_at, type, value, hash, id FROM log WHERE offset >= ? AND offset < ?"
+LAST = "SELECT offset, hash FROM log ORDER BY offset DESC LIMIT 1"
 WAY_OUT = "`mnemolog doctor` tells what can be read, `mnemolog rescue FILE` copies that; or restore the newest backup"
 
 
@@ -429,7 +433,11 @@ class SqliteLog:
         return new
 
     def give_way(self, folder: Path, gone: Sequence[str], moves: Sequence[str]) -> None:
-        """The successor in `folder` takes this one's place; see `switch`. The caller has this one halted."""
+        """The successor in `folder` takes this one's place; see `switch`. The caller has this one halted.
+
+        Raises LogError where the successor is not whole in its file: this one stays as it is then."""
+        with self._telling("cannot give way to another log"):
+            _gather(folder / self.path.name)
         switch.order(self.path, gone, moves)
         switch.carry_out(self.path)
 
@@ -495,7 +503,7 @@ class SqliteLog:
 
     def _last(self) -> tuple[int, bytes]:
         """Offset and hash of the last record; before the first, -1 and nothing."""
-        return self._db.execute("SELECT offset, hash FROM log ORDER BY offset DESC LIMIT 1").fetchone() or (-1, b"")
+        return self._db.execute(LAST).fetchone() or (-1, b"")
 
     @contextmanager
     def _transaction(self) -> Iterator[None]:
@@ -595,6 +603,30 @@ def checked(db: sqlite3.Connection, start: int, stop: int) -> Iterator[Record]:
             start += 1
         if not page:
             raise DamageError(f"the event at offset {start} is missing")
+
+
+def _gather(path: Path) -> None:
+    """Has all of a log be in its one file, on the disk; the journal beside it is gone.
+
+    Why not by closing it: SQLite does not tell where the last one to close found no room for that, or was not the last.
+    Raises LogError where somebody has it open, what FAILURES names where there is no room.
+    """
+    with closing(sqlite3.connect(path, isolation_level=None, timeout=OTHERS)) as db:
+        known = noted(db, "id"), db.execute(LAST).fetchone()
+        try:
+            busy = db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
+            mode = "" if busy else db.execute("PRAGMA journal_mode=DELETE").fetchone()[0]
+        except sqlite3.OperationalError as error:
+            if "locked" not in str(error):
+                raise
+            mode = ""
+        if mode != "delete":
+            raise LogError(f"another program has {path} open", "end it, then try again; nothing was changed")
+    with path.open("rb+") as written:
+        os.fsync(written.fileno())
+    with closing(looked_at(path, journal=False)) as db:
+        if (noted(db, "id"), db.execute(LAST).fetchone()) != known:
+            raise DamageError("its file lacks what its journal had")
 
 
 def _hash_all(db: sqlite3.Connection) -> None:

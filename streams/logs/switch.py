@@ -17,6 +17,7 @@ import shutil
 from collections.abc import Iterable
 from pathlib import Path
 
+from streams.core.errors import LogError
 from streams.logs.encryption import shred
 
 WORK = ".erase"
@@ -30,7 +31,12 @@ DESTROYED = "destroyed.json"
 def order(log: Path, gone: Iterable[str], moves: Iterable[str], keys: Iterable[str] | None = None) -> None:
     """Writes down that the log in WORK takes the log's place, that the entries `gone` of its folder go, and that
     `moves` come from WORK; with `keys`, that these files are overwritten and go, and the log stays as it is. From here
-    on it will be so. The caller holds the log's gate."""
+    on it will be so. The caller holds the log's gate.
+
+    Raises LogError while the new log has a journal: that would not go with it."""
+    journal = log.parent / WORK / f"{log.name}-wal"
+    if keys is None and journal.exists():
+        raise LogError(f"{journal} holds some of the new log", "nothing was changed; try again")
     partial = log.with_name(f"{ORDER}.partial")
     with partial.open("w") as written:
         json.dump({"gone": [*gone], "moves": [*moves]} | ({} if keys is None else {"keys": [*keys]}), written)
