@@ -21,8 +21,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import NoReturn
 
-import orjson
-
 from projections.aside import place
 from projections.lock import opened
 from streams.core.driver import Record
@@ -69,6 +67,8 @@ BEGIN SELECT RAISE(ABORT, 'the log is append-only'); END;
 RECORDS = "SELECT 0, offset, space, recorded_at, type, value, hash, id FROM log WHERE offset >= ? AND offset < ?"
 LAST = "SELECT offset, hash FROM log ORDER BY offset DESC LIMIT 1"
 WAY_OUT = "`mnemolog doctor` tells what can be read, `mnemolog rescue FILE` copies that; or restore the newest backup"
+UNTOLD = "delete it; then `mnemolog encryption` lists the keys, and `mnemolog encryption destroy` tells of one not here"
+"""What to do where it cannot be read which keys were destroyed."""
 
 
 def wall_clock() -> int:
@@ -352,11 +352,13 @@ class SqliteLog:
         return found
 
     def settle_keys(self) -> None:
-        """Has the log know of keys that were destroyed; see `streams.runtime.erasure.keys`. The caller has the gate."""
+        """Has the log know of keys that were destroyed; see `streams.runtime.erasure.keys`. The caller has the gate.
+
+        Raises LogError where what was written down of that is damaged."""
         place = self.path.with_name(switch.DESTROYED)
         if not place.exists():
             return
-        told = orjson.loads(place.read_bytes())
+        told = switch.written(place, UNTOLD)
         with self._transaction():
             now = self._clock()
             last, before = self._last()

@@ -11,11 +11,13 @@ has one still open keeps its bytes on the disk until it ends.
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
+
+import orjson
 
 from streams.core.errors import LogError
 from streams.logs.encryption import shred
@@ -26,34 +28,35 @@ ORDER = "erase.order"
 """Beside the log: what is to be done, as JSON."""
 DESTROYED = "destroyed.json"
 """Beside the log: keys that were destroyed and the receipt of it, until the log has them."""
+AGAIN = "delete it, and erase again what was to go"
+"""What to do where an order cannot be read."""
 
 
-def order(log: Path, gone: Iterable[str], moves: Iterable[str], keys: Iterable[str] | None = None) -> None:
+def order(
+    log: Path, gone: Iterable[str], moves: Iterable[str], keys: Iterable[str] | None = None, told: object = None
+) -> None:
     """Writes down that the log in WORK takes the log's place, that the entries `gone` of its folder go, and that
-    `moves` come from WORK; with `keys`, that these files are overwritten and go, and the log stays as it is. From here
-    on it will be so. The caller holds the log's gate.
+    `moves` come from WORK; with `keys`, that these files are overwritten and go, that `told` is what DESTROYED says,
+    and that the log stays as it is. From here on it will be so. The caller holds the log's gate.
 
     Raises LogError while the new log has a journal: that would not go with it."""
     journal = log.parent / WORK / f"{log.name}-wal"
     if keys is None and journal.exists():
         raise LogError(f"{journal} holds some of the new log", "nothing was changed; try again")
-    partial = log.with_name(f"{ORDER}.partial")
-    with partial.open("w") as written:
-        json.dump({"gone": [*gone], "moves": [*moves]} | ({} if keys is None else {"keys": [*keys]}), written)
-        written.flush()
-        os.fsync(written.fileno())
-    partial.replace(log.with_name(ORDER))
-    _sync(log.parent)
+    todo: dict[str, Any] = {"gone": [*gone], "moves": [*moves]}
+    if keys is not None:
+        todo |= {"keys": [*keys], "told": told}
+    _write(log.with_name(ORDER), todo)
 
 
 def carry_out(log: Path) -> None:
-    """Does what is written down, if anything. The caller holds the log's gate.
+    """Does what is written down, if anything. The caller holds the log's gate. Raises LogError where that is damaged.
 
     Why the journal of the old log may be deleted whenever this is done again: nobody has opened the new one before."""
     place = log.with_name(ORDER)
     if not place.exists():
         return
-    todo = json.loads(place.read_bytes())
+    todo = written(place, AGAIN)
     folder, work = log.parent, log.parent / WORK
     if (work / log.name).exists():
         (work / log.name).replace(log)
@@ -65,10 +68,34 @@ def carry_out(log: Path) -> None:
     for name in todo["moves"]:
         if (work / name).exists():
             (work / name).replace(folder / name)
+    if todo.get("told"):
+        _write(folder / DESTROYED, todo["told"])
     shutil.rmtree(work, ignore_errors=True)
     _sync(folder)
     place.unlink()
     _sync(folder)
+
+
+def written(place: Path, way_out: str) -> dict[str, Any]:
+    """What was written down beside a log. Raises LogError where that is damaged."""
+    try:
+        told = orjson.loads(place.read_bytes())
+    except ValueError:
+        told = None
+    if not isinstance(told, dict):
+        raise LogError(f"{place} is damaged: it is not what was written", way_out)
+    return told
+
+
+def _write(path: Path, told: object) -> None:
+    """Makes a file that is whole on the disk when it has its name."""
+    partial = path.with_name(f"{path.name}.partial")
+    with partial.open("wb") as file:
+        file.write(orjson.dumps(told))
+        file.flush()
+        os.fsync(file.fileno())
+    partial.replace(path)
+    _sync(path.parent)
 
 
 def remove(path: Path) -> None:
