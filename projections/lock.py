@@ -33,15 +33,22 @@ def locked(
 
     `look` is called each time that it is not to be had: what it raises ends the waiting.
     """
-    deadline = time.monotonic() + wait
     with opened(path) as lock:
-        while True:
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                break
-            except BlockingIOError:
-                if time.monotonic() >= deadline:
-                    raise busy() from None
-                look()
-                time.sleep(LOOK)
+        take(lock, wait, busy, look)
         yield lock
+
+
+def take(
+    lock: FileIO | int, wait: float, busy: Callable[[], Exception], look: Callable[[], None] = lambda: None
+) -> None:
+    """Takes the lock that is an open file or folder; see `locked`."""
+    deadline = time.monotonic() + wait
+    while True:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return
+        except BlockingIOError:
+            if time.monotonic() >= deadline:
+                raise busy() from None
+            look()
+            time.sleep(LOOK)

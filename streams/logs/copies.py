@@ -70,10 +70,8 @@ def renew(log: HomeLog) -> list[str]:
         id_ = id_of(copy)
         try:
             switch.remove(copy.with_name(f"{copy.name}.partial"))  # a backup that was killed
-            if copy.is_dir() and id_ in former:
-                archives.renew(log, copy)
-            elif id_ == EMPTY or (copy.is_dir() and id_ == log.id):
-                archives.archive(log, copy)  # goes on with what was begun
+            if copy.is_dir() and id_ in {*former, EMPTY, log.id}:
+                archives.renew(log, copy, former)
             elif id_ in former and log.is_local:
                 cast("SqliteLog", log).backup(copy)
             elif id_ != log.id:

@@ -71,9 +71,9 @@ def carry_out(log: Path) -> None:
     if todo.get("told"):
         _write(folder / DESTROYED, todo["told"])
     shutil.rmtree(work, ignore_errors=True)
-    _sync(folder)
+    sync(folder)
     place.unlink()
-    _sync(folder)
+    sync(folder)
 
 
 def written(place: Path, way_out: str) -> dict[str, Any]:
@@ -95,7 +95,7 @@ def _write(path: Path, told: object) -> None:
         file.flush()
         os.fsync(file.fileno())
     partial.replace(path)
-    _sync(path.parent)
+    sync(path.parent)
 
 
 def remove(path: Path) -> None:
@@ -106,7 +106,8 @@ def remove(path: Path) -> None:
         path.unlink(missing_ok=True)
 
 
-def _sync(folder: Path) -> None:
+def sync(folder: Path) -> None:
+    """Has the names in a folder be on the disk."""
     handle = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(handle)
