@@ -24,6 +24,7 @@ from typing import Any
 import pytest
 
 from processors import PROCESSORS
+from projections.lock import locked
 from projections.store import EVENT_TABLES, read_only
 from streams.core.errors import BusyError, LogError, UsageError
 from streams.core.events import (
@@ -36,10 +37,12 @@ from streams.core.events import (
     decode,
     encode,
 )
+from streams.gateways.doctor import examine
 from streams.logs import sqlite, switch
 from streams.logs.archive import ArchiveLog, archive
 from streams.logs.copies import note_copy, receipts
 from streams.logs.log import Duplicate, Refused, Stored
+from streams.logs.rescue import rescue
 from streams.logs.sqlite import SqliteLog
 from streams.runtime import erasure
 from streams.runtime.erasure import erasing
@@ -459,6 +462,60 @@ def test_the_order_to_switch_is_not_written_while_the_new_log_has_a_journal(tmp_
     with pytest.raises(LogError, match="holds some of the new log"):
         switch.order(tmp_path / "log.sqlite", [], [])
     assert not (tmp_path / "erase.order").exists()
+
+
+def ordered(home: Home, turn: TurnRecorded, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Has an erasure be killed when its moment had come."""
+    with monkeypatch.context() as killed:
+        killed.setattr(switch, "carry_out", lambda log: None)
+        killed.setattr(erasure, "renew", lambda log: sys.exit())
+        killed.setattr(home.log, "discard", lambda folder: None)
+        with suppress(SystemExit):
+            erase(home, Selection(turns=(turn.id,)))
+        home.log.close()
+
+
+def test_only_the_log_that_an_order_is_of_carries_it_out(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    home = place.copied(whole=False)
+    turn = next(event for event in place.events if isinstance(event, TurnRecorded))
+    ordered(home, turn, monkeypatch)
+    assert {".erase", "erase.order"} <= {path.name for path in home.path.iterdir()}
+    assert "its moment had come" in next(check.found for check in examine(home.path) if check.name == "erasure")
+    SqliteLog(home.path / "other.sqlite").close()
+    for left in home.path.glob("other.sqlite*"):
+        left.unlink()
+    home = Home(home.path, PROCESSORS)
+    place.is_erased(home, expected(place.events, {turn.id}))
+    assert not [check for check in examine(home.path) if check.name == "erasure"]
+    home.log.close()
+
+
+def test_a_rescue_copies_nothing_of_what_an_order_is_to_erase_and_nothing_into_a_home(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home = place.copied(whole=False)
+    turn = next(event for event in place.events if isinstance(event, TurnRecorded))
+    ordered(home, turn, monkeypatch)
+    with pytest.raises(UsageError, match="is a home"):
+        rescue(home.path / "log.sqlite", home.path / "rescued.sqlite")
+    copy = home.path.parent / "rescued.sqlite"
+    rescue(home.path / "log.sqlite", copy)
+    assert not found_in(copy.parent / "home", {turn.id})
+    with closing(SqliteLog(copy)) as log:
+        assert turn.id not in {decode(r.type, r.value).id for r in log.read(0, 0)}
+    home = Home(home.path, PROCESSORS)
+    place.is_erased(home, expected(place.events, {turn.id}))
+    home.log.close()
+
+
+def test_doctor_tells_what_an_erasure_left_that_erased_nothing(place: Place) -> None:
+    home = place.copied(whole=False)
+    home.log.close()
+    (home.path / ".erase").mkdir()
+    (check,) = [check for check in examine(home.path) if check.name == "erasure"]
+    assert (check.status, "erased nothing" in check.found) == ("look", True)
+    with locked(home.path / ".erase.lock", 0.0, AssertionError):
+        assert not [check for check in examine(home.path) if check.name == "erasure"], "one is under way"
 
 
 # -- accidents ---------------------------------------------------------------------------------------------------------

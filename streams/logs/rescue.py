@@ -18,10 +18,11 @@ from typing import NamedTuple
 from streams.core.errors import LogError, UsageError
 from streams.core.events import decode
 from streams.core.progress import Progress, no_progress
+from streams.logs import LOG_FILE, switch
 from streams.logs.encryption import StoredEvent, is_sealed
 from streams.logs.erased import SALT
 from streams.logs.log import HASH_BYTES, Stored, hashed
-from streams.logs.sqlite import BATCH, FAILURES, SqliteLog, keys_in, looked_at, noted
+from streams.logs.sqlite import BATCH, FAILURES, SqliteLog, at_gate, keys_in, looked_at, noted
 
 PAGE = 4096
 FRAME = 24
@@ -235,8 +236,14 @@ def _told(path: Path, rescued: Rescued) -> Iterator[tuple[StoredEvent, int]]:
 def rescue(path: Path, target: Path, progress: Progress = no_progress) -> Rescued:
     """Copies what can be read of a damaged log into a new one, which appears whole or not at all.
 
-    Raises LogError where the target cannot be written.
+    What an erasure was to erase when it was killed is erased before. Raises LogError where the target cannot be
+    written, UsageError for one in a home: what is copied there would be taken for what the home keeps.
     """
+    if target.with_name(LOG_FILE).exists():
+        raise UsageError(f"{target.parent} is a home", "choose a file elsewhere; `mnemolog restore` makes a home of it")
+    if path.with_name(switch.ORDER).exists():
+        with at_gate(path):
+            switch.carry_out(path)
     rescued = Rescued()
     partial = target.with_name(f"{target.name}.partial")
     partial.unlink(missing_ok=True)

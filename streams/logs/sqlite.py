@@ -90,7 +90,6 @@ class SqliteLog:
         self.path = path
         self.keys = keys or Keys(path.parent)
         self._clock = clock
-        self._gate = path.with_name(path.name + ".gate")
         path.parent.mkdir(parents=True, exist_ok=True)
         self._file: tuple[int, int] | None = None
         self._frozen = False
@@ -359,6 +358,8 @@ class SqliteLog:
         if not place.exists():
             return
         told = switch.written(place, UNTOLD)
+        if not switch.concerns(told, self.path):
+            return
         with self._transaction():
             now = self._clock()
             last, before = self._last()
@@ -520,8 +521,7 @@ class SqliteLog:
 
     @contextmanager
     def _exclusive(self) -> Iterator[None]:
-        with opened(self._gate) as gate:
-            fcntl.flock(gate, fcntl.LOCK_EX)
+        with at_gate(self.path):
             switch.carry_out(self.path)
             if self._file and self._is_replaced():
                 self._db.close()
@@ -542,6 +542,14 @@ class SqliteLog:
                 raise LogError(f"{self.path} is damaged: {error}", WAY_OUT) from error
             said = f"{self.path} {what}: {error}"
             raise LogError(said, "make room, or mend the file system, then try again") from error
+
+
+@contextmanager
+def at_gate(path: Path) -> Iterator[None]:
+    """Nobody else appends to a log, opens or closes it, nor has another take its place."""
+    with opened(path.with_name(f"{path.name}.gate")) as gate:
+        fcntl.flock(gate, fcntl.LOCK_EX)
+        yield
 
 
 class SeenLog(SqliteLog):

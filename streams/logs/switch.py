@@ -20,6 +20,7 @@ from typing import Any
 import orjson
 
 from streams.core.errors import LogError
+from streams.logs import LOG_FILE
 from streams.logs.encryption import shred
 
 WORK = ".erase"
@@ -33,7 +34,11 @@ AGAIN = "delete it, and erase again what was to go"
 
 
 def order(
-    log: Path, gone: Iterable[str], moves: Iterable[str], keys: Iterable[str] | None = None, told: object = None
+    log: Path,
+    gone: Iterable[str],
+    moves: Iterable[str],
+    keys: Iterable[str] | None = None,
+    told: dict[str, Any] | None = None,
 ) -> None:
     """Writes down that the log in WORK takes the log's place, that the entries `gone` of its folder go, and that
     `moves` come from WORK; with `keys`, that these files are overwritten and go, that `told` is what DESTROYED says,
@@ -43,20 +48,23 @@ def order(
     journal = log.parent / WORK / f"{log.name}-wal"
     if keys is None and journal.exists():
         raise LogError(f"{journal} holds some of the new log", "nothing was changed; try again")
-    todo: dict[str, Any] = {"gone": [*gone], "moves": [*moves]}
+    todo: dict[str, Any] = {"log": log.name, "gone": [*gone], "moves": [*moves]}
     if keys is not None:
-        todo |= {"keys": [*keys], "told": told}
+        todo |= {"keys": [*keys], "told": told and {"log": log.name} | told}
     _write(log.with_name(ORDER), todo)
 
 
 def carry_out(log: Path) -> None:
-    """Does what is written down, if anything. The caller holds the log's gate. Raises LogError where that is damaged.
+    """Does what is written down of a log, if anything. The caller holds the log's gate.
 
-    Why the journal of the old log may be deleted whenever this is done again: nobody has opened the new one before."""
+    Raises LogError where that is damaged. Why the journal of the old log may be deleted whenever this is done again:
+    nobody has opened the new one before."""
     place = log.with_name(ORDER)
     if not place.exists():
         return
     todo = written(place, AGAIN)
+    if not concerns(todo, log):
+        return
     folder, work = log.parent, log.parent / WORK
     if (work / log.name).exists():
         (work / log.name).replace(log)
@@ -85,6 +93,11 @@ def written(place: Path, way_out: str) -> dict[str, Any]:
     if not isinstance(told, dict):
         raise LogError(f"{place} is damaged: it is not what was written", way_out)
     return told
+
+
+def concerns(told: dict[str, Any], log: Path) -> bool:
+    """Whether what is written down is of a log, and not of another one in its folder."""
+    return bool(told.get("log", LOG_FILE) == log.name)
 
 
 def _write(path: Path, told: object) -> None:
