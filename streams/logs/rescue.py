@@ -21,8 +21,9 @@ from streams.core.progress import Progress, no_progress
 from streams.logs import LOG_FILE, switch
 from streams.logs.encryption import StoredEvent, is_sealed
 from streams.logs.erased import SALT
+from streams.logs.gate import at_gate
 from streams.logs.log import HASH_BYTES, Stored, hashed
-from streams.logs.sqlite import BATCH, FAILURES, SqliteLog, at_gate, keys_in, looked_at, noted
+from streams.logs.sqlite import BATCH, FAILURES, SqliteLog, keys_in, looked_at, noted
 
 PAGE = 4096
 FRAME = 24

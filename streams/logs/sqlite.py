@@ -22,12 +22,12 @@ from pathlib import Path
 from typing import NoReturn
 
 from projections.aside import place
-from projections.lock import opened
 from streams.core.driver import Record
-from streams.core.errors import LogError
+from streams.core.errors import BusyError, LogError
 from streams.core.events import AT_APPEND, ERASURES, ErasureRecorded, Outside, TurnRecorded, decode
 from streams.logs import encryption, erased, switch
 from streams.logs.encryption import Cipher, Keys, StoredEvent, is_sealed, key_of, unsealed
+from streams.logs.gate import at_gate
 from streams.logs.log import Duplicate, Outcome, Refused, Stored, hashed, stamped
 
 BATCH = 1000
@@ -498,7 +498,10 @@ class SqliteLog:
 
     def close(self) -> None:
         """Closes the file (behind the gate: the last one to close checkpoints)."""
-        with self._exclusive():
+        try:
+            with self._exclusive():
+                self._db.close()
+        except BusyError:  # who holds the gate and is suspended has it open, so this one is not the last
             self._db.close()
         if self._users >= 0:
             os.close(self._users)
@@ -542,14 +545,6 @@ class SqliteLog:
                 raise LogError(f"{self.path} is damaged: {error}", WAY_OUT) from error
             said = f"{self.path} {what}: {error}"
             raise LogError(said, "make room, or mend the file system, then try again") from error
-
-
-@contextmanager
-def at_gate(path: Path) -> Iterator[None]:
-    """Nobody else appends to a log, opens or closes it, nor has another take its place."""
-    with opened(path.with_name(f"{path.name}.gate")) as gate:
-        fcntl.flock(gate, fcntl.LOCK_EX)
-        yield
 
 
 class SeenLog(SqliteLog):
