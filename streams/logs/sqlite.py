@@ -94,18 +94,36 @@ class SqliteLog:
         self._file: tuple[int, int] | None = None
         self._frozen = False
         """Whether there was no room for what SQLite needs beside the file, so that it can only be read."""
-        with self._telling("cannot be opened as a log"), self._exclusive():
-            self._users = self._joined()
-            try:
-                self._db = self._opened()
-            except sqlite3.OperationalError:
-                if not _size(path):
-                    raise
-                self._db = looked_at(path)
-                self._frozen = True
+        self._users = -1
+        try:
+            with self._telling("cannot be opened as a log"), self._exclusive():
+                self._open()
+        except BaseException:
+            self._leave()
+            raise
+
+    def _open(self) -> None:
+        self._users = self._joined()
+        try:
+            self._db = self._opened()
+        except sqlite3.OperationalError:
+            if not _size(self.path):
+                raise
+            self._db = looked_at(self.path)
+            self._frozen = True
+        try:
             self._settle_in()
             if not self._frozen:
                 self.settle_keys()
+        except BaseException:
+            self._db.close()
+            raise
+
+    def _leave(self) -> None:
+        """Has the log no longer open, as far as others see it."""
+        if self._users >= 0:
+            os.close(self._users)
+        self._users = -1
 
     def _opened(self) -> sqlite3.Connection:
         db = sqlite3.connect(self.path, isolation_level=None, timeout=60, check_same_thread=False)
@@ -154,17 +172,20 @@ class SqliteLog:
         Raises LogError for a journal that another log left, once: it is set aside.
         """
         users = os.open(self.path.parent, os.O_RDONLY)
-        with suppress(OSError):  # others have it open, or this file system has no such locks
-            fcntl.flock(users, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            if journal := _strange_journal(self.path):
-                journal.rename(aside := place(journal, ".other", again=False))
-                self.path.with_name(f"{self.path.name}-shm").unlink(missing_ok=True)
-                os.close(users)
-                raise LogError(
-                    f"beside {self.path} lay a journal that another log left; it is set aside as {aside.name}",
-                    "nothing of it was taken up: do again what you did",
-                )
-        fcntl.flock(users, fcntl.LOCK_SH)
+        try:
+            with suppress(OSError):  # others have it open, or this file system has no such locks
+                fcntl.flock(users, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                if journal := _strange_journal(self.path):
+                    journal.rename(aside := place(journal, ".other", again=False))
+                    self.path.with_name(f"{self.path.name}-shm").unlink(missing_ok=True)
+                    raise LogError(
+                        f"beside {self.path} lay a journal that another log left; it is set aside as {aside.name}",
+                        "nothing of it was taken up: do again what you did",
+                    )
+            fcntl.flock(users, fcntl.LOCK_SH)
+        except BaseException:
+            os.close(users)
+            raise
         return users
 
     @property
@@ -503,9 +524,7 @@ class SqliteLog:
                 self._db.close()
         except BusyError:  # who holds the gate and is suspended has it open, so this one is not the last
             self._db.close()
-        if self._users >= 0:
-            os.close(self._users)
-        self._users = -1
+        self._leave()
 
     def _last(self) -> tuple[int, bytes]:
         """Offset and hash of the last record; before the first, -1 and nothing."""

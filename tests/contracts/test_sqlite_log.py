@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import sqlite3
 import textwrap
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -143,3 +145,19 @@ def test_a_reader_does_not_block_writers(tmp_path: Path) -> None:
     assert isinstance(writer.append([turn("meanwhile")])[0], Stored)
     assert first.offset == 0
     assert sum(1 for _ in reading) == 4999
+
+
+def test_a_log_that_cannot_be_opened_leaves_nothing_open(tmp_path: Path) -> None:
+    """A server tries again with every feed."""
+    damaged, foreign, unread = (tmp_path / name for name in ("damaged", "foreign", "unread"))
+    for folder in (damaged, foreign, unread):
+        SqliteLog(folder / "log.sqlite").close()
+    (damaged / "log.sqlite").write_bytes(b"x" * 5000)
+    (foreign / "log.sqlite-wal").write_bytes(b"of another log" * 500)
+    (unread / "destroyed.json").touch()
+    for folder in (damaged, foreign, unread):
+        before = len(os.listdir("/dev/fd"))
+        for _ in range(3):
+            with suppress(LogError):
+                SqliteLog(folder / "log.sqlite").close()
+        assert len(os.listdir("/dev/fd")) == before, folder.name
