@@ -490,19 +490,19 @@ def test_only_the_log_that_an_order_is_of_carries_it_out(place: Place, monkeypat
     home.log.close()
 
 
-def test_a_rescue_copies_nothing_of_what_an_order_is_to_erase_and_nothing_into_a_home(
-    place: Place, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("where", [".", "home"])
+def test_a_rescue_copies_nothing_of_what_an_order_is_to_erase(
+    place: Place, monkeypatch: pytest.MonkeyPatch, where: str
 ) -> None:
     home = place.copied(whole=False)
     turn = next(event for event in place.events if isinstance(event, TurnRecorded))
     ordered(home, turn, monkeypatch)
-    with pytest.raises(UsageError, match="is a home"):
-        rescue(home.path / "log.sqlite", home.path / "rescued.sqlite")
-    copy = home.path.parent / "rescued.sqlite"
+    copy = home.path.parent / where / "rescued.sqlite"
     rescue(home.path / "log.sqlite", copy)
-    assert not found_in(copy.parent / "home", {turn.id})
     with closing(SqliteLog(copy)) as log:
         assert turn.id not in {decode(r.type, r.value).id for r in log.read(0, 0)}
+    copy.unlink()
+    assert not found_in(home.path, {turn.id})
     home = Home(home.path, PROCESSORS)
     place.is_erased(home, expected(place.events, {turn.id}))
     home.log.close()

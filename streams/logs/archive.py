@@ -31,7 +31,8 @@ from streams.core.events import OUTSIDE, Micros, Outside, decode, encode
 from streams.core.progress import Progress, no_progress
 from streams.logs.encryption import Keys, is_sealed, key_of, unsealed
 from streams.logs.log import HASH_BYTES, Log, Outcome, hash_at
-from streams.logs.switch import remove, sync
+from streams.logs.switch import remove
+from streams.logs.whole import put
 
 RANGE = 65_536
 """Offsets per file, at most."""
@@ -227,10 +228,7 @@ def _write_whole(path: Path, write: Any) -> None:
     partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
     try:
         write(partial)
-        with partial.open("rb+") as written:
-            os.fsync(written.fileno())
-        partial.replace(path)
-        sync(path.parent)
+        put(partial, path)
     finally:
         partial.unlink(missing_ok=True)
 

@@ -10,9 +10,9 @@ import orjson
 
 from streams.core.errors import MnemologError
 from streams.core.events import ERASURES, ErasureRecorded, decode
-from streams.logs import switch
 from streams.logs.log import Log
 from streams.logs.sqlite import FAILURES, looked_at, noted
+from streams.logs.whole import clear
 
 if TYPE_CHECKING:
     from streams.logs.sqlite import SqliteLog
@@ -69,7 +69,7 @@ def renew(log: HomeLog) -> list[str]:
     for copy in copies(log):
         id_ = id_of(copy)
         try:
-            switch.remove(copy.with_name(f"{copy.name}.partial"))  # a backup that was killed
+            clear(copy, all_=True)  # what backups that were killed left
             if copy.is_dir() and id_ in {*former, EMPTY, log.id}:
                 archives.renew(log, copy, former)
             elif id_ in former and log.is_local:

@@ -18,12 +18,13 @@ from typing import NamedTuple
 from streams.core.errors import LogError, UsageError
 from streams.core.events import decode
 from streams.core.progress import Progress, no_progress
-from streams.logs import LOG_FILE, switch
+from streams.logs import switch
 from streams.logs.encryption import StoredEvent, is_sealed
 from streams.logs.erased import SALT
 from streams.logs.gate import at_gate
 from streams.logs.log import HASH_BYTES, Stored, hashed
 from streams.logs.sqlite import BATCH, FAILURES, SqliteLog, keys_in, looked_at, noted
+from streams.logs.whole import clear, partial_of, put
 
 PAGE = 4096
 FRAME = 24
@@ -238,16 +239,14 @@ def rescue(path: Path, target: Path, progress: Progress = no_progress) -> Rescue
     """Copies what can be read of a damaged log into a new one, which appears whole or not at all.
 
     What an erasure was to erase when it was killed is erased before. Raises LogError where the target cannot be
-    written, UsageError for one in a home: what is copied there would be taken for what the home keeps.
+    written, UsageError where it is there already.
     """
-    if target.with_name(LOG_FILE).exists():
-        raise UsageError(f"{target.parent} is a home", "choose a file elsewhere; `mnemolog restore` makes a home of it")
     if path.with_name(switch.ORDER).exists():
         with at_gate(path):
             switch.carry_out(path)
     rescued = Rescued()
-    partial = target.with_name(f"{target.name}.partial")
-    partial.unlink(missing_ok=True)
+    partial = partial_of(target)
+    clear(target)
     gate = partial.with_name(f"{partial.name}.gate")
     log = SqliteLog(partial)
     try:
@@ -268,7 +267,7 @@ def rescue(path: Path, target: Path, progress: Progress = no_progress) -> Rescue
                 log.keep_erased(old.execute("SELECT name, runs, receipt FROM erased").fetchall())
         with closing(sqlite3.connect(partial)) as copy:
             copy.execute("PRAGMA journal_mode=DELETE")  # who reads it then makes no file beside it
-        partial.replace(target)
+        put(partial, target, replace=False)
     finally:
         for left in (partial, gate, *(partial.with_name(f"{partial.name}{end}") for end in ("-wal", "-shm"))):
             left.unlink(missing_ok=True)

@@ -29,6 +29,7 @@ from streams.logs import encryption, erased, switch
 from streams.logs.encryption import Cipher, Keys, StoredEvent, is_sealed, key_of, unsealed
 from streams.logs.gate import at_gate
 from streams.logs.log import Duplicate, Outcome, Refused, Stored, hashed, stamped
+from streams.logs.whole import clear, partial_of, put
 
 BATCH = 1000
 """Events per transaction: 92,000 durable appends a second; more gains little and makes others wait."""
@@ -491,14 +492,15 @@ class SqliteLog:
         """Nothing: all of it is in the home."""
         return iter(())
 
-    def backup(self, target: Path) -> int:
+    def backup(self, target: Path, replace: bool = True) -> int:
         """Writes a consistent copy to `target`, which appears whole or not at all; the number of events in it.
 
-        Raises LogError where the target cannot be written, or the log is damaged.
+        Raises LogError where the target cannot be written, or the log is damaged, UsageError where it is there already
+        and is not to be replaced.
         """
-        partial = target.with_name(target.name + ".partial")
+        partial = partial_of(target)
         try:
-            partial.unlink(missing_ok=True)
+            clear(target)
             with closing(sqlite3.connect(partial)) as copy:
                 self._db.backup(copy, pages=2000)
                 copy.execute("PRAGMA journal_mode=DELETE")
@@ -508,9 +510,7 @@ class SqliteLog:
                         pass
             if self._is_replaced():
                 raise LogError("an erasure made a new log meanwhile", "back up again")
-            with partial.open("rb+") as written:
-                os.fsync(written.fileno())
-            partial.replace(target)
+            put(partial, target, replace)
         except (*FAILURES, OSError) as error:
             raise LogError(f"no backup at {target}: {error}", "choose a place that can be written") from error
         finally:

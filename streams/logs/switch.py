@@ -11,7 +11,6 @@ has one still open keeps its bytes on the disk until it ends.
 
 from __future__ import annotations
 
-import os
 import shutil
 from collections.abc import Iterable
 from pathlib import Path
@@ -22,6 +21,7 @@ import orjson
 from streams.core.errors import LogError
 from streams.logs import LOG_FILE
 from streams.logs.encryption import shred
+from streams.logs.whole import put, sync
 
 WORK = ".erase"
 """The folder in a home where a new log is made."""
@@ -103,12 +103,8 @@ def concerns(told: dict[str, Any], log: Path) -> bool:
 def _write(path: Path, told: object) -> None:
     """Makes a file that is whole on the disk when it has its name."""
     partial = path.with_name(f"{path.name}.partial")
-    with partial.open("wb") as file:
-        file.write(orjson.dumps(told))
-        file.flush()
-        os.fsync(file.fileno())
-    partial.replace(path)
-    sync(path.parent)
+    partial.write_bytes(orjson.dumps(told))
+    put(partial, path)
 
 
 def remove(path: Path) -> None:
@@ -117,12 +113,3 @@ def remove(path: Path) -> None:
         shutil.rmtree(path, ignore_errors=True)
     else:
         path.unlink(missing_ok=True)
-
-
-def sync(folder: Path) -> None:
-    """Has the names in a folder be on the disk."""
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
