@@ -38,7 +38,7 @@ from streams.core.events import (
     encode,
 )
 from streams.gateways.doctor import examine
-from streams.logs import sqlite, switch
+from streams.logs import copies, sqlite, switch
 from streams.logs.archive import ArchiveLog, archive
 from streams.logs.copies import note_copy, receipts
 from streams.logs.log import Duplicate, Refused, Stored
@@ -516,6 +516,29 @@ def test_doctor_tells_what_an_erasure_left_that_erased_nothing(place: Place) -> 
     assert (check.status, "erased nothing" in check.found) == ("look", True)
     with locked(home.path / ".erase.lock", 0.0, AssertionError):
         assert not [check for check in examine(home.path) if check.name == "erasure"], "one is under way"
+
+
+def test_no_copy_that_is_there_is_forgotten_and_it_is_told_how_many_of_those_gone_are(
+    place: Place, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(copies, "MOST", 6)
+    home = place.copied(whole=False)
+    there = [tmp_path / f"{number}.sqlite" for number in range(5)]
+    for copy in there:
+        note_copy(home.log, copy)
+        home.log.backup(copy)  # type: ignore[attr-defined]
+    known = [home.path.parent / "backup", home.path.parent / "archive", *there]
+    assert copies.copies(home.log) == known, "more than are to be known, and all are there"
+    for number in range(4):
+        note_copy(home.log, tmp_path / f"moved{number}.sqlite")
+    assert copies.copies(home.log) == [*known, tmp_path / "moved3.sqlite"]
+    turn = next(event for event in place.events if isinstance(event, TurnRecorded))
+    told = [line for line in erase(home, Selection(turns=(turn.id,))) if "older copies" in line]
+    assert len(told) == 1
+    assert told[0].startswith("of 3 older copies")
+    assert told[0] in [check.found for check in Audit(home).checks() if check.check == "copy"]
+    assert {copies.id_of(copy) for copy in known} == {home.log.id}, "each was written anew"
+    home.log.close()
 
 
 # -- accidents ---------------------------------------------------------------------------------------------------------

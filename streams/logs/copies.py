@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from contextlib import closing
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 import orjson
 
-from streams.core.errors import MnemologError
+from streams.core.errors import MnemologError, counted
 from streams.core.events import ERASURES, ErasureRecorded, decode
 from streams.logs.log import Log
 from streams.logs.sqlite import FAILURES, looked_at, noted
@@ -24,13 +25,31 @@ STALE = "copies.stale"
 """Noted while copies may be of a log that was destroyed."""
 EMPTY = "empty"
 MOST = 1000
-"""Copies that are known; the oldest are forgotten."""
+"""Copies that are known; where they are more, the oldest of those that are not there any more are forgotten."""
+FORGOTTEN = "copies.forgotten"
+"""Under which a log notes how many those were: they may have been moved."""
 
 
 def note_copy(log: HomeLog, path: Path) -> None:
     """Notes where a copy is about to be written."""
     known = [one for one in copies(log) if one != path.absolute()]
-    log.note(COPIES, orjson.dumps([str(one) for one in [*known, path.absolute()][-MOST:]]).decode())
+    over = len(known) + 1 - MOST
+    gone = set(islice((one for one in known if not one.exists()), over)) if over > 0 else ()
+    if gone:
+        log.note(FORGOTTEN, str(forgotten(log) + len(gone)))
+    log.note(COPIES, orjson.dumps([str(one) for one in (*known, path.absolute()) if one not in gone]).decode())
+
+
+def forgotten(log: HomeLog) -> int:
+    """How many copies were forgotten that were not where they were written."""
+    return int(log.noted(FORGOTTEN) or 0)
+
+
+def told_forgotten(log: HomeLog) -> str:
+    """That copies are no longer known, in words; "" where all are."""
+    count = forgotten(log)
+    told = f"of {counted(count, 'older copy', 'older copies')} that are gone from their place nothing is known any more"
+    return f"{told}: if one was moved, what was erased is still in it" if count else ""
 
 
 def copies(log: HomeLog) -> list[Path]:
@@ -78,5 +97,7 @@ def renew(log: HomeLog) -> list[str]:
                 told.append(f"{copy} was a copy of the log, and {'cannot be read as one' if id_ else 'is away'}")
         except (MnemologError, OSError) as error:
             told.append(f"{copy} is a copy of the log before the erasure: {error}")
+    if unknown := told_forgotten(log):
+        told.append(unknown)
     log.note(STALE, "")
     return told

@@ -22,7 +22,7 @@ from projections.store import EVENT_TABLES, Connection, read_meta
 from streams.core.errors import MnemologError, counted, listed
 from streams.core.events import TurnRecorded, iso
 from streams.core.progress import Progress, no_progress
-from streams.logs.copies import copies, id_of, receipts
+from streams.logs.copies import copies, id_of, receipts, told_forgotten
 from streams.logs.encryption import MISSING
 from streams.logs.erased import ENDS, SALT, digest, gaps, name_of, runs, spans, taken, texts
 from streams.logs.log import Chain, hash_at
@@ -304,6 +304,8 @@ class Audit:
 
     def _copies(self) -> Iterator[Check]:
         """Looks at which log the copies are of that were written elsewhere."""
+        if self._rows and (unknown := told_forgotten(self._log)):
+            yield Check("copy", "look", unknown)
         for copy in copies(self._log):
             id_ = id_of(copy)
             if id_ == self._log.id and (wrong := self._differs(copy)):
