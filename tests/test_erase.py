@@ -541,6 +541,25 @@ def test_no_copy_that_is_there_is_forgotten_and_it_is_told_how_many_of_those_gon
     home.log.close()
 
 
+def test_who_reads_the_log_while_an_erasure_makes_a_new_one_is_told_that(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sqlite, "PAGE", 10)
+    home = place.copied(whole=False)
+    log = SqliteLog(home.path / "log.sqlite")
+    reading = log.read(0, 0)
+    next(reading)
+    turn = next(event for event in place.events if isinstance(event, TurnRecorded))
+    erase(home, Selection(turns=(turn.id,)))
+    log.end(0)  # as another thread asks, which goes on with the new log
+    with pytest.raises(LogError, match="an erasure made a new log meanwhile") as told:
+        list(reading)
+    assert "rescue" not in told.value.way_out
+    assert turn.id not in {decode(record.type, record.value).id for record in log.read(0, 0)}
+    log.close()
+    home.log.close()
+
+
 # -- accidents ---------------------------------------------------------------------------------------------------------
 
 STEPS = {"open", "os.remove", "os.rename", "os.rmdir", "os.mkdir", "shutil.rmtree", "fcntl.flock", "sqlite3.connect"}

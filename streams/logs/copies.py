@@ -34,10 +34,19 @@ def note_copy(log: HomeLog, path: Path) -> None:
     """Notes where a copy is about to be written."""
     known = [one for one in copies(log) if one != path.absolute()]
     over = len(known) + 1 - MOST
-    gone = set(islice((one for one in known if not one.exists()), over)) if over > 0 else ()
+    gone = set(islice((one for one in known if _is_gone(one)), over)) if over > 0 else ()
     if gone:
         log.note(FORGOTTEN, str(forgotten(log) + len(gone)))
     log.note(COPIES, orjson.dumps([str(one) for one in (*known, path.absolute()) if one not in gone]).decode())
+
+
+def _is_gone(path: Path) -> bool:
+    """Whether nothing is there; no where that cannot be seen."""
+    try:
+        path.stat()
+    except OSError as error:
+        return isinstance(error, FileNotFoundError)
+    return False
 
 
 def forgotten(log: HomeLog) -> int:

@@ -318,11 +318,17 @@ class SqliteLog:
         return unsealed(self.stored(partition, start, stop), self.key)
 
     def stored(self, partition: int, start: int, stop: int | None = None) -> Iterator[Record]:
-        """The same as they are stored; see `Log.stored`."""
+        """The same as they are stored; see `Log.stored`. Raises LogError where an erasure makes a new log meanwhile."""
         end = self.end(partition)
         end = end if stop is None else min(stop, end)
-        with self._telling("cannot be read"):
-            yield from checked(self._db, start, end)
+        db = self._db
+        try:
+            with self._telling("cannot be read"):
+                yield from checked(db, start, end)
+        except LogError:
+            if db is not self._db:  # it was closed
+                raise LogError("an erasure made a new log meanwhile", "do it again") from None
+            raise
 
     def key(self, id_: str) -> Cipher | None:
         """A key at work; None where it is not here, or was destroyed."""
