@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
 import duckdb
+import pyarrow.parquet as pq
 import pytest
 
+from streams.core.driver import Record
 from streams.core.errors import LogError, UsageError
 from streams.core.events import Outside, TurnRecorded
 from streams.logs import archive as archives
 from streams.logs.archive import ArchiveLog, archive
+from streams.logs.copies import note_copy
 from streams.logs.sqlite import SqliteLog
+from streams.runtime.erasure import erasing
+from streams.runtime.erasure.audit import Audit
+from streams.runtime.erasure.selection import Selection
 from streams.runtime.home import Home
 from tests.contracts.log_contract import NOW, turn
 
@@ -110,3 +117,68 @@ def test_what_is_no_archive_or_one_of_another_log_is_refused(home: Home, talk: T
     other.close()
     with pytest.raises(LogError, match="is an archive"):
         ArchiveLog(tmp_path / "archive").append([])
+
+
+def test_no_more_is_held_at_once_than_some_bytes_of_events(
+    home: Home, talk: Talk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home.log.append(talk(200))
+    monkeypatch.setattr(archives, "GROUP_BYTES", 10_000)
+    (sealed,) = archive(home.log, tmp_path / "archive")
+    with pq.ParquetFile(sealed.path) as file:
+        groups = [file.metadata.row_group(n).num_rows for n in range(file.num_row_groups)]
+    assert len(groups) > 3
+    assert records(ArchiveLog(tmp_path / "archive")) == records(home.log)
+    assert archive(home.log, tmp_path / "archive") == []
+
+
+def test_an_archive_that_is_written_while_an_erasure_switches_keeps_nothing_of_what_goes(
+    home: Home, talk: Talk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said = "Secret blue house behind the old mill by the river"
+    home.log.append([*talk(20), turn("secret", said)])
+    home.ask("spaces")
+    folder, log, row = tmp_path / "archive", SqliteLog(home.path / "log.sqlite"), archives._row
+    note_copy(home.log, folder)
+    told: list[str] = []
+
+    def meanwhile(record: Record) -> object:
+        if not told:
+            with erasing(home) as erase:
+                told.extend(erase(Selection(turns=("secret",))).carry_out())
+        return row(record)
+
+    monkeypatch.setattr(archives, "OTHERS", 0.0)
+    monkeypatch.setattr(archives, "_row", meanwhile)
+    with pytest.raises(LogError, match="an erasure made a new log meanwhile"):
+        archive(log, folder)
+    assert len(told) == 1
+    assert "another process writes the archive" in told[0], "else the two would write the same files"
+    log.close()
+    assert [*folder.rglob("*.parquet")] == []
+    for path in folder.rglob("*"):
+        assert path.is_dir() or said.encode() not in path.read_bytes()
+
+
+def test_an_audit_looks_into_an_archive_that_says_that_it_is_of_the_log(home: Home, talk: Talk, tmp_path: Path) -> None:
+    """As where one was written while an erasure switched, by a version that did not look."""
+    home.log.append([*talk(20), turn("secret", "Secret blue house behind the old mill by the river")])
+    home.ask("spaces")
+    folder, before = tmp_path / "archive", home.log.id
+    (sealed,) = archive(home.log, folder)
+    with erasing(home) as erase:
+        erase(Selection(turns=("secret",))).carry_out()
+    note_copy(home.log, folder)
+    assert home.log.id != before
+    (folder / "archive.json").write_bytes(
+        (folder / "archive.json").read_bytes().replace(before.encode(), home.log.id.encode())
+    )
+    table = pq.read_table(sealed.path)
+    about = {key: value.replace(before.encode(), home.log.id.encode()) for key, value in table.schema.metadata.items()}
+    pq.write_table(table.replace_schema_metadata(about), sealed.path, write_page_checksum=True)
+    (copy,) = [check for check in Audit(home).checks() if check.check == "copy"]
+    assert (copy.status, "holds other events than the log" in copy.found) == ("failed", True)
+    shutil.rmtree(folder)
+    archive(home.log, folder)
+    (copy,) = [check for check in Audit(home).checks() if check.check == "copy"]
+    assert copy.status == "well"

@@ -19,10 +19,11 @@ import pytest
 from typer.testing import CliRunner
 
 from processors import PROCESSORS
-from streams.core.errors import MnemologError, UsageError
+from streams.core.errors import LogError, MnemologError, UsageError
 from streams.core.events import AT_APPEND, ERASURES, Outside, TurnRecorded, decode, encode
 from streams.gateways.doctor import examine
 from streams.gateways.parser import app
+from streams.logs import switch
 from streams.logs.archive import ArchiveLog, archive
 from streams.logs.copies import note_copy, receipts
 from streams.logs.encryption import FOLDER, Keys
@@ -245,6 +246,50 @@ def test_a_process_that_is_killed_leaves_the_key_or_nothing_of_it(place: Place) 
         place.is_destroyed(home)
         assert len(receipts(home.log)) == 1
         home.log.close()
+
+
+def test_what_an_order_says_of_a_key_is_on_the_disk_before_the_key_goes(
+    place: Place, home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """After a power loss nothing is there but what was synced: of what is told later, the order has it all."""
+    synced: set[int] = set()
+    fsync, shred = os.fsync, switch.shred
+    monkeypatch.setattr(os, "fsync", lambda fd: (fsync(fd), synced.add(os.fstat(fd).st_ino)))
+
+    def lost(path: Path) -> None:
+        order = home.path / "erase.order"
+        assert order.stat().st_ino in synced
+        assert path.name in json.loads(order.read_bytes())["told"]["keys"]
+        shred(path)
+
+    monkeypatch.setattr(switch, "shred", lost)
+    settle = SqliteLog.settle_keys
+
+    def settled(log: SqliteLog) -> None:
+        if (told := log.path.with_name("destroyed.json")).exists():
+            assert told.stat().st_ino in synced
+        settle(log)
+
+    monkeypatch.setattr(SqliteLog, "settle_keys", settled)
+    destroy(home, ANN)
+    place.is_destroyed(home)
+
+
+@pytest.mark.parametrize("name", ["destroyed.json", "erase.order"])
+def test_what_is_written_down_and_damaged_is_told_with_a_way_out(place: Place, home: Home, name: str) -> None:
+    (home.path / name).touch()  # as a power loss leaves what was not synced
+    with pytest.raises(LogError, match="is damaged") as told:
+        home.log.append(place.ann[:1])
+    assert told.value.way_out.startswith("delete it")
+    told_by_doctor = [check.found for check in examine(home.path) if check.status == "failed"]
+    assert told_by_doctor == [f"{told.value}: {told.value.way_out}"]
+    with pytest.raises(LogError, match="is damaged"):
+        SqliteLog(home.path / "log.sqlite")
+    (home.path / name).unlink()
+    for key in Keys(home.path).of(ANN):
+        (home.path / FOLDER / key).unlink()
+    destroy(home, ANN)
+    assert [receipt.turns > 0 for _, receipt in receipts(home.log)] == [True]
 
 
 def test_a_key_that_is_away_is_told_and_live_is_made_anew_when_it_is_back(place: Place, home: Home) -> None:

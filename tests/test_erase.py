@@ -24,8 +24,9 @@ from typing import Any
 import pytest
 
 from processors import PROCESSORS
+from projections.lock import locked
 from projections.store import EVENT_TABLES, read_only
-from streams.core.errors import BusyError, UsageError
+from streams.core.errors import BusyError, LogError, UsageError
 from streams.core.events import (
     ErasureRecorded,
     MemoryRecalled,
@@ -36,10 +37,14 @@ from streams.core.events import (
     decode,
     encode,
 )
+from streams.gateways.doctor import examine
+from streams.logs import copies, sqlite, switch
 from streams.logs.archive import ArchiveLog, archive
 from streams.logs.copies import note_copy, receipts
 from streams.logs.log import Duplicate, Refused, Stored
+from streams.logs.rescue import rescue
 from streams.logs.sqlite import SqliteLog
+from streams.runtime import erasure
 from streams.runtime.erasure import erasing
 from streams.runtime.erasure.audit import Audit
 from streams.runtime.erasure.selection import Selection
@@ -387,6 +392,171 @@ def test_a_selection_that_makes_no_sense_is_refused_in_words(
     with pytest.raises(UsageError, match=said):
         erase(home, Selection(**selection))
     assert home.ask("digest") == place.digest
+    home.log.close()
+
+
+def late(number: int) -> TurnRecorded:
+    return TurnRecorded("s1", f"late{number}", -1, "late", "a", "user", f"said while it was erased, {number}")
+
+
+def test_an_erasure_whose_new_log_somebody_else_looks_into_changes_nothing(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """SQLite leaves the journal of such a log where it is, and says nothing of it: the last turns are in it alone."""
+    home = place.copied(whole=False)
+    monkeypatch.setattr(sqlite, "OTHERS", 0.0)
+    take_place, opened = erasure.take_place, []
+
+    def meanwhile(home_: Home) -> None:
+        home.log.append([late(number) for number in range(50)])
+        opened.append(sqlite3.connect(home.path / ".erase" / "log.sqlite", isolation_level=None))
+        opened[0].execute("BEGIN")
+        opened[0].execute("SELECT count(*) FROM log").fetchone()
+        take_place(home_)
+
+    monkeypatch.setattr(erasure, "take_place", meanwhile)
+    turn = next(event for event in place.events if isinstance(event, TurnRecorded))
+    with pytest.raises(LogError, match="another program has"):
+        erase(home, Selection(turns=(turn.id,)))
+    opened[0].close()
+    wanted = {event.id for event in place.events} | {f"late{number}" for number in range(50)}
+    assert ids_in(home) == wanted
+    assert not [*home.path.glob(".erase"), *home.path.glob("erase.order")]
+    monkeypatch.setattr(erasure, "take_place", take_place)
+    erase(home, Selection(turns=(turn.id,)))
+    assert ids_in(home) == wanted - expected(place.events, {turn.id})
+    home.log.close()
+
+
+def test_a_journal_that_the_new_log_still_has_goes_with_it(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As where there was no room when it was closed, of which SQLite says nothing either."""
+    home = place.copied(whole=False)
+    take_place, close = erasure.take_place, SqliteLog.close
+
+    def unclosed(log: SqliteLog) -> None:
+        if log.path.parent.name != ".erase":
+            close(log)
+            return
+        journal = log.path.with_name("log.sqlite-wal")
+        file, ahead = log.path.read_bytes(), journal.read_bytes()
+        close(log)
+        log.path.write_bytes(file)
+        journal.write_bytes(ahead)
+
+    def meanwhile(home_: Home) -> None:
+        home.log.append([late(number) for number in range(50)])
+        monkeypatch.setattr(SqliteLog, "close", unclosed)
+        take_place(home_)
+
+    monkeypatch.setattr(erasure, "take_place", meanwhile)
+    turn = next(event for event in place.events if isinstance(event, TurnRecorded))
+    erase(home, Selection(turns=(turn.id,)))
+    wanted = {event.id for event in place.events} | {f"late{number}" for number in range(50)}
+    assert ids_in(home) == wanted - expected(place.events, {turn.id})
+    home.log.close()
+
+
+def test_the_order_to_switch_is_not_written_while_the_new_log_has_a_journal(tmp_path: Path) -> None:
+    (tmp_path / ".erase").mkdir()
+    (tmp_path / ".erase" / "log.sqlite-wal").write_bytes(b"the last turns")
+    with pytest.raises(LogError, match="holds some of the new log"):
+        switch.order(tmp_path / "log.sqlite", [], [])
+    assert not (tmp_path / "erase.order").exists()
+
+
+def ordered(home: Home, turn: TurnRecorded, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Has an erasure be killed when its moment had come."""
+    with monkeypatch.context() as killed:
+        killed.setattr(switch, "carry_out", lambda log: None)
+        killed.setattr(erasure, "renew", lambda log: sys.exit())
+        killed.setattr(home.log, "discard", lambda folder: None)
+        with suppress(SystemExit):
+            erase(home, Selection(turns=(turn.id,)))
+        home.log.close()
+
+
+def test_only_the_log_that_an_order_is_of_carries_it_out(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    home = place.copied(whole=False)
+    turn = next(event for event in place.events if isinstance(event, TurnRecorded))
+    ordered(home, turn, monkeypatch)
+    assert {".erase", "erase.order"} <= {path.name for path in home.path.iterdir()}
+    assert "its moment had come" in next(check.found for check in examine(home.path) if check.name == "erasure")
+    SqliteLog(home.path / "other.sqlite").close()
+    for left in home.path.glob("other.sqlite*"):
+        left.unlink()
+    home = Home(home.path, PROCESSORS)
+    place.is_erased(home, expected(place.events, {turn.id}))
+    assert not [check for check in examine(home.path) if check.name == "erasure"]
+    home.log.close()
+
+
+@pytest.mark.parametrize("where", [".", "home"])
+def test_a_rescue_copies_nothing_of_what_an_order_is_to_erase(
+    place: Place, monkeypatch: pytest.MonkeyPatch, where: str
+) -> None:
+    home = place.copied(whole=False)
+    turn = next(event for event in place.events if isinstance(event, TurnRecorded))
+    ordered(home, turn, monkeypatch)
+    copy = home.path.parent / where / "rescued.sqlite"
+    rescue(home.path / "log.sqlite", copy)
+    with closing(SqliteLog(copy)) as log:
+        assert turn.id not in {decode(r.type, r.value).id for r in log.read(0, 0)}
+    copy.unlink()
+    assert not found_in(home.path, {turn.id})
+    home = Home(home.path, PROCESSORS)
+    place.is_erased(home, expected(place.events, {turn.id}))
+    home.log.close()
+
+
+def test_doctor_tells_what_an_erasure_left_that_erased_nothing(place: Place) -> None:
+    home = place.copied(whole=False)
+    home.log.close()
+    (home.path / ".erase").mkdir()
+    (check,) = [check for check in examine(home.path) if check.name == "erasure"]
+    assert (check.status, "erased nothing" in check.found) == ("look", True)
+    with locked(home.path / ".erase.lock", 0.0, AssertionError):
+        assert not [check for check in examine(home.path) if check.name == "erasure"], "one is under way"
+
+
+def test_no_copy_that_is_there_is_forgotten_and_it_is_told_how_many_of_those_gone_are(
+    place: Place, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(copies, "MOST", 6)
+    home = place.copied(whole=False)
+    there = [tmp_path / f"{number}.sqlite" for number in range(5)]
+    for copy in there:
+        note_copy(home.log, copy)
+        home.log.backup(copy)  # type: ignore[attr-defined]
+    known = [home.path.parent / "backup", home.path.parent / "archive", *there]
+    assert copies.copies(home.log) == known, "more than are to be known, and all are there"
+    for number in range(4):
+        note_copy(home.log, tmp_path / f"moved{number}.sqlite")
+    assert copies.copies(home.log) == [*known, tmp_path / "moved3.sqlite"]
+    turn = next(event for event in place.events if isinstance(event, TurnRecorded))
+    told = [line for line in erase(home, Selection(turns=(turn.id,))) if "older copies" in line]
+    assert len(told) == 1
+    assert told[0].startswith("of 3 older copies")
+    assert told[0] in [check.found for check in Audit(home).checks() if check.check == "copy"]
+    assert {copies.id_of(copy) for copy in known} == {home.log.id}, "each was written anew"
+    home.log.close()
+
+
+def test_who_reads_the_log_while_an_erasure_makes_a_new_one_is_told_that(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sqlite, "PAGE", 10)
+    home = place.copied(whole=False)
+    log = SqliteLog(home.path / "log.sqlite")
+    reading = log.read(0, 0)
+    next(reading)
+    turn = next(event for event in place.events if isinstance(event, TurnRecorded))
+    erase(home, Selection(turns=(turn.id,)))
+    log.end(0)  # as another thread asks, which goes on with the new log
+    with pytest.raises(LogError, match="an erasure made a new log meanwhile") as told:
+        list(reading)
+    assert "rescue" not in told.value.way_out
+    assert turn.id not in {decode(record.type, record.value).id for record in log.read(0, 0)}
+    log.close()
     home.log.close()
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import shutil
 import sqlite3
+import tracemalloc
 from collections.abc import Callable
 from contextlib import closing
 from dataclasses import replace
@@ -27,6 +28,7 @@ from streams.logs.sqlite import SqliteLog, is_sound
 from streams.runtime.cache import FeatureCache
 from streams.runtime.home import Home
 from streams.runtime.replay import replay
+from tests.contracts.log_contract import turn
 from tests.test_damage import flipped
 
 Talk = Callable[[int], list[Outside]]
@@ -359,3 +361,25 @@ def test_a_log_whose_tables_have_no_names_any_more_is_told_to_be_damaged(closed:
             damaged(closed)
     known_place(closed.parent, "s0", None)
     assert rescue(closed, tmp_path / "copy").readable.count() == 40
+
+
+def test_a_rescue_holds_little_of_a_log_at_once(home: Home, tmp_path: Path) -> None:
+    """A log may be larger than the memory there is, and who looks at it is in trouble already."""
+    home.log.append([turn(str(number), "word " * 8000) for number in range(400)])
+    home.log.close()
+    tracemalloc.start()
+    try:
+        found = look(home.path / "log.sqlite")
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert (found.readable.found, found.lost.found) == ([(0, 399)], [])
+    assert peak < 4_000_000 < (home.path / "log.sqlite").stat().st_size / 3
+
+
+def test_what_somebody_writes_over_while_it_is_looked_at_is_no_record(closed: Path) -> None:
+    pages = Pages(closed)
+    places = {row.digest(): place for _, row, place in pages.rows()}
+    assert len(pages.again(places)) == len(places) == 40
+    closed.write_bytes(bytes(closed.stat().st_size))
+    assert pages.again(places) == []

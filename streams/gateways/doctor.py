@@ -18,10 +18,10 @@ from typing import TYPE_CHECKING, Literal, cast
 from projections.aside import SUFFIX
 from streams.core.driver import told_aside
 from streams.core.errors import NAMES_TOLD, LogError, MnemologError, counted, listed
-from streams.logs import LOG_FILE
+from streams.logs import LOG_FILE, switch
 from streams.logs.encryption import MISSING, Keys
 from streams.logs.rescue import look
-from streams.logs.sqlite import FAILURES, SeenLog, is_sound, is_strange, keys_in, looked_at
+from streams.logs.sqlite import FAILURES, UNTOLD, SeenLog, is_sound, is_strange, keys_in, looked_at
 from streams.logs.where import on_kafka, open_log
 from streams.runtime import LIVE
 from streams.runtime.home.client import HolderLeftError, ask_holder
@@ -79,7 +79,7 @@ def examine(home: Path) -> list[Check]:
                 log = opened.enter_context(closing(open_log(home)))
                 checks.append(_brokers(log))
             else:
-                checks += [*_log(path), *_keys(path)]
+                checks += [*_log(path), *_keys(path), *_unfinished(path)]
                 log = opened.enter_context(closing(SeenLog(path)))
         except MnemologError as error:
             if on_kafka():
@@ -220,6 +220,24 @@ def _keys(path: Path) -> Iterator[Check]:
         yield Check("keys", "well", f"under keys: {counted(len(known), 'space')}{said}")
 
 
+def _unfinished(path: Path) -> Iterator[Check]:
+    """What an erasure that was killed left, which the next command finishes or clears up."""
+    order, told, work = (path.with_name(name) for name in (switch.ORDER, switch.DESTROYED, switch.WORK))
+    try:
+        if order.exists():
+            switch.written(order, switch.AGAIN)
+            yield Check("erasure", "look", "it was killed when its moment had come: the next command finishes it")
+        elif told.exists():
+            switch.written(told, UNTOLD)
+            yield Check("erasure", "look", "the log does not have its receipt yet: the next command appends it")
+        elif work.exists() and not _is_held(path.with_name(f"{switch.WORK}.lock")):
+            yield Check(
+                "erasure", "look", f"one that was killed left {work}, and erased nothing: the next clears it up"
+            )
+    except LogError as error:
+        yield Check("erasure", "failed", f"{error}: {error.way_out}")
+
+
 def _damaged(path: Path) -> str:
     """What can be read of a log, and what to do."""
     if _bytes(path.with_name(f"{path.name}-wal")) and is_strange(path):
@@ -305,12 +323,16 @@ def _serving(folder: Folder) -> Check | None:
 
 def _held(folder: Folder) -> str:
     """The process that holds the writer lock, "" where nobody does."""
-    with suppress(OSError), folder.lock.open("rb") as file:  # it is not there, or a folder
+    return folder.holder() if _is_held(folder.lock) else ""
+
+
+def _is_held(lock: Path) -> bool:
+    with suppress(OSError), lock.open("rb") as file:  # it is not there, or a folder
         try:
             fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
         except BlockingIOError:
-            return folder.holder()
-    return ""
+            return True
+    return False
 
 
 def _asked(folder: Folder) -> Check:

@@ -13,7 +13,8 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import fields
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, get_args, get_origin, get_type_hints
@@ -23,18 +24,24 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from projections.lock import take
 from streams.core.driver import Record
-from streams.core.errors import LogError, UsageError
+from streams.core.errors import BusyError, LogError, UsageError
 from streams.core.events import OUTSIDE, Micros, Outside, decode, encode
 from streams.core.progress import Progress, no_progress
 from streams.logs.encryption import Keys, is_sealed, key_of, unsealed
 from streams.logs.log import HASH_BYTES, Log, Outcome, hash_at
 from streams.logs.switch import remove
+from streams.logs.whole import put
 
 RANGE = 65_536
 """Offsets per file, at most."""
 FORMAT = "2"
 ABOUT = "archive.json"
+GROUP_BYTES = 2**23
+"""Of events that are held at once while a file is written."""
+OTHERS = 60.0
+"""Seconds that another process, which writes the same archive, is waited for."""
 _FILE = re.compile(r"(\d{20})-(\d{20})\.parquet")
 _PLACE = {
     "partition": pa.int32(),
@@ -114,60 +121,106 @@ def _record(row: dict[str, Any]) -> Record:
 def archive(log: Log, folder: Path, progress: Progress = no_progress) -> list[Sealed]:
     """Writes what the log has and the archive in `folder` lacks; the files that were added.
 
-    Raises LogError for an archive of another log, UsageError for a folder that is no archive or cannot be written.
+    Raises LogError for an archive of another log, UsageError for a folder that is no archive or cannot be written,
+    BusyError while another process writes there.
     """
+    with _alone(folder):
+        return _added(log, folder, progress)
+
+
+def renew(log: Log, folder: Path, former: Container[str]) -> None:
+    """Goes on with an archive; writes it, or what was left of it, anew where it is of one of the logs `former`. Raises
+    what `archive` does."""
+    with _alone(folder):
+        if (folder / ABOUT).exists() and log_of(folder) in former:
+            for part in (*folder.glob("partition=*"), *folder.glob(".*.partial")):
+                remove(part)
+            _told(log.id, log.partitions, folder)
+        _added(log, folder)
+
+
+@contextmanager
+def _alone(folder: Path) -> Iterator[None]:
+    """Nobody else writes the archive in a folder, which is made where there is none."""
+    busy = BusyError(f"another process writes the archive {folder}", "wait for it")
+    handle = -1
     try:
-        known = ArchiveLog(folder) if (folder / ABOUT).exists() else _begin(log, folder)
-        if foreign := known.differs(log):
-            raise LogError(f"{folder} {foreign}", "choose another folder")
-        ends = [log.end(partition) for partition in range(log.partitions)]
-        todo = [
-            (partition, start, min(start + RANGE, end))
-            for partition, end in enumerate(ends)
-            for start in range(known.end(partition), end, RANGE)
-        ]
-        done, total, added = 0, sum(stop - start for _, start, stop in todo), []
-        for partition, start, stop in todo:
-            added.append(_seal(log, folder, partition, start, stop))
-            done += stop - start
-            progress(done, total)
+        folder.mkdir(parents=True, exist_ok=True)
+        handle = os.open(folder, os.O_RDONLY)
+        with suppress(OSError):  # this file system has no such locks
+            take(handle, OTHERS, lambda: busy)
+        yield
     except OSError as error:
         raise UsageError(f"{folder} cannot be written: {error}", "choose another folder") from error
+    finally:
+        if handle >= 0:
+            os.close(handle)
+
+
+def _added(log: Log, folder: Path, progress: Progress = no_progress) -> list[Sealed]:
+    id_ = log.id
+    known = ArchiveLog(folder) if (folder / ABOUT).exists() else _begun(log, folder)
+    if foreign := known.differs(log):
+        raise LogError(f"{folder} {foreign}", "choose another folder")
+    ends = [log.end(partition) for partition in range(log.partitions)]
+    todo = [
+        (partition, start, min(start + RANGE, end))
+        for partition, end in enumerate(ends)
+        for start in range(known.end(partition), end, RANGE)
+    ]
+    done, total, added = 0, sum(stop - start for _, start, stop in todo), []
+    for partition, start, stop in todo:
+        added.append(_seal(log, id_, folder, partition, start, stop))
+        done += stop - start
+        progress(done, total)
     return added
 
 
-def _begin(log: Log, folder: Path) -> ArchiveLog:
-    if folder.exists() and any(folder.iterdir()):
+def _begun(log: Log, folder: Path) -> ArchiveLog:
+    if any(folder.iterdir()):
         raise UsageError(f"{folder} is no archive, and not empty", "choose a folder that is empty or not there yet")
-    folder.mkdir(parents=True, exist_ok=True)
-    return _told(log, folder)
-
-
-def renew(log: Log, folder: Path) -> None:
-    """Writes an archive of another log, or what was left of one, anew. Raises what `archive` does."""
-    for part in (*folder.glob("partition=*"), *folder.glob(".*.partial")):
-        remove(part)
-    _told(log, folder)
-    archive(log, folder)
-
-
-def _told(log: Log, folder: Path) -> ArchiveLog:
-    about = {"format": FORMAT, "log_id": log.id, "partitions": log.partitions}
-    _write_whole(folder / ABOUT, lambda path: path.write_bytes(orjson.dumps(about, option=orjson.OPT_INDENT_2)))
+    _told(log.id, log.partitions, folder)
     return ArchiveLog(folder)
 
 
-def _seal(log: Log, folder: Path, partition: int, start: int, stop: int) -> Sealed:
-    rows = [_row(record) for record in log.stored(partition, start, stop)]
-    columns = [
-        pa.array([row.get(name) for row in rows], kind) for name, kind in zip(SCHEMA.names, SCHEMA.types, strict=True)
-    ]
-    told = {"log_id": log.id, "partition": str(partition), "start": str(start), "stop": str(stop)}
-    table = pa.table(columns, schema=SCHEMA.with_metadata({f"mnemolog.{key}": value for key, value in told.items()}))
+def _told(id_: str, partitions: int, folder: Path) -> None:
+    about = {"format": FORMAT, "log_id": id_, "partitions": partitions}
+    _write_whole(folder / ABOUT, lambda path: path.write_bytes(orjson.dumps(about, option=orjson.OPT_INDENT_2)))
+
+
+def _seal(log: Log, id_: str, folder: Path, partition: int, start: int, stop: int) -> Sealed:
+    told = {"log_id": id_, "partition": str(partition), "start": str(start), "stop": str(stop)}
+    schema = SCHEMA.with_metadata({f"mnemolog.{key}": value for key, value in told.items()})
+
+    def write(to: Path) -> None:
+        with pq.ParquetWriter(to, schema, compression="zstd", write_page_checksum=True) as file:
+            for rows in _groups(log.stored(partition, start, stop)):
+                columns = [
+                    pa.array([row.get(name) for row in rows], kind)
+                    for name, kind in zip(schema.names, schema.types, strict=True)
+                ]
+                file.write_table(pa.table(columns, schema=schema))
+        if log.id != id_:
+            raise LogError("an erasure made a new log meanwhile", "archive again")
+
     path = folder / f"partition={partition}" / f"{start:020d}-{stop:020d}.parquet"
     path.parent.mkdir(exist_ok=True)
-    _write_whole(path, lambda to: pq.write_table(table, to, compression="zstd", write_page_checksum=True))
+    _write_whole(path, write)
     return Sealed(partition, start, stop, path)
+
+
+def _groups(records: Iterable[Record]) -> Iterator[list[dict[str, Any]]]:
+    """The rows of records, so many at once as can be held well."""
+    rows: list[dict[str, Any]] = []
+    size = 0
+    for record in records:
+        rows.append(_row(record))
+        size += len(record.value)
+        if size >= GROUP_BYTES:
+            yield rows
+            rows, size = [], 0
+    if rows:
+        yield rows
 
 
 def _write_whole(path: Path, write: Any) -> None:
@@ -175,14 +228,17 @@ def _write_whole(path: Path, write: Any) -> None:
     partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
     try:
         write(partial)
-        with partial.open("rb+") as written:
-            os.fsync(written.fileno())
-        partial.replace(path)
+        put(partial, path)
     finally:
         partial.unlink(missing_ok=True)
 
 
 # -- reading -----------------------------------------------------------------------------------------------------------
+
+
+def log_of(folder: Path) -> str:
+    """The id of the log that an archive is of. Raises OSError, ValueError, KeyError or TypeError where it is none."""
+    return str(orjson.loads((folder / ABOUT).read_bytes())["log_id"])
 
 
 class ArchiveLog:
@@ -221,15 +277,26 @@ class ArchiveLog:
                 found.append(sealed)
         return found
 
-    def differs(self, log: Log) -> str:
-        """Why it is no archive of a log, as far as it goes, in words; "" where it is one."""
+    def differs(self, log: Log, whole: bool = False) -> str:
+        """Why it is no archive of a log, as far as it goes, in words; "" where it is one. With `whole` each file is
+        asked; else the last ones are, which files that were put there in another way do not concern."""
         if self.id != log.id or self.partitions != log.partitions:
             return f"is an archive of another log ({self.id})"
-        for partition in range(self.partitions):
-            last = self.end(partition) - 1
-            if last >= 0 and hash_at(log, partition, last) != hash_at(self, partition, last):
-                return f"holds other events than the log in partition {partition}: an older log was restored"
+        for files in self._files:
+            for sealed in files if whole else files[-1:]:
+                offset, hash_ = self._last(sealed)
+                if offset >= 0 and hash_at(log, sealed.partition, offset) != hash_:
+                    return f"holds other events than the log in partition {sealed.partition}: an older log was restored"
         return ""
+
+    def _last(self, sealed: Sealed) -> tuple[int, bytes]:
+        """Offset and hash of the last record in a file; -1 and nothing where none is in it."""
+        with self._reading(sealed) as file:
+            if not file.metadata.num_rows:
+                return -1, b""
+            group = file.read_row_group(file.num_row_groups - 1, columns=["offset", "hash"])
+            last = group.slice(group.num_rows - 1).to_pylist()[0]
+            return last["offset"], last["hash"]
 
     @property
     def id(self) -> str:
@@ -267,10 +334,7 @@ class ArchiveLog:
                 yield from self._records(sealed, start, end)
 
     def _records(self, sealed: Sealed, start: int, end: int) -> Iterator[Record]:
-        try:
-            file = pq.ParquetFile(sealed.path, page_checksum_verification=True)
-            if (file.schema_arrow.metadata or {}).get(b"mnemolog.log_id") != self._id.encode():
-                raise LogError(f"{sealed.path} belongs to another log", "take it out of the archive")
+        with self._reading(sealed) as file:
             for batch in file.iter_batches(8192):
                 times = [name for name in batch.schema.names if pa.types.is_timestamp(batch.schema.field(name).type)]
                 offsets = batch.column("offset")
@@ -280,6 +344,14 @@ class ArchiveLog:
                         plain.schema.get_field_index(name), name, plain.column(name).cast(pa.int64())
                     )
                 yield from map(_record, plain.to_pylist())
+
+    @contextmanager
+    def _reading(self, sealed: Sealed) -> Iterator[pq.ParquetFile]:
+        try:
+            with pq.ParquetFile(sealed.path, page_checksum_verification=True) as file:
+                if (file.schema_arrow.metadata or {}).get(b"mnemolog.log_id") != self._id.encode():
+                    raise LogError(f"{sealed.path} belongs to another log", "take it out of the archive")
+                yield file
         except (pa.ArrowException, OSError, KeyError, TypeError, ValueError) as error:
             raise LogError(
                 f"{sealed.path} is damaged: {error}", "delete it and archive the log again: it is made anew"

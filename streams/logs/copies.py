@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from contextlib import closing
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 import orjson
 
-from streams.core.errors import MnemologError
+from streams.core.errors import MnemologError, counted
 from streams.core.events import ERASURES, ErasureRecorded, decode
-from streams.logs import switch
 from streams.logs.log import Log
 from streams.logs.sqlite import FAILURES, looked_at, noted
+from streams.logs.whole import clear
 
 if TYPE_CHECKING:
     from streams.logs.sqlite import SqliteLog
@@ -24,13 +25,40 @@ STALE = "copies.stale"
 """Noted while copies may be of a log that was destroyed."""
 EMPTY = "empty"
 MOST = 1000
-"""Copies that are known; the oldest are forgotten."""
+"""Copies that are known; where they are more, the oldest of those that are not there any more are forgotten."""
+FORGOTTEN = "copies.forgotten"
+"""Under which a log notes how many those were: they may have been moved."""
 
 
 def note_copy(log: HomeLog, path: Path) -> None:
     """Notes where a copy is about to be written."""
     known = [one for one in copies(log) if one != path.absolute()]
-    log.note(COPIES, orjson.dumps([str(one) for one in [*known, path.absolute()][-MOST:]]).decode())
+    over = len(known) + 1 - MOST
+    gone = set(islice((one for one in known if _is_gone(one)), over)) if over > 0 else ()
+    if gone:
+        log.note(FORGOTTEN, str(forgotten(log) + len(gone)))
+    log.note(COPIES, orjson.dumps([str(one) for one in (*known, path.absolute()) if one not in gone]).decode())
+
+
+def _is_gone(path: Path) -> bool:
+    """Whether nothing is there; no where that cannot be seen."""
+    try:
+        path.stat()
+    except OSError as error:
+        return isinstance(error, FileNotFoundError)
+    return False
+
+
+def forgotten(log: HomeLog) -> int:
+    """How many copies were forgotten that were not where they were written."""
+    return int(log.noted(FORGOTTEN) or 0)
+
+
+def told_forgotten(log: HomeLog) -> str:
+    """That copies are no longer known, in words; "" where all are."""
+    count = forgotten(log)
+    told = f"of {counted(count, 'older copy', 'older copies')} that are gone from their place nothing is known any more"
+    return f"{told}: if one was moved, what was erased is still in it" if count else ""
 
 
 def copies(log: HomeLog) -> list[Path]:
@@ -69,16 +97,16 @@ def renew(log: HomeLog) -> list[str]:
     for copy in copies(log):
         id_ = id_of(copy)
         try:
-            switch.remove(copy.with_name(f"{copy.name}.partial"))  # a backup that was killed
-            if copy.is_dir() and id_ in former:
-                archives.renew(log, copy)
-            elif id_ == EMPTY or (copy.is_dir() and id_ == log.id):
-                archives.archive(log, copy)  # goes on with what was begun
+            clear(copy, all_=True)  # what backups that were killed left
+            if copy.is_dir() and id_ in {*former, EMPTY, log.id}:
+                archives.renew(log, copy, former)
             elif id_ in former and log.is_local:
                 cast("SqliteLog", log).backup(copy)
             elif id_ != log.id:
                 told.append(f"{copy} was a copy of the log, and {'cannot be read as one' if id_ else 'is away'}")
         except (MnemologError, OSError) as error:
             told.append(f"{copy} is a copy of the log before the erasure: {error}")
+    if unknown := told_forgotten(log):
+        told.append(unknown)
     log.note(STALE, "")
     return told

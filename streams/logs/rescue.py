@@ -8,25 +8,31 @@ it counts as lost.
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, suppress
 from dataclasses import dataclass, field
+from hashlib import blake2b
 from pathlib import Path
 from typing import NamedTuple
+from weakref import finalize
 
 from streams.core.errors import LogError, UsageError
 from streams.core.events import decode
 from streams.core.progress import Progress, no_progress
+from streams.logs import switch
 from streams.logs.encryption import StoredEvent, is_sealed
 from streams.logs.erased import SALT
+from streams.logs.gate import at_gate
 from streams.logs.log import HASH_BYTES, Stored, hashed
 from streams.logs.sqlite import BATCH, FAILURES, SqliteLog, keys_in, looked_at, noted
+from streams.logs.whole import clear, partial_of, put
 
 PAGE = 4096
 FRAME = 24
 """Bytes before each page in a journal, whose first 4 are its number; a header of 32 bytes stands before all."""
-LEAF = 13
+LEAF = b"\x0d"
 """The first byte of a page with records of a table."""
 
 
@@ -43,6 +49,10 @@ class Row(NamedTuple):
     def after(self, before: bytes) -> bytes:
         """The hash of the log after it, where `before` is that before it."""
         return hashed(before, self.space, self.id, self.recorded_at, self.type, self.value)
+
+    def digest(self) -> bytes:
+        """What tells it from any other."""
+        return blake2b(self.after(b"") + self.hash, digest_size=HASH_BYTES).digest()
 
     def event(self) -> StoredEvent | None:
         """It as a log stores it; None where that is neither under a key nor can be decoded."""
@@ -86,45 +96,75 @@ class Rescued:
     lost: Ranges = field(default_factory=Ranges)
 
 
+class Place(NamedTuple):
+    """Where a record stands: in the file or its journal, in the page there, at the byte in that."""
+
+    source: int
+    page: int
+    at: int
+
+
 class Pages:
-    """The pages of a log's file and of its journal, in all versions that are there."""
+    """The pages of a log's file and of its journal, in all versions that are there. Read when they are needed: what
+    they hold may be more than there is memory."""
 
     def __init__(self, path: Path) -> None:
         """Raises UsageError where there is no such file."""
+        journal = path.with_name(f"{path.name}-wal")
+        self._files: list[int] = []
+        self._sizes = [0, 0]
+        """Bytes of the file, and of its journal, which may not be there."""
         try:
-            self._file = path.read_bytes()
+            for source, one in enumerate((path, journal) if journal.exists() else (path,)):
+                self._files.append(handle := os.open(one, os.O_RDONLY))
+                finalize(self, os.close, handle)
+                self._sizes[source] = os.fstat(handle).st_size
+                self._read(source, 0, 1)
         except OSError as error:
             raise UsageError(f"{path} cannot be read: {error.strerror}", "name a home with a log") from error
-        journal = path.with_name(f"{path.name}-wal")
-        self._journal = journal.read_bytes() if journal.exists() else b""
         self._newer: dict[int, int] = {}
         """Where in the journal the last version of a page begins."""
         for at in self._frames():
-            self._newer[int.from_bytes(self._journal[at - FRAME : at - FRAME + 4])] = at
+            self._newer[int.from_bytes(self._read(1, at - FRAME, 4))] = at
+
+    def _read(self, source: int, at: int, size: int) -> bytes:
+        return os.pread(self._files[source], size, at)
 
     def _frames(self) -> range:
-        return range(32 + FRAME, len(self._journal) - PAGE + 1, FRAME + PAGE)
+        return range(32 + FRAME, self._sizes[1] - PAGE + 1, FRAME + PAGE)
 
-    def leaves(self) -> Iterator[bytes]:
-        """All that may hold records."""
-        for data, starts in ((self._file, range(0, len(self._file), PAGE)), (self._journal, self._frames())):
+    def leaves(self) -> Iterator[tuple[int, int, bytes]]:
+        """All that may hold records: source, where it begins there, and what it is."""
+        for source, starts in enumerate((range(0, self._sizes[0], PAGE), self._frames())):
             for at in starts:
-                if data[at] == LEAF:
-                    yield data[at : at + PAGE].ljust(PAGE, b"\0")
+                page = self._read(source, at, PAGE)
+                if page[:1] == LEAF:
+                    yield source, at, page.ljust(PAGE, b"\0")
 
     def versions(self, number: int) -> Iterator[bytes]:
         """A page by its number, counted from 1: as the journal has it, and as the file does."""
         if at := self._newer.get(number):
-            yield self._journal[at : at + PAGE]
-        yield self._file[(number - 1) * PAGE : number * PAGE]
+            yield self._read(1, at, PAGE)
+        if number > 0:
+            yield self._read(0, (number - 1) * PAGE, PAGE)
 
-    def rows(self) -> Iterator[tuple[int, Row]]:
-        """Whatever looks like a record of the log, with its offset."""
-        for page in self.leaves():
+    def rows(self) -> Iterator[tuple[int, Row, Place]]:
+        """Whatever looks like a record of the log, with its offset and its place."""
+        for source, start, page in self.leaves():
             count = min(int.from_bytes(page[3:5]), PAGE // 4)
             for at in range(8, 8 + 2 * count, 2):
                 with suppress(IndexError, ValueError):
-                    yield self._row(page, int.from_bytes(page[at : at + 2]))
+                    cell = int.from_bytes(page[at : at + 2])
+                    yield *self._row(page, cell), Place(source, start, cell)
+
+    def again(self, places: dict[bytes, Place]) -> list[Row]:
+        """The records at places that `rows` told, by their digests; without what somebody wrote over since."""
+        found: list[Row] = []
+        for digest, (source, start, cell) in places.items():
+            with suppress(IndexError, ValueError):
+                row = self._row(self._read(source, start, PAGE).ljust(PAGE, b"\0"), cell)[1]
+                found += [row] if row.digest() == digest else []
+        return found
 
     def _row(self, page: bytes, at: int) -> tuple[int, Row]:
         size, at = _number(page, at)
@@ -135,7 +175,7 @@ class Pages:
         """The bytes of a record, of which the first stand in its page, the others in pages that each name the next."""
         if size <= PAGE - 35:
             return page[at : at + size]
-        if size > len(self._file) + len(self._journal):
+        if size > sum(self._sizes):
             raise ValueError("it is longer than all there is")  # pages that name each other have no end
         least = (PAGE - 12) * 32 // 255 - 23
         here = least + (size - least) % (PAGE - 4)
@@ -185,14 +225,16 @@ def _decoded(data: bytes) -> Row:
 
 def readable(path: Path) -> Iterator[tuple[int, Row | None]]:
     """By offset: the record that can be read, or None; offsets of which nothing is there are left out."""
-    found: dict[int, list[Row]] = {}
-    for offset, row in Pages(path).rows():
-        if row not in found.setdefault(offset, []):
-            found[offset].append(row)
+    pages = Pages(path)
+    found: dict[int, dict[bytes, Place]] = {}
+    for offset, row, place in pages.rows():
+        found.setdefault(offset, {}).setdefault(row.digest(), place)
     befores: list[bytes] = [b""]
     last = -1
+    following: list[Row] = []
     for offset in sorted(found):
-        rows, following = found[offset], found.get(offset + 1, [])
+        rows = following if offset == last + 1 and following else pages.again(found[offset])
+        following = pages.again(found.get(offset + 1, {}))
         if offset != last + 1:
             befores = []
         sure = [
@@ -235,11 +277,15 @@ def _told(path: Path, rescued: Rescued) -> Iterator[tuple[StoredEvent, int]]:
 def rescue(path: Path, target: Path, progress: Progress = no_progress) -> Rescued:
     """Copies what can be read of a damaged log into a new one, which appears whole or not at all.
 
-    Raises LogError where the target cannot be written.
+    What an erasure was to erase when it was killed is erased before. Raises LogError where the target cannot be
+    written, UsageError where it is there already.
     """
+    if path.with_name(switch.ORDER).exists():
+        with at_gate(path):
+            switch.carry_out(path)
     rescued = Rescued()
-    partial = target.with_name(f"{target.name}.partial")
-    partial.unlink(missing_ok=True)
+    partial = partial_of(target)
+    clear(target)
     gate = partial.with_name(f"{partial.name}.gate")
     log = SqliteLog(partial)
     try:
@@ -260,7 +306,7 @@ def rescue(path: Path, target: Path, progress: Progress = no_progress) -> Rescue
                 log.keep_erased(old.execute("SELECT name, runs, receipt FROM erased").fetchall())
         with closing(sqlite3.connect(partial)) as copy:
             copy.execute("PRAGMA journal_mode=DELETE")  # who reads it then makes no file beside it
-        partial.replace(target)
+        put(partial, target, replace=False)
     finally:
         for left in (partial, gate, *(partial.with_name(f"{partial.name}{end}") for end in ("-wal", "-shm"))):
             left.unlink(missing_ok=True)

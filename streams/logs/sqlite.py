@@ -21,21 +21,23 @@ from dataclasses import replace
 from pathlib import Path
 from typing import NoReturn
 
-import orjson
-
 from projections.aside import place
-from projections.lock import opened
 from streams.core.driver import Record
-from streams.core.errors import LogError
+from streams.core.errors import BusyError, LogError
 from streams.core.events import AT_APPEND, ERASURES, ErasureRecorded, Outside, TurnRecorded, decode
 from streams.logs import encryption, erased, switch
 from streams.logs.encryption import Cipher, Keys, StoredEvent, is_sealed, key_of, unsealed
+from streams.logs.gate import at_gate
 from streams.logs.log import Duplicate, Outcome, Refused, Stored, hashed, stamped
+from streams.logs.whole import clear, partial_of, put
 
 BATCH = 1000
 """Events per transaction: 92,000 durable appends a second; more gains little and makes others wait."""
 PAGE = 2000
 """Records per read transaction: a reader never holds the WAL from being checkpointed for long."""
+
+OTHERS = 5.0
+"""Seconds that others, who look into a new log before it takes an old one's place, are waited for."""
 
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS log (
@@ -64,7 +66,10 @@ BEGIN SELECT RAISE(ABORT, 'the log is append-only'); END;
 """
 
 RECORDS = "SELECT 0, offset, space, recorded_at, type, value, hash, id FROM log WHERE offset >= ? AND offset < ?"
+LAST = "SELECT offset, hash FROM log ORDER BY offset DESC LIMIT 1"
 WAY_OUT = "`mnemolog doctor` tells what can be read, `mnemolog rescue FILE` copies that; or restore the newest backup"
+UNTOLD = "delete it; then `mnemolog encryption` lists the keys, and `mnemolog encryption destroy` tells of one not here"
+"""What to do where it cannot be read which keys were destroyed."""
 
 
 def wall_clock() -> int:
@@ -86,23 +91,40 @@ class SqliteLog:
         self.path = path
         self.keys = keys or Keys(path.parent)
         self._clock = clock
-        self._gate = path.with_name(path.name + ".gate")
         path.parent.mkdir(parents=True, exist_ok=True)
         self._file: tuple[int, int] | None = None
         self._frozen = False
         """Whether there was no room for what SQLite needs beside the file, so that it can only be read."""
-        with self._telling("cannot be opened as a log"), self._exclusive():
-            self._users = self._joined()
-            try:
-                self._db = self._opened()
-            except sqlite3.OperationalError:
-                if not _size(path):
-                    raise
-                self._db = looked_at(path)
-                self._frozen = True
+        self._users = -1
+        try:
+            with self._telling("cannot be opened as a log"), self._exclusive():
+                self._open()
+        except BaseException:
+            self._leave()
+            raise
+
+    def _open(self) -> None:
+        self._users = self._joined()
+        try:
+            self._db = self._opened()
+        except sqlite3.OperationalError:
+            if not _size(self.path):
+                raise
+            self._db = looked_at(self.path)
+            self._frozen = True
+        try:
             self._settle_in()
             if not self._frozen:
                 self.settle_keys()
+        except BaseException:
+            self._db.close()
+            raise
+
+    def _leave(self) -> None:
+        """Has the log no longer open, as far as others see it."""
+        if self._users >= 0:
+            os.close(self._users)
+        self._users = -1
 
     def _opened(self) -> sqlite3.Connection:
         db = sqlite3.connect(self.path, isolation_level=None, timeout=60, check_same_thread=False)
@@ -151,17 +173,20 @@ class SqliteLog:
         Raises LogError for a journal that another log left, once: it is set aside.
         """
         users = os.open(self.path.parent, os.O_RDONLY)
-        with suppress(OSError):  # others have it open, or this file system has no such locks
-            fcntl.flock(users, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            if journal := _strange_journal(self.path):
-                journal.rename(aside := place(journal, ".other", again=False))
-                self.path.with_name(f"{self.path.name}-shm").unlink(missing_ok=True)
-                os.close(users)
-                raise LogError(
-                    f"beside {self.path} lay a journal that another log left; it is set aside as {aside.name}",
-                    "nothing of it was taken up: do again what you did",
-                )
-        fcntl.flock(users, fcntl.LOCK_SH)
+        try:
+            with suppress(OSError):  # others have it open, or this file system has no such locks
+                fcntl.flock(users, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                if journal := _strange_journal(self.path):
+                    journal.rename(aside := place(journal, ".other", again=False))
+                    self.path.with_name(f"{self.path.name}-shm").unlink(missing_ok=True)
+                    raise LogError(
+                        f"beside {self.path} lay a journal that another log left; it is set aside as {aside.name}",
+                        "nothing of it was taken up: do again what you did",
+                    )
+            fcntl.flock(users, fcntl.LOCK_SH)
+        except BaseException:
+            os.close(users)
+            raise
         return users
 
     @property
@@ -293,11 +318,17 @@ class SqliteLog:
         return unsealed(self.stored(partition, start, stop), self.key)
 
     def stored(self, partition: int, start: int, stop: int | None = None) -> Iterator[Record]:
-        """The same as they are stored; see `Log.stored`."""
+        """The same as they are stored; see `Log.stored`. Raises LogError where an erasure makes a new log meanwhile."""
         end = self.end(partition)
         end = end if stop is None else min(stop, end)
-        with self._telling("cannot be read"):
-            yield from checked(self._db, start, end)
+        db = self._db
+        try:
+            with self._telling("cannot be read"):
+                yield from checked(db, start, end)
+        except LogError:
+            if db is not self._db:  # it was closed
+                raise LogError("an erasure made a new log meanwhile", "do it again") from None
+            raise
 
     def key(self, id_: str) -> Cipher | None:
         """A key at work; None where it is not here, or was destroyed."""
@@ -348,11 +379,15 @@ class SqliteLog:
         return found
 
     def settle_keys(self) -> None:
-        """Has the log know of keys that were destroyed; see `streams.runtime.erasure.keys`. The caller has the gate."""
+        """Has the log know of keys that were destroyed; see `streams.runtime.erasure.keys`. The caller has the gate.
+
+        Raises LogError where what was written down of that is damaged."""
         place = self.path.with_name(switch.DESTROYED)
         if not place.exists():
             return
-        told = orjson.loads(place.read_bytes())
+        told = switch.written(place, UNTOLD)
+        if not switch.concerns(told, self.path):
+            return
         with self._transaction():
             now = self._clock()
             last, before = self._last()
@@ -429,7 +464,11 @@ class SqliteLog:
         return new
 
     def give_way(self, folder: Path, gone: Sequence[str], moves: Sequence[str]) -> None:
-        """The successor in `folder` takes this one's place; see `switch`. The caller has this one halted."""
+        """The successor in `folder` takes this one's place; see `switch`. The caller has this one halted.
+
+        Raises LogError where the successor is not whole in its file: this one stays as it is then."""
+        with self._telling("cannot give way to another log"):
+            _gather(folder / self.path.name)
         switch.order(self.path, gone, moves)
         switch.carry_out(self.path)
 
@@ -459,14 +498,15 @@ class SqliteLog:
         """Nothing: all of it is in the home."""
         return iter(())
 
-    def backup(self, target: Path) -> int:
+    def backup(self, target: Path, replace: bool = True) -> int:
         """Writes a consistent copy to `target`, which appears whole or not at all; the number of events in it.
 
-        Raises LogError where the target cannot be written, or the log is damaged.
+        Raises LogError where the target cannot be written, or the log is damaged, UsageError where it is there already
+        and is not to be replaced.
         """
-        partial = target.with_name(target.name + ".partial")
+        partial = partial_of(target)
         try:
-            partial.unlink(missing_ok=True)
+            clear(target)
             with closing(sqlite3.connect(partial)) as copy:
                 self._db.backup(copy, pages=2000)
                 copy.execute("PRAGMA journal_mode=DELETE")
@@ -476,9 +516,7 @@ class SqliteLog:
                         pass
             if self._is_replaced():
                 raise LogError("an erasure made a new log meanwhile", "back up again")
-            with partial.open("rb+") as written:
-                os.fsync(written.fileno())
-            partial.replace(target)
+            put(partial, target, replace)
         except (*FAILURES, OSError) as error:
             raise LogError(f"no backup at {target}: {error}", "choose a place that can be written") from error
         finally:
@@ -487,15 +525,16 @@ class SqliteLog:
 
     def close(self) -> None:
         """Closes the file (behind the gate: the last one to close checkpoints)."""
-        with self._exclusive():
+        try:
+            with self._exclusive():
+                self._db.close()
+        except BusyError:  # who holds the gate and is suspended has it open, so this one is not the last
             self._db.close()
-        if self._users >= 0:
-            os.close(self._users)
-        self._users = -1
+        self._leave()
 
     def _last(self) -> tuple[int, bytes]:
         """Offset and hash of the last record; before the first, -1 and nothing."""
-        return self._db.execute("SELECT offset, hash FROM log ORDER BY offset DESC LIMIT 1").fetchone() or (-1, b"")
+        return self._db.execute(LAST).fetchone() or (-1, b"")
 
     @contextmanager
     def _transaction(self) -> Iterator[None]:
@@ -510,8 +549,7 @@ class SqliteLog:
 
     @contextmanager
     def _exclusive(self) -> Iterator[None]:
-        with opened(self._gate) as gate:
-            fcntl.flock(gate, fcntl.LOCK_EX)
+        with at_gate(self.path):
             switch.carry_out(self.path)
             if self._file and self._is_replaced():
                 self._db.close()
@@ -595,6 +633,30 @@ def checked(db: sqlite3.Connection, start: int, stop: int) -> Iterator[Record]:
             start += 1
         if not page:
             raise DamageError(f"the event at offset {start} is missing")
+
+
+def _gather(path: Path) -> None:
+    """Has all of a log be in its one file, on the disk; the journal beside it is gone.
+
+    Why not by closing it: SQLite does not tell where the last one to close found no room for that, or was not the last.
+    Raises LogError where somebody has it open, what FAILURES names where there is no room.
+    """
+    with closing(sqlite3.connect(path, isolation_level=None, timeout=OTHERS)) as db:
+        known = noted(db, "id"), db.execute(LAST).fetchone()
+        try:
+            busy = db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
+            mode = "" if busy else db.execute("PRAGMA journal_mode=DELETE").fetchone()[0]
+        except sqlite3.OperationalError as error:
+            if "locked" not in str(error):
+                raise
+            mode = ""
+        if mode != "delete":
+            raise LogError(f"another program has {path} open", "end it, then try again; nothing was changed")
+    with path.open("rb+") as written:
+        os.fsync(written.fileno())
+    with closing(looked_at(path, journal=False)) as db:
+        if (noted(db, "id"), db.execute(LAST).fetchone()) != known:
+            raise DamageError("its file lacks what its journal had")
 
 
 def _hash_all(db: sqlite3.Connection) -> None:

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import sqlite3
+import subprocess
 import textwrap
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import closing, suppress
 from pathlib import Path
 
 import pytest
 
 from streams.core.driver import Record
-from streams.core.errors import LogError
+from streams.core.errors import LogError, UsageError
 from streams.core.events import decode
+from streams.logs import sqlite, whole
 from streams.logs.encryption import Keys
 from streams.logs.log import Log, Stored
-from streams.logs.sqlite import SqliteLog
+from streams.logs.sqlite import SqliteLog, checked
 from tests.contracts.log_contract import NOW, LogContract, turn
 from tests.processes import PIPE, Program, run
 
@@ -60,8 +64,8 @@ def test_a_full_disk_refuses_appends_and_loses_none(tmp_path: Path) -> None:
         """
         import resource, signal, sys
         from pathlib import Path
-        from streams.logs.sqlite import SqliteLog
-        from streams.core.errors import LogError
+        from streams.logs.sqlite import SqliteLog, checked
+        from streams.core.errors import LogError, UsageError
         from tests.contracts.log_contract import turn
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
         resource.setrlimit(resource.RLIMIT_FSIZE, (2_000_000, 2_000_000))
@@ -89,7 +93,7 @@ def test_what_was_acknowledged_survives_sigkill(tmp_path: Path) -> None:
         """
         import sys
         from pathlib import Path
-        from streams.logs.sqlite import SqliteLog
+        from streams.logs.sqlite import SqliteLog, checked
         from tests.contracts.log_contract import turn
         log = SqliteLog(Path(sys.argv[1]))
         for n in range(1_000_000):
@@ -143,3 +147,85 @@ def test_a_reader_does_not_block_writers(tmp_path: Path) -> None:
     assert isinstance(writer.append([turn("meanwhile")])[0], Stored)
     assert first.offset == 0
     assert sum(1 for _ in reading) == 4999
+
+
+def test_a_log_that_cannot_be_opened_leaves_nothing_open(tmp_path: Path) -> None:
+    """A server tries again with every feed."""
+    damaged, foreign, unread = (tmp_path / name for name in ("damaged", "foreign", "unread"))
+    for folder in (damaged, foreign, unread):
+        SqliteLog(folder / "log.sqlite").close()
+    (damaged / "log.sqlite").write_bytes(b"x" * 5000)
+    (foreign / "log.sqlite-wal").write_bytes(b"of another log" * 500)
+    (unread / "destroyed.json").touch()
+    for folder in (damaged, foreign, unread):
+        before = len(os.listdir("/dev/fd"))
+        for _ in range(3):
+            with suppress(LogError):
+                SqliteLog(folder / "log.sqlite").close()
+        assert len(os.listdir("/dev/fd")) == before, folder.name
+
+
+def test_a_backup_takes_no_half_file_of_another_and_no_place_of_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log = SqliteLog(tmp_path / "home" / "log.sqlite", clock=lambda: NOW)
+    log.append([turn(str(n)) for n in range(100)])
+    target, half = tmp_path / "backup", os.getppid()
+
+    def meanwhile(db: sqlite3.Connection, start: int, stop: int) -> Iterator[Record]:
+        yield from checked(db, start, stop)
+        (tmp_path / "backup.partial").unlink(missing_ok=True)  # as another that backs up to the same file did
+        (tmp_path / "backup.partial").write_bytes(b"half")
+        (tmp_path / f"backup.{half}.partial").write_bytes(b"half")
+
+    monkeypatch.setattr(sqlite, "checked", meanwhile)
+    assert log.backup(target, replace=False) == 100
+    with closing(SqliteLog(target)) as copy:
+        assert copy.end(0) == 100
+    said = target.read_bytes()
+    monkeypatch.undo()
+    with pytest.raises(UsageError, match="exists already"):
+        log.backup(target, replace=False)
+    assert target.read_bytes() == said
+    assert [path.name for path in tmp_path.glob("*.partial")] == [f"backup.{half}.partial"], "it still writes"
+    log.close()
+
+
+@pytest.mark.parametrize("links", [True, False])
+def test_a_file_has_its_name_when_it_is_on_the_disk_and_takes_no_other_s(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, links: bool
+) -> None:
+    def no_link(*_: object) -> None:
+        raise PermissionError
+
+    if not links:
+        monkeypatch.setattr(os, "link", no_link)
+    synced: list[int] = []
+    monkeypatch.setattr(os, "fsync", lambda fd: synced.append(os.fstat(fd).st_ino))
+    target = tmp_path / "[a]*"
+    partial = whole.partial_of(target)
+    partial.write_bytes(b"mine")
+    file = partial.stat().st_ino
+    whole.put(partial, target, replace=False)
+    assert (target.read_bytes(), partial.exists()) == (b"mine", False)
+    assert synced == [file, tmp_path.stat().st_ino]
+    partial.write_bytes(b"later")
+    with pytest.raises(UsageError, match="exists already"):
+        whole.put(partial, target, replace=False)
+    assert target.read_bytes() == b"mine"
+    whole.put(partial, target)
+    assert target.read_bytes() == b"later"
+
+
+def test_what_processes_that_died_left_of_a_file_is_deleted(tmp_path: Path) -> None:
+    target = tmp_path / "[a]*"
+    with subprocess.Popen(["true"]) as gone:
+        pass
+    died = [f"{target.name}.partial", f"{target.name}.{gone.pid}.partial", f"{target.name}.{gone.pid}.partial-wal"]
+    live = [f"{target.name}.{os.getppid()}.partial", f"b.{gone.pid}.partial", f"{target.name}.x.partial"]
+    for name in (*died, *live):
+        (tmp_path / name).touch()
+    whole.clear(target)
+    assert {path.name for path in tmp_path.iterdir()} == {*live}
+    whole.clear(target, all_=True)
+    assert {path.name for path in tmp_path.iterdir()} == {*live[1:]}

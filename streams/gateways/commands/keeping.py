@@ -66,7 +66,7 @@ def backup(
         if not log.is_local:
             raise UsageError("the log is on Kafka, not in a file", "`mnemolog archive DIR` copies it to files")
         note_copy(log, target)
-        count = cast("SqliteLog", log).backup(target)
+        count = cast("SqliteLog", log).backup(target, replace=False)
     terminal = common.terminal
     written = {"file": str(target), "events": count, "bytes": target.stat().st_size}
     terminal.told(written, "[green]{}[/] in {}", counted(count, "event"), target)

@@ -266,10 +266,9 @@ def _destroy(home: Home, log: SqliteLog, about: dict[str, Any]) -> None:
         what = "the key of a space, and with it all that was under it"
         receipt = {"id": about["id"], "what": what, "selection": " ".join(about["keys"]), "by": about["by"]}
         told = {"receipt": receipt | {"turns": turns, "facts": facts}, "keys": about["keys"]}
-        (log.path.parent / switch.WORK / switch.DESTROYED).write_bytes(orjson.dumps(told))
         keys = [f"{FOLDER}/{key}" for key in about["keys"]]
         gone = [name for name in _derived(home) if name not in MOVES]
-        switch.order(log.path, gone, [*MOVES, switch.DESTROYED], keys)
+        switch.order(log.path, gone, MOVES, keys, told)
         switch.carry_out(log.path)
         log.settle_keys()
 

@@ -22,7 +22,7 @@ from projections.store import EVENT_TABLES, Connection, read_meta
 from streams.core.errors import MnemologError, counted, listed
 from streams.core.events import TurnRecorded, iso
 from streams.core.progress import Progress, no_progress
-from streams.logs.copies import copies, id_of, receipts
+from streams.logs.copies import copies, id_of, receipts, told_forgotten
 from streams.logs.encryption import MISSING
 from streams.logs.erased import ENDS, SALT, digest, gaps, name_of, runs, spans, taken, texts
 from streams.logs.log import Chain, hash_at
@@ -304,9 +304,13 @@ class Audit:
 
     def _copies(self) -> Iterator[Check]:
         """Looks at which log the copies are of that were written elsewhere."""
+        if self._rows and (unknown := told_forgotten(self._log)):
+            yield Check("copy", "look", unknown)
         for copy in copies(self._log):
             id_ = id_of(copy)
-            if id_ == self._log.id:
+            if id_ == self._log.id and (wrong := self._differs(copy)):
+                yield Check("copy", "failed", f"{copy} {wrong}; it may hold what was erased: delete it, write it anew")
+            elif id_ == self._log.id:
                 yield Check("copy", "well", f"{copy} is a copy of this log, which is without what was erased")
             elif id_:
                 yield Check(
@@ -318,3 +322,16 @@ class Audit:
                 yield Check(
                     "copy", "look", f"{copy} is not there any more: if it was moved, what was erased is still in it"
                 )
+
+    def _differs(self, copy: Path) -> str:
+        """Why an archive that says that it is of the log is not, in words; "" for any other copy, which says so itself.
+
+        The hash of each file's last event tells of all before it."""
+        if not copy.is_dir():
+            return ""
+        from streams.logs.archive import ArchiveLog
+
+        try:
+            return ArchiveLog(copy).differs(self._log, whole=True)
+        except MnemologError as error:
+            return f"cannot be read: {error}"
