@@ -460,6 +460,55 @@ def test_notes_are_taken_and_settled(run, tmp_path):
     assert (absent.code, absent.err) == (MISUSED, "error: there is no note 'bob'\n  `mnemolog notes` lists them\n")
 
 
+DUE = [("2d", 172_800), ("3h", 10_800), ("90m", 5_400), ("45", 45), ("low", "low")]
+
+
+@pytest.mark.parametrize(("due", "ttl"), DUE)
+def test_when_a_note_is_due_can_be_said(run, tmp_path, due, ttl):
+    assert run("notes", "take", "call Kim", "--due", due, home=tmp_path).code == OK
+    assert [event["ttl"] for event in run("tail", "--json", home=tmp_path).rows] == [ttl]
+
+
+def test_a_note_is_due_at_the_time_that_is_named_or_at_the_end_of_the_day(run, tmp_path):
+    for due in ("2199-01-20T10:00:00+01:00", "2199-01-20T10:00", "2199-01-20"):
+        assert run("notes", "take", "call Kim", "--due", due, home=tmp_path).code == OK
+    told = [note["due"] for note in run("notes", "--json", home=tmp_path).rows]
+    assert told == ["2199-01-20 09:00", "2199-01-20 10:00", "2199-01-20"]
+
+
+@pytest.mark.parametrize(
+    ("options", "reason"),
+    [
+        ("--due tomorrow", "'tomorrow' is no time to be due"),
+        ("--due 0m", "'0m' is no time to be due"),
+        ("--due 2020-01-01T00:00:00Z", "'2020-01-01T00:00:00Z' has passed"),
+        ("--due 2d --ttl low", "there are --ttl and --due"),
+    ],
+)
+def test_what_is_no_time_to_be_due_is_refused_with_those_that_are(run, tmp_path, options, reason):
+    told = run("notes", "take", "call Kim", *words(options), home=tmp_path)
+    assert (told.code, told.out) == (MISUSED, "")
+    assert reason in told.err
+    assert len(told.err.splitlines()) == 2, "with a way out"
+
+
+def test_a_context_is_asked_at_a_moment_and_at_none_it_tells_what_the_last_event_does(run, tmp_path):
+    note = {"type": "note-taken", "note": "n", "content": "call the bank", "ttl": 10**10, "session": "s"}
+    run("feed", "-", home=tmp_path, stdin=json.dumps(note | {"at": "2026-01-05T09:00:00Z"}).encode())
+
+    def told(*more):
+        found = run("context", "--session", "s", *more, home=tmp_path)
+        return next(text for text in found.out.splitlines() if "call the bank" in text)
+
+    assert told() == told()
+    assert told().startswith("- in 115740 days")
+    assert told("--at", "2342-11-27T09:00:00Z").startswith("- overdue")
+    assert not told("--at", "now").startswith(told().partition(":")[0])
+    past = run("context", "--session", "s", "--at", "2026-01-01", home=tmp_path)
+    assert (past.code, past.out) == (MISUSED, "")
+    assert "lies before the last event" in past.err
+
+
 def test_a_note_that_was_taken_is_shown_by_the_id_that_taking_it_told(run, tmp_path):
     assert run("notes", "take", "call Ann", "--about", "the roof", "--note", "ann", home=tmp_path).code == OK
     assert run("tasks", "declare", "paint the fence", "--task", "fence", home=tmp_path).code == OK

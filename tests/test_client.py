@@ -58,6 +58,25 @@ def test_a_note_taken_is_a_note_shown(home: Home) -> None:
         assert [row["note"] for row in memory.ask("view", name="notes")] == [note]
 
 
+def test_when_a_note_is_due_can_be_said_and_what_is_due_is_told_by_the_moment_that_is_asked(home: Home) -> None:
+    with serving(home):
+        memory = Memory(home=home.path)
+        memory.note("Call Marta about the lease", due="2d", at="2026-01-05T09:00:00Z")
+        memory.note("Call Kim", due="2026-02-01T10:00:00Z", at="2026-01-05T09:00:00Z")
+        rows = memory.ask("view", name="notes", order="deadline")
+        assert [row["deadline"] for row in rows] == ["2026-01-07T09:00:00Z", "2026-02-01T10:00:00Z"]
+        memory.note("Call Ben", due="2199-01-20")
+        assert memory.context("s", at="2199-01-19T00:00:00Z")["at"] == "2199-01-19T00:00:00Z"
+        assert memory.context("s", at="now")["at"] > "2026-01-05"
+        for due in ("tomorrow", "2020-01-01", "0"):
+            with pytest.raises(RefusedError, match="due: "):
+                memory.note("Call Marta", due=due)
+        with pytest.raises(RefusedError, match="ttl, too"):
+            memory.note("Call Marta", due="2d", ttl="low")
+        with pytest.raises(RefusedError, match="lies before the last event"):
+            memory.context("s", at="2026-01-05T09:00:00Z")
+
+
 def test_what_is_recalled_in_a_session_is_recorded_and_at_hand_there(home: Home) -> None:
     with serving(home):
         memory = Memory(home=home.path, space="ann")

@@ -331,7 +331,7 @@ def test_a_query_parameter_that_a_route_does_not_take_is_refused_and_those_it_ta
 ) -> None:
     told = client.get("/v1/context", params={"session": "s", "budgt": 100})
     assert (told.status_code, told.json()["title"]) == (422, "there is no parameter 'budgt'")
-    takes = "session, space, format, question, budget, without, details, window, explain, record, as_of, after"
+    takes = "session, space, format, question, budget, without, details, window, explain, record, at, as_of, after"
     assert told.json()["way_out"] == f"it takes: {takes}"
     paths = client.get("/openapi.json").json()["paths"]
     for path, method in ((path, method) for path, methods in paths.items() for method in methods):
@@ -357,6 +357,17 @@ def test_questions_are_answered_as_commands_answer_them(client: TestClient, home
     assert client.get("/v1/spaces").json() == home.ask("spaces")
     assert client.get("/v1/recall?query=boat&k=2&kinds=turn").json()["hits"][0]["kind"] == "turn"
     assert client.get("/v1/needs-recall?session=x&message=boat").json()["needed"] in (True, False)
+
+
+def test_what_is_due_is_told_by_the_moment_that_is_asked(client: TestClient) -> None:
+    noted = {"note": "n", "content": "Call Kim", "ttl": 3600, "at": "2026-01-05T09:00:00Z", "session": "s"}
+    assert client.post("/v1/facts/note-taken", json=noted).status_code == 202
+    # why as of the note: in a space that is told of live, time passes by itself
+    asked = {"session": "s", "format": "text"}
+    assert 'at="2199-01-01T00:00:00Z"' in client.get("/v1/context", params=asked | {"at": "2199-01-01"}).text
+    assert client.get("/v1/context", params=asked | {"at": "now"}).status_code == 200
+    told = client.get("/v1/context", params=asked | {"at": "2020-01-01"})
+    assert (told.status_code, "lies before the last event" in told.json()["title"]) == (422, True)
 
 
 def test_what_recall_put_into_a_context_is_recorded_as_shown_unless_it_is_only_looked_at(

@@ -166,6 +166,22 @@ def test_a_note_is_told_the_id_that_it_has_everywhere(run: Callable[[Session], N
     run(talk)
 
 
+def test_when_a_note_is_due_can_be_said_and_what_is_due_is_told_by_the_moment_that_is_asked(
+    run: Callable[[Session], None],
+) -> None:
+    async def do(client: Client) -> None:
+        await called(client, "note", content="Call Kim", due="2199-01-20", session="s")
+        found = await called(client, "notes")
+        assert "due 2199-01-20" in found["text"]
+        assert "overdue: Call Kim" in (await called(client, "context", session="s", at="2199-01-21T00:00:00Z"))["text"]
+        for at in ("", "now"):
+            assert "days: Call Kim" in (await called(client, "context", session="s", at=at))["text"]
+        assert "2d, 3h, 90m" in await refused(client, "note", content="Call Kim", due="tomorrow")
+        assert "lies before the last event" in await refused(client, "context", session="s", at="2026-01-05")
+
+    run(do)
+
+
 def test_a_note_is_listed_until_it_is_settled_and_settling_it_again_says_so(run: Callable[[Session], None]) -> None:
     async def talk(client: Client) -> None:
         await called(client, "store", content="Remind me to pay the slater next Friday.", session="s")

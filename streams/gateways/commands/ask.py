@@ -23,6 +23,7 @@ from streams.gateways.command import (
     one_of,
     space_of,
 )
+from streams.gateways.moments import moment
 from streams.gateways.terminal import Row, Terminal
 
 MOST_SIGNALS = 8
@@ -56,6 +57,14 @@ def context(
         list[str] | None,
         typer.Option(metavar="TURN..TURN|ID,...", help="A second window: only the turns behind these ids."),
     ] = None,
+    at: Annotated[
+        str | None,
+        typer.Option(
+            "--at",
+            metavar="TIME",
+            help="The moment that what is due is told by, or now; if not given, the last event's.",
+        ),
+    ] = None,
     keep: Annotated[
         bool, typer.Option("--record", help="Record that an agent was shown what recall put in, or the details.")
     ] = False,
@@ -65,7 +74,7 @@ def context(
     how: dict[str, Any] = {"budget": budget, "question": question, "explain": explain, "as_of": asking.as_of}
     with asking.opened() as (house, terminal):
         window = window or ("columns" if one_of(format, ("text", "columns"), "format") == "columns" else "")
-        how |= {"without": _listed(without), "window": window, "details": _listed(details)}
+        how |= {"without": _listed(without), "window": window, "details": _listed(details)} | moment(at)
         found = house.ask("context", asking.memory, space=space, session=session, **how)
         if keep and found["shown"]:
             append(house.log, [found["shown"]], "ask without --record")

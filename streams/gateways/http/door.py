@@ -15,6 +15,7 @@ from projections.saying import Finding, is_of_memory, turn_of
 from streams.core import DEFAULT_SPACE
 from streams.core.errors import DeniedError, MnemologError, UsageError
 from streams.gateways.http.holder import Holder
+from streams.gateways.moments import moment
 from streams.logs.where import told_place
 from streams.runtime.requests import Ask, Feed, parse
 
@@ -22,6 +23,7 @@ T = TypeVar("T")
 
 READS = ("view", "show", "context", "recall", "recall_batch", "memory", "needs_recall", "known")
 """Questions that name a space; all others are about all of them."""
+AT = "The moment that what is due is told by, ISO 8601 or `now`; the last event's if not given."
 IDEMPOTENCY = "Sent again with the same key, it adds nothing."
 
 
@@ -163,6 +165,7 @@ class Door:
     async def context(self, session: str, record: bool = True, **more: Any) -> dict[str, Any]:
         """What a model should be given; what recall put in is recorded as shown, where the key may write."""
         space = self.caller.space(more.pop("space", None))
+        more |= moment(more.pop("at", None))
         found: dict[str, Any] = await self.ask("context", space=space, session=session, **more)
         if record and self.caller.may_write and found["shown"]:
             await self.feed([found["shown"]])
