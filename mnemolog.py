@@ -40,8 +40,8 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 __all__ = [
-    "AsyncMemory", "BusyError", "DeniedError", "FailedError", "LaterError", "Memory", "NotServedError", "RefusedError",
-    "UncertainError",
+    "AsyncMemory", "BusyError", "Declared", "DeniedError", "FailedError", "LaterError", "Memory", "NotServedError",
+    "RefusedError", "UncertainError",
 ]  # fmt: skip
 
 T = TypeVar("T")
@@ -90,6 +90,19 @@ class RefusedError(ValueError):
 
 class DeniedError(PermissionError):
     """The key may not do this, or is none."""
+
+
+class Declared(str):
+    """The name of a task that was declared."""
+
+    unknown: list[str]
+    """What it is to be done after, and the memory does not know: it is recorded all the same, for that may come."""
+
+    def __new__(cls, name: str, unknown: Sequence[str] = ()) -> Declared:
+        """A name, and what it depends on and nobody knows."""
+        made = super().__new__(cls, name)
+        made.unknown = [*unknown]
+        return made
 
 
 KINDS = {
@@ -145,11 +158,16 @@ class Memory:
         self.tell({"type": "note-taken", "id": str(uuid.uuid4()), "note": note, "content": content} | more)
         return note
 
-    def task(self, content: str, task: str | None = None, **more: Any) -> str:
-        """Declares a task; its name. `more`: session, priority, estimate (hours), depends_on. Told anew by its name."""
+    def task(self, content: str, task: str | None = None, **more: Any) -> Declared:
+        """Declares a task; its name, which has those of `depends_on` that the memory does not know as `unknown`.
+
+        `more`: session, priority, estimate (hours), depends_on. Told anew by its name.
+        """
         task = task or str(uuid.uuid4())
-        self.tell({"type": "task-declared", "task": task, "content": content} | more)
-        return task
+        if not more.get("depends_on"):  # nothing is named: nothing is asked
+            self.tell({"type": "task-declared", "task": task, "content": content} | more)
+            return Declared(task)
+        return Declared(task, self.say("task-declared", task=task, content=content, **more).get("unknown", ()))
 
     def update_task(self, task: str, **more: Any) -> dict[str, Any]:
         """Says how a task stands, as `say`. `more`: status, step, reason, progress (0 to 1), priority, session."""
@@ -429,7 +447,7 @@ class AsyncMemory:
         """As `Memory.note`."""
         return await self._run(self.memory.note, content, note, **more)
 
-    async def task(self, content: str, task: str | None = None, **more: Any) -> str:
+    async def task(self, content: str, task: str | None = None, **more: Any) -> Declared:
         """As `Memory.task`."""
         return await self._run(self.memory.task, content, task, **more)
 

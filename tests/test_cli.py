@@ -9,6 +9,7 @@ import shutil
 import signal
 import subprocess
 import sys
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
@@ -685,6 +686,56 @@ def test_doubts_are_confirmed_and_dismissed_by_their_turns(run, tmp_path):
     absent = run("doubts", "confirm", "t0", home=tmp_path)
     assert (absent.code, "there is no open doubt at turn 't0'" in absent.err) == (MISUSED, True)
     assert run("doubts", "confirm", "t0", "--older", "t9", home=tmp_path).code == MISUSED
+
+
+def test_of_several_doubts_at_a_turn_it_is_to_be_said_which_is_judged(run, copy):
+    rows = run("sql", "SELECT * FROM doubts WHERE status = 'open' AND space = 'harbor'", "--json", home=copy).rows
+    of = Counter(row["turn_id"] for row in rows)
+    turn = next(turn for turn, count in of.items() if count > 1)
+    olders = [row["older"] for row in rows if row["turn_id"] == turn]
+    for word in ("confirm", "dismiss"):
+        told = run("doubts", word, turn, "--space", "harbor", home=copy)
+        assert (told.code, told.out) == (MISUSED, "")
+        assert f"{of[turn]} doubts wait at turn '{turn}'" in told.err
+        assert all(older in told.err for older in olders)
+    for older in olders[1:]:
+        assert run("doubts", "dismiss", turn, "--older", older, "--space", "harbor", home=copy).code == OK
+    assert run("doubts", "confirm", turn, "--space", "harbor", home=copy).code == OK
+    judged = run("sql", "SELECT older FROM doubts WHERE status = 'confirmed'", "--json", home=copy).rows
+    assert judged == [{"older": olders[0]}]
+
+
+def test_a_position_that_is_not_there_yet_is_refused_with_where_the_memory_ends(run, tmp_path):
+    run("feed", "-", home=tmp_path, stdin=(line("s", "hello") + line("s", "and then?")).encode())
+    for question in ("context --session s", "recall hello", "efforts", "memory x", "query sessions"):
+        for position, ends in (("2", "ends at 1"), ("0:999999", "ends at 0:1")):
+            told = run(*words(question), "--as-of", position, home=tmp_path)
+            assert (told.code, told.out) == (MISUSED, ""), question
+            assert f"there is no position {position} yet" in told.err
+            assert ends in told.err
+    assert run("context", "--session", "s", "--as-of", "1", home=tmp_path).code == OK
+
+
+def test_a_task_that_is_to_be_done_before_itself_is_refused_and_one_that_nobody_knows_is_told(run, tmp_path):
+    declared = ("tasks", "declare", "paint the fence", "--task", "a")
+    told = run(*declared, "--after-task", "a", home=tmp_path)
+    assert (told.code, "names the task itself" in told.err) == (FAILED, True)
+    assert run("tasks", "declare", "buy paint", "--task", "b", home=tmp_path).code == OK
+    known = ("--after-task", "b", "--after-task", "c")
+    assert run(*declared, *known, "--json", home=tmp_path).rows[0]["unknown"] == ["c"]
+    people = run(*declared, *known, home=tmp_path)
+    assert (people.code, people.err) == (OK, "note: not known (yet): c\n")
+    assert "unknown" not in run(*declared, "--after-task", "b", "--json", home=tmp_path).rows[0]
+
+
+def test_a_note_that_no_turn_settled_says_how_it_was(run, tmp_path):
+    for note, how in (("a", ()), ("b", ("--resolution", "she called back"))):
+        assert run("notes", "take", "call Ann", "--note", note, home=tmp_path).code == OK
+        assert run("notes", "settle", note, *how, home=tmp_path).code == OK
+    people = run("notes", home=tmp_path).out
+    assert re.search(r"^a .* by hand +call Ann$", people, re.MULTILINE)
+    assert re.search(r"^b .* she called back +call Ann$", people, re.MULTILINE)
+    assert [note["settled_by"] for note in run("notes", "--json", home=tmp_path).rows] == [None, None]
 
 
 def test_efforts_are_closed_and_reopened_by_their_derived_id(run, copy):

@@ -77,6 +77,17 @@ def test_when_a_note_is_due_can_be_said_and_what_is_due_is_told_by_the_moment_th
             memory.context("s", at="2026-01-05T09:00:00Z")
 
 
+def test_who_declares_a_task_is_told_what_it_depends_on_and_nobody_knows(home: Home) -> None:
+    with serving(home):
+        memory = Memory(home=home.path)
+        assert memory.task("buy paint", "paint") == "paint"
+        fence = memory.task("paint the fence", "fence", depends_on=["paint", "brush"])
+        assert (fence, fence.unknown) == ("fence", ["brush"])
+        assert memory.task("paint it again", "again", depends_on=["paint"]).unknown == []
+        with pytest.raises(RefusedError, match="names the task itself"):
+            memory.task("paint the gate", "gate", depends_on=["gate"])
+
+
 def test_what_is_recalled_in_a_session_is_recorded_and_at_hand_there(home: Home) -> None:
     with serving(home):
         memory = Memory(home=home.path, space="ann")

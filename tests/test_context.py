@@ -621,9 +621,9 @@ def test_a_context_is_asked_at_a_moment_by_which_what_is_due_is_told(sight: Any)
 
 
 def test_what_is_shown_at_a_moment_to_come_is_recorded_when_the_space_is_so_far(sight: Any) -> None:
-    asked = {"question": "Which seal does the pump in the cellar have?"}
-    found = context(sight(), SPACE, "another", at="2099-01-01T00:00:00Z", **asked)
-    assert found["shown"]["at"] == context(sight(), SPACE, "another", **asked)["shown"]["at"]
+    question = "Which seal does the pump in the cellar have?"
+    found = context(sight(), SPACE, "another", question=question, at="2099-01-01T00:00:00Z")
+    assert found["shown"]["at"] == context(sight(), SPACE, "another", question=question)["shown"]["at"]
 
 
 def test_the_same_memory_and_position_give_the_same_bytes(sight: Any) -> None:

@@ -370,6 +370,17 @@ def test_what_is_due_is_told_by_the_moment_that_is_asked(client: TestClient) -> 
     assert (told.status_code, "lies before the last event" in told.json()["title"]) == (422, True)
 
 
+def test_who_declares_a_task_is_told_what_it_depends_on_and_nobody_knows(client: TestClient) -> None:
+    fence = {"task": "fence", "content": "Paint the fence", "depends_on": ["brush"]}
+    for told in (
+        client.post("/v1/facts/task-declared", json=fence),
+        client.post("/v1/turns", json=fence | {"type": "task-declared", "task": "gate"}),
+    ):
+        assert (told.status_code, told.json()["results"][0]["unknown"]) == (202, ["brush"])
+    told = client.post("/v1/facts/task-declared", json=fence | {"depends_on": ["fence"]})
+    assert (told.status_code, "names the task itself" in told.text) == (422, True)
+
+
 def test_what_recall_put_into_a_context_is_recorded_as_shown_unless_it_is_only_looked_at(
     client: TestClient, home: Home
 ) -> None:

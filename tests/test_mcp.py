@@ -223,6 +223,19 @@ def test_tasks_are_listed_as_they_stand_until_they_end(run: Callable[[Session], 
     run(talk)
 
 
+def test_who_declares_a_task_is_told_what_it_depends_on_and_nobody_knows(run: Callable[[Session], None]) -> None:
+    async def do(client: Client) -> None:
+        await called(client, "declare_task", task="paint", content="Buy paint")
+        fence = await called(
+            client, "declare_task", task="fence", content="Paint the fence", depends_on=["paint", "brush"]
+        )
+        assert fence["unknown"] == ["brush"]
+        refusal = await refused(client, "declare_task", task="gate", content="Paint the gate", depends_on=["gate"])
+        assert "names the task itself" in refusal
+
+    run(do)
+
+
 def test_what_is_wrong_is_told_with_the_way_out(run: Callable[[Session], None]) -> None:
     async def talk(client: Client) -> None:
         assert "no effort or turn 'nothing'" in await refused(client, "close_effort", effort="nothing")

@@ -70,7 +70,8 @@ def _asked_at(clock: int, at: str | int | None, present: str | int | None) -> in
     if moment is None:
         return max(clock, moment_of(present) or 0)
     if moment < clock:
-        raise UsageError(f"{iso(moment)} lies before the last event, {iso(clock)}", "ask as of that time for what was known then")
+        said = f"{iso(moment)} lies before the last event, {iso(clock)}"
+        raise UsageError(said, "ask as of that time for what was known then")
     return moment
 
 

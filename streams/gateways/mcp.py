@@ -260,14 +260,14 @@ def made(door_of: Callable[[Any], Door], space: str = "", session: str = "") -> 
         task: str, content: str, ctx: Context[Any, Any], priority: Annotated[float, Field(ge=0, le=1)] = 0.6,
         estimate: Annotated[float, Field(ge=0)] = 0.0,
         depends_on: Annotated[list[str] | None, Field(max_length=8)] = None, session: Session = "", space: Space = "",
-    ) -> Stored:  # fmt: skip
+    ) -> Said:  # fmt: skip
         """Say what is to be done, under a name of your own. Four are active at a time: above priority .5 it takes a
         free place, else it is set aside. `estimate` in hours; `depends_on` names tasks that are to be done before."""
         event = {
             "type": "task-declared", "task": task, "content": content, "priority": priority, "estimate": estimate,
             "depends_on": depends_on or [], "session": session or usual,
         }  # fmt: skip
-        return await said(ctx, event, space)
+        return await known(ctx, event, space)
 
     @tool(WRITES)
     async def update_task(

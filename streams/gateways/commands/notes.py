@@ -8,9 +8,12 @@ import typer
 
 from projections.saying import Finding, Row, Standing, named, one, record_of, turn_of
 from streams.core.errors import UsageError
+from streams.core.text.within import clip
 from streams.gateways.command import Common, Group, InSpace, Listing, OnlySession, WhichSpace, one_or_any, space_of
 from streams.gateways.moments import due_fields
 
+SAID = 10
+"""Tokens that a list has of how a note was settled."""
 app = Group("Notes with a time to live: list, take or settle them.")
 
 
@@ -24,7 +27,16 @@ def notes(
     stands = one_or_any(status, ("open", "escalated", "archived", "settled", "historic"), "status")
     columns = "note space? due status priority>? source? settled_by? content"
     empty = "no notes (mnemolog notes take)"
-    listing.show("notes", columns, empty, session=session, status=stands, order="deadline, space, note")
+    how = {"session": session, "status": stands, "order": "deadline, space, note"}
+    listing.show("notes", columns, empty, _settled_by, **how)
+
+
+def _settled_by(row: Row) -> Row:
+    """A note as people read it: where no turn settled it, what is said of how it was."""
+    if row["status"] != "settled" or row["settled_by"]:
+        return row
+    said = " ".join((row["resolution"] or "").split())
+    return row | {"settled_by": clip(said, SAID) if said else "by hand"}
 
 
 @app.command("take")
