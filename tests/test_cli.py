@@ -19,11 +19,12 @@ import typer.main
 from processors import PROCESSORS
 from projections import rows as answers
 from streams.core.errors import UsageError
-from streams.core.events import TurnRecorded
+from streams.core.events import TurnRecorded, micros
 from streams.gateways.cli import main
 from streams.gateways.command import FAILED, MISUSED, OK
 from streams.gateways.commands import log
 from streams.gateways.parser import app
+from streams.logs.sqlite import SqliteLog
 from streams.runtime.home import Home
 from streams.runtime.home.server import serve
 from tests import processes
@@ -508,6 +509,20 @@ def test_a_context_is_asked_at_a_moment_and_at_none_it_tells_what_the_last_event
     past = run("context", "--session", "s", "--at", "2026-01-01", home=tmp_path)
     assert (past.code, past.out) == (MISUSED, "")
     assert "lies before the last event" in past.err
+
+
+def test_where_the_talk_is_live_a_context_tells_what_fell_due_since_its_last_event(run, tmp_path):
+    then = micros("2026-01-07T09:00:00Z")
+    said = TurnRecorded("default", "t", then, "a", "ann", "user", "Remind me on 20 January at 10 to call the bank.")
+    for home, recorded in ((tmp_path / "live", then), (tmp_path / "fed", then + 3600 * 10**6)):
+        record = SqliteLog(home / "log.sqlite", lambda at=recorded: at)
+        record.append([said])
+        record.close()
+    asked = ("context", "--session", "b", "--question", "what's due?")
+    assert re.search("- in 13 days: .*call the bank", run(*asked, home=tmp_path / "fed").out)
+    assert re.search("- overdue: .*call the bank", run(*asked, home=tmp_path / "live").out)
+    for more in (("--as-of", "0"), ("--at", "2026-01-07T09:00:00Z")):
+        assert re.search("- in 13 days: .*call the bank", run(*asked, *more, home=tmp_path / "live").out)
 
 
 def test_a_note_that_was_taken_is_shown_by_the_id_that_taking_it_told(run, tmp_path):
