@@ -422,6 +422,27 @@ def test_requests_are_counted_and_told_without_what_they_say(
 # -- who may -----------------------------------------------------------------------------------------------------------
 
 
+def test_a_space_in_which_nothing_was_said_is_told_with_those_that_the_key_is_for(home: Home) -> None:
+    keys = Keys(home.path)
+    board, both = keys.add("board", ["vello"], ["read"]), keys.add("both", ["velo", "vello"], ["read"])
+    home.request(
+        {"feed": [turn(space=space, id=space, content="The bike is in the shed.") for space in ("velo", "bank")]}
+    )
+    with serving(home), TestClient(http_app.made(home.path), "http://localhost") as client:
+        for key, names in ((board, ""), (both, "; spaces: velo")):
+            with_key = {"headers": {"Authorization": f"Bearer {key}"}}
+            asked = [("/v1/context", {"session": "s"}), ("/v1/recall", {"query": "bike"})]
+            for path, given in asked:
+                found = client.get(path, params=given | {"space": "vello"}, **with_key)
+                assert found.json()["hint"] == f"nothing was said in a space 'vello' yet{names}"
+                assert "bank" not in found.text
+            call = {"ask": "context", "arguments": {"session": "s", "space": "vello"}}
+            assert client.post("/v1/call", json=call, **with_key).json()["answer"]["hint"].endswith(f"yet{names}")
+        for path, given in asked:
+            assert "hint" not in client.get(path, params=given | {"space": "velo"}, **with_key).json()
+        assert "hint" not in client.get("/v1/recall?query=heliotrope&space=velo", **with_key).json()
+
+
 def test_no_call_with_a_key_reaches_another_space(home: Home) -> None:
     token = Keys(home.path).add("bob", ["bob"], ["read", "write"])
     told = {"space": "ann", "session": "ann-chat", "role": "user", "content": f"The {SECRET} is in the shed."}

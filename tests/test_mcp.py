@@ -17,7 +17,7 @@ from mcp import Client, MCPError, StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
 
 import mnemolog
-from streams.core.text.echo import without_echo
+from streams.core.text.echo import CLOSE, FRAME, without_echo
 from streams.gateways.http.keys import Keys
 from tests.serving import PATIENCE, served
 
@@ -232,6 +232,22 @@ def test_who_declares_a_task_is_told_what_it_depends_on_and_nobody_knows(run: Ca
         assert fence["unknown"] == ["brush"]
         refusal = await refused(client, "declare_task", task="gate", content="Paint the gate", depends_on=["gate"])
         assert "names the task itself" in refusal
+
+    run(do)
+
+
+def test_a_space_in_which_nothing_was_said_is_told_with_those_there_are(run: Callable[[Session], None]) -> None:
+    async def do(client: Client) -> None:
+        empty = "nothing was said in a space 'vello' yet"
+        for tool, given in (("context", {"session": "s"}), ("recall", {"query": "the bike"})):
+            assert f"\n{empty}\n" in (await called(client, tool, space="vello", **given))["text"]
+        await called(client, "store", content="The bike is in the shed.", session="s", space="velo")
+        for tool, given in (("context", {"session": "s"}), ("recall", {"query": "the bike"})):
+            found = (await called(client, tool, space="vello", **given))["text"]
+            assert found.startswith(FRAME)
+            assert found.endswith(f"\n{empty}; spaces: velo\n{CLOSE}")
+            assert "nothing was said" not in (await called(client, tool, space="velo", **given))["text"]
+        assert (await called(client, "recall", space="velo", query="heliotrope"))["text"] == ""
 
     run(do)
 

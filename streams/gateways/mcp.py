@@ -344,7 +344,7 @@ def made(door_of: Callable[[Any], Door], space: str = "", session: str = "") -> 
             {"at": at} if at else {}
         )
         found = await door.context(session or usual, **how)
-        return {"text": found["text"], "turns": found["recalled"]["turns"]}
+        return {"text": _hinted(found["text"], found), "turns": found["recalled"]["turns"]}
 
     @tool(READS)
     async def recall(
@@ -354,7 +354,7 @@ def made(door_of: Callable[[Any], Door], space: str = "", session: str = "") -> 
         """Find what was said, summed up, concluded or noted about something, by its words."""
         door = door_of(ctx)
         found = await door.recall(query, session or usual, k=k, space=named(door, space))
-        return {"text": _framed(found["hits"]), "hits": _hits(found["hits"])}
+        return {"text": _hinted(_framed(found["hits"]), found), "hits": _hits(found["hits"])}
 
     @tool(READS)
     async def session_recall(message: str, ctx: Context[Any, Any], session: Session = "", space: Space = "") -> AtHand:
@@ -451,7 +451,7 @@ def made(door_of: Callable[[Any], Door], space: str = "", session: str = "") -> 
         """Bring in what the memory knows, before a conversation goes on."""
         door = door_of(ctx)
         found = await door.context(session or usual, question=question, space=named(door, ""))
-        return str(found["text"])
+        return _hinted(found["text"], found)
 
     return server
 
@@ -486,6 +486,14 @@ def _line(at: str, role: str, agent: str, id: str, content: str) -> str:
 
 def _frame(lines: list[str]) -> str:
     return "\n".join([f"{FRAME}>", *lines, CLOSE]) if lines else ""
+
+
+def _hinted(text: str, found: dict[str, Any]) -> str:
+    """A text with what there is to tell of why it is empty, in the frame."""
+    if "hint" not in found:
+        return text
+    hint = found["hint"].replace("<memory", "‹memory").replace("</memory", "‹/memory")
+    return text.replace(CLOSE, f"{hint}\n{CLOSE}") if CLOSE in text else _frame([hint])
 
 
 def _framed(hits: list[dict[str, Any]]) -> str:

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 from projections.saying import Finding, is_of_memory, turn_of
 from streams.core import DEFAULT_SPACE
-from streams.core.errors import DeniedError, MnemologError, UsageError
+from streams.core.errors import DeniedError, MnemologError, UsageError, listed
 from streams.gateways.http.holder import Holder
 from streams.gateways.moments import moment
 from streams.logs.where import told_place
@@ -84,7 +84,25 @@ class Door:
             for place in queries if what == "recall_batch" and isinstance(queries, list) else [arguments]:
                 if isinstance(place, dict):
                     place["space"] = self.caller.space(place.get("space"))
-        return await self._holder.call({"ask": what, "arguments": arguments})
+        found = await self._holder.call({"ask": what, "arguments": arguments})
+        if what in ("context", "recall") and isinstance(found, dict) and (hint := await self._hint(found)):
+            found["hint"] = hint
+        return found
+
+    async def _hint(self, found: Mapping[str, Any]) -> str:
+        """Why an answer is empty, where nothing was ever said in its space: a name may be misspelt. It tells the names
+        of spaces that the key is for; "" where there is nothing to tell."""
+        if found.get("sections") or found.get("hits") or found.get("position", -1) >= 0:
+            return ""
+        space = found["space"]
+        try:
+            known = [str(row["space"]) for row in await self.ask("spaces")]
+        except MnemologError:  # the answer stands
+            return ""
+        if space in known:
+            return ""
+        others = f"; spaces: {listed(known)}" if known else ""
+        return f"nothing was said in a space {space!r} yet{others}"
 
     async def feed(self, events: Sequence[Any], key: str = "") -> list[dict[str, Any]]:
         """What became of events, in order, as the home tells it, each with the event's `id`.
