@@ -19,6 +19,7 @@ import asyncio
 import json
 import os
 import random
+import re
 import shlex
 import shutil
 import socket
@@ -33,13 +34,14 @@ import uuid
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from datetime import UTC, date, datetime, timedelta
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, TypeVar
 
 __all__ = [
-    "AsyncMemory", "BusyError", "DeniedError", "FailedError", "LaterError", "Memory", "NotServedError", "RefusedError",
-    "UncertainError",
+    "AsyncMemory", "BusyError", "Declared", "DeniedError", "FailedError", "LaterError", "Memory", "NotServedError",
+    "RefusedError", "UncertainError",
 ]  # fmt: skip
 
 T = TypeVar("T")
@@ -90,6 +92,19 @@ class DeniedError(PermissionError):
     """The key may not do this, or is none."""
 
 
+class Declared(str):
+    """The name of a task that was declared."""
+
+    unknown: list[str]
+    """What it is to be done after, and the memory does not know: it is recorded all the same, for that may come."""
+
+    def __new__(cls, name: str, unknown: Sequence[str] = ()) -> Declared:
+        """A name, and what it depends on and nobody knows."""
+        made = super().__new__(cls, name)
+        made.unknown = [*unknown]
+        return made
+
+
 KINDS = {
     "UsageError": RefusedError,
     "DeniedError": DeniedError,
@@ -133,16 +148,26 @@ class Memory:
         return str(turn["id"])
 
     def note(self, content: str, note: str | None = None, **more: Any) -> str:
-        """Takes a note that surfaces, escalates or fades; its id. `more`: session, ttl, priority, context, source."""
+        """Takes a note that surfaces, escalates or fades; its id. `more`: session, ttl (urgent, normal, low or seconds)
+        or `due` (2d, 3h, 90m, or an ISO time later than now), priority, context, source, at."""
         note = note or str(uuid.uuid4())
+        if (due := more.pop("due", None)) is not None:
+            if "ttl" in more:
+                raise RefusedError("due: there is a ttl, too; say one of them")
+            more = more | fields_of_due(due, more.get("at"))
         self.tell({"type": "note-taken", "id": str(uuid.uuid4()), "note": note, "content": content} | more)
         return note
 
-    def task(self, content: str, task: str | None = None, **more: Any) -> str:
-        """Declares a task; its name. `more`: session, priority, estimate (hours), depends_on. Told anew by its name."""
+    def task(self, content: str, task: str | None = None, **more: Any) -> Declared:
+        """Declares a task; its name, which has those of `depends_on` that the memory does not know as `unknown`.
+
+        `more`: session, priority, estimate (hours), depends_on. Told anew by its name.
+        """
         task = task or str(uuid.uuid4())
-        self.tell({"type": "task-declared", "task": task, "content": content} | more)
-        return task
+        if not more.get("depends_on"):  # nothing is named: nothing is asked
+            self.tell({"type": "task-declared", "task": task, "content": content} | more)
+            return Declared(task)
+        return Declared(task, self.say("task-declared", task=task, content=content, **more).get("unknown", ()))
 
     def update_task(self, task: str, **more: Any) -> dict[str, Any]:
         """Says how a task stands, as `say`. `more`: status, step, reason, progress (0 to 1), priority, session."""
@@ -228,8 +253,12 @@ class Memory:
         What recall put in is recorded as shown, which keeps alive what is used; `record` False is for looking only.
         `more`: question (what is to be answered, where it is not recorded yet), budget (tokens), without (sections and
         layers to leave out), details (ids and ranges TURN..TURN: a second window, on these alone), window, explain,
+        at (the moment that what is due is told by, ISO 8601 or "now"; the last event's if not given),
         as_of (a position or time), after (a position that must be in it: on Kafka, workers take a moment).
         """
+        if more.get("at") == "now":
+            more["present"] = _time_of(datetime.now(UTC))
+            del more["at"]
         found: dict[str, Any] = self.ask("context", space=self.space, session=session, **more)
         if record and found.get("shown"):
             self.tell(found["shown"])
@@ -357,6 +386,48 @@ class Memory:
             raise FailedError(f"{self.url} is no mnemolog: it answered {said[:80]!r}") from error
 
 
+SPAN = re.compile(r"(\d{1,11})\s*([smhd]?)", re.IGNORECASE | re.ASCII)
+UNITS = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86400}
+CLASSES = ("urgent", "normal", "low")
+
+
+def fields_of_due(due: str | int, at: str | None = None) -> dict[str, Any]:
+    """What a note's event has where it is due then: `ttl`, and `at` from when that counts where a time was named.
+
+    `due` is 2d, 3h, 90m, seconds, urgent, normal, low, an ISO time (UTC where it names no offset) later than `at`, or a
+    day, of which the end is meant. `at` is the present where None. Raises RefusedError for anything else.
+    """
+    given = str(due).strip()
+    if given in CLASSES:
+        return {"ttl": given}
+    if (span := SPAN.fullmatch(given)) and (seconds := int(span[1]) * UNITS[span[2].lower()]):
+        return {"ttl": seconds}
+    try:
+        begins = (datetime.now(UTC) if at is None else _utc(datetime.fromisoformat(at))).replace(microsecond=0)
+        try:
+            ends = _utc(datetime.combine(date.fromisoformat(given) + timedelta(days=1), datetime.min.time()))
+        except ValueError:
+            ends = _utc(datetime.fromisoformat(given))
+    except (ValueError, OverflowError):
+        raise RefusedError(
+            f"due: {given[:60]!r} is no time to be due; give 2d, 3h, 90m, seconds, urgent, normal, low, or an ISO time "
+            "such as 2026-01-20T10:00:00Z"
+        ) from None
+    left = int((ends - begins).total_seconds())
+    if left <= 0:
+        raise RefusedError(f"due: {given[:60]!r} has passed; give a time later than {_time_of(begins)}")
+    return {"ttl": left, "at": _time_of(begins)}
+
+
+def _utc(moment: datetime) -> datetime:
+    """A moment in UTC, which is meant where it names no offset."""
+    return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
+
+
+def _time_of(moment: datetime) -> str:
+    return moment.isoformat(timespec="seconds").replace("+00:00", "Z")
+
+
 class AsyncMemory:
     """The calls of `Memory`, to be awaited: each runs in a thread, at most `threads` at once."""
 
@@ -376,7 +447,7 @@ class AsyncMemory:
         """As `Memory.note`."""
         return await self._run(self.memory.note, content, note, **more)
 
-    async def task(self, content: str, task: str | None = None, **more: Any) -> str:
+    async def task(self, content: str, task: str | None = None, **more: Any) -> Declared:
         """As `Memory.task`."""
         return await self._run(self.memory.task, content, task, **more)
 

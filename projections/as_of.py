@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from projections.store import EVENT_TABLES, Connection, one, read_meta
+from projections.store import EVENT_TABLES, Connection, one, read_mark, read_meta
 from projections.tables import table_name
 from streams.core.errors import UsageError
 from streams.core.events import OUTSIDE, micros
@@ -20,7 +20,7 @@ def as_of(connection: Connection, moment: str, view: str | None = None) -> Conne
 
     A position is PARTITION:OFFSET, or an offset alone where the log has one partition; other partitions end with what
     was recorded until then. At a time, each space ends before its first event that happened later. Raises UsageError
-    for neither.
+    for neither, and for a position that the memory has not come to.
     """
     cursor = connection.cursor()
     place = re.fullmatch(r"(?:(\d{1,9}):)?(\d{1,18})", moment)
@@ -52,12 +52,14 @@ def _behind(views: str, view: str) -> tuple[str, set[str]]:
 def _place_bound(cursor: Connection, moment: str, partition: str | None, offset: int) -> str:
     partitions = int(read_meta(cursor, "partitions"))
     if partitions == 1 and partition in (None, "0"):
+        _check_there(cursor, moment, 0, offset)
         return f"position <= {offset}"
     if partition is None or int(partition) >= partitions:
         raise UsageError(
             f"{moment!r} is no position of a log of {partitions} partitions",
             "give PARTITION:OFFSET, 0:1234 for example",
         )
+    _check_there(cursor, moment, int(partition), offset)
     recorded = " UNION ALL ".join(
         f'SELECT "partition", position, recorded_at FROM {table_name(cls)}' for cls in OUTSIDE.values()
     )
@@ -69,6 +71,17 @@ def _place_bound(cursor: Connection, moment: str, partition: str | None, offset:
         'GROUP BY "partition"'
     )
     return 'position <= coalesce((SELECT position FROM ends WHERE ends."partition" = t."partition"), -1)'
+
+
+def _check_there(cursor: Connection, moment: str, partition: int, offset: int) -> None:
+    """Raises UsageError for a position that the memory has not come to: what is there now would seem to be of then."""
+    end = read_mark(cursor, partition)
+    if offset > end:
+        here = "the memory" if ":" not in moment else f"partition {partition} of it"
+        ends = f"{here} ends at {moment.rpartition(':')[0]}{':' if ':' in moment else ''}{end}" if end >= 0 else ""
+        raise UsageError(
+            f"there is no position {moment} yet: {ends or f'{here} is empty'}", "give one that is there, or a time"
+        )
 
 
 def _time_bound(cursor: Connection, moment: str) -> str:

@@ -9,6 +9,7 @@ import shutil
 import signal
 import subprocess
 import sys
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,11 +19,12 @@ import typer.main
 from processors import PROCESSORS
 from projections import rows as answers
 from streams.core.errors import UsageError
-from streams.core.events import TurnRecorded
+from streams.core.events import TurnRecorded, micros
 from streams.gateways.cli import main
 from streams.gateways.command import FAILED, MISUSED, OK
 from streams.gateways.commands import log
 from streams.gateways.parser import app
+from streams.logs.sqlite import SqliteLog
 from streams.runtime.home import Home
 from streams.runtime.home.server import serve
 from tests import processes
@@ -472,6 +474,69 @@ def test_notes_are_taken_and_settled(run, tmp_path):
     assert (absent.code, absent.err) == (MISUSED, "error: there is no note 'bob'\n  `mnemolog notes` lists them\n")
 
 
+DUE = [("2d", 172_800), ("3h", 10_800), ("90m", 5_400), ("45", 45), ("low", "low")]
+
+
+@pytest.mark.parametrize(("due", "ttl"), DUE)
+def test_when_a_note_is_due_can_be_said(run, tmp_path, due, ttl):
+    assert run("notes", "take", "call Kim", "--due", due, home=tmp_path).code == OK
+    assert [event["ttl"] for event in run("tail", "--json", home=tmp_path).rows] == [ttl]
+
+
+def test_a_note_is_due_at_the_time_that_is_named_or_at_the_end_of_the_day(run, tmp_path):
+    for due in ("2199-01-20T10:00:00+01:00", "2199-01-20T10:00", "2199-01-20"):
+        assert run("notes", "take", "call Kim", "--due", due, home=tmp_path).code == OK
+    told = [note["due"] for note in run("notes", "--json", home=tmp_path).rows]
+    assert told == ["2199-01-20 09:00", "2199-01-20 10:00", "2199-01-20"]
+
+
+@pytest.mark.parametrize(
+    ("options", "reason"),
+    [
+        ("--due tomorrow", "'tomorrow' is no time to be due"),
+        ("--due 0m", "'0m' is no time to be due"),
+        ("--due 2020-01-01T00:00:00Z", "'2020-01-01T00:00:00Z' has passed"),
+        ("--due 2d --ttl low", "there are --ttl and --due"),
+    ],
+)
+def test_what_is_no_time_to_be_due_is_refused_with_those_that_are(run, tmp_path, options, reason):
+    told = run("notes", "take", "call Kim", *words(options), home=tmp_path)
+    assert (told.code, told.out) == (MISUSED, "")
+    assert reason in told.err
+    assert len(told.err.splitlines()) == 2, "with a way out"
+
+
+def test_a_context_is_asked_at_a_moment_and_at_none_it_tells_what_the_last_event_does(run, tmp_path):
+    note = {"type": "note-taken", "note": "n", "content": "call the bank", "ttl": 10**10, "session": "s"}
+    run("feed", "-", home=tmp_path, stdin=json.dumps(note | {"at": "2026-01-05T09:00:00Z"}).encode())
+
+    def told(*more):
+        found = run("context", "--session", "s", *more, home=tmp_path)
+        return next(text for text in found.out.splitlines() if "call the bank" in text)
+
+    assert told() == told()
+    assert told().startswith("- in 115740 days")
+    assert told("--at", "2342-11-27T09:00:00Z").startswith("- overdue")
+    assert not told("--at", "now").startswith(told().partition(":")[0])
+    past = run("context", "--session", "s", "--at", "2026-01-01", home=tmp_path)
+    assert (past.code, past.out) == (MISUSED, "")
+    assert "lies before the last event" in past.err
+
+
+def test_where_the_talk_is_live_a_context_tells_what_fell_due_since_its_last_event(run, tmp_path):
+    then = micros("2026-01-07T09:00:00Z")
+    said = TurnRecorded("default", "t", then, "a", "ann", "user", "Remind me on 20 January at 10 to call the bank.")
+    for home, recorded in ((tmp_path / "live", then), (tmp_path / "fed", then + 3600 * 10**6)):
+        record = SqliteLog(home / "log.sqlite", lambda at=recorded: at)
+        record.append([said])
+        record.close()
+    asked = ("context", "--session", "b", "--question", "what's due?")
+    assert re.search("- in 13 days: .*call the bank", run(*asked, home=tmp_path / "fed").out)
+    assert re.search("- overdue: .*call the bank", run(*asked, home=tmp_path / "live").out)
+    for more in (("--as-of", "0"), ("--at", "2026-01-07T09:00:00Z")):
+        assert re.search("- in 13 days: .*call the bank", run(*asked, *more, home=tmp_path / "live").out)
+
+
 def test_a_note_that_was_taken_is_shown_by_the_id_that_taking_it_told(run, tmp_path):
     assert run("notes", "take", "call Ann", "--about", "the roof", "--note", "ann", home=tmp_path).code == OK
     assert run("tasks", "declare", "paint the fence", "--task", "fence", home=tmp_path).code == OK
@@ -648,6 +713,56 @@ def test_doubts_are_confirmed_and_dismissed_by_their_turns(run, tmp_path):
     absent = run("doubts", "confirm", "t0", home=tmp_path)
     assert (absent.code, "there is no open doubt at turn 't0'" in absent.err) == (MISUSED, True)
     assert run("doubts", "confirm", "t0", "--older", "t9", home=tmp_path).code == MISUSED
+
+
+def test_of_several_doubts_at_a_turn_it_is_to_be_said_which_is_judged(run, copy):
+    rows = run("sql", "SELECT * FROM doubts WHERE status = 'open' AND space = 'harbor'", "--json", home=copy).rows
+    of = Counter(row["turn_id"] for row in rows)
+    turn = next(turn for turn, count in of.items() if count > 1)
+    olders = [row["older"] for row in rows if row["turn_id"] == turn]
+    for word in ("confirm", "dismiss"):
+        told = run("doubts", word, turn, "--space", "harbor", home=copy)
+        assert (told.code, told.out) == (MISUSED, "")
+        assert f"{of[turn]} doubts wait at turn '{turn}'" in told.err
+        assert all(older in told.err for older in olders)
+    for older in olders[1:]:
+        assert run("doubts", "dismiss", turn, "--older", older, "--space", "harbor", home=copy).code == OK
+    assert run("doubts", "confirm", turn, "--space", "harbor", home=copy).code == OK
+    judged = run("sql", "SELECT older FROM doubts WHERE status = 'confirmed'", "--json", home=copy).rows
+    assert judged == [{"older": olders[0]}]
+
+
+def test_a_position_that_is_not_there_yet_is_refused_with_where_the_memory_ends(run, tmp_path):
+    run("feed", "-", home=tmp_path, stdin=(line("s", "hello") + line("s", "and then?")).encode())
+    for question in ("context --session s", "recall hello", "efforts", "memory x", "query sessions"):
+        for position, ends in (("2", "ends at 1"), ("0:999999", "ends at 0:1")):
+            told = run(*words(question), "--as-of", position, home=tmp_path)
+            assert (told.code, told.out) == (MISUSED, ""), question
+            assert f"there is no position {position} yet" in told.err
+            assert ends in told.err
+    assert run("context", "--session", "s", "--as-of", "1", home=tmp_path).code == OK
+
+
+def test_a_task_that_is_to_be_done_before_itself_is_refused_and_one_that_nobody_knows_is_told(run, tmp_path):
+    declared = ("tasks", "declare", "paint the fence", "--task", "a")
+    told = run(*declared, "--after-task", "a", home=tmp_path)
+    assert (told.code, "names the task itself" in told.err) == (FAILED, True)
+    assert run("tasks", "declare", "buy paint", "--task", "b", home=tmp_path).code == OK
+    known = ("--after-task", "b", "--after-task", "c")
+    assert run(*declared, *known, "--json", home=tmp_path).rows[0]["unknown"] == ["c"]
+    people = run(*declared, *known, home=tmp_path)
+    assert (people.code, people.err) == (OK, "note: not known (yet): c\n")
+    assert "unknown" not in run(*declared, "--after-task", "b", "--json", home=tmp_path).rows[0]
+
+
+def test_a_note_that_no_turn_settled_says_how_it_was(run, tmp_path):
+    for note, how in (("a", ()), ("b", ("--resolution", "she called back"))):
+        assert run("notes", "take", "call Ann", "--note", note, home=tmp_path).code == OK
+        assert run("notes", "settle", note, *how, home=tmp_path).code == OK
+    people = run("notes", home=tmp_path).out
+    assert re.search(r"^a .* by hand +call Ann$", people, re.MULTILINE)
+    assert re.search(r"^b .* she called back +call Ann$", people, re.MULTILINE)
+    assert [note["settled_by"] for note in run("notes", "--json", home=tmp_path).rows] == [None, None]
 
 
 def test_efforts_are_closed_and_reopened_by_their_derived_id(run, copy):

@@ -58,6 +58,36 @@ def test_a_note_taken_is_a_note_shown(home: Home) -> None:
         assert [row["note"] for row in memory.ask("view", name="notes")] == [note]
 
 
+def test_when_a_note_is_due_can_be_said_and_what_is_due_is_told_by_the_moment_that_is_asked(home: Home) -> None:
+    with serving(home):
+        memory = Memory(home=home.path)
+        memory.note("Call Marta about the lease", due="2d", at="2026-01-05T09:00:00Z")
+        memory.note("Call Kim", due="2026-02-01T10:00:00Z", at="2026-01-05T09:00:00Z")
+        rows = memory.ask("view", name="notes", order="deadline")
+        assert [row["deadline"] for row in rows] == ["2026-01-07T09:00:00Z", "2026-02-01T10:00:00Z"]
+        memory.note("Call Ben", due="2199-01-20")
+        assert memory.context("s", at="2199-01-19T00:00:00Z")["at"] == "2199-01-19T00:00:00Z"
+        assert memory.context("s", at="now")["at"] > "2026-01-05"
+        for due in ("tomorrow", "2020-01-01", "0"):
+            with pytest.raises(RefusedError, match="due: "):
+                memory.note("Call Marta", due=due)
+        with pytest.raises(RefusedError, match="ttl, too"):
+            memory.note("Call Marta", due="2d", ttl="low")
+        with pytest.raises(RefusedError, match="lies before the last event"):
+            memory.context("s", at="2026-01-05T09:00:00Z")
+
+
+def test_who_declares_a_task_is_told_what_it_depends_on_and_nobody_knows(home: Home) -> None:
+    with serving(home):
+        memory = Memory(home=home.path)
+        assert memory.task("buy paint", "paint") == "paint"
+        fence = memory.task("paint the fence", "fence", depends_on=["paint", "brush"])
+        assert (fence, fence.unknown) == ("fence", ["brush"])
+        assert memory.task("paint it again", "again", depends_on=["paint"]).unknown == []
+        with pytest.raises(RefusedError, match="names the task itself"):
+            memory.task("paint the gate", "gate", depends_on=["gate"])
+
+
 def test_what_is_recalled_in_a_session_is_recorded_and_at_hand_there(home: Home) -> None:
     with serving(home):
         memory = Memory(home=home.path, space="ann")

@@ -627,6 +627,34 @@ def test_as_of_a_position_a_context_knows_nothing_later(sight: Any) -> None:
     assert found["position"] == 3
 
 
+def due_told(found: dict[str, Any]) -> str:
+    """How a context tells when its one note is due."""
+    [line] = [piece["text"] for one in found["sections"] if one["name"] == "notes" for piece in one["pieces"]]
+    return str(line.partition(":")[0])
+
+
+def test_a_context_is_asked_at_a_moment_by_which_what_is_due_is_told(sight: Any) -> None:
+    assert due_told(context(sight(), SPACE, "s")) == "- in 23 h"
+    found = context(sight(), SPACE, "s", at="2026-01-09T09:00:00Z")
+    assert due_told(found) == "- overdue"
+    assert found["at"] == "2026-01-09T09:00:00Z"
+    assert 'at="2026-01-09T09:00:00Z"' in found["text"]
+    assert due_told(context(sight(), SPACE, "s", present=at(hours=30))) == "- overdue"
+    assert due_told(context(sight("3"), SPACE, "s", at=at(hours=2))) == "- in 22 h", "as of a position, too"
+    for past in (at(), "2026-01-05T09:04:59Z"):
+        with pytest.raises(UsageError, match="lies before the last event, 2026-01-05T09:05:00Z"):
+            context(sight(), SPACE, "s", at=past)
+        assert context(sight(), SPACE, "s", present=past) == context(sight(), SPACE, "s"), "clocks go wrong"
+    with pytest.raises(UsageError, match="'soon' is no time"):
+        context(sight(), SPACE, "s", at="soon")
+
+
+def test_what_is_shown_at_a_moment_to_come_is_recorded_when_the_space_is_so_far(sight: Any) -> None:
+    question = "Which seal does the pump in the cellar have?"
+    found = context(sight(), SPACE, "another", question=question, at="2099-01-01T00:00:00Z")
+    assert found["shown"]["at"] == context(sight(), SPACE, "another", question=question)["shown"]["at"]
+
+
 def test_the_same_memory_and_position_give_the_same_bytes(sight: Any) -> None:
     assert json.dumps(context(sight(), SPACE, "s")) == json.dumps(context(sight(), SPACE, "s"))
 

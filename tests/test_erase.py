@@ -713,6 +713,16 @@ def test_the_command_shows_asks_erases_and_gives_a_receipt(place: Place) -> None
 
     shown = mnemolog("erase", "--turn", turn.reply_to, "--dry-run")
     assert turn.id in shown.stdout
+    going = json.loads(shown.stdout.splitlines()[-1])["going"]
+    [gone] = [one for one in going if one["id"] == turn.reply_to]
+    whole = next(event for event in place.events if event.id == turn.reply_to)
+    assert isinstance(whole, TurnRecorded)
+    assert (gone["session"], gone["type"]) == (whole.session, "turn-recorded")
+    assert gone["text"]
+    assert " ".join(whole.content.split()).startswith(gone["text"])
+    people = CliRunner().invoke(app, ["erase", "--space", turn.space, "--dry-run", "--home", str(home.path)]).stdout
+    assert all(event.id in people for event in place.events[:5] if event.space == turn.space)
+    assert re.search(r"\.\.\. and [\d,]+ more \(--json lists all\)", people)
     assert mnemolog("erase", "--turn", turn.reply_to).exit_code == 1
     done = mnemolog("erase", "--turn", turn.reply_to, "--yes")
     assert done.exit_code == 0, done.output

@@ -130,6 +130,20 @@ def test_a_session_is_fed_as_it_grows_and_the_next_one_begins_with_it(environ, t
     assert told(environ) == ""
 
 
+def test_what_fell_due_since_the_last_event_is_overdue_for_who_works_now(tmp_path):
+    asked: list[dict] = []
+
+    def ask(what: str, **given: object) -> object:
+        asked.append({"what": what} | given)
+        return {"needs_recall": {"needed": True}, "context": {"sections": [1], "text": "", "shown": None}}[what]
+
+    call = hook.Call.of(json.dumps(event("UserPromptSubmit", None, prompt="what's due?")).encode())
+    before = time.time()
+    hook.work(call, tmp_path, hook.Asked(lambda fields: [], ask), lambda answer: None, time.monotonic() + 60)
+    [found] = [one for one in asked if one["what"] == "context"]
+    assert before - 1 < found["present"] / 1e6 < time.time() + 1
+
+
 def test_half_a_character_that_an_agent_left_costs_neither_the_line_nor_the_answer(environ, transcript):
     lines = transcript.read_text()
     transcript.write_text(lines.replace("The login test fails", r"\ud83d The login test fails"))

@@ -331,7 +331,7 @@ def test_a_query_parameter_that_a_route_does_not_take_is_refused_and_those_it_ta
 ) -> None:
     told = client.get("/v1/context", params={"session": "s", "budgt": 100})
     assert (told.status_code, told.json()["title"]) == (422, "there is no parameter 'budgt'")
-    takes = "session, space, format, question, budget, without, details, window, explain, record, as_of, after"
+    takes = "session, space, format, question, budget, without, details, window, explain, record, at, as_of, after"
     assert told.json()["way_out"] == f"it takes: {takes}"
     paths = client.get("/openapi.json").json()["paths"]
     for path, method in ((path, method) for path, methods in paths.items() for method in methods):
@@ -357,6 +357,28 @@ def test_questions_are_answered_as_commands_answer_them(client: TestClient, home
     assert client.get("/v1/spaces").json() == home.ask("spaces")
     assert client.get("/v1/recall?query=boat&k=2&kinds=turn").json()["hits"][0]["kind"] == "turn"
     assert client.get("/v1/needs-recall?session=x&message=boat").json()["needed"] in (True, False)
+
+
+def test_what_is_due_is_told_by_the_moment_that_is_asked(client: TestClient) -> None:
+    noted = {"note": "n", "content": "Call Kim", "ttl": 3600, "at": "2026-01-05T09:00:00Z", "session": "s"}
+    assert client.post("/v1/facts/note-taken", json=noted).status_code == 202
+    # why as of the note: in a space that is told of live, time passes by itself
+    asked = {"session": "s", "format": "text"}
+    assert 'at="2199-01-01T00:00:00Z"' in client.get("/v1/context", params=asked | {"at": "2199-01-01"}).text
+    assert client.get("/v1/context", params=asked | {"at": "now"}).status_code == 200
+    told = client.get("/v1/context", params=asked | {"at": "2020-01-01"})
+    assert (told.status_code, "lies before the last event" in told.json()["title"]) == (422, True)
+
+
+def test_who_declares_a_task_is_told_what_it_depends_on_and_nobody_knows(client: TestClient) -> None:
+    fence = {"task": "fence", "content": "Paint the fence", "depends_on": ["brush"]}
+    for told in (
+        client.post("/v1/facts/task-declared", json=fence),
+        client.post("/v1/turns", json=fence | {"type": "task-declared", "task": "gate"}),
+    ):
+        assert (told.status_code, told.json()["results"][0]["unknown"]) == (202, ["brush"])
+    told = client.post("/v1/facts/task-declared", json=fence | {"depends_on": ["fence"]})
+    assert (told.status_code, "names the task itself" in told.text) == (422, True)
 
 
 def test_what_recall_put_into_a_context_is_recorded_as_shown_unless_it_is_only_looked_at(
@@ -398,6 +420,27 @@ def test_requests_are_counted_and_told_without_what_they_say(
 
 
 # -- who may -----------------------------------------------------------------------------------------------------------
+
+
+def test_a_space_in_which_nothing_was_said_is_told_with_those_that_the_key_is_for(home: Home) -> None:
+    keys = Keys(home.path)
+    board, both = keys.add("board", ["vello"], ["read"]), keys.add("both", ["velo", "vello"], ["read"])
+    home.request(
+        {"feed": [turn(space=space, id=space, content="The bike is in the shed.") for space in ("velo", "bank")]}
+    )
+    with serving(home), TestClient(http_app.made(home.path), "http://localhost") as client:
+        for key, names in ((board, ""), (both, "; spaces: velo")):
+            with_key = {"headers": {"Authorization": f"Bearer {key}"}}
+            asked = [("/v1/context", {"session": "s"}), ("/v1/recall", {"query": "bike"})]
+            for path, given in asked:
+                found = client.get(path, params=given | {"space": "vello"}, **with_key)
+                assert found.json()["hint"] == f"nothing was said in a space 'vello' yet{names}"
+                assert "bank" not in found.text
+            call = {"ask": "context", "arguments": {"session": "s", "space": "vello"}}
+            assert client.post("/v1/call", json=call, **with_key).json()["answer"]["hint"].endswith(f"yet{names}")
+        for path, given in asked:
+            assert "hint" not in client.get(path, params=given | {"space": "velo"}, **with_key).json()
+        assert "hint" not in client.get("/v1/recall?query=heliotrope&space=velo", **with_key).json()
 
 
 def test_no_call_with_a_key_reaches_another_space(home: Home) -> None:

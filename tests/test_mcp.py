@@ -17,7 +17,7 @@ from mcp import Client, MCPError, StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
 
 import mnemolog
-from streams.core.text.echo import without_echo
+from streams.core.text.echo import CLOSE, FRAME, without_echo
 from streams.gateways.http.keys import Keys
 from tests.serving import PATIENCE, served
 
@@ -166,6 +166,22 @@ def test_a_note_is_told_the_id_that_it_has_everywhere(run: Callable[[Session], N
     run(talk)
 
 
+def test_when_a_note_is_due_can_be_said_and_what_is_due_is_told_by_the_moment_that_is_asked(
+    run: Callable[[Session], None],
+) -> None:
+    async def do(client: Client) -> None:
+        await called(client, "note", content="Call Kim", due="2199-01-20", session="s")
+        found = await called(client, "notes")
+        assert "due 2199-01-20" in found["text"]
+        assert "overdue: Call Kim" in (await called(client, "context", session="s", at="2199-01-21T00:00:00Z"))["text"]
+        for at in ("", "now"):
+            assert "days: Call Kim" in (await called(client, "context", session="s", at=at))["text"]
+        assert "2d, 3h, 90m" in await refused(client, "note", content="Call Kim", due="tomorrow")
+        assert "lies before the last event" in await refused(client, "context", session="s", at="2026-01-05")
+
+    run(do)
+
+
 def test_a_note_is_listed_until_it_is_settled_and_settling_it_again_says_so(run: Callable[[Session], None]) -> None:
     async def talk(client: Client) -> None:
         await called(client, "store", content="Remind me to pay the slater next Friday.", session="s")
@@ -205,6 +221,35 @@ def test_tasks_are_listed_as_they_stand_until_they_end(run: Callable[[Session], 
         assert (ended["status"], ended["reason"]) == ("complete", "They come on Monday.")
 
     run(talk)
+
+
+def test_who_declares_a_task_is_told_what_it_depends_on_and_nobody_knows(run: Callable[[Session], None]) -> None:
+    async def do(client: Client) -> None:
+        await called(client, "declare_task", task="paint", content="Buy paint")
+        fence = await called(
+            client, "declare_task", task="fence", content="Paint the fence", depends_on=["paint", "brush"]
+        )
+        assert fence["unknown"] == ["brush"]
+        refusal = await refused(client, "declare_task", task="gate", content="Paint the gate", depends_on=["gate"])
+        assert "names the task itself" in refusal
+
+    run(do)
+
+
+def test_a_space_in_which_nothing_was_said_is_told_with_those_there_are(run: Callable[[Session], None]) -> None:
+    async def do(client: Client) -> None:
+        empty = "nothing was said in a space 'vello' yet"
+        for tool, given in (("context", {"session": "s"}), ("recall", {"query": "the bike"})):
+            assert f"\n{empty}\n" in (await called(client, tool, space="vello", **given))["text"]
+        await called(client, "store", content="The bike is in the shed.", session="s", space="velo")
+        for tool, given in (("context", {"session": "s"}), ("recall", {"query": "the bike"})):
+            found = (await called(client, tool, space="vello", **given))["text"]
+            assert found.startswith(FRAME)
+            assert found.endswith(f"\n{empty}; spaces: velo\n{CLOSE}")
+            assert "nothing was said" not in (await called(client, tool, space="velo", **given))["text"]
+        assert (await called(client, "recall", space="velo", query="heliotrope"))["text"] == ""
+
+    run(do)
 
 
 def test_what_is_wrong_is_told_with_the_way_out(run: Callable[[Session], None]) -> None:

@@ -237,6 +237,12 @@ def test_links_and_beliefs_tell_what_the_views_hold(shown: TestClient) -> None:
         assert f"{link['strength']:.2f}" in found.words
     found = seen(shown, "/beliefs?space=harbor")
     assert re.search(r"replaced.*judged, 100 % sure.*believed now", found.words, re.DOTALL)
+    judged = [row["turn_id"] for row in shown.get("/v1/views/beliefs?space=harbor&value=").json()]
+    assert judged
+    for turn in judged:
+        [said] = shown.get("/v1/views/recorded_turns", params={"space": "harbor", "turn_id": turn}).json()
+        assert said["content"][:100] in found.words, "who is to judge reads what the turns say"
+    assert "as the turn says" not in found.words
     doubts = shown.get("/v1/views/doubts?space=harbor&status=open").json()
     assert doubts
     for doubt in doubts:

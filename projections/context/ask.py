@@ -15,9 +15,10 @@ from projections.context.source import MemorySource
 from projections.context.windows import details as details_of
 from projections.context.windows import window as window_of
 from projections.recall.answers import Sight
+from projections.recall.question import moment_of
 from projections.recall.section import Cue, cue_of, recalled
 from streams.core.errors import UsageError
-from streams.core.events import MAX_TURNS
+from streams.core.events import MAX_TURNS, iso
 from streams.core.params import Params
 from streams.core.text.terms import scan
 
@@ -63,6 +64,17 @@ def _check(sight: Sight, names: Sequence[str]) -> None:
         raise UsageError(f"there is no section {unknown[0]!r}", f"sections and layers are {', '.join(sorted(known))}")
 
 
+def _asked_at(clock: int, at: str | int | None, present: str | int | None) -> int:
+    """The moment that is asked for, in UTC microseconds: `clock` is that of the last event. Raises UsageError."""
+    moment = moment_of(at)
+    if moment is None:
+        return max(clock, moment_of(present) or 0)
+    if moment < clock:
+        said = f"{iso(moment)} lies before the last event, {iso(clock)}"
+        raise UsageError(said, "ask as of that time for what was known then")
+    return moment
+
+
 def _best(choices: Iterable[Choice]) -> list[Choice]:
     return sorted(choices, key=lambda choice: -choice.piece.worth)[:MAX_TURNS]
 
@@ -78,6 +90,8 @@ def context(
     window: str = "",
     details: Sequence[str] = (),
     for_session: str = "",
+    at: str | int | None = None,
+    present: str | int | None = None,
 ) -> dict[str, Any]:
     """What a model would be given in a session: text, chat messages, and why each piece of them is there.
 
@@ -86,17 +100,21 @@ def context(
     `window` names another way to fill it (see windows); `details` are ids whose turns alone are shown.
     `for_session` is a session that begins where this one ended, and is to be given it. `without` names sections or
     layers. Raises UsageError for one that no mechanism has.
+    `at` is the moment that is asked for, ISO 8601 or UTC microseconds, by which what is due is told: the last event's
+    if not given, and never before that. `present` is the same by the clock of who asks, and counts where it is later.
     """
     if without:
         _check(sight, without)
     source = MemorySource(sight, space, session)
+    clock = source.ask.now
+    now = _asked_at(clock, at, present) if clock else clock  # of what nobody spoke in, no time is told
     newest = [turn.position for turn in islice(source.reader(RECENT).session(), AHEAD)]
     said = source.words(newest)
     own = cast(RecalledParams, sight.recall.params["context.recalled"])
     cue = cue_of(own, [said[at] for at in newest if at in said], question)
     asked = scan(cue.asked)
     cues, terms = frozenset(asked.cues), tuple(asked.terms)
-    source.ask = replace(source.ask, cues=cues, terms=terms, for_session=for_session)
+    source.ask = replace(source.ask, cues=cues, terms=terms, for_session=for_session, now=now)
     composed = _composed(source, cue, budget, without, window, details, explain)
     rendered = render(composed)
     found = rendered.data | {"text": rendered.text, "messages": rendered.messages}
@@ -104,5 +122,5 @@ def context(
     turns = [composed.turns[one.piece.turn].id for one in shown]
     told = f"details {' '.join(details)}" if details else cue.text
     found["recalled"] = {"cue": told, "turns": turns}
-    found["shown"] = sight.shown(space, for_session or session, told, turns, found["at"])
+    found["shown"] = sight.shown(space, for_session or session, told, turns, iso(clock))
     return found | {"considered": list(explained(composed))} if explain else found

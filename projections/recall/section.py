@@ -75,7 +75,7 @@ def _words(own: RecalledParams, newest: Sequence[Turn]) -> str:
 
 def _found(sight: Sight, space: Seen, own: RecalledParams, ask: Ask, cue: Cue, explain: bool) -> list[Piece]:
     """What answers the cue, and is not before the model's eyes anyway."""
-    asked = Question(ask.space, cue.text, own.most, ["turn"], ask.session)
+    asked = Question(ask.space, cue.text, own.most, ["turn"], ask.session, ask.now)
     _, found = sight.recall.found(asked, sight.until(ask.space), space)
     offsets = space.positions[[hit.document for hit in found]].tolist()
     hits = [hit for hit, at in zip(found, offsets, strict=True) if at not in cue.said]

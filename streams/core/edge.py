@@ -28,6 +28,7 @@ from streams.core.events import (
     UPCASTS,
     NoteSettled,
     Outside,
+    TaskDeclared,
     TaskUpdated,
     TurnRecorded,
     encode,
@@ -191,6 +192,8 @@ class Edge:
             raise EdgeError([Fault("note", "is missing; name the note, or the turn it was inferred from")])
         if isinstance(event, TaskUpdated) and not (event.task or event.turn):
             raise EdgeError([Fault("task", "is missing; name the task, or the turn whose request it is")])
+        if isinstance(event, TaskDeclared) and event.task in event.depends_on:
+            raise EdgeError([Fault("depends_on", f"names the task itself, {_quote(event.task)}; it would never begin")])
         if event.id == _PLACEHOLDER and given.get("id") is None:
             event.id = self._id(event)
         return event

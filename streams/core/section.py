@@ -25,7 +25,7 @@ class Ask:
     position: int
     """The last offset of the space's partition that is seen; -1 for none."""
     now: int
-    """The space's clock there."""
+    """The moment that is asked for: if none was named, the space's clock there."""
     cues: frozenset[str] = frozenset()
     """Those of the words that are to be answered (see streams/core/text/cues)."""
     terms: tuple[str, ...] = ()

@@ -157,16 +157,25 @@ class Common:
             elif not isinstance(found, Standing):
                 self._record(home.log, said, found)
 
-    def record(self, said: str, fact: Row) -> None:
-        """Appends one event that a person made, and says so."""
-        with self.log() as log:
-            self._record(log, said, fact)
+    def record(self, said: str, fact: Row, asks: bool = False) -> None:
+        """Appends one event that a person made, and says so; where it `asks`, also what it names and live does not
+        know."""
+        if not asks:
+            with self.log() as log:
+                self._record(log, said, fact)
+            return
+        with self.opened() as (home, _):
+            unknown = home.ask("known", space=fact["space"], fact=fact).get("unknown", [])
+            self._record(home.log, said, fact, unknown)
+            if unknown:
+                self.terminal.tell("[yellow]note:[/] not known (yet): {}", ", ".join(unknown))
 
-    def _record(self, log: HomeLog, said: str, fact: Row) -> None:
+    def _record(self, log: HomeLog, said: str, fact: Row, unknown: Sequence[str] = ()) -> None:
         [(event, outcome)] = append(log, [fact], "nothing was recorded")
         if self.json:
             place = {"position": outcome.offset, "partition": outcome.partition}
-            self.terminal.object({"recorded": fact["type"], "id": event.id} | place)
+            names = {"unknown": [*unknown]} if unknown else {}
+            self.terminal.object({"recorded": fact["type"], "id": event.id} | place | names)
         else:
             place_ = str(outcome.offset) if log.partitions == 1 else f"{outcome.partition}:{outcome.offset}"
             self.terminal.say("[green]{}[/] [dim](event {} at position {})[/]", said, event.id, place_)
@@ -206,12 +215,15 @@ class Listing(Asking):
         """The space of which something is listed; None for all."""
         return one_or_all(self.space, self.all_spaces)
 
-    def show(self, view: str, columns: str, empty: str, **how: Any) -> None:
-        """Answers with the rows of a view. Raises UsageError for a space or session that is not in the log."""
+    def show(self, view: str, columns: str, empty: str, told: Callable[[Row], Row] | None = None, **how: Any) -> None:
+        """Answers with the rows of a view, for people as `told` has them. Raises UsageError for a space or session that
+        is not in the log."""
         with self.opened() as (home, terminal):
             found = self.view(home, view, space=self.where, limit=self.limit, **how)
             if not found:
                 known_place(home.path, self.where, how.get("session"))
+            if told is not None and not self.json:
+                found = [told(row) for row in found]
             terminal.rows(found, self.told(columns, **how), empty)
 
     def told(self, columns: str, **how: Any) -> str:

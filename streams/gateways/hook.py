@@ -361,7 +361,9 @@ def _context(call: Call, space: str, asked: Asked, begins: bool) -> Json | None:
     while budget > 200:
         # Why without: an agent has before it what was said in its session, except where it begins anew.
         without = [] if begins else ["recent", "past"]
-        found = asked.ask("context", question=prompt, budget=budget, without=without, **how, **more)
+        # Why the present: what fell due since the last event is overdue for who works now.
+        given: Json = {"question": prompt, "budget": budget, "without": without, "present": int(time.time() * 1e6)}
+        found = asked.ask("context", **given, **how, **more)
         if not found["sections"]:
             return None
         if len(found["text"]) <= MOST_CHARACTERS:

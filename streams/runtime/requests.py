@@ -109,6 +109,8 @@ class Context(Question):
     window: Name = ""
     details: Annotated[list[Name], Field(max_length=MAX_TURNS)] = []
     for_session: Name = ""
+    at: Moment = None
+    present: Moment = None
 
 
 class Recall(Question):

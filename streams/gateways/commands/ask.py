@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from datetime import datetime
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from streams.core.errors import UsageError
+from streams.core.events import MAX_AHEAD, micros
 from streams.gateways.command import (
     Asking,
     Common,
@@ -23,7 +24,11 @@ from streams.gateways.command import (
     one_of,
     space_of,
 )
+from streams.gateways.moments import NOW, moment
 from streams.gateways.terminal import Row, Terminal
+
+if TYPE_CHECKING:
+    from streams.runtime.home import Home
 
 MOST_SIGNALS = 8
 """Signals of a decision that are listed, the strongest first."""
@@ -56,6 +61,15 @@ def context(
         list[str] | None,
         typer.Option(metavar="TURN..TURN|ID,...", help="A second window: only the turns behind these ids."),
     ] = None,
+    at: Annotated[
+        str | None,
+        typer.Option(
+            "--at",
+            metavar="TIME",
+            help="The moment that what is due is told by, or now; if not given, now where the talk is live, else the "
+            "last event's.",
+        ),
+    ] = None,
     keep: Annotated[
         bool, typer.Option("--record", help="Record that an agent was shown what recall put in, or the details.")
     ] = False,
@@ -66,6 +80,7 @@ def context(
     with asking.opened() as (house, terminal):
         window = window or ("columns" if one_of(format, ("text", "columns"), "format") == "columns" else "")
         how |= {"without": _listed(without), "window": window, "details": _listed(details)}
+        how |= moment(at or (NOW if asking.as_of is None and _is_live(house, asking.memory, space) else None))
         found = house.ask("context", asking.memory, space=space, session=session, **how)
         if keep and found["shown"]:
             append(house.log, [found["shown"]], "ask without --record")
@@ -82,6 +97,17 @@ def context(
             terminal.say("{:,} of {:,} tokens are used", found["tokens"], found["budget"])
         else:
             terminal.text(found["text"])
+
+
+def _is_live(house: Home, memory: str, space: str) -> bool:
+    """Whether the newest turn of a space was recorded when it was said: then its time passes though nothing is said.
+
+    Talk that was imported lies as far back as it does, and what was due there was due then.
+    """
+    ends = {"space": space, "order": "position DESC", "limit": 1, "columns": "at, recorded_at"}
+    for turn in house.ask("view", memory, name="recorded_turns", **ends):
+        return abs(micros(turn["recorded_at"]) - micros(turn["at"])) <= MAX_AHEAD
+    return False
 
 
 def layers(

@@ -7,8 +7,12 @@ from typing import Annotated
 import typer
 
 from projections.saying import Finding, Row, Standing, named, one, only
+from streams.core.errors import UsageError
+from streams.core.text.within import clip
 from streams.gateways.command import Common, Group, Listing, OnlySession, WhichSpace, one_or_any
 
+WORDS = 16
+"""Tokens that are told of a turn, for who is to choose between several."""
 app = Group("Contradictions that are only suspected: list, confirm or dismiss them.")
 
 Newer = Annotated[str, typer.Argument(help="The turn that may take the place of an older one.")]
@@ -62,6 +66,10 @@ def _judged(
         doubts = yield from named(turn, space, ("doubts", "turn_id"))
         waiting = [doubt for doubt in doubts if doubt["status"] == "open"]
         verdict = "confirmed" if contradicts else "dismissed"
+        if len({(doubt["space"], doubt["turn_id"]) for doubt in waiting}) == 1 < len(waiting):
+            olders = [(doubt["older"], clip(" ".join(doubt["older_text"].split()), WORDS)) for doubt in waiting]
+            which = "; ".join(f"{id} (“{words}”)" for id, words in olders)
+            raise UsageError(f"{len(waiting)} doubts wait at turn {turn!r}", f"say which with --older: {which}")
         meant = waiting or [doubt for doubt in doubts if doubt["status"] == verdict]
         doubt = one(meant, f"open doubt at turn {turn!r}", "`mnemolog doubts` lists those that wait")
         space, turn, older = doubt["space"], doubt["turn_id"], doubt["older"]

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 QUOTES = 20
 """Quotes that a person is shown."""
+GOING = 20
+"""Events that go, and that a person is shown."""
 BEYOND = (
     "not reached: files that were fed and their rejects, exports, copies that were moved, what other homes or models "
     "were given, and what a file system keeps of files that are deleted"
@@ -70,7 +72,10 @@ def show(home: Home, found: Found, terminal: Terminal) -> None:
     if terminal.json:
         quotes = [quote.__dict__ for quote in found.quotes]
         sessions = [{"space": s, "session": x, "turns": n} for (s, x), n in found.turns.items()]
-        terminal.object({"turns": sessions, "facts": found.facts, "quotes": quotes, "copies": _copies(home)})
+        going = [one._asdict() for one in found.going]
+        terminal.object(
+            {"turns": sessions, "facts": found.facts, "going": going, "quotes": quotes, "copies": _copies(home)}
+        )
         return
     rows: list[dict[str, Any]] = [
         {"what": "turns", "space": space, "session": session, "count": count}
@@ -79,6 +84,10 @@ def show(home: Home, found: Found, terminal: Terminal) -> None:
     rows += [{"what": kind, "space": "", "session": "", "count": n} for kind, n in found.facts.most_common()]
     terminal.say("[bold]to be erased[/]")
     terminal.rows(rows, "what space? session? count>", "")
+    terminal.say("")
+    terminal.rows([one._asdict() for one in found.going[:GOING]], "id type space? session? text~", "")
+    if len(found.going) > GOING:
+        terminal.say("... and {:,} more (--json lists all)", len(found.going) - GOING)
     memories = counted(len(home.memories()), "memory", "memories")
     terminal.say("made anew from what stays: {}, snapshots, indexes and caches", memories)
     for copy in _copies(home):

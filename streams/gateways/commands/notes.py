@@ -7,8 +7,13 @@ from typing import Annotated
 import typer
 
 from projections.saying import Finding, Row, Standing, named, one, record_of, turn_of
+from streams.core.errors import UsageError
+from streams.core.text.within import clip
 from streams.gateways.command import Common, Group, InSpace, Listing, OnlySession, WhichSpace, one_or_any, space_of
+from streams.gateways.moments import due_fields
 
+SAID = 10
+"""Tokens that a list has of how a note was settled."""
 app = Group("Notes with a time to live: list, take or settle them.")
 
 
@@ -22,14 +27,26 @@ def notes(
     stands = one_or_any(status, ("open", "escalated", "archived", "settled", "historic"), "status")
     columns = "note space? due status priority>? source? settled_by? content"
     empty = "no notes (mnemolog notes take)"
-    listing.show("notes", columns, empty, session=session, status=stands, order="deadline, space, note")
+    how = {"session": session, "status": stands, "order": "deadline, space, note"}
+    listing.show("notes", columns, empty, _settled_by, **how)
+
+
+def _settled_by(row: Row) -> Row:
+    """A note as people read it: where no turn settled it, what is said of how it was."""
+    if row["status"] != "settled" or row["settled_by"]:
+        return row
+    said = " ".join((row["resolution"] or "").split())
+    return row | {"settled_by": clip(said, SAID) if said else "by hand"}
 
 
 @app.command("take")
 def notes_take(
     common: Common,
     content: Annotated[str, typer.Argument(help="What to come back to.")],
-    ttl: Annotated[str, typer.Option(help="urgent (4 h), normal (24 h), low (7 days), or seconds.")] = "normal",
+    ttl: Annotated[str, typer.Option(help="urgent (4 h), normal (24 h), low (7 days), or seconds.")] = "",
+    due: Annotated[
+        str, typer.Option(metavar="TIME", help="Instead: 2d, 3h, 90m, or a time to come (2026-01-20T10:00:00Z).")
+    ] = "",
     priority: Annotated[float, typer.Option(min=0, max=1, help="From .5 on the user is asked when it expires.")] = 0.5,
     about: Annotated[str, typer.Option(help="What it belongs to, in words.")] = "",
     note: Annotated[str | None, typer.Option(help="An id of your own.")] = None,
@@ -39,10 +56,13 @@ def notes_take(
     """Take a note."""
     import uuid
 
+    if ttl and due:
+        raise UsageError("there are --ttl and --due", "say one of them")
     name = note or f"note-{uuid.uuid4().hex[:8]}"
-    event = {
-        "type": "note-taken", "note": name, "content": content, "ttl": int(ttl) if ttl.isdecimal() else ttl,
-        "priority": priority, "context": about, "session": session, "space": space_of(space),
+    lasts = due_fields(due) if due else {"ttl": int(ttl) if ttl.isdecimal() else ttl or "normal"}
+    event = lasts | {
+        "type": "note-taken", "note": name, "content": content, "priority": priority, "context": about,
+        "session": session, "space": space_of(space),
     }  # fmt: skip
     common.record(f"noted as {name}", event)
 

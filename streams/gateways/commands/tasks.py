@@ -54,7 +54,7 @@ def tasks_declare(
         "type": "task-declared", "task": name, "content": content, "priority": priority, "estimate": estimate,
         "depends_on": depends_on or [], "session": session, "space": space_of(space),
     }  # fmt: skip
-    common.record(f"declared as {name}", event)
+    common.record(f"declared as {name}", event, asks=bool(depends_on))
 
 
 @app.command("update")

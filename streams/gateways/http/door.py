@@ -13,8 +13,9 @@ from typing import Any, TypeVar
 
 from projections.saying import Finding, is_of_memory, turn_of
 from streams.core import DEFAULT_SPACE
-from streams.core.errors import DeniedError, MnemologError, UsageError
+from streams.core.errors import DeniedError, MnemologError, UsageError, listed
 from streams.gateways.http.holder import Holder
+from streams.gateways.moments import moment
 from streams.logs.where import told_place
 from streams.runtime.requests import Ask, Feed, parse
 
@@ -22,6 +23,7 @@ T = TypeVar("T")
 
 READS = ("view", "show", "context", "recall", "recall_batch", "memory", "needs_recall", "known")
 """Questions that name a space; all others are about all of them."""
+AT = "The moment that what is due is told by, ISO 8601 or `now`; the last event's if not given."
 IDEMPOTENCY = "Sent again with the same key, it adds nothing."
 
 
@@ -82,7 +84,25 @@ class Door:
             for place in queries if what == "recall_batch" and isinstance(queries, list) else [arguments]:
                 if isinstance(place, dict):
                     place["space"] = self.caller.space(place.get("space"))
-        return await self._holder.call({"ask": what, "arguments": arguments})
+        found = await self._holder.call({"ask": what, "arguments": arguments})
+        if what in ("context", "recall") and isinstance(found, dict) and (hint := await self._hint(found)):
+            found["hint"] = hint
+        return found
+
+    async def _hint(self, found: Mapping[str, Any]) -> str:
+        """Why an answer is empty, where nothing was ever said in its space: a name may be misspelt. It tells the names
+        of spaces that the key is for; "" where there is nothing to tell."""
+        if found.get("sections") or found.get("hits") or found.get("position", -1) >= 0:
+            return ""
+        space = found["space"]
+        try:
+            known = [str(row["space"]) for row in await self.ask("spaces")]
+        except MnemologError:  # the answer stands
+            return ""
+        if space in known:
+            return ""
+        others = f"; spaces: {listed(known)}" if known else ""
+        return f"nothing was said in a space {space!r} yet{others}"
 
     async def feed(self, events: Sequence[Any], key: str = "") -> list[dict[str, Any]]:
         """What became of events, in order, as the home tells it, each with the event's `id`.
@@ -163,6 +183,7 @@ class Door:
     async def context(self, session: str, record: bool = True, **more: Any) -> dict[str, Any]:
         """What a model should be given; what recall put in is recorded as shown, where the key may write."""
         space = self.caller.space(more.pop("space", None))
+        more |= moment(more.pop("at", None))
         found: dict[str, Any] = await self.ask("context", space=space, session=session, **more)
         if record and self.caller.may_write and found["shown"]:
             await self.feed([found["shown"]])

@@ -15,7 +15,7 @@ from starlette.responses import StreamingResponse
 from streams.core.errors import BusyError, DeniedError, MnemologError, UsageError
 from streams.core.events import GIVEN
 from streams.gateways.http.bodies import CLOUD, CLOUDS, JSON, LINES, TAKEN, events_of
-from streams.gateways.http.door import IDEMPOTENCY, Door, told
+from streams.gateways.http.door import AT, IDEMPOTENCY, Door, told
 from streams.gateways.http.following import Following
 from streams.gateways.http.importing import take_in
 from streams.gateways.http.limits import as_json, problem
@@ -242,6 +242,7 @@ async def context(
     window: Annotated[str, Query(max_length=500)] = "",
     explain: bool = False,
     record: Annotated[bool, Query(description="Whether what recall put in is recorded as shown.")] = True,
+    at: Annotated[str | None, Query(max_length=100, description=AT)] = None,
     as_of: AsOf = None,
     after: After = "",
 ) -> Response:
@@ -250,6 +251,7 @@ async def context(
     given: dict[str, Any] = {
         "question": question, "window": window, "explain": explain, "after": after, "without": without or [],
         "details": details or [], "budget": budget, "as_of": as_of, "space": space,
+        "at": at,
     }  # fmt: skip
     found = await door.context(session, record, **{name: one for name, one in given.items() if one not in (None, "")})
     if format in ("text", "columns"):

@@ -14,6 +14,7 @@ from contextlib import closing
 from dataclasses import astuple, dataclass, field
 from hashlib import blake2b
 from itertools import islice
+from typing import NamedTuple
 
 import orjson
 
@@ -44,6 +45,8 @@ MACHINE = (DistillationWritten, KnowledgeWritten, MemoryRecalled, SummaryWritten
 COLUMNS = 'space, id, type, "at", session, agent, role, content'
 """What a condition may name."""
 PAGE = 10_000
+WORDS = 80
+"""Characters that are shown of what goes."""
 Name = tuple[str, str]
 """Space and id of an event."""
 
@@ -94,12 +97,24 @@ class Quote:
     quoted: str
 
 
+class Going(NamedTuple):
+    """An event that goes, with its first words."""
+
+    space: str
+    session: str
+    id: str
+    type: str
+    text: str
+
+
 @dataclass
 class Found:
     """What an erasure takes."""
 
     ends: list[int]
     """The offset up to which each partition of the log was looked at."""
+    going: list[Going] = field(default_factory=list)
+    """All that goes, as people are shown it."""
     names: dict[Name, tuple[int, int]] = field(default_factory=dict)
     """All that goes, with its partition and offset."""
     turns: Counter[Name] = field(default_factory=Counter)
@@ -136,6 +151,9 @@ class Found:
 
     def _take(self, record: Record, event: Outside) -> None:
         self.names[event.space, event.id] = record.partition, record.offset
+        begin = next((text for text in texts(event) if text.strip()), "")[: 2 * WORDS]
+        session, kind = getattr(event, "session", ""), event.type.rpartition(".v")[0]
+        self.going.append(Going(event.space, session, event.id, kind, " ".join(begin.split())[:WORDS]))
         if isinstance(event, TurnRecorded):
             self.turns[event.space, event.session] += 1
             self.said.setdefault((event.space, event.session), []).append(record.offset)

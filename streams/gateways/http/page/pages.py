@@ -177,8 +177,12 @@ async def beliefs(seen: Seen) -> Response:
         chains[row["chain"], row["subject"], row["attribute"]].append(row)
     found = [sorted(chain, key=lambda row: row["place"]) for chain in chains.values()]
     changed = [chain for chain in found if any(not row["current"] for row in chain)]
+    # Why the turns: a judge sets turns against each other that state nothing plainly, and who judges is to read them.
+    judged = list(dict.fromkeys(row["turn_id"] for chain in changed[:CHAINS] for row in chain if not row["value"]))
+    turns = await asyncio.gather(*(seen.rows("recorded_turns", turn_id=id, columns="content") for id in judged))
+    said = {id: told[0]["content"] for id, told in zip(judged, turns, strict=True) if told}
     standing = [chain[-1] for chain in found if chain[-1]["attribute"] and len(chain) == 1]
     return page(
         "beliefs.html", here=seen, chains=changed[:CHAINS], changed=len(changed), standing=standing[:CHAINS],
-        stands=len(standing), is_whole=len(rows) < BELIEFS, doubts=doubts,
+        stands=len(standing), is_whole=len(rows) < BELIEFS, doubts=doubts, said=said,
     )  # fmt: skip
