@@ -193,6 +193,52 @@ def test_what_was_said_before_is_believed_again_where_the_correction_is_taken_ba
     assert space.found("favourite colour", as_of=1) == [green]
 
 
+LEAVE = ("Marek has leave 9 to 15 Feb.", "Joanna asked for the 20th and 21st, her sister's wedding")
+WEDDING = "correction: Joanna's wedding thing is 21st and 22nd, not 20th/21st."
+PADS = "brake pads B05S (20), tubes 28mm (40), chains X11 (6)"
+GIVEN_WAY = f'[no longer so since 2024-01-03: "{WEDDING}"]'
+
+
+def test_a_turn_of_which_one_sentence_was_corrected_is_still_found_and_tells_which(space: Remembering) -> None:
+    older = space.say(" ".join(LEAVE), 0, session="one")
+    newer = space.say(f"{WEDDING} I misread her message", 2, session="two")
+    first = space.recall("When is Marek on leave?", kinds=["turn"])["hits"][0]
+    assert (first["id"], first["text"]) == (older, " ".join(LEAVE))
+    assert first["marked"] == f"{' '.join(LEAVE)} {GIVEN_WAY}"
+    assert space.found("When does Joanna go to the wedding?") == [newer, older], "the correction comes first"
+    assert "marked" not in space.recall("When is Marek on leave?", as_of=0)["hits"][0]
+    batch = space.ask("recall_batch", queries=[{"space": SPACE, "query": "When is Marek on leave?", "id": 1}])
+    assert {hit["marked"] for hit in batch[0]["hits"] if hit["id"] == older} == {first["marked"]}
+
+
+def test_of_a_list_or_of_clauses_only_the_one_that_was_corrected_gives_way(space: Remembering) -> None:
+    order = space.say(f"we need {PADS}. ask Hartje until noon", 0, session="one")
+    space.judge(space.say("they don't have the X11 chains, took Connex 11sX instead", 2, session="two"), order)
+    lessons = space.say("Leo has swimming on Tuesdays, Mina has violin on Thursdays at Mrs. Brandt's", 5, session="one")
+    space.judge(space.say("Mina's violin teacher is no longer Mrs. Brandt", 7, session="two"), lessons)
+    pads = space.recall("how many brake pads?", kinds=["turn"])["hits"][0]
+    assert pads["id"] == order
+    assert f"we need {PADS} [no longer so since 2024-01-03: " in pads["marked"]
+    leo = space.recall("when has Leo swimming?", kinds=["turn"])["hits"][0]
+    assert leo["id"] == lessons
+    figures = [one["text"] for one in space.ask("context", space=SPACE, session="one")["sections"][0]["pieces"]]
+    assert not any("doubtful" in text for text in figures)
+
+
+def test_a_turn_that_says_nothing_else_than_what_gave_way_is_left_out(space: Remembering) -> None:
+    older = space.say("Thanks! The viewing of the flat is on Thursday. It's the 12th, at three.", 0, session="one")
+    newer = space.say("The viewing of the flat has moved. It is on the 14th now.", 2, session="two")
+    space.judge(newer, older)
+    assert space.found("viewing of the flat") == [newer]
+
+
+def test_a_turn_that_recall_lists_says_where_it_perhaps_stands_no_more(space: Remembering) -> None:
+    older = space.say("prod upgrade is on wednesday 28 jan at 22:00", 0, session="one")
+    space.say("prod upgrade is postponed to 11 feb, same time", 7, session="two")
+    hits = {hit["id"]: hit for hit in space.recall("when is the prod upgrade", kinds=["turn"])["hits"]}
+    assert hits[older]["marked"].startswith(f"{hits[older]['text']} [perhaps no longer so since 2024-01-08: ")
+
+
 # -- what is forgotten -------------------------------------------------------------------------------------------------
 
 

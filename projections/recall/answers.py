@@ -25,7 +25,7 @@ from projections.recall.question import Question
 from projections.recall.ranking import Hit, RecallParams, rank
 from projections.recall.readings import Readings
 from projections.recall.records import Kept
-from projections.recall.standing import Standing, marked
+from projections.recall.standing import Replaced, Standing, left_of, marked
 from projections.store import Connection, column_names
 from projections.stored import newest
 from projections.tables import table_name
@@ -35,7 +35,7 @@ from streams.core.params import Params
 from streams.core.processor import Processor, r6
 from streams.core.read_model import News
 from streams.core.text.kinds import memory_type
-from streams.core.text.terms import scan
+from streams.core.text.terms import scan, terms
 
 READ_WITH = [VERSION, 2]
 """Versions of the analysis and of the flags that an index is made with."""
@@ -112,7 +112,7 @@ class Recall:
         if not asked.forgotten:
             hits = [hit for hit in hits if hit.asked or not self.dynamics.is_forgotten(moment, hit.document)]
         if not asked.history:
-            hits = self.believed(moment, hits)
+            hits = self.believed(moment, hits, asked.query)
         if "progress" in scan(asked.query).cues:
             hits = self.under_way(moment, asked, hits)
         return moment, [hit for hit in hits[: asked.k] if hit.score >= LEAST * hits[0].score]
@@ -150,24 +150,45 @@ class Recall:
         now = self.index.newest(space)[1] if at is None else at
         return Moment(space, name, until, now, self.dynamics.spread(name, session, until, now))
 
-    def believed(self, moment: Moment, hits: list[Hit]) -> list[Hit]:
-        """The hits, with what is believed now in the place of each statement that it took the place of."""
+    def believed(self, moment: Moment, hits: list[Hit], query: str) -> list[Hit]:
+        """The hits, with what is believed now in the place of each statement that it took the place of.
+
+        A turn that says more than that stays; what took the place of the one part comes before it where the `query`
+        asks of that rather than of the others.
+        """
         space = moment.space
         documents = [hit.document for hit in hits]
         kinds = space.documents.kind[documents].tolist()
         spoken = [document for document, kind in zip(documents, kinds, strict=True) if kind == TURN]
         turns = [turn.id for turn in space.held.all_spoken(spoken)]
-        replaced = self.dynamics.beliefs(moment.name, turns, moment.until)
-        if not replaced:
+        beliefs = self.dynamics.beliefs(moment.name, turns, moment.until)
+        if not beliefs:
             return hits
+        older = [id for id, some in beliefs.items() if any(belief.older == id for belief in some)]
+        replaced = Standing(self, space, moment.name, moment.until).replaced(older)
         found: dict[int, Hit] = {}
         for hit in hits:
             document, id = hit.document, space.id(hit.document)
-            if space.documents.kind[document] == TURN and any(belief.older == id for belief in replaced.get(id, ())):
+            if id in older and space.documents.kind[document] == TURN:
+                is_left, is_asked = self._left(moment, document, replaced.get(id, ()), query)
                 newest = space.turn(self.dynamics.replaced_by(moment.name, id, moment.until))
-                document = newest if newest >= 0 else document
-            found.setdefault(document, hit if document == hit.document else replace(hit, document=document))
+                if newest >= 0 and (is_asked or not is_left):
+                    found.setdefault(newest, replace(hit, document=newest))
+                if newest >= 0 and not is_left:
+                    continue
+            found.setdefault(document, hit)
         return [*found.values()]
+
+    def _left(self, moment: Moment, document: int, replaced: Sequence[Replaced], query: str) -> tuple[bool, bool]:
+        """Whether a turn says anything but what gave way, and whether a question asks of that rather than the rest."""
+        if not any(one.sure for one in replaced):
+            return False, True
+        at = moment.space.position(document)
+        left = left_of(self.said(moment.name, [at])[at].content, replaced)
+        wanted = {*ask(query).terms}
+        gone = [wanted.intersection(terms(one.part or one.said)[0]) for one in replaced]
+        stands = max((len(wanted.intersection(terms(one)[0])) for one in left), default=0)
+        return bool(left), max(map(len, gone)) >= stands
 
     def row(self, space: Seen, hit: Hit) -> Answer:
         """A hit in JSON values."""
@@ -232,15 +253,22 @@ def recalled(sight: Sight, **question: Any) -> Answer:
     kinds = sight.recall.index.kinds
     words |= kinds.texts(sight.connection, asked.space, others, LATEST if until is None else until)
     standing = Standing(sight.recall, moment.space, asked.space, until)
+    replaced = standing.replaced([*dict.fromkeys(turn for row in rows for turn in row["turns"])])
     for row in rows:
-        row["text"] = words.get((row["kind"], row["id"]), "")
-        if row["kind"] != "turn" and (replaced := standing.replaced(row["turns"])):
-            row["text"] = marked(row["text"], [one for some in replaced.values() for one in some])
+        text = words.get((row["kind"], row["id"]), "")
+        gone = [one for turn in row["turns"] for one in replaced.get(turn, ())] if replaced else []
+        row |= told(text, gone) if row["kind"] == "turn" else {"text": marked(text, gone)}
         if asked.history:
             older = sight.recall.dynamics.replaced(asked.space, row["turn_id"], until)
             row["history"] = [{"turn_id": belief.older, "value": belief.older_value} for belief in older]
-    told = {"space": asked.space, "query": asked.query, "session": asked.session, "at": asked.at}
-    return told | {"asked_at": iso(moment.now), "hits": rows, "shown": _shown(sight, asked, rows)}
+    given = {"space": asked.space, "query": asked.query, "session": asked.session, "at": asked.at}
+    return given | {"asked_at": iso(moment.now), "hits": rows, "shown": _shown(sight, asked, rows)}
+
+
+def told(text: str, replaced: Sequence[Replaced]) -> Answer:
+    """What a turn said, and, where not all of it stands, the same with marks that tell what does not."""
+    shown = marked(text, replaced, whole=True) if replaced else text
+    return {"text": text} | ({} if shown == text else {"marked": shown})
 
 
 def _shown(sight: Sight, asked: Question, rows: Sequence[Answer]) -> Answer | None:
@@ -249,13 +277,21 @@ def _shown(sight: Sight, asked: Question, rows: Sequence[Answer]) -> Answer | No
 
 
 def recalled_batch(sight: Sight, queries: Sequence[Mapping[str, Any]]) -> list[Answer]:
-    """What answers each of some questions: its `id` and `hits`, or what is wrong with it (`error`)."""
+    """What answers each of some questions: its `id` and `hits`, or what is wrong with it (`error`). Without words, but
+    those of turns of which not all stands (`marked`)."""
     answers: list[Answer] = []
     for query in queries:
         try:
             asked = Question.of({key: value for key, value in query.items() if key != "id"})
-            moment, hits = sight.recall.found(asked, sight.until(asked.space))
+            until = sight.until(asked.space)
+            moment, hits = sight.recall.found(asked, until)
             rows = [sight.recall.row(moment.space, hit) for hit in hits]
+            turns = {row["id"]: row for row in rows if row["kind"] == "turn"}
+            if replaced := Standing(sight.recall, moment.space, asked.space, until).replaced(turns):
+                offsets = [moment.space.position(moment.space.turn(id)) for id in replaced]
+                for turn in sight.recall.said(asked.space, offsets).values():
+                    given = told(turn.content, replaced[turn.id])
+                    turns[turn.id] |= {name: given[name] for name in given if name != "text"}
             answers.append({"id": query.get("id"), "hits": rows, "shown": _shown(sight, asked, rows)})
         except UsageError as error:
             answers.append({"id": query.get("id"), "error": str(error)})

@@ -6,13 +6,14 @@ from typing import Any, cast
 
 import numpy as np
 
-from projections.recall.answers import Sight
+from projections.recall.answers import Sight, told
 from projections.recall.dynamics import Moment
 from projections.recall.held import Seen
 from projections.recall.kinds import TURN
 from projections.recall.needs import NeedParams, within_reach
 from projections.recall.needs import needs_recall as decide
 from projections.recall.question import moment_of
+from projections.recall.standing import Standing
 from streams.core.events import iso
 
 TALK = 8
@@ -37,17 +38,22 @@ def needs_recall(sight: Sight, space: str, session: str, message: str, at: str |
     talk = _talk(seen, session)
     before = _before(sight, moment, talk, message, record.asked[0] if record is not None and record.asked else 0)
     need = decide(params, recall.ranking, seen, message, reach, before, talk, now=moment.now)
-    hits = recall.believed(moment, need.hits)
+    hits = recall.believed(moment, need.hits, message)
     said = _said(sight, moment, [*items.values(), *(hit.document for hit in hits)])
     shown = dict(zip(record.items, record.shown, strict=True)) if record is not None else {}
+    rows = [recall.row(seen, hit) for hit in hits]
+    replaced = Standing(recall, seen, space, until).replaced([*items, *(row["id"] for row in rows)])
     return {
         "space": space,
         "session": session,
         "needed": need.recall,
         "reason": need.why,
         "cover": round(need.cover, 6),
-        "items": [{"id": item, "shown_at": iso(shown[item]), "text": said.get(item, "")} for item in items],
-        "hits": [row | {"text": said.get(row["id"], "")} for row in (recall.row(seen, hit) for hit in hits)],
+        "items": [
+            {"id": item, "shown_at": iso(shown[item])} | told(said.get(item, ""), replaced.get(item, ()))
+            for item in items
+        ],
+        "hits": [row | told(said.get(row["id"], ""), replaced.get(row["id"], ())) for row in rows],
     }
 
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from projections.context.turns import READ, figures_in
 from projections.recall.dynamics import LONGEST, SUSPECTED, Belief
+from projections.recall.parts import meant, of_a_kind, pair, parts, says
 from streams.core.events import iso
 from streams.core.text.stops import STOP
 from streams.core.text.telling import sentences, within
@@ -52,6 +53,8 @@ class Replaced(NamedTuple):
     """Ids and amounts of the sentence in the place of which the newer one tells others of their kind."""
     others: frozenset[str]
     """Others of what is replaced, of which it does not say whether they stand."""
+    part: str = ""
+    """What of the sentence is replaced, where the rest of it stands by itself."""
 
     def mark(self, stands: bool) -> str:
         """What is written after the sentence; what took its place is not told again where it `stands` there, too."""
@@ -89,12 +92,14 @@ class Standing:
             if newer is None or last.newer == id or (first.older_value and first.older_value == last.value):
                 continue  # it is gone, or what was said first was said again
             old, new = said[turns[id].position].content, said[newer.position].content
-            older, words = _sentence(old, first.older_value, new), _sentence(new, last.value, old)
-            value = _value(older, first.older_value)
+            older, words, more = _sentences((old, first.older_value), (new, last.value))
+            value, part = _value(older, first.older_value), meant(older, first.older_value, words, new[:READ])
+            by = last.newer, newer.position, newer.at, words
             found[older, last.newer] = Replaced(
-                older, value, last.newer, newer.position, newer.at, words, _is_sure(first),
-                *_figures(older, value or older, words),
-            )  # fmt: skip
+                older, value, *by, _is_sure(first), *_figures(older, value or part or older, words), part
+            )
+            for one in more if _is_sure(first) else ():
+                found[one, last.newer] = Replaced(one, "", *by, False, *_figures(one, one, words))
         sure = {one.said for one in found.values() if one.sure}
         return [one for one in found.values() if one.sure or one.said not in sure]
 
@@ -121,7 +126,10 @@ def marked(text: str, replaced: Iterable[Replaced], whole: bool = False) -> str:
     for one in replaced:
         stands = _spans(text, one.words)
         spans = [span for span in _spans(text, one.said) if not _within(span, stands)]
-        if stands and spans and one.sure and not whole:
+        if one.part and (places := [span for span in _spans(text, one.part) if not _within(span, stands)]):
+            for _, end in places:
+                _mark(edits, end, one.mark(bool(stands)))
+        elif stands and spans and one.sure and not whole:
             edits |= {start: (_after(text, start, end), "") for start, end in spans}
         elif spans:
             for _, end in spans:
@@ -133,6 +141,21 @@ def marked(text: str, replaced: Iterable[Replaced], whole: bool = False) -> str:
     for start, (end, by) in sorted(edits.items(), reverse=True):
         text = f"{text[:start]}{by}{text[end:]}"
     return text.rstrip() if edits else text
+
+
+def left_of(content: str, replaced: Sequence[Replaced]) -> list[str]:
+    """What a turn says besides what surely gave way, and what may have with it: its other sentences, and what else
+    stands in those; none where it says nothing else."""
+    sure = {one.turn for one in replaced if one.sure}
+    gone = [one for one in replaced if one.turn in sure]
+    left: list[str] = []
+    for told in sentences(content[:READ]):
+        mine = [one.part for one in gone if one.said == told.text]
+        if not mine and says(told):
+            left.append(told.text)
+        elif mine and all(mine):
+            left += [one for one in parts(told.text) if not any(one.rstrip(".!?…") in part for part in mine)]
+    return left
 
 
 def figures_gone(replaced: Iterable[Replaced]) -> tuple[dict[str, int], dict[str, int]]:
@@ -178,6 +201,17 @@ def _after(text: str, start: int, end: int) -> int:
     if text[end : end + 1] == "\n" and text[max(start - 1, 0) : start] not in ("\n", ""):
         return end
     return end + 1 if text[end : end + 1].isspace() else end
+
+
+def _sentences(older: tuple[str, str], newer: tuple[str, str]) -> tuple[str, str, list[str]]:
+    """The sentence of a turn that another took the place of, and that other, of what was said and the values told; and
+    other sentences of the turn that may have given way with it."""
+    (old, was), (new, value) = older, newer
+    had, has = sentences(old[:READ]), sentences(new[:READ])
+    if not (was or value) and had and has:
+        one, other = pair(had, has)
+        return one.text, other.text, [more.text for more in of_a_kind(had, one, new[:READ])]
+    return _sentence(old, was, new), _sentence(new, value, old), []
 
 
 def _sentence(content: str, value: str, other: str) -> str:

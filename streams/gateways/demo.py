@@ -248,7 +248,13 @@ class Demo:
         self.table(
             ("score:>", "kind", "said", "by", "what"),
             [
-                (f"{hit['score']:.2f}", hit["kind"], _when(hit["at"]), hit["agent"] or "", _line(hit["text"]))
+                (
+                    f"{hit['score']:.2f}",
+                    hit["kind"],
+                    _when(hit["at"]),
+                    hit["agent"] or "",
+                    _line(hit.get("marked", hit["text"])),
+                )
                 for hit in found["hits"]
             ],
         )

@@ -497,7 +497,8 @@ def _hinted(text: str, found: dict[str, Any]) -> str:
 
 
 def _framed(hits: list[dict[str, Any]]) -> str:
-    return _frame([_line(hit["at"], hit["kind"], hit["agent"] or "", hit["id"], hit["text"][:SHOWN]) for hit in hits])
+    said = [(hit, hit.get("marked", hit["text"])[:SHOWN]) for hit in hits]
+    return _frame([_line(hit["at"], hit["kind"], hit["agent"] or "", hit["id"], text) for hit, text in said])
 
 
 def _hits(hits: list[dict[str, Any]]) -> list[Hit]:

@@ -86,13 +86,21 @@ def _said(words: list[str]) -> str:
 
 
 def _show(found: dict[str, Any], house: Home, terminal: Terminal) -> None:
-    rows = [hit | {"id": hit["turn_id"] if hit["kind"] == "turn" else hit["id"]} for hit in found["hits"]]
+    rows = [
+        hit | {"id": hit["turn_id"] if hit["kind"] == "turn" else hit["id"], "text": _text(hit)}
+        for hit in found["hits"]
+    ]
     if not rows:
         hint(house.path, found["space"], None, terminal)
     terminal.rows(rows, "score> kind? at? session? agent? id? text~", "nothing was found")
     for hit in rows:
         for older in hit.get("history", ()):
             terminal.say("[dim]{} took the place of {}: {}[/]", hit["id"], older["turn_id"], cell(older["value"]))
+
+
+def _text(told: Row) -> str:
+    """What is said, with marks where it does not all stand."""
+    return str(told.get("marked", told["text"]))
 
 
 NOT_KEPT = "what was shown could not be recorded: ask with --no-record"
@@ -171,9 +179,10 @@ def needs_recall(
         terminal.say("[green]recall[/]" if found["needed"] else "[green]at hand[/]")
         terminal.say("[dim]{}[/]", found["reason"])
         if found["hits"]:
-            terminal.rows(found["hits"], "score> at? agent? turn_id text~", "")
+            terminal.rows([hit | {"text": _text(hit)} for hit in found["hits"]], "score> at? agent? turn_id text~", "")
         else:
-            terminal.rows(found["items"], "id shown_at text~", "nothing is at hand")
+            items = [item | {"text": _text(item)} for item in found["items"]]
+            terminal.rows(items, "id shown_at text~", "nothing is at hand")
 
 
 def memory(
