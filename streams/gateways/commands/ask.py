@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from streams.core.errors import UsageError
-from streams.core.events import MAX_AHEAD, micros
 from streams.gateways.command import (
     Asking,
     Common,
@@ -104,6 +103,8 @@ def _is_live(house: Home, memory: str, space: str) -> bool:
 
     Talk that was imported lies as far back as it does, and what was due there was due then.
     """
+    from streams.core.events import MAX_AHEAD, micros
+
     ends = {"space": space, "order": "position DESC", "limit": 1, "columns": "at, recorded_at"}
     for turn in house.ask("view", memory, name="recorded_turns", **ends):
         return abs(micros(turn["recorded_at"]) - micros(turn["at"])) <= MAX_AHEAD

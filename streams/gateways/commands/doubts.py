@@ -8,7 +8,6 @@ import typer
 
 from projections.saying import Finding, Row, Standing, named, one, only
 from streams.core.errors import UsageError
-from streams.core.text.within import clip
 from streams.gateways.command import Common, Group, Listing, OnlySession, WhichSpace, one_or_any
 
 WORDS = 16
@@ -67,6 +66,8 @@ def _judged(
         waiting = [doubt for doubt in doubts if doubt["status"] == "open"]
         verdict = "confirmed" if contradicts else "dismissed"
         if len({(doubt["space"], doubt["turn_id"]) for doubt in waiting}) == 1 < len(waiting):
+            from streams.core.text.within import clip
+
             olders = [(doubt["older"], clip(" ".join(doubt["older_text"].split()), WORDS)) for doubt in waiting]
             which = "; ".join(f"{id} (“{words}”)" for id, words in olders)
             raise UsageError(f"{len(waiting)} doubts wait at turn {turn!r}", f"say which with --older: {which}")

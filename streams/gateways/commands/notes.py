@@ -8,7 +8,6 @@ import typer
 
 from projections.saying import Finding, Row, Standing, named, one, record_of, turn_of
 from streams.core.errors import UsageError
-from streams.core.text.within import clip
 from streams.gateways.command import Common, Group, InSpace, Listing, OnlySession, WhichSpace, one_or_any, space_of
 from streams.gateways.moments import due_fields
 
@@ -35,6 +34,8 @@ def _settled_by(row: Row) -> Row:
     """A note as people read it: where no turn settled it, what is said of how it was."""
     if row["status"] != "settled" or row["settled_by"]:
         return row
+    from streams.core.text.within import clip
+
     said = " ".join((row["resolution"] or "").split())
     return row | {"settled_by": clip(said, SAID) if said else "by hand"}
 
