@@ -274,6 +274,7 @@ def test_times_are_named_in_other_languages(content: str, language: str, moment:
     ("My new address is Lindenstr. 5 from May on.", "Please note it."),
     ("Call the bank office, ext. 42, tomorrow.", "Thanks to Dr. Okafor."),
     ("We all meet at 9.15 a.m. in the big hall.", "So do I."),
+    ("Wir fahren am 19. Februar nach Bonn.", "Am 2. Mai geht es weiter."),
     ("We upgrade the cluster to 3.2.", "Then we restart it."),
     ("It is the house No. 7 behind the church.", "No. 8 is empty."),
     ("So do I.", "We move into the house on Monday."),

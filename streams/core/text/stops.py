@@ -1,5 +1,5 @@
 """Where sentences end: not at the dot of a shortened word ("Dr.", "ext.", "Lindenstr."), nor behind a date or an hour
-before a word in lower case ("am 9.2. um neun", "at 9 a.m. in the hall").
+before a word in lower case ("am 9.2. um neun", "at 9 a.m. in the hall"), nor within a day of a month ("19. Februar").
 
 One rule in two forms: patterns for who looks for ends in a text, `goes_on` for who reads it word by word.
 """
@@ -16,13 +16,18 @@ SHORTENED = frozenset(_SHORT.split())
 _DATE = re.compile(r"\W*(?:\d{1,2}\.\d{1,2}|[ap]\.m)\.")
 
 
+_MONTHS = "Jan|Jän|Feb|Mär|Apr|Mai|Jun|Jul|Aug|Sep|Okt|Nov|Dez"
+_OF_MONTH = re.compile(rf"(?:{_MONTHS})[a-zä]*\W*")
+
+
 def _ended(behind: str = "") -> str:
     """A pattern of no width: here a sentence ended with a mark, which `behind`, of one character, follows."""
     shortened = "".join([rf"(?<!\b(?i:{re.escape(word)})\.{behind})" for word in sorted(SHORTENED)])
     numbered = rf"(?:(?<!\b[Nn]o\.{behind})|(?!\s*\d))"
     dates = r"\d\.\d", r"\d\.\d\d", r"\d\d\.\d", r"\d\d\.\d\d", "[ap]\\.m"
     dated = "".join([rf"(?<!\b{date}\.{behind})" for date in dates])
-    return rf"(?<=[.!?…]{behind}){shortened}(?<!str\.{behind}){numbered}(?:{dated}|(?!\s*[a-zß-öø-ÿ]))"
+    monthly = rf"(?!(?<=\d\.{behind})\s*(?:{_MONTHS})[a-zä]*\b)"
+    return rf"(?<=[.!?…]{behind}){monthly}{shortened}(?<!str\.{behind}){numbered}(?:{dated}|(?!\s*[a-zß-öø-ÿ]))"
 
 
 STOP = f"[.!?…]{_ended()}"
@@ -39,4 +44,8 @@ def goes_on(word: str, after: str) -> bool:
     bare = word[:-1].lstrip("(\"'„«“").lower()
     if bare in SHORTENED or bare.endswith("str") or (len(word) == 2 and word[0].isupper() and word[0] != "I"):
         return True
-    return after[0].isdigit() if bare == "no" else after[0].islower() and _DATE.fullmatch(word) is not None
+    if bare == "no":
+        return after[0].isdigit()
+    if bare.isdigit():
+        return _OF_MONTH.fullmatch(after) is not None
+    return after[0].islower() and _DATE.fullmatch(word) is not None
