@@ -11,11 +11,13 @@ from pathlib import Path
 
 import pytest
 
-from streams.core.errors import BusyError
+from processors import PROCESSORS
+from streams.core.errors import BusyError, ShutError
 from streams.logs import gate
 from streams.logs.gate import at_gate
 from streams.logs.log import Stored
 from streams.logs.sqlite import SqliteLog
+from streams.runtime.home import Home
 from tests.contracts.log_contract import turn
 from tests.processes import PIPE, Program, run
 
@@ -111,6 +113,20 @@ def test_nobody_waits_for_ever(path: Path, monkeypatch: pytest.MonkeyPatch) -> N
         log.append([turn("a")])
     assert isinstance(log.append([turn("a")])[0], Stored)
     log.close()
+
+
+def test_a_question_ends_in_the_same_words_and_waits_no_second_time(
+    home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(gate, "LOOK", 0.01)
+    home.log.append([turn("a")])
+    with held(home.path / "log.sqlite") as holder:
+        holder.send_signal(signal.SIGSTOP)
+        asked = Home(home.path, PROCESSORS)
+        with pytest.raises(ShutError, match="is suspended"):
+            asked.ask("spaces")
+    assert asked.ask("spaces")
+    asked.log.close()
 
 
 def test_the_command_says_it(path: Path) -> None:

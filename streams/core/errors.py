@@ -92,6 +92,10 @@ class BusyError(MnemologError):
     """Another process holds what this one needs."""
 
 
+class ShutError(BusyError):
+    """A log's gate was waited for in vain: to try again would be to wait again."""
+
+
 class UsageError(MnemologError):
     """What was asked for makes no sense: an unknown name, a value out of range."""
 

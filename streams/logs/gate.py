@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import fcntl
 import os
-import subprocess
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -18,7 +17,7 @@ from io import FileIO
 from pathlib import Path
 
 from projections.lock import opened
-from streams.core.errors import BusyError
+from streams.core.errors import ShutError
 
 LOOK = 0.5
 """Seconds between looks at who holds it."""
@@ -32,7 +31,7 @@ _given_up: set[Path] = set()
 
 @contextmanager
 def at_gate(log: Path) -> Iterator[None]:
-    """Nobody else is at the gate of the log meanwhile. Raises BusyError where another is, and is suspended or does not
+    """Nobody else is at the gate of the log meanwhile. Raises ShutError where another is, and is suspended or does not
     come to an end."""
     path = log.with_name(f"{log.name}.gate")
     with opened(path) as gate:
@@ -68,7 +67,7 @@ def _wait(gate: FileIO, path: Path, log: Path) -> None:
         said = f"process {holder or '?'} holds the log {log} and does not come to an end"
         way_out = "wait for it, or end it: what it said that it recorded is kept"
     _given_up.add(path)
-    raise BusyError(said, way_out)
+    raise ShutError(said, way_out)
 
 
 def _standing(gate: FileIO) -> Callable[[], bool]:
@@ -123,6 +122,8 @@ def _is_suspended(process: str) -> bool:
     with suppress(OSError, IndexError):
         if Path("/proc/self/stat").exists():
             return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] == "T"
+        import subprocess
+
         told = subprocess.run(["ps", "-o", "state=", "-p", process], capture_output=True, text=True, check=False)
         return told.stdout.strip().startswith("T")
     return False

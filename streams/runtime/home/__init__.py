@@ -32,6 +32,7 @@ from streams.core.errors import (
     MemoryFileError,
     MnemologError,
     NoRoomError,
+    ShutError,
     UnreadableError,
 )
 from streams.core.progress import Progress, no_progress
@@ -280,7 +281,7 @@ class Home:
                 with suppress(HolderLeftError):
                     return ask_holder(self.folder.socket, message)
                 return alone()
-            except SilentError:
+            except (SilentError, ShutError):  # they waited themselves
                 raise
             except BusyError as error:
                 waited = time.monotonic() - began

@@ -22,6 +22,7 @@ from streams.core.errors import (
     MemoryFileError,
     MnemologError,
     NoRoomError,
+    ShutError,
     UnreadableError,
     UsageError,
 )
@@ -37,6 +38,7 @@ ERRORS = {
         LogError,
         MemoryFileError,
         NoRoomError,
+        ShutError,
         UnreadableError,
         UsageError,
     )
