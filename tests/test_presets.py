@@ -39,7 +39,7 @@ def test_every_preset_fits_the_parameters_of_its_processors(name: str) -> None:
         assert {key: getattr(params, key) for key in values} == values
 
 
-@pytest.mark.parametrize("name", PARAMS)
+@pytest.mark.parametrize("name", sorted(PARAMS))
 def test_no_parameter_takes_a_number_that_is_not_finite(name: str) -> None:
     for parameter, field in PARAMS[name].model_fields.items():
         for number in (inf, -inf, nan):

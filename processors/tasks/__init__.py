@@ -9,10 +9,11 @@ could go on holds its own less firmly with time:
     firmness = priority * 0.5 ** (hours since it was last spoken of / 24)
 
 A task is declared (`task-declared`, `task-updated`), or it is made of talk: what an effort first asks for, done when
-the effort is concluded, open again when it is resumed. One that was declared ends by such a fact, or by talk that says
-in its own words that it is done; a later fact on how it stands opens it again. Talk is about the task of its effort,
-or the one with whose words it shares enough. "Waiting for…", "half done", "the next step is…", "it should take three
-hours" move that task; what says that the thing waited for is there unblocks whichever waits for it.
+the effort is concluded, or when a note of that request is settled, open again when either goes on. One that was
+declared ends by such a fact, or by talk that says in its own words that it is done; a later fact on how it stands opens
+it again. Talk is about the task of its effort, or the one with whose words it shares enough. "Waiting for…", "half
+done", "the next step is…", "it should take three hours" move that task; what says that the thing waited for is there
+unblocks whichever waits for it.
 
 Source: three-column working memory.
 """
@@ -28,7 +29,8 @@ from processors.tasks.cues import Said, cut, frees, frees_by_name, request, said
 from processors.tasks.events import Place, Status, TaskChanged, TaskTurnedTo
 from processors.tasks.params import TasksParams
 from processors.tasks.section import SECTIONS, SHOWN
-from streams.core.events import HOUR, MINUTE, TaskDeclared, TaskUpdated, TurnRecorded, TurnRetracted
+from processors.ttl_escalations.events import NoteClosed, NoteOpened, NoteReopened
+from streams.core.events import HOUR, MINUTE, NoteSettled, TaskDeclared, TaskUpdated, TurnRecorded, TurnRetracted
 from streams.core.processor import RAW, Derived, Processor, Raw, State, derived_id, on, r6
 from streams.core.read_model import Documents, Group, Joins, Keep, read_model
 from streams.core.text.commonness import CLASSES
@@ -91,7 +93,7 @@ class Ids:
 
 @dataclass(slots=True)
 class Link:
-    """State, `effort/<id>`, `turn/<id>`: the task it is about; `talk/<session>`: the one spoken of last;
+    """State, `effort/<id>`, `turn/<id>`, `note/<id>`: the task it is about; `talk/<session>`: the one spoken of last;
     `needing/<hash of an id>/<id>`: a task that waits for another; `freeing/<hash of an id>`: one that ended, while
     some that waited for it are still to be told."""
 
@@ -575,10 +577,40 @@ def _retracted(params: TasksParams, state: State, fact: TurnRetracted, raw: Raw[
     return desk.out
 
 
+def _noted(params: TasksParams, state: State, note: NoteOpened, raw: Raw[Any]) -> Sequence[Derived]:
+    """A note of the request that a task was made of is remembered: what settles the one ends the other."""
+    link = state.get(f"turn/{note.turn}", Link) if note.turn else None
+    desk = _Desk(params, state, note, note.turn, raw.now)
+    task = desk.task(link.task) if link is not None else None
+    if link is not None and task is not None and desk.meant(task, note.content):
+        state.put(f"note/{note.note}", Link(link.task))
+    return _NONE
+
+
+def _settled(params: TasksParams, state: State, note: NoteClosed, raw: Raw[Any]) -> Sequence[Derived]:
+    """What was to be remembered is done, so the task is. Not where the note's own words do not stand any more."""
+    link = state.get(f"note/{note.note}", Link)
+    desk = _Desk(params, state, note, note.turn or raw.event.id, raw.now)
+    task = desk.task(link.task) if link is not None else None
+    if link is not None and task is not None and (note.turn or isinstance(raw.event, NoteSettled)):
+        desk.end(link.task, task, "complete", note.resolution)
+    return desk.out
+
+
+def _unsettled(params: TasksParams, state: State, note: NoteReopened, raw: Raw[Any]) -> Sequence[Derived]:
+    """What was said to be done is not: the task goes on, if talk ended it."""
+    link = state.get(f"note/{note.note}", Link)
+    desk = _Desk(params, state, note, note.turn or raw.event.id, raw.now)
+    task = state.get(f"ended/{link.task}", Task) if link is not None else None
+    if link is not None and task is not None and task.talked:
+        desk.reopen(link.task, task)
+    return desk.out
+
+
 PROCESSOR = Processor(
     name="tasks",
     version=6,
-    reads=(RAW, "open_efforts"),
+    reads=(RAW, "open_efforts", "ttl_escalations"),
     params=TasksParams,
     takes=(
         on(EffortOpened, _opened),
@@ -586,6 +618,9 @@ PROCESSOR = Processor(
         on(EffortConcluded, _concluded),
         on(EffortResumed, _resumed),
         on(EffortRated, _rated),
+        on(NoteOpened, _noted),
+        on(NoteClosed, _settled),
+        on(NoteReopened, _unsettled),
         on(TaskDeclared, _declared),
         on(TaskUpdated, _updated),
         on(TurnRetracted, _retracted),

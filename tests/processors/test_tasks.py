@@ -10,6 +10,7 @@ from processors import PROCESSORS
 from processors.open_efforts import EffortConcluded, EffortOpened, EffortRated, EffortResumed, TurnThreaded
 from processors.tasks import PROCESSOR, TaskChanged, TaskTurnedTo
 from processors.tasks.cues import request, said
+from processors.ttl_escalations.events import NoteClosed, NoteOpened, NoteReopened
 from streams.core.driver import fold
 from streams.core.events import HOUR, MINUTE, TaskDeclared, TaskUpdated, TurnRecorded, TurnRetracted
 from streams.core.processor import State
@@ -235,6 +236,22 @@ def test_a_task_that_is_set_aside_takes_a_free_slot_when_the_talk_comes_to_it() 
     assert desk.now[task].place == "aside"
     desk.say("I have begun with the aquarium.", "E", "assistant")
     assert (desk.now[task].place, desk.now[task].status) == ("active", "executing")
+
+
+def test_what_settles_the_note_of_a_request_ends_its_task_until_it_waits_again() -> None:
+    desk = Desk()
+    asked = desk.say("We need to book the ferry to Porto, remind me tomorrow.", "E", opens=True)
+    [task] = desk.now
+    desk.told(NoteOpened, note="n1", content="We need to book the ferry to Porto, remind me tomorrow.", turn=asked)
+    desk.told(NoteOpened, note="n2", content="Water the orchids on Friday.", turn=asked)
+    desk.told(NoteClosed, note="n2", resolution="I watered them.", turn="t8")
+    assert desk.places() == {task: "active"}, "that note is of something else"
+    desk.told(NoteClosed, note="n1", resolution="I booked the ferry.", turn="t9")
+    assert (desk.now[task].status, desk.now[task].reason) == ("complete", "I booked the ferry.")
+    desk.told(NoteReopened, note="n1", status="waiting", turn="t9")
+    assert (desk.now[task].status, desk.now[task].place) == ("executing", "active")
+    desk.told(NoteClosed, TurnRetracted("space", "x", desk.at, "s", asked), note="n1", resolution="retracted", turn="")
+    assert desk.places() == {task: "active"}, "a note that goes with its turn says nothing of the task"
 
 
 def test_a_flag_on_the_work_that_is_in_hand_tells_the_priority_of_its_task_and_saves_it() -> None:
