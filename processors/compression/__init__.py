@@ -112,7 +112,7 @@ class Block:
     kept: list[list[Any]] = field(default_factory=list)
     """The turns that tell most: points, number in the session, turn, speaker, excerpt, words."""
     concluded: list[list[str]] = field(default_factory=list)
-    """What was concluded: turn, and conclusion."""
+    """What was concluded: turn, conclusion, and the turn that it quotes."""
     shift: bool = False
     """Of the one that grows: whether the next turn begins something else."""
     bar: int = 1
@@ -177,7 +177,7 @@ def _concluded(params: CompressionParams, state: State, segment: SegmentConclude
     """What a segment came to is a decision of the head, whatever its words."""
     key = f"open/{segment.session}"
     block = state.get(key, Block) or Block()
-    block.concluded = [*block.concluded, [segment.turn, segment.conclusion[:CONCLUSION]]][-CONCLUDED:]
+    block.concluded = [*block.concluded, [segment.turn, segment.conclusion[:CONCLUSION], segment.quotes]][-CONCLUDED:]
     state.put(key, block)
     return ()
 
@@ -248,9 +248,10 @@ def _retracted(
     params: CompressionParams, state: State, fact: TurnRetracted, raw: Raw[TurnRetracted]
 ) -> Sequence[Derived]:
     """Nothing stays of a retracted turn; where it lies in the head, that is told anew without it."""
-    session, turn = fact.session, fact.turn
-    said, block = state.get(f"said/{turn}", Said), state.get(f"open/{session}", Block)
-    if said is None or block is None or said.session != session:
+    turn, said = fact.turn, state.get(f"said/{fact.turn}", Said)
+    session = said.session if said is not None else ""
+    block = state.get(f"open/{session}", Block)
+    if said is None or block is None:
         return ()
     state.delete(f"said/{turn}")
     for key in (f"open/{session}", *(f"full/{session}/{int(number)}" for number, _ in block.waiting)):
@@ -262,12 +263,12 @@ def _retracted(
         return ()
     state.put(f"head/{session}", head)
     state.put(f"topics/{session}", topics)
-    return [_event(params, fact, head, topics)]
+    return [_event(params, replace(fact, session=session), head, topics)]
 
 
 def _take_off(block: Block, turn: str, said: Said) -> bool:
     """A block no longer counts what it has of a turn; whether it had anything."""
-    concluded = [one for one in block.concluded if one[0] != turn]
+    concluded = [one for one in block.concluded if turn not in (one[0], one[2])]
     mine = block.before < said.number <= block.before + block.turns
     if not mine and len(concluded) == len(block.concluded):
         return False

@@ -158,7 +158,7 @@ def _lines(params: CompressionParams, block: Block) -> Iterator[list[Any]]:
     used = Counter[str]()
     for said in read:
         used.update({stem for _, told in said for stem in told.stems})
-    for turn, conclusion in block.concluded:
+    for turn, conclusion, _ in block.concluded:
         worth = params.decided + max(params.worth.values())
         size = tokens(conclusion)
         yield _sized([worth, block.before + block.turns, turn, "concluded", conclusion, False, "decision", size])

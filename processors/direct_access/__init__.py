@@ -22,7 +22,7 @@ from functools import partial
 from typing import Any
 
 from processors.contradictions import BeliefContradicted, BeliefRestored, BeliefStated
-from processors.direct_access.events import KINDS, SessionNoted
+from processors.direct_access.events import SessionNoted
 from processors.direct_access.section import NOTED
 from processors.manifest import SegmentConcluded
 from processors.open_efforts import EffortConcluded, EffortResumed, TurnThreaded
@@ -106,7 +106,8 @@ class Notes:
 @dataclass(slots=True)
 class Noted:
     """State, `noted/<turn>`: where the notes of a turn stand: session and kind of each; `gone/<turn>`: those that a
-    statement of another session took the place of: session, kind, and what is kept of the note."""
+    statement of another session took the place of: session, kind, and what is kept of the note; `quoted/<turn>`: the
+    conclusions that quote it: session, and the turn that concluded."""
 
     rows: list[list[Any]] = field(default_factory=list)
 
@@ -276,6 +277,9 @@ def _said(content: str) -> Iterator[tuple[str, str]]:
 def _concluded(params: DirectAccessParams, state: State, segment: SegmentConcluded, raw: Raw[Any]) -> Sequence[Derived]:
     """What a segment came to."""
     note = derived_id("conclusion", segment.space, segment.turn)
+    if segment.quotes:
+        quoted = state.get(f"quoted/{segment.quotes}", Noted) or Noted()
+        state.put(f"quoted/{segment.quotes}", Noted([*quoted.rows, [segment.session, segment.turn]][-params.most :]))
     return _take(params, _Book(state, "conclusion", segment, segment.at), note, segment.turn, segment.conclusion, False)
 
 
@@ -440,13 +444,18 @@ def _retracted(
 ) -> Sequence[Derived]:
     """Nothing is noted of a turn that was taken back."""
     out: list[Derived] = []
-    state.delete(f"noted/{fact.turn}")
+    noted = state.get(f"noted/{fact.turn}", Noted)
+    quoted = state.get(f"quoted/{fact.turn}", Noted)
+    for key in ("noted", "quoted"):
+        state.delete(f"{key}/{fact.turn}")
     gone = state.get(f"gone/{fact.turn}", Noted)
     for session, kind, *row in gone.rows if gone is not None else ():
         _Book(state, kind, fact, fact.at, session).follow(row, [])
     state.delete(f"gone/{fact.turn}")
-    for kind in KINDS:
-        out += _Book(state, kind, fact, fact.at).drop(TURN, fact.turn, "retracted")
+    for session, kind in noted.rows if noted is not None else ():
+        out += _Book(state, kind, fact, fact.at, session).drop(TURN, fact.turn, "retracted")
+    for session, turn in quoted.rows if quoted is not None else ():
+        out += _Book(state, "conclusion", fact, fact.at, session).drop(TURN, turn, "retracted")
     return out
 
 

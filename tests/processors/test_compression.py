@@ -39,8 +39,8 @@ class Session(Steps):
     def chat(self, count: int) -> list[SessionCompressed]:
         return [event for n in range(count) for event in self.say(TALK[n % len(TALK)], "ann" if n % 2 else "ben")]
 
-    def retract(self, turn: str) -> None:
-        self.give(TurnRetracted("space", f"r{turn}", self.turns * SECOND, "s", turn))
+    def retract(self, turn: str, session: str = "s") -> None:
+        self.give(TurnRetracted("space", f"r{turn}", self.turns * SECOND, session, turn))
 
 
 def spans(events: Iterable[SessionCompressed]) -> list[tuple[str, str, int]]:
@@ -321,3 +321,11 @@ def test_a_model_s_words_for_a_head_of_which_a_turn_was_retracted_are_taken_once
     session.chat(20)
     (told,) = written(session, "t1", session.last(SessionCompressed).last_turn)
     assert told.model == "m"
+
+
+def test_a_retraction_is_of_its_turn_whatever_session_it_names() -> None:
+    session = Session()
+    [made] = session.chat(41)
+    session.retract("t3", "another")
+    told = session.last(SessionCompressed)
+    assert (told.session, told.turns) == ("s", made.turns - 1)

@@ -334,3 +334,15 @@ def test_what_stands_again_takes_nothing_s_place_where_its_session_has_no_room()
     session.give(make(BeliefRestored, turn=older.id, newer="n", value="friday", current=True, **given), newer)
     assert session.now == [("plan", "The plan is to seal the kiln with clay.")]
     assert [note.status for note in session.notes.values()] == ["passed", "current"]
+
+
+def test_a_conclusion_goes_with_the_turn_whose_words_it_is_whatever_session_the_retraction_names() -> None:
+    session = Session()
+    answer = session.say("The harness needs a fresh token, that is why it fails.", "assistant")
+    thanks = session.say("That fixed it, thanks!")
+    concluded = {"segment": "g", "conclusion": "the harness needs a fresh token", "quotes": answer.id}
+    session.give(session.event(SegmentConcluded, thanks, **concluded), thanks)
+    assert [kind for kind, _ in session.now] == ["conclusion"]
+    session.give(TurnRetracted("space", "r", 9 * SECOND, "another", answer.id))
+    assert session.now == []
+    assert [event.status for event in session.notes.values()] == ["retracted"]
