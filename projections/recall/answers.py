@@ -25,7 +25,7 @@ from projections.recall.question import Question
 from projections.recall.ranking import Hit, RecallParams, rank
 from projections.recall.readings import Readings
 from projections.recall.records import Kept
-from projections.recall.standing import Replaced, Standing, left_of, marked
+from projections.recall.standing import Replaced, Standing, left_of, marked, own_words
 from projections.store import Connection, column_names
 from projections.stored import newest
 from projections.tables import table_name
@@ -184,7 +184,7 @@ class Recall:
         if not any(one.sure for one in replaced):
             return False, True
         at = moment.space.position(document)
-        left = left_of(self.said(moment.name, [at])[at].content, replaced)
+        left = left_of(own_words(moment.space, self.said(moment.name, [at])[at]), replaced)
         wanted = {*ask(query).terms}
         gone = [wanted.intersection(terms(one.part or one.said)[0]) for one in replaced]
         stands = max((len(wanted.intersection(terms(one)[0])) for one in left), default=0)

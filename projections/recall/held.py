@@ -459,6 +459,12 @@ class Seen:
             return documents[:stop], counts[:stop]
         return documents, counts
 
+    def holds(self, document: int, term: str) -> bool:
+        """Whether a document is found by a term."""
+        documents, _ = self.postings(term)
+        place = int(np.searchsorted(documents, document))
+        return place < len(documents) and int(documents[place]) == document
+
     def last_turn(self) -> int:
         """The offset of the last turn that is seen; -1 for none."""
         kinds = self.documents.kind

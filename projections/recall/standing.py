@@ -11,12 +11,13 @@ import re
 from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from projections.context.turns import READ, figures_in
+from projections.context.turns import READ, Turn, figures_in
 from projections.recall.dynamics import LONGEST, SUSPECTED, Belief
 from projections.recall.parts import meant, of_a_kind, pair, parts, says
 from streams.core.events import iso
 from streams.core.text.stops import STOP
 from streams.core.text.telling import sentences, within
+from streams.core.text.terms import terms
 
 if TYPE_CHECKING:
     from projections.recall.answers import Recall
@@ -91,7 +92,7 @@ class Standing:
             newer = turns.get(last.newer)
             if newer is None or last.newer == id or (first.older_value and first.older_value == last.value):
                 continue  # it is gone, or what was said first was said again
-            old, new = said[turns[id].position].content, said[newer.position].content
+            old, new = (own_words(self._space, said[at]) for at in (turns[id].position, newer.position))
             older, words, more = _sentences((old, first.older_value), (new, last.value))
             value, part = _value(older, first.older_value), meant(older, first.older_value, words, new[:READ])
             by = last.newer, newer.position, newer.at, words
@@ -115,6 +116,15 @@ class Standing:
             last = same[-1]
             seen.add(last.newer)
         return last
+
+
+def own_words(space: Seen, turn: Turn) -> str:
+    """What a turn says itself, without the lines in which it repeats what others had said: by those it is not found."""
+    if turn.position in space.tokens([turn.position]):  # it repeats nothing
+        return turn.content
+    document = space.turn(turn.id)
+    own = [line for line in turn.content.splitlines() if all(space.holds(document, term) for term in terms(line)[0])]
+    return "\n".join(own)
 
 
 def marked(text: str, replaced: Iterable[Replaced], whole: bool = False) -> str:
