@@ -13,10 +13,11 @@ import shutil
 import signal
 import sqlite3
 import sys
+import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import closing, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
@@ -25,7 +26,7 @@ import pytest
 
 from processors import PROCESSORS
 from projections.lock import locked
-from projections.store import EVENT_TABLES, read_only
+from projections.store import EVENT_TABLES, Connection, journal, read_only
 from streams.core.errors import BusyError, LogError, UsageError
 from streams.core.events import (
     ErasureRecorded,
@@ -161,6 +162,22 @@ def selections(events: list[Outside], rng: random.Random) -> tuple[Selection, se
             return Selection(matching=f"content LIKE '%{word}%'"), ids
 
 
+@contextmanager
+def read_beside(path: Path) -> Iterator[Connection]:
+    """A memory; where another process has it open, a copy of its file, and of what is not in that yet."""
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            memory = read_only(path)
+        except BusyError:
+            copy = Path(folder) / path.name
+            for one in (path, journal(path)):
+                if one.exists():
+                    shutil.copyfile(one, copy.with_name(one.name))
+            memory = read_only(copy)
+        with closing(memory):
+            yield memory
+
+
 def strings(folder: Path) -> Iterator[tuple[str, bytes]]:
     """All that any file under a folder says, by its bytes and, where these are packed, as who packed them reads it."""
     for path in folder.rglob("*"):
@@ -168,7 +185,7 @@ def strings(folder: Path) -> Iterator[tuple[str, bytes]]:
             yield str(path), path.read_bytes()
         is_half_made = path.parent.name.startswith(".replay-")  # by a process that was killed meanwhile
         if path.suffix == ".duckdb" and not is_half_made:
-            with closing(read_only(path)) as memory:
+            with read_beside(path) as memory:
                 for (table,) in memory.execute(EVENT_TABLES).fetchall():
                     yield f"{path} {table}", repr(memory.execute(f'SELECT * FROM "{table}"').fetchall()).encode()
         if path.name == "archive.json":

@@ -103,7 +103,7 @@ WITH opened AS (
 )
 SELECT
     o.space, o.effort,
-    CASE WHEN p.last IS NOT NULL THEN (p.last).o WHEN q.gone IS NULL OR o.declared THEN (o.first).o ELSE '' END AS topic,
+    CASE WHEN (p.last).o <> '' THEN (p.last).o WHEN q.gone IS NULL OR o.declared THEN (o.first).o ELSE '' END AS topic,
     CASE WHEN c.place IS NULL OR r.place > c.place THEN 'open' ELSE 'concluded' END AS status,
     coalesce(nullif((p.last).n, ''), o.name) AS name, coalesce(i.importance, 'normal') AS importance,
     coalesce((p.last).s, '') AS summary, coalesce((p.last).t, []) AS terms,
