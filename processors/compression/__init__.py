@@ -48,6 +48,7 @@ from streams.core.events import SummaryWritten, TurnRecorded, TurnRetracted
 from streams.core.params import param
 from streams.core.processor import Derived, Processor, Raw, State, on
 from streams.core.read_model import Keep, read_model
+from streams.core.recent import enter
 from streams.core.text.commonness import CLASSES
 from streams.core.text.telling import excerpt
 from streams.core.text.within import clip
@@ -87,6 +88,9 @@ CONCLUDED, CONCLUSION = 3, 240
 PROMISE = KEEPING["decision"]
 """What it says for keeping a turn that it may say what somebody is to do."""
 TALK = ("user", "assistant")
+LONG_AGO = 2**53
+"""The number in its session of a turn that is none of the last: in no block that waits, and nobody knows what it counts
+for."""
 
 
 @dataclass(slots=True)
@@ -124,7 +128,7 @@ class Block:
 
 @dataclass(slots=True)
 class Said:
-    """State, `said/<turn>`: what a turn counts for, so that it can be taken off again."""
+    """State, `said/<turn>`: what one of the last turns of a space counts for, so that it can be taken off again."""
 
     session: str
     number: int
@@ -148,6 +152,8 @@ def _turn(params: CompressionParams, state: State, turn: TurnRecorded, raw: Raw[
         waiting, block.waiting = [*block.waiting, [block.number, block.said]], []
         block = Block(block.number + 1, block.before + block.turns, block.said, block.said, waiting)
     state.put(f"said/{turn.id}", _gather(params, block, turn, raw))
+    if gone := enter(state, turn.id):
+        state.delete(f"said/{gone}")
     waiting = block.waiting
     due = bool(waiting) and block.said > params.over and block.said - waiting[0][1] >= params.keep
     number = int(waiting.pop(0)[0]) if due else -1
@@ -247,11 +253,13 @@ def _compress(params: CompressionParams, state: State, turn: TurnRecorded, numbe
 def _retracted(
     params: CompressionParams, state: State, fact: TurnRetracted, raw: Raw[TurnRetracted]
 ) -> Sequence[Derived]:
-    """Nothing stays of a retracted turn; where it lies in the head, that is told anew without it."""
-    turn, said = fact.turn, state.get(f"said/{fact.turn}", Said)
-    session = said.session if said is not None else ""
+    """Nothing stays of a retracted turn; where it lies in the head, that is told anew without it. Of one of long ago
+    nothing is quoted, but it stays counted."""
+    turn = fact.turn
+    said = state.get(f"said/{turn}", Said) or Said(fact.session, LONG_AGO, 0)
+    session = said.session
     block = state.get(f"open/{session}", Block)
-    if said is None or block is None:
+    if block is None:
         return ()
     state.delete(f"said/{turn}")
     for key in (f"open/{session}", *(f"full/{session}/{int(number)}" for number, _ in block.waiting)):
@@ -269,12 +277,12 @@ def _retracted(
 def _take_off(block: Block, turn: str, said: Said) -> bool:
     """A block no longer counts what it has of a turn; whether it had anything."""
     concluded = [one for one in block.concluded if turn not in (one[0], one[2])]
+    kept = [one for one in block.kept if one[2] != turn]
     mine = block.before < said.number <= block.before + block.turns
-    if not mine and len(concluded) == len(block.concluded):
+    if not mine and (len(concluded), len(kept)) == (len(block.concluded), len(block.kept)):
         return False
-    block.concluded = concluded
+    block.concluded, block.kept = concluded, kept
     if mine:
-        block.kept = [kept for kept in block.kept if kept[2] != turn]
         block.gone += 1
         block.tokens -= said.tokens
         block.names = less(block.names, said.names)

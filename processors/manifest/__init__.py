@@ -28,7 +28,7 @@ from processors.manifest.events import SegmentSummarized as SegmentSummarized
 from processors.manifest.events import TurnFiled as TurnFiled
 from processors.manifest.events import TurnRefiled as TurnRefiled
 from processors.manifest.jobs import JOBS
-from processors.manifest.summary import Said, conclude, move, summarize, take_back
+from processors.manifest.summary import Said, conclude, move, quotes, summarize, take_back
 from processors.manifest.summary import keep as keep_said
 from streams.core.events import (
     HOUR,
@@ -43,6 +43,7 @@ from streams.core.events import (
 from streams.core.params import completed, param
 from streams.core.processor import Derived, Processor, Raw, State, derived_id, on
 from streams.core.read_model import Documents, News, read_model
+from streams.core.recent import enter
 from streams.core.text import Text
 from streams.core.text.telling import within
 
@@ -124,7 +125,8 @@ class Session(Trail):
 
 @dataclass(slots=True)
 class Filed:
-    """State, `filed/<turn>`: where a turn belongs, so that it can be taken back however long ago it was said."""
+    """State, `filed/<turn>`: where a turn belongs, so that it can be taken back: one of the last of its space, or one
+    that begins a segment or is quoted of it, however long ago it was said."""
 
     session: str
     first_turn: str
@@ -173,6 +175,8 @@ def _turn(params: ManifestParams, state: State, turn: TurnRecorded, raw: Raw[Tur
     out += refiled
     stems = gather(evidence, turn.id, turn.content, text, params.words)
     state.put(f"filed/{turn.id}", Filed(key, evidence.first_turn, stems))
+    if gone := enter(state, turn.id):
+        _let_go(state, gone)
     if turn.content and (turn.role in TALK or evidence.turns == 1):
         keep_said(state, evidence, turn, text)
     if turn.role in TALK:
@@ -193,6 +197,20 @@ def _turn(params: ManifestParams, state: State, turn: TurnRecorded, raw: Raw[Tur
         evidence.due = max(evidence.turns + 1, int(evidence.turns * params.growth))
         out.append(_summarized(params, turn.space, key, turn.at, evidence, state.get(f"said/{key}", Said)))
     return out
+
+
+def _let_go(state: State, turn: str) -> None:
+    """Of a turn of long ago it is kept where it belongs only if its words may be shown: single ones stay counted."""
+    filed = state.get(f"filed/{turn}", Filed)
+    if filed is None:
+        return
+    evidence = state.get(f"open/{filed.session}", Evidence)
+    is_open = evidence is not None and evidence.first_turn == filed.first_turn
+    said = state.get(f"said/{filed.session}" if is_open else f"quoted/{filed.first_turn}", Said)
+    if turn == filed.first_turn or (said is not None and quotes(said, turn)):
+        state.put(f"filed/{turn}", Filed(filed.session, filed.first_turn, []))
+    else:
+        state.delete(f"filed/{turn}")
 
 
 def _open(

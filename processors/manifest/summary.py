@@ -148,6 +148,11 @@ def take_back(said: Said, turn: str) -> None:
         said.outcome = said.outcome_turn = said.outcome_of = ""
 
 
+def quotes(said: Said, turn: str) -> bool:
+    """Whether anything of a turn may be quoted."""
+    return turn in (*said.opening[:1], said.outcome_turn, said.outcome_of) or any(kept[2] == turn for kept in said.kept)
+
+
 def move(said: Said, turns: list[str], segment: str) -> Said:
     """Turns that begin the next segment are quoted there, and no longer in the one before."""
     kept = [kept for kept in said.kept if kept[2] in turns]

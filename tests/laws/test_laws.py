@@ -17,6 +17,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from processors import PROCESSORS
+from streams.core import recent
 from streams.core.clock import DUE, Clock
 from streams.core.driver import Driver
 from streams.core.events import (
@@ -123,6 +124,21 @@ def test_nothing_that_is_derived_later_says_what_a_turn_said_that_was_taken_back
 
 def test_nothing_that_is_derived_later_in_a_wide_history_says_what_was_taken_back() -> None:
     laws.forgotten(laws.together(PROCESSORS), wide_log(), STILL_SAYING)
+
+
+def test_nothing_says_what_was_taken_back_of_turns_that_are_none_of_the_last(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(recent, "RECENT", 3)
+    laws.forgotten(laws.together(PROCESSORS), wide_log()[:3000], STILL_SAYING)
+
+
+def test_little_is_kept_of_turns_that_are_none_of_the_last(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(recent, "RECENT", 64)
+    subject = laws.together(PROCESSORS)
+    driver = subject.driver()
+    laws.feed(subject, driver, [laws.Entry(raw, {}) for raw in recorded([*turns(2000, 1)])])
+    [saved] = laws.save(driver, {}).values()
+    assert sum(key.startswith("said/") for key in saved["compression"]) == 64
+    assert sum(key.startswith("filed/") for key in saved["manifest"]) < 600, "of those that are quoted"
 
 
 @given(histories)
