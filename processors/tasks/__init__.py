@@ -154,6 +154,12 @@ class _Desk:
         """A task that has not ended."""
         return self.state.get(f"task/{id}", Task) if id else None
 
+    def linked(self, key: str) -> tuple[str, Task | None]:
+        """What a `Link` at a key names, "" for none, and that task, where it has not ended."""
+        link = self.state.get(key, Link)
+        id = link.task if link is not None else ""
+        return id, self.task(id)
+
     def begin(self, id: str, task: Task) -> None:
         """A task is one of those that have not ended."""
         live = self.state.index(_Live)
@@ -408,8 +414,8 @@ def _about(desk: _Desk, effort: str, before: str, done: str, raw: Raw[TurnRecord
     """The task that a turn is about: the one with half of the words that are said to be `done`, else the one whose
     words it shares, else the one its effort was last about. A word aside changes nothing."""
     state = desk.state
-    link = state.get(f"effort/{effort}", Link) if effort else None
-    known = link.task if link is not None and desk.task(link.task) is not None else ""
+    linked, task = desk.linked(f"effort/{effort}")
+    known = linked if task is not None else ""
     if done and (stems := stems_of(done)):
         enough = min(desk.params.enough, desk.params.same * desk.weight(stems))
         if named := desk.alike(stems, known or before, enough):
@@ -460,10 +466,9 @@ def _move(desk: _Desk, id: str, task: Task, turn: TurnRecorded, told: Said) -> N
 def _concluded(params: TasksParams, state: State, effort: EffortConcluded, raw: Raw[Any]) -> Sequence[Derived]:
     """A task that was made of talk is done with its effort."""
     desk = _Desk(params, state, effort, effort.turn, raw.now)
-    link = state.get(f"effort/{effort.effort}", Link)
-    task = desk.task(link.task) if link is not None else None
-    if link is not None and task is not None and (task.source == "talk" or desk.meant(task, effort.conclusion)):
-        desk.end(link.task, task, "complete", effort.conclusion)
+    id, task = desk.linked(f"effort/{effort.effort}")
+    if task is not None and (task.source == "talk" or desk.meant(task, effort.conclusion)):
+        desk.end(id, task, "complete", effort.conclusion)
     return desk.out
 
 
@@ -485,13 +490,12 @@ def _resumed(params: TasksParams, state: State, effort: EffortResumed, raw: Raw[
 def _rated(params: TasksParams, state: State, effort: EffortRated, raw: Raw[Any]) -> Sequence[Derived]:
     """What matters more asks for a slot."""
     desk = _Desk(params, state, effort, raw.event.id, raw.now)
-    link = state.get(f"effort/{effort.effort}", Link)
-    task = desk.task(link.task) if link is not None else None
-    if link is not None and task is not None and task.source == "talk":
+    id, task = desk.linked(f"effort/{effort.effort}")
+    if task is not None and task.source == "talk":
         before = task.priority
-        desk.rate(link.task, task, params.urgent if effort.importance == "high" else params.asked)
+        desk.rate(id, task, params.urgent if effort.importance == "high" else params.asked)
         if not desk.out and before != task.priority:
-            desk.tell(link.task, task, "rated")
+            desk.tell(id, task, "rated")
     return desk.out
 
 
@@ -569,31 +573,28 @@ def _updated(params: TasksParams, state: State, fact: TaskUpdated, raw: Raw[Task
 
 def _retracted(params: TasksParams, state: State, fact: TurnRetracted, raw: Raw[TurnRetracted]) -> Sequence[Derived]:
     """What was asked for in a turn that was taken back is no task."""
-    link = state.get(f"turn/{fact.turn}", Link)
     desk = _Desk(params, state, fact, fact.turn, raw.now)
-    task = desk.task(link.task) if link is not None else None
-    if link is not None and task is not None and task.source == "talk":
-        desk.end(link.task, task, "dropped", "", "retracted")
+    id, task = desk.linked(f"turn/{fact.turn}")
+    if task is not None and task.source == "talk":
+        desk.end(id, task, "dropped", "", "retracted")
     return desk.out
 
 
 def _noted(params: TasksParams, state: State, note: NoteOpened, raw: Raw[Any]) -> Sequence[Derived]:
     """A note of the request that a task was made of is remembered: what settles the one ends the other."""
-    link = state.get(f"turn/{note.turn}", Link) if note.turn else None
     desk = _Desk(params, state, note, note.turn, raw.now)
-    task = desk.task(link.task) if link is not None else None
-    if link is not None and task is not None and desk.meant(task, note.content):
-        state.put(f"note/{note.note}", Link(link.task))
+    id, task = desk.linked(f"turn/{note.turn}")
+    if task is not None and desk.meant(task, note.content):
+        state.put(f"note/{note.note}", Link(id))
     return _NONE
 
 
 def _settled(params: TasksParams, state: State, note: NoteClosed, raw: Raw[Any]) -> Sequence[Derived]:
     """What was to be remembered is done, so the task is. Not where the note's own words do not stand any more."""
-    link = state.get(f"note/{note.note}", Link)
     desk = _Desk(params, state, note, note.turn or raw.event.id, raw.now)
-    task = desk.task(link.task) if link is not None else None
-    if link is not None and task is not None and (note.turn or isinstance(raw.event, NoteSettled)):
-        desk.end(link.task, task, "complete", note.resolution)
+    id, task = desk.linked(f"note/{note.note}")
+    if task is not None and (note.turn or isinstance(raw.event, NoteSettled)):
+        desk.end(id, task, "complete", note.resolution)
     return desk.out
 
 

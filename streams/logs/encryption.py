@@ -27,6 +27,7 @@ import orjson
 
 from streams.core.driver import Record
 from streams.core.errors import LogError, UsageError
+from streams.logs.whole import put
 
 FOLDER = "encryption"
 SETTING = "MNEMOLOG_ENCRYPTION"
@@ -256,11 +257,4 @@ def _write(path: Path, said: bytes) -> None:
     partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
     with open(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
         file.write(said)
-        file.flush()
-        os.fsync(file.fileno())
-    partial.replace(path)
-    folder = os.open(path.parent, os.O_RDONLY)
-    try:
-        os.fsync(folder)
-    finally:
-        os.close(folder)
+    put(partial, path)

@@ -8,6 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from streams.core.errors import UsageError
+from streams.logs.processes import is_running
 
 
 def partial_of(target: Path) -> Path:
@@ -59,11 +60,4 @@ def sync(folder: Path) -> None:
 
 def _is_another(process: int) -> bool:
     """Whether there is such a process, which is not this one; 0 is none."""
-    if process in (0, os.getpid()):
-        return False
-    with suppress(PermissionError):
-        try:
-            os.kill(process, 0)
-        except (ProcessLookupError, OverflowError):
-            return False
-    return True
+    return process not in (0, os.getpid()) and is_running(process)

@@ -55,6 +55,7 @@ from streams.core.text import NO_TEXT, Text
 from streams.logs.archive import ArchiveLog
 from streams.logs.encryption import Keys
 from streams.logs.log import Log, hash_at
+from streams.logs.processes import is_running
 from streams.logs.where import open_log, told_place
 from streams.runtime import LIVE
 from streams.runtime.cache import CHUNK, FeatureCache
@@ -252,10 +253,8 @@ def _replayed(
 def _workshop(home: Path) -> Iterator[Path]:
     """A folder that goes away whatever happens, with those that killed replays left behind."""
     for left in home.glob(".replay-*"):
-        with suppress(ValueError, ProcessLookupError, PermissionError):
-            try:
-                os.kill(int(left.name.split("-")[1]), 0)
-            except ProcessLookupError:
+        with suppress(ValueError):
+            if not is_running(int(left.name.split("-")[1])):
                 shutil.rmtree(left, ignore_errors=True)
     folder = Path(tempfile.mkdtemp(prefix=f".replay-{os.getpid()}-", dir=home))
     try:

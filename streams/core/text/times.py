@@ -239,6 +239,15 @@ def _tokens(text: str, spelled: str, where: Sequence[int], language: str) -> lis
     return found
 
 
+def _read(text: str, language: str) -> tuple[list[_Token], str]:
+    """The words of a text, and their kinds in a row; none of one whose places change in lower case."""
+    lowered = text.lower().replace("’", "'")
+    if len(lowered) != len(text):
+        return [], ""
+    tokens = _tokens(text, *_spelled(lowered, language), language)
+    return tokens, "".join([token.kind for token in tokens])
+
+
 def _month_end(day: datetime) -> datetime:
     return (day.replace(day=28) + 4 * _DAY).replace(day=1) - _DAY
 
@@ -394,11 +403,7 @@ def named(text: str, language: str, now: datetime) -> list[Time]:
         return [*_wide(text, now)]
     if language not in _WORDS:
         language = "en"
-    lowered = text.lower().replace("’", "'")
-    if len(lowered) != len(text):
-        return []
-    tokens = _tokens(text, *_spelled(lowered, language), language)
-    kinds = "".join([token.kind for token in tokens])
+    tokens, kinds = _read(text, language)
     today = now.replace(hour=0, minute=0, second=0, microsecond=0)
     found: list[Time] = []
     at = 0
@@ -486,11 +491,9 @@ def _lead(tokens: Sequence[_Token], kinds: str, stop: int) -> Lead | None:
 def lead(text: str, language: str) -> Lead | None:
     """How long before what was said earlier a text means, where it does not say before what: "remind me an hour
     before"."""
-    lowered = text.lower().replace("’", "'")
-    if language not in _WORDS or len(lowered) != len(text):
+    if language not in _WORDS:
         return None
-    tokens = _tokens(text, *_spelled(lowered, language), language)
-    kinds = "".join([token.kind for token in tokens])
+    tokens, kinds = _read(text, language)
     found = next(_LEADS.finditer(kinds), None)
     return _lead(tokens, kinds, found.end()) if found else None
 

@@ -33,6 +33,7 @@ from streams.logs.copies import STALE, receipts, renew
 from streams.logs.encryption import FOLDER, MISSING
 from streams.logs.erased import ENDS, SALT, digest, kept, name_of, runs_of
 from streams.logs.log import Chain, Stored, hash_at
+from streams.logs.processes import is_running
 from streams.logs.sqlite import SqliteLog
 from streams.logs.where import Copied
 from streams.runtime import LIVE
@@ -211,11 +212,9 @@ def _derived(home: Home) -> list[str]:
 def check_still(home: Home) -> None:
     """Raises BusyError while a replay runs: it would write what it reads now."""
     for folder in home.path.glob(".replay-*"):
-        with suppress(ValueError, ProcessLookupError):
+        with suppress(ValueError):
             process = int(folder.name.split("-")[1])
-            if process != os.getpid():
-                with suppress(PermissionError):
-                    os.kill(process, 0)
+            if process != os.getpid() and is_running(process):
                 raise BusyError(f"process {process} replays the log", "erase when it has ended")
 
 
