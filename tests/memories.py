@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import types
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import MISSING, fields, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from processors import PROCESSORS
-from projections.store import Batch, Connection, Store
+from projections.asking import all_params
+from projections.recall.answers import Recall, Sight
+from projections.store import Batch, Connection, Store, read_only
 from projections.tables import derived_batch, raw_batch
 from streams.core.driver import Placed
-from streams.core.events import HOUR, MINUTE, OUTSIDE, TurnRecorded, micros
+from streams.core.events import HOUR, MINUTE, OUTSIDE, Outside, TurnRecorded, micros
 from streams.core.processor import Raw
 from streams.core.text import NO_TEXT
+from streams.runtime.home import Home
 
 START = micros("2026-01-05T09:00:00Z")
 """A Monday."""
@@ -82,3 +86,18 @@ def memory(path: Path, *steps: Sequence[Any]) -> Connection:
 def rows(connection: Connection, sql: str, parameters: Any = None) -> list[tuple[Any, ...]]:
     """What a query finds."""
     return connection.execute(sql, parameters).fetchall()
+
+
+@contextmanager
+def remembered(folder: Path, events: Sequence[Outside]) -> Iterator[tuple[Any, Sight]]:
+    """A memory of some events: its tables, and what answers questions."""
+    home = Home(folder, PROCESSORS)
+    home.log.append(events)
+    with home.live():
+        pass
+    home.log.close()
+    connection = read_only(home.memory_path("live"))
+    recall = Recall.of(home.memory_path("live"), connection, PROCESSORS, all_params(PROCESSORS, {}))
+    recall.index.catch_up(connection)
+    yield connection, Sight(connection, recall, False)
+    connection.close()

@@ -32,7 +32,6 @@ from projections.recall.answers import Recall, Sight
 from projections.recall.columns import plain_tokens
 from projections.recall.said import tool_calls
 from projections.recall.standing import Replaced, marked
-from projections.store import read_only
 from streams.core.errors import UsageError
 from streams.core.events import DAY, HOUR, MINUTE, ContradictionJudged, TurnRecorded, TurnRetracted, micros
 from streams.core.params import Params
@@ -42,7 +41,7 @@ from streams.core.text.within import clip
 from streams.runtime.home import Home
 from streams.runtime.replay import replay
 from tests.laws.histories import outside, wide
-from tests.memories import SPACE, at, make, memory, turn
+from tests.memories import SPACE, at, make, memory, remembered, turn
 
 NOW = micros("2026-03-02T12:00:00Z")
 ASK = Ask(SPACE, "s", 7, NOW)
@@ -803,40 +802,34 @@ def test_a_section_that_no_mechanism_has_is_refused_with_the_names_of_those_ther
 
 
 def test_what_sections_look_up_is_what_the_views_say_as_of_any_position(tmp_path: Path) -> None:
-    home = Home(tmp_path, PROCESSORS)
-    home.log.append(outside(wide(1500, sessions=6, backlog=20)))
-    with home.live():
-        pass
-    home.log.close()
-    connection = read_only(home.memory_path("live"))
-    recall = Recall.of(home.memory_path("live"), connection, PROCESSORS, all_params(PROCESSORS, {}))
-    recall.index.catch_up(connection)
-    last = connection.execute("SELECT max(position) FROM turn_recorded").fetchall()[0][0]
-    met: Counter[str] = Counter()
-    for until in (None, last // 2, last // 7):
-        cursor = connection if until is None else as_of(connection, str(until))
+    with remembered(tmp_path, outside(wide(1500, sessions=6, backlog=20))) as (connection, sight):
+        last = connection.execute("SELECT max(position) FROM turn_recorded").fetchall()[0][0]
+        met: Counter[str] = Counter()
+        for until in (None, last // 2, last // 7):
+            cursor = connection if until is None else as_of(connection, str(until))
 
-        def members(space: str, group: str, part: str, until: int | None = until) -> set[str]:
-            found = recall.index.members(space, group, part, 10_000, until)
-            assert found.size == len(found.newest)
-            met[group] += found.size
-            return {*found.newest}
+            def members(space: str, group: str, part: str, until: int | None = until) -> set[str]:
+                found = sight.recall.index.members(space, group, part, 10_000, until)
+                assert found.size == len(found.newest)
+                met[group] += found.size
+                return {*found.newest}
 
-        for (space,) in cursor.execute("SELECT DISTINCT space FROM turn_recorded").fetchall():
-            threads = cursor.execute(
-                "SELECT e.effort, list(t.turn_id) FILTER (NOT r.retracted) FROM efforts e LEFT JOIN threaded_turns t "
-                "ON t.space = e.space AND t.effort = e.effort LEFT JOIN recorded_turns r ON r.space = t.space "
-                "AND r.position = t.position WHERE e.space = ? GROUP BY e.effort",
-                [space],
-            ).fetchall()
-            assert {effort: members(space, "efforts", effort) for effort, _ in threads} == {
-                effort: {*(turns or ())} for effort, turns in threads
-            }
-            notes_ = cursor.execute("SELECT note, status FROM notes WHERE space = ?", [space]).fetchall()
-            for part, status in (("waiting", "open"), ("asked", "escalated")):
-                assert members(space, "notes", part) == {note for note, told in notes_ if told == status}
-    assert met["efforts"] > 500
-    assert met["notes"] > 20
+            for (space,) in cursor.execute("SELECT DISTINCT space FROM turn_recorded").fetchall():
+                threads = cursor.execute(
+                    "SELECT e.effort, list(t.turn_id) FILTER (NOT r.retracted) FROM efforts e "
+                    "LEFT JOIN threaded_turns t "
+                    "ON t.space = e.space AND t.effort = e.effort LEFT JOIN recorded_turns r ON r.space = t.space "
+                    "AND r.position = t.position WHERE e.space = ? GROUP BY e.effort",
+                    [space],
+                ).fetchall()
+                assert {effort: members(space, "efforts", effort) for effort, _ in threads} == {
+                    effort: {*(turns or ())} for effort, turns in threads
+                }
+                notes_ = cursor.execute("SELECT note, status FROM notes WHERE space = ?", [space]).fetchall()
+                for part, status in (("waiting", "open"), ("asked", "escalated")):
+                    assert members(space, "notes", part) == {note for note, told in notes_ if told == status}
+        assert met["efforts"] > 500
+        assert met["notes"] > 20
 
 
 WHOLE = (

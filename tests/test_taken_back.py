@@ -3,24 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import orjson
 import pytest
 
-from processors import PROCESSORS
-from projections.asking import all_params
 from projections.context.ask import context
-from projections.recall.answers import Recall, Sight, recalled
+from projections.recall.answers import recalled
 from projections.recall.explain import explain
-from projections.store import read_only
 from streams.core.events import MINUTE, Outside, SessionEnded, TurnRecorded, TurnRetracted
-from streams.runtime.home import Home
 from tests.laws.histories import START, outside, wide
 from tests.laws.laws import runs
+from tests.memories import remembered
 
 SECRET = "The vault code Zebrafish-4711 of the museum cellar does not open the cellar door."
 CELLAR = (SECRET, "I will look at the museum cellar door and its lock.", "The cellar door has a new lock since Monday.")
@@ -47,21 +42,6 @@ def said(*talk: str) -> list[Outside]:
 
 def without(turn: str, after: int) -> TurnRetracted:
     return TurnRetracted("s", f"r-{turn}", START + after * MINUTE, "a", turn)
-
-
-@contextmanager
-def remembered(folder: Path, events: list[Outside]) -> Iterator[tuple[Any, Sight]]:
-    """A memory of some events: its tables, and what answers questions."""
-    home = Home(folder, PROCESSORS)
-    home.log.append(events)
-    with home.live():
-        pass
-    home.log.close()
-    connection = read_only(home.memory_path("live"))
-    recall = Recall.of(home.memory_path("live"), connection, PROCESSORS, all_params(PROCESSORS, {}))
-    recall.index.catch_up(connection)
-    yield connection, Sight(connection, recall, False)
-    connection.close()
 
 
 VIEWS = {

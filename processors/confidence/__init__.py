@@ -18,7 +18,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from hashlib import blake2b
 from typing import Any, Literal
 
 from processors.contradictions import (
@@ -29,7 +28,7 @@ from processors.contradictions import (
 )
 from streams.core.events import DAY, ImportanceFlagged, MemoryPinned, MemoryRecalled, MemoryRewarded, TurnRetracted
 from streams.core.params import Params, param
-from streams.core.processor import RAW, Derived, Processor, Raw, State, on, r6
+from streams.core.processor import RAW, Derived, Processor, Raw, State, digest, on, r6
 from streams.core.read_model import Keep, read_model
 from streams.core.section import Spoken
 
@@ -197,7 +196,7 @@ def _retracted(
     if same is None:
         return ()
     state.delete(f"same/{fact.turn}")
-    by, out = _hashed(fact.turn), []
+    by, out = digest(fact.turn), []
     for turn in same.turns:
         _same(state, turn, fact.turn, False)
         record = _record(state, turn)
@@ -256,7 +255,7 @@ def _flagged(
 def _confirm(params: ConfidenceParams, state: State, event: BeliefConfirmed, turn: str, by: str) -> Derived:
     record = _record(state, turn)
     _same(state, by, turn, True)
-    _move(record, _hashed(by), params.confirmed)
+    _move(record, digest(by), params.confirmed)
     return _told(state, event, turn, record, "confirmed")
 
 
@@ -312,10 +311,6 @@ def _moved(scale: float, shift: float, share: float) -> tuple[float, float]:
     if share > 0:
         return r6(scale * (1 - share)), r6(shift + share * (1 - shift))
     return r6(scale * (1 + share)), r6(shift * (1 + share))
-
-
-def _hashed(turn: str) -> str:
-    return blake2b(turn.encode(), digest_size=6).hexdigest()
 
 
 def _touched(

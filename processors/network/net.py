@@ -27,14 +27,13 @@ from processors.network.record import (
     Node,
     Saying,
     Stale,
-    digest,
     heft,
     key,
     told,
 )
 from streams.core.events import HOUR, TurnRecorded
 from streams.core.params import param
-from streams.core.processor import Derived, Raw, State, derived_id, r6
+from streams.core.processor import Derived, Raw, State, derived_id, digest, r6
 
 TEXT, NAME = 240, 60
 """Bytes of a node's text, and of a subject, attribute or value."""

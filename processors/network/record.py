@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -132,11 +131,6 @@ class Due:
 def key(number: int) -> str:
     """Where a node is kept."""
     return f"node/{number:08d}"
-
-
-def digest(text: str) -> str:
-    """A short hash."""
-    return hashlib.blake2b(text.encode(), digest_size=6).hexdigest()
 
 
 def heft(stems: Sequence[str]) -> float:

@@ -67,6 +67,11 @@ def derived_id(kind: str, space: str, first_turn: str, ordinal: int = 0) -> str:
     return f"{kind}-{hashlib.blake2b(key, digest_size=8).hexdigest()}"
 
 
+def digest(text: str) -> str:
+    """A short hash of an id that is kept many times: 12 characters."""
+    return hashlib.blake2b(text.encode(), digest_size=6).hexdigest()
+
+
 def r6(number: float) -> float:
     """Numbers in events are rounded to 1e-6, so that no platform's last bit reaches a digest."""
     return round(number, 6)
