@@ -17,8 +17,8 @@ from streams.logs import archive as archives
 from streams.logs.archive import ArchiveLog, archive
 from streams.logs.copies import note_copy
 from streams.logs.sqlite import SqliteLog
-from streams.runtime.erasure import erasing
 from streams.runtime.erasure.audit import Audit
+from streams.runtime.erasure.making import erasing
 from streams.runtime.erasure.selection import Selection
 from streams.runtime.home import Home
 from tests.contracts.log_contract import NOW, turn

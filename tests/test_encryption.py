@@ -31,9 +31,9 @@ from streams.logs.log import Duplicate, Refused, Stored
 from streams.logs.rescue import rescue
 from streams.logs.sqlite import SqliteLog
 from streams.logs.where import open_log
-from streams.runtime.erasure import erasing
 from streams.runtime.erasure.audit import Audit
 from streams.runtime.erasure.keys import destroy, listed_keys
+from streams.runtime.erasure.making import erasing
 from streams.runtime.erasure.selection import Selection
 from streams.runtime.home import Home
 from streams.runtime.replay import replay

@@ -46,8 +46,9 @@ from streams.logs.log import Duplicate, Refused, Stored
 from streams.logs.rescue import rescue
 from streams.logs.sqlite import SqliteLog
 from streams.runtime import erasure
-from streams.runtime.erasure import erasing
+from streams.runtime.erasure import making
 from streams.runtime.erasure.audit import Audit
+from streams.runtime.erasure.making import erasing
 from streams.runtime.erasure.selection import Selection
 from streams.runtime.home import Home
 from streams.runtime.home.server import serve
@@ -485,7 +486,7 @@ def ordered(home: Home, turn: TurnRecorded, monkeypatch: pytest.MonkeyPatch) -> 
     """Has an erasure be killed when its moment had come."""
     with monkeypatch.context() as killed:
         killed.setattr(switch, "carry_out", lambda log: None)
-        killed.setattr(erasure, "renew", lambda log: sys.exit())
+        killed.setattr(making, "renew", lambda log: sys.exit())
         killed.setattr(home.log, "discard", lambda folder: None)
         with suppress(SystemExit):
             erase(home, Selection(turns=(turn.id,)))

@@ -34,9 +34,9 @@ from streams.logs.kafka.moves import Moving, moving
 from streams.logs.kafka.records import partition_of
 from streams.logs.kafka.topics import READER, Names, bounds, read_notes
 from streams.logs.log import Duplicate, Log, Refused, Stored
-from streams.runtime.erasure import erasing
 from streams.runtime.erasure.audit import Audit
 from streams.runtime.erasure.copying import Copying
+from streams.runtime.erasure.making import erasing
 from streams.runtime.erasure.selection import Selection
 from streams.runtime.home import Home
 from streams.runtime.home.server import serve

@@ -11,7 +11,7 @@ from streams.gateways.command import FAILED, Common
 from streams.gateways.terminal import Terminal
 
 if TYPE_CHECKING:
-    from streams.runtime.erasure import Erasing
+    from streams.runtime.erasure.making import Erasing
     from streams.runtime.erasure.selection import Found
     from streams.runtime.home import Home
 
@@ -50,7 +50,7 @@ def erase(
 
     With them go the facts that name them, and models' words for them. Turns that quote them stay, and are listed.
     """
-    from streams.runtime.erasure import erasing
+    from streams.runtime.erasure.making import erasing
     from streams.runtime.erasure.selection import Selection
 
     selection = Selection(tuple(turn or ()), agent, session, matching, space)

@@ -20,7 +20,8 @@ from streams.core.progress import Progress, no_progress
 from streams.logs import switch
 from streams.logs.encryption import Keys
 from streams.logs.sqlite import SqliteLog
-from streams.runtime.erasure import READY, alone, check_still, fold, memories_of, refolded, user
+from streams.runtime.erasure import READY, alone, check_still
+from streams.runtime.erasure.making import fold, memories_of, refolded, user
 
 if TYPE_CHECKING:
     from streams.runtime.home import Home

@@ -24,7 +24,7 @@ from projections import ask as asks
 from projections.store import rewrite, together
 from streams.core.errors import BusyError, MnemologError, UsageError
 from streams.logs.kafka.records import partition_of
-from streams.runtime import LIVE
+from streams.runtime import LIVE, erasure
 from streams.runtime.home.appending import feed
 from streams.runtime.requests import Ask, Call, Feed, Look, Ping, Promote, Switch
 
@@ -53,23 +53,19 @@ class Shards:
 
     def mend(self) -> None:
         """Finishes or undoes in the home itself an erasure that was killed. The caller holds its writer lock."""
-        from streams.runtime.erasure import mend
-
-        mend(self._home)
+        erasure.mend(self._home)
         self._home.forget(LIVE)  # an erasure makes it whole: the shards gather theirs
         self.forget_former(0.0)
 
     def forget_former(self, patience: float) -> None:
         """Has each shard forget what it made of a log that gave way. A projector that runs does so itself, when it
         finds out: it is waited for, `patience` seconds; its files are not to go while it has them open."""
-        from streams.runtime.erasure import mend
-
         deadline = time.monotonic() + patience
         for home in self.homes:
             while self._home.log.is_former(home.path):
                 with suppress(BusyError), home.folder.holding():
                     home.log.follow()
-                    mend(home)
+                    erasure.mend(home)
                 if time.monotonic() > deadline:
                     break
                 time.sleep(RETRY)
@@ -123,9 +119,7 @@ class Shards:
             case Promote():
                 return self.promote(call.promote)
             case Switch():
-                from streams.runtime.erasure import take_place
-
-                return take_place(self._home)
+                return erasure.take_place(self._home)
         raise UsageError(f"{self._home.path} is in shards: there is no one copy of its live", "ask each shard for its")
 
     def ask(self, call: Ask, memory: str = LIVE) -> Any:
