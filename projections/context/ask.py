@@ -14,13 +14,13 @@ from projections.context.render import frame_cost, render
 from projections.context.source import MemorySource
 from projections.context.windows import details as details_of
 from projections.context.windows import window as window_of
+from projections.recall.analysis import ask as read_question
 from projections.recall.answers import Sight
 from projections.recall.question import moment_of
 from projections.recall.section import Cue, cue_of, recalled
 from streams.core.errors import UsageError
 from streams.core.events import MAX_TURNS, iso
 from streams.core.params import Params
-from streams.core.text.terms import scan
 
 AHEAD = 24
 """Newest turns of the session whose words are read first: they are shown, and the last of them are the cue."""
@@ -112,9 +112,8 @@ def context(
     said = source.words(newest)
     own = cast(RecalledParams, sight.recall.params["context.recalled"])
     cue = cue_of(own, [said[at] for at in newest if at in said], question)
-    asked = scan(cue.asked)
-    cues, terms = frozenset(asked.cues), tuple(asked.terms)
-    source.ask = replace(source.ask, cues=cues, terms=terms, for_session=for_session, now=now)
+    asked = read_question(cue.asked)
+    source.ask = replace(source.ask, cues=asked.cues, terms=asked.stems, for_session=for_session, now=now)
     composed = _composed(source, cue, budget, without, window, details, explain)
     rendered = render(composed)
     found = rendered.data | {"text": rendered.text, "messages": rendered.messages}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import count
+from itertools import islice
 from typing import Any, TypeVar
 
 from projections.context.turns import Turn
@@ -15,6 +15,8 @@ from projections.recall.standing import Replaced, Standing
 from streams.core.section import Ask, Members, Section, Spoken
 
 R = TypeVar("R")
+AT_ONCE = 24
+"""Turns of a session that are looked up at a time."""
 
 
 class MemorySource:
@@ -60,13 +62,17 @@ class MemorySource:
 
     def session(self) -> Iterator[Spoken]:
         """The turns of the session that are still shown, the newest first; several sections ask for them."""
-        for place in count():
-            if place == len(self._own):
-                turn = next(self._others, None)
-                if turn is None:
-                    return
-                self._own.append(self.seen.held.spoken(turn))
-            yield self._own[place]
+        own, place = self._own, 0
+        while place < len(own) or self._read_on():
+            known = own[place:]
+            yield from known
+            place += len(known)
+
+    def _read_on(self) -> bool:
+        """Looks up more of the session's turns; whether there are any."""
+        known = len(self._own)
+        self._own += self.seen.held.all_spoken(islice(self._others, AT_ONCE))
+        return len(self._own) > known
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,9 +89,12 @@ class MemoryReader:
         related = recall.index.related(of.ask.space, keeper, keys, of.until)
         found: dict[str, R] = {}
         for key, records in related.items():
-            last = next((one for one in reversed(records) if type(one) is event or type(one) in others), None)
-            if type(last) is event:
-                found[key] = last
+            for last in reversed(records):
+                if type(last) is event:
+                    found[key] = last
+                    break
+                if type(last) in others:
+                    break
         return found
 
     def members(self, group: str, part: str, most: int = 1_000) -> Members:

@@ -41,7 +41,7 @@ class Turn:
     """Of the content; 0 where it was not counted."""
     calls: list[tuple[str, str]] = field(default_factory=list)
     """The tools it calls: name, and arguments as JSON."""
-    written: dict[tuple[Any, ...], tuple[str, str, int]] = field(default_factory=dict)
+    written: dict[tuple[Any, ...], Any] = field(default_factory=dict)
     """What was worked out of how it is shown."""
     _figures: list[str] | None = None
     _when: str = ""

@@ -35,7 +35,7 @@ from streams.core.params import Params
 from streams.core.processor import Processor, r6
 from streams.core.read_model import News
 from streams.core.text.kinds import memory_type
-from streams.core.text.terms import scan, terms
+from streams.core.text.terms import terms
 
 READ_WITH = [VERSION, 2]
 """Versions of the analysis and of the flags that an index is made with."""
@@ -105,15 +105,16 @@ class Recall:
         """The hits in order, and the moment they were found at. `seen` is the space there, for who has it."""
         space = self.index.space(asked.space, until) if seen is None else seen
         moment = self.moment(space, asked.space, until, asked.moment, asked.session)
+        query = ask(asked.query)
         hits = rank(
-            space, ask(asked.query), self.ranking, asked.k, self._kinds(asked), moment.now,
+            space, query, self.ranking, asked.k, self._kinds(asked), moment.now,
             lambda documents: self.dynamics.alive(moment, documents.tolist()), SPARE,
         )  # fmt: skip
         if not asked.forgotten:
             hits = [hit for hit in hits if hit.asked or not self.dynamics.is_forgotten(moment, hit.document)]
         if not asked.history:
             hits = self.believed(moment, hits, asked.query)
-        if "progress" in scan(asked.query).cues:
+        if "progress" in query.cues:
             hits = self.under_way(moment, asked, hits)
         return moment, [hit for hit in hits[: asked.k] if hit.score >= LEAST * hits[0].score]
 

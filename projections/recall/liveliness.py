@@ -82,6 +82,10 @@ def liveliness(params: LivelinessParams, found: Mapping[str, Sequence[Any]], spr
     value = total = [0.0] * len(spread)
     for name, said in told.items():
         weight = getattr(params, name)
-        value = [sum_ if one is None else sum_ + weight * one for sum_, one in zip(value, said, strict=True)]
-        total = [sum_ if one is None else sum_ + weight for sum_, one in zip(total, said, strict=True)]
+        if None in said:
+            value = [sum_ if one is None else sum_ + weight * one for sum_, one in zip(value, said, strict=True)]
+            total = [sum_ if one is None else sum_ + weight for sum_, one in zip(total, said, strict=True)]
+        else:
+            value = [sum_ + weight * one for sum_, one in zip(value, said, strict=True)]
+            total = [sum_ + weight for sum_ in total]
     return [sum_ / weights if weights else 0.0 for sum_, weights in zip(value, total, strict=True)]

@@ -42,6 +42,8 @@ _CLOCKS = {
 _Told = tuple[str, int, int, str, list[str], str]
 """space, position, ordinal, of what (a table, a group, "" for the clock), keys, data: JSON, the group, the time."""
 _NONE = Members(0, "", [])
+SPARE = 16
+"""Members read beyond those asked for: some may leave, and then nothing is to be read again."""
 _OF = "FROM members WHERE space = (SELECT number FROM spaces WHERE name = ?) AND name = ? AND part = ?"
 
 
@@ -221,7 +223,8 @@ class Records:
                 [position, space[1], name, thing],
             ).fetchall()
             for (before,) in left:
-                known.pop(before, None)
+                if (of := known.pop(before, None)) is not None and (without := _without(of, thing)) is not None:
+                    known[before] = without
             if part:
                 row = file.lasting(space[1], name, thing, position, ordinal, part, LATEST)
                 index.execute("INSERT OR REPLACE INTO members VALUES (?, ?, ?, ?, ?, ?, ?, ?)", row)
@@ -308,7 +311,7 @@ class Records:
         parts = self._members.setdefault((space, name), {})
         found = parts.get(part)
         if found is None or len(found.newest) < min(most, found.size):
-            found = parts[part] = self._select_members(index, (space, name), part, most, None)
+            found = parts[part] = self._select_members(index, (space, name), part, most + SPARE, None)
             self._read += len(found.newest)
         return Members(found.size, found.first, found.newest[:most])
 
@@ -362,6 +365,16 @@ def _part_sql(joins: Joins) -> str:
     name, value = joins.only
     wanted = f"'{value}'" if isinstance(value, str) else str(value)
     return f"CASE WHEN \"{name}\" = {wanted} THEN {part} ELSE '' END"
+
+
+def _without(members: Members, thing: str) -> Members | None:
+    """What belongs to a part once one thing left it; None where that cannot be told from what is in memory."""
+    newest = [one for one in members.newest if one != thing]
+    if members.first != thing:
+        return Members(members.size - 1, members.first, newest)
+    if len(members.newest) < members.size:
+        return None
+    return Members(len(newest), newest[-1], newest) if newest else _NONE
 
 
 def _thing(row: Sequence[Any]) -> str:

@@ -68,18 +68,21 @@ class Standing:
 
     def __init__(self, recall: Recall, space: Seen, name: str, until: int | None) -> None:
         self._recall, self._space, self._name, self._until = recall, space, name, until
+        self._asked: set[str] = set()
         self._known: dict[str, Sequence[Replaced]] = {}
+        """Of the turns that were asked for, those that do not stand."""
 
     def replaced(self, ids: Collection[str]) -> dict[str, Sequence[Replaced]]:
         """By turn: its sentences that do not stand, or are in doubt; turns that stand are left out."""
         known = self._known
-        if new := [id for id in ids if id not in known]:
-            known |= dict.fromkeys(new, ())
-            contested = self._recall.dynamics.contested(self._name, new, self._until)
+        if new := {*ids} - self._asked:
+            self._asked |= new
+            contested = self._recall.dynamics.contested(self._name, [*new], self._until)
             for id, beliefs in contested.items():
-                if told := [one for one in beliefs if one.confidence >= LIKELY or _is_sure(one)]:
-                    known[id] = self._replaced(id, told)
-        return {id: found for id in ids if (found := known[id])}
+                told = [one for one in beliefs if one.confidence >= LIKELY or _is_sure(one)]
+                if told and (found := self._replaced(id, told)):
+                    known[id] = found
+        return {id: known[id] for id in ids if id in known} if known else {}
 
     def _replaced(self, id: str, beliefs: Sequence[Belief]) -> list[Replaced]:
         ends = [(first, self._last(first)) for first in beliefs]
