@@ -41,7 +41,7 @@ def _composed(
     """What is shown; of a window where one is to be shown `alone`, only what is behind `ids` where there are any."""
     recall = source.sight.recall
     params = recall.params
-    offers: list[Offer] = [(RECENT, None), (recalled(source.sight, source.seen, cue, explain), None)]
+    offers: list[Offer] = [(RECENT, None), (recalled(source.sight, source.standing, cue, explain), None)]
     offers += [(section, params[p.name]) for p in recall.processors for section in p.read_model.sections]
     if ids:
         offers = [(details_of(source, ids), None)]

@@ -11,7 +11,7 @@ from projections.context.turns import Turn
 from projections.recall.answers import Sight
 from projections.recall.file import DamagedError
 from projections.recall.held import Seen
-from projections.recall.standing import Replaced, Standing
+from projections.recall.standing import Replaced
 from streams.core.section import Ask, Members, Section, Spoken
 
 R = TypeVar("R")
@@ -24,10 +24,10 @@ class MemorySource:
 
     def __init__(self, sight: Sight, space: str, session: str) -> None:
         self.sight = sight
-        self.until = sight.until(space)
-        self.seen: Seen = sight.recall.index.space(space, self.until)
+        self.standing = sight.standing(space)
+        self.until = self.standing.until
+        self.seen: Seen = self.standing.space
         self.ask = Ask(space, session, *sight.recall.index.newest(self.seen))
-        self._standing = Standing(sight.recall, self.seen, space, self.until)
         self._told: dict[str, Spoken | None] = {}
         """Turns asked for by their ids: several sections ask for the same ones."""
         self._own: list[Spoken] = []
@@ -51,7 +51,7 @@ class MemorySource:
 
     def replaced(self, ids: Collection[str]) -> dict[str, Sequence[Replaced]]:
         """By turn: its sentences that do not stand any more, or are in doubt."""
-        return self._standing.replaced(ids)
+        return self.standing.replaced(ids)
 
     def turns(self, ids: Sequence[str]) -> dict[str, Spoken]:
         """Turns by id, their words apart; without those that are not shown any more."""

@@ -458,14 +458,14 @@ class Seen:
         """The documents (ascending, below `seen`) that hold a term, and how often each does."""
         documents, counts = self.held.postings(self.connection, term)
         if len(documents) and documents[-1] >= self.seen:
-            stop = int(np.searchsorted(documents, self.seen))
+            stop = int(documents.searchsorted(np.int32(self.seen)))
             return documents[:stop], counts[:stop]
         return documents, counts
 
     def holds(self, document: int, term: str) -> bool:
         """Whether a document is found by a term."""
         documents, _ = self.postings(term)
-        place = int(np.searchsorted(documents, document))
+        place = int(documents.searchsorted(np.int32(document)))
         return place < len(documents) and int(documents[place]) == document
 
     def last_turn(self) -> int:

@@ -74,11 +74,12 @@ def liveliness(params: LivelinessParams, found: Mapping[str, Sequence[Any]], spr
         told["activation"] = [2 / (1 + exp(-(one - threshold) / noise)) - 1 for one in found["activation"]]
     if "retention" in found:
         slow = found.get("slow", [0.0] * len(spread))
-        told["retention"] = [2 * max(one, min(r2, 1.0)) - 1 for one, r2 in zip(found["retention"], slow, strict=True)]
+        kept = [r2 if r2 < 1 else 1.0 for r2 in slow]
+        told["retention"] = [2 * (r if r > r2 else r2) - 1 for r, r2 in zip(found["retention"], kept, strict=True)]
     for name in ("confidence", "known"):
         if name in found:
             told[name] = [None if one is None else 2 * one - 1 for one in found[name]]
-    told["spreading"] = [min(max(one / most, 0.0), 1.0) for one in spread]
+    told["spreading"] = [min(max(one / most, 0.0), 1.0) for one in spread] if any(spread) else spread
     value = total = [0.0] * len(spread)
     for name, said in told.items():
         weight = getattr(params, name)
