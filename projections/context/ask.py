@@ -92,6 +92,7 @@ def context(
     for_session: str = "",
     at: str | int | None = None,
     present: str | int | None = None,
+    live: str | int | None = None,
 ) -> dict[str, Any]:
     """What a model would be given in a session: text, chat messages, and why each piece of them is there.
 
@@ -101,12 +102,14 @@ def context(
     `for_session` is a session that begins where this one ended, and is to be given it. `without` names sections or
     layers. Raises UsageError for one that no mechanism has.
     `at` is the moment that is asked for, ISO 8601 or UTC microseconds, by which what is due is told: the last event's
-    if not given, and never before that. `present` is the same by the clock of who asks, and counts where it is later.
+    if not given, and never before that. `present` is the same by the clock of who asks, and counts where it is later;
+    so is `live`, which counts where the space's newest turn was recorded when it was said.
     """
     if without:
         _check(sight, without)
     source = MemorySource(sight, space, session)
     clock = source.ask.now
+    present = live if live is not None and source.is_live() else present
     now = _asked_at(clock, at, present) if clock else clock  # of what nobody spoke in, no time is told
     newest = [turn.position for turn in islice(source.reader(RECENT).session(), AHEAD)]
     said = source.words(newest)

@@ -183,7 +183,7 @@ def compose(
     known = source.tokens([piece.turn for _, piece in found if piece.turn >= 0])
     composed = Composed(ask, budget, [], {}, own, source, frame(ask))
     composed.read(offsets([piece for _, piece in found if piece.turn not in known]))
-    replaced = source.replaced([id for _, piece in found for id in piece.quotes])
+    replaced = source.replaced([id for _, piece in found if piece.quotes for id in piece.quotes])
     limit = composed.limit(min(own.turn, own.newest))
     for section, piece in found:
         count = known.get(piece.turn, 0)
@@ -357,9 +357,7 @@ class _Packing:
 
     def _fits(self, group: Sequence[Choice], heading: int) -> bool:
         """Takes the room for choices where there is so much; they are written where that may be."""
-        left = self.room - heading
-        for one in group:
-            left -= one.cost
+        left = self.room - heading - sum([one.cost for one in group])
         if left >= 0 and not all(one.line for one in group):
             self.composed.write(group)
             left = self.room - heading - sum([one.cost for one in group])

@@ -12,6 +12,7 @@ from projections.recall.answers import Sight
 from projections.recall.file import DamagedError
 from projections.recall.held import Seen
 from projections.recall.standing import Replaced
+from streams.core.events import MAX_AHEAD
 from streams.core.section import Ask, Members, Section, Spoken
 
 R = TypeVar("R")
@@ -44,6 +45,13 @@ class MemorySource:
         if len(found) < len(positions) and self.tokens([at for at in positions if at not in found]):
             raise DamagedError("a turn is missing")
         return found
+
+    def is_live(self) -> bool:
+        """Whether the newest turn of the space was recorded when it was said: then its time passes though nothing is
+        said. Talk that was imported lies as far back as it does, and what was due there was due then."""
+        last = self.seen.last_turn()
+        newest = self.words([last]).get(last) if last >= 0 else None
+        return newest is not None and abs(newest.recorded_at - newest.at) <= MAX_AHEAD
 
     def tokens(self, positions: Sequence[int]) -> dict[int, int]:
         """The tokens of turns' words at some offsets, where they tell what it costs to show them."""

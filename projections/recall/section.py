@@ -88,6 +88,8 @@ def _found(sight: Sight, standing: Standing, own: RecalledParams, ask: Ask, cue:
     share, least, beside = min(1.0, likely / own.even), own.least, own.beside
     # Why: who asks what is to be done, and of what, asks the memory for what names it, however few words that takes.
     named = {hit.document for hit in hits if hit.parts["own"] > 0} if "progress" in ask.cues else set()
+    if share < least and not named and not explain:  # nothing is worth more than the share
+        return []
     worth = {
         hit.document: (1.0 if hit.document in named else share) * value
         for hit, value in zip(hits, _lifted(own, space, hits), strict=True)
