@@ -537,6 +537,20 @@ def test_where_the_talk_is_live_a_context_tells_what_fell_due_since_its_last_eve
         assert re.search("- in 13 days: .*call the bank", run(*asked, *more, home=tmp_path / "live").out)
 
 
+def test_a_context_asks_one_question_which_reads_no_table(run, tmp_path, monkeypatch):
+    run("feed", "-", home=tmp_path, stdin=line("s", "Where is the key of the boat house?").encode())
+    asked = []
+    ask = Home.ask
+
+    def told(home, what, *memory, **how):
+        asked.append(what)
+        return ask(home, what, *memory, **how)
+
+    monkeypatch.setattr(Home, "ask", told)
+    assert "boat house" in run("context", "--session", "s", home=tmp_path).out
+    assert asked == ["context"]
+
+
 def test_a_note_that_was_taken_is_shown_by_the_id_that_taking_it_told(run, tmp_path):
     assert run("notes", "take", "call Ann", "--about", "the roof", "--note", "ann", home=tmp_path).code == OK
     assert run("tasks", "declare", "paint the fence", "--task", "fence", home=tmp_path).code == OK

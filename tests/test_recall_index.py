@@ -428,6 +428,41 @@ def test_what_is_taken_up_ahead_of_the_tables_is_what_they_will_tell_and_nobody_
                 assert whole.related(space, name, keys) == index.related(space, name, keys), of
 
 
+def test_a_record_that_was_just_told_is_not_read_from_the_file(
+    home: Home, talk: Callable[[int], list[Outside]]
+) -> None:
+    events = talk(120)
+    home.log.append(events[:60])
+    kept = {
+        p.name: [Kept(keep.event, keep.key) for keep in p.read_model.keeps] for p in PROCESSORS if p.read_model.keeps
+    }
+    places = [(space, name) for space in sorted({event.space for event in events}) for name in kept]
+    with home.live() as runtime:
+        con = runtime.store.connection
+        index = Index.open(home.path / "ahead.recall", con, KINDS, kept, [], words, READING)
+        index.catch_up(con, goes=runtime.view().extent)
+        for _ in range(FEW + 1):  # from then on it is known which keys have any
+            for place in places:
+                index.related(*place, [])
+        for event in events[60:]:
+            home.log.append([event])
+            runtime.catch_up(ahead=True)
+            goes, ahead = runtime.view()
+            index.catch_up(con, goes=goes, folded=ahead)
+        new = "SELECT DISTINCT key FROM records WHERE name = ? GROUP BY key HAVING min(position) >= 60"
+        keys = {name: [key for (key,) in index.database.execute(new, [name])] for name in kept}
+        read: list[str] = []
+        index.database.set_trace_callback(read.append)
+        found = {place: index.related(*place, keys[place[1]]) for place in places}
+        index.database.set_trace_callback(None)
+        assert not [sql for sql in read if "FROM records" in sql]
+        runtime.settle()
+        whole = Index.open(home.path / "whole.recall", con, KINDS, kept, [], words, READING)
+        whole.catch_up(con)
+        assert found == {place: whole.related(*place, keys[place[1]]) for place in places}
+        assert sum(map(len, found.values())) > 10
+
+
 @pytest.mark.usefixtures("stored")
 def test_as_of_a_position_equals_an_index_of_what_came_until_then(tmp_path: Path) -> None:
     steps = long(240)
@@ -811,6 +846,37 @@ def test_what_belongs_to_a_group_is_known_as_of_any_position(tmp_path: Path, phy
         assert hot(found, 2) == Members(2, "t0", ["t1", "t0"])
         assert hot(found, 0) == found.members("acme", "hot", "no", 9) == found.members("other", "hot", "yes", 9)
         found.close()
+
+
+def test_what_leaves_a_group_is_left_out_without_reading_the_others_again(tmp_path: Path, physics: Store) -> None:
+    con = physics.connection
+    index = opened(con, tmp_path / "m.recall")
+    add(physics, 0, *[Energy("acme", "s", 0, f"t{number}", 2.0, True) for number in range(60)])
+    index.catch_up(con)
+    assert index.members("acme", "hot", "yes", 20).size == 60
+    read: list[str] = []
+
+    def hot() -> Members:
+        index.database.set_trace_callback(read.append)
+        found = index.members("acme", "hot", "yes", 20)
+        index.database.set_trace_callback(None)
+        return found
+
+    gone = ["t59", "t45", "t5", *(f"t{number}" for number in range(30, 58, 3) if number != 45)]
+    for position, id in enumerate(gone, 1):
+        add(physics, position, Energy("acme", "s", position, id, 0.5))
+        index.catch_up(con)
+        assert hot() == index.members("acme", "hot", "yes", 20, position)
+    assert not [sql for sql in read if "FROM members" in sql]
+    for position, id in enumerate(("t0", "t1", "t59"), 20):  # who was the first is not among those that are kept
+        add(physics, position, Energy("acme", "s", position, id, 0.5 if id != "t59" else 2.0, id == "t59"))
+        index.catch_up(con)
+        assert hot() == index.members("acme", "hot", "yes", 20, position)
+    for number in range(60):
+        add(physics, 30 + number, Energy("acme", "s", 30, f"t{number}", 0.5))
+        index.catch_up(con)
+        assert hot() == index.members("acme", "hot", "yes", 20, 30 + number)
+    assert hot() == Members(0, "", [])
 
 
 HARMS = [

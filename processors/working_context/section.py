@@ -70,16 +70,24 @@ class _Effort:
 
 
 def _read(ask: Ask, read: Reader, open_ones: bool) -> list[_Effort]:
+    """The session's entries, of the one kind: what is said of the others is not read."""
     scored = read.kept(ContextScored, [ask.session]).get(ask.session)
     if scored is None:
         return []
     columns = (
         scored.efforts, scored.modes, scored.scores, scored.signals, scored.similarities, scored.recencies, scored.idle,
     )  # fmt: skip
-    listed = [_Effort(*row) for row in zip(*columns, strict=True)]
+    over = read.kept(EffortConcluded, scored.efforts, EffortResumed)
+    # What was concluded in another session is so here, too: this one notices at its next turn.
+    listed = [
+        one for one in (_Effort(*row) for row in zip(*columns, strict=True))
+        if (one.mode in MODES and one.effort not in over) is open_ones
+    ]  # fmt: skip
     ids = [one.effort for one in listed]
+    if not ids:
+        return []
     opened, progressed = read.kept(EffortOpened, ids), read.kept(EffortProgressed, ids)
-    over, rated = read.kept(EffortConcluded, ids, EffortResumed), read.kept(EffortRated, ids)
+    rated = read.kept(EffortRated, ids)
     for one in listed:
         if one.effort in opened:
             first = opened[one.effort]
@@ -95,9 +103,9 @@ def _read(ask: Ask, read: Reader, open_ones: bool) -> list[_Effort]:
         if one.effort in over:
             one.status, done = "concluded", over[one.effort]
             one.conclusion = done.conclusion if not done.quotes or read.turns([done.quotes]) else ""
-        if one.status == "concluded" and one.mode in MODES:
-            one.mode = "concluded"  # in another session: this one notices at its next turn
-    return [one for one in listed if (one.mode in MODES) is open_ones]
+            if one.mode in MODES:
+                one.mode = "concluded"
+    return listed
 
 
 def entries(params: WorkingContextParams, own: EntriesParams, ask: Ask, read: Reader) -> Iterator[Piece]:

@@ -14,13 +14,13 @@ from projections.context.render import frame_cost, render
 from projections.context.source import MemorySource
 from projections.context.windows import details as details_of
 from projections.context.windows import window as window_of
+from projections.recall.analysis import ask as read_question
 from projections.recall.answers import Sight
 from projections.recall.question import moment_of
 from projections.recall.section import Cue, cue_of, recalled
 from streams.core.errors import UsageError
 from streams.core.events import MAX_TURNS, iso
 from streams.core.params import Params
-from streams.core.text.terms import scan
 
 AHEAD = 24
 """Newest turns of the session whose words are read first: they are shown, and the last of them are the cue."""
@@ -41,7 +41,7 @@ def _composed(
     """What is shown; of a window where one is to be shown `alone`, only what is behind `ids` where there are any."""
     recall = source.sight.recall
     params = recall.params
-    offers: list[Offer] = [(RECENT, None), (recalled(source.sight, source.seen, cue, explain), None)]
+    offers: list[Offer] = [(RECENT, None), (recalled(source.sight, source.standing, cue, explain), None)]
     offers += [(section, params[p.name]) for p in recall.processors for section in p.read_model.sections]
     if ids:
         offers = [(details_of(source, ids), None)]
@@ -92,6 +92,7 @@ def context(
     for_session: str = "",
     at: str | int | None = None,
     present: str | int | None = None,
+    live: str | int | None = None,
 ) -> dict[str, Any]:
     """What a model would be given in a session: text, chat messages, and why each piece of them is there.
 
@@ -101,20 +102,21 @@ def context(
     `for_session` is a session that begins where this one ended, and is to be given it. `without` names sections or
     layers. Raises UsageError for one that no mechanism has.
     `at` is the moment that is asked for, ISO 8601 or UTC microseconds, by which what is due is told: the last event's
-    if not given, and never before that. `present` is the same by the clock of who asks, and counts where it is later.
+    if not given, and never before that. `present` is the same by the clock of who asks, and counts where it is later;
+    so is `live`, which counts where the space's newest turn was recorded when it was said.
     """
     if without:
         _check(sight, without)
     source = MemorySource(sight, space, session)
     clock = source.ask.now
+    present = live if live is not None and source.is_live() else present
     now = _asked_at(clock, at, present) if clock else clock  # of what nobody spoke in, no time is told
     newest = [turn.position for turn in islice(source.reader(RECENT).session(), AHEAD)]
     said = source.words(newest)
     own = cast(RecalledParams, sight.recall.params["context.recalled"])
     cue = cue_of(own, [said[at] for at in newest if at in said], question)
-    asked = scan(cue.asked)
-    cues, terms = frozenset(asked.cues), tuple(asked.terms)
-    source.ask = replace(source.ask, cues=cues, terms=terms, for_session=for_session, now=now)
+    asked = read_question(cue.asked)
+    source.ask = replace(source.ask, cues=asked.cues, terms=asked.stems, for_session=for_session, now=now)
     composed = _composed(source, cue, budget, without, window, details, explain)
     rendered = render(composed)
     found = rendered.data | {"text": rendered.text, "messages": rendered.messages}

@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from projections.context.params import ContextParams
 from projections.context.turns import Turn, words
@@ -27,6 +27,18 @@ from streams.core.section import Ask, Piece, Reader, Section, offsets, quoted
 from streams.core.text.echo import HEADING
 from streams.core.text.terms import tokens
 from streams.core.text.within import cost
+
+
+class Written(NamedTuple):
+    """How a piece is written."""
+
+    line: str
+    words: str
+    """Of a turn: what is shown of what it says, not quoted."""
+    tokens: int
+    """Of the line."""
+    cost: int
+    """What the line takes of the budget."""
 
 
 @dataclass(slots=True)
@@ -47,9 +59,9 @@ class Choice:
     why: str = ""
     """Why it was taken or left out, beside what its section says of it."""
 
-    def write(self, line: str, words: str, count: int) -> None:
-        """Says how it is written, and the line's tokens."""
-        self.line, self.words, self.tokens, self.cost = line, words, count, cost(line, count)
+    def write(self, written: Written) -> None:
+        """Says how it is written."""
+        self.line, self.words, self.tokens, self.cost = written
 
     @property
     def heading(self) -> str:
@@ -101,21 +113,24 @@ class Composed:
         for choice in waiting:
             piece = choice.piece
             room = newest if piece.needed and piece.worth >= 1 else limit
-            choice.write(*self.written(choice, room, replaced))
+            choice.write(self.written(choice, room, replaced))
 
     def written(
         self, choice: Choice, room: int, replaced: Mapping[str, Sequence[Replaced]], whole: bool = False
-    ) -> tuple[str, str, int]:
-        """A turn's line within `room`, what it shows of what is said, and the line's tokens. What does not stand any
-        more is marked, but in the session's own last exchanges: they stay what was said. Why: they are the talk itself,
-        and as chat messages they are sent in their speakers' names; a mark would be put into somebody's mouth. Where
-        the newer statement is of the same window, the model reads it right there."""
-        turn, own = self.turns[choice.piece.turn], choice.section.place >= OWN
-        line, said, count = _shown(turn, room, own, self.params, whole)
+    ) -> Written:
+        """A turn's line within `room`. What does not stand any more is marked, but in the session's own last exchanges:
+        they stay what was said. Why: they are the talk itself, and as chat messages they are sent in their speakers'
+        names; a mark would be put into somebody's mouth. Where the newer statement is of the same window, the model
+        reads it right there."""
+        turn, own, params = self.turns[choice.piece.turn], choice.section.place >= OWN, self.params
+        way = room, own, params.tool, params.head, whole
+        written = turn.written.get(way)
+        if written is None:
+            written = turn.written[way] = _shown(turn, room, own, params, whole)
         if turn.id in replaced and not own:
-            line = marked(line, replaced[turn.id], whole=True)
-            count = tokens(line)
-        return line, said, count
+            line = marked(written.line, replaced[turn.id], whole=True)
+            return _written(line, written.words, tokens(line))
+        return written
 
 
 class Source(Protocol):
@@ -168,7 +183,7 @@ def compose(
     known = source.tokens([piece.turn for _, piece in found if piece.turn >= 0])
     composed = Composed(ask, budget, [], {}, own, source, frame(ask))
     composed.read(offsets([piece for _, piece in found if piece.turn not in known]))
-    replaced = source.replaced([id for _, piece in found for id in piece.quotes])
+    replaced = source.replaced([id for _, piece in found if piece.quotes for id in piece.quotes])
     limit = composed.limit(min(own.turn, own.newest))
     for section, piece in found:
         count = known.get(piece.turn, 0)
@@ -197,7 +212,7 @@ def _text(
             return []
         text = f"{text} {told}"
     choice = Choice(section, piece, 0)
-    choice.write(text, "", tokens(text))
+    choice.write(_written(text, "", tokens(text)))
     return [choice]
 
 
@@ -223,15 +238,16 @@ LONG = 8
 """Characters of an id or a date; a shorter one is as likely a mere number."""
 
 
-def _shown(turn: Turn, limit: int, own: bool, params: ContextParams, whole: bool = False) -> tuple[str, str, int]:
-    """A turn as it is written, what is shown of what it says, and the line's tokens."""
-    way = limit, own, params.tool, params.head, whole
-    if way not in turn.written:
-        said = words(turn, limit, params, whole)
-        before = label(turn, own)
-        line = f"{before} {quoted(said)}".strip()
-        turn.written[way] = line, said, _counted(turn, before, line)
-    return turn.written[way]
+def _shown(turn: Turn, limit: int, own: bool, params: ContextParams, whole: bool) -> Written:
+    """A turn as it is written."""
+    said = words(turn, limit, params, whole)
+    before = label(turn, own)
+    line = f"{before} {quoted(said)}".strip()
+    return _written(line, said, _counted(turn, before, line))
+
+
+def _written(line: str, words: str, count: int) -> Written:
+    return Written(line, words, count, cost(line, count))
 
 
 def _counted(turn: Turn, before: str, line: str) -> int:
@@ -308,11 +324,11 @@ class _Packing:
             turn = turns[choice.piece.turn]
             if turn.role == "tool" or turn.calls:
                 replaced = self.composed.source.replaced([turn.id])
-                line, said, count = self.composed.written(choice, limit, replaced, whole=True)
-                more = cost(line, count) - choice.cost
+                written = self.composed.written(choice, limit, replaced, whole=True)
+                more = written.cost - choice.cost
                 if more <= self.room:
                     self.room -= more
-                    choice.write(line, said, count)
+                    choice.write(written)
 
     def _take(self, choice: Choice, why: str) -> None:
         """Takes a piece, and what it stands below, where they fit."""
@@ -341,9 +357,7 @@ class _Packing:
 
     def _fits(self, group: Sequence[Choice], heading: int) -> bool:
         """Takes the room for choices where there is so much; they are written where that may be."""
-        left = self.room - heading
-        for one in group:
-            left -= one.cost
+        left = self.room - heading - sum([one.cost for one in group])
         if left >= 0 and not all(one.line for one in group):
             self.composed.write(group)
             left = self.room - heading - sum([one.cost for one in group])

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import count
+from itertools import islice
 from typing import Any, TypeVar
 
 from projections.context.turns import Turn
 from projections.recall.answers import Sight
 from projections.recall.file import DamagedError
 from projections.recall.held import Seen
-from projections.recall.standing import Replaced, Standing
+from projections.recall.standing import Replaced
+from streams.core.events import MAX_AHEAD
 from streams.core.section import Ask, Members, Section, Spoken
 
 R = TypeVar("R")
+AT_ONCE = 24
+"""Turns of a session that are looked up at a time."""
 
 
 class MemorySource:
@@ -22,10 +25,10 @@ class MemorySource:
 
     def __init__(self, sight: Sight, space: str, session: str) -> None:
         self.sight = sight
-        self.until = sight.until(space)
-        self.seen: Seen = sight.recall.index.space(space, self.until)
+        self.standing = sight.standing(space)
+        self.until = self.standing.until
+        self.seen: Seen = self.standing.space
         self.ask = Ask(space, session, *sight.recall.index.newest(self.seen))
-        self._standing = Standing(sight.recall, self.seen, space, self.until)
         self._told: dict[str, Spoken | None] = {}
         """Turns asked for by their ids: several sections ask for the same ones."""
         self._own: list[Spoken] = []
@@ -43,13 +46,20 @@ class MemorySource:
             raise DamagedError("a turn is missing")
         return found
 
+    def is_live(self) -> bool:
+        """Whether the newest turn of the space was recorded when it was said: then its time passes though nothing is
+        said. Talk that was imported lies as far back as it does, and what was due there was due then."""
+        last = self.seen.last_turn()
+        newest = self.words([last]).get(last) if last >= 0 else None
+        return newest is not None and abs(newest.recorded_at - newest.at) <= MAX_AHEAD
+
     def tokens(self, positions: Sequence[int]) -> dict[int, int]:
         """The tokens of turns' words at some offsets, where they tell what it costs to show them."""
         return self.seen.tokens(positions)
 
     def replaced(self, ids: Collection[str]) -> dict[str, Sequence[Replaced]]:
         """By turn: its sentences that do not stand any more, or are in doubt."""
-        return self._standing.replaced(ids)
+        return self.standing.replaced(ids)
 
     def turns(self, ids: Sequence[str]) -> dict[str, Spoken]:
         """Turns by id, their words apart; without those that are not shown any more."""
@@ -60,13 +70,17 @@ class MemorySource:
 
     def session(self) -> Iterator[Spoken]:
         """The turns of the session that are still shown, the newest first; several sections ask for them."""
-        for place in count():
-            if place == len(self._own):
-                turn = next(self._others, None)
-                if turn is None:
-                    return
-                self._own.append(self.seen.held.spoken(turn))
-            yield self._own[place]
+        own, place = self._own, 0
+        while place < len(own) or self._read_on():
+            known = own[place:]
+            yield from known
+            place += len(known)
+
+    def _read_on(self) -> bool:
+        """Looks up more of the session's turns; whether there are any."""
+        known = len(self._own)
+        self._own += self.seen.held.all_spoken(islice(self._others, AT_ONCE))
+        return len(self._own) > known
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,9 +97,12 @@ class MemoryReader:
         related = recall.index.related(of.ask.space, keeper, keys, of.until)
         found: dict[str, R] = {}
         for key, records in related.items():
-            last = next((one for one in reversed(records) if type(one) is event or type(one) in others), None)
-            if type(last) is event:
-                found[key] = last
+            for last in reversed(records):
+                if type(last) is event:
+                    found[key] = last
+                    break
+                if type(last) in others:
+                    break
         return found
 
     def members(self, group: str, part: str, most: int = 1_000) -> Members:

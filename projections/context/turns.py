@@ -41,7 +41,9 @@ class Turn:
     """Of the content; 0 where it was not counted."""
     calls: list[tuple[str, str]] = field(default_factory=list)
     """The tools it calls: name, and arguments as JSON."""
-    written: dict[tuple[Any, ...], tuple[str, str, int]] = field(default_factory=dict)
+    recorded_at: int = 0
+    """When the log recorded it, UTC microseconds."""
+    written: dict[tuple[Any, ...], Any] = field(default_factory=dict)
     """What was worked out of how it is shown."""
     _figures: list[str] | None = None
     _when: str = ""
@@ -121,9 +123,11 @@ def _size(turn: Turn) -> int:
 
 
 def _turn_of(
-    at: int, id: str, role: str, agent: str, content: str, session: str, when: int, tokens: int, calls: list[list[str]]
-) -> Turn:
-    return Turn(id, role, agent, content, session, at, when, tokens, [(name, given) for name, given in calls])
+    at: int, id: str, role: str, agent: str, content: str, session: str, when: int, tokens: int, calls: list[list[str]],
+    recorded_at: int,
+) -> Turn:  # fmt: skip
+    called = [(name, given) for name, given in calls]
+    return Turn(id, role, agent, content, session, at, when, tokens, called, recorded_at)
 
 
 def words(turn: Turn, limit: int, params: ContextParams, whole: bool = False) -> str:

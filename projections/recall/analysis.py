@@ -20,7 +20,7 @@ from typing import NamedTuple
 import Stemmer
 
 from streams.core.text.memo import MAX_CACHE, MAX_RAW
-from streams.core.text.terms import MAX_WORD, WORDS, clip
+from streams.core.text.terms import MAX_WORD, WORDS, clip, scan
 
 VERSION = 1
 """Raise it when terms or flags of any text change: an index of another version is made anew."""
@@ -59,6 +59,10 @@ class Query:
     """The term that each of `words` is counted as."""
     when: bool = False
     """Whether it asks for a time."""
+    cues: frozenset[str] = frozenset()
+    """Of what is said to whoever listens: see streams/core/text/cues."""
+    stems: tuple[str, ...] = ()
+    """Of its words, as features of turns have them."""
 
 
 _TABLE = tomllib.loads(files(__package__).joinpath("words.en.toml").read_text("utf-8"))
@@ -188,7 +192,9 @@ def ask(text: str) -> Query:
             named.setdefault(name, found[0] if found else "")
         if len(terms) >= MAX_ASKED or len(named) >= 4 * MAX_ASKED:
             break
-    return Query(text, [*terms][:MAX_ASKED], [*named], named, _WHEN.match(text[:2000]) is not None)
+    features = scan(text)
+    cues, stems = frozenset(features.cues), tuple(features.terms)
+    return Query(text, [*terms][:MAX_ASKED], [*named], named, _WHEN.match(text[:2000]) is not None, cues, stems)
 
 
 def _alike() -> dict[str, tuple[str, ...]]:

@@ -35,7 +35,7 @@ from streams.core.params import Params
 from streams.core.processor import Processor, r6
 from streams.core.read_model import News
 from streams.core.text.kinds import memory_type
-from streams.core.text.terms import scan, terms
+from streams.core.text.terms import terms
 
 READ_WITH = [VERSION, 2]
 """Versions of the analysis and of the flags that an index is made with."""
@@ -101,19 +101,20 @@ class Recall:
         """The turns of a space at some offsets, by offset."""
         return self.turns.read(self.index, space, positions)
 
-    def found(self, asked: Question, until: int | None, seen: Seen | None = None) -> tuple[Moment, list[Hit]]:
-        """The hits in order, and the moment they were found at. `seen` is the space there, for who has it."""
-        space = self.index.space(asked.space, until) if seen is None else seen
-        moment = self.moment(space, asked.space, until, asked.moment, asked.session)
+    def found(self, asked: Question, standing: Standing) -> tuple[Moment, list[Hit]]:
+        """The hits in order, and the moment they were found at. `standing`: what stands of the space that is asked."""
+        space = standing.space
+        moment = self.moment(space, asked.space, standing.until, asked.moment, asked.session)
+        query = ask(asked.query)
         hits = rank(
-            space, ask(asked.query), self.ranking, asked.k, self._kinds(asked), moment.now,
+            space, query, self.ranking, asked.k, self._kinds(asked), moment.now,
             lambda documents: self.dynamics.alive(moment, documents.tolist()), SPARE,
         )  # fmt: skip
         if not asked.forgotten:
             hits = [hit for hit in hits if hit.asked or not self.dynamics.is_forgotten(moment, hit.document)]
         if not asked.history:
-            hits = self.believed(moment, hits, asked.query)
-        if "progress" in scan(asked.query).cues:
+            hits = self.believed(moment, hits, asked.query, standing)
+        if "progress" in query.cues:
             hits = self.under_way(moment, asked, hits)
         return moment, [hit for hit in hits[: asked.k] if hit.score >= LEAST * hits[0].score]
 
@@ -150,7 +151,7 @@ class Recall:
         now = self.index.newest(space)[1] if at is None else at
         return Moment(space, name, until, now, self.dynamics.spread(name, session, until, now))
 
-    def believed(self, moment: Moment, hits: list[Hit], query: str) -> list[Hit]:
+    def believed(self, moment: Moment, hits: list[Hit], query: str, standing: Standing) -> list[Hit]:
         """The hits, with what is believed now in the place of each statement that it took the place of.
 
         A turn that says more than that stays; what took the place of the one part comes before it where the `query`
@@ -165,7 +166,7 @@ class Recall:
         if not beliefs:
             return hits
         older = [id for id, some in beliefs.items() if any(belief.older == id for belief in some)]
-        replaced = Standing(self, space, moment.name, moment.until).replaced(older)
+        replaced = standing.replaced(older)
         found: dict[int, Hit] = {}
         for hit in hits:
             document, id = hit.document, space.id(hit.document)
@@ -227,6 +228,11 @@ class Sight:
         """The last offset that is seen of a space; None where all of it is."""
         return newest(self.connection, space)[0] if self.bounded else None
 
+    def standing(self, space: str) -> Standing:
+        """A space as it is seen, and what stands of its turns."""
+        until = self.until(space)
+        return Standing(self.recall, self.recall.index.space(space, until), space, until)
+
     def shown(
         self, space: str, session: str | None, cue: str, turns: Iterable[str], at: str | int | None
     ) -> Answer | None:
@@ -244,15 +250,15 @@ class Sight:
 def recalled(sight: Sight, **question: Any) -> Answer:
     """The answer to one question (see `Question`), with the words of each hit. Raises UsageError."""
     asked = Question.of(question)
-    until = sight.until(asked.space)
-    moment, hits = sight.recall.found(asked, until)
+    standing = sight.standing(asked.space)
+    until = standing.until
+    moment, hits = sight.recall.found(asked, standing)
     rows = [sight.recall.row(moment.space, hit) for hit in hits]
     said = sight.recall.said(asked.space, [moment.space.position(hit.document) for hit in hits])
     words = {("turn", turn.id): turn.content for turn in said.values()}
     others = [(row["kind"], row["id"]) for row in rows if row["kind"] != "turn"]
     kinds = sight.recall.index.kinds
     words |= kinds.texts(sight.connection, asked.space, others, LATEST if until is None else until)
-    standing = Standing(sight.recall, moment.space, asked.space, until)
     replaced = standing.replaced([*dict.fromkeys(turn for row in rows for turn in row["turns"])])
     for row in rows:
         text = words.get((row["kind"], row["id"]), "")
@@ -283,11 +289,11 @@ def recalled_batch(sight: Sight, queries: Sequence[Mapping[str, Any]]) -> list[A
     for query in queries:
         try:
             asked = Question.of({key: value for key, value in query.items() if key != "id"})
-            until = sight.until(asked.space)
-            moment, hits = sight.recall.found(asked, until)
+            standing = sight.standing(asked.space)
+            moment, hits = sight.recall.found(asked, standing)
             rows = [sight.recall.row(moment.space, hit) for hit in hits]
             turns = {row["id"]: row for row in rows if row["kind"] == "turn"}
-            if replaced := Standing(sight.recall, moment.space, asked.space, until).replaced(turns):
+            if replaced := standing.replaced(turns):
                 offsets = [moment.space.position(moment.space.turn(id)) for id in replaced]
                 for turn in sight.recall.said(asked.space, offsets).values():
                     given = told(turn.content, replaced[turn.id])

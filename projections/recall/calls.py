@@ -48,7 +48,7 @@ def signs(ranking: RecallParams, space: Space, query: Query, hits: Sequence[Hit]
     seen = max(space.seen, FEW)
     rarest = rareness(seen, 0)
     names = {query.named_by[word] for word in speakers_in(space, query)}
-    best, away = np.array([hit.document for hit in hits[:LOOKED]]), np.array(apart, np.int32)
+    best, away = np.array([hit.document for hit in hits[:LOOKED]], np.int32), np.array(apart, np.int32)
     looked, held, unheard = np.concatenate([away, best]), np.zeros(len(best)), 0
     for term in query.terms:
         if term in names or term in TALK or rarity(term) == LIGHT:
@@ -65,7 +65,8 @@ def signs(ranking: RecallParams, space: Space, query: Query, hits: Sequence[Hit]
 
 
 def _among(some: Ints, documents: Ints) -> NDArray[np.bool_]:
-    """Which of some documents are among others, ascending. Why not `isin`: it sorts thousands for the sake of five."""
+    """Which of some documents are among others, ascending. Why not `isin`: it sorts thousands for the sake of five.
+    Numbers of one kind: else all are copied to look for five."""
     if not len(documents):
         return some < 0
     found: NDArray[np.bool_] = documents.take(documents.searchsorted(some), mode="clip") == some

@@ -90,7 +90,9 @@ class Dynamics:
             for document, kind in zip(documents, kinds, strict=True)
             if kind != TURN
         }
-        turns = [*dict.fromkeys([turn for document in documents for turn in made.get(document, (document,))])]
+        turns: Sequence[int] = documents
+        if made:
+            turns = [*dict.fromkeys([turn for document in documents for turn in made.get(document, (document,))])]
         memories = space.held.all_spoken(turns)
         spread = [moment.spread.get(memory.id, 0.0) for memory in memories] if moment.spread else [0.0] * len(turns)
         measured = liveliness(self.params, self.measured(moment, memories), spread)

@@ -46,16 +46,16 @@ class Statistics:
     def advanced(self, columns: Columns, seen: int, sessions: int) -> Statistics:
         """The same as of a later document."""
         new = slice(self.seen, seen)
-        spoken = columns["kind"][new] == TURN
-        length = columns["length"][new][spoken]
-        session = columns["session"][new][spoken]
+        turns = np.flatnonzero(columns["kind"][new] == TURN) + self.seen
         lengths = np.zeros(sessions, np.float32)
         lengths[: len(self.lengths)] = self.lengths
-        if len(length):
-            added = np.bincount(session, length, sessions)
-            lengths += added.astype(np.float32)
+        total = 0
+        if len(turns):
+            length = columns["length"][turns]
+            lengths += np.bincount(columns["session"][turns], length, sessions).astype(np.float32)
+            total = int(length.sum())
         newest = max(self.newest, int(columns["at"][new].max(initial=0)))
-        return Statistics(seen, self.turns + len(length), self.length + int(length.sum()), newest, lengths)
+        return Statistics(seen, self.turns + len(turns), self.length + total, newest, lengths)
 
 
 class Growing:
@@ -319,10 +319,13 @@ class Held:
         found = self._found.setdefault(kind, {})
         if len(found) > KNOWN:
             found.clear()
-        if missing := [id for id in ids if id not in found]:
+        documents = [found.get(id, -1) for id in ids]
+        if -1 in documents:
+            missing = [id for id, document in zip(ids, documents, strict=True) if document < 0]
             places = zip(missing, self._look_up(kind, missing), strict=True)
             found.update((id, document) for id, document in places if document >= 0)
-        return [found.get(id, -1) for id in ids]
+            documents = [found.get(id, -1) for id in ids]
+        return documents
 
     def find_below(self, stop: int, kind: int, ids: Sequence[str]) -> list[int]:
         """The same among the first `stop` documents."""
@@ -359,7 +362,7 @@ class Held:
     def all_spoken(self, turns: Iterable[int]) -> list[Spoken]:
         """The same of some turns."""
         known = self._spoken
-        return [known[turn] if turn in known else self.spoken(turn) for turn in turns]
+        return [known.get(turn) or self.spoken(turn) for turn in turns]
 
     def postings(self, connection: sqlite3.Connection, term: str) -> Postings:
         """Where a term occurs, in all documents."""
@@ -455,14 +458,14 @@ class Seen:
         """The documents (ascending, below `seen`) that hold a term, and how often each does."""
         documents, counts = self.held.postings(self.connection, term)
         if len(documents) and documents[-1] >= self.seen:
-            stop = int(np.searchsorted(documents, self.seen))
+            stop = int(documents.searchsorted(np.int32(self.seen)))
             return documents[:stop], counts[:stop]
         return documents, counts
 
     def holds(self, document: int, term: str) -> bool:
         """Whether a document is found by a term."""
         documents, _ = self.postings(term)
-        place = int(np.searchsorted(documents, document))
+        place = int(documents.searchsorted(np.int32(document)))
         return place < len(documents) and int(documents[place]) == document
 
     def last_turn(self) -> int:
@@ -540,8 +543,9 @@ class Seen:
         if not places:
             return {}
         ended = self.documents.ended[places].tolist()
-        left = [place for place, end in zip(places, ended, strict=True) if end > self.until]
-        return {turn.id: turn for turn in self.held.all_spoken(left)}
+        if min(ended) <= self.until:
+            places = [place for place, end in zip(places, ended, strict=True) if end > self.until]
+        return {turn.id: turn for turn in self.held.all_spoken(places)}
 
     def session(self, name: str) -> int:
         """The number of a session; -1 where it is not seen."""

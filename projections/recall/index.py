@@ -48,7 +48,7 @@ from streams.core.progress import Progress, no_progress
 from streams.core.read_model import Group
 from streams.core.section import Members
 
-FORMAT = 7
+FORMAT = 8
 """Of the index file; one of another format is made again."""
 PAGE = 32_768
 """Offsets of the log taken in one transaction: fewer cost more commits and blocks, more cost memory."""

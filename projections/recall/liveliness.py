@@ -74,14 +74,19 @@ def liveliness(params: LivelinessParams, found: Mapping[str, Sequence[Any]], spr
         told["activation"] = [2 / (1 + exp(-(one - threshold) / noise)) - 1 for one in found["activation"]]
     if "retention" in found:
         slow = found.get("slow", [0.0] * len(spread))
-        told["retention"] = [2 * max(one, min(r2, 1.0)) - 1 for one, r2 in zip(found["retention"], slow, strict=True)]
+        kept = [r2 if r2 < 1 else 1.0 for r2 in slow]
+        told["retention"] = [2 * (r if r > r2 else r2) - 1 for r, r2 in zip(found["retention"], kept, strict=True)]
     for name in ("confidence", "known"):
         if name in found:
             told[name] = [None if one is None else 2 * one - 1 for one in found[name]]
-    told["spreading"] = [min(max(one / most, 0.0), 1.0) for one in spread]
+    told["spreading"] = [min(max(one / most, 0.0), 1.0) for one in spread] if any(spread) else spread
     value = total = [0.0] * len(spread)
     for name, said in told.items():
         weight = getattr(params, name)
-        value = [sum_ if one is None else sum_ + weight * one for sum_, one in zip(value, said, strict=True)]
-        total = [sum_ if one is None else sum_ + weight for sum_, one in zip(total, said, strict=True)]
+        if None in said:
+            value = [sum_ if one is None else sum_ + weight * one for sum_, one in zip(value, said, strict=True)]
+            total = [sum_ if one is None else sum_ + weight for sum_, one in zip(total, said, strict=True)]
+        else:
+            value = [sum_ + weight * one for sum_, one in zip(value, said, strict=True)]
+            total = [sum_ + weight for sum_ in total]
     return [sum_ / weights if weights else 0.0 for sum_, weights in zip(value, total, strict=True)]

@@ -39,9 +39,12 @@ _CLOCKS = {
     for cls in OUTSIDE.values()
 }
 """Tables of outside events that are no documents: they, too, move a space's clock."""
-_Told = tuple[str, int, int, str, list[str], str]
-"""space, position, ordinal, of what (a table, a group, "" for the clock), keys, data: JSON, the group, the time."""
+_Told = tuple[str, int, int, str, list[str], str, Any]
+"""space, position, ordinal, of what (a table, a group, "" for the clock), keys, data: JSON, the group, the time; and
+the record itself where it is at hand."""
 _NONE = Members(0, "", [])
+SPARE = 16
+"""Members read beyond those asked for: some may leave, and then nothing is to be read again."""
 _OF = "FROM members WHERE space = (SELECT number FROM spaces WHERE name = ?) AND name = ? AND part = ?"
 
 
@@ -70,7 +73,7 @@ class Kept:
             for c in self.table.columns
         )
         keys = ", ".join(f'"{key}"' for key in self.key)
-        told = f"to_json(struct_pack({fields}))::VARCHAR"
+        told = f"to_json(struct_pack({fields}))::VARCHAR, NULL"
         return f"SELECT space, position, ordinal, '{self.table.name}', [{keys}], {told} FROM {self.table.name}"
 
     def data(self, event: Any) -> str:
@@ -115,10 +118,10 @@ class Records:
                 self._joins.setdefault(cls, []).append((group, joins))
                 at = table_of(cls)
                 place = f"position, {0 if at.raw else 'ordinal'}"
-                told = f"SELECT space, {place}, '{group.name}', [\"{group.thing}\"], {_part_sql(joins)} FROM {at.name}"
-                self._sql.setdefault(at.name, []).append(told)
+                told = f"SELECT space, {place}, '{group.name}', [\"{group.thing}\"], {_part_sql(joins)}, NULL"
+                self._sql.setdefault(at.name, []).append(f"{told} FROM {at.name}")
         for table, rows in _CLOCKS.items():
-            told = f"SELECT space, position, 0, '', ['']::VARCHAR[], epoch_us(\"at\")::VARCHAR FROM {rows}"
+            told = f"SELECT space, position, 0, '', ['']::VARCHAR[], epoch_us(\"at\")::VARCHAR, NULL FROM {rows}"
             self._sql.setdefault(table, []).append(told)
 
     @property
@@ -149,7 +152,7 @@ class Records:
             for _, offset, raw in events:
                 told += self._told(cls, offset, 0, raw.event)
                 if cls is not TurnRecorded or raw.is_unsaid:
-                    told.append((raw.event.space, offset, 0, "", [""], str(raw.event.at)))
+                    told.append((raw.event.space, offset, 0, "", [""], str(raw.event.at), None))
         for cls, rows in page.derived.items():
             for _, offset, ordinal, event in rows:
                 told += self._told(cls, offset, ordinal, event)
@@ -159,10 +162,10 @@ class Records:
         """What one event tells."""
         if (kept := self._of.get(cls)) is not None:
             about = [getattr(event, key) for key in kept.key]
-            yield event.space, offset, ordinal, kept.table.name, about, kept.data(event)
+            yield event.space, offset, ordinal, kept.table.name, about, kept.data(event), event
         for group, joins in self._joins.get(cls, ()):
             part = joins.of([getattr(event, name) for name in joins.fields])
-            yield event.space, offset, ordinal, group.name, [getattr(event, group.thing)], part
+            yield event.space, offset, ordinal, group.name, [getattr(event, group.thing)], part, None
 
     def _write(self, index: sqlite3.Connection, told: list[_Told]) -> None:
         told.sort(key=itemgetter(0, 3, 1, 2))
@@ -177,7 +180,7 @@ class Records:
 
     def _tick(self, index: sqlite3.Connection, space: tuple[str, int], rows: Sequence[_Told]) -> None:
         greatest = _clock(index, space[0], LATEST)[1]
-        for _, position, _, _, _, at in rows:
+        for _, position, _, _, _, at, _ in rows:
             greatest = max(greatest, int(at))
             index.execute(
                 "INSERT OR REPLACE INTO clocks VALUES (?, ?, ?, ?)", file.sealed(space[1], position, greatest)
@@ -187,9 +190,12 @@ class Records:
     def _keep(self, index: sqlite3.Connection, space: tuple[str, int], table: str, rows: Sequence[_Told]) -> None:
         name = self._kept[table][0]
         told: dict[tuple[str, str], list[tuple[int, int, str]]] = {}
-        for _, position, ordinal, _, about, data in rows:
+        at_hand: dict[tuple[str, str], Any] = {}
+        for _, position, ordinal, _, about, data, record in rows:
             for key in dict.fromkeys(about):
-                told.setdefault((key, SEPARATOR.join([table, *about])), []).append((position, ordinal, data))
+                of = key, SEPARATOR.join([table, *about])
+                told.setdefault(of, []).append((position, ordinal, data))
+                at_hand[of] = record
         index.executemany(
             f"UPDATE records {file.ENDS} WHERE space = ? AND name = ? AND key = ? AND thing = ? AND until = {LATEST}",
             [(versions[0][0], space[1], name, *of) for of, versions in told.items()],
@@ -203,10 +209,14 @@ class Records:
             ],
         )
         if (known := self._known.get((space[0], name))) is not None:
+            are_all = self._asked[space[0], name] > FEW
             for (key, thing), versions in told.items():
                 position, ordinal, data = versions[-1]
+                record = at_hand[key, thing]
+                if record is not None and are_all and key not in known:  # it had none, so there is none to be read
+                    known[key] = []
                 if (records := known.setdefault(key, None)) is not None:  # it was read before, and is kept up to date
-                    last = position, ordinal, thing, self._kept[table][1].read(data)
+                    last = position, ordinal, thing, record or self._kept[table][1].read(data)
                     others = [one for one in records if one[2] != thing]
                     known[key] = sorted([*others, last], key=itemgetter(0, 1))
                     self._read += 1
@@ -214,14 +224,15 @@ class Records:
     def _join(self, index: sqlite3.Connection, space: tuple[str, int], name: str, rows: Sequence[_Told]) -> None:
         """Things that belong to another part of a group from a position on."""
         known = self._members.get((space[0], name), {})
-        for _, position, ordinal, _, (thing,), part in rows:
+        for _, position, ordinal, _, (thing,), part, _ in rows:
             left = index.execute(
                 f"UPDATE members {file.ENDS} WHERE space = ? AND name = ? AND thing = ? AND until = {LATEST} "
                 "RETURNING part",
                 [position, space[1], name, thing],
             ).fetchall()
             for (before,) in left:
-                known.pop(before, None)
+                if (of := known.pop(before, None)) is not None and (without := _without(of, thing)) is not None:
+                    known[before] = without
             if part:
                 row = file.lasting(space[1], name, thing, position, ordinal, part, LATEST)
                 index.execute("INSERT OR REPLACE INTO members VALUES (?, ?, ?, ?, ?, ?, ?, ?)", row)
@@ -308,7 +319,7 @@ class Records:
         parts = self._members.setdefault((space, name), {})
         found = parts.get(part)
         if found is None or len(found.newest) < min(most, found.size):
-            found = parts[part] = self._select_members(index, (space, name), part, most, None)
+            found = parts[part] = self._select_members(index, (space, name), part, most + SPARE, None)
             self._read += len(found.newest)
         return Members(found.size, found.first, found.newest[:most])
 
@@ -362,6 +373,16 @@ def _part_sql(joins: Joins) -> str:
     name, value = joins.only
     wanted = f"'{value}'" if isinstance(value, str) else str(value)
     return f"CASE WHEN \"{name}\" = {wanted} THEN {part} ELSE '' END"
+
+
+def _without(members: Members, thing: str) -> Members | None:
+    """What belongs to a part once one thing left it; None where that cannot be told from what is in memory."""
+    newest = [one for one in members.newest if one != thing]
+    if members.first != thing:
+        return Members(members.size - 1, members.first, newest)
+    if len(members.newest) < members.size:
+        return None
+    return Members(len(newest), newest[-1], newest) if newest else _NONE
 
 
 def _thing(row: Sequence[Any]) -> str:

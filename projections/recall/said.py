@@ -20,7 +20,10 @@ from streams.core.events import TurnRecorded
 
 TABLE = table_name(TurnRecorded)
 """Where a memory has them."""
-_TOLD = f'SELECT space, position, id, role, agent, content, session, epoch_us("at"), tokens, parts FROM {TABLE} WHERE '
+_TOLD = (
+    'SELECT space, position, id, role, agent, content, session, epoch_us("at"), tokens, parts, epoch_us(recorded_at) '
+    f"FROM {TABLE} WHERE "
+)
 AT_ONCE = 1_000
 """Turns that are in memory at a time while many are taken up: one may be megabytes long."""
 _Told = tuple[Any, ...]
@@ -39,28 +42,32 @@ def take(index: sqlite3.Connection, memory: Connection, places: Places) -> int:
 
 def take_folded(index: sqlite3.Connection, page: Folded) -> None:
     """The same of what lies in no table yet."""
-    told = [(offset, raw.event, raw.text.tokens) for _, offset, raw in page.raw.get(TurnRecorded, ())]
+    told = [(offset, raw, raw.event) for _, offset, raw in page.raw.get(TurnRecorded, ())]
     _write(
         index,
         [
-            (one.space, at, one.id, one.role, one.agent, one.content, one.session, one.at, tokens, as_json(one.parts))
-            for at, one, tokens in told
+            (
+                one.space, at, one.id, one.role, one.agent, one.content, one.session, one.at, raw.text.tokens,
+                as_json(one.parts), raw.recorded_at,
+            )
+            for at, raw, one in told
         ],
-    )
+    )  # fmt: skip
 
 
 def _write(index: sqlite3.Connection, told: Sequence[_Told]) -> None:
     rows = []
     numbers = {space: file.number_of(index, space) for space in dict.fromkeys(row[0] for row in told)}
-    for space, at, *said, tokens, parts in told:
+    for space, at, *said, tokens, parts, recorded_at in told:
         number = numbers[space]
-        data = orjson.dumps([*said, tokens or 0, tool_calls(parts or "")])
+        data = orjson.dumps([*said, tokens or 0, tool_calls(parts or ""), recorded_at])
         rows.append((number, at, file.summed(data, number, at)))
     index.executemany("INSERT OR REPLACE INTO turns VALUES (?, ?, ?)", rows)
 
 
 def read(index: sqlite3.Connection, space: str, positions: Sequence[int]) -> dict[int, list[Any]]:
-    """By offset: id, role, agent, content, session, time, tokens and calls of turns. Raises DamagedError."""
+    """By offset: id, role, agent, content, session, time, tokens and calls of turns, and when they were recorded.
+    Raises DamagedError."""
     rows = index.execute(
         "SELECT * FROM turns WHERE space = (SELECT number FROM spaces WHERE name = ?) "
         "AND position IN (SELECT value FROM json_each(?))",

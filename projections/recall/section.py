@@ -27,6 +27,7 @@ from projections.recall.held import Seen
 from projections.recall.kinds import TURN
 from projections.recall.question import Question
 from projections.recall.ranking import Hit
+from projections.recall.standing import Standing
 from streams.core.section import Ask, Piece, Reader, Section
 
 NEWEST = 6
@@ -52,12 +53,12 @@ def cue_of(own: RecalledParams, newest: Sequence[Turn], question: str = "") -> C
     return Cue(text[-LONGEST:], frozenset(turn.position for turn in newest), asked[-LONGEST:])
 
 
-def recalled(sight: Sight, seen: Seen, cue: Cue, explain: bool = False) -> Section:
-    """The section over a memory, of a space as it is `seen`; with `explain`, what it leaves out is offered, too, as
-    worth nothing."""
+def recalled(sight: Sight, standing: Standing, cue: Cue, explain: bool = False) -> Section:
+    """The section over a memory, of a space and what stands of it; with `explain`, what it leaves out is offered, too,
+    as worth nothing."""
 
     def pieces(_: None, own: RecalledParams, ask: Ask, read: Reader) -> list[Piece]:
-        return _found(sight, seen, own, ask, cue, explain) if cue.text.strip() and own.most else []
+        return _found(sight, standing, own, ask, cue, explain) if cue.text.strip() and own.most else []
 
     return Section("recalled", 50, "From earlier talk, what may answer this", RecalledParams, pieces)
 
@@ -73,10 +74,11 @@ def _words(own: RecalledParams, newest: Sequence[Turn]) -> str:
     return "\n".join(reversed(words[:2]))
 
 
-def _found(sight: Sight, space: Seen, own: RecalledParams, ask: Ask, cue: Cue, explain: bool) -> list[Piece]:
+def _found(sight: Sight, standing: Standing, own: RecalledParams, ask: Ask, cue: Cue, explain: bool) -> list[Piece]:
     """What answers the cue, and is not before the model's eyes anyway."""
     asked = Question(ask.space, cue.text, own.most, ["turn"], ask.session, ask.now)
-    _, found = sight.recall.found(asked, sight.until(ask.space), space)
+    _, found = sight.recall.found(asked, standing)
+    space = standing.space
     offsets = space.positions[[hit.document for hit in found]].tolist()
     hits = [hit for hit, at in zip(found, offsets, strict=True) if at not in cue.said]
     if not hits:
@@ -86,6 +88,8 @@ def _found(sight: Sight, space: Seen, own: RecalledParams, ask: Ask, cue: Cue, e
     share, least, beside = min(1.0, likely / own.even), own.least, own.beside
     # Why: who asks what is to be done, and of what, asks the memory for what names it, however few words that takes.
     named = {hit.document for hit in hits if hit.parts["own"] > 0} if "progress" in ask.cues else set()
+    if share < least and not named and not explain:  # nothing is worth more than the share
+        return []
     worth = {
         hit.document: (1.0 if hit.document in named else share) * value
         for hit, value in zip(hits, _lifted(own, space, hits), strict=True)
@@ -110,7 +114,7 @@ def _found(sight: Sight, space: Seen, own: RecalledParams, ask: Ask, cue: Cue, e
 
 def _lifted(own: RecalledParams, space: Seen, hits: Sequence[Hit]) -> list[float]:
     """What each hit serves beside the best: more where hits are around it."""
-    documents = np.array([hit.document for hit in hits])
+    documents = np.array([hit.document for hit in hits], np.int32)
     session, share = space.documents.session[documents], np.array([hit.score for hit in hits]) / hits[0].score
     near = np.abs(documents[:, np.newaxis] - documents) <= own.reach
     near &= session[:, np.newaxis] == session

@@ -13,7 +13,6 @@ from projections.recall.kinds import TURN
 from projections.recall.needs import NeedParams, within_reach
 from projections.recall.needs import needs_recall as decide
 from projections.recall.question import moment_of
-from projections.recall.standing import Standing
 from streams.core.events import iso
 
 TALK = 8
@@ -28,8 +27,8 @@ def needs_recall(sight: Sight, space: str, session: str, message: str, at: str |
     `items` are at hand, the freshest first; where the memory need not be asked, `hits` are the best within reach.
     """
     recall, params = sight.recall, cast(NeedParams, sight.recall.params["needs"])
-    until = sight.until(space)
-    seen = recall.index.space(space, until)
+    standing = sight.standing(space)
+    seen, until = standing.space, standing.until
     moment = recall.moment(seen, space, until, moment_of(at), session)
     record, items = _at_hand(sight, moment, session)
     links = recall.dynamics.links(space, [*items], until, moment.now)
@@ -38,11 +37,11 @@ def needs_recall(sight: Sight, space: str, session: str, message: str, at: str |
     talk = _talk(seen, session)
     before = _before(sight, moment, talk, message, record.asked[0] if record is not None and record.asked else 0)
     need = decide(params, recall.ranking, seen, message, reach, before, talk, now=moment.now)
-    hits = recall.believed(moment, need.hits, message)
+    hits = recall.believed(moment, need.hits, message, standing)
     said = _said(sight, moment, [*items.values(), *(hit.document for hit in hits)])
     shown = dict(zip(record.items, record.shown, strict=True)) if record is not None else {}
     rows = [recall.row(seen, hit) for hit in hits]
-    replaced = Standing(recall, seen, space, until).replaced([*items, *(row["id"] for row in rows)])
+    replaced = standing.replaced([*items, *(row["id"] for row in rows)])
     return {
         "space": space,
         "session": session,

@@ -67,32 +67,36 @@ class Standing:
     """What stands of the turns of a space, as of a position."""
 
     def __init__(self, recall: Recall, space: Seen, name: str, until: int | None) -> None:
-        self._recall, self._space, self._name, self._until = recall, space, name, until
+        self.space, self.name, self.until = space, name, until
+        self._recall = recall
+        self._asked: set[str] = set()
         self._known: dict[str, Sequence[Replaced]] = {}
+        """Of the turns that were asked for, those that do not stand."""
 
     def replaced(self, ids: Collection[str]) -> dict[str, Sequence[Replaced]]:
         """By turn: its sentences that do not stand, or are in doubt; turns that stand are left out."""
         known = self._known
-        if new := [id for id in ids if id not in known]:
-            known |= dict.fromkeys(new, ())
-            contested = self._recall.dynamics.contested(self._name, new, self._until)
+        if new := {*ids} - self._asked:
+            self._asked |= new
+            contested = self._recall.dynamics.contested(self.name, [*new], self.until)
             for id, beliefs in contested.items():
-                if told := [one for one in beliefs if one.confidence >= LIKELY or _is_sure(one)]:
-                    known[id] = self._replaced(id, told)
-        return {id: found for id in ids if (found := known[id])}
+                told = [one for one in beliefs if one.confidence >= LIKELY or _is_sure(one)]
+                if told and (found := self._replaced(id, told)):
+                    known[id] = found
+        return {id: known[id] for id in ids if id in known} if known else {}
 
     def _replaced(self, id: str, beliefs: Sequence[Belief]) -> list[Replaced]:
         ends = [(first, self._last(first)) for first in beliefs]
-        turns = self._space.shown([id, *(last.newer for _, last in ends)])
+        turns = self.space.shown([id, *(last.newer for _, last in ends)])
         if id not in turns:
             return []
-        said = self._recall.said(self._name, [turn.position for turn in turns.values()])
+        said = self._recall.said(self.name, [turn.position for turn in turns.values()])
         found: dict[tuple[str, str], Replaced] = {}
         for first, last in ends:
             newer = turns.get(last.newer)
             if newer is None or last.newer == id or (first.older_value and first.older_value == last.value):
                 continue  # it is gone, or what was said first was said again
-            old, new = (own_words(self._space, said[at]) for at in (turns[id].position, newer.position))
+            old, new = (own_words(self.space, said[at]) for at in (turns[id].position, newer.position))
             older, words, more = _sentences((old, first.older_value), (new, last.value))
             value, part = _value(older, first.older_value), meant(older, first.older_value, words, new[:READ])
             by = last.newer, newer.position, newer.at, words
@@ -108,7 +112,7 @@ class Standing:
         """The end of the chain: what is believed of the same in the place of what took the place."""
         last, seen = first, {first.older, first.newer}
         for _ in range(LONGEST):
-            beliefs = self._recall.dynamics.beliefs(self._name, [last.newer], self._until).get(last.newer, [])
+            beliefs = self._recall.dynamics.beliefs(self.name, [last.newer], self.until).get(last.newer, [])
             later = [one for one in beliefs if one.older == last.newer and one.newer not in seen]
             same = [one for one in later if one.older_value == last.value or not (one.older_value and last.value)]
             if not same:

@@ -21,6 +21,7 @@ from streams.core.errors import NewerError
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MICROSECOND = timedelta(microseconds=1)
+_EPOCH = EPOCH.replace(tzinfo=None)
 SECOND = 1_000_000
 MINUTE = 60 * SECOND
 HOUR = 60 * MINUTE
@@ -47,7 +48,7 @@ def micros(text: str) -> int:
 
 def iso(at: int) -> str:
     """RFC 3339 in UTC of `at` microseconds: `2026-01-05T09:00:00Z`, with six decimals only where there are any."""
-    return (EPOCH + at * MICROSECOND).isoformat().removesuffix("+00:00") + "Z"
+    return (_EPOCH + timedelta(microseconds=at)).isoformat() + "Z"
 
 
 def _time(value: object) -> object:

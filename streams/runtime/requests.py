@@ -111,6 +111,7 @@ class Context(Question):
     for_session: Name = ""
     at: Moment = None
     present: Moment = None
+    live: Moment = None
 
 
 class Recall(Question):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from datetime import datetime
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
@@ -23,11 +23,8 @@ from streams.gateways.command import (
     one_of,
     space_of,
 )
-from streams.gateways.moments import NOW, moment
+from streams.gateways.moments import moment, present
 from streams.gateways.terminal import Row, Terminal
-
-if TYPE_CHECKING:
-    from streams.runtime.home import Home
 
 MOST_SIGNALS = 8
 """Signals of a decision that are listed, the strongest first."""
@@ -79,7 +76,7 @@ def context(
     with asking.opened() as (house, terminal):
         window = window or ("columns" if one_of(format, ("text", "columns"), "format") == "columns" else "")
         how |= {"without": _listed(without), "window": window, "details": _listed(details)}
-        how |= moment(at or (NOW if asking.as_of is None and _is_live(house, asking.memory, space) else None))
+        how |= moment(at) if at or asking.as_of else {"live": present()}
         found = house.ask("context", asking.memory, space=space, session=session, **how)
         if keep and found["shown"]:
             append(house.log, [found["shown"]], "ask without --record")
@@ -96,19 +93,6 @@ def context(
             terminal.say("{:,} of {:,} tokens are used", found["tokens"], found["budget"])
         else:
             terminal.text(found["text"])
-
-
-def _is_live(house: Home, memory: str, space: str) -> bool:
-    """Whether the newest turn of a space was recorded when it was said: then its time passes though nothing is said.
-
-    Talk that was imported lies as far back as it does, and what was due there was due then.
-    """
-    from streams.core.events import MAX_AHEAD, micros
-
-    ends = {"space": space, "order": "position DESC", "limit": 1, "columns": "at, recorded_at"}
-    for turn in house.ask("view", memory, name="recorded_turns", **ends):
-        return abs(micros(turn["recorded_at"]) - micros(turn["at"])) <= MAX_AHEAD
-    return False
 
 
 def layers(
