@@ -24,6 +24,7 @@ from streams.logs.sqlite import SqliteLog
 from streams.runtime.home import Home
 from streams.runtime.home.office import Office
 from tests.processes import PIPE, Program, run
+from tests.test_importers import BLOCKS, message_of
 
 SAMPLES = Path(__file__).parent / "importers"
 SHOP = "/home/ann/shop"
@@ -150,6 +151,20 @@ def test_half_a_character_that_an_agent_left_costs_neither_the_line_nor_the_answ
     with served(environ):
         assert hooked(environ, event("Stop", transcript, last_assistant_message="\udc00")) == ""
         assert "? The login test fails since this morning." in [one.get("content") for one in recorded(environ)]
+    assert told(environ) == ""
+
+
+def test_a_message_that_was_fed_before_it_was_whole_is_taken_up_where_that_stopped(environ, tmp_path):
+    """As where a session runs while its folder is fed, or two events of it are answered at once."""
+    lines = message_of(*BLOCKS)
+    path, half = tmp_path / "5e55.jsonl", tmp_path / "half.jsonl"
+    path.write_bytes(b"".join(lines))
+    half.write_bytes(b"".join(lines[:3]))
+    with served(environ):
+        assert run("feed", str(half), env=environ, capture_output=True, timeout=60).returncode == 0
+        hooked(environ, event("Stop", path))
+        found = [one for one in recorded(environ) if one["role"] == "assistant"]
+    assert [one["content"] for one in found] == ["I look at the login.", "The cookie was renamed."]
     assert told(environ) == ""
 
 

@@ -34,7 +34,7 @@ import orjson
 
 from streams.core import DEFAULT_SPACE
 from streams.gateways.sources import HEAD, detect
-from streams.gateways.sources.shared import MISFITS, Fields, Value, hashed, loads, name_of, project_space
+from streams.gateways.sources.shared import MISFITS, Fields, Grown, Value, hashed, loads, name_of, project_space
 
 SECONDS = 0.9
 """Within which an answer is there, or none is given (MNEMOLOG_HOOK_SECONDS for another). Agents wait from one second
@@ -318,11 +318,23 @@ def work(call: Call, home: Path, asked: Asked, reply: Reply, deadline: float) ->
 
 def _feed(turns: list[Fields], asked: Asked, home: Path, event: str) -> None:
     """Feeds some turns. How far a transcript was read is kept after that, so that what is not fed comes again."""
-    outcomes = [one.get("refused", "") for one in (asked.feed(turns) if turns else [])]
-    # Why not those of a taken id: forks, and messages that were not whole when they were read first.
-    refused = [reason for reason in outcomes if reason and not reason.startswith("id:")]
+    refused = []
+    for turn, outcome in zip(turns, asked.feed(turns) if turns else (), strict=False):
+        reason = outcome.get("refused", "")
+        if reason.startswith("id:"):  # of a fork, or of a message that was not whole when it was read first
+            _feed(_rest(turn, asked), asked, home, event)
+        elif reason:
+            refused.append(reason)
     if refused:
         note(home, event, f"{len(refused)} of {len(turns)} events were refused: {refused[0]}")
+
+
+def _rest(turn: Fields, asked: Asked) -> list[Fields]:
+    """What is new of a turn whose id is taken, where what has it is the turn as far as it was read before."""
+    for before, since in turn.pieces() if isinstance(turn, Grown) else ():
+        if "duplicate" in asked.feed([before])[0]:
+            return [since]
+    return []
 
 
 def _spoken(call: Call, space: str) -> list[Fields]:

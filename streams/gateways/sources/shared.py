@@ -18,7 +18,7 @@ import orjson
 from streams.gateways.sources import STDIN, Input, bounded_lines
 
 if TYPE_CHECKING:
-    from streams.core.edge import Edge, Reject
+    from streams.core.edge import Accepted, Edge, Reject
     from streams.gateways.sources import Item, Reader
 
 MAX_VALUE_BYTES = 256 * 1024 * 1024
@@ -31,6 +31,17 @@ _TIMES = (("seconds", 1e11, 1_000_000), ("milliseconds", 1e14, 1_000), ("microse
 Json = dict[str, Any]
 Fields = dict[str, Any]
 """An event as the edge takes it."""
+
+
+class Grown(dict[str, Any]):
+    """The fields of an event that a program writes piece by piece, under one id: the log may have the first of them.
+
+    `pieces` gives what was there before and what is new since, with the most before first.
+    """
+
+    def __init__(self, fields: Fields, pieces: Callable[[], Iterable[tuple[Grown, Grown]]]) -> None:
+        super().__init__(fields)
+        self.pieces = pieces
 
 
 class Unfit(Exception):  # noqa: N818 - not an error of the program
@@ -96,14 +107,14 @@ def mapped(
 
 def _events(found: Value, mapping: Mapping, name: str, edge: Edge) -> Iterator[Item]:
     """The events of a value; one reject for all that is wrong with it."""
-    from streams.core.edge import MAX_FAULTS, Accepted, EdgeError, Fault, Reject
+    from streams.core.edge import MAX_FAULTS, EdgeError, Fault, Reject
 
     raw = found.raw or dumped(found.value)
     faults: list[Fault] = []
     try:
         for fields in mapping(found.value):
             try:
-                yield Accepted(name, found.line, raw, edge.event(fields), "id" in fields)
+                yield _accepted(name, found.line, raw, fields, edge)
             except EdgeError as error:
                 where = f"{fields.get('id') or ''} " if found.number >= 0 else ""
                 faults += [Fault(f"{where}{fault.field}", fault.reason) for fault in error.faults]
@@ -113,6 +124,18 @@ def _events(found: Value, mapping: Mapping, name: str, edge: Edge) -> Iterator[I
     if faults:
         place = f"[{found.number}]." if found.number >= 0 else ""
         yield Reject(name, found.line, raw, [Fault(f"{place}{f.field}", f.reason) for f in faults[:MAX_FAULTS]])
+
+
+def _accepted(name: str, line: int, raw: bytes, fields: Fields, edge: Edge) -> Accepted:
+    from streams.core.edge import Accepted
+
+    def pieces() -> Iterator[tuple[Accepted, Accepted]]:
+        assert isinstance(fields, Grown)
+        for before, since in fields.pieces():
+            yield _accepted(name, line, raw, before, edge), _accepted(name, line, raw, since, edge)
+
+    grown = pieces if isinstance(fields, Grown) else None
+    return Accepted(name, line, raw, edge.event(fields), "id" in fields, grown)
 
 
 def loads(raw: bytes) -> Any:
