@@ -103,6 +103,14 @@ def test_events_come_in_any_of_their_shapes(
     assert [event["content"][-2] for event in recorded(home)] == contents
 
 
+def test_cloud_events_of_a_source_with_a_long_name_are_told_apart(client: TestClient, home: Home) -> None:
+    source = "https://bots.example/" + "a" * 200
+    events = [CLOUD | {"source": source, "id": str(n), "data": turn(n // 2)} for n in (0, 1, 2, 0)]
+    answer = client.post("/v1/turns", json=events, headers={"Content-Type": "application/cloudevents-batch+json"})
+    assert ["duplicate" in one for one in answer.json()["results"]] == [False, False, False, True]
+    assert [event["content"][-2] for event in recorded(home)] == ["0", "0", "1"]
+
+
 def test_a_cloud_event_may_have_its_attributes_in_the_headers(client: TestClient, home: Home) -> None:
     headers = {"ce-specversion": "1.0", "ce-id": "7", "ce-source": "/bots/a", "ce-type": "said", "ce-subject": "chat"}
     given = {"role": "user", "content": "hello"}
@@ -585,6 +593,20 @@ def test_listeners_hear_what_comes_in_order_and_go_on_where_they_stopped(tmp_pat
         assert whole[1:] == heard[0]
         of_a = Listener(url, 20, params={"after": "start", "space": "a", "type": "turn-recorded"}).wait()
         assert {event["space"] for _, event in of_a} == {"a"}
+
+
+def test_who_begins_to_listen_hears_nothing_of_what_was_there_before(tmp_path: Path) -> None:
+    with served(tmp_path / "h") as (url, _):
+
+        def said(*numbers: int) -> str:
+            return str(httpx.post(f"{url}/v1/turns", json=[turn(n) for n in numbers], timeout=PATIENCE).json()["after"])
+
+        said(0)
+        Listener(url, 1, params={"after": "start"}).wait()
+        place = said(1, 2)
+        listeners = [Listener(url, 1), Listener(url, 1, params={"after": place})]
+        said(3)
+        assert [position for one in listeners for position, _ in one.wait()] == ["0:3", "0:3"]
 
 
 # -- processes ---------------------------------------------------------------------------------------------------------

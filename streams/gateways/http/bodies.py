@@ -16,6 +16,7 @@ from urllib.parse import unquote
 
 from streams.core.errors import UsageError
 from streams.core.events import GIVEN
+from streams.gateways.sources.shared import name_of
 from streams.runtime.requests import MAX_EVENTS, decode
 
 JSON = "application/json"
@@ -57,7 +58,7 @@ def from_cloud(given: Any) -> dict[str, Any]:
     data = given.get("data")
     if not isinstance(data, dict):
         raise UsageError("the data of a CloudEvent is no JSON object", "put the fields of a turn there")
-    own: dict[str, Any] = {"id": f"{given['source']}#{given['id']}"[:200]}
+    own: dict[str, Any] = {"id": name_of(f"{given['source']}#{given['id']}")}
     if isinstance(given.get("time"), str):
         own["at"] = given["time"]
     if isinstance(given.get("subject"), str):
