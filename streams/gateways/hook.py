@@ -58,6 +58,8 @@ LAST = 100
 MOST_LOG = 256 * 1024
 KEPT = 1000
 """Transcripts of which is known how far they were read."""
+NEW = {"present", "for_session"}
+"""Arguments of questions that a server of an older version, which still runs after an update, may not know."""
 READERS = {"claude-code": "claude_code", "codex": "codex", "gemini-cli": "gemini_cli"}
 """Formats of transcripts that are read as they grow, and their modules."""
 
@@ -190,25 +192,34 @@ def note(home: Path, event: str, error: BaseException | str) -> None:
 
 def _through_server(call: Call, home: Path, reply: Reply, deadline: float) -> None:
     """Gives the answer by whoever serves the home; by a child where nobody does."""
+    from streams.core.errors import MnemologError, UsageError
     from streams.runtime.home.client import HolderLeftError, ask_holder
 
-    socket = home / "socket"
+    socket, is_older = home / "socket", False
 
     def request(message: Json) -> Any:
         return ask_holder(socket, message, max(deadline - time.monotonic(), 0.001))
 
+    def ask(what: str, **given: Any) -> Any:
+        nonlocal is_older
+        try:
+            return request({"ask": what, "arguments": given})
+        except UsageError:
+            if not given.keys() & NEW:
+                raise
+            is_older = True
+            return request({"ask": what, "arguments": {name: given[name] for name in given.keys() - NEW}})
+
     try:
         if socket.exists():
-            asked = Asked(lambda fields: request({"feed": fields}), lambda what, **a: request(_asking(what, a)))
-            work(call, home, asked, reply, deadline)
+            work(call, home, Asked(lambda fields: request({"feed": fields}), ask), reply, deadline)
+            if is_older:
+                with suppress(MnemologError, HolderLeftError):  # one that a person started stays
+                    request({"leave": True})
             return
     except HolderLeftError:
         pass
     reply(_through_child(call, home, deadline))
-
-
-def _asking(what: str, arguments: Json) -> Json:
-    return {"ask": what, "arguments": arguments}
 
 
 def _through_child(call: Call, home: Path, deadline: float) -> bytes:
