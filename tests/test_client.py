@@ -51,6 +51,13 @@ def test_what_is_wrong_with_an_event_is_named(home: Home) -> None:
             memory.ask("nonsense")
 
 
+def test_half_of_a_character_costs_no_turn(home: Home) -> None:
+    with serving(home):
+        memory = Memory(home=home.path)
+        memory.record("s", "user", "the cookie \ud83d, and \ud83d\ude00")
+        assert [hit["text"] for hit in memory.recall("cookie \ud83d")] == ["the cookie ?, and \U0001f600"]
+
+
 def test_a_note_taken_is_a_note_shown(home: Home) -> None:
     with serving(home):
         memory = Memory(home=home.path)

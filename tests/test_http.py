@@ -103,6 +103,22 @@ def test_events_come_in_any_of_their_shapes(
     assert [event["content"][-2] for event in recorded(home)] == contents
 
 
+def test_a_bad_line_among_json_lines_is_named(client: TestClient, home: Home) -> None:
+    body = b"\n".join([json.dumps(turn()).encode(), b"", b'{"session": "s", "role'])
+    answer = client.post("/v1/turns", content=body, headers=JSON_LINES)
+    assert (answer.status_code, recorded(home)) == (422, [])
+    assert answer.json()["title"].startswith("line 3: the request is not JSON")
+    assert "nothing was recorded" in answer.json()["detail"]
+
+
+@pytest.mark.parametrize("kind", ["application/json", "application/x-ndjson"])
+def test_half_of_a_character_costs_no_turn(client: TestClient, home: Home, kind: str) -> None:
+    said = b'{"session": "s", "role": "user", "content": "cut \\ud83d, whole \\ud83d\\ude00"}'
+    answer = client.post("/v1/turns", content=said, headers={"Content-Type": kind})
+    assert answer.status_code == 202, answer.text
+    assert [event["content"] for event in recorded(home)] == ["cut ?, whole \U0001f600"]
+
+
 def test_cloud_events_of_a_source_with_a_long_name_are_told_apart(client: TestClient, home: Home) -> None:
     source = "https://bots.example/" + "a" * 200
     events = [CLOUD | {"source": source, "id": str(n), "data": turn(n // 2)} for n in (0, 1, 2, 0)]

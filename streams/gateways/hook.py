@@ -33,8 +33,9 @@ from typing import IO, Any, NamedTuple
 import orjson
 
 from streams.core import DEFAULT_SPACE
+from streams.core.halves import loads
 from streams.gateways.sources import HEAD, detect
-from streams.gateways.sources.shared import MISFITS, Fields, Grown, Value, hashed, loads, name_of, project_space
+from streams.gateways.sources.shared import MISFITS, Fields, Grown, Value, hashed, name_of, project_space
 
 SECONDS = 0.9
 """Within which an answer is there, or none is given (MNEMOLOG_HOOK_SECONDS for another). Agents wait from one second

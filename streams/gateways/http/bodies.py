@@ -34,7 +34,7 @@ def events_of(body: bytes, kind: str, headers: Mapping[str, str]) -> list[Any]:
         return [from_cloud(_binary(body, kind, headers))]
     if kind in LINES:
         _check_count(body.count(b"\n"))
-        found: Any = [decode(line) for line in body.split(b"\n") if line.strip()]
+        found: Any = [_line(number, line) for number, line in enumerate(body.split(b"\n"), 1) if line.strip()]
     else:
         found = decode(body)
     if kind in (CLOUD, CLOUDS):
@@ -42,6 +42,13 @@ def events_of(body: bytes, kind: str, headers: Mapping[str, str]) -> list[Any]:
     events = found if isinstance(found, list) else [found]
     _check_count(len(events))
     return events
+
+
+def _line(number: int, line: bytes) -> Any:
+    try:
+        return decode(line)
+    except UsageError as error:
+        raise UsageError(f"line {number}: {error}", f"nothing was recorded; {error.way_out}") from None
 
 
 def _check_count(events: int) -> None:

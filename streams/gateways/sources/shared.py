@@ -7,14 +7,13 @@ more than one conversation is held, however long the file is. Imports nothing he
 from __future__ import annotations
 
 import hashlib
-import json
 import re
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import suppress
 from typing import IO, TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import orjson
 
+from streams.core.halves import loads
 from streams.gateways.sources import STDIN, Input, bounded_lines
 
 if TYPE_CHECKING:
@@ -136,21 +135,6 @@ def _accepted(name: str, line: int, raw: bytes, fields: Fields, edge: Edge) -> A
 
     grown = pieces if isinstance(fields, Grown) else None
     return Accepted(name, line, raw, edge.event(fields), "id" in fields, grown)
-
-
-def loads(raw: bytes) -> Any:
-    """The JSON value that another program wrote. Raises orjson.JSONDecodeError.
-
-    A "?" stands for half of a character, which JavaScript leaves where it cuts text.
-    """
-    try:
-        return orjson.loads(raw)
-    except orjson.JSONDecodeError as error:
-        if "surrogate" not in error.msg:
-            raise
-        with suppress(RecursionError, ValueError):
-            return orjson.loads(json.dumps(json.loads(raw), ensure_ascii=False).encode(errors="replace"))
-        raise
 
 
 def dumped(value: object) -> bytes:
