@@ -235,6 +235,17 @@ def test_what_is_looked_up_as_it_was_is_not_recorded_as_shown_now(home: Home) ->
         assert not [event for event in events if isinstance(event, MemoryRecalled)]
 
 
+def test_what_is_asked_as_of_the_first_position_is_answered_as_it_was_then(home: Home) -> None:
+    with serving(home):
+        memory = Memory(home=home.path)
+        for n in range(3):
+            memory.record("chat", "user", f"hello {n}")
+        for first in (0, "0", "0:0"):
+            assert memory.context("chat", as_of=first)["position"] == 0
+            assert not memory.needs_recall("chat", "hello 2?", as_of=first)
+        assert memory.context("chat")["position"] == 2
+
+
 def test_who_names_no_home_and_no_space_means_what_commands_mean(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("MNEMOLOG_HOME", raising=False)
     memory = Memory()
