@@ -201,6 +201,19 @@ def test_a_message_that_was_fed_before_it_was_whole_is_taken_up_where_that_stopp
     assert told(environ) == ""
 
 
+def test_messages_of_a_newer_format_are_told_in_the_log(environ, tmp_path):
+    first, second, *rest = message_of(*BLOCKS)
+    path = tmp_path / "5e55.jsonl"
+    path.write_bytes(
+        b"".join([first, second.replace(b'"content"', b'"blocks"').replace(b'"message"', b'"said"'), *rest])
+    )
+    with served(environ):
+        assert hooked(environ, event("Stop", path)) == ""
+        assert next(one["content"] for one in recorded(environ)) == "Look at it"
+    assert told(environ).count("\n") == 1
+    assert f"1 messages of {path} were not understood: message: must be an object" in told(environ)
+
+
 def test_a_transcript_that_was_replaced_is_read_anew(environ, transcript, tmp_path):
     with served(environ):
         hooked(environ, event("Stop", transcript))

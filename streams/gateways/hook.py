@@ -35,7 +35,7 @@ import orjson
 from streams.core import DEFAULT_SPACE
 from streams.core.halves import loads
 from streams.gateways.sources import HEAD, detect
-from streams.gateways.sources.shared import MISFITS, Fields, Grown, Value, hashed, name_of, project_space
+from streams.gateways.sources.shared import MISFITS, Fields, Grown, Unfit, Value, hashed, name_of, project_space
 
 SECONDS = 0.9
 """Within which an answer is there, or none is given (MNEMOLOG_HOOK_SECONDS for another). Agents wait from one second
@@ -314,6 +314,9 @@ def work(call: Call, home: Path, asked: Asked, reply: Reply, deadline: float) ->
             turns = list(transcript.new(min(left, TOGETHER), deadline))
             _feed(turns, asked, home, call.event)
             transcript.keep()
+            if transcript.misfits:
+                told = f"{len(transcript.misfits)} messages of {transcript.path} were not understood"
+                note(home, call.event, f"{told}: {transcript.misfits[0]}")
             left = left - len(turns) if turns else 0
         space = space or transcript.space
     space = space or project_space(call.folder) or DEFAULT_SPACE
@@ -420,6 +423,8 @@ class Transcript:
         self.is_strange = bool(head) and not self.is_read
         """Whether it is there, and in a format that nothing is read of."""
         self.space = ""
+        self.misfits: list[str] = []
+        """What is wrong with messages that were left out of what was read last."""
         if self.is_read:
             module = import_module(f"streams.gateways.sources.{READERS[state['format']]}")
             self._reader = module.Session(space, state=state.get("reader"))
@@ -434,11 +439,14 @@ class Transcript:
             self._state["offset"] = 0
         self._stream.seek(self._state["offset"])
         self._count = 0
+        self.misfits = []
         for value in self._gathered(self._lines(most, deadline)):
-            with suppress(*MISFITS):
+            try:
                 for fields in self._reader(value.value):
                     self._count += 1
                     yield fields
+            except MISFITS as error:  # the next ones may be as they were
+                self.misfits.append(str(error) if isinstance(error, Unfit) else type(error).__name__)
         self.space = self._reader.state.get("space", "")
 
     def _lines(self, most: int, deadline: float) -> Iterator[Value]:
