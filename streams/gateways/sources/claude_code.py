@@ -139,7 +139,8 @@ class Session:
         turn = self._turn(lines[0], "assistant", "\n".join(texts), parts + fields_part(about, _LINE | _MESSAGE))
 
         def pieces() -> Iterator[tuple[Grown, Grown]]:
-            for cut in reversed(range(1, len(lines))):
+            # Why not of a copy in a fork: its id is taken by what it was copied from.
+            for cut in () if lines[0].get("forkedFrom") else reversed(range(1, len(lines))):
                 rest = [{"timestamp": lines[0]["timestamp"], **lines[cut]}, *lines[cut + 1 :]]
                 if _says(since := self._said(rest, about.get("id"))):
                     yield self._said(lines[:cut], before), since
