@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from contextlib import suppress
 from typing import Any
-
-import orjson
 
 
 def whole_text(text: str) -> str:
@@ -19,11 +16,15 @@ def loads(raw: bytes) -> Any:
 
     A "?" stands for half of a character, which JavaScript leaves where it cuts text.
     """
+    import orjson  # why here: help needs texts alone
+
     try:
         return orjson.loads(raw)
     except orjson.JSONDecodeError as error:
         if "surrogate" not in error.msg:
             raise
+        import json  # few texts are cut
+
         with suppress(RecursionError, ValueError):
             return orjson.loads(json.dumps(json.loads(raw), ensure_ascii=False).encode(errors="replace"))
         raise
