@@ -62,8 +62,8 @@ MOST, MOST_BYTES = 1000, 16 * 2**20
 """Events of one request, and their bytes where there are several."""
 MAX_REQUEST = 32 * 2**20
 """Bytes of a request that are taken."""
-IN_1973 = 100_000_000_000_000
-"""Microseconds: a smaller number is more likely one of seconds or milliseconds."""
+YEAR_1971 = 31_536_000_000_000
+"""In microseconds: a smaller number was most likely one of seconds or milliseconds."""
 UNREACHED = (errno.ECONNREFUSED, errno.EHOSTUNREACH, errno.ENETUNREACH)
 """Errors of a connection that was not made."""
 REASONS = ("edited", "regenerated", "popped", "cleared")
@@ -255,9 +255,9 @@ class Memory:
         for event in events:
             if not isinstance(event, dict):
                 raise RefusedError(f"event: must be a dict, not {event!r:.60}")
-            if type(at := event.get("at")) is int and 0 < at < IN_1973:
+            if type(at := event.get("at")) is int and 0 < at < YEAR_1971:
                 warnings.warn(
-                    f"at: {at} is in 1970-73: whole numbers are microseconds; was this seconds?", stacklevel=4
+                    f"at: {at} is dated 1970, for whole numbers are microseconds; were these seconds?", stacklevel=4
                 )
         after = ""
         said = [_json({"space": self.space} | _named(event)) for event in events]

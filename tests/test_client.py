@@ -82,7 +82,7 @@ def test_moments_days_and_uuids_of_python_are_taken(home: Home) -> None:
         assert memory.context("s", as_of=datetime.now(UTC))["position"] == 1
         first, second = (decode(record.type, record.value) for record in home.log.read(0, 0))
         assert (first.id, iso(first.at), iso(second.at)) == (str(name), "2026-01-05T08:00:00Z", "2026-01-05T08:00:00Z")
-        with pytest.warns(UserWarning, match="was this seconds"):
+        with pytest.warns(UserWarning, match="were these seconds"):
             memory.record("s", "user", "hello", at=1_767_603_600)
 
 

@@ -103,6 +103,13 @@ def test_events_come_in_any_of_their_shapes(
     assert [event["content"][-2] for event in recorded(home)] == contents
 
 
+def test_a_time_that_looks_like_milliseconds_is_pointed_out(client: TestClient, home: Home) -> None:
+    events = [turn(at=1_767_603_600_123), turn(at=1_767_603_600_123_000), turn(at="2026-01-05T09:00:00Z")]
+    first, *others = client.post("/v1/turns", json=events).json()["results"]
+    assert first["hint"].startswith("at: 1767603600123 is dated 1970, for whole numbers are microseconds")
+    assert not any("hint" in one for one in others)
+
+
 def test_a_bad_line_among_json_lines_is_named(client: TestClient, home: Home) -> None:
     body = b"\n".join([json.dumps(turn()).encode(), b"", b'{"session": "s", "role'])
     answer = client.post("/v1/turns", content=body, headers=JSON_LINES)
