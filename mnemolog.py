@@ -16,6 +16,8 @@ One module, the standard library alone: it can be copied into an agent's environ
 from __future__ import annotations
 
 import asyncio
+import errno
+import http.client
 import json
 import os
 import random
@@ -23,15 +25,18 @@ import re
 import shlex
 import shutil
 import socket
+import ssl
 import struct
 import subprocess
 import sys
 import threading
 import time
 import urllib.error
+import urllib.parse
 import urllib.request
 import uuid
-from collections.abc import Callable, Sequence
+import warnings
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from datetime import UTC, date, datetime, timedelta
@@ -53,8 +58,14 @@ SHOWN = 5
 """Lines of what a server said that are shown where it ended."""
 FIRST_PAUSE, LAST_PAUSE = 0.02, 1.0
 """Seconds between tries: twice as many after each."""
-MOST = 1000
-"""Events of one request."""
+MOST, MOST_BYTES = 1000, 16 * 2**20
+"""Events of one request, and their bytes where there are several."""
+MAX_REQUEST = 32 * 2**20
+"""Bytes of a request that are taken."""
+YEAR_1971 = 31_536_000_000_000
+"""In microseconds: a smaller number was most likely one of seconds or milliseconds."""
+UNREACHED = (errno.ECONNREFUSED, errno.EHOSTUNREACH, errno.ENETUNREACH)
+"""Errors of a connection that was not made."""
 REASONS = ("edited", "regenerated", "popped", "cleared")
 """Why a turn is taken back."""
 LONGEST = 100
@@ -127,23 +138,28 @@ class Memory:
 
         With `url` (MNEMOLOG_URL, where no home is named) a server is asked by HTTP, with `key` (MNEMOLOG_KEY).
         `timeout` is in seconds, for each call: a minute where none is given, and up to five more while a server starts.
-        `start` False: where nobody serves the home, that is an error.
+        `start` False: where nobody serves the home, that is an error. Raises RefusedError for what is no url or key.
         """
         self.space = space or os.environ.get("MNEMOLOG_SPACE") or "default"
         self.home = Path(home or os.environ.get("MNEMOLOG_HOME") or "~/.mnemolog").expanduser()
         self.url = (url or ("" if home else os.environ.get("MNEMOLOG_URL", ""))).rstrip("/")
-        self.key = key or os.environ.get("MNEMOLOG_KEY", "")
+        self.key = (key or os.environ.get("MNEMOLOG_KEY", "")).strip()
+        if self.url and not _is_url(self.url):
+            raise RefusedError(f"url: {self.url[:100]!r} is none; give one such as http://127.0.0.1:8765")
+        if not (self.key.isascii() and self.key.isprintable()):
+            raise RefusedError("key: it holds what no key does; give it as `mnemolog keys add` shows it")
         self.timeout = 60.0 if timeout is None else timeout
         self.starting = STARTING if timeout is None else 0.0
         self.start = start
 
     def record(self, session: str, role: str, content: str, **more: Any) -> str:
-        """Records one turn, durably; its id. `more`: agent, at (ISO 8601), id, reply_to, parts.
+        """Records one turn, durably; its id. `more`: agent, at (ISO 8601, or a datetime with its zone), id, reply_to,
+        parts.
 
         The id is made once: a call that is not answered is tried again, until `timeout`, and recorded once. Raises
         NotServedError, BusyError, UncertainError, FailedError and RefusedError.
         """
-        turn = {"id": str(uuid.uuid4()), "session": session, "role": role, "content": content} | more
+        turn = _named({"session": session, "role": role, "content": content} | more)
         self.tell(turn)
         return str(turn["id"])
 
@@ -190,13 +206,14 @@ class Memory:
             known = self.ask("known", space=str(fact.get("space", self.space)), fact=fact)
         if "already" in known:
             return known
-        recorded = {"id": str(uuid.uuid4())} | fact
+        recorded = _named(fact)
         return {"id": recorded["id"], "position": self.tell(recorded)} | known
 
     def tell(self, *events: dict[str, Any]) -> str:
         """Records events of any outside type, as `mnemolog feed` takes them; the position of the last, for `after`.
 
-        Raises RefusedError for the first refused, those before and after it being recorded, and errors as `record`.
+        Many go in several requests. Raises RefusedError for the first refused, those before and after it being
+        recorded, and errors as `record`.
         """
         return self._told(events)[0]
 
@@ -210,17 +227,14 @@ class Memory:
         """
         if reason not in REASONS:
             raise RefusedError(f"reason: there is no {reason!r}; it is one of {', '.join(REASONS)}")
-        after, taken = "", list[str]()
-        for start in range(0, len(turns), MOST):
-            some = turns[start : start + MOST]
-            after, stored = self._told(
-                [
-                    {"type": "turn-retracted", "session": session, "turn": turn, "reason": reason}
-                    | {"id": str(uuid.uuid5(uuid.NAMESPACE_OID, json.dumps([session, turn, reason])))}
-                    for turn in some
-                ]
-            )
-            taken += [turn for turn, new in zip(some, stored, strict=True) if new]
+        after, stored = self._told(
+            [
+                {"type": "turn-retracted", "session": session, "turn": turn, "reason": reason}
+                | {"id": str(uuid.uuid5(uuid.NAMESPACE_OID, json.dumps([session, turn, reason], default=str)))}
+                for turn in turns
+            ]
+        )
+        taken = [turn for turn, new in zip(turns, stored, strict=True) if new]
         return {"turns": taken, "after": after, "unknown": self._unknown(session, turns)}
 
     def _unknown(self, session: str, turns: Sequence[str]) -> list[str]:
@@ -238,9 +252,16 @@ class Memory:
 
     def _told(self, events: Sequence[dict[str, Any]]) -> tuple[str, list[bool]]:
         """Records events: the position of the last, and of each whether it is new."""
-        said = [{"space": self.space, "id": str(uuid.uuid4())} | event for event in events]
+        for event in events:
+            if not isinstance(event, dict):
+                raise RefusedError(f"event: must be a dict, not {event!r:.60}")
+            if type(at := event.get("at")) is int and 0 < at < YEAR_1971:
+                warnings.warn(
+                    f"at: {at} is dated 1970, for whole numbers are microseconds; were these seconds?", stacklevel=4
+                )
         after = ""
-        outcomes = self._request({"feed": said})
+        said = [_json({"space": self.space} | _named(event)) for event in events]
+        outcomes = [one for line in _requests(said) for one in self._exchanged(line, records=True)]
         for outcome in outcomes:
             if "refused" in outcome:
                 raise RefusedError(outcome["refused"])
@@ -305,15 +326,21 @@ class Memory:
         _serve(self.home, time.monotonic() + self.timeout + self.starting)
 
     def _request(self, message: dict[str, Any]) -> Any:
-        """Sends a request until it is answered. Why that is harmless: what it records has its id already."""
-        line = json.dumps(message).encode() + b"\n"
+        return self._exchanged(_json(message) + b"\n", records="feed" in message)
+
+    def _exchanged(self, line: bytes, records: bool) -> Any:
+        """Sends a request until it is answered. Why that is harmless: what it `records` has its id already."""
+        if len(line) > MAX_REQUEST:
+            raise RefusedError(f"the request is too long. at most {MAX_REQUEST:,} bytes")
         deadline = time.monotonic() + self.timeout
         pause = FIRST_PAUSE
         uncertain = False
         starting = self.starting
-        trouble = Exception()
+        trouble: Exception | None = None
         unknown = UncertainError(
             f"{self.url or self.home} took the request and did not answer: it is not known whether it was carried out"
+            if records
+            else f"{self.url or self.home} did not answer within {self.timeout:g} seconds"
         )
         while True:
             absent = False
@@ -327,7 +354,7 @@ class Memory:
             except (BusyError, LaterError) as error:
                 trouble = error
             except UncertainError:
-                uncertain = True
+                uncertain = records or trouble is None
             if absent:
                 began = time.monotonic()
                 try:
@@ -337,7 +364,7 @@ class Memory:
                 took = min(time.monotonic() - began, starting)
                 deadline, starting = deadline + took, starting - took
             if time.monotonic() + pause >= deadline:
-                raise unknown if uncertain else trouble
+                raise unknown if uncertain or trouble is None else trouble
             time.sleep(pause * random.uniform(0.5, 1))
             pause = min(2 * pause, LAST_PAUSE)
 
@@ -375,15 +402,58 @@ class Memory:
                     told = str(json.loads(said)["error"])
                 raise BusyError(f"{self.url} is busy: {told}") from error
         except urllib.error.URLError as error:
-            if isinstance(error.reason, ConnectionRefusedError | socket.gaierror):
-                raise NotServedError(f"nobody serves {self.url}: {error.reason}") from error
+            reason = error.reason
+            if isinstance(reason, socket.gaierror | ssl.SSLError) or getattr(reason, "errno", None) in UNREACHED:
+                raise NotServedError(f"nobody serves {self.url}: {reason}") from error
             raise UncertainError from error
-        except OSError as error:
+        except (OSError, http.client.HTTPException) as error:
             raise UncertainError from error
         try:
             return dict(json.loads(said))
         except ValueError as error:
             raise FailedError(f"{self.url} is no mnemolog: it answered {said[:80]!r}") from error
+
+
+def _named(event: dict[str, Any]) -> dict[str, Any]:
+    """An event with an id: it is made once, so that what is sent again is recorded once."""
+    return event if event.get("id") is not None else event | {"id": str(uuid.uuid4())}
+
+
+def _json(value: Any) -> bytes:
+    """A value as JSON. Raises RefusedError for what is none."""
+    try:
+        return json.dumps(value, default=_plain, allow_nan=False).encode()
+    except (RecursionError, TypeError, ValueError) as error:
+        raise RefusedError(f"what was to be sent is no JSON: {error}") from None
+
+
+def _plain(value: Any) -> str:
+    """What JSON has in place of a moment, a day or a UUID. Raises TypeError."""
+    if isinstance(value, datetime) and value.tzinfo is None:
+        raise TypeError(f"{value!r} names no time zone, and UTC may not be meant; .astimezone() gives it the local one")
+    if isinstance(value, date | uuid.UUID):
+        return value.isoformat() if isinstance(value, date) else str(value)
+    raise TypeError(f"{value!r:.60} is of type {type(value).__name__}")
+
+
+def _requests(said: Sequence[bytes]) -> Iterator[bytes]:
+    """Requests that record events, in order."""
+    start, size = 0, 0
+    for end, event in enumerate(said):
+        if start < end and (end - start == MOST or size + len(event) > MOST_BYTES):
+            yield b'{"feed": [' + b",".join(said[start:end]) + b"]}\n"
+            start, size = end, 0
+        size += len(event)
+    if said:
+        yield b'{"feed": [' + b",".join(said[start:]) + b"]}\n"
+
+
+def _is_url(text: str) -> bool:
+    try:
+        found = urllib.parse.urlsplit(text)
+        return found.scheme in ("http", "https") and bool(found.hostname) and text.isprintable() and " " not in text
+    except ValueError:
+        return False
 
 
 SPAN = re.compile(r"(\d{1,11})\s*([smhd]?)", re.IGNORECASE | re.ASCII)
@@ -403,7 +473,7 @@ def fields_of_due(due: str | int, at: str | None = None) -> dict[str, Any]:
     if (span := SPAN.fullmatch(given)) and (seconds := int(span[1]) * UNITS[span[2].lower()]):
         return {"ttl": seconds}
     try:
-        begins = (datetime.now(UTC) if at is None else _utc(datetime.fromisoformat(at))).replace(microsecond=0)
+        begins = (datetime.now(UTC) if at is None else _utc(datetime.fromisoformat(str(at)))).replace(microsecond=0)
         try:
             ends = _utc(datetime.combine(date.fromisoformat(given) + timedelta(days=1), datetime.min.time()))
         except ValueError:
@@ -513,14 +583,17 @@ def _serve(home: Path, deadline: float) -> None:
     """Starts a server of a home, and waits until somebody listens there: one that another process started will do, and
     so will one that was started from here before and is not there yet.
 
-    Raises NotServedError where it ends, and where none has come up at the `deadline`.
+    Raises NotServedError where it ends, where none has come up at the `deadline`, and where nothing can be written.
     """
-    home.mkdir(mode=0o700, parents=True, exist_ok=True)
     told = home / "serve.log"
     command = [*_command(), "serve", "--home", str(home), "--idle", str(IDLE), "--make-way"]
-    if _listens(home):
-        return
-    server, begin = _found(command, told)
+    try:
+        home.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if _listens(home):
+            return
+        server, begin = _found(command, told)
+    except OSError as error:
+        raise NotServedError(f"nobody serves {home}, and it cannot be served from here: {error}") from error
     tried = False
     while True:
         code = server.poll()

@@ -182,7 +182,8 @@ def reads_tables(what: str, arguments: Mapping[str, Any], processors: Iterable[P
     """Whether a question may need what only the tables of a memory hold, and not the index and turns it looks up."""
     return (
         what not in ("context", "needs_recall")
-        or bool(arguments.get("as_of") or arguments.get("details"))
+        or arguments.get("as_of") not in (None, "")  # 0 is the first position
+        or bool(arguments.get("details"))
         or any(section.queries for p in processors for section in p.read_model.sections)
     )
 

@@ -5,9 +5,14 @@ from __future__ import annotations
 import ast
 import asyncio
 import inspect
+import socket
 import sys
+import uuid
+from contextlib import suppress
+from datetime import UTC, datetime, timedelta, timezone
 from functools import partial
 from pathlib import Path
+from threading import Thread
 from unittest.mock import create_autospec
 
 import pytest
@@ -15,7 +20,7 @@ import pytest
 import mnemolog
 from mnemolog import AsyncMemory, Memory, NotServedError, RefusedError
 from streams.core import DEFAULT_SPACE
-from streams.core.events import MemoryRecalled, decode
+from streams.core.events import MemoryRecalled, decode, iso
 from streams.logs import DEFAULT_HOME
 from streams.runtime.home import Home
 from tests.serving import serving
@@ -49,6 +54,109 @@ def test_what_is_wrong_with_an_event_is_named(home: Home) -> None:
             memory.record("chat", "captain", "hello")
         with pytest.raises(RefusedError, match="no question"):
             memory.ask("nonsense")
+
+
+def test_half_of_a_character_costs_no_turn(home: Home) -> None:
+    with serving(home):
+        memory = Memory(home=home.path)
+        memory.record("s", "user", "the cookie \ud83d, and \ud83d\ude00")
+        assert [hit["text"] for hit in memory.recall("cookie \ud83d")] == ["the cookie ?, and \U0001f600"]
+
+
+def test_who_names_no_id_is_told_the_one_that_was_made(home: Home) -> None:
+    with serving(home):
+        memory = Memory(home=home.path)
+        turn = memory.record("s", "user", "yes", id=None)
+        note = memory.say("note-taken", note="n", content="x", id=None)
+        recorded = [decode(record.type, record.value).id for record in home.log.read(0, 0)]
+        assert recorded == [turn, note["id"]]
+
+
+def test_moments_days_and_uuids_of_python_are_taken(home: Home) -> None:
+    with serving(home):
+        memory = Memory(home=home.path)
+        at = datetime(2026, 1, 5, 10, tzinfo=timezone(timedelta(hours=2)))
+        name = uuid.uuid4()
+        assert memory.record("s", "user", "hello", at=at, id=name) == str(name)
+        memory.note("x", due="2d", at=at)
+        assert memory.context("s", as_of=datetime.now(UTC))["position"] == 1
+        first, second = (decode(record.type, record.value) for record in home.log.read(0, 0))
+        assert (first.id, iso(first.at), iso(second.at)) == (str(name), "2026-01-05T08:00:00Z", "2026-01-05T08:00:00Z")
+        with pytest.warns(UserWarning, match="were these seconds"):
+            memory.record("s", "user", "hello", at=1_767_603_600)
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"at": datetime(2026, 1, 5)}, "names no time zone"),
+        ({"content": b"hello"}, "of type bytes"),
+        ({"parts": [{"type": "x", "share": float("nan")}]}, "no JSON: Out of range"),
+        ({"content": "x" * mnemolog.MAX_REQUEST}, "too long"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_sent_is_refused_at_once(given: dict[str, object], said: str) -> None:
+    memory = Memory(url="http://127.0.0.1:9", key="k", timeout=60)
+    with pytest.raises(RefusedError, match=said):
+        memory.tell({"session": "s", "role": "user", "content": "hello"} | given)
+    with pytest.raises(RefusedError, match="must be a dict"):
+        memory.tell("hello")  # type: ignore[arg-type]
+
+
+def test_any_number_of_events_is_told_at_once(home: Home) -> None:
+    with serving(home):
+        memory = Memory(home=home.path)
+        many = [{"session": "s", "role": "user", "content": f"{n}"} for n in range(10_500)]
+        assert memory.tell(*many) == "0:10499"
+        assert [decode(r.type, r.value).content for r in home.log.read(0, 0)] == [event["content"] for event in many]
+        large = [{"session": "s", "role": "user", "content": f"{n}" * 6_000_000} for n in range(3)]
+        assert memory.tell(*large) == "0:10502"
+
+
+@pytest.mark.parametrize("how", [{"url": "localhost:8765"}, {"url": "http://[::bad"}, {"url": "http://h", "key": "é"}])
+def test_what_is_no_url_or_key_is_refused(how: dict[str, str]) -> None:
+    with pytest.raises(RefusedError, match=r"^(url|key): "):
+        Memory(**how)
+
+
+def test_a_key_read_from_a_file_may_end_with_its_line() -> None:
+    assert Memory(url="http://h", key="mnemo_x\n").key == "mnemo_x"
+
+
+@pytest.mark.parametrize(
+    ("said", "error"),
+    [
+        (b"\x15\x03\x01\x00\x02\x02\x46", NotServedError),  # no TLS
+        (b"HTTP/1.1 200 OK\r\nContent-Length: 900\r\n\r\n{", mnemolog.UncertainError),  # killed while it answers
+    ],
+)
+def test_a_server_that_answers_by_halves_is_no_traceback(said: bytes, error: type[Exception]) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+
+        def answers() -> None:
+            while True:
+                with suppress(OSError):
+                    connection, _ = listening.accept()
+                    with connection:
+                        connection.recv(65536)
+                        connection.sendall(said)
+                    continue
+                return
+
+        Thread(target=answers, daemon=True).start()
+        scheme = "https" if error is NotServedError else "http"
+        memory = Memory(url=f"{scheme}://127.0.0.1:{listening.getsockname()[1]}", timeout=1)
+        with pytest.raises(error):
+            memory.record("s", "user", "hello")
+        if error is not NotServedError:
+            with pytest.raises(error, match="did not answer within 1 seconds"):
+                memory.ask("spaces")
+
+
+def test_a_home_that_cannot_be_written_is_served_by_nobody(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("no home")
+    with pytest.raises(NotServedError, match="cannot be served from here"):
+        Memory(home=tmp_path / "file").record("s", "user", "hello")
 
 
 def test_a_note_taken_is_a_note_shown(home: Home) -> None:
@@ -226,6 +334,17 @@ def test_what_is_looked_up_as_it_was_is_not_recorded_as_shown_now(home: Home) ->
         assert memory.context("two", as_of="0:1")["recalled"]["turns"] == [key]
         events = [decode(record.type, record.value) for record in home.log.read(0, 0, home.log.end(0))]
         assert not [event for event in events if isinstance(event, MemoryRecalled)]
+
+
+def test_what_is_asked_as_of_the_first_position_is_answered_as_it_was_then(home: Home) -> None:
+    with serving(home):
+        memory = Memory(home=home.path)
+        for n in range(3):
+            memory.record("chat", "user", f"hello {n}")
+        for first in (0, "0", "0:0"):
+            assert memory.context("chat", as_of=first)["position"] == 0
+            assert not memory.needs_recall("chat", "hello 2?", as_of=first)
+        assert memory.context("chat")["position"] == 2
 
 
 def test_who_names_no_home_and_no_space_means_what_commands_mean(monkeypatch: pytest.MonkeyPatch) -> None:

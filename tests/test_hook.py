@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import shutil
@@ -11,8 +12,10 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from threading import Thread
 
 import pytest
+from pydantic import create_model
 
 from processors import PROCESSORS
 from projections.store import Store
@@ -22,8 +25,12 @@ from streams.core.text.echo import CLOSE, FRAME
 from streams.gateways import hook
 from streams.logs.sqlite import SqliteLog
 from streams.runtime.home import Home
+from streams.runtime.home.appending import feed
 from streams.runtime.home.office import Office
+from streams.runtime.home.server import serve
+from streams.runtime.requests import QUESTIONS, Context, Feed, Question
 from tests.processes import PIPE, Program, run
+from tests.test_importers import BLOCKS, message_of
 
 SAMPLES = Path(__file__).parent / "importers"
 SHOP = "/home/ann/shop"
@@ -144,6 +151,33 @@ def test_what_fell_due_since_the_last_event_is_overdue_for_who_works_now(tmp_pat
     assert before - 1 < found["present"] / 1e6 < time.time() + 1
 
 
+@pytest.mark.parametrize("makes_way", [True, False])
+def test_a_server_that_is_older_than_the_hook_answers_and_makes_way_for_a_newer_one(home, monkeypatch, makes_way):
+    fields = {name: field for name, field in Context.model_fields.items() if name not in hook.NEW | {"as_of", "after"}}
+    older = create_model("Older", __base__=Question, **{name: (one.annotation, one) for name, one in fields.items()})
+    monkeypatch.setitem(QUESTIONS, "context", older)
+    said = "The login test fails: the cookie was renamed in release 3.2."
+    told = {"id": "t", "at": 1767600000_000000, "space": SHOP, "session": "old", "role": "user", "content": said}
+    feed([Feed(feed=[told])], home.log)
+    answers = io.BytesIO()
+    server = Home(home.path, PROCESSORS)
+    thread = Thread(target=serve, args=(server, lambda: answers.closed), kwargs={"makes_way": makes_way}, daemon=True)
+    thread.start()
+    until(home.folder.socket.exists)
+    given = json.dumps(event("SessionStart", None, source="startup") | {"session_id": "new"}).encode()
+    monkeypatch.setenv("MNEMOLOG_HOOK_SECONDS", "60")
+    for name in ("CLAUDE_PROJECT_DIR", "GEMINI_PROJECT_DIR", "MNEMOLOG_SPACE"):
+        monkeypatch.delenv(name, raising=False)
+    hook.run(io.BytesIO(given), answers, home.path)
+    assert "cookie was renamed" in context_of(answers.getvalue().decode(), "SessionStart")
+    assert not (home.path / "hook.log").exists()
+    thread.join(20 if makes_way else 1)
+    assert thread.is_alive() is not makes_way
+    answers.close()
+    thread.join(60)
+    server.log.close()
+
+
 def test_half_a_character_that_an_agent_left_costs_neither_the_line_nor_the_answer(environ, transcript):
     lines = transcript.read_text()
     transcript.write_text(lines.replace("The login test fails", r"\ud83d The login test fails"))
@@ -151,6 +185,33 @@ def test_half_a_character_that_an_agent_left_costs_neither_the_line_nor_the_answ
         assert hooked(environ, event("Stop", transcript, last_assistant_message="\udc00")) == ""
         assert "? The login test fails since this morning." in [one.get("content") for one in recorded(environ)]
     assert told(environ) == ""
+
+
+def test_a_message_that_was_fed_before_it_was_whole_is_taken_up_where_that_stopped(environ, tmp_path):
+    """As where a session runs while its folder is fed, or two events of it are answered at once."""
+    lines = message_of(*BLOCKS)
+    path, half = tmp_path / "5e55.jsonl", tmp_path / "half.jsonl"
+    path.write_bytes(b"".join(lines))
+    half.write_bytes(b"".join(lines[:3]))
+    with served(environ):
+        assert run("feed", str(half), env=environ, capture_output=True, timeout=60).returncode == 0
+        hooked(environ, event("Stop", path))
+        found = [one for one in recorded(environ) if one["role"] == "assistant"]
+    assert [one["content"] for one in found] == ["I look at the login.", "The cookie was renamed."]
+    assert told(environ) == ""
+
+
+def test_messages_of_a_newer_format_are_told_in_the_log(environ, tmp_path):
+    first, second, *rest = message_of(*BLOCKS)
+    path = tmp_path / "5e55.jsonl"
+    path.write_bytes(
+        b"".join([first, second.replace(b'"content"', b'"blocks"').replace(b'"message"', b'"said"'), *rest])
+    )
+    with served(environ):
+        assert hooked(environ, event("Stop", path)) == ""
+        assert next(one["content"] for one in recorded(environ)) == "Look at it"
+    assert told(environ).count("\n") == 1
+    assert f"1 messages of {path} were not understood: message: must be an object" in told(environ)
 
 
 def test_a_transcript_that_was_replaced_is_read_anew(environ, transcript, tmp_path):

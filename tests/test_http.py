@@ -103,6 +103,37 @@ def test_events_come_in_any_of_their_shapes(
     assert [event["content"][-2] for event in recorded(home)] == contents
 
 
+def test_a_time_that_looks_like_milliseconds_is_pointed_out(client: TestClient, home: Home) -> None:
+    events = [turn(at=1_767_603_600_123), turn(at=1_767_603_600_123_000), turn(at="2026-01-05T09:00:00Z")]
+    first, *others = client.post("/v1/turns", json=events).json()["results"]
+    assert first["hint"].startswith("at: 1767603600123 is dated 1970, for whole numbers are microseconds")
+    assert not any("hint" in one for one in others)
+
+
+def test_a_bad_line_among_json_lines_is_named(client: TestClient, home: Home) -> None:
+    body = b"\n".join([json.dumps(turn()).encode(), b"", b'{"session": "s", "role'])
+    answer = client.post("/v1/turns", content=body, headers=JSON_LINES)
+    assert (answer.status_code, recorded(home)) == (422, [])
+    assert answer.json()["title"].startswith("line 3: the request is not JSON")
+    assert "nothing was recorded" in answer.json()["detail"]
+
+
+@pytest.mark.parametrize("kind", ["application/json", "application/x-ndjson"])
+def test_half_of_a_character_costs_no_turn(client: TestClient, home: Home, kind: str) -> None:
+    said = b'{"session": "s", "role": "user", "content": "cut \\ud83d, whole \\ud83d\\ude00"}'
+    answer = client.post("/v1/turns", content=said, headers={"Content-Type": kind})
+    assert answer.status_code == 202, answer.text
+    assert [event["content"] for event in recorded(home)] == ["cut ?, whole \U0001f600"]
+
+
+def test_cloud_events_of_a_source_with_a_long_name_are_told_apart(client: TestClient, home: Home) -> None:
+    source = "https://bots.example/" + "a" * 200
+    events = [CLOUD | {"source": source, "id": str(n), "data": turn(n // 2)} for n in (0, 1, 2, 0)]
+    answer = client.post("/v1/turns", json=events, headers={"Content-Type": "application/cloudevents-batch+json"})
+    assert ["duplicate" in one for one in answer.json()["results"]] == [False, False, False, True]
+    assert [event["content"][-2] for event in recorded(home)] == ["0", "0", "1"]
+
+
 def test_a_cloud_event_may_have_its_attributes_in_the_headers(client: TestClient, home: Home) -> None:
     headers = {"ce-specversion": "1.0", "ce-id": "7", "ce-source": "/bots/a", "ce-type": "said", "ce-subject": "chat"}
     given = {"role": "user", "content": "hello"}
@@ -585,6 +616,20 @@ def test_listeners_hear_what_comes_in_order_and_go_on_where_they_stopped(tmp_pat
         assert whole[1:] == heard[0]
         of_a = Listener(url, 20, params={"after": "start", "space": "a", "type": "turn-recorded"}).wait()
         assert {event["space"] for _, event in of_a} == {"a"}
+
+
+def test_who_begins_to_listen_hears_nothing_of_what_was_there_before(tmp_path: Path) -> None:
+    with served(tmp_path / "h") as (url, _):
+
+        def said(*numbers: int) -> str:
+            return str(httpx.post(f"{url}/v1/turns", json=[turn(n) for n in numbers], timeout=PATIENCE).json()["after"])
+
+        said(0)
+        Listener(url, 1, params={"after": "start"}).wait()
+        place = said(1, 2)
+        listeners = [Listener(url, 1), Listener(url, 1, params={"after": place})]
+        said(3)
+        assert [position for one in listeners for position, _ in one.wait()] == ["0:3", "0:3"]
 
 
 # -- processes ---------------------------------------------------------------------------------------------------------

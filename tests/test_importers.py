@@ -403,6 +403,43 @@ def test_a_transcript_read_in_pieces_gives_what_it_gives_as_a_whole(name, home):
     assert told == {part for event in whole if isinstance(event, TurnRecorded) for part in event.content.splitlines()}
 
 
+def message_of(*blocks: dict) -> list[bytes]:
+    """The lines of a message of an assistant, a block each, behind the prompt that it answers."""
+    about = {"sessionId": "5e55", "cwd": "/shop", "timestamp": "2026-03-02T09:00:00Z", "isSidechain": False}
+    prompt = {"uuid": "u", "parentUuid": None, "type": "user", "message": {"role": "user", "content": "Look at it"}}
+    said = [
+        {"uuid": f"a{n}", "parentUuid": "u", "type": "assistant"}
+        | {"message": {"id": "m", "role": "assistant", "content": [block], "usage": {"output_tokens": 7}}}
+        for n, block in enumerate(blocks)
+    ]
+    return [json.dumps(about | line).encode() + b"\n" for line in (prompt, *said)]
+
+
+BLOCKS = (
+    {"type": "thinking", "thinking": "hm"},
+    {"type": "text", "text": "I look at the login."},
+    {"type": "tool_use", "id": "t", "name": "Read", "input": {}},
+    {"type": "text", "text": "The cookie was renamed."},
+)
+
+
+@pytest.mark.parametrize("stops", [(2,), (3,), (2, 3), (2, 3, 4), (3, 4)])
+def test_what_is_written_of_a_message_after_it_was_fed_comes_with_the_next_feed(stops, home, tmp_path):
+    lines, path = message_of(*BLOCKS), tmp_path / "5e55.jsonl"
+    for stop in (*stops, len(lines), len(lines)):
+        path.write_bytes(b"".join(lines[:stop]))
+        report = fed(home, path)
+    assert (report.added, report.rejected) == (0, 0)
+    recorded = [json.loads(record.value) for record in home.log.read(0, 0)]
+    turns = [event for event in recorded if event["role"] == "assistant"]
+    contents = [turn["content"] for turn in turns if turn["content"]]
+    assert "\n".join(contents) == "I look at the login.\nThe cookie was renamed."
+    parts = [part for turn in turns for part in turn["parts"]]
+    assert [part["type"] for part in parts if part["type"] != "fields"] == ["thinking", "tool_use"]
+    assert sum("usage" in part["fields"] for part in parts if part["type"] == "fields") == 1
+    assert len(turns) == 1 + len(stops)
+
+
 def sample_bytes(name: str) -> bytes:
     return (SAMPLES / f"{name}.jsonl").read_bytes()
 

@@ -152,6 +152,26 @@ def test_a_server_takes_many_connections_where_the_system_sets_no_limit(
             assert "answer" in one.makefile().readline()
 
 
+def test_connections_that_nobody_uses_keep_nobody_out(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(home_server.resource, "getrlimit", lambda _: (0, 0))  # so that there are sixteen places
+    with serving(home), ExitStack() as held:
+        before = []
+        for _ in range(16):
+            before.append(held.enter_context(closing(socket.socket(socket.AF_UNIX))))
+            before[-1].connect(str(home.folder.socket))
+        before[0].sendall(b'{"ping": true}\n')
+        assert b"answer" in before[0].recv(1000)
+        asked = time.monotonic()
+        one = held.enter_context(closing(socket.socket(socket.AF_UNIX)))
+        one.settimeout(20)
+        one.connect(str(home.folder.socket))
+        one.sendall(b'{"ping": true}\n')
+        assert b"answer" in one.recv(1000)
+        assert time.monotonic() - asked < 10
+        before[0].sendall(b'{"ping": true}\n')  # another was quiet for longer
+        assert b"answer" in before[0].recv(1000)
+
+
 def test_a_server_waits_until_a_command_that_folds_has_finished(home: Home) -> None:
     with home.live():
         ready = threading.Event()

@@ -10,7 +10,7 @@ import difflib
 import hashlib
 import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import MISSING, fields
 from threading import Lock
 from typing import IO, Any, NamedTuple, get_type_hints
@@ -80,6 +80,8 @@ class Accepted(NamedTuple):
     event: Outside
     is_named: bool = False
     """Whether its id is its source's own name for it: what comes again under one, told otherwise, is no other event."""
+    pieces: Callable[[], Iterable[tuple[Accepted, Accepted]]] | None = None
+    """Of what is written piece by piece: what may have been read before, the most first, and what is new since."""
 
 
 class Reject(NamedTuple):

@@ -193,6 +193,8 @@ def _append(
     for item, outcome in zip(batch, append([item.event for item in batch]), strict=True):
         if isinstance(outcome, Refused) and outcome.taken and item.is_named:
             report.known += 1
+            if item.pieces is not None:
+                _append(append, _rest(append, item.pieces()), report, rejects)
             continue
         if isinstance(outcome, Refused) and outcome.erased:  # what was erased comes into no other file either
             report.erased += 1
@@ -207,6 +209,17 @@ def _append(
                 report.repeats.append(Told(item.source, item.line, "", f"known already, as {item.event.id}"))
         else:
             report.added += 1
+
+
+def _rest(
+    append: Callable[[Sequence[Outside]], list[Outcome]], pieces: Iterable[tuple[Accepted, Accepted]]
+) -> list[Accepted]:
+    """What is new of an event that was fed before it was whole; nothing where the log has no piece of it."""
+    for before, since in pieces:
+        # Why this adds nothing: its id is taken, by itself or by another event.
+        if isinstance(append([before.event])[0], Duplicate):
+            return [since]
+    return []
 
 
 def places(log: Path, session: str | None = None) -> list[tuple[str, bool]]:

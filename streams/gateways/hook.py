@@ -33,8 +33,9 @@ from typing import IO, Any, NamedTuple
 import orjson
 
 from streams.core import DEFAULT_SPACE
+from streams.core.halves import loads
 from streams.gateways.sources import HEAD, detect
-from streams.gateways.sources.shared import MISFITS, Fields, Value, hashed, loads, name_of, project_space
+from streams.gateways.sources.shared import MISFITS, Fields, Grown, Unfit, Value, hashed, name_of, project_space
 
 SECONDS = 0.9
 """Within which an answer is there, or none is given (MNEMOLOG_HOOK_SECONDS for another). Agents wait from one second
@@ -58,6 +59,8 @@ LAST = 100
 MOST_LOG = 256 * 1024
 KEPT = 1000
 """Transcripts of which is known how far they were read."""
+NEW = {"present", "for_session"}
+"""Arguments of questions that a server of an older version, which still runs after an update, may not know."""
 READERS = {"claude-code": "claude_code", "codex": "codex", "gemini-cli": "gemini_cli"}
 """Formats of transcripts that are read as they grow, and their modules."""
 
@@ -190,25 +193,34 @@ def note(home: Path, event: str, error: BaseException | str) -> None:
 
 def _through_server(call: Call, home: Path, reply: Reply, deadline: float) -> None:
     """Gives the answer by whoever serves the home; by a child where nobody does."""
+    from streams.core.errors import MnemologError, UsageError
     from streams.runtime.home.client import HolderLeftError, ask_holder
 
-    socket = home / "socket"
+    socket, is_older = home / "socket", False
 
     def request(message: Json) -> Any:
         return ask_holder(socket, message, max(deadline - time.monotonic(), 0.001))
 
+    def ask(what: str, **given: Any) -> Any:
+        nonlocal is_older
+        try:
+            return request({"ask": what, "arguments": given})
+        except UsageError:
+            if not given.keys() & NEW:
+                raise
+            is_older = True
+            return request({"ask": what, "arguments": {name: given[name] for name in given.keys() - NEW}})
+
     try:
         if socket.exists():
-            asked = Asked(lambda fields: request({"feed": fields}), lambda what, **a: request(_asking(what, a)))
-            work(call, home, asked, reply, deadline)
+            work(call, home, Asked(lambda fields: request({"feed": fields}), ask), reply, deadline)
+            if is_older:
+                with suppress(MnemologError, HolderLeftError):  # one that a person started stays
+                    request({"leave": True})
             return
     except HolderLeftError:
         pass
     reply(_through_child(call, home, deadline))
-
-
-def _asking(what: str, arguments: Json) -> Json:
-    return {"ask": what, "arguments": arguments}
 
 
 def _through_child(call: Call, home: Path, deadline: float) -> bytes:
@@ -302,6 +314,9 @@ def work(call: Call, home: Path, asked: Asked, reply: Reply, deadline: float) ->
             turns = list(transcript.new(min(left, TOGETHER), deadline))
             _feed(turns, asked, home, call.event)
             transcript.keep()
+            if transcript.misfits:
+                told = f"{len(transcript.misfits)} messages of {transcript.path} were not understood"
+                note(home, call.event, f"{told}: {transcript.misfits[0]}")
             left = left - len(turns) if turns else 0
         space = space or transcript.space
     space = space or project_space(call.folder) or DEFAULT_SPACE
@@ -318,11 +333,23 @@ def work(call: Call, home: Path, asked: Asked, reply: Reply, deadline: float) ->
 
 def _feed(turns: list[Fields], asked: Asked, home: Path, event: str) -> None:
     """Feeds some turns. How far a transcript was read is kept after that, so that what is not fed comes again."""
-    outcomes = [one.get("refused", "") for one in (asked.feed(turns) if turns else [])]
-    # Why not those of a taken id: forks, and messages that were not whole when they were read first.
-    refused = [reason for reason in outcomes if reason and not reason.startswith("id:")]
+    refused = []
+    for turn, outcome in zip(turns, asked.feed(turns) if turns else (), strict=False):
+        reason = outcome.get("refused", "")
+        if reason.startswith("id:"):  # of a fork, or of a message that was not whole when it was read first
+            _feed(_rest(turn, asked), asked, home, event)
+        elif reason:
+            refused.append(reason)
     if refused:
         note(home, event, f"{len(refused)} of {len(turns)} events were refused: {refused[0]}")
+
+
+def _rest(turn: Fields, asked: Asked) -> list[Fields]:
+    """What is new of a turn whose id is taken, where what has it is the turn as far as it was read before."""
+    for before, since in turn.pieces() if isinstance(turn, Grown) else ():
+        if "duplicate" in asked.feed([before])[0]:
+            return [since]
+    return []
 
 
 def _spoken(call: Call, space: str) -> list[Fields]:
@@ -396,6 +423,8 @@ class Transcript:
         self.is_strange = bool(head) and not self.is_read
         """Whether it is there, and in a format that nothing is read of."""
         self.space = ""
+        self.misfits: list[str] = []
+        """What is wrong with messages that were left out of what was read last."""
         if self.is_read:
             module = import_module(f"streams.gateways.sources.{READERS[state['format']]}")
             self._reader = module.Session(space, state=state.get("reader"))
@@ -410,11 +439,14 @@ class Transcript:
             self._state["offset"] = 0
         self._stream.seek(self._state["offset"])
         self._count = 0
+        self.misfits = []
         for value in self._gathered(self._lines(most, deadline)):
-            with suppress(*MISFITS):
+            try:
                 for fields in self._reader(value.value):
                     self._count += 1
                     yield fields
+            except MISFITS as error:  # the next ones may be as they were
+                self.misfits.append(str(error) if isinstance(error, Unfit) else type(error).__name__)
         self.space = self._reader.state.get("space", "")
 
     def _lines(self, most: int, deadline: float) -> Iterator[Value]:

@@ -8,6 +8,8 @@ from typing import Any
 
 from streams.core.errors import UsageError
 
+YEAR_1971 = 31_536_000_000_000
+"""In microseconds: a smaller number was most likely one of seconds or milliseconds."""
 NOW = "now"
 """What names the present."""
 
@@ -22,6 +24,13 @@ def moment(at: str | None) -> dict[str, Any]:
     if not at:
         return {}
     return {"present": present()} if at == NOW else {"at": at}
+
+
+def hint_at(at: object) -> dict[str, str]:
+    """What there is to tell of a time that is taken as it is given; nothing of most."""
+    if type(at) is int and 0 < at < YEAR_1971:
+        return {"hint": f"at: {at} is dated 1970, for whole numbers are microseconds; were these seconds?"}
+    return {}
 
 
 def due_fields(due: str) -> dict[str, Any]:

@@ -8,13 +8,12 @@ from __future__ import annotations
 
 from typing import Annotated, Any, ClassVar, Literal, TypeVar
 
-import orjson
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from streams.core.edge import MAX_VALUES, has_too_many
 from streams.core.errors import UsageError
 from streams.core.events import MAX_TURNS
-from streams.core.halves import whole_text
+from streams.core.halves import loads, whole_text
 
 C = TypeVar("C", bound="Call")
 
@@ -239,10 +238,11 @@ CALLS: tuple[type[Call], ...] = (Ask, Feed, Snapshot, Promote, Switch, Look, Pin
 
 
 def decode(line: bytes) -> Any:
-    """The JSON of a request. Raises UsageError for what is none, too deep, or too many values."""
+    """The JSON of a request, with a "?" for half of a character. Raises UsageError for what is none, too deep, or too
+    many values."""
     check_values(line)
     try:
-        found = orjson.loads(line)
+        found = loads(line)
     except ValueError as error:
         raise UsageError(f"the request is not JSON: {error}", "send one JSON object a line") from None
     if not _is_shallow(found):

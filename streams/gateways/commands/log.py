@@ -22,6 +22,7 @@ from streams.gateways.command import (
     one_or_all,
     space_of,
 )
+from streams.gateways.moments import YEAR_1971
 from streams.gateways.sources import AUTO, NAMES
 from streams.gateways.terminal import Terminal, cell
 
@@ -34,7 +35,6 @@ TOLD_FAULTS = 20
 """Faults that a person is told of after a feed; all rejected lines are in the rejects file."""
 POLL = 0.1
 """Seconds between looks at the log for `tail --follow`."""
-YEAR_1971 = 31_536_000_000_000
 
 
 def feed(

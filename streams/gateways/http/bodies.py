@@ -16,6 +16,7 @@ from urllib.parse import unquote
 
 from streams.core.errors import UsageError
 from streams.core.events import GIVEN
+from streams.gateways.sources.shared import name_of
 from streams.runtime.requests import MAX_EVENTS, decode
 
 JSON = "application/json"
@@ -33,7 +34,7 @@ def events_of(body: bytes, kind: str, headers: Mapping[str, str]) -> list[Any]:
         return [from_cloud(_binary(body, kind, headers))]
     if kind in LINES:
         _check_count(body.count(b"\n"))
-        found: Any = [decode(line) for line in body.split(b"\n") if line.strip()]
+        found: Any = [_line(number, line) for number, line in enumerate(body.split(b"\n"), 1) if line.strip()]
     else:
         found = decode(body)
     if kind in (CLOUD, CLOUDS):
@@ -41,6 +42,13 @@ def events_of(body: bytes, kind: str, headers: Mapping[str, str]) -> list[Any]:
     events = found if isinstance(found, list) else [found]
     _check_count(len(events))
     return events
+
+
+def _line(number: int, line: bytes) -> Any:
+    try:
+        return decode(line)
+    except UsageError as error:
+        raise UsageError(f"line {number}: {error}", f"nothing was recorded; {error.way_out}") from None
 
 
 def _check_count(events: int) -> None:
@@ -57,7 +65,7 @@ def from_cloud(given: Any) -> dict[str, Any]:
     data = given.get("data")
     if not isinstance(data, dict):
         raise UsageError("the data of a CloudEvent is no JSON object", "put the fields of a turn there")
-    own: dict[str, Any] = {"id": f"{given['source']}#{given['id']}"[:200]}
+    own: dict[str, Any] = {"id": name_of(f"{given['source']}#{given['id']}")}
     if isinstance(given.get("time"), str):
         own["at"] = given["time"]
     if isinstance(given.get("subject"), str):

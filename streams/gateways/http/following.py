@@ -77,11 +77,13 @@ class Following:
 
         `spaces` None and `types` empty: any.
         """
-        nexts = [*begin]
+        nexts, log = [*begin], self._id
         self._listen(1)
         try:
             while True:
                 heard = self._news
+                if log != self._id:  # it may be shorter than the one before
+                    nexts, log = [min(n, end) for n, end in zip(nexts, self._ends, strict=True)], self._id
                 found = await self._page(nexts)
                 for news in found:
                     nexts[news.partition] = news.offset + 1
@@ -132,8 +134,7 @@ class Following:
         """The next records of a listener: from memory where it is near the end, else from the log."""
         found: list[News] = []
         for partition, start in enumerate(nexts):
-            if start >= self._ends[partition]:
-                nexts[partition] = self._ends[partition]
+            if start >= self._ends[partition]:  # what a listener begins behind may be newer than the last look
                 continue
             kept = [news for news in self._ring if news.partition == partition and news.offset >= start]
             if not kept or kept[0].offset > start:
@@ -150,8 +151,8 @@ class Following:
         ends = [self._log.end(partition) for partition in range(self._log.partitions)]
         if self._id != self._log.id:
             self._ring.clear()
+            self._ends = ends
             self._id = self._log.id
-        self._ends = self._ends or ends
         return ends
 
     def _read(self, partition: int, start: int, stop: int) -> list[News]:

@@ -19,6 +19,7 @@ from streams.gateways.http.door import AT, IDEMPOTENCY, Door, told
 from streams.gateways.http.following import Following
 from streams.gateways.http.importing import take_in
 from streams.gateways.http.limits import as_json, problem
+from streams.gateways.moments import hint_at
 from streams.logs.where import told_place
 from streams.runtime.requests import View, decode
 
@@ -108,16 +109,17 @@ def content_type(request: Request, taken: Sequence[str]) -> str:
 async def take(
     request: Request, door: Door, events: list[Any], key: str, more: Mapping[str, Any] = NOTHING
 ) -> Response:
-    """Records events; what became of each is told, with `more` of those that were not refused."""
+    """Records events; what became of each is told, with `more` of those that were not refused, and a `hint` where its
+    time was most likely meant otherwise."""
     results: list[dict[str, Any]] = []
     counts: Counter[str] = Counter()
     ends: dict[int, int] = {}
-    for one in await door.feed(events, key):
+    for event, one in zip(events, await door.feed(events, key), strict=True):
         results.append({"id": one.get("id")} | told(one))
         outcome = next(name for name in COUNTED if name in one)
         counts[outcome] += 1
         if outcome != "refused":
-            results[-1] |= more
+            results[-1] |= {**more, **hint_at(event.get("at"))}
             ends[one["partition"]] = max(ends.get(one["partition"], 0), one[outcome])
     for outcome, count in counts.items():
         request.app.state.meters.taken.labels(COUNTED[outcome]).inc(count)

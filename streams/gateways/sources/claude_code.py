@@ -26,6 +26,7 @@ from typing import Any
 from streams.gateways.sources import Input, Source
 from streams.gateways.sources.shared import (
     Fields,
+    Grown,
     Json,
     Unfit,
     Value,
@@ -114,26 +115,40 @@ class Session:
         del prompts[0 if last is None else last + 1 :]
 
     def _assistant(self, lines: list[Json]) -> Iterator[Fields]:
+        turn = self._said([self._timed(lines[0]), *lines[1:]], self.state.get("message"))
+        self.state["message"] = lines[-1]["message"].get("id")
+        for part in turn["parts"]:
+            if part.get("type") == "tool_use" and isinstance(part.get("id"), str):
+                self.state["calls"][part["id"]] = turn["id"]
+        while len(self.state["calls"]) > 200:
+            self.state["calls"].pop(next(iter(self.state["calls"])))
+        if _says(turn):
+            yield turn
+
+    def _said(self, lines: list[Json], before: object) -> Grown:
+        """The turn that some lines of a message are, and how it looked while a file had only the first of them;
+        `before` is the message of the line before."""
         texts, parts = [], []
         for line in lines:
             more, others = blocks(line["message"].get("content"))
             texts += more
             parts += others
-        turn = self._turn(lines[0], "assistant", "\n".join(texts), parts)
-        for part in parts:
-            if part.get("type") == "tool_use" and isinstance(part.get("id"), str):
-                self.state["calls"][part["id"]] = turn["id"]
-        while len(self.state["calls"]) > 200:
-            self.state["calls"].pop(next(iter(self.state["calls"])))
         about: Json = {**lines[-1], **lines[-1]["message"]}
-        if about.get("id") is not None and about["id"] == self.state.get("message"):
+        if about.get("id") is not None and about["id"] == before:
             about.pop("usage", None)  # lines of one message repeat it
-        self.state["message"] = about.get("id")
-        turn["parts"] = parts + fields_part(about, _LINE | _MESSAGE)
-        if turn["content"] or parts:
-            yield turn
+        turn = self._turn(lines[0], "assistant", "\n".join(texts), parts + fields_part(about, _LINE | _MESSAGE))
+
+        def pieces() -> Iterator[tuple[Grown, Grown]]:
+            # Why not of a copy in a fork: its id is taken by what it was copied from.
+            for cut in () if lines[0].get("forkedFrom") else reversed(range(1, len(lines))):
+                rest = [{"timestamp": lines[0]["timestamp"], **lines[cut]}, *lines[cut + 1 :]]
+                if _says(since := self._said(rest, about.get("id"))):
+                    yield self._said(lines[:cut], before), since
+
+        return Grown(turn, pieces)
 
     def _user(self, line: Json, message: Json) -> Iterator[Fields]:
+        line = self._timed(line)
         texts, parts = blocks(message.get("content"))
         results = [part for part in parts if part.get("type") == "tool_result"]
         parts = [part for part in parts if part.get("type") != "tool_result"]
@@ -161,6 +176,11 @@ class Session:
         turn["reply_to"] = self.state["calls"].get(results[0].get("tool_use_id")) or ""
         return turn
 
+    def _timed(self, line: Json) -> Json:
+        """A line with a time: that of the last line that has one, where it has none itself."""
+        self.state["at"] = line.get("timestamp") or self.state.get("at")
+        return line | {"timestamp": self.state["at"]}
+
     def _turn(self, line: Json, role: str, content: str, parts: list[Json]) -> Fields:
         copied = line.get("forkedFrom")
         id_ = copied.get("messageUuid") if isinstance(copied, dict) else None
@@ -169,13 +189,16 @@ class Session:
             agent = f"agent-{line.get('agentId')}" if line.get("agentId") else "subagent"
             session = name_of(f"{session}/{agent}")
         turn: Fields = {"id": name_of(id_ or line["uuid"]), "session": session, "role": role, "content": content}
-        self.state["at"] = line.get("timestamp") or self.state.get("at")
-        turn |= {"parts": parts, "at": self.state["at"]}
+        turn |= {"parts": parts, "at": line["timestamp"]}
         if self.state["space"]:
             turn["space"] = self.state["space"]
         if role == "assistant" or (role == "user" and line.get("isSidechain")):
             turn["agent"] = name_of(agent if role == "assistant" else self.agent)
         return turn
+
+
+def _says(turn: Fields) -> bool:
+    return bool(turn["content"]) or any(part.get("type") != "fields" for part in turn["parts"])
 
 
 def _is_typed(line: Json, content: str) -> bool:

@@ -19,6 +19,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from streams.core.halves import loads
 from streams.gateways.sources import Source
 from streams.gateways.sources.chats import Chat, Dialect, lists, reading
 from streams.gateways.sources.responses import output_of
@@ -29,7 +30,6 @@ from streams.gateways.sources.shared import (
     Json,
     Unfit,
     fields_part,
-    loads,
     micros,
     misfit,
     name_of,

@@ -7,18 +7,17 @@ more than one conversation is held, however long the file is. Imports nothing he
 from __future__ import annotations
 
 import hashlib
-import json
 import re
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import suppress
 from typing import IO, TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import orjson
 
+from streams.core.halves import loads
 from streams.gateways.sources import STDIN, Input, bounded_lines
 
 if TYPE_CHECKING:
-    from streams.core.edge import Edge, Reject
+    from streams.core.edge import Accepted, Edge, Reject
     from streams.gateways.sources import Item, Reader
 
 MAX_VALUE_BYTES = 256 * 1024 * 1024
@@ -31,6 +30,17 @@ _TIMES = (("seconds", 1e11, 1_000_000), ("milliseconds", 1e14, 1_000), ("microse
 Json = dict[str, Any]
 Fields = dict[str, Any]
 """An event as the edge takes it."""
+
+
+class Grown(dict[str, Any]):
+    """The fields of an event that a program writes piece by piece, under one id: the log may have the first of them.
+
+    `pieces` gives what was there before and what is new since, with the most before first.
+    """
+
+    def __init__(self, fields: Fields, pieces: Callable[[], Iterable[tuple[Grown, Grown]]]) -> None:
+        super().__init__(fields)
+        self.pieces = pieces
 
 
 class Unfit(Exception):  # noqa: N818 - not an error of the program
@@ -96,14 +106,14 @@ def mapped(
 
 def _events(found: Value, mapping: Mapping, name: str, edge: Edge) -> Iterator[Item]:
     """The events of a value; one reject for all that is wrong with it."""
-    from streams.core.edge import MAX_FAULTS, Accepted, EdgeError, Fault, Reject
+    from streams.core.edge import MAX_FAULTS, EdgeError, Fault, Reject
 
     raw = found.raw or dumped(found.value)
     faults: list[Fault] = []
     try:
         for fields in mapping(found.value):
             try:
-                yield Accepted(name, found.line, raw, edge.event(fields), "id" in fields)
+                yield _accepted(name, found.line, raw, fields, edge)
             except EdgeError as error:
                 where = f"{fields.get('id') or ''} " if found.number >= 0 else ""
                 faults += [Fault(f"{where}{fault.field}", fault.reason) for fault in error.faults]
@@ -115,19 +125,16 @@ def _events(found: Value, mapping: Mapping, name: str, edge: Edge) -> Iterator[I
         yield Reject(name, found.line, raw, [Fault(f"{place}{f.field}", f.reason) for f in faults[:MAX_FAULTS]])
 
 
-def loads(raw: bytes) -> Any:
-    """The JSON value that another program wrote. Raises orjson.JSONDecodeError.
+def _accepted(name: str, line: int, raw: bytes, fields: Fields, edge: Edge) -> Accepted:
+    from streams.core.edge import Accepted
 
-    A "?" stands for half of a character, which JavaScript leaves where it cuts text.
-    """
-    try:
-        return orjson.loads(raw)
-    except orjson.JSONDecodeError as error:
-        if "surrogate" not in error.msg:
-            raise
-        with suppress(RecursionError, ValueError):
-            return orjson.loads(json.dumps(json.loads(raw), ensure_ascii=False).encode(errors="replace"))
-        raise
+    def pieces() -> Iterator[tuple[Accepted, Accepted]]:
+        assert isinstance(fields, Grown)
+        for before, since in fields.pieces():
+            yield _accepted(name, line, raw, before, edge), _accepted(name, line, raw, since, edge)
+
+    grown = pieces if isinstance(fields, Grown) else None
+    return Accepted(name, line, raw, edge.event(fields), "id" in fields, grown)
 
 
 def dumped(value: object) -> bytes:

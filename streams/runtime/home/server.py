@@ -51,6 +51,8 @@ SPARE = 128
 """Descriptors kept for files."""
 MOST = 8192
 """Connections at once where the system sets no limit."""
+QUIET = 1.0
+"""Seconds without a request after which a connection gives its place to one that waits, where all are taken."""
 SWITCH = 0.001
 """Seconds after which a thread that computes lets others have a turn: who moves bytes must not wait for a fold."""
 
@@ -83,6 +85,10 @@ class Connection:
         del self.inbox[: end + 1]
         self.searched = 0
         return found
+
+    def is_quiet(self, now: float) -> bool:
+        """Whether nothing is on its way, and nothing was for a while."""
+        return not (self.busy or self.inbox or self.outbox or self.deaf) and now - self.since > QUIET
 
     def is_stalled(self, now: float) -> bool:
         """Whether half a request, or an answer that nobody takes, lies here for too long."""
@@ -197,7 +203,7 @@ class Server:
 
     def _take_part(self) -> None:
         """Takes new connections while there is room for them; others wait in the backlog. None once it makes way."""
-        room = len(self._connections) < self._most and not self.is_leaving
+        room = not self.is_leaving and self._has_room()
         if room and not self._accepting:
             self._selector.register(self._listener.socket, selectors.EVENT_READ)
         elif self._accepting and not room:
@@ -239,8 +245,16 @@ class Server:
             except OSError:
                 self._hang_up(connection)
 
+    def _has_room(self) -> bool:
+        return len(self._connections) < self._most or self._quietest() is not None
+
+    def _quietest(self) -> Connection | None:
+        """The connection on which nothing was said for the longest time; None where all are used."""
+        now = time.monotonic()
+        return min((c for c in self._connections if c.is_quiet(now)), key=lambda c: c.since, default=None)
+
     def _accept(self) -> None:
-        while len(self._connections) < self._most:
+        while self._has_room():
             try:
                 taken, _ = self._listener.socket.accept()
             except OSError:  # nobody waits any more, or there is no room
@@ -251,6 +265,8 @@ class Server:
                 taken.close()
                 continue
             taken.setblocking(False)
+            if len(self._connections) >= self._most and (quiet := self._quietest()):
+                self._hang_up(quiet)
             connection = Connection(taken)
             self._connections.add(connection)
             self._selector.register(taken, selectors.EVENT_READ, connection)
