@@ -32,6 +32,7 @@ from processors.open_efforts import (
     TurnRethreaded,
     TurnThreaded,
 )
+from processors.objects import ObjectMentioned, ObjectStated
 from processors.ttl_escalations import (
     NoteArchived,
     NoteClosed,
@@ -733,6 +734,23 @@ def test_a_view_that_is_asked_alone_as_of_a_position_knows_no_more_than_with_all
     con = memory(tmp_path / "m.duckdb", EFFORT, CONCLUDED, RESUMED)
     for moment in ("0", "1", "2"):
         assert everything(as_of(con, moment, name), name) == everything(as_of(con, moment), name)
+
+
+def test_a_statement_that_another_session_superseded_stands_no_longer(tmp_path):
+    statement = {"statement": "said-1", "object": "o1", "name": "Marta", "says": "fact", "text": "in Rome", "turn": "t1"}
+    con = memory(
+        tmp_path / "m.duckdb",
+        [
+            *said("t1"),
+            make(ObjectMentioned, session="s", object="o1", name="Marta", kind="person", turn="t1"),
+            make(ObjectStated, session="s", status="current", **statement),
+        ],
+        [*said("t2", "later", at=at(5)), make(ObjectStated, session="later", status="superseded", **statement)],
+    )
+    assert rows(con, "SELECT session, statement, status, o.at FROM object_statements o") == [
+        ("s", "said-1", "superseded", WHEN)
+    ]
+    assert rows(con, "SELECT object, statements FROM objects") == [("o1", 0)]
 
 
 @pytest.mark.parametrize("name", ["b", "c", "n", "o", "p", "s"])
