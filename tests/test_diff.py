@@ -23,7 +23,7 @@ from processors.working_context import ContextScored
 from projections import diff as diffs
 from projections.as_of import as_of
 from projections.diff import Example
-from streams.core.events import TurnRetracted
+from streams.core.events import EffortDeclared, TurnRetracted
 from tests.memories import at, make, memory, turn
 
 
@@ -117,6 +117,24 @@ def test_a_memory_does_not_differ_from_itself(memories):
     assert same.same
     assert [r for r in same.rows if r.differs] == []
     assert same.examples == []
+
+
+def declared(name):
+    """An effort that somebody named, to which no turn came."""
+    event = make(EffortDeclared, session="s", id=f"d-{name}", name=name, topic=name)
+    return [event, make(EffortOpened, session="s", effort=f"of-{name}", name=name, topic=name, reason="declared")]
+
+
+def test_an_effort_that_was_declared_and_has_no_turn_is_the_same_in_both_memories(tmp_path):
+    left = memory(tmp_path / "left.duckdb", *LIVE, declared("audit"))
+    right = memory(tmp_path / "right.duckdb", *LIVE, declared("audit"))
+    assert compare(left, right).same
+    closed = [make(EffortConcluded, session="s", effort="of-audit", pattern="closed")]
+    also = memory(tmp_path / "also.duckdb", *LIVE, declared("audit") + closed)
+    assert row(compare(left, also), "efforts", "concluded in one only") == (None, None, 1)
+    other = memory(tmp_path / "other.duckdb", *LIVE, declared("move"))
+    found = compare(left, other)
+    assert row(found, "efforts", "in left only") == row(found, "efforts", "in right only") == (None, None, 1)
 
 
 def test_two_lineages_that_found_the_same_under_other_ids_differ_in_these_alone(memories, tmp_path):
