@@ -248,6 +248,20 @@ def test_a_shorter_memory_is_compared_over_the_turns_it_has(memories, tmp_path):
     assert row(found, "contexts", "other efforts, share of turns") == (None, None, 0.0)
 
 
+def test_of_a_memory_of_a_part_that_part_alone_is_compared_and_counted(memories, tmp_path):
+    short = memory(tmp_path / "short.duckdb", *LIVE[:2])
+    found = compare(memories[0], short)
+    assert row(found, "turns", "turns") == (5, 2, -3)
+    assert {(r.about, r.what) for r in found.rows if r.differs} == {("turns", "turns"), ("turns", "in one only")}
+    assert row(found, "efforts", "efforts") == (1, 1, 0)
+    elsewhere = [turn("u1", "u", space="zeta"), make(EffortOpened, space="zeta", session="u", effort="e9", turn="u1")]
+    two = memory(tmp_path / "two.duckdb", *LIVE, elsewhere)
+    found = compare(two, memories[0])
+    assert row(found, "efforts", "in left only") == (None, None, 0)
+    assert row(found, "segments", "segments") == (2, 2, 0)
+    assert {(r.about, r.what) for r in found.rows if r.differs} == {("turns", "turns"), ("turns", "in one only")}
+
+
 def test_examples_are_as_many_as_asked_for(memories):
     assert len(examples(compare(*memories, examples=1), "segments", "begins in right only")) == 1
     assert compare(*memories, examples=0).examples == []

@@ -23,6 +23,7 @@ from processors.manifest import (
     TurnFiled,
     TurnRefiled,
 )
+from processors.objects import ObjectMentioned, ObjectStated
 from processors.open_efforts import (
     EffortConcluded,
     EffortOpened,
@@ -32,7 +33,6 @@ from processors.open_efforts import (
     TurnRethreaded,
     TurnThreaded,
 )
-from processors.objects import ObjectMentioned, ObjectStated
 from processors.ttl_escalations import (
     NoteArchived,
     NoteClosed,
@@ -737,7 +737,7 @@ def test_a_view_that_is_asked_alone_as_of_a_position_knows_no_more_than_with_all
 
 
 def test_a_statement_that_another_session_superseded_stands_no_longer(tmp_path):
-    statement = {"statement": "said-1", "object": "o1", "name": "Marta", "says": "fact", "text": "in Rome", "turn": "t1"}
+    statement = {"statement": "said-1", "object": "o1", "says": "fact", "text": "in Rome", "turn": "t1"}
     con = memory(
         tmp_path / "m.duckdb",
         [
