@@ -374,6 +374,16 @@ def test_a_table_of_sql_holds_so_many_bytes_and_says_what_it_left_off_and_json_t
     assert "first 0 rows" in told.err
 
 
+def test_columns_of_one_name_are_all_told_by_sql(run, home):
+    assert run("sql", "SELECT 1 AS a, 2 AS a, 3 AS a_1, 4 AS a", "--json", home=home).rows == [
+        {"a": 1, "a_1": 2, "a_1_1": 3, "a_2": 4}
+    ]
+    joined = "SELECT * FROM efforts e JOIN sessions s ON s.space = e.space AND s.session = e.opened_in LIMIT 1"
+    (row,) = run("sql", joined, "--json", home=home).rows
+    assert (row["space"], row["turns"] > 0, row["turns_1"] > 0) == (row["space_1"], True, True)
+    assert "turns_1" in run("sql", joined, home=home).out.replace(" ", "_")
+
+
 def test_rows_of_sql_are_told_as_they_are_found(home):
     asked = ("sql", "SELECT range AS n FROM range(100000000000)", "--json", "--home", home)
     with Program(*asked, stdout=PIPE, stderr=PIPE) as process:
@@ -979,6 +989,12 @@ def test_the_doctor_finds_a_damaged_log(run, tmp_path):
     told = run("doctor", "--json", home=tmp_path)
     assert told.code == FAILED
     assert {row["check"]: row["status"] for row in told.rows}["log"] == "failed"
+
+
+def test_the_doctor_takes_a_memory_without_a_mechanism_for_what_it_is(run, copy):
+    assert run("replay", "--as", "less", "--without", "coactivation", home=copy).code == OK
+    (found,) = [row for row in run("doctor", "--json", home=copy).rows if row["check"] == "less"]
+    assert (found["status"], "a fold of a part (without coactivation" in found["found"]) == ("well", True)
 
 
 def test_the_doctor_tells_what_waits_what_is_of_another_version_and_what_was_left(run, copy, monkeypatch):
