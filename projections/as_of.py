@@ -42,7 +42,7 @@ def narrowed(connection: Connection, ends: Mapping[str, int]) -> Connection:
 
 
 def _end(cursor: Connection, bound: str, view: str | None = None) -> None:
-    """Has the tables and views of a cursor hold rows `t` of a condition alone; of one `view`, what it may be made of."""
+    """Has tables and views of a cursor hold rows `t` of a condition alone; of one `view`, what it may be made of."""
     names = [name for (name,) in cursor.execute(EVENT_TABLES).fetchall()]
     database = one(cursor, "SELECT current_database()")
     views = read_meta(cursor, "views")
