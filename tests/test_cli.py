@@ -384,6 +384,18 @@ def test_columns_of_one_name_are_all_told_by_sql(run, home):
     assert "turns_1" in run("sql", joined, home=home).out.replace(" ", "_")
 
 
+def test_an_analysis_that_ends_at_its_limit_says_that_there_is_more(run, home):
+    asked = ("query", "efforts", "--all-spaces")
+    every = run(*asked, "--json", home=home)
+    count = len(every.rows)
+    assert (count > 1, "more" in every.err) == (True, False)
+    for how in ((), ("--json",)):
+        assert "more" not in run(*asked, f"limit={count}", *how, home=home).err
+        told = run(*asked, f"limit={count - 1}", *how, home=home)
+        assert f"there is more: these are the first {count - 1}; limit=N" in told.err
+        assert len(told.out.splitlines()) == (count - 1 if how else count)
+
+
 def test_rows_of_sql_are_told_as_they_are_found(home):
     asked = ("sql", "SELECT range AS n FROM range(100000000000)", "--json", "--home", home)
     with Program(*asked, stdout=PIPE, stderr=PIPE) as process:

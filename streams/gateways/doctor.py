@@ -400,7 +400,7 @@ def _memory(folder: Folder, name: str, log: Log | None) -> Check:
 
 
 def _differs(connection: Connection, partial: bool) -> str:
-    """Why this program cannot fold a memory on; "" where it can. What one of a part was made without is no difference."""
+    """Why this program cannot fold a memory on; "" where it can. What one of a part was made without does not count."""
     import orjson
 
     from processors import PROCESSORS
