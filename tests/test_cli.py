@@ -1080,6 +1080,20 @@ def test_a_served_home_answers_and_stops_when_told(run, tmp_path):
         assert process.stdout.read() == b"stopped; all that was acknowledged is in the log\n"
 
 
+def test_ids_of_tasks_are_whole_on_a_terminal_of_80_columns(run, tmp_path, monkeypatch):
+    said = line("s", "Please update the tax table of the shop for the north office by noon.")
+    assert run("feed", "-", home=tmp_path / "h", stdin=said.encode()).code == OK
+    (task,) = run("tasks", "--json", home=tmp_path / "h").rows
+    run("tasks", "update", task["task"], "--status", "awaiting_input", home=tmp_path / "h")
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setenv("TERM", "dumb")
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
+    told = run("tasks", home=tmp_path / "h").out
+    assert task["task"] in told
+    assert "tax table" in " ".join(told.split())
+    assert max(map(len, told.splitlines())) <= 80
+
+
 def test_a_terminal_gets_colour_and_what_fits_in_it(home):
     import pty
 
