@@ -13,9 +13,9 @@ LEFT JOIN refiled r ON r.turn = f.turn AND r.space = f.space AND r.session = f.s
 
 -- Topically coherent runs of turns. One row per segment that has a turn left after revisions.
 --   space, session, segment
---   first_turn, last_turn       turn ids, first_position, last_position: of the turns now filed in it (retracted ones
---                               only where nothing else is left)
---   started_at, last_at, turns, tokens   of its turns that are not retracted
+--   first_turn, last_turn       turn ids, first_position, last_position, started_at, last_at: of the turns now filed in it
+--                               (retracted ones only where nothing else is left)
+--   turns, tokens               of its turns that are not retracted
 --   summary, cue, terms         the last word on it: for readers, for indexes, stems; '' and [] before there is one
 --   model                       that wrote the summary, '' for the rules
 --   status                      open or concluded; closed: whether no further turn will come to it
@@ -46,7 +46,8 @@ WITH opened AS (
         coalesce(arg_max(t.turn_id, t.position) FILTER (NOT t.retracted), arg_max(t.turn_id, t.position)) AS last_turn,
         coalesce(min(t.position) FILTER (NOT t.retracted), min(t.position)) AS first_position,
         coalesce(max(t.position) FILTER (NOT t.retracted), max(t.position)) AS last_position,
-        min(t.at) AS started_at, max(t.at) AS last_at,
+        coalesce(min(t.at) FILTER (NOT t.retracted), min(t.at)) AS started_at,
+        coalesce(max(t.at) FILTER (NOT t.retracted), max(t.at)) AS last_at,
         count(*) FILTER (NOT t.retracted) AS turns,
         coalesce(sum(t.tokens) FILTER (NOT t.retracted), 0)::BIGINT AS tokens
     FROM filed_turns f
