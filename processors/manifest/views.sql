@@ -30,15 +30,15 @@ WITH opened AS (
     FROM segment_summarized GROUP BY space, session, segment
 ), concluded AS (
     SELECT
-        space, session, segment,
+        c.space, c.session, c.segment,
         arg_max(
-            {a: c.at, t: turn, p: pattern, f: confidence, c: CASE WHEN q.gone IS NULL THEN conclusion ELSE '' END},
+            {a: c.at, t: c.turn, p: pattern, f: confidence, c: CASE WHEN q.turn_id IS NULL THEN conclusion ELSE '' END},
             (position, ordinal)
         ) AS last
     FROM segment_concluded c
-    LEFT JOIN (SELECT DISTINCT space AS of, turn AS gone FROM turn_retracted) q ON q.of = c.space AND q.gone = c.quotes
+    LEFT JOIN retracted_turns q ON q.space = c.space AND q.turn_id = c.quotes
     ANTI JOIN turn_retracted r ON r.space = c.space AND r.turn = c.turn
-    GROUP BY space, session, segment
+    GROUP BY c.space, c.session, c.segment
 ), filed AS (
     SELECT
         t.space, t.session, f.segment,
@@ -77,8 +77,6 @@ CREATE VIEW offers AS
 WITH settled AS (
     SELECT o.space, o.session, o.turn, arg_max({o: outcome, a: o.at}, (position, ordinal)) AS last
     FROM offer_settled o GROUP BY o.space, o.session, o.turn
-), retracted AS (
-    SELECT DISTINCT space, turn FROM turn_retracted
 ), offered AS (
     SELECT o.space, o.session, o.turn, arg_max(o, (position, ordinal)) AS o
     FROM conclusion_offered o GROUP BY o.space, o.session, o.turn
@@ -90,7 +88,7 @@ SELECT
 FROM offered f
 JOIN turn_recorded t ON t.id = f.turn AND t.space = f.space AND t.session = f.session
 LEFT JOIN settled s ON s.turn = f.turn AND s.space = f.space AND s.session = f.session
-WHERE (f.space, f.turn) NOT IN (SELECT (space, turn) FROM retracted);
+ANTI JOIN retracted_turns r ON r.space = f.space AND r.turn_id = f.turn;
 
 
 -- What conclusions left behind. One row per artifact.
