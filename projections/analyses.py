@@ -5,8 +5,9 @@
     -- parameter: least = 1      pairs seen at least so often
 
 The first comments are the description; a parameter's default tells its type (text in quotes, whole number, number).
-The SQL names parameters as $space. Those that need only the raw log are files in queries/ here; the others belong to
-mechanisms (see `ReadModel.queries`).
+Where what is said of it begins with words as in `hour, day or week`, it is one of these, or its default. No number is
+below 0. The SQL names parameters as $space. Those that need only the raw log are files in queries/ here; the others
+belong to mechanisms (see `ReadModel.queries`).
 """
 
 from __future__ import annotations
@@ -23,6 +24,8 @@ from streams.core.processor import Processor
 QUERIES = Path(__file__).with_name("queries")
 _PARAMETER = re.compile(r"(?P<name>\w+) *= *(?P<default>'[^']*'|-?[\d.]+) *(?P<about>.*)")
 
+_CHOICES = re.compile(r"((?:\w+, )*\w+) or (\w+)(?:;.*)?")
+
 Value = str | int | float
 
 
@@ -33,6 +36,12 @@ class Parameter:
     name: str
     default: Value
     about: str
+
+    @property
+    def choices(self) -> tuple[str, ...]:
+        """What alone it may be, beside its default and, where that is told to mean something, ''; () for anything."""
+        found = _CHOICES.fullmatch(self.about)
+        return (*found[1].split(", "), found[2]) if found else ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,13 +91,21 @@ def bind(asked: Analysis, given: Mapping[str, str | int | float]) -> dict[str, V
 
 def _as(parameter: Parameter, value: Value) -> Value:
     kind = type(parameter.default)
+    its_default = f"its default is {parameter.default!r}"
     try:
-        return kind(value)
+        found = kind(value)
     except ValueError as error:
         wanted = "a whole number" if kind is int else "a number"
+        raise UsageError(f"{parameter.name} = {value!r} is not {wanted}", its_default) from error
+    if isinstance(found, int | float) and not found >= 0:
+        raise UsageError(f"{parameter.name} = {value!r} is below 0", its_default)
+    others = (parameter.default, *[""] * ("'' for" in parameter.about))
+    if parameter.choices and found not in (*parameter.choices, *others):
         raise UsageError(
-            f"{parameter.name} = {value!r} is not {wanted}", f"its default is {parameter.default}"
-        ) from error
+            f"{parameter.name} = {value!r} is none of {', '.join(parameter.choices)}",
+            f"{its_default}: {parameter.about}",
+        )
+    return found
 
 
 def _parse(name: str, text: str) -> Analysis:

@@ -1,8 +1,9 @@
-"""A memory as it was: all tables and views end at a position of the raw log, or at a time."""
+"""A memory as it was, or a part of it: all tables and views end at a position of the raw log, or at a time."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 
 from projections.store import EVENT_TABLES, Connection, one, read_mark, read_meta
 from projections.tables import table_name
@@ -25,6 +26,23 @@ def as_of(connection: Connection, moment: str, view: str | None = None) -> Conne
     cursor = connection.cursor()
     place = re.fullmatch(r"(?:(\d{1,9}):)?(\d{1,18})", moment)
     bound = _time_bound(cursor, moment) if place is None else _place_bound(cursor, moment, place[1], int(place[2]))
+    _end(cursor, bound, view)
+    return cursor
+
+
+def narrowed(connection: Connection, ends: Mapping[str, int]) -> Connection:
+    """A cursor on which all tables and views hold some spaces alone, each to its last offset in `ends`."""
+    cursor = connection.cursor()
+    cursor.execute(
+        "CREATE TEMP TABLE held AS SELECT unnest($spaces::VARCHAR[]) AS space, unnest($ends::BIGINT[]) AS last",
+        {"spaces": list(ends), "ends": list(ends.values())},
+    )
+    _end(cursor, "position <= coalesce((SELECT last FROM held WHERE held.space = t.space), -1)")
+    return cursor
+
+
+def _end(cursor: Connection, bound: str, view: str | None = None) -> None:
+    """Has tables and views of a cursor hold rows `t` of a condition alone; of one `view`, what it may be made of."""
     names = [name for (name,) in cursor.execute(EVENT_TABLES).fetchall()]
     database = one(cursor, "SELECT current_database()")
     views = read_meta(cursor, "views")
@@ -35,7 +53,6 @@ def as_of(connection: Connection, moment: str, view: str | None = None) -> Conne
         cursor.execute(f'CREATE TEMP VIEW {name} AS SELECT * FROM "{database}".main.{name} AS t WHERE {bound}')
     if views:
         cursor.execute(views.replace("CREATE VIEW", "CREATE TEMP VIEW"))
-    return cursor
 
 
 def _behind(views: str, view: str) -> tuple[str, set[str]]:

@@ -1,8 +1,9 @@
 """What differs between two memories of one log: counts side by side, every table that differs, and examples to look at.
 
-Only what both memories can have is compared: spaces of both, up to where the one that ends earlier ends (a replay may
-end earlier, or hold fewer spaces); counts say how many each has. Tables are compared row by row, so that no difference
-goes unseen. What a difference means is told by mechanisms, in files `differences.sql` beside them:
+Only what both memories can have is compared and counted: spaces of both, up to where the one that ends earlier ends (a
+replay may end earlier, or hold fewer spaces); how many turns each has in all is told first. Tables are compared row by
+row, so that no difference goes unseen. What a difference means is told by mechanisms, in files `differences.sql` beside
+them:
 
     -- load: efforts                      the rows of a query, run in each memory, are l_efforts and r_efforts below
     -- prepare: match, which is which     statements that make tables and views out of what was loaded
@@ -25,6 +26,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +34,7 @@ import orjson
 
 from projections.alive import LATER, Sampled, alive, clocks, readings_of, sampled
 from projections.analyses import Analysis, analyses
+from projections.as_of import narrowed
 from projections.store import ABSENT, Connection, connect
 from projections.stored import TableRows, ends, table_rows
 from streams.core.processor import Processor
@@ -110,9 +113,10 @@ def compare(
     comparison = _Comparison(scratch, left, right, diff, examples, analyses(processors))
     try:
         comparison.run(BASE.read_text("utf-8"))
-        for processor in processors:
-            with comparison.known(processor.name):
-                comparison.run(processor.read_model.differences)
+        with comparison.of_both():
+            for processor in processors:
+                with comparison.known(processor.name):
+                    comparison.run(processor.read_model.differences)
         with comparison.known("memories"):
             remembered = _Alive(scratch, (left, right), processors)
             diff.rows += remembered.rows()
@@ -152,6 +156,27 @@ class _Comparison:
             yield
         except ABSENT:
             self.diff.rows.append(Measure(about, "is another version's", None, None, 1))
+
+    @cached_property
+    def scope(self) -> dict[str, int]:
+        """The last offset that both memories have of each space of both."""
+        other = ends(self.right)
+        return {space: min(end, other[space]) for space, end in ends(self.left).items() if space in other}
+
+    @contextmanager
+    def of_both(self) -> Iterator[None]:
+        """Within it, both memories hold what both can have. Why not always: where that is all, it costs for nothing."""
+        whole = self.left, self.right
+        if all(ends(side) == self.scope for side in whole):
+            yield
+            return
+        self.left, self.right = (narrowed(side, self.scope) for side in whole)
+        try:
+            yield
+        finally:
+            self.left.close()
+            self.right.close()
+            self.left, self.right = whole
 
     def run(self, text: str) -> None:
         """Carries out a `differences.sql`."""
@@ -197,9 +222,7 @@ class _Comparison:
 
     def tables(self) -> None:
         """Finds the tables that differ, a line for each, with examples of the rows that one memory alone has."""
-        one, other = ends(self.left), ends(self.right)
-        scope = {space: min(end, other[space]) for space, end in one.items() if space in other}
-        lefts, rights = ({rows.name: rows for rows in table_rows(side, scope)} for side in (self.left, self.right))
+        lefts, rights = ({rows.name: rows for rows in table_rows(side, self.scope)} for side in (self.left, self.right))
         for name in sorted(lefts.keys() ^ rights.keys()):
             sides = int(name in lefts), int(name in rights)
             self.diff.rows.append(Measure(name, "tables", *sides, 1))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from datetime import datetime
+from itertools import count
 from typing import Any
 
 from projections.store import Connection
@@ -30,9 +31,19 @@ def plain(value: Any) -> Any:
 def rows(connection: Connection, sql: str, parameters: object = None) -> Iterator[dict[str, Any]]:
     """The rows of a query as dicts of JSON values, one at a time: none is held."""
     result = connection.execute(sql, parameters) if parameters is not None else connection.execute(sql)
-    names = [column[0] for column in result.description or []]
+    names = _unlike(column[0] for column in result.description or [])
     while (row := result.fetchone()) is not None:
         yield dict(zip(names, map(plain, row), strict=True))
+
+
+def _unlike(names: Iterable[str]) -> list[str]:
+    """Names of columns of which none is another's: of one that comes again (in a join's `*`), with a number behind it,
+    as DuckDB has them in a table made of it."""
+    found: dict[str, None] = {}
+    for name in names:
+        numbered = (f"{name}_{n}" for n in count(1))
+        found[name if name not in found else next(other for other in numbered if other not in found)] = None
+    return list(found)
 
 
 def first(found: Iterable[dict[str, Any]]) -> tuple[list[dict[str, Any]], bool]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import shutil
 import threading
 import time
@@ -141,7 +142,11 @@ def connect(path: Path | None, read_only: bool = False, files: bool = False) -> 
         return duckdb.connect(str(path) if path else ":memory:", read_only, settings)
     except duckdb.IOException as error:
         if "lock" in str(error):
-            raise BusyError(f"{path} is being written by another process", "try again when it has finished") from error
+            held = re.search(r"held in (.+? \(PID \d+\))", str(error))
+            raise BusyError(
+                f"{path} is open in another process{f', {held[1]}' if held else ''}",
+                "try again when it has ended; who only asks asks a copy: `mnemolog sql`",
+            ) from error
         if says_full(error):
             raise NoRoomError(f"{path} cannot be opened: {first_line(error)}", MAKE_ROOM) from error
         raise DamagedError(f"{path} cannot be opened: {first_line(error)}", WAY_OUT) from error

@@ -10,21 +10,25 @@
 -- (t.last).a, not t.last.a, which in a memory named t could be something of that memory.
 
 
+-- Turns that were taken back, whatever session says so. One row per such turn.
+--   space, turn_id
+--   reason                      why, in the last word on it: edited, regenerated, popped, cleared
+CREATE VIEW retracted_turns AS
+SELECT space, turn AS turn_id, arg_max(reason, position) AS reason FROM turn_retracted GROUP BY space, turn;
+
+
 -- Every turn as it was recorded. One row per turn.
 --   space, session, turn_id     the event id of the turn
 --   partition, position         in the log: the order of the turns of a space
 --   at, recorded_at             when it happened, when the log stored it
 --   agent, role, content, parts, reply_to, tokens (estimated), echo (characters left out that mnemolog had rendered)
---   retracted, retraction       whether it is no longer shown or matched, and why (NULL while it is), whatever session says so
+--   retracted, retraction       whether it is no longer shown or matched, and why (NULL while it is)
 CREATE VIEW recorded_turns AS
-WITH retracted AS (
-    SELECT space, turn, arg_max(reason, position) AS reason FROM turn_retracted GROUP BY space, turn
-)
 SELECT
     t.space, t.session, t.id AS turn_id, t.partition, t.position, t.at, t.agent, t.role, t.content, t.tokens, t.echo, t.reply_to,
-    t.parts, r.turn IS NOT NULL AS retracted, r.reason AS retraction, t.recorded_at
+    t.parts, r.turn_id IS NOT NULL AS retracted, r.reason AS retraction, t.recorded_at
 FROM turn_recorded t
-LEFT JOIN retracted r ON r.turn = t.id AND r.space = t.space;
+LEFT JOIN retracted_turns r ON r.turn_id = t.id AND r.space = t.space;
 
 
 -- Turns of which something was said from outside: they were shown, flagged, pinned or rewarded. One row per such turn.
@@ -54,11 +58,11 @@ SELECT
     m.space, t.session, m.turn AS turn_id, t.position, t.at, t.agent, t.role, t.content,
     coalesce(s.recalls, 0) AS recalls, s.first_at AS first_recalled_at, s.last_at AS last_recalled_at,
     coalesce(f.important, false) AS important, coalesce(p.pinned, false) AS pinned,
-    coalesce(w.rewards, 0) AS rewards, w.reward, x.turn IS NOT NULL AS retracted
+    coalesce(w.rewards, 0) AS rewards, w.reward, x.turn_id IS NOT NULL AS retracted
 FROM touched m
 LEFT JOIN turn_recorded t ON t.id = m.turn AND t.space = m.space
 LEFT JOIN shown s ON s.turn = m.turn AND s.space = m.space
 LEFT JOIN flagged f ON f.turn = m.turn AND f.space = m.space
 LEFT JOIN pinned p ON p.turn = m.turn AND p.space = m.space
 LEFT JOIN rewarded w ON w.turn = m.turn AND w.space = m.space
-LEFT JOIN (SELECT DISTINCT r.space, r.turn FROM turn_retracted r) x ON x.turn = m.turn AND x.space = m.space;
+LEFT JOIN retracted_turns x ON x.turn_id = m.turn AND x.space = m.space;

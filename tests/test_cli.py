@@ -374,6 +374,28 @@ def test_a_table_of_sql_holds_so_many_bytes_and_says_what_it_left_off_and_json_t
     assert "first 0 rows" in told.err
 
 
+def test_columns_of_one_name_are_all_told_by_sql(run, home):
+    assert run("sql", "SELECT 1 AS a, 2 AS a, 3 AS a_1, 4 AS a", "--json", home=home).rows == [
+        {"a": 1, "a_1": 2, "a_1_1": 3, "a_2": 4}
+    ]
+    joined = "SELECT * FROM efforts e JOIN sessions s ON s.space = e.space AND s.session = e.opened_in LIMIT 1"
+    (row,) = run("sql", joined, "--json", home=home).rows
+    assert (row["space"], row["turns"] > 0, row["turns_1"] > 0) == (row["space_1"], True, True)
+    assert "turns_1" in run("sql", joined, home=home).out.replace(" ", "_")
+
+
+def test_an_analysis_that_ends_at_its_limit_says_that_there_is_more(run, home):
+    asked = ("query", "efforts", "--all-spaces")
+    every = run(*asked, "--json", home=home)
+    count = len(every.rows)
+    assert (count > 1, "more" in every.err) == (True, False)
+    for how in ((), ("--json",)):
+        assert "more" not in run(*asked, f"limit={count}", *how, home=home).err
+        told = run(*asked, f"limit={count - 1}", *how, home=home)
+        assert f"there is more: these are the first {count - 1}; limit=N" in told.err
+        assert len(told.out.splitlines()) == (count - 1 if how else count)
+
+
 def test_rows_of_sql_are_told_as_they_are_found(home):
     asked = ("sql", "SELECT range AS n FROM range(100000000000)", "--json", "--home", home)
     with Program(*asked, stdout=PIPE, stderr=PIPE) as process:
@@ -995,6 +1017,12 @@ def test_the_doctor_finds_a_damaged_log(run, tmp_path):
     assert {row["check"]: row["status"] for row in told.rows}["log"] == "failed"
 
 
+def test_the_doctor_takes_a_memory_without_a_mechanism_for_what_it_is(run, copy):
+    assert run("replay", "--as", "less", "--without", "coactivation", home=copy).code == OK
+    (found,) = [row for row in run("doctor", "--json", home=copy).rows if row["check"] == "less"]
+    assert (found["status"], "a fold of a part (without coactivation" in found["found"]) == ("well", True)
+
+
 def test_the_doctor_tells_what_waits_what_is_of_another_version_and_what_was_left(run, copy, monkeypatch):
     def checks():
         return {row["check"]: (row["status"], row["found"]) for row in run("doctor", "--json", home=copy).rows}
@@ -1064,6 +1092,20 @@ def test_a_served_home_answers_and_stops_when_told(run, tmp_path):
         process.terminate()
         assert process.wait(30) == OK
         assert process.stdout.read() == b"stopped; all that was acknowledged is in the log\n"
+
+
+def test_ids_of_tasks_are_whole_on_a_terminal_of_80_columns(run, tmp_path, monkeypatch):
+    said = line("s", "Please update the tax table of the shop for the north office by noon.")
+    assert run("feed", "-", home=tmp_path / "h", stdin=said.encode()).code == OK
+    (task,) = run("tasks", "--json", home=tmp_path / "h").rows
+    run("tasks", "update", task["task"], "--status", "awaiting_input", home=tmp_path / "h")
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setenv("TERM", "dumb")
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
+    told = run("tasks", home=tmp_path / "h").out
+    assert task["task"] in told
+    assert "tax table" in " ".join(told.split())
+    assert max(map(len, told.splitlines())) <= 80
 
 
 def test_a_terminal_gets_colour_and_what_fits_in_it(home):

@@ -9,17 +9,19 @@ import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import closing, nullcontext, suppress
 from pathlib import Path
+from subprocess import PIPE
 from typing import Any
 
 import pytest
 
 from processors import PROCESSORS
 from projections import store
-from streams.core.errors import DamagedError, MnemologError, UnreadableError, UsageError
+from streams.core.errors import BusyError, DamagedError, MnemologError, UnreadableError, UsageError
 from streams.gateways.doctor import examine
 from streams.runtime.cache import FeatureCache
 from streams.runtime.home import Home, snapshots
 from streams.runtime.replay import replay
+from tests.memories import memory, turn
 from tests.processes import Program
 from tests.serving import serving
 
@@ -543,3 +545,15 @@ def test_a_server_whose_socket_is_gone_is_found_again(home: Home, harm: Harm) ->
         assert home.folder.socket.is_socket()
         assert home.folder.socket.lstat().st_ino != inode
     assert not home.folder.socket.exists()
+
+
+def test_who_has_a_memory_open_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "m.duckdb"
+    memory(path, [turn("t1", "s")]).close()
+    code = "import duckdb, sys; c = duckdb.connect(sys.argv[1]); print('open', flush=True); sys.stdin.read()"
+    with Program(path, code=code, stdin=PIPE, stdout=PIPE) as holder:
+        assert holder.stdout is not None
+        assert holder.stdout.readline() == b"open\n"
+        with pytest.raises(BusyError, match=rf"is open in another process, .+\(PID {holder.pid}\)") as told:
+            store.connect(path, read_only=True)
+        assert "mnemolog sql" in told.value.way_out

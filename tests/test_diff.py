@@ -23,7 +23,7 @@ from processors.working_context import ContextScored
 from projections import diff as diffs
 from projections.as_of import as_of
 from projections.diff import Example
-from streams.core.events import TurnRetracted
+from streams.core.events import EffortDeclared, TurnRetracted
 from tests.memories import at, make, memory, turn
 
 
@@ -117,6 +117,24 @@ def test_a_memory_does_not_differ_from_itself(memories):
     assert same.same
     assert [r for r in same.rows if r.differs] == []
     assert same.examples == []
+
+
+def declared(name):
+    """An effort that somebody named, to which no turn came."""
+    event = make(EffortDeclared, session="s", id=f"d-{name}", name=name, topic=name)
+    return [event, make(EffortOpened, session="s", effort=f"of-{name}", name=name, topic=name, reason="declared")]
+
+
+def test_an_effort_that_was_declared_and_has_no_turn_is_the_same_in_both_memories(tmp_path):
+    left = memory(tmp_path / "left.duckdb", *LIVE, declared("audit"))
+    right = memory(tmp_path / "right.duckdb", *LIVE, declared("audit"))
+    assert compare(left, right).same
+    closed = [make(EffortConcluded, session="s", effort="of-audit", pattern="closed")]
+    also = memory(tmp_path / "also.duckdb", *LIVE, declared("audit") + closed)
+    assert row(compare(left, also), "efforts", "concluded in one only") == (None, None, 1)
+    other = memory(tmp_path / "other.duckdb", *LIVE, declared("move"))
+    found = compare(left, other)
+    assert row(found, "efforts", "in left only") == row(found, "efforts", "in right only") == (None, None, 1)
 
 
 def test_two_lineages_that_found_the_same_under_other_ids_differ_in_these_alone(memories, tmp_path):
@@ -228,6 +246,20 @@ def test_a_shorter_memory_is_compared_over_the_turns_it_has(memories, tmp_path):
     assert row(found, "turns", "in one only") == (None, None, 2)
     assert row(found, "efforts", "with other turns") == (None, None, 0)
     assert row(found, "contexts", "other efforts, share of turns") == (None, None, 0.0)
+
+
+def test_of_a_memory_of_a_part_that_part_alone_is_compared_and_counted(memories, tmp_path):
+    short = memory(tmp_path / "short.duckdb", *LIVE[:2])
+    found = compare(memories[0], short)
+    assert row(found, "turns", "turns") == (5, 2, -3)
+    assert {(r.about, r.what) for r in found.rows if r.differs} == {("turns", "turns"), ("turns", "in one only")}
+    assert row(found, "efforts", "efforts") == (1, 1, 0)
+    elsewhere = [turn("u1", "u", space="zeta"), make(EffortOpened, space="zeta", session="u", effort="e9", turn="u1")]
+    two = memory(tmp_path / "two.duckdb", *LIVE, elsewhere)
+    found = compare(two, memories[0])
+    assert row(found, "efforts", "in left only") == (None, None, 0)
+    assert row(found, "segments", "segments") == (2, 2, 0)
+    assert {(r.about, r.what) for r in found.rows if r.differs} == {("turns", "turns"), ("turns", "in one only")}
 
 
 def test_examples_are_as_many_as_asked_for(memories):

@@ -456,6 +456,31 @@ def test_parameters_come_as_text_and_take_the_type_of_their_default():
         analyses_of_memories.analysis(PROCESSORS, "nonsense")
 
 
+@pytest.mark.parametrize(
+    ("name", "given", "says"),
+    [
+        ("busiest_topics", {"by": "fortnight"}, "by = 'fortnight' is none of hour, day, week, month"),
+        ("efforts", {"status": "opne"}, "status = 'opne' is none of open, concluded"),
+        ("knowledge", {"status": "x"}, "is none of current, open, history, merged, pruned, retracted"),
+        ("sessions", {"limit": "-1"}, "limit = '-1' is below 0"),
+        ("confidence", {"below": -0.5}, "below = -0.5 is below 0"),
+    ],
+)
+def test_a_value_that_a_parameter_cannot_have_is_refused_with_those_that_it_can(name, given, says):
+    with pytest.raises(UsageError, match=says) as refused:
+        bind(ANALYSES[name], given)
+    assert "its default is" in refused.value.way_out
+
+
+def test_a_parameter_may_be_each_of_its_choices_and_what_stands_for_all():
+    choices = {(a.name, p.name): p.choices for a in ANALYSES.values() for p in a.parameters if p.choices}
+    assert choices[("effort_flow", "by")] == ("hour", "day", "week", "month")
+    for (name, parameter), values in choices.items():
+        assert [bind(ANALYSES[name], {parameter: value})[parameter] for value in values] == [*values]
+    assert {parameter for _, parameter in choices} == {"by", "status", "cause"}
+    assert bind(ANALYSES["knowledge"], {"status": ""})["status"] == ""
+
+
 def test_sessions(con):
     found = run(con, "sessions")
     assert columns(found, "session", "turns", "retracted", "tokens", "agents", "segments", "efforts", "in_context") == [

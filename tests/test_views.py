@@ -23,6 +23,7 @@ from processors.manifest import (
     TurnFiled,
     TurnRefiled,
 )
+from processors.objects import ObjectMentioned, ObjectStated
 from processors.open_efforts import (
     EffortConcluded,
     EffortOpened,
@@ -32,6 +33,7 @@ from processors.open_efforts import (
     TurnRethreaded,
     TurnThreaded,
 )
+from processors.tasks import TaskChanged
 from processors.ttl_escalations import (
     NoteArchived,
     NoteClosed,
@@ -202,6 +204,34 @@ def test_a_segment_tells_its_last_summary_and_what_concluded_it(tmp_path):
         ("g1", "t1", "t2", 2, 15, "late", "b a", ["b", "a"], "concluded", True, "t2", "confirmation", "first"),
         ("g2", "t3", "t3", 1, 10, "", "", [], "open", False, None, None, "shift"),
     ]
+
+
+def test_a_segment_begins_and_ends_with_turns_that_are_not_retracted(tmp_path):
+    con = memory(
+        tmp_path / "m.duckdb",
+        *(said(f"t{n}", segment="g1", effort="e1", at=at(n)) for n in range(4)),
+        said("t9", segment="g2", effort="e1", at=at(9)),
+        *([make(TurnRetracted, session="s", turn=turn, id=f"r{turn}", at=at(10))] for turn in ("t0", "t3", "t9")),
+    )
+    assert rows(con, "SELECT segment, first_turn, last_turn, started_at, last_at, turns FROM segments ORDER BY 1") == [
+        ("g1", "t1", "t2", WHEN + timedelta(minutes=1), WHEN + timedelta(minutes=2), 2),
+        ("g2", "t9", "t9", WHEN + timedelta(minutes=9), WHEN + timedelta(minutes=9), 0),
+    ]
+
+
+def test_what_an_open_task_took_is_told_by_the_time_of_the_newest_turn(tmp_path):
+    begun = make(
+        TaskChanged,
+        session="s",
+        task="roof",
+        change="admitted",
+        status="blocked",
+        place="active",
+        started=at(),
+        at=at(),
+    )
+    con = memory(tmp_path / "m.duckdb", [*said("t1"), begun], said("t2", at=at(hours=3)))
+    assert rows(con, "SELECT task, took, blocked FROM tasks") == [("roof", 3.0, 3.0)]
 
 
 def test_a_segment_or_effort_that_lost_all_its_turns_to_revisions_is_gone(tmp_path):
@@ -733,6 +763,23 @@ def test_a_view_that_is_asked_alone_as_of_a_position_knows_no_more_than_with_all
     con = memory(tmp_path / "m.duckdb", EFFORT, CONCLUDED, RESUMED)
     for moment in ("0", "1", "2"):
         assert everything(as_of(con, moment, name), name) == everything(as_of(con, moment), name)
+
+
+def test_a_statement_that_another_session_superseded_stands_no_longer(tmp_path):
+    statement = {"statement": "said-1", "object": "o1", "says": "fact", "text": "in Rome", "turn": "t1"}
+    con = memory(
+        tmp_path / "m.duckdb",
+        [
+            *said("t1"),
+            make(ObjectMentioned, session="s", object="o1", name="Marta", kind="person", turn="t1"),
+            make(ObjectStated, session="s", status="current", **statement),
+        ],
+        [*said("t2", "later", at=at(5)), make(ObjectStated, session="later", status="superseded", **statement)],
+    )
+    assert rows(con, "SELECT session, statement, status, o.at FROM object_statements o") == [
+        ("s", "said-1", "superseded", WHEN)
+    ]
+    assert rows(con, "SELECT object, statements FROM objects") == [("o1", 0)]
 
 
 @pytest.mark.parametrize("name", ["b", "c", "n", "o", "p", "s"])

@@ -13,9 +13,9 @@ LEFT JOIN refiled r ON r.turn = f.turn AND r.space = f.space AND r.session = f.s
 
 -- Topically coherent runs of turns. One row per segment that has a turn left after revisions.
 --   space, session, segment
---   first_turn, last_turn       turn ids, first_position, last_position: of the turns now filed in it (retracted ones
---                               only where nothing else is left)
---   started_at, last_at, turns, tokens   of its turns that are not retracted
+--   first_turn, last_turn       turn ids, first_position, last_position, started_at, last_at: of the turns now filed in it
+--                               (retracted ones only where nothing else is left)
+--   turns, tokens               of its turns that are not retracted
 --   summary, cue, terms         the last word on it: for readers, for indexes, stems; '' and [] before there is one
 --   model                       that wrote the summary, '' for the rules
 --   status                      open or concluded; closed: whether no further turn will come to it
@@ -30,15 +30,15 @@ WITH opened AS (
     FROM segment_summarized GROUP BY space, session, segment
 ), concluded AS (
     SELECT
-        space, session, segment,
+        c.space, c.session, c.segment,
         arg_max(
-            {a: c.at, t: turn, p: pattern, f: confidence, c: CASE WHEN q.gone IS NULL THEN conclusion ELSE '' END},
+            {a: c.at, t: c.turn, p: pattern, f: confidence, c: CASE WHEN q.turn_id IS NULL THEN conclusion ELSE '' END},
             (position, ordinal)
         ) AS last
     FROM segment_concluded c
-    LEFT JOIN (SELECT DISTINCT space AS of, turn AS gone FROM turn_retracted) q ON q.of = c.space AND q.gone = c.quotes
+    LEFT JOIN retracted_turns q ON q.space = c.space AND q.turn_id = c.quotes
     ANTI JOIN turn_retracted r ON r.space = c.space AND r.turn = c.turn
-    GROUP BY space, session, segment
+    GROUP BY c.space, c.session, c.segment
 ), filed AS (
     SELECT
         t.space, t.session, f.segment,
@@ -46,7 +46,8 @@ WITH opened AS (
         coalesce(arg_max(t.turn_id, t.position) FILTER (NOT t.retracted), arg_max(t.turn_id, t.position)) AS last_turn,
         coalesce(min(t.position) FILTER (NOT t.retracted), min(t.position)) AS first_position,
         coalesce(max(t.position) FILTER (NOT t.retracted), max(t.position)) AS last_position,
-        min(t.at) AS started_at, max(t.at) AS last_at,
+        coalesce(min(t.at) FILTER (NOT t.retracted), min(t.at)) AS started_at,
+        coalesce(max(t.at) FILTER (NOT t.retracted), max(t.at)) AS last_at,
         count(*) FILTER (NOT t.retracted) AS turns,
         coalesce(sum(t.tokens) FILTER (NOT t.retracted), 0)::BIGINT AS tokens
     FROM filed_turns f
@@ -76,8 +77,6 @@ CREATE VIEW offers AS
 WITH settled AS (
     SELECT o.space, o.session, o.turn, arg_max({o: outcome, a: o.at}, (position, ordinal)) AS last
     FROM offer_settled o GROUP BY o.space, o.session, o.turn
-), retracted AS (
-    SELECT DISTINCT space, turn FROM turn_retracted
 ), offered AS (
     SELECT o.space, o.session, o.turn, arg_max(o, (position, ordinal)) AS o
     FROM conclusion_offered o GROUP BY o.space, o.session, o.turn
@@ -89,7 +88,7 @@ SELECT
 FROM offered f
 JOIN turn_recorded t ON t.id = f.turn AND t.space = f.space AND t.session = f.session
 LEFT JOIN settled s ON s.turn = f.turn AND s.space = f.space AND s.session = f.session
-WHERE (f.space, f.turn) NOT IN (SELECT (space, turn) FROM retracted);
+ANTI JOIN retracted_turns r ON r.space = f.space AND r.turn_id = f.turn;
 
 
 -- What conclusions left behind. One row per artifact.

@@ -25,14 +25,15 @@ FROM last l LEFT JOIN said s USING (space, object);
 
 
 -- What was said of people and things. One row per statement, also of those that stand no longer.
---   space, session, statement, object, name (of the object), text, turn, at (when it was said), strength
+--   space, session (in which it was said), statement, object, name (of the object), text, turn, at (when it was said),
+--   strength
 --   says                        manner (how somebody likes to be answered), preference, role, goal, deadline, pattern,
 --                               belief, rule or fact
 --   status                      current, passed (newer and stronger ones took its place), superseded, retracted
 CREATE VIEW object_statements AS
 SELECT
-    s.space, s.session, s.statement, arg_max(s.object, (position, ordinal)) AS object,
-    arg_max(s.name, (position, ordinal)) AS name, any_value(s.says) AS says, any_value(s.text) AS text,
-    any_value(s.turn) AS turn, min(s.at) AS at, any_value(s.strength) AS strength,
-    arg_max(s.status, (position, ordinal)) AS status
-FROM object_stated s GROUP BY s.space, s.session, s.statement;
+    s.space, arg_min(s.session, (position, ordinal)) AS session, s.statement,
+    arg_max(s.object, (position, ordinal)) AS object, arg_max(s.name, (position, ordinal)) AS name,
+    any_value(s.says) AS says, any_value(s.text) AS text, any_value(s.turn) AS turn, min(s.at) AS at,
+    any_value(s.strength) AS strength, arg_max(s.status, (position, ordinal)) AS status
+FROM object_stated s GROUP BY s.space, s.statement;

@@ -1,5 +1,6 @@
 -- Efforts are matched one to one: each with the one that it shares most turns with, where that holds both ways. Of equals
--- the one that begins with the same turn is meant, then the first by id.
+-- the one that begins with the same turn is meant, then the first by id. What was declared and has no turn yet is matched
+-- by its id, which rests on the declaration alone.
 
 -- load: efforts
 SELECT e.space, e.effort, e.topic, e.status, e.first_turn, e.first_position, e.turns FROM efforts e
@@ -30,6 +31,11 @@ FROM (
 QUALIFY row_number() OVER (PARTITION BY o.space, o.l ORDER BY o.n DESC, o.begins DESC, o.r) = 1
     AND row_number() OVER (PARTITION BY o.space, o.r ORDER BY o.n DESC, o.begins DESC, o.l) = 1
 
+-- prepare: match, what was declared
+INSERT INTO match
+SELECT l.space, l.effort, r.effort, 0 FROM l_efforts l JOIN r_efforts r ON r.space = l.space AND r.effort = l.effort
+WHERE NOT EXISTS (FROM match m WHERE m.space = l.space AND (m.l = l.effort OR m.r = r.effort))
+
 -- prepare: efforts of one only, pairs, and turns that are elsewhere
 CREATE VIEW l_only AS SELECT e.* FROM l_efforts e ANTI JOIN match m ON m.space = e.space AND m.l = e.effort;
 CREATE VIEW r_only AS SELECT e.* FROM r_efforts e ANTI JOIN match m ON m.space = e.space AND m.r = e.effort;
@@ -41,12 +47,12 @@ WITH l_size AS (
 )
 SELECT
     m.space, m.l, m.r, m.n, l.topic, l.first_turn, l.first_position, l.status AS l_status, r.status AS r_status,
-    m.n = a.n AND m.n = b.n AS same
+    m.n = coalesce(a.n, 0) AND m.n = coalesce(b.n, 0) AS same
 FROM match m
 JOIN l_efforts l ON l.space = m.space AND l.effort = m.l
 JOIN r_efforts r ON r.space = m.space AND r.effort = m.r
-JOIN l_size a ON a.space = m.space AND a.effort = m.l
-JOIN r_size b ON b.space = m.space AND b.effort = m.r;
+LEFT JOIN l_size a ON a.space = m.space AND a.effort = m.l
+LEFT JOIN r_size b ON b.space = m.space AND b.effort = m.r;
 CREATE VIEW moved AS
 SELECT t.* FROM threaded t LEFT JOIN match m ON m.space = t.space AND m.l = t.l_effort
 WHERE m.r IS DISTINCT FROM t.r_effort OR (t.l_effort IS NULL) <> (t.r_effort IS NULL)

@@ -84,14 +84,14 @@ WITH opened AS (
     FROM effort_progressed GROUP BY space, effort
 ), concluded AS (
     SELECT
-        space, effort, max((position, ordinal)) AS place,
+        c.space, c.effort, max((position, ordinal)) AS place,
         arg_max(
-            {a: c.at, t: c.turn, p: pattern, c: CASE WHEN q.gone IS NULL THEN conclusion ELSE '' END}, (position, ordinal)
+            {a: c.at, t: c.turn, p: pattern, c: CASE WHEN q.turn_id IS NULL THEN conclusion ELSE '' END}, (position, ordinal)
         ) AS last
     FROM effort_concluded c
-    LEFT JOIN (SELECT DISTINCT space AS of, turn AS gone FROM turn_retracted) q ON q.of = c.space AND q.gone = c.quotes
+    LEFT JOIN retracted_turns q ON q.space = c.space AND q.turn_id = c.quotes
     ANTI JOIN turn_retracted r ON r.space = c.space AND r.turn = c.turn AND c.pattern <> 'closed'
-    GROUP BY space, effort
+    GROUP BY c.space, c.effort
 ), resumed AS (
     SELECT
         space, effort, max((position, ordinal)) AS place, count(*) AS times,
@@ -103,7 +103,7 @@ WITH opened AS (
 )
 SELECT
     o.space, o.effort,
-    CASE WHEN (p.last).o <> '' THEN (p.last).o WHEN q.gone IS NULL OR o.declared THEN (o.first).o ELSE '' END AS topic,
+    CASE WHEN (p.last).o <> '' THEN (p.last).o WHEN q.turn_id IS NULL OR o.declared THEN (o.first).o ELSE '' END AS topic,
     CASE WHEN c.place IS NULL OR r.place > c.place THEN 'open' ELSE 'concluded' END AS status,
     coalesce(nullif((p.last).n, ''), o.name) AS name, coalesce(i.importance, 'normal') AS importance,
     coalesce((p.last).s, '') AS summary, coalesce((p.last).t, []) AS terms,
@@ -118,7 +118,7 @@ LEFT JOIN progressed p USING (space, effort)
 LEFT JOIN concluded c USING (space, effort)
 LEFT JOIN resumed r USING (space, effort)
 LEFT JOIN rated i USING (space, effort)
-LEFT JOIN (SELECT DISTINCT space AS of, turn AS gone FROM turn_retracted) q ON q.of = o.space AND q.gone = (o.first).t;
+LEFT JOIN retracted_turns q ON q.space = o.space AND q.turn_id = (o.first).t;
 
 
 -- Units of work. One row per effort that has a turn left after revisions and retractions, or that an agent declared.
@@ -171,11 +171,11 @@ WITH concluded AS (
     SELECT
         c.space, c.session, c.segment,
         arg_max(
-            {t: c.turn, p: c.pattern, f: c.confidence, c: CASE WHEN q.gone IS NULL THEN c.conclusion ELSE '' END, a: c.at},
+            {t: c.turn, p: c.pattern, f: c.confidence, c: CASE WHEN q.turn_id IS NULL THEN c.conclusion ELSE '' END, a: c.at},
             (c.position, c.ordinal)
         ) AS last
     FROM segment_concluded c
-    LEFT JOIN (SELECT DISTINCT space AS of, turn AS gone FROM turn_retracted) q ON q.of = c.space AND q.gone = c.quotes
+    LEFT JOIN retracted_turns q ON q.space = c.space AND q.turn_id = c.quotes
     ANTI JOIN turn_retracted r ON r.space = c.space AND r.turn = c.turn
     GROUP BY c.space, c.session, c.segment
 ), detected AS (

@@ -279,8 +279,9 @@ class _Desk:
         self.tell(id, task, "unblocked")
 
     def reopen(self, id: str, task: Task) -> None:
-        """A task that ended goes on."""
+        """A task that ended goes on; what of it is done is not known where all of it was."""
         self.state.delete(f"ended/{id}")
+        task.progress = task.progress if task.progress < 1 else 0.0
         task.status, task.reason, task.touched, task.talked = "executing", "", self.now, False
         self.begin(id, task)
         self.enter(id, task, "reopened")
@@ -610,7 +611,7 @@ def _unsettled(params: TasksParams, state: State, note: NoteReopened, raw: Raw[A
 
 PROCESSOR = Processor(
     name="tasks",
-    version=6,
+    version=7,
     reads=(RAW, "open_efforts", "ttl_escalations"),
     params=TasksParams,
     takes=(

@@ -6,15 +6,18 @@
 --   turn                        whose request it is, NULL where an agent declared it
 --   declared_at, started_at (its first slot), ended_at, changed_at: NULL where it did not come to that
 --   estimate, took, blocked     hours: as it was thought, from start to end or until now, and of these blocked; NULL for none
+--                               (now: the space's own clock, the time of its newest turn or of what became of a task since)
 --   against_estimate            of one that ended: how many times the estimate it took; NULL where nobody said
 --   demoted, changes            how often it lost its slot, and how often anything changed
 CREATE VIEW tasks AS
-WITH moved AS (
+WITH clock AS (
+    SELECT e.space, max(e.at) AS now
+    FROM (SELECT t.space, t.at FROM turn_recorded t UNION ALL SELECT c.space, c.at FROM task_changed c) e GROUP BY e.space
+), moved AS (
     SELECT
-        c.space, c.task, c.at, c.position, c.ordinal, c AS row, c.status,
-        max(c.at) OVER (PARTITION BY c.space) AS now,
+        c.space, c.task, c.at, c.position, c.ordinal, c AS row, c.status, k.now,
         lead(c.at) OVER (PARTITION BY c.space, c.task ORDER BY c.position, c.ordinal) AS until
-    FROM task_changed c
+    FROM task_changed c JOIN clock k ON k.space = c.space
 ), last AS (
     SELECT
         space, task, arg_max(row, (position, ordinal)) AS t, min(m.at) AS declared_at, max(m.at) AS changed_at,

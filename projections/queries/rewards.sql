@@ -1,5 +1,6 @@
 -- What recalls were worth, by what was asked: how often each cue was asked, how many turns it showed, and how often these
--- were rewarded or said to mislead after it (a reward counts for the last recall before it that showed the turn).
+-- were rewarded or said to mislead after it (a reward counts for the last recall before it that showed the turn, under no
+-- cue where there was none). Cues of which nothing was rewarded are left out.
 -- parameter: space = ''  only this space; '' for all
 -- parameter: limit = 50  at most so many, the most rewarded or misleading first
 WITH shown AS (

@@ -380,7 +380,7 @@ def _memory(folder: Folder, name: str, log: Log | None) -> Check:
         behind = sum(log.end(partition) - 1 - store.read_mark(connection, partition) for partition in mine)
         partial = "" if name == LIVE else store.read_meta(connection, "partial").replace("None", "").strip('"')
         aside = told_aside(store.aside(connection))
-        differs = _differs(connection)
+        differs = _differs(connection, bool(partial))
     size = _size(path.stat().st_size)
     if differs and name == LIVE:
         return Check(
@@ -399,8 +399,8 @@ def _memory(folder: Folder, name: str, log: Log | None) -> Check:
     return _beside(name, f"{size}; {waiting}{folds}", aside)
 
 
-def _differs(connection: Connection) -> str:
-    """Why this program cannot fold a memory on; "" where it can."""
+def _differs(connection: Connection, partial: bool) -> str:
+    """Why this program cannot fold a memory on; "" where it can. What one of a part was made without does not count."""
     import orjson
 
     from processors import PROCESSORS
@@ -409,7 +409,8 @@ def _differs(connection: Connection) -> str:
 
     then = orjson.loads(read_meta(connection, "lineages"))
     try:
-        changed = changed_since(PROCESSORS, read_meta(connection, "params"), then)
+        folded = [processor for processor in PROCESSORS if processor.name in then] if partial else PROCESSORS
+        changed = changed_since(folded, read_meta(connection, "params"), then)
     except ValueError:
         return "it was folded with parameters this program does not know"
     return f"it was folded by another version of {', '.join(changed)}" if changed else ""

@@ -216,6 +216,18 @@ def test_talk_ends_a_declared_task_that_it_names_and_a_fact_opens_it_again() -> 
     assert desk.places() == {"roof": "ended"}, "what a fact ended stays so"
 
 
+def test_a_task_that_goes_on_is_no_longer_done_to_the_end() -> None:
+    desk = Desk()
+    desk.declare("roof", "Repair the greenhouse roof")
+    desk.say("The greenhouse roof is done, they repaired it this morning.", "E")
+    assert desk.now["roof"].progress == 1
+    desk.update("roof", status="executing")
+    assert (desk.now["roof"].status, desk.now["roof"].progress) == ("executing", 0)
+    desk.say("The greenhouse roof is done, they repaired it this morning.", "E")
+    desk.update("roof", status="executing", progress=0.8)
+    assert desk.now["roof"].progress == 0.8
+
+
 def test_talk_finds_a_declared_task_by_its_words_and_does_not_end_it_by_other_words() -> None:
     desk = Desk()
     desk.declare("roof", "Repair the greenhouse roof")

@@ -1,4 +1,5 @@
--- Efforts opened, concluded and reopened by day (or hour, week, month), and how many are open at its end.
+-- Efforts opened, concluded and reopened by day (or hour, week, month), and how many are open at its end; those in which
+-- none was are left out.
 -- parameter: space = ''   only this space; '' for all
 -- parameter: by = 'day'   hour, day, week or month
 WITH changes AS (

@@ -43,15 +43,22 @@ def query(
     asked = analyses.analysis(PROCESSORS, name)
     if any(parameter.name == "space" for parameter in asked.parameters):
         values.setdefault("space", "" if all_spaces else space_of(space))
-    analyses.bind(asked, values)
+    bound = analyses.bind(asked, values)
+    most = bound.get("limit")
+    if isinstance(most, int):
+        bound["limit"] = most + 1  # why: whether there is more is told
     with asking.opened() as (house, terminal), house.reading(asking.memory) as connection:
         cursor: Any = memory_as_of(connection, asking.as_of) if asking.as_of else connection
         with sql_errors(lambda error: "`mnemolog query` lists the analyses with their parameters"):
-            found = rows.rows(cursor, asked.sql, analyses.bind(asked, values))
+            found = rows.rows(cursor, asked.sql, bound)
             head = list(islice(found, 1))
             if not head:
                 known_place(house.path, str(values.get("space", "")), None)
-            answered(terminal, chain(head, found))
+            found = chain(head, found)
+            within = islice(found, most) if isinstance(most, int) else found
+            answered(terminal, within)
+            if not any(True for _ in within) and any(True for _ in found):
+                terminal.tell("[yellow]there is more: these are the first {:,}; limit=N tells another number[/]", most)
 
 
 def setting(text: str) -> tuple[str, str]:

@@ -25,7 +25,7 @@ def tasks(
     """What is being done, then what is set aside, then what ended; the most important first."""
     stands = one_or_any(place, PLACES, "place")
     columns = (
-        "task space? place status priority> progress> step? reason? depends_on? estimate>? took> against_estimate>? "
+        "task space? place status priority>? progress>? step? reason? depends_on? estimate>? took>? against_estimate>? "
         "description"
     )
     empty = "no tasks: `mnemolog tasks declare`, or feed turns that ask for something"
