@@ -21,6 +21,7 @@ NAMES = (
     "forgetting",
     "contradictions",
     "ttl_escalations",
+    "days",
     "confidence",
     "working_memory",
     "compression",

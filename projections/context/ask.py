@@ -21,6 +21,7 @@ from streams.core.errors import UsageError
 from streams.core.events import MAX_TURNS, iso
 from streams.core.params import Params
 from streams.core.text.terms import scan
+from streams.core.text.wide import asks_widely
 
 AHEAD = 24
 """Newest turns of the session whose words are read first: they are shown, and the last of them are the cue."""
@@ -114,7 +115,10 @@ def context(
     cue = cue_of(own, [said[at] for at in newest if at in said], question)
     asked = scan(cue.asked)
     cues, terms = frozenset(asked.cues), tuple(asked.terms)
-    source.ask = replace(source.ask, cues=cues, terms=terms, for_session=for_session, now=now)
+    wide = asks_widely(cues, terms, first=len(newest) <= (not question))
+    source.ask = replace(
+        source.ask, cues=cues, terms=terms, for_session=for_session, now=now, asked=cue.asked, wide=wide
+    )
     composed = _composed(source, cue, budget, without, window, details, explain)
     rendered = render(composed)
     found = rendered.data | {"text": rendered.text, "messages": rendered.messages}

@@ -118,10 +118,7 @@ class Candidate(NamedTuple):
 
 def candidates(content: str, now: datetime, every: bool = False) -> list[Candidate]:
     """What in a user's words may ask for a reminder; `now` is local. With `every`, any sentence may."""
-    text = content[:MAX_READ]
-    if "`" in text or ">" in text:
-        text = _QUOTED.sub(lambda found: " " * len(found[0]), text)
-    code = language(text, folded(text))
+    text, code = _unquoted(content)
     spans = [(start, end, folded(text[start:end])) for start, end in _sentences(text, code)]
     times = [
         time._replace(start=time.start + start, end=time.end + start)
@@ -153,6 +150,20 @@ def candidates(content: str, now: datetime, every: bool = False) -> list[Candida
             seen = [*_around(text, spans, place), "t:none", f"in:{code}"]
             found.append(Candidate(None, text[start:end].strip(), seen))
     return found
+
+
+def sentences_of(content: str) -> list[tuple[str, str]]:
+    """The sentences of what somebody says, without what is quoted, and their language."""
+    text, code = _unquoted(content)
+    return [(text[start:end].strip(), code) for start, end in _sentences(text, code)]
+
+
+def _unquoted(content: str) -> tuple[str, str]:
+    """What is read of a turn, what is quoted in it left blank, and its language."""
+    text = content[:MAX_READ]
+    if "`" in text or ">" in text:
+        text = _QUOTED.sub(lambda found: " " * len(found[0]), text)
+    return text, language(text, folded(text))
 
 
 def _led(text: str, code: str, spans: Sequence[Span], times: Sequence[Time], now: datetime) -> list[Time]:

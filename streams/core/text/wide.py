@@ -1,0 +1,32 @@
+"""Does a turn ask for what is going on, and name nothing of it? "Good morning", "what's on today?", "where were we?".
+
+Such a turn shares no word with what serves it: the newest work, what is due, the days that were named. What shows it is
+that it is short of words that tell something alone (see commonness), and that it greets or asks; where it asks how far
+things are, it may say anything beside.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+from streams.core.text.commonness import LIGHT, rarity
+
+ASKS = frozenset(("question", "asking", "wh", "progress", "resume"))
+FAR = frozenset(("progress", "resume"))
+"""It asks how far things are, or goes on with them."""
+OVER = frozenset(("thanks", "closing"))
+GREETED = 2
+"""Words that tell something, in a turn that greets: the table of common words is English, and greetings are not."""
+
+
+def asks_widely(cues: Collection[str], terms: Sequence[str], first: bool) -> bool:
+    """Whether what is going on serves a turn, whatever its words; `first` where it begins its session."""
+    said = {*cues}
+    if said & OVER:
+        return False
+    telling = len([term for term in terms if rarity(term) != LIGHT])
+    if not telling:
+        return first or bool(said & ASKS)
+    if not first:
+        return bool(said & FAR) and telling == 1
+    return bool(said & FAR) or (telling <= GREETED and "greeting" in said) or (telling == 1 and bool(said & ASKS))
