@@ -228,6 +228,16 @@ PROCESSOR = Processor(
                 "turn",
                 {TurnThreaded: Joins(by="effort"), TurnRethreaded: Joins(by="effort"), TurnRetracted: Joins()},
             ),
+            Group(
+                "going_on",
+                "effort",
+                {
+                    EffortOpened: Joins("open"),
+                    EffortProgressed: Joins("open"),
+                    EffortResumed: Joins("open"),
+                    EffortConcluded: Joins("concluded"),
+                },
+            ),
         ),
     ),
 )  # fmt: skip

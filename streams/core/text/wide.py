@@ -14,6 +14,8 @@ from streams.core.text.commonness import LIGHT, rarity
 ASKS = frozenset(("question", "asking", "wh", "progress", "resume"))
 FAR = frozenset(("progress", "resume"))
 """It asks how far things are, or goes on with them."""
+ENDS = frozenset(("asking",))
+"""It ends by asking."""
 OVER = frozenset(("thanks", "closing"))
 GREETED = 2
 """Words that tell something, in a turn that greets: the table of common words is English, and greetings are not."""
@@ -25,8 +27,8 @@ def asks_widely(cues: Collection[str], terms: Sequence[str], first: bool) -> boo
     if said & OVER:
         return False
     telling = len([term for term in terms if rarity(term) != LIGHT])
+    if not first:  # its talk is before the model's eyes: "and then?" asks of that
+        return telling <= bool(said & FAR) and not said.isdisjoint(ENDS | FAR)
     if not telling:
-        return first or bool(said & ASKS)
-    if not first:
-        return bool(said & FAR) and telling == 1
+        return True
     return bool(said & FAR) or (telling <= GREETED and "greeting" in said) or (telling == 1 and bool(said & ASKS))
