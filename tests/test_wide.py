@@ -68,7 +68,6 @@ def test_a_context_tells_who_greets_what_was_worked_on_last(tmp_path: Path) -> N
         ):
             space.say(text, day, session)
             space.say(reply, None, session, "bot", "assistant")
-            space.say("Send the outline to the office, and the invoice.", None, session)
         for question in ("Good morning!", "Where were we?"):
             told = lately(space, question)
             places = [next(n for n, line in enumerate(told) if word in line) for word in ("glacier", "boiler")]
