@@ -32,6 +32,7 @@ from streams.core.text.languages import language
 from streams.core.text.reminders import sentences_of
 from streams.core.text.signals import folded
 from streams.core.text.times import named
+from streams.core.text.wide import ASKS
 from streams.core.text.within import clip, first_bytes
 
 
@@ -139,7 +140,7 @@ class DaysSectionParams(Params):
     far: int = param(
         62, "days", "who asks how far things are asks for more; what lies before a later day is not asked for", ge=0
     )
-    each: int = param(3, "lines", "of one day, the newest", ge=1)
+    each: int = param(2, "lines", "of one day, the newest", ge=1)
     own: int = param(12, "turns", "the session's last are before the model's eyes", ge=1)
     asked: float = param(0.95, "worth", "the question names that day", ge=0, le=1)
     soon: float = param(0.6, "worth", "a day that comes is told though nobody asks", ge=0, le=1)
@@ -167,7 +168,7 @@ def days(params: DaysParams, own: DaysSectionParams, ask: Ask, read: Reader) -> 
         reason = "the question names that day" if day in asked else f"a day that comes in {ahead} days"
         for turn, one in kept_ones:
             line = f"- {_called(ahead)}{day:%a} {one.day}: {clip(' '.join(one.text.split()), own.line)} [{one.turn}]"
-            data = {"day": one.day, "turn": one.turn, "at": iso(turn.at)}
+            data = {"day": one.day, "said_in": one.turn, "at": iso(turn.at)}
             found.append(Piece(one.id, reason, worth, line, quotes=(one.turn,), data=data))
     best = sorted(range(len(found)), key=lambda place: (-found[place].worth, place))[: own.most]
     yield from (found[place] for place in sorted(best))
@@ -175,8 +176,10 @@ def days(params: DaysParams, own: DaysSectionParams, ask: Ask, read: Reader) -> 
 
 def _ahead(own: DaysSectionParams, ask: Ask, turns: int) -> int:
     """How many days ahead are told of, whatever days the question names; -1 for none."""
-    if ask.wide:
-        return own.far if "progress" in ask.cues else own.ahead
+    if ask.wide and "progress" in ask.cues:
+        return own.far
+    if ask.wide and ("greeting" not in ask.cues or not ASKS.isdisjoint(ask.cues)):
+        return own.ahead
     return own.near if turns <= 1 else -1
 
 

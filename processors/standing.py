@@ -46,7 +46,7 @@ class StandingSectionParams(Params):
     rules: int = param(3, "lines", "the newest: how things are to be done", ge=0)
     preferences: int = param(2, "lines", "the newest: how somebody wants it", ge=0)
     own: int = param(12, "turns", "the session's last are before the model's eyes", ge=1)
-    line: int = param(40, "tokens", "of each: a sentence", ge=8)
+    line: int = param(32, "tokens", "of each: a sentence", ge=8)
     worth: float = param(0.45, "worth", "it concerns any answer, and most answers little", ge=0, le=1)
 
 
@@ -77,7 +77,7 @@ def holds(params: StandingParams, own: StandingSectionParams, ask: Ask, read: Re
         shown = read.turns([one.turn for one in told.values()])
         for one in [one for one in told.values() if one.turn in shown and one.turn not in talk][:most]:
             line = f"- {iso(one.at)[:10]} {sort}: {clip(one.text, own.line)} [{one.turn}]"
-            data = {"sort": sort, "turn": one.turn}
+            data = {"sort": sort, "said_in": one.turn}
             yield Piece(one.id, f"a {sort} that was told", own.worth, line, quotes=(one.turn,), data=data)
 
 

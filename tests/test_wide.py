@@ -73,3 +73,12 @@ def test_a_context_tells_who_greets_what_was_worked_on_last(tmp_path: Path) -> N
             places = [next(n for n, line in enumerate(told) if word in line) for word in ("glacier", "boiler")]
             assert places == sorted(places)
         assert lately(space, "How do I prune an old apple tree?") == []
+
+
+def test_who_only_greets_is_given_nothing_by_the_words_of_the_greeting(tmp_path: Path) -> None:
+    with Remembering(tmp_path / "home") as space:
+        for n in range(300):
+            space.say(f"The pump number {n} was checked by the crew of the harbour.", session="pumps")
+        space.say("It was a good evening, nice to meet your crew, a good and nice evening.", session="party")
+        found = space.ask("context", space="acme", session="new", question="Good evening, nice to meet you.")
+        assert "recalled" not in {one["name"] for one in found["sections"]}

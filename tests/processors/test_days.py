@@ -75,7 +75,7 @@ def test_a_question_names_days() -> None:
 def told(space: Remembering, question: str, session: str = "new") -> list[str]:
     """The turns whose days a context tells of."""
     found = space.ask("context", space="acme", session=session, question=question)
-    return [p["turn"] for one in found["sections"] if one["name"] == "days" for p in one["pieces"]]
+    return [p["said_in"] for one in found["sections"] if one["name"] == "days" for p in one["pieces"]]
 
 
 def test_a_context_is_told_of_the_days_that_are_asked_for_or_come_next(tmp_path: Path) -> None:

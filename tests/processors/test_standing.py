@@ -45,7 +45,7 @@ def test_what_is_asked_told_or_quoted_does_not(content: str) -> None:
 
 def told(space: Remembering, question: str, session: str = "new") -> list[str]:
     found = space.ask("context", space="acme", session=session, question=question)
-    return [piece["turn"] for one in found["sections"] if one["name"] == "standing" for piece in one["pieces"]]
+    return [piece["said_in"] for one in found["sections"] if one["name"] == "standing" for piece in one["pieces"]]
 
 
 def test_a_context_tells_of_it_though_the_question_shares_no_word(tmp_path: Path) -> None:
