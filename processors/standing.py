@@ -44,7 +44,7 @@ class StandingSectionParams(Params):
 
     conditions: int = param(3, "lines", "the newest: what forbids somebody things", ge=0)
     rules: int = param(3, "lines", "the newest: how things are to be done", ge=0)
-    preferences: int = param(2, "lines", "the newest: how somebody wants it", ge=0)
+    preferences: int = param(1, "lines", "the newest: how somebody wants it", ge=0)
     own: int = param(12, "turns", "the session's last are before the model's eyes", ge=1)
     line: int = param(32, "tokens", "of each: a sentence", ge=8)
     worth: float = param(0.45, "worth", "it concerns any answer, and most answers little", ge=0, le=1)
