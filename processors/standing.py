@@ -81,10 +81,6 @@ def holds(params: StandingParams, own: StandingSectionParams, ask: Ask, read: Re
             yield Piece(one.id, f"a {sort} that was told", own.worth, line, quotes=(one.turn,), data=data)
 
 
-QUERY = """-- What was said to hold from now on, the newest first.
--- parameter: space = ''  only this space; '' for all
-SELECT s.space, s.at, s.sort, s.text, s.turn FROM standing s WHERE $space IN ('', s.space) ORDER BY s.at DESC, s.id
-"""
 DIFFERENCES = """-- count: standing
 SELECT count(*) AS "standing" FROM standing
 """
@@ -98,7 +94,6 @@ PROCESSOR = Processor(
     read_model=ReadModel(
         keeps=(Keep(StandingTold, ("id",), "standing"),),
         groups=(Group("standing", "id", {StandingTold: Joins(by="sort")}),),
-        queries={"standing_told": QUERY},
         differences=DIFFERENCES,
         sections=(SECTION,),
     ),

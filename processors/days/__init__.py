@@ -25,11 +25,6 @@ from streams.core.read_model import Group, Joins, Keep, ReadModel
 __all__ = ["PROCESSOR", "DayNamed", "DaysParams", "asked_days"]
 
 _NONE: tuple[Derived, ...] = ()
-QUERY = """-- What was said of days to come, by day.
--- parameter: space = ''  only this space; '' for all
-SELECT d.day, count(*) AS turns, max(d.at) AS last_at
-FROM named_days d WHERE $space IN ('', d.space) GROUP BY d.day ORDER BY d.day
-"""
 DIFFERENCES = """-- count: named days
 SELECT count(*) AS "named days" FROM named_days
 """
@@ -50,7 +45,6 @@ PROCESSOR = Processor(
     read_model=ReadModel(
         keeps=(Keep(DayNamed, ("id",), "named_days"),),
         groups=(Group("days", "id", {DayNamed: Joins(by="day")}),),
-        queries={"days_named": QUERY},
         differences=DIFFERENCES,
         sections=(SECTION,),
     ),

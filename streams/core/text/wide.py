@@ -1,8 +1,7 @@
 """Does a turn ask for what is going on, and name nothing of it? "Good morning", "what's on today?", "where were we?".
 
 Such a turn shares no word with what serves it: the newest work, what is due, the days that were named. What shows it is
-that it is short of words that tell something alone (see commonness), and that it greets or asks; where it asks how far
-things are, it may say anything beside.
+that it is short of words that tell something alone (see commonness), and that it greets or asks.
 """
 
 from __future__ import annotations
@@ -17,8 +16,9 @@ FAR = frozenset(("progress", "resume"))
 ENDS = frozenset(("asking",))
 """It ends by asking."""
 OVER = frozenset(("thanks", "closing"))
-GREETED = 2
-"""Words that tell something, in a turn that greets: the table of common words is English, and greetings are not."""
+BESIDE = 2
+"""Words that tell something, in a turn that greets or asks how far things are: "back from the dentist, where were we?".
+The table of common words is English, and greetings are not."""
 
 
 def asks_widely(cues: Collection[str], terms: Sequence[str], first: bool) -> bool:
@@ -28,7 +28,9 @@ def asks_widely(cues: Collection[str], terms: Sequence[str], first: bool) -> boo
         return False
     telling = len([term for term in terms if rarity(term) != LIGHT])
     if not first:  # its talk is before the model's eyes: "and then?" asks of that
-        return telling <= bool(said & FAR) and not said.isdisjoint(ENDS | FAR)
+        return not telling and not said.isdisjoint(ENDS | FAR)
     if not telling:
         return True
-    return bool(said & FAR) or (telling <= GREETED and "greeting" in said) or (telling == 1 and bool(said & ASKS))
+    return (telling <= BESIDE and not said.isdisjoint(FAR | {"greeting"})) or (
+        telling == 1 and not said.isdisjoint(ASKS)
+    )
