@@ -219,7 +219,7 @@ def lately(params: WorkingContextParams, own: LatelyParams, ask: Ask, read: Read
         worth = own.worth * own.fade**rank
         line = f"- {topic} (last on {iso(last.at)[:10]}): {clip(words, own.line)}".rstrip(" :") + f" [{effort}]"
         quotes = read.members("efforts", effort, QUOTED).newest
-        yield Piece(effort, "worked on lately", worth, line, quotes=quotes, data={"effort": effort})
+        yield Piece(effort, "worked on lately", worth, line, quotes=quotes, data={"lately": effort})
         if goes_on:
             turns = sorted(read.turns(members.newest).values(), key=lambda turn: turn.position)
             for turn in turns:

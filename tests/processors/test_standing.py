@@ -36,7 +36,12 @@ def test_rules_preferences_and_conditions_hold(content: str, sort: str) -> None:
     [
         *("Do you always deploy on Fridays?", "She always forgot her keys.", "I have never been to Lisbon."),
         *("The allergy test is on Monday.", "Never mind!", "Approved, no need to send the parcel.", "Never give up!"),
-        *("Which planes do you prefer?", "The warehouse burnt down.", "> never deploy the billing service"),
+        *(
+            "Marta prefers letters to calls.",
+            "Which planes do you prefer?",
+            "The warehouse burnt down.",
+            "> never deploy the billing service",
+        ),
     ],
 )
 def test_what_is_asked_told_or_quoted_does_not(content: str) -> None:

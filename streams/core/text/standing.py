@@ -7,7 +7,7 @@ is allergic to nuts" with "a cake for Sunday?"), so nothing that goes by words b
     rule         a word of all times at the beginning of a clause whose subject is not said ("never push …"), or with
                  one of wanting or of duty ("I always want …"); what is said of all of a kind to need leave ("refunds
                  need approval")
-    preference   a verb of preferring
+    preference   a verb of preferring, where the speaker does
     condition    somebody is or has what forbids them things, by the beginnings of such words, at their clause's end or
                  before "to"
 
@@ -73,7 +73,7 @@ def _sort(lowered: str, words: list[str]) -> Sort | None:
     said = {*words}
     if any(word.startswith(_CONDITIONS) and _has(words, at) for at, word in enumerate(words)):
         return "condition"
-    if not said.isdisjoint(_SETS["prefers"]):
+    if any(word in _SETS["prefers"] and _mine(words, at) for at, word in enumerate(words)):
         return "preference"
     if not said.isdisjoint(_SETS["obliged"]) and _obliges(words):
         return "rule"
@@ -89,6 +89,12 @@ def _has(words: list[str], at: int) -> bool:
     """Whether it is what somebody is or has: "he has a nut allergy", and not "the allergy test is in May"."""
     behind = words[at + 1 : at + 2]
     return not _SETS["has"].isdisjoint(words[max(0, at - NEAR) : at]) and (not behind or behind[0] in _SETS["ends"])
+
+
+def _mine(words: list[str], at: int) -> bool:
+    """Whether it is the speaker who prefers: what others do belongs to them (see processors/objects)."""
+    before = words[at - 1] if at else ","
+    return before in _SETS["first"] or before in _SETS["opens"] or before in ",;:"
 
 
 def _obliges(words: list[str]) -> bool:
