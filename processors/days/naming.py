@@ -10,7 +10,7 @@ from streams.core.events import TurnRecorded
 from streams.core.processor import derived_id
 from streams.core.text.cues import STOP
 from streams.core.text.languages import language
-from streams.core.text.reminders import sentences_of
+from streams.core.text.reminders import MAX_READ, may_name_day, sentences_of
 from streams.core.text.signals import folded
 from streams.core.text.times import named
 from streams.core.text.within import first_bytes
@@ -29,6 +29,8 @@ def days_named(turn: TurnRecorded, cues: Collection[str], now: datetime) -> Iter
 
     Why not of the day that it is said on, where no hour is named: "it went out today" is no plan.
     """
+    if not may_name_day(turn.content[:MAX_READ]):
+        return
     found: dict[date, DayNamed] = {}
     whole = " ".join(turn.content.split())
     sentences = sentences_of(turn.content)

@@ -78,6 +78,15 @@ def may_name(folded: str, parts: Sequence[str]) -> bool:
     return not folded.isascii() and _WIDE.search(folded) is not None
 
 
+_DAYS = _TIMELY - {"#"}
+_DATES = re.compile(r"\b\d{1,2}(?:st|nd|rd|th|er|º|\.)(?!\d)|\b(?:the|el|al|le|am|den|dem) \d{1,2}\b|\d[-/.]\d", re.I)
+
+
+def may_name_day(text: str) -> bool:
+    """Whether a text may name a day; cheap, and true of much that names none."""
+    return not _DAYS.isdisjoint(folded(text)) or _DATES.search(text) is not None or _WIDE.search(text) is not None
+
+
 Span = tuple[int, int, list[str]]
 """Where a sentence begins and ends, and its words."""
 
