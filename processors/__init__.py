@@ -21,6 +21,8 @@ NAMES = (
     "forgetting",
     "contradictions",
     "ttl_escalations",
+    "days",
+    "standing",
     "confidence",
     "working_memory",
     "compression",

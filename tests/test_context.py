@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from processors import PROCESSORS
 from processors.open_efforts import EffortConcluded, EffortOpened, EffortProgressed, EffortResumed, TurnThreaded
 from processors.open_efforts.events import EffortRated
-from processors.ttl_escalations import NoteClosed, NoteOpened, NoteSurfaced, TtlEscalationsParams
+from processors.ttl_escalations import NoteClosed, NoteEscalated, NoteOpened, NoteSurfaced, TtlEscalationsParams
 from processors.ttl_escalations.params import effective_priority
 from processors.ttl_escalations.section import NotesParams, due, notes
 from processors.working_context import ContextScored, WorkingContextParams
@@ -472,6 +472,28 @@ def test_a_note_that_the_talk_just_came_to_stands_before_more_pressing_ones() ->
     found = [*notes(TtlEscalationsParams(), NotesParams(most=2, turns=3), ASK, talk)]
     assert [(one.id, one.worth) for one in found] == [("low", 1.0), ("calm", 0.8)]
     assert found[0].reason == "due in 24 h, surfaced by boat"
+
+
+def test_a_question_that_nobody_answers_fades_until_it_is_asked_no_more() -> None:
+    def worth(days: float) -> float:
+        told = make(NoteOpened, note="n", content="do it", priority=0.6, at=NOW - 90 * DAY, deadline=NOW - days * DAY)
+        raised = make(NoteEscalated, note="n", at=int(NOW - days * DAY), question="Is it done?")
+        talk = Talk(kept=[told, raised], members={("notes", "asked"): ["n"]})
+        return next(iter(notes(TtlEscalationsParams(), NotesParams(), ASK, talk))).worth
+
+    assert worth(0) == 1.0
+    assert worth(4) == 0.5
+    assert worth(20) < ContextParams().least
+
+
+def test_a_question_that_was_raised_long_ago_comes_back_where_the_talk_comes_to_it() -> None:
+    kept: list[Any] = [
+        make(NoteOpened, note="n", content="do it", priority=0.6, at=NOW - 90 * DAY, deadline=NOW - 60 * DAY),
+        make(NoteEscalated, note="n", at=NOW - 60 * DAY, question="Is it done?"),
+        make(NoteSurfaced, note="n", turn="t5", reason="boat"),
+    ]
+    talk = Talk(spoken(5, "the boat"), kept=kept, members={("notes", "asked"): ["n"], ("surfaced", "s"): ["n"]})
+    assert [one.worth for one in notes(TtlEscalationsParams(), NotesParams(), ASK, talk)] == [1.0]
 
 
 def scored(*entries: tuple[str, str, float]) -> ContextScored:

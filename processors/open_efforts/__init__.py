@@ -193,7 +193,7 @@ def _concluded(params: OpenEffortsParams, state: State, event: SegmentConcluded,
 
 PROCESSOR = Processor(
     name="open_efforts",
-    version=15,
+    version=16,
     reads=(RAW, "manifest"),
     params=OpenEffortsParams,
     takes=(
@@ -227,6 +227,16 @@ PROCESSOR = Processor(
                 "efforts",
                 "turn",
                 {TurnThreaded: Joins(by="effort"), TurnRethreaded: Joins(by="effort"), TurnRetracted: Joins()},
+            ),
+            Group(
+                "going_on",
+                "effort",
+                {
+                    EffortOpened: Joins("open"),
+                    EffortProgressed: Joins("open"),
+                    EffortResumed: Joins("open"),
+                    EffortConcluded: Joins("concluded"),
+                },
             ),
         ),
     ),

@@ -47,8 +47,9 @@ BETTER = 4
 """Points by which another title must be better than the present one."""
 MOST_WORDS, MOST_SENTENCES = 6, 10
 """Words of a title, and sentences that it is looked for in."""
-OPENS = "([{<"
-"""What an aside begins with: a title does not run into one."""
+OPENS, CLOSES = "([{<", (")", "]", "}", ">")
+"""What an aside begins and ends with: a title runs neither into one nor out of it."""
+_BEHIND = ".,;:!?…'\"”’"
 MOST_USES = 8
 SHORTEST = 3
 """Letters of a title of one word."""
@@ -74,6 +75,8 @@ _NAME = frozenset("/_.`0123456789")
 """What paths and identifiers hold."""
 _NUMBERED = re.compile(r"(?:#|[A-Za-z]{1,8}-)\d{2,10}")
 """Numbers that things are known by: KS-90217, #318."""
+_NUMBER = re.compile(r"[\W\d_]+").fullmatch
+"""What has no letter: an amount or a telephone number names no work."""
 _BETWEEN = frozenset(("to", "you", "me", "i", "we", "us"))
 WORTH = {
     "wanted": 12, "joined": -2, "verb": 2, "light": -6, "ends light": -4, "leads": 1, "named": 7, "capital": -2,
@@ -127,7 +130,7 @@ def _runs(
         elif chain:
             yield chain
             chain, open_, joined = [], False, False
-        if flags[at] & CLAUSE and chain:
+        if chain and (flags[at] & CLAUSE or words[at].rstrip(_BEHIND).endswith(CLOSES)):
             yield chain
             chain, open_, joined = [], False, False
     if chain:
@@ -168,7 +171,7 @@ def _phrase(
     """The words from `start` to `end` as a title; None where they tell nothing."""
     said = [stem for stem in stems[start:end] if stem]
     before = start - 1
-    if not any(map(CLASSES.__getitem__, said)):
+    if not any(map(CLASSES.__getitem__, said)) or all(map(_NUMBER, words[start:end])):
         return None
     if end - start == 1 and (len(words[start]) < SHORTEST or (start and flags[start] & flags[before] & CLAUSE)):
         return None

@@ -9,8 +9,10 @@ from typing import TypeVar
 
 from processors.ttl_escalations.events import NoteDoubted, NoteEscalated, NoteOpened, NoteSurfaced
 from processors.ttl_escalations.params import TtlEscalationsParams, effective_priority
-from streams.core.events import HOUR, MINUTE, iso
+from streams.core.dynamics import kept
+from streams.core.events import DAY, HOUR, MINUTE, iso
 from streams.core.params import Params, param
+from streams.core.processor import r6
 from streams.core.section import Ask, Piece, Reader, Section
 from streams.core.text.within import clip
 
@@ -30,16 +32,26 @@ class NotesParams(Params):
         3, "turns", "the last ones, in which a note surfaced that comes first: then the talk went on", ge=0
     )
     line: int = param(48, "tokens", "a note is a line", ge=8)
+    stands: float = param(
+        4.0, "days", "a question is worth half so long after it was raised: who does not answer it does not mind", gt=0
+    )
 
 
 def notes(params: TtlEscalationsParams, own: NotesParams, ask: Ask, read: Reader) -> Iterator[Piece]:
-    """The notes that wait: those that surfaced lately or may be done, then by effective priority."""
+    """The notes that wait: those that surfaced lately or may be done, then by effective priority.
+
+    A question that was raised, and that nobody answers, is worth less from day to day, till it is asked no more: else
+    it would stand in all talk of the space for ever. Its matter still brings it back.
+    """
     asked = read.members("notes", "asked", READ).newest
     raised = read.kept(NoteEscalated, asked)
     waiting = read.kept(NoteOpened, [*read.members("notes", "waiting", READ).newest, *asked])
     pressing = {
         note: effective_priority(params, one.priority, one.at, one.deadline, ask.now) for note, one in waiting.items()
     }
+    for note, asked_at in [(note, one.at) for note, one in raised.items()]:
+        if note in pressing:
+            pressing[note] = r6(pressing[note] * kept(1.0, max(0, ask.now - asked_at) / DAY, own.stands))
     last = _last(own.turns, read)
     lately = _told_by(last, NoteSurfaced, "surfaced", ask, read)
     doubted = _told_by(last, NoteDoubted, "doubted", ask, read)

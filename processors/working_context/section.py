@@ -12,7 +12,8 @@ from processors.working_context.params import WorkingContextParams
 from processors.working_context.scoring import MODES
 from streams.core.events import iso
 from streams.core.params import Params, param
-from streams.core.section import Ask, Piece, Reader, Section
+from streams.core.section import Ask, Members, Piece, Reader, Section, Spoken
+from streams.core.text.wide import ASKS, FAR
 from streams.core.text.within import clip, cost
 
 CCM = "Cognitive Context Management"
@@ -45,6 +46,20 @@ class ConcludedParams(Params):
     line: int = param(64, "tokens", "what was concluded is a sentence or two", ge=8)
     recalled: float = param(0.9, "worth", "a turn named it just now", ge=0, le=1)
     kept: float = param(0.5, "worth", "concluded lately, and perhaps still referred to", ge=0, le=1)
+
+
+class LatelyParams(Params):
+    """How what was worked on last is shown to who asks what is going on."""
+
+    most: int = param(4, "efforts", "what a person keeps going at once", CCM, ge=0)
+    greeted: int = param(2, "efforts", "the same for who greets and asks nothing", ge=0)
+    looked: int = param(16, "efforts", "of those that went on last; some are concluded since", ge=1)
+    turns: int = param(3, "turns", "of each, the newest: where it stands", ge=1)
+    topic: int = param(16, "tokens", "a few words", ge=3)
+    line: int = param(28, "tokens", "what it came to last is a line", ge=8)
+    worth: float = param(0.6, "worth", "what is in context and what is due come first", ge=0, le=1)
+    fade: float = param(0.9, "factor per effort", "what was left longer ago is asked for less", gt=0, le=1)
+    raw: float = param(0.7, "factor", "of an effort's worth: its newest turns", ge=0, le=1)
 
 
 @dataclass(slots=True)
@@ -189,8 +204,39 @@ def concluded(params: WorkingContextParams, own: ConcludedParams, ask: Ask, read
         yield Piece(one.effort, reason, worth, line, quotes=_quoted(one, read), data=one.told())
 
 
+def lately(params: WorkingContextParams, own: LatelyParams, ask: Ask, read: Reader) -> Iterator[Piece]:
+    """The open efforts that were worked on last, where somebody greets or asks what is going on: such words are like
+    those of no effort, so none is in context. With the newest turns of each where it is asked how far things are, or
+    only said to go on."""
+    if not ask.wide:
+        return
+    going = read.members("going_on", "open", own.looked).newest
+    over, told = read.kept(EffortConcluded, going, EffortResumed), read.kept(EffortProgressed, going)
+    newest: list[tuple[Spoken, str, Members]] = []
+    for effort in (one for one in going if one in told and one not in over):
+        members = read.members("efforts", effort, own.turns)
+        if shown := sorted(read.turns(members.newest).values(), key=lambda turn: -turn.position):
+            newest.append((shown[0], effort, members))
+    newest.sort(key=lambda one: -one[0].position)
+    goes_on = not FAR.isdisjoint(ask.cues) or ask.cues.isdisjoint(ASKS | {"greeting"})
+    most = own.most if goes_on or not ASKS.isdisjoint(ask.cues) else own.greeted
+    for rank, (last, effort, members) in enumerate(newest[:most]):
+        lines = [*dict.fromkeys(line.strip() for line in told[effort].summary.splitlines() if line.strip())]
+        topic = clip(" ".join(told[effort].topic.split()), own.topic) or "untitled"
+        words = next((line for line in reversed(lines) if line[-1:] not in "?？"), lines[-1] if lines else "")
+        worth = own.worth * own.fade**rank
+        line = f"- {topic} (last on {iso(last.at)[:10]}): {clip(words, own.line)}".rstrip(" :") + f" [{effort}]"
+        quotes = read.members("efforts", effort, QUOTED).newest
+        yield Piece(effort, "worked on lately", worth, line, quotes=quotes, data={"lately": effort})
+        if goes_on:
+            turns = sorted(read.turns(members.newest).values(), key=lambda turn: turn.position)
+            for turn in turns:
+                yield Piece("", "of what was worked on lately", worth * own.raw, turn=turn.position, under=effort)
+
+
 SECTIONS = (
     Section("concluded", 30, "Concluded, and referred to lately", ConcludedParams, concluded),
     Section("entries", 40, "What is being worked on, most relevant first", EntriesParams, entries),
+    Section("lately", 41, "What was worked on lately", LatelyParams, lately),
     Section("figures", 42, "Ids and numbers", FiguresParams, figures),
 )

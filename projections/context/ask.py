@@ -21,6 +21,7 @@ from projections.recall.section import Cue, cue_of, recalled
 from streams.core.errors import UsageError
 from streams.core.events import MAX_TURNS, iso
 from streams.core.params import Params
+from streams.core.text.wide import asks_widely
 
 AHEAD = 24
 """Newest turns of the session whose words are read first: they are shown, and the last of them are the cue."""
@@ -116,7 +117,10 @@ def context(
     own = cast(RecalledParams, sight.recall.params["context.recalled"])
     cue = cue_of(own, [said[at] for at in newest if at in said], question)
     asked = read_question(cue.asked)
-    source.ask = replace(source.ask, cues=asked.cues, terms=asked.stems, for_session=for_session, now=now)
+    wide = asks_widely(asked.cues, asked.stems, first=len(newest) <= (not question))
+    source.ask = replace(
+        source.ask, cues=asked.cues, terms=asked.stems, for_session=for_session, now=now, asked=cue.asked, wide=wide
+    )
     composed = _composed(source, cue, budget, without, window, details, explain)
     rendered = render(composed)
     found = rendered.data | {"text": rendered.text, "messages": rendered.messages}

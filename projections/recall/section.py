@@ -29,6 +29,7 @@ from projections.recall.question import Question
 from projections.recall.ranking import Hit
 from projections.recall.standing import Standing
 from streams.core.section import Ask, Piece, Reader, Section
+from streams.core.text.wide import ASKS
 
 NEWEST = 6
 """Turns of the session looked at for what is to be answered."""
@@ -58,7 +59,9 @@ def recalled(sight: Sight, standing: Standing, cue: Cue, explain: bool = False) 
     as worth nothing."""
 
     def pieces(_: None, own: RecalledParams, ask: Ask, read: Reader) -> list[Piece]:
-        return _found(sight, standing, own, ask, cue, explain) if cue.text.strip() and own.most else []
+        # Why: words of a greeting are met by chance; who greets is told what is going on.
+        greets = ask.wide and "greeting" in ask.cues and ASKS.isdisjoint(ask.cues)
+        return _found(sight, standing, own, ask, cue, explain) if cue.text.strip() and own.most and not greets else []
 
     return Section("recalled", 50, "From earlier talk, what may answer this", RecalledParams, pieces)
 

@@ -32,6 +32,10 @@ class Ask:
     """The stems of those words."""
     for_session: str = ""
     """The session that is to be given it, where that is another: one that begins where `session` ended."""
+    asked: str = ""
+    """The words that are to be answered, the end of long ones."""
+    wide: bool = False
+    """Whether they greet, or ask what is going on, and name nothing of it (see streams/core/text/wide)."""
 
 
 @dataclass(slots=True)

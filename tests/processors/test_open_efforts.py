@@ -23,6 +23,7 @@ from processors.open_efforts.index import active
 from processors.open_efforts.passing import KEY, LOOKS, MOST, Passing
 from processors.open_efforts.records import RECENT, Effort
 from processors.open_efforts.topics import YOUNG
+from processors.open_efforts.topics import title as title_of
 from streams.core.events import (
     MINUTE,
     EffortClosed,
@@ -531,6 +532,21 @@ def test_a_title_is_a_phrase_of_the_first_turns_and_never_empty(talk: Talk) -> N
     for n, words in enumerate(("はい、予約を変更してください", "why?", "#12", "¿qué?")):
         talk.say(words, session=f"s{n}", agent=f"a{n}")
     assert [event for event in talk.all(EffortOpened) if not event.topic] == []
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "[phone] Walter Odenthal: the delivery 88012 is late",
+        "The press (Heidelberger, delivery 88012) squeaks",
+        "Does the long exposure (below 500 ms) hurt the sensor?",
+        "The mason is Mr. Odenthal, 0171 880 1234",
+    ],
+)
+def test_a_title_runs_out_of_no_aside_and_is_no_number(content: str) -> None:
+    told = title_of([content], {}, ())
+    assert any(map(str.isalpha, told))
+    assert all(told.count(a) == told.count(b) for a, b in ("()", "[]"))
 
 
 def test_a_title_says_what_a_request_wants_with_its_name(talk: Talk) -> None:

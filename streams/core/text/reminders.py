@@ -78,6 +78,15 @@ def may_name(folded: str, parts: Sequence[str]) -> bool:
     return not folded.isascii() and _WIDE.search(folded) is not None
 
 
+_DAYS = _TIMELY - {"#"}
+_DATES = re.compile(r"\b\d{1,2}(?:st|nd|rd|th|er|º|\.)(?!\d)|\b(?:the|el|al|le|am|den|dem) \d{1,2}\b|\d[-/.]\d", re.I)
+
+
+def may_name_day(text: str) -> bool:
+    """Whether a text may name a day; cheap, and true of much that names none."""
+    return not _DAYS.isdisjoint(folded(text)) or _DATES.search(text) is not None or _WIDE.search(text) is not None
+
+
 Span = tuple[int, int, list[str]]
 """Where a sentence begins and ends, and its words."""
 
@@ -118,10 +127,7 @@ class Candidate(NamedTuple):
 
 def candidates(content: str, now: datetime, every: bool = False) -> list[Candidate]:
     """What in a user's words may ask for a reminder; `now` is local. With `every`, any sentence may."""
-    text = content[:MAX_READ]
-    if "`" in text or ">" in text:
-        text = _QUOTED.sub(lambda found: " " * len(found[0]), text)
-    code = language(text, folded(text))
+    text, code = _unquoted(content)
     spans = [(start, end, folded(text[start:end])) for start, end in _sentences(text, code)]
     times = [
         time._replace(start=time.start + start, end=time.end + start)
@@ -153,6 +159,20 @@ def candidates(content: str, now: datetime, every: bool = False) -> list[Candida
             seen = [*_around(text, spans, place), "t:none", f"in:{code}"]
             found.append(Candidate(None, text[start:end].strip(), seen))
     return found
+
+
+def sentences_of(content: str) -> list[tuple[str, str]]:
+    """The sentences of what somebody says, without what is quoted, and their language."""
+    text, code = _unquoted(content)
+    return [(text[start:end].strip(), code) for start, end in _sentences(text, code)]
+
+
+def _unquoted(content: str) -> tuple[str, str]:
+    """What is read of a turn, what is quoted in it left blank, and its language."""
+    text = content[:MAX_READ]
+    if "`" in text or ">" in text:
+        text = _QUOTED.sub(lambda found: " " * len(found[0]), text)
+    return text, language(text, folded(text))
 
 
 def _led(text: str, code: str, spans: Sequence[Span], times: Sequence[Time], now: datetime) -> list[Time]:
