@@ -22,7 +22,6 @@ NAMES = (
     "contradictions",
     "ttl_escalations",
     "days",
-    "standing",
     "confidence",
     "working_memory",
     "compression",
