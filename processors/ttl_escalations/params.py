@@ -56,7 +56,7 @@ class TtlEscalationsParams(Params):
         -50, "hundredths of log odds", "a note comes back from here on", "tests/bench/learn_surfacing.py"
     )  # fmt: skip
     at_work: int = param(
-        -100, "hundredths of log odds", "a note of the effort that is talked of, or may be, comes back from here on",
+        -100, "hundredths of log odds", "a note of the effort that is talked of comes back from here on",
         "tests/bench/learn_surfacing.py",
     )  # fmt: skip
     settles: int = param(

@@ -144,9 +144,8 @@ def _likely(visit: Visit, sums: dict[str, int]) -> dict[str, Note]:
 
 
 def _at_work(visit: Visit, record: Note) -> bool:
-    """Whether a note is of the effort that is talked of, or may be."""
-    effort, last = record.effort, visit.last
-    return bool(effort) and (effort == last.effort or effort in last.maybe)
+    """Whether a note is of the effort that is talked of."""
+    return bool(record.effort) and record.effort == visit.last.effort
 
 
 def _reasons(visit: Visit, fresh: dict[str, Note], urgent: set[str], here: _Said) -> Callable[[str], str]:
