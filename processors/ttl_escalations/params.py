@@ -30,7 +30,7 @@ class TtlEscalationsParams(Params):
         0.5, "base priority", "'it is due on Friday': presses before its time, and ends in a question", ge=0, le=1
     )
     sure: int = param(
-        -20, "hundredths of log odds", "a time that words name makes a note from here on: nine of ten are wanted",
+        -40, "hundredths of log odds", "a time that words name makes a note from here on: nine of ten are wanted",
         "tests/bench/learn_reminders.py",
     )  # fmt: skip
     asks: int = param(
@@ -40,7 +40,7 @@ class TtlEscalationsParams(Params):
         "tests/bench/learn_reminders.py",
     )
     taken_up: int = param(
-        0,
+        -30,
         "hundredths of log odds",
         "what may be a reminder makes a note from here on by the reply",
         "tests/bench/learn_reminders.py",
@@ -54,6 +54,10 @@ class TtlEscalationsParams(Params):
     window: int = param(5, "turns", "what was just said need not come back", PAPER, ge=0)
     likely: int = param(
         -50, "hundredths of log odds", "a note comes back from here on", "tests/bench/learn_surfacing.py"
+    )  # fmt: skip
+    at_work: int = param(
+        -100, "hundredths of log odds", "a note of the effort that is talked of comes back from here on",
+        "tests/bench/learn_surfacing.py",
     )  # fmt: skip
     settles: int = param(
         60, "hundredths of log odds", "a turn settles a note from here on: nine of ten are wanted",

@@ -143,6 +143,11 @@ def _likely(visit: Visit, sums: dict[str, int]) -> dict[str, Note]:
     return {note: record for note in near if (record := _fresh(visit, note)) is not None}
 
 
+def _at_work(visit: Visit, record: Note) -> bool:
+    """Whether a note is of the effort that is talked of."""
+    return bool(record.effort) and record.effort == visit.last.effort
+
+
 def _reasons(visit: Visit, fresh: dict[str, Note], urgent: set[str], here: _Said) -> Callable[[str], str]:
     """Tells why a note is to be shown: the word that says that the talk came to its matter, or "priority" where it
     presses; "" for one that is not to be shown."""
@@ -150,8 +155,10 @@ def _reasons(visit: Visit, fresh: dict[str, Note], urgent: set[str], here: _Said
     def reason(note: str) -> str:
         word = ""
         if note in fresh:
-            seen, word = signals(visit, fresh[note], here)
-            word = word if WEIGHTS.scores(seen)[0] >= visit.params.likely else ""
+            record = fresh[note]
+            seen, word = signals(visit, record, here)
+            least = visit.params.at_work if _at_work(visit, record) else visit.params.likely
+            word = word if WEIGHTS.scores(seen)[0] >= least else ""
         return word or ("priority" if note in urgent else "")
 
     return reason

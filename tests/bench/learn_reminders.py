@@ -30,8 +30,11 @@ NOW = datetime(2026, 5, 6, 10, 5)
 GROUP = 25
 """Sentences that count as a voice."""
 STRENGTH, ASKED = 0.2, 1.0
-SURE = (0, 50, 100, 150)
-ENOUGH = (-50, 0, 50, 100)
+LESS = 40
+"""Taken off what a turn in another language than English weighs, in hundredths: of those there is less to learn from,
+and what is sure enough in English is not there."""
+SURE = (-60, -40, -20, 0)
+ENOUGH = (-60, -30, 0, 50)
 TELLING = 0.4
 """A turn is read for requests where it has a word that belongs to one in so many of its uses."""
 BRACKETS = re.compile(r"\[([^\]]*)\]")
@@ -144,7 +147,14 @@ def learn(rows: list[Row], crossed: Mapping[str, Mapping[str, Weights]] | None =
             if row.reply and (doubt := doubted(crossed[row.author], row)).score >= DOUBTED
         ]
         found["replied"] = fit(taken, STRENGTH)
+    for act in {"reminder", "replied"} & found.keys():
+        found[act] = found[act][0], _less({row.language for row in rows if row.language}, found[act][1])
     return found
+
+
+def _less(languages: set[str], weights: dict[str, int]) -> dict[str, int]:
+    """Weights by which other languages than English weigh less."""
+    return weights | {f"in:{code}": weights.get(f"in:{code}", 0) - LESS for code in sorted(languages - {"en"})}
 
 
 def doubted(weights: Mapping[str, Weights], row: Row) -> Doubt:

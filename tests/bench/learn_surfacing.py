@@ -31,7 +31,7 @@ from tests.processors.surfacing_pairs import FIRST, HELD_OUT, MORE
 
 PATH = Path(surfacing.__file__).with_name("surfacing.json")
 VERSION = 2
-EVERY = {PROCESSOR.name: TtlEscalationsParams(likely=100_000, cooldown=0)}
+EVERY = {PROCESSOR.name: TtlEscalationsParams(likely=100_000, at_work=100_000, cooldown=0)}
 """Nothing is shown by its matter, so that all that is weighed at a turn is seen, not what is shown first."""
 PAIRS = 150.0
 """How much a pair counts: they are few, and each was written to tell something."""

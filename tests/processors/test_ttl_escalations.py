@@ -316,6 +316,20 @@ def test_a_note_comes_back_in_a_visit_that_left_its_effort_and_returns_to_it():
     assert [len(speak(n * MINUTE, effort)) for n, effort in enumerate(efforts, 1)] == [1, 0, 0, 1]
 
 
+@pytest.mark.parametrize("effort", ["stars", "tax"])
+def test_less_brings_back_a_note_of_the_effort_that_is_talked_of(effort):
+    space = Steps(PROCESSOR, likely=10_000, at_work=-10_000)
+
+    def speak(content: str, at: int, session: str, effort: str) -> list[NoteSurfaced]:
+        turn = say(content, at, session=session)
+        space.give(TurnThreaded("s", session, START, turn.id, effort, 1.0, "words", [], [], []), turn)
+        return of(NoteSurfaced, space.give(turn))
+
+    speak("well", 0, "a", "stars")
+    space.give(take("n", "Fetch the telescope from Marta", SECOND, session="a"))
+    assert len(speak("Marta has the telescope ready", HOUR, "b", effort)) == (effort == "stars")
+
+
 @pytest.mark.parametrize(("share", "shown"), [(0.3, 1), (0.01, 0)])
 def test_a_note_comes_back_where_the_turn_may_belong_to_its_effort(share, shown):
     space = Steps(PROCESSOR, likely=-10_000)
@@ -431,6 +445,14 @@ def test_a_users_request_becomes_a_note(words, content, lives, priority):
 ])  # fmt: skip
 def test_what_is_negated_asked_supposed_reported_quoted_or_past_becomes_no_note(words):
     assert derive(say(words)) == []
+
+
+def test_what_is_hardly_a_reminder_by_its_words_is_one_where_the_reply_promises_to_come_back_to_it():
+    said = say("Rent goes out on Monday.", id="t1")
+    assert derive(said, say("Noted.", MINUTE, role="assistant")) == []
+    reply = say("Noted, I'll bring it up on Monday.", MINUTE, role="assistant")
+    [opened] = of(NoteOpened, derive(said, reply))
+    assert (opened.content, opened.turn) == ("Rent goes out on Monday.", "t1")
 
 
 def test_what_may_be_a_reminder_is_one_once_the_reply_takes_it_up():
