@@ -12,7 +12,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from threading import Thread
+from threading import Event, Thread
 
 import pytest
 from pydantic import create_model
@@ -161,9 +161,10 @@ def test_a_server_that_is_older_than_the_hook_answers_and_makes_way_for_a_newer_
     feed([Feed(feed=[told])], home.log)
     answers = io.BytesIO()
     server = Home(home.path, PROCESSORS)
-    thread = Thread(target=serve, args=(server, lambda: answers.closed), kwargs={"makes_way": makes_way}, daemon=True)
+    ready, how = Event(), {"makes_way": makes_way}
+    thread = Thread(target=serve, args=(server, lambda: answers.closed, lambda _: ready.set()), kwargs=how, daemon=True)
     thread.start()
-    until(home.folder.socket.exists)
+    assert ready.wait(60)
     given = json.dumps(event("SessionStart", None, source="startup") | {"session_id": "new"}).encode()
     monkeypatch.setenv("MNEMOLOG_HOOK_SECONDS", "60")
     for name in ("CLAUDE_PROJECT_DIR", "GEMINI_PROJECT_DIR", "MNEMOLOG_SPACE"):

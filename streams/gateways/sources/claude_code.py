@@ -6,6 +6,7 @@
 | `sessionId`; of a subagent with `/agentId` | `session` |
 | `uuid`, of a copy in a fork `forkedFrom.messageUuid` | `id`: copies and files read again add nothing |
 | lines of one `message.id` after each other | one assistant turn, under the id of the first; `usage` once |
+| of such a message what was written after it was fed | an assistant turn of its own, with the next feed |
 | `user` with text that a person typed, `queued_command` | a user turn; in a subagent's session by who asked it |
 | `user` that nobody typed (`isMeta`, other `origin`, texts of commands and hooks, compact summaries) | a system turn |
 | `user` with `tool_result` | a tool turn that answers the turn of its call; the result's other fields in its part |
