@@ -76,11 +76,11 @@ def run(connection, name, given=None):
     return [dict(zip(columns, row, strict=True)) for row in connection.fetchall()]
 
 
-def said(id, session, hours, segment, effort, agent="ann", tokens=10):
+def said(id, session, hours, segment, effort, agent="ann", tokens=10, parts=()):
     when = at(hours=hours)
     derived = {"session": session, "turn": id, "at": when}
     return [
-        turn(id, session, f"words of {id}", tokens=tokens, agent=agent, at=when),
+        turn(id, session, f"words of {id}", tokens=tokens, agent=agent, at=when, parts=[*parts]),
         make(TurnFiled, **derived, segment=segment),
         make(TurnThreaded, **derived, effort=effort, reason="words" if effort else "small-talk", score=0.5),
     ]
@@ -244,7 +244,8 @@ STEPS = [
         changed("a", "a1", "e1", "entered"), scored("a", "a1", 0, ("e1", "expanded")),
     ],
     [
-        *said("a2", "a", 1, "g1", "e1", "bot", tokens=50), progressed("e1", "a", "the pump leaks"),
+        *said("a2", "a", 1, "g1", "e1", "bot", tokens=50, parts=[{"type": "tool_use", "id": "c1", "name": "sql"}]),
+        progressed("e1", "a", "the pump leaks"),
         scored("a", "a2", 1, ("e1", "expanded")), compressed("a", "a1", "a1", 1, turns=1, tokens=30),
         noted("p1", 1, "seal the pump"), entry("l1", 1), entry("l2", 1), entry("l3", 1, kind="solution"),
         loaded("b", 1, "l1"), loaded("b", 1, "l1", "l2"), loaded("c", 1, "l2", "l3"), entry("l2", 1, "misled"),
@@ -510,6 +511,35 @@ def test_tokens(con):
     found = run(con, "tokens", {"session": "b", "every": 2})
     assert columns(found, "turn_id", "raw_tokens", "history_tokens", "context_tokens", "saved") == [
         ("b2", 20, 130, 100, 0.231), ("b4", 30, 140, 110, 0.214),
+    ]  # fmt: skip
+
+
+def test_tools_of_any_format_are_counted_with_their_answers(tmp_path):
+    def said(id, minutes, *parts, **more):
+        return [turn(id, more.pop("session", "s"), parts=[*parts], at=at(minutes), **more)]
+
+    con = memory(
+        tmp_path / "m.duckdb",
+        said(
+            "t1", 0, {"type": "tool_use", "id": "u1", "name": "Bash"}, {"type": "tool_use", "id": "u2", "name": "Bash"}
+        ),
+        said("t2", 1, {"type": "tool_result", "tool_use_id": "u1", "is_error": True}, tokens=7),
+        said("t3", 2, {"type": "function", "id": "u1", "function": {"name": "sql"}}, session="other", agent="bot"),
+        said("t4", 2.5, {"type": "tool_result", "tool_call_id": "u1", "name": "sql"}, session="other", tokens=5),
+        said("t5", 3, {"type": "function_call", "call_id": "k", "id": "fc", "name": "sql"}),
+        said("t6", 4, {"type": "function_call_output", "call_id": "k"}, tokens=20),
+        said("t7", 5, {"functionCall": {"name": "find", "args": {}}}),
+        said("t8", 6, {"functionResponse": {"name": "find"}}, reply_to="t7", tokens=1),
+        said("t9", 7, {"type": "web_search_call", "id": "w"}, {"type": "text", "text": "no tool"}),
+        [
+            *said("gone", 8, {"type": "tool_use", "id": "u9", "name": "Bash"}),
+            make(TurnRetracted, session="s", turn="gone"),
+        ],
+    )
+    assert columns(run(con, "tools"), "tool", "calls", "agents", "sessions", "answered", "failed", "median_seconds",
+                   "answer_tokens") == [
+        ("Bash", 2, 1, 1, 1, 1, 60.0, 7), ("sql", 2, 2, 2, 2, 0, 45.0, 25), ("find", 1, 1, 1, 1, 0, 60.0, 1),
+        ("web_search", 1, 1, 1, 0, 0, None, 0),
     ]  # fmt: skip
 
 
