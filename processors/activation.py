@@ -25,10 +25,10 @@ closed form.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from math import log
 from typing import Literal
 
+from streams.core.dataclasses import dataclass, field, replace
 from streams.core.dynamics import Mark, mark, marked_turns
 from streams.core.events import MINUTE, SECOND, ImportanceFlagged, MemoryPinned, MemoryRecalled, MemoryRewarded
 from streams.core.params import Params, param

@@ -7,7 +7,6 @@ last record of each turn by each mechanism, read by the mechanism's own readings
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import orjson
@@ -17,6 +16,7 @@ from projections.recall.liveliness import Records, is_forgotten, measures
 from projections.recall.readings import Readings
 from projections.store import Connection, read_meta
 from projections.stored import events_of
+from streams.core.dataclasses import dataclass
 from streams.core.events import DAY
 from streams.core.processor import Processor
 from streams.core.section import Spoken

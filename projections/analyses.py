@@ -13,15 +13,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from streams.core.dataclasses import dataclass
 from streams.core.errors import UsageError
+from streams.core.patterns import lazily
 from streams.core.processor import Processor
 
 QUERIES = Path(__file__).with_name("queries")
-_PARAMETER = re.compile(r"(?P<name>\w+) *= *(?P<default>'[^']*'|-?[\d.]+) *(?P<about>.*)")
+_PARAMETER = lazily(r"(?P<name>\w+) *= *(?P<default>'[^']*'|-?[\d.]+) *(?P<about>.*)")
 
 Value = str | int | float
 

@@ -24,7 +24,6 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +33,8 @@ from projections.alive import LATER, Sampled, alive, clocks, readings_of, sample
 from projections.analyses import Analysis, analyses
 from projections.store import ABSENT, Connection, connect
 from projections.stored import TableRows, ends, table_rows
+from streams.core.dataclasses import asdict, dataclass, field
+from streams.core.patterns import lazily
 from streams.core.processor import Processor
 
 EXAMPLES = 5
@@ -44,7 +45,7 @@ SAMPLE = 2_000
 """Turns of which is computed how alive they are: a mean of so many is sure to a hundredth."""
 Row = dict[str, Any]
 BASE = Path(__file__).with_name("differences.sql")
-_PART = re.compile(r"^-- (load|prepare|count|difference|example): ([^|\n]*?)(?: \| (.*))?\n", re.MULTILINE)
+_PART = lazily(r"^-- (load|prepare|count|difference|example): ([^|\n]*?)(?: \| (.*))?\n", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -264,7 +265,7 @@ def _columns(row: Row, names: Sequence[str]) -> str:
 
 _PLACE = {"space", "session", "turn", "at"}
 """Columns that tell where a row stands, which is told beside it."""
-_ID = re.compile(r"[a-z]+-[0-9a-f]{16}")
+_ID = lazily(r"[a-z]+-[0-9a-f]{16}")
 
 
 def _value(value: Any) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, fields
 from functools import cache
 from operator import attrgetter
 from types import GenericAlias
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, Any, get_args, get_origin, get_type_hints
 
 import orjson
 
+from streams.core.dataclasses import dataclass, field, fields
 from streams.core.driver import Placed
 from streams.core.errors import Aside
 from streams.core.events import OUTSIDE, Micros

@@ -13,10 +13,10 @@ counts only an hour after the first (Kramár et al. 2012).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import combinations
 from typing import Literal
 
+from streams.core.dataclasses import dataclass
 from streams.core.dynamics import grown, kept
 from streams.core.events import DAY, MINUTE, MemoryRecalled
 from streams.core.params import Params, param

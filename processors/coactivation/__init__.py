@@ -13,11 +13,11 @@ in its simplest form); decay is in closed form between uses, so that nothing is 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import combinations
 from typing import Any, Literal
 
 from processors.working_context import ContextScored
+from streams.core.dataclasses import dataclass
 from streams.core.dynamics import grown, kept
 from streams.core.events import DAY
 from streams.core.params import Params, param

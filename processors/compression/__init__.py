@@ -22,7 +22,6 @@ kept; and what is compressed ends where the talk turns to another topic. Source:
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
 from itertools import compress
 from typing import Any
 
@@ -44,6 +43,7 @@ from processors.compression.section import PAST
 from processors.compression.tone import tone
 from processors.manifest import SegmentConcluded, SegmentOpened
 from processors.manifest.summary import KEEPING, MOST_TERMS, Quoting
+from streams.core.dataclasses import dataclass, field, replace
 from streams.core.events import SummaryWritten, TurnRecorded, TurnRetracted
 from streams.core.params import param
 from streams.core.processor import Derived, Processor, Raw, State, on

@@ -17,7 +17,6 @@ Ebbinghaus 1885; trust by source after Johnson, Hashtroudi and Lindsay 1993 (sou
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from processors.contradictions import (
@@ -26,6 +25,7 @@ from processors.contradictions import (
     BeliefRestored,
     ContradictionSuspected,
 )
+from streams.core.dataclasses import dataclass, field
 from streams.core.events import DAY, ImportanceFlagged, MemoryPinned, MemoryRecalled, MemoryRewarded, TurnRetracted
 from streams.core.params import Params, param
 from streams.core.processor import RAW, Derived, Processor, Raw, State, digest, on, r6

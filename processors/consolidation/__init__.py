@@ -29,11 +29,11 @@ from __future__ import annotations
 
 from bisect import bisect
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from math import exp
 from typing import Any, Literal
 from zlib import crc32
 
+from streams.core.dataclasses import dataclass, field, replace
 from streams.core.dynamics import Mark, mark, marked_turns
 from streams.core.events import (
     DAY,

@@ -20,7 +20,6 @@ revision after Alchourrón, Gärdenfors and Makinson 1985, in its simplest form:
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, NamedTuple, TypeVar
 
 from pydantic import AfterValidator
@@ -45,6 +44,7 @@ from processors.contradictions.pairs import Judged, Setting, judge, rule_of, sai
 from processors.contradictions.reading import CHANGING, Clause, Reading, attribute, read, value
 from processors.contradictions.values import Belief
 from processors.open_efforts import TurnRethreaded, TurnThreaded
+from streams.core.dataclasses import dataclass, field, replace
 from streams.core.events import ContradictionJudged, TurnRecorded, TurnRetracted
 from streams.core.params import Params, param
 from streams.core.processor import RAW, Derived, Processor, Raw, State, derived_id, on, r6

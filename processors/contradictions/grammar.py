@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Iterable
-from dataclasses import dataclass, fields
 from functools import cache, reduce
 from importlib.resources import files
 from operator import or_
@@ -12,6 +11,7 @@ from typing import Any, NamedTuple
 
 from processors.contradictions.sentences import Sentence, pieces_of
 from processors.contradictions.words import WORDS
+from streams.core.dataclasses import dataclass, fields
 from streams.core.text.memo import Memo
 
 

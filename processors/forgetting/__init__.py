@@ -18,10 +18,10 @@ Sources: Ebbinghaus 1885 for R; retrieval and its spacing: Roediger & Karpicke 2
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from math import exp
 from typing import Literal
 
+from streams.core.dataclasses import dataclass, replace
 from streams.core.dynamics import Mark, mark, marked_turns
 from streams.core.events import DAY, MINUTE, ImportanceFlagged, MemoryPinned, MemoryRecalled, MemoryRewarded
 from streams.core.params import Params, param

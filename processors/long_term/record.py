@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from bisect import bisect_left, insort
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 from functools import lru_cache
 from math import log
 from typing import Any
 
 from processors.long_term.events import EntryDistilled, Status
+from streams.core.dataclasses import dataclass, field
 from streams.core.processor import State
 from streams.core.text.commonness import CLASSES, LIGHT, weight
 from streams.core.text.terms import terms

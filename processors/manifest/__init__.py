@@ -9,7 +9,6 @@ segment goes on; its topics come first in the cue. Source: Cognitive Context Man
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import islice
 from typing import Annotated
@@ -30,6 +29,7 @@ from processors.manifest.events import TurnRefiled as TurnRefiled
 from processors.manifest.jobs import JOBS
 from processors.manifest.summary import Said, conclude, move, quotes, summarize, take_back
 from processors.manifest.summary import keep as keep_said
+from streams.core.dataclasses import dataclass, field
 from streams.core.events import (
     HOUR,
     EffortClosed,

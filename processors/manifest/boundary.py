@@ -14,9 +14,9 @@ Cue words as evidence of topic shift: Hirschberg and Litman 1993; recency of ter
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from math import exp, inf, log
 
+from streams.core.dataclasses import dataclass, field
 from streams.core.processor import r6
 from streams.core.text import Text
 

@@ -12,9 +12,9 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import deque
-from dataclasses import dataclass, field
 from itertools import accumulate, filterfalse
 
+from streams.core.dataclasses import dataclass, field
 from streams.core.text import Text
 from streams.core.text.commonness import CLASSES
 

@@ -9,8 +9,7 @@ offered, and what is sure concludes. Weights: tests/bench/learn_acts.py, each au
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
+from streams.core.dataclasses import dataclass, field
 from streams.core.events import TurnRecorded
 from streams.core.text import Text
 from streams.core.text.learned import weigh

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Literal
 
+from streams.core.dataclasses import dataclass, field
 from streams.core.processor import Derived
 
 

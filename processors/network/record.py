@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 from processors.network.events import KnowledgeNoted
+from streams.core.dataclasses import dataclass, field
 from streams.core.processor import State
 from streams.core.text.commonness import weight
 

@@ -19,7 +19,6 @@ again and that nothing but claims of their own turn links: no more is kept of th
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from processors.consolidation import ConsolidationRan
@@ -27,6 +26,7 @@ from processors.network.events import NetworkSlept
 from processors.network.net import FITTING, Net
 from processors.network.reasons import has
 from processors.network.record import CLASHES, EDGES, KEPT, SERVES, SOURCES, Count, Due, Index, Node, Stale, key
+from streams.core.dataclasses import dataclass
 from streams.core.events import DAY
 from streams.core.processor import Derived, State
 from streams.core.text.masking import generalised

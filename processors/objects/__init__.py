@@ -21,7 +21,6 @@ Source: three-column working memory.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Annotated, Any
 
@@ -49,6 +48,7 @@ from processors.objects.reading import (
 from processors.objects.reading import names as names_of
 from processors.objects.reading import statement as read_statement
 from processors.objects.section import SECTIONS
+from streams.core.dataclasses import dataclass, field
 from streams.core.events import TurnRecorded, TurnRetracted
 from streams.core.params import Params, completed, param
 from streams.core.processor import RAW, Derived, Processor, Raw, State, derived_id, on, r6

@@ -16,12 +16,12 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache, reduce
 from importlib.resources import files
 from operator import or_
 from typing import Any
 
+from streams.core.dataclasses import dataclass
 from streams.core.patterns import lazily
 from streams.core.text.commonness import CLASSES
 from streams.core.text.marks import Marks

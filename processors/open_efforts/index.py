@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import _count_elements  # type: ignore[attr-defined]  # What Counter counts with, on a plain dict.
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 from itertools import islice
 
 from processors.open_efforts.records import (
@@ -24,6 +23,7 @@ from processors.open_efforts.records import (
     Slot,
     Space,
 )
+from streams.core.dataclasses import dataclass, field
 from streams.core.processor import State
 
 Postings = dict[str, int]

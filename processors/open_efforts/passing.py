@@ -13,7 +13,6 @@ tests/bench/learn_passing.py.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from math import log
 
 from processors.manifest import ConclusionDetected
@@ -24,6 +23,7 @@ from processors.open_efforts.params import OpenEffortsParams
 from processors.open_efforts.records import Effort, Said
 from processors.open_efforts.table import conclude, recently
 from processors.open_efforts.topics import TELLS
+from streams.core.dataclasses import dataclass, field
 from streams.core.events import TurnRecorded
 from streams.core.processor import Derived, Raw, State
 from streams.core.text.commonness import CLASSES

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
 from processors.open_efforts.crowd import answered, called, known_as
 from processors.open_efforts.dialogue import chat, evidence, shares, small_talk, worths
 from processors.open_efforts.elsewhere import pointed
@@ -12,6 +10,7 @@ from processors.open_efforts.matching import alike
 from processors.open_efforts.params import OpenEffortsParams
 from processors.open_efforts.records import Effort, Session, Speaker
 from processors.open_efforts.table import many, meet, recently
+from streams.core.dataclasses import dataclass, field
 from streams.core.events import MINUTE, TurnRecorded
 from streams.core.processor import State
 from streams.core.text import Text

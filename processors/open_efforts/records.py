@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Literal
+
+from streams.core.dataclasses import dataclass, field
 
 ACTIVE = 512
 """Slots of the table of the last active efforts; the parameter `active` uses at most so many."""

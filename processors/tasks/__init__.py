@@ -21,7 +21,6 @@ Source: three-column working memory.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 from processors.open_efforts import EffortConcluded, EffortOpened, EffortRated, EffortResumed, TurnThreaded
@@ -30,6 +29,7 @@ from processors.tasks.events import Place, Status, TaskChanged, TaskTurnedTo
 from processors.tasks.params import TasksParams
 from processors.tasks.section import SECTIONS, SHOWN
 from processors.ttl_escalations.events import NoteClosed, NoteOpened, NoteReopened
+from streams.core.dataclasses import dataclass, field
 from streams.core.events import HOUR, MINUTE, NoteSettled, TaskDeclared, TaskUpdated, TurnRecorded, TurnRetracted
 from streams.core.processor import RAW, Derived, Processor, Raw, State, derived_id, on, r6
 from streams.core.read_model import Documents, Group, Joins, Keep, read_model

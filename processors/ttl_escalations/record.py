@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from bisect import bisect_left, insort
-from dataclasses import dataclass, field
 from typing import Any
 
+from streams.core.dataclasses import dataclass, field
 from streams.core.processor import State, derived_id
 
 FOREVER = 1 << 62

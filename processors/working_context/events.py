@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 
+from streams.core.dataclasses import dataclass
 from streams.core.processor import Derived
 
 Change = Literal["entered", "left", "expanded", "condensed", "concluded", "recalled", "dropped"]

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
 from processors.open_efforts import EffortProgressed
 from processors.working_context.params import WorkingContextParams
+from streams.core.dataclasses import dataclass, field
 from streams.core.processor import Derived, Raw, State
 
 CONNECTED = 8

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from processors.open_efforts import EffortConcluded, EffortOpened, EffortProgressed, EffortRated, EffortResumed
 from processors.working_context.events import ContextScored
 from processors.working_context.params import WorkingContextParams
 from processors.working_context.scoring import MODES
+from streams.core.dataclasses import dataclass
 from streams.core.events import iso
 from streams.core.params import Params, param
 from streams.core.section import Ask, Piece, Reader, Section

@@ -17,9 +17,9 @@ long-term memory); that is found when it is asked whether to recall at all, see 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Literal
 
+from streams.core.dataclasses import dataclass, field
 from streams.core.events import SECOND, MemoryRecalled, SessionEnded, TurnRetracted
 from streams.core.params import Params, param
 from streams.core.processor import Derived, Processor, Raw, State, on

@@ -16,12 +16,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from projections.context.params import ContextParams
 from projections.context.turns import Turn, words
 from projections.recall.standing import Replaced, figures_gone, marked
+from streams.core.dataclasses import dataclass, field
 from streams.core.params import Params
 from streams.core.section import Ask, Piece, Reader, Section, offsets, quoted
 from streams.core.text.echo import HEADING

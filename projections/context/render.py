@@ -8,11 +8,11 @@ it, so that it is known when it comes back.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from html import escape
 from typing import Any
 
 from projections.context.compose import Choice, Composed
+from streams.core.dataclasses import dataclass
 from streams.core.events import iso
 from streams.core.section import Ask
 from streams.core.text.echo import ABOUT, CLOSE, FRAME

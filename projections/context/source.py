@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import count
 from typing import Any, TypeVar
 
@@ -12,6 +11,7 @@ from projections.recall.answers import Sight
 from projections.recall.file import DamagedError
 from projections.recall.held import Seen
 from projections.recall.standing import Replaced, Standing
+from streams.core.dataclasses import dataclass
 from streams.core.section import Ask, Members, Section, Spoken
 
 R = TypeVar("R")

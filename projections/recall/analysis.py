@@ -12,13 +12,14 @@ import re
 import tomllib
 import unicodedata
 from collections import Counter
-from dataclasses import dataclass, field
 from functools import lru_cache
 from importlib.resources import files
 from typing import NamedTuple
 
 import Stemmer
 
+from streams.core.dataclasses import dataclass, field
+from streams.core.patterns import lazily
 from streams.core.text.memo import MAX_CACHE, MAX_RAW
 from streams.core.text.terms import MAX_WORD, WORDS, clip
 
@@ -71,11 +72,11 @@ _ENGLISH = Stemmer.Stemmer("english", 0)
 _PLAIN = str.maketrans(
     {"’": "'", "‘": "'", "`": "'", "´": "'", "–": " ", "—": " ", "…": " ", "“": " ", "”": " ", "«": " ", "»": " "}
 )
-_PART = re.compile(r"[a-z0-9]+")
-_YEAR = re.compile(r"(?:19|20)\d\d")
+_PART = lazily(r"[a-z0-9]+")
+_YEAR = lazily(r"(?:19|20)\d\d")
 _EDGE = "\"'.,;:!?()[]{}<>*_ "
-_ASIDE = re.compile(r"\s*[\[(<][^\[\]()<>]*[\])>]\s*$")
-_WHEN = re.compile(
+_ASIDE = lazily(r"\s*[\[(<][^\[\]()<>]*[\])>]\s*$")
+_WHEN = lazily(
     r"\s*(?:when|how long|(?:(?:in|on|at|since|by|until) )?(?:what|which) (?:date|day|week|month|year|time))\b"
     r"|.*\bwhen (?:did|does|do|was|were|is|will|has|had)\b",
     re.IGNORECASE | re.DOTALL,

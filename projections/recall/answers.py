@@ -7,7 +7,6 @@ has heard of: no clock is read, so the same question to the same memory has the 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -29,6 +28,7 @@ from projections.recall.standing import Replaced, Standing, left_of, marked, own
 from projections.store import Connection, column_names
 from projections.stored import newest
 from projections.tables import table_name
+from streams.core.dataclasses import dataclass, replace
 from streams.core.errors import UsageError
 from streams.core.events import MAX_TURNS, iso
 from streams.core.params import Params

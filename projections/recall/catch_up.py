@@ -11,7 +11,6 @@ import sqlite3
 import sys
 from bisect import bisect_left
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +19,7 @@ from projections.recall import file
 from projections.recall.columns import NEVER, STORED, named, plain_tokens
 from projections.recall.held import MAX_SOURCES, SEPARATOR, Held
 from projections.recall.kinds import NEWS, RETRACTED, TURN, Row
+from streams.core.dataclasses import dataclass, field
 
 TAIL_FULL = 4096
 """Documents of a space whose terms lie by document. Then they are appended to where each term occurs: more would make

@@ -6,7 +6,6 @@ The records are the index's, by the processor that keeps them; what they mean is
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,6 +16,7 @@ from projections.recall.kinds import TURN
 from projections.recall.liveliness import LivelinessParams, is_forgotten, liveliness, measures
 from projections.recall.readings import Readings
 from projections.recall.space import Floats
+from streams.core.dataclasses import dataclass, field
 from streams.core.section import Spoken
 
 SOURCES = 4

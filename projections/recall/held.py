@@ -6,7 +6,6 @@ import sqlite3
 from bisect import bisect_left
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -18,6 +17,7 @@ from projections.recall.file import LATEST
 from projections.recall.flags import DIGITS, role_of, type_of
 from projections.recall.kinds import TURN
 from projections.recall.space import Documents, Floats, Ints
+from streams.core.dataclasses import dataclass, field
 from streams.core.section import Spoken
 
 MAX_SOURCES = 32

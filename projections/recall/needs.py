@@ -27,7 +27,6 @@ back its neighbours (Howard and Kahana 2002); what is linked is active, too (And
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
@@ -36,6 +35,7 @@ from projections.recall.analysis import ALIKE, ask
 from projections.recall.dates import may_name_times
 from projections.recall.ranking import Hit, RecallParams, full_score, rank
 from projections.recall.space import Ints, Space
+from streams.core.dataclasses import dataclass, field
 from streams.core.params import Params, param
 from streams.core.text.commonness import LIGHT, rarity
 from streams.core.text.terms import scan

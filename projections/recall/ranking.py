@@ -23,7 +23,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
 from itertools import pairwise
 from math import log
 from typing import Any
@@ -35,6 +34,7 @@ from projections.recall.analysis import ALIKE, ASKS, DATED, ROLES, Query
 from projections.recall.dates import DAY, may_name_times, spans
 from projections.recall.kinds import TURN
 from projections.recall.space import Floats, Ints, Space
+from streams.core.dataclasses import dataclass, field
 from streams.core.params import Params, param
 
 Liveliness = Callable[[Ints], Floats]

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import groupby, pairwise
 from operator import itemgetter
@@ -22,6 +21,7 @@ from projections.recall.held import SEPARATOR
 from projections.recall.kinds import UNSAID, Places, bound
 from projections.store import Connection
 from projections.tables import Folded, Table, as_json, table_name, table_of
+from streams.core.dataclasses import dataclass
 from streams.core.events import OUTSIDE, TurnRecorded
 from streams.core.read_model import Group, Joins
 from streams.core.section import Members

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+
+from streams.core.dataclasses import dataclass
 
 Ints = NDArray[np.int32]
 Floats = NDArray[np.float32]

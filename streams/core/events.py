@@ -8,16 +8,16 @@ Events are immutable by contract: slots dataclasses without `frozen`, which woul
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Annotated, Any, ClassVar, Literal, get_args
 
 import orjson
 from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, TypeAdapter, WithJsonSchema
 
+from streams.core.dataclasses import dataclass, field
 from streams.core.errors import NewerError
+from streams.core.patterns import lazily
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MICROSECOND = timedelta(microseconds=1)
@@ -59,7 +59,7 @@ def _time(value: object) -> object:
 
 
 _LAST = (datetime(9999, 12, 31, tzinfo=UTC) - EPOCH) // MICROSECOND
-_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
+_CONTROL = lazily(r"[\x00-\x1f\x7f-\x9f]")
 
 
 def _plain(value: str) -> str:

@@ -8,10 +8,10 @@ Whoever answers questions finds it through the registry of processors and knows 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from importlib.resources import files
 from typing import Any
 
+from streams.core.dataclasses import dataclass, field
 from streams.core.job import Job
 from streams.core.section import Section
 

@@ -3,8 +3,7 @@ grow with its history."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from streams.core.dataclasses import dataclass
 from streams.core.processor import State
 
 RECENT = 4096

@@ -7,9 +7,9 @@ their pieces are shown, and how they are written, is decided where the context i
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol, TypeVar
 
+from streams.core.dataclasses import dataclass, field
 from streams.core.params import Params
 from streams.core.text.kinds import MemoryType
 

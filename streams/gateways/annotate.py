@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from itertools import islice
 from time import monotonic, sleep, time
@@ -19,6 +18,7 @@ import orjson
 
 from projections.store import Connection
 from projections.tables import table_name
+from streams.core.dataclasses import dataclass, field
 from streams.core.edge import Edge, EdgeError
 from streams.core.events import encode
 from streams.core.job import Job, Prompt, RefusedAnswerError, Said, Written, prompt, read

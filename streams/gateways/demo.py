@@ -12,7 +12,6 @@ import sys
 import tempfile
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +24,7 @@ from rich.text import Text as Styled
 from processors import PROCESSORS
 from projections import ask, diff
 from projections.store import Connection
+from streams.core.dataclasses import dataclass
 from streams.core.edge import Accepted, Edge
 from streams.core.errors import UsageError
 from streams.core.events import Outside, TurnRecorded, iso

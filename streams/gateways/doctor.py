@@ -11,11 +11,11 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, closing, suppress
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, cast
 
 from projections.aside import SUFFIX
+from streams.core.dataclasses import dataclass, replace
 from streams.core.driver import told_aside
 from streams.core.errors import NAMES_TOLD, LogError, MnemologError, counted, listed
 from streams.logs import LOG_FILE, switch

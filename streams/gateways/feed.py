@@ -10,10 +10,10 @@ import os
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, suppress
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
+from streams.core.dataclasses import dataclass, field
 from streams.core.edge import Accepted, Fault, Reject
 from streams.core.errors import MnemologError, UsageError
 from streams.core.events import Outside

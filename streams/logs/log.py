@@ -6,10 +6,10 @@ A log has an id and a fixed number of partitions. Every event of a space lies in
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
 from hashlib import blake2b
 from typing import Protocol
 
+from streams.core.dataclasses import dataclass, replace
 from streams.core.driver import Record
 from streams.core.events import AT_APPEND, MAX_AHEAD, MAX_EVENT_BYTES, Outside, encode, iso
 

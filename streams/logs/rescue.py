@@ -12,12 +12,12 @@ import os
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, suppress
-from dataclasses import dataclass, field
 from hashlib import blake2b
 from pathlib import Path
 from typing import NamedTuple
 from weakref import finalize
 
+from streams.core.dataclasses import dataclass, field
 from streams.core.errors import LogError, UsageError
 from streams.core.events import decode
 from streams.core.progress import Progress, no_progress

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 from projections.store import Batch, StateChange, Store, View
 from projections.tables import Folded
+from streams.core.dataclasses import dataclass, field
 from streams.core.driver import Driver, Placed, Record, raw_of
 from streams.core.errors import Aside, FaultError
 from streams.core.processor import RAW, Derived, Raw, State

@@ -20,7 +20,6 @@ import zlib
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
 from contextlib import closing, contextmanager, suppress
-from dataclasses import dataclass, field
 from operator import attrgetter
 from pathlib import Path
 from typing import Any
@@ -34,6 +33,7 @@ from projections.garbage import rare_collections
 from projections.store import Batch, Store, joined
 from projections.stored import StoredEvents
 from projections.tables import tables
+from streams.core.dataclasses import dataclass, field
 from streams.core.driver import Driver, Record, root_schema
 from streams.core.errors import (
     Aside,
@@ -128,7 +128,7 @@ def parse_settings(
 
     Raises UsageError naming what is unknown or out of range.
     """
-    values = {name: params.model_dump(mode="json") for name, params in base.items()}
+    values = {name: params.plain() for name, params in base.items()}
     if preset is not None:
         if preset not in PRESETS:
             raise UsageError(f"there is no preset {preset!r}", f"presets: {', '.join(PRESETS)}")

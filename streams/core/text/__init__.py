@@ -6,9 +6,9 @@ alone: not on the session, the speaker's history or any parameter. Raise VERSION
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from operator import itemgetter
 
+from streams.core.dataclasses import dataclass, field
 from streams.core.events import TurnRecorded
 from streams.core.text.acts import accepting, acting, signals_of
 from streams.core.text.address import HEAD, TAIL, address

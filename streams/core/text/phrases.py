@@ -10,11 +10,11 @@ import re
 import tomllib
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from importlib.resources import files
 from typing import Any, NamedTuple
 
+from streams.core.dataclasses import dataclass
 from streams.core.patterns import lazily
 from streams.core.text.cues import LANGUAGES
 from streams.core.text.sentences import QUOTES, WORD, lower

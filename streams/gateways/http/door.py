@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from projections.saying import Finding, is_of_memory, turn_of
 from streams.core import DEFAULT_SPACE
+from streams.core.dataclasses import dataclass
 from streams.core.errors import DeniedError, MnemologError, UsageError, listed
 from streams.gateways.http.holder import Holder
 from streams.gateways.moments import moment

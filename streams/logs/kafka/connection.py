@@ -8,11 +8,11 @@ import ssl
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from concurrent.futures import Future
 from contextlib import asynccontextmanager, contextmanager
-from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Thread
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from streams.core.dataclasses import dataclass, field
 from streams.core.errors import LogError, UsageError
 
 try:

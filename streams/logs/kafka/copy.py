@@ -7,11 +7,11 @@ it stopped: the target's control topic says how far it came, and what is in the 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
 from typing import Protocol
 
+from streams.core.dataclasses import dataclass, field, replace
 from streams.core.driver import Record
 from streams.core.errors import UsageError
 from streams.core.events import decode

@@ -10,7 +10,6 @@ import asyncio
 import time
 from collections.abc import Callable, Coroutine, Iterable, Iterator, Sequence
 from contextlib import AsyncExitStack, contextmanager
-from dataclasses import dataclass, replace
 from pathlib import Path
 from threading import RLock
 from typing import Any, NamedTuple, TypeVar
@@ -20,6 +19,7 @@ from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, TopicPartition
 from aiokafka import errors as kafka_errors
 from aiokafka.structs import ConsumerRecord
 
+from streams.core.dataclasses import dataclass, replace
 from streams.core.driver import Record
 from streams.core.errors import LogError
 from streams.core.events import Outside, TurnRecorded

@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import uuid
 from contextlib import closing
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
 import orjson
 
+from streams.core.dataclasses import dataclass
 from streams.core.errors import UsageError, counted
 from streams.core.progress import Progress, no_progress
 from streams.logs import switch

@@ -9,13 +9,13 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
 from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest
 from prometheus_client.core import GaugeMetricFamily, Metric
 from prometheus_client.process_collector import ProcessCollector
 
+from streams.core.dataclasses import dataclass, field
 from streams.runtime.telemetry import traced
 
 Phase = Literal["starting", "restoring", "running", "stopping", "failed"]

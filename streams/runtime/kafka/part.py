@@ -8,13 +8,13 @@ from __future__ import annotations
 import asyncio
 from collections import Counter, deque
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
 from aiokafka import TopicPartition
 
 from streams.core.clock import Deadlines
+from streams.core.dataclasses import dataclass, field
 from streams.core.driver import Driver, Placed, read_raw, told_aside
 from streams.core.errors import Aside, FaultError, LogError
 from streams.core.events import ClockTicked

@@ -14,7 +14,6 @@ import logging
 import time
 from collections import deque
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from typing import Any
 
 from aiokafka import TopicPartition
@@ -22,6 +21,7 @@ from aiokafka import TopicPartition
 from projections.garbage import rare_collections
 from projections.store import Batch, Store, View
 from projections.tables import Folded
+from streams.core.dataclasses import dataclass, field, replace
 from streams.core.driver import Placed
 from streams.core.errors import Aside, ForeignError
 from streams.core.events import TurnRecorded

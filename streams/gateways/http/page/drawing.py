@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from math import cos, pi, sin
 from typing import Any
+
+from streams.core.dataclasses import dataclass
 
 WIDE = 1000
 """Units of a timeline from its first position to its last; it is stretched to whatever width there is."""

@@ -1,0 +1,125 @@
+"""What is not needed to start is not made when it is imported, and is the same when it is made later."""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+import pickle
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+
+from processors import PROCESSORS
+from projections.asking import asking
+from streams.core.dataclasses import dataclass, field
+from streams.core.params import Params, param
+
+ROOT = Path(__file__).parents[1]
+KINDS: dict[str, type[Params]] = {p.name: p.params for p in PROCESSORS} | asking(PROCESSORS)
+
+
+@dataclass(slots=True)
+class Said:
+    """What can be changed."""
+
+    text: str
+    words: list[str] = field(default_factory=list)
+    count: int = 0
+
+
+@dataclass(slots=True)
+class Asked(Said):
+    """With more fields, and something that is done when it is made."""
+
+    by: str = "ann"
+
+    def __post_init__(self) -> None:
+        self.count = len(self.text)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """What cannot be changed."""
+
+    partition: int
+    name: str = field(default="", compare=False)
+
+
+class Standard:
+    """The same by the standard library."""
+
+    Said = dataclasses.make_dataclass(
+        "Said", [("text", str), ("words", list, dataclasses.field(default_factory=list)), ("count", int, 0)], slots=True
+    )
+
+
+def test_a_class_whose_methods_are_written_later_is_as_one_of_the_standard_library() -> None:
+    assert repr(Said("a", count=2)) == "Said(text='a', words=[], count=2)"
+    assert (Said("a") == Said("a"), Said("a") == Said("b"), Said("a") == Asked("a")) == (True, False, False)
+    assert (Asked("abc").count, Asked("abc", by="ben").by) == (3, "ben")
+    assert (dataclasses.asdict(Said("a")), Said.__match_args__) == (
+        {"text": "a", "words": [], "count": 0},
+        Standard.Said.__match_args__,
+    )
+    assert dataclasses.replace(Said("a"), count=7) == Said("a", [], 7)
+    assert orjson.dumps(Said("a")) == orjson.dumps(Standard.Said("a"))
+    for cls in (Said, Standard.Said):
+        with pytest.raises(TypeError, match="unhashable"):
+            hash(cls("a"))
+        with pytest.raises(TypeError, match=r"__init__\(\) missing 1 required positional argument: 'text'"):
+            cls()
+
+
+def test_what_is_frozen_stays_as_it_is_and_is_a_key() -> None:
+    place = Place(1, "first")
+    assert (hash(place), {place: "found"}[Place(1, "other")]) == (hash(Place(1)), "found")
+    for again in (pickle.loads(pickle.dumps(place)), copy.deepcopy(place)):
+        assert dataclasses.astuple(again) == (1, "first")
+    for change in (lambda: setattr(place, "partition", 2), lambda: delattr(place, "name")):
+        with pytest.raises(dataclasses.FrozenInstanceError):
+            change()
+    assert (place.partition, place.name) == (1, "first")
+
+
+@pytest.mark.parametrize("name", sorted(KINDS))
+def test_parameters_that_are_defaults_are_as_those_that_were_looked_through(name: str) -> None:
+    """Bytes of them are hashed into lineages."""
+    kind = KINDS[name]
+    looked_through = kind.model_validate({})
+    values = looked_through.model_dump(mode="json")
+    same = [kind.of({}), kind.of(values), kind.model_validate(values), looked_through]
+    assert {orjson.dumps(params.plain()) for params in same} == {orjson.dumps(values)}
+    assert [params == looked_through for params in same] == [True] * 4
+
+
+def test_a_number_that_is_to_be_a_float_is_told_as_one_though_its_default_is_none() -> None:
+    class Own(Params):
+        hours: float = param(4, "h", "why")
+        table: dict[str, float] = param({"a": 1}, "", "why")
+        several: tuple[float, ...] = param((1, 2.5), "", "why")
+
+    assert orjson.dumps(Own.of({}).plain()) == b'{"hours":4.0,"table":{"a":1.0},"several":[1.0,2.5]}'
+    assert Own.of({"hours": 5}).plain()["hours"] == 5.0
+    with pytest.raises(ValueError, match="unknown"):
+        Own.of({"unknown": 1})
+
+
+def test_a_memory_is_asked_without_what_nobody_asks_for(tmp_path: Path) -> None:
+    """The package around DuckDB's engine, Arrow, and pydantic's look for plugins take as long as the answer."""
+    script = (
+        "import sys\nfrom streams.gateways.cli import main\n"
+        "try: main(['context', '--session', 's', '--home', sys.argv[1]])\n"
+        "except SystemExit: pass\n"
+        "print(sorted({'duckdb', 'pyarrow', 'asyncio', 'multiprocessing'} & set(sys.modules)), file=sys.stderr)"
+    )
+    told = ["-m", "streams.gateways.cli", "feed", "-", "--home", str(tmp_path)]
+    turn = b'{"session": "s", "role": "user", "content": "Where is the key of the boat house?"}'
+    subprocess.run([sys.executable, *told], cwd=ROOT, input=turn, check=True, capture_output=True)
+    command: list[Any] = [sys.executable, "-c", script, tmp_path]
+    subprocess.run(command, cwd=ROOT, check=True, capture_output=True)  # what was fed is folded
+    done = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True)
+    assert (done.stderr.strip(), "boat house" in done.stdout) == ("[]", True)
