@@ -31,7 +31,7 @@ import orjson
 
 from projections.alive import LATER, Sampled, alive, clocks, readings_of, sampled
 from projections.analyses import Analysis, analyses
-from projections.store import ABSENT, Connection, connect
+from projections.store import ABSENT, Connection, columns_of, connect, registered
 from projections.stored import TableRows, ends, table_rows
 from streams.core.dataclasses import asdict, dataclass, field
 from streams.core.patterns import lazily
@@ -178,9 +178,8 @@ class _Comparison:
         """
         for side, memory in (("l", self.left), ("r", self.right)):
             memory.execute("SELECT 1").fetchall()
-            self.scratch.register("incoming", memory.sql(sql).to_arrow_reader())
-            self.scratch.execute(f"CREATE TABLE {side}_{name} AS SELECT * FROM incoming")
-            self.scratch.unregister("incoming")
+            with registered(self.scratch, "incoming", columns_of(memory, sql)):
+                self.scratch.execute(f"CREATE TABLE {side}_{name} AS SELECT * FROM incoming")
 
     def _with_analyses(self, sql: str) -> str:
         return re.sub(r"<(\w+)>", lambda name: f"(\n{self.analyses[name[1]].with_defaults()}\n)", sql)

@@ -603,8 +603,15 @@ def insert(connection: Connection, table: str, rows: pa.Table, more: Mapping[str
         connection.execute(f"{into} *{beside} FROM incoming", [*more.values()])
 
 
+def columns_of(connection: Connection, sql: str) -> pa.RecordBatchReader:
+    """What a query finds, as columns of Arrow."""
+    import duckdb as package  # without it the engine tells no Arrow  # noqa: F401
+
+    return connection.sql(sql).to_arrow_reader()
+
+
 @contextmanager
-def registered(connection: Connection, name: str, columns: pa.Table) -> Iterator[None]:
+def registered(connection: Connection, name: str, columns: pa.Table | pa.RecordBatchReader) -> Iterator[None]:
     """Columns of Arrow can be asked by that name."""
     import duckdb as package  # without it the engine reads no Arrow  # noqa: F401
 
