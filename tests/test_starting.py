@@ -17,6 +17,8 @@ from processors import PROCESSORS
 from projections.asking import asking
 from streams.core.dataclasses import dataclass, field
 from streams.core.params import Params, param
+from streams.runtime.home import Home
+from tests.serving import serving
 
 ROOT = Path(__file__).parents[1]
 KINDS: dict[str, type[Params]] = {p.name: p.params for p in PROCESSORS} | asking(PROCESSORS)
@@ -122,4 +124,18 @@ def test_a_memory_is_asked_without_what_nobody_asks_for(tmp_path: Path) -> None:
     command: list[Any] = [sys.executable, "-c", script, tmp_path]
     subprocess.run(command, cwd=ROOT, check=True, capture_output=True)  # what was fed is folded
     done = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True)
+    assert (done.stderr.strip(), "boat house" in done.stdout) == ("[]", True)
+
+
+def test_who_asks_a_server_for_a_context_imports_nothing_that_reads_events(home: Home) -> None:
+    script = (
+        "import sys\nfrom streams.gateways.cli import main\n"
+        "try: main(['context', '--session', 's', '--home', sys.argv[1]])\n"
+        "except SystemExit: pass\n"
+        "print(sorted({'duckdb', '_duckdb', 'pydantic', 'numpy', 'sqlite3'} & set(sys.modules)), file=sys.stderr)"
+    )
+    home.request({"feed": [{"session": "s", "role": "user", "content": "Where is the key of the boat house?"}]})
+    with serving(home):
+        command: list[Any] = [sys.executable, "-c", script, home.path]
+        done = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True)
     assert (done.stderr.strip(), "boat house" in done.stdout) == ("[]", True)

@@ -9,7 +9,7 @@ Events are immutable by contract: slots dataclasses without `frozen`, which woul
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import Annotated, Any, ClassVar, Literal, get_args
 
 import orjson
@@ -17,37 +17,21 @@ from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, TypeAda
 
 from streams.core.dataclasses import dataclass, field
 from streams.core.errors import NewerError
+from streams.core.instants import DAY as DAY
+from streams.core.instants import EPOCH as EPOCH
+from streams.core.instants import HOUR as HOUR
+from streams.core.instants import MAX_AHEAD as MAX_AHEAD
+from streams.core.instants import MICROSECOND as MICROSECOND
+from streams.core.instants import MINUTE as MINUTE
+from streams.core.instants import SECOND as SECOND
+from streams.core.instants import iso as iso
+from streams.core.instants import micros as micros
 from streams.core.patterns import lazily
 
-EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-MICROSECOND = timedelta(microseconds=1)
-SECOND = 1_000_000
-MINUTE = 60 * SECOND
-HOUR = 60 * MINUTE
-DAY = 24 * HOUR
 AT_APPEND = -1
 """An `at` that the producer left out: the log stamps it with the moment of the append."""
 MAX_EVENT_BYTES = 8 * 1024 * 1024
 """An encoded event is at most this large on every log (Kafka topics are made for it)."""
-MAX_AHEAD = 5 * MINUTE
-"""How far `at` may lie after the moment of recording before the event is refused as coming from a wrong clock."""
-
-
-def micros(text: str) -> int:
-    """UTC microseconds since 1970 of an ISO 8601 time; a time without an offset is taken as UTC.
-
-    Raises ValueError for anything else, and for times before 1970.
-    """
-    moment = datetime.fromisoformat(text)
-    at = ((moment if moment.tzinfo else moment.replace(tzinfo=UTC)) - EPOCH) // MICROSECOND
-    if at < 0:
-        raise ValueError("times before 1970 are not supported")
-    return at
-
-
-def iso(at: int) -> str:
-    """RFC 3339 in UTC of `at` microseconds: `2026-01-05T09:00:00Z`, with six decimals only where there are any."""
-    return (EPOCH + at * MICROSECOND).isoformat().removesuffix("+00:00") + "Z"
 
 
 def _time(value: object) -> object:

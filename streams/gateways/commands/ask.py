@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from streams.core.errors import UsageError
+from streams.core.instants import MAX_AHEAD, micros
 from streams.gateways.command import (
     Asking,
     Common,
@@ -103,8 +104,6 @@ def _is_live(house: Home, memory: str, space: str) -> bool:
 
     Talk that was imported lies as far back as it does, and what was due there was due then.
     """
-    from streams.core.events import MAX_AHEAD, micros
-
     ends = {"space": space, "order": "position DESC", "limit": 1, "columns": "at, recorded_at"}
     for turn in house.ask("view", memory, name="recorded_turns", **ends):
         return abs(micros(turn["recorded_at"]) - micros(turn["at"])) <= MAX_AHEAD

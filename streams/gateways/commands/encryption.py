@@ -21,7 +21,7 @@ app = Group("Keys that what spaces said is encrypted with.")
 @app.default()
 def encryption(common: Common) -> None:
     """The keys there are: of which space, since when, how many events are under them, and when they were destroyed."""
-    from streams.core.events import iso
+    from streams.core.instants import iso
     from streams.runtime.erasure.keys import listed_keys
 
     with common.opened() as (house, terminal):
