@@ -19,10 +19,11 @@ from pathlib import Path
 from typing import Any
 
 from streams.core.errors import UsageError
+from streams.core.patterns import lazily
 from streams.core.processor import Processor
 
 QUERIES = Path(__file__).with_name("queries")
-_PARAMETER = re.compile(r"(?P<name>\w+) *= *(?P<default>'[^']*'|-?[\d.]+) *(?P<about>.*)")
+_PARAMETER = lazily(r"(?P<name>\w+) *= *(?P<default>'[^']*'|-?[\d.]+) *(?P<about>.*)")
 
 _CHOICES = re.compile(r"((?:\w+, )*\w+) or (\w+)(?:;.*)?")
 

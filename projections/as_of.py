@@ -9,9 +9,10 @@ from projections.store import EVENT_TABLES, Connection, one, read_mark, read_met
 from projections.tables import table_name
 from streams.core.errors import UsageError
 from streams.core.events import OUTSIDE, micros
+from streams.core.patterns import lazily
 
-_VIEW = re.compile(r"^CREATE VIEW .*?;$", re.MULTILINE | re.DOTALL)
-_WORD = re.compile(r"\w+")
+_VIEW = lazily(r"^CREATE VIEW .*?;$", re.MULTILINE | re.DOTALL)
+_WORD = lazily(r"\w+")
 
 
 def as_of(connection: Connection, moment: str, view: str | None = None) -> Connection:

@@ -23,12 +23,13 @@ from projections.show import show
 from projections.store import Connection, limited, read_meta, refused, unchanged
 from projections.views import view_names
 from streams.core.errors import DamagedError, UsageError
+from streams.core.patterns import lazily
 from streams.core.processor import Processor
 
 if TYPE_CHECKING:
     from projections.recall.answers import Recall
 
-_TERM = re.compile(r'\s*"?(\w+)"?(?:\s+(ASC|DESC))?\s*', re.ASCII)
+_TERM = lazily(r'\s*"?(\w+)"?(?:\s+(ASC|DESC))?\s*', re.ASCII)
 
 
 def view(

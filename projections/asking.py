@@ -39,7 +39,7 @@ def all_params(processors: Iterable[Processor[Any]], stored: Mapping[str, Any]) 
     Raises ValueError for a parameter that is unknown or out of range.
     """
     processors = tuple(processors)
-    own = {name: kind.model_validate(stored.get(name, {})) for name, kind in asking(processors).items()}
+    own = {name: kind.of(stored.get(name, {})) for name, kind in asking(processors).items()}
     return params_of(processors, stored) | own
 
 

@@ -35,8 +35,9 @@ import orjson
 from projections.alive import LATER, Sampled, alive, clocks, readings_of, sampled
 from projections.analyses import Analysis, analyses
 from projections.as_of import narrowed
-from projections.store import ABSENT, Connection, connect
+from projections.store import ABSENT, Connection, columns_of, connect, registered
 from projections.stored import TableRows, ends, table_rows
+from streams.core.patterns import lazily
 from streams.core.processor import Processor
 
 EXAMPLES = 5
@@ -47,7 +48,7 @@ SAMPLE = 2_000
 """Turns of which is computed how alive they are: a mean of so many is sure to a hundredth."""
 Row = dict[str, Any]
 BASE = Path(__file__).with_name("differences.sql")
-_PART = re.compile(r"^-- (load|prepare|count|difference|example): ([^|\n]*?)(?: \| (.*))?\n", re.MULTILINE)
+_PART = lazily(r"^-- (load|prepare|count|difference|example): ([^|\n]*?)(?: \| (.*))?\n", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,9 +203,8 @@ class _Comparison:
         """
         for side, memory in (("l", self.left), ("r", self.right)):
             memory.execute("SELECT 1").fetchall()
-            self.scratch.register("incoming", memory.sql(sql).to_arrow_reader())
-            self.scratch.execute(f"CREATE TABLE {side}_{name} AS SELECT * FROM incoming")
-            self.scratch.unregister("incoming")
+            with registered(self.scratch, "incoming", columns_of(memory, sql)):
+                self.scratch.execute(f"CREATE TABLE {side}_{name} AS SELECT * FROM incoming")
 
     def _with_analyses(self, sql: str) -> str:
         return re.sub(r"<(\w+)>", lambda name: f"(\n{self.analyses[name[1]].with_defaults()}\n)", sql)
@@ -287,7 +287,7 @@ def _columns(row: Row, names: Sequence[str]) -> str:
 
 _PLACE = {"space", "session", "turn", "at"}
 """Columns that tell where a row stands, which is told beside it."""
-_ID = re.compile(r"[a-z]+-[0-9a-f]{16}")
+_ID = lazily(r"[a-z]+-[0-9a-f]{16}")
 
 
 def _value(value: Any) -> str:

@@ -27,14 +27,15 @@ import orjson
 import yaml
 
 from streams.core.errors import UsageError
+from streams.core.patterns import lazily
 
 LONGEST = 80
 """Bytes of a file name in UTF-8 before its hash: file systems allow 255, archives and sync tools less."""
 TITLE = 48
 """Bytes of a title that become an artifact's file name."""
 PAGE = 10_000
-_UNSAFE = re.compile(r"[^\w.+-]+")
-_DEVICES = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)(\..*)?", re.IGNORECASE)
+_UNSAFE = lazily(r"[^\w.+-]+")
+_DEVICES = lazily(r"(con|prn|aux|nul|com\d|lpt\d)(\..*)?", re.IGNORECASE)
 _Dumper: Any = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
 
 Item = dict[str, Any]

@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 
 from projections.store import Connection
+from streams.core.patterns import lazily
 
 _RESERVED = """
 SELECT DISTINCT c.column_name FROM duckdb_columns() c JOIN duckdb_keywords() k ON k.keyword_name = c.column_name
 WHERE k.keyword_category IN ('reserved', 'type_function')
 """
-_STOPPED = re.compile(r'syntax error at (?:or near "(.+)"|end of input)')
+_STOPPED = lazily(r'syntax error at (?:or near "(.+)"|end of input)')
 
 
 def reserved_at(connection: Connection, statement: str, error: str) -> str:

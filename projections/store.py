@@ -1,6 +1,9 @@
 """One memory in one DuckDB file: append-only typed tables, one per event type, and views over them.
 
 The only place that imports duckdb. One process writes; everyone else reads a snapshot or asks the writer.
+
+Why `_duckdb`, the engine and its errors, and not the package around it: the package reads relations, expressions and
+data frames in as well, of which nothing is used here, and that takes as long as to open a memory and answer.
 """
 
 from __future__ import annotations
@@ -17,7 +20,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
-import duckdb
+import _duckdb as duckdb
 import orjson
 
 from projections.tables import Folded, create_sql, table_of, tables
@@ -581,9 +584,12 @@ def transaction(connection: Connection) -> Iterator[None]:
 def column_names(connection: Connection, table: str) -> list[str]:
     """The names of a table's columns; none where there is no such table. The catalog is ten times as slow."""
     try:
-        return list(connection.table(table).columns)
+        found = connection.execute(f'SELECT * FROM "{table}" LIMIT 0')
     except duckdb.CatalogException:
         return []
+    names = [name for name, *_ in found.description or ()]
+    found.fetchall()  # an unfinished result would block the connection
+    return names
 
 
 def insert(connection: Connection, table: str, rows: pa.Table, more: Mapping[str, str] | None = None) -> None:
@@ -598,9 +604,25 @@ def insert(connection: Connection, table: str, rows: pa.Table, more: Mapping[str
             f"{into} {lists}{beside}", [*(column.to_pylist() for column in rows.columns), *more.values()]
         )
         return
-    connection.register("incoming", rows)
-    connection.execute(f"{into} *{beside} FROM incoming", [*more.values()])
-    connection.unregister("incoming")
+    with registered(connection, "incoming", rows):
+        connection.execute(f"{into} *{beside} FROM incoming", [*more.values()])
+
+
+def columns_of(connection: Connection, sql: str) -> pa.RecordBatchReader:
+    """What a query finds, as columns of Arrow."""
+    import duckdb as package  # without it the engine tells no Arrow  # noqa: F401
+
+    return connection.sql(sql).to_arrow_reader()
+
+
+@contextmanager
+def registered(connection: Connection, name: str, columns: pa.Table | pa.RecordBatchReader) -> Iterator[None]:
+    """Columns of Arrow can be asked by that name."""
+    import duckdb as package  # without it the engine reads no Arrow  # noqa: F401
+
+    connection.register(name, columns)
+    yield
+    connection.unregister(name)
 
 
 @contextmanager

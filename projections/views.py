@@ -12,11 +12,12 @@ from pathlib import Path
 from typing import Any
 
 from projections.tables import table_of
+from streams.core.patterns import lazily
 from streams.core.processor import Processor
 from streams.core.read_model import Keep
 
 _BASE = Path(__file__).with_name("views.sql")
-_NAME = re.compile(r"^CREATE VIEW (\w+)", re.MULTILINE)
+_NAME = lazily(r"^CREATE VIEW (\w+)", re.MULTILINE)
 
 
 def views_sql(processors: Iterable[Processor[Any]]) -> str:

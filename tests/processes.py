@@ -5,8 +5,9 @@ most of what tests start it for.
     with Program("serve", "--home", home, stdout=PIPE) as server: ...      as subprocess.Popen
     with Program(home, code="import sys; ...") as process: ...             as `python -c CODE HOME`
 
-They are real processes: arguments, environment, folder, umask, streams, signals and exit codes are their own. Tests of
-the start itself (what is imported, the installed program, options of the interpreter, terminals) start it as people do.
+They are real processes: arguments, environment, folder, umask, streams, signals and exit codes are their own, and in
+one with PYTHONWARNINGS=error a warning is an error. Tests of the start itself (what is imported, the installed program,
+options of the interpreter, terminals) start it as people do.
 
 Why safe: who is forked has imported modules and done nothing else; it has no threads, no open file and no connection.
 """
@@ -23,6 +24,7 @@ import socket
 import subprocess
 import sys
 import threading
+import warnings
 from contextlib import suppress
 from importlib import import_module
 from io import TextIOWrapper
@@ -197,6 +199,8 @@ def begin(told: dict[str, Any], status: int, *streams: int) -> dict[str, Any]:
         os.umask(told["umask"])
     assert isinstance(sys.stdout, TextIOWrapper)
     sys.stdout.reconfigure(line_buffering=os.isatty(1) or bool(os.environ.get("PYTHONUNBUFFERED")))
+    if told["env"].get("PYTHONWARNINGS") == "error":
+        warnings.simplefilter("error")
     sys.modules["__main__"] = cli  # what processes that it starts in turn import
     sys.argv = ["-c" if told["code"] else "mnemolog", *told["words"]]
     return told

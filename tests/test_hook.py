@@ -6,6 +6,7 @@ import io
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -146,7 +147,7 @@ def test_what_fell_due_since_the_last_event_is_overdue_for_who_works_now(tmp_pat
 
     call = hook.Call.of(json.dumps(event("UserPromptSubmit", None, prompt="what's due?")).encode())
     before = time.time()
-    hook.work(call, tmp_path, hook.Asked(lambda fields: [], ask), lambda answer: None, time.monotonic() + 60)
+    hook.work(call, tmp_path, hook.Asked(lambda fields: [], ask), lambda answer: None, time.monotonic() + 5)
     [found] = [one for one in asked if one["what"] == "context"]
     assert before - 1 < found["present"] / 1e6 < time.time() + 1
 
@@ -234,6 +235,23 @@ def test_without_a_server_a_child_goes_on_with_the_work_and_serves_who_comes_nex
     assert "login test" in context_of(found, "SessionStart")
     shutil.rmtree(home / "hooks")  # what it is stopped by
     until(lambda: not (home / "socket").exists())
+
+
+@pytest.mark.parametrize("killed", [True, False])
+def test_a_server_that_a_hook_began_leaves_no_journal_beside_the_log(environ, transcript, killed):
+    """Who opens a log with a journal reads all of it, to see that none of it is another's."""
+    environ["MNEMOLOG_HOOK_IDLE"] = "600"
+    home = Path(environ["MNEMOLOG_HOME"])
+    hooked(environ, event("SessionStart", None, source="startup"))
+    until((home / "socket").exists, told(environ))
+    hooked(environ, event("Stop", transcript))
+    assert (home / "log.sqlite-wal").stat().st_size > 0
+    if killed:
+        os.kill(int((home / "writer.lock").read_text()), signal.SIGTERM)
+    else:
+        shutil.rmtree(home / "hooks")  # what it is stopped by
+    until(lambda: not (home / "log.sqlite-wal").exists())
+    assert len(recorded(environ)) == 17
 
 
 def test_without_a_server_what_is_there_in_time_is_answered(environ, transcript):

@@ -6,7 +6,7 @@ from __future__ import annotations
 import shutil
 import sqlite3
 import tracemalloc
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -21,10 +21,11 @@ from streams.gateways.command import known_place
 from streams.gateways.commands.keeping import check_backup
 from streams.gateways.commands.memories import about_memory
 from streams.gateways.doctor import examine
+from streams.logs import sqlite
 from streams.logs.archive import archive
 from streams.logs.log import Stored, hash_at
 from streams.logs.rescue import Pages, look, rescue
-from streams.logs.sqlite import SqliteLog, is_sound
+from streams.logs.sqlite import SqliteLog, checked, is_sound, is_strange
 from streams.runtime.cache import FeatureCache
 from streams.runtime.home import Home
 from streams.runtime.replay import replay
@@ -250,6 +251,25 @@ def test_the_journal_of_a_process_that_was_killed_is_taken_up(home: Home, talk: 
         shutil.copyfile(file, tmp_path / "killed" / file.name)
     with closing(SqliteLog(tmp_path / "killed" / "log.sqlite")) as again:
         assert (again.end(0), hash_at(again, 0, 99)) == (100, hash_at(log, 0, 99))
+
+
+def test_whether_a_journal_is_of_this_log_is_found_out_by_reading_each_event_once(
+    home: Home, talk: Talk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log: Any = home.log
+    log.append(talk(50))
+    log._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    log.append(talk(100)[50:])
+    read: list[int] = []
+
+    def noted(*given: Any) -> Iterator[Any]:
+        for record in checked(*given):
+            read.append(record.offset)
+            yield record
+
+    monkeypatch.setattr(sqlite, "checked", noted)
+    assert not is_strange(home.path / "log.sqlite")
+    assert read == [*range(100)]
 
 
 def test_a_log_of_an_earlier_version_is_given_its_hashes(home: Home, talk: Talk) -> None:

@@ -152,7 +152,8 @@ def test_every_module_among_the_processors_is_in_the_registry() -> None:
 
 
 def test_duckdb_is_imported_in_the_store_alone() -> None:
-    assert [name for name, path in modules().items() if "duckdb" in imports(path)] == ["projections.store"]
+    for package in ("duckdb", "_duckdb"):
+        assert [name for name, path in modules().items() if package in imports(path)] == ["projections.store"]
 
 
 def test_nothing_in_the_code_reaches_for_the_network_but_what_is_asked_to() -> None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import orjson
 
 from processors.manifest.summary import spoken
+from streams.core.patterns import lazily
 from streams.core.text.telling import Told
 from streams.core.text.terms import tokens
 
@@ -26,7 +27,7 @@ PARAGRAPHS = 3
 POINTS, NUMBER, TURN, SPEAKER, TEXT, OWN, KIND, TOKENS, BYTES = range(9)
 """What a line has: its points; the number of its turn in the session, the turn, who said it; the words, and whether
 their speaker speaks of himself; decision, action or ""; tokens; bytes."""
-_DOES = re.compile(
+_DOES = lazily(
     r"\b(?:I|we|you|they|he|she|[A-Z]\w+)"
     r"(?:['’]ll| (?:will|shall|should|must|have to|has to|need to|needs to|ought to))"
     r" (?!be\b|not\b|never\b|see\b|know\b|say\b|think\b)\w+"
@@ -44,7 +45,7 @@ vamos hay tenemos tienes debes debemos favor
 """
 _CALLING = frozenset(form for word in _CALLS.split() for form in (word, word.capitalize()))
 """Words without one of which nothing is."""
-_PROMISES = re.compile("will |ll |need to|should |must |werde|muss|faut |devons |hay que")
+_PROMISES = lazily("will |ll |need to|should |must |werde|muss|faut |devons |hay que")
 """Parts of a turn that may say what somebody is to do."""
 READS = 1_000
 """Characters of a turn in which they are looked for."""

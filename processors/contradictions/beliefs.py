@@ -20,15 +20,15 @@ sentence. The words are data, one table per language (see grammar); a language w
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from processors.contradictions.grammar import BE, MAY_BE, ME, MEASURED, MOVES, MY, Verb, grammars
 from processors.contradictions.sentences import sentences
 from processors.contradictions.things import MAX_LABEL, Things
 from processors.contradictions.values import Belief, Subject
+from streams.core.patterns import lazily
 
-_AGE = re.compile(r"\d{1,2}|1[01]\d")
+_AGE = lazily(r"\d{1,2}|1[01]\d")
 _LONG, _SINCE = ("years", "yrs"), ("since", "for")
 
 

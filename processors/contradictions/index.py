@@ -6,7 +6,6 @@ the length of history: words that many statements use find nothing by themselves
 
 from __future__ import annotations
 
-import re
 from bisect import insort
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -14,6 +13,7 @@ from typing import Any, NamedTuple
 
 from processors.contradictions.pairs import Setting
 from processors.contradictions.reading import Reading
+from streams.core.patterns import lazily
 from streams.core.processor import State
 from streams.core.text.alike import table
 
@@ -33,7 +33,7 @@ _COUNT = 63
 _WORTH = [0, *(((16 // (users + 3) + 1) << 6) + (users <= 6) for users in range(1, RARE + 2))]
 """What a shared word is worth, by how many use it; in the last six bits, whether it counts as rare."""
 MAX_TERMS, MAX_NAME, MAX_NUMBERS = 24, 40, 8
-_NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
+_NUMBER = lazily(r"\d+(?:[.,:]\d+)*")
 
 
 @dataclass(slots=True)

@@ -30,12 +30,13 @@ from processors.contradictions.words import (
     Language,
     Word,
 )
+from streams.core.patterns import lazily
 
 MAX_CLAUSES, MAX_WORDS, MAX_WORD = 8, 48, 40
 ASKS, MAYBE, PAST, SAYS = BITS["ask"], BITS["maybe"], BITS["past"], BITS["says"]
 CHANGING = BITS["change"] | BITS["correct"] | BITS["now"]
-_CLOCK = re.compile(r"(\d{1,2})(?:[:.h](\d\d))?(am|pm|a\.m|p\.m|uhr|h)?")
-_NUMBER = re.compile(r"([$€£]?)(\d+(?:[.,]\d+)*)(k|%|€|£|\$|[a-zµ]{1,3})?")
+_CLOCK = lazily(r"(\d{1,2})(?:[:.h](\d\d))?(am|pm|a\.m|p\.m|uhr|h)?")
+_NUMBER = lazily(r"([$€£]?)(\d+(?:[.,]\d+)*)(k|%|€|£|\$|[a-zµ]{1,3})?")
 _UNITS = {
     "$": "dollar", "€": "euro", "£": "pound", "euros": "euro", "eur": "euro", "quid": "pound", "pounds": "pound",
     "dollars": "dollar", "bucks": "dollar", "mins": "minut", "min": "minut", "minutes": "minut", "hrs": "hour",

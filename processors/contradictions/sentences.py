@@ -17,23 +17,24 @@ from itertools import chain
 from typing import NamedTuple
 
 from processors.contradictions.words import IS_BEHIND, SHORT, WORDS, Language, language
+from streams.core.patterns import lazily
 from streams.core.text.memo import Memo
 from streams.core.text.statements import MAX_TEXT
 from streams.core.text.stops import goes_on
 
-_SKIPPED = re.compile(r"```.*?(?:```|$)|^[>\-*|+#].*$|[\"“„«][^\"”“»]{3,}[\"”“»]", re.DOTALL | re.MULTILINE)
+_SKIPPED = lazily(r"```.*?(?:```|$)|^[>\-*|+#].*$|[\"“„«][^\"”“»]{3,}[\"”“»]", re.DOTALL | re.MULTILINE)
 """Code, lists and what is quoted."""
-_TITLE = re.compile(r"(?:(?<=\bcalled )|(?<=\bnamed ))[\"“„«]([^\"”“»\n]{3,60})[\"“”»]", re.IGNORECASE)
+_TITLE = lazily(r"(?:(?<=\bcalled )|(?<=\bnamed ))[\"“„«]([^\"”“»\n]{3,60})[\"“”»]", re.IGNORECASE)
 """What something is called."""
 _LISTED = frozenset(">-*|+#")
 """What a line of a list begins with."""
-_BREAK = re.compile(r"[.!?]+(?=$|[)\"'’])|[;…–—()]|:$|-(?:-+|$)")
+_BREAK = lazily(r"[.!?]+(?=$|[)\"'’])|[;…–—()]|:$|-(?:-+|$)")
 """What stands between sentences, in a word as it stands in a text."""
 _ENDS = frozenset(".!?;…–—():-")
 """What a word ends with that may end a sentence."""
-_INNER = re.compile("[;…–—()]|[.!?][)\"'’]|--")
+_INNER = lazily("[;…–—()]|[.!?][)\"'’]|--")
 """A break that may stand within a word: it is cut there first."""
-_PIECE = re.compile(r"[$€£]?\d(?:[\w.,:/%€$£+'-]*[\w%€$£+])?|[^\W\d_](?:[\w'&+@/-]|[.:](?=\w))*|[,&+😂🤣]")
+_PIECE = lazily(r"[$€£]?\d(?:[\w.,:/%€$£+'-]*[\w%€$£+])?|[^\W\d_](?:[\w'&+@/-]|[.:](?=\w))*|[,&+😂🤣]")
 _IS_BEFORE = frozenset(("a", "an", "from", "called", "named", "allergic", "not"))
 """Words before which "'s" is a verb."""
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 from processors.contradictions.values import Belief, Subject, Values
+from streams.core.patterns import lazily
 
 MAX_LABEL, MAX_BEFORE, MAX_COUNTED = 5, 7, 5
 """Words of what is somebody's, of what is named before a verb, and of a value that begins with a number."""
-_NUMBER = re.compile(r"[$€£]?\d[\d.,:/-]*(?:am|pm|h|k|m|kg|km|%|€|£|\$|gb|mb|ms|s|th|st|nd|rd)?")
+_NUMBER = lazily(r"[$€£]?\d[\d.,:/-]*(?:am|pm|h|k|m|kg|km|%|€|£|\$|gb|mb|ms|s|th|st|nd|rd)?")
 
 
 class Things(Values):

@@ -5,7 +5,6 @@ A turn is read by the table of the language that most of its little words belong
 
 from __future__ import annotations
 
-import re
 import tomllib
 from collections.abc import Sequence
 from functools import lru_cache
@@ -14,6 +13,7 @@ from typing import Any, NamedTuple
 
 import Stemmer
 
+from streams.core.patterns import lazily
 from streams.core.text.memo import Memo
 
 _TABLES: dict[str, dict[str, Any]] = tomllib.loads(files(__package__).joinpath("words.toml").read_text("utf-8"))
@@ -26,7 +26,7 @@ BITS = {name: 1 << place for place, name in enumerate((*ACTS, *_ROLES))}
 ACT = (1 << len(ACTS)) - 1
 BE, VERB, ME, WE, THEY, NOT, SCOPE, DROP, DENY, FUNCTION = (BITS[name] for name in _ROLES)
 LITTLE = BE | ME | WE | THEY | SCOPE | DROP | FUNCTION
-_ODD = re.compile(r"[\d@_$€£]")
+_ODD = lazily(r"[\d@_$€£]")
 SHORT = {"'m": "am", "'re": "are", "'ve": "have", "'ll": "will", "'d": "would"}
 """Verbs that are written together with the word before."""
 IS_BEHIND = frozenset(("it", "that", "he", "she", "there", "name", "what", "who", "here", "where"))

@@ -29,6 +29,7 @@ from processors.open_efforts import EffortConcluded, EffortResumed, TurnThreaded
 from processors.open_efforts.undone import undone
 from streams.core.events import NoteSettled, NoteTaken, TurnRecorded, TurnRetracted
 from streams.core.params import Params, param
+from streams.core.patterns import lazily
 from streams.core.processor import Derived, Processor, Raw, State, derived_id, on
 from streams.core.read_model import Group, Joins, Keep, read_model
 from streams.core.text.marks import Marks
@@ -80,14 +81,14 @@ _RULES = (
         ),
     ),
 )
-_CORRECTS = re.compile(
+_CORRECTS = lazily(
     r"\b(?:actually|instead|scratch that|change of plan|on second thought|correction|rather than|no longer|turns out"
     r"|doch lieber|stattdessen|finalement|plutôt|en realidad|mejor)\b",
     re.IGNORECASE,
 )
 _SAYING = frozenset(("plan", "assum", "suppos", "presum", "guess", "assumpt", "hypothesi", "step"))
 """Stems that say what a note is, and not what it is about."""
-_NAMED = re.compile(r"\s*(?:key )?(plan|conclusion|assumption|fact)\b:?\s*", re.IGNORECASE)
+_NAMED = lazily(r"\s*(?:key )?(plan|conclusion|assumption|fact)\b:?\s*", re.IGNORECASE)
 _NONE: tuple[Derived, ...] = ()
 NOTE, TURN, SAID, ON = range(4)
 """What is kept of a note: its id, its turn, its text, stems (of a fact: what it is about)."""

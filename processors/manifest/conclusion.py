@@ -42,6 +42,7 @@ from processors.manifest.events import (
 from processors.manifest.summary import Quoting, did, richest
 from streams.core.events import EffortClosed, EffortReopened, OfferDeclined, SessionEnded, TurnRecorded, TurnRetracted
 from streams.core.params import param
+from streams.core.patterns import lazily
 from streams.core.processor import Derived, State, derived_id, r6
 from streams.core.text import Text
 from streams.core.text.commonness import CLASSES
@@ -118,21 +119,21 @@ SAYS_MUCH, ASKS = 4, 3
 ASKING = frozenset(("opening", "question", "asks"))
 REPLY_YES = 0.6
 """The confidence of the hint `reply` where the turn begins with yes."""
-_HANDING_OVER = re.compile(r"transfer|escalat|hand_?o(?:ff|ver)|forward_to", re.I)
-_SENTENCE = re.compile(r"[^.!?\n]+(?:[.!?]+(?=\S)[^.!?\n]+)*[.!?]*")
+_HANDING_OVER = lazily(r"transfer|escalat|hand_?o(?:ff|ver)|forward_to", re.I)
+_SENTENCE = lazily(r"[^.!?\n]+(?:[.!?]+(?=\S)[^.!?\n]+)*[.!?]*")
 NAMED, BRIEFLY = 0.6, 12
 """How sure a turn of at most so many tokens is a choice that only names something of what was to be decided."""
 STEM, DISCUSSED = 24, 24
 """Characters and number of the stems kept of what is said of that."""
-_CLAUSES = re.compile(r"[,;:!.—–]\s*|\s(?:and|und|et|y)\s")
-_POINTING = re.compile(
+_CLAUSES = lazily(r"[,;:!.—–]\s*|\s(?:and|und|et|y)\s")
+_POINTING = lazily(
     r"(?:(?:ok(?:ay)?|yes|yep|yeah|great|oh|wow|so|and|now|ja|oui|sí) )*(?:(?:that|this|it|which|works?|worked|working"
     r"|fixed|solved|resolved|done|das|es|funktioniert|läuft|geht|klappt|ça|cela|c['’]est|eso|esto|funciona)(?![\w-])"
     r"|(?:that|it)['’]s\b|(?:your|the|this|that) (?:fix|change|suggestion|patch|solution|trick|tip|advice|answer)\b)",
     re.IGNORECASE,
 )
 """A clause that says of what stands before it that it holds."""
-_DECIDED = re.compile(r"\bdeci|\bagreed|\bsettled", re.I)
+_DECIDED = lazily(r"\bdeci|\bagreed|\bsettled", re.I)
 
 
 @dataclass(slots=True)

@@ -24,6 +24,7 @@ from typing import Annotated, Any
 from processors.manifest.cue import Evidence
 from streams.core.events import TurnRecorded
 from streams.core.params import Params, completed, param
+from streams.core.patterns import lazily
 from streams.core.processor import State
 from streams.core.text import Text
 from streams.core.text.cues import UNSPACED
@@ -50,7 +51,7 @@ MOST_TERMS, BEGINS, OPENING = 8, 2, 120
 LATER, ABOUT, DONE = 3, 5, 10
 """Points for each sentence before it, for a word of what was asked, for something done: a report ends with what came of
 it."""
-_DID = re.compile(
+_DID = lazily(
     r"\b(?:I|we)(?:'ve| have|’ve)? (?:(?!look|check|tri|ask)\w+ed|found|sent|set|put|wrote|built|made)\b", re.I
 )
 BRIEF = 5

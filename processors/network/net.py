@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
@@ -33,6 +32,7 @@ from processors.network.record import (
 )
 from streams.core.events import HOUR, TurnRecorded
 from streams.core.params import param
+from streams.core.patterns import lazily
 from streams.core.processor import Derived, Raw, State, derived_id, digest, r6
 
 TEXT, NAME = 240, 60
@@ -49,7 +49,7 @@ WRITTEN = "written"
 """The rule of an edge that a model named."""
 FITTING = frozenset(("narrower", "shared words", "again"))
 """Rules of edges by which a node fits what is known: made once for a pair."""
-_NUMBERS = re.compile(r"\d+")
+_NUMBERS = lazily(r"\d+")
 
 
 class NetParams(ConflictParams):

@@ -18,6 +18,7 @@ from functools import cache, lru_cache
 from importlib.resources import files
 from typing import NamedTuple
 
+from streams.core.patterns import lazily
 from streams.core.text.commonness import CLASSES, LIGHT
 from streams.core.text.cues import FOLDED
 from streams.core.text.languages import language
@@ -49,29 +50,27 @@ _MARKS = (
 _ALL_MARKS = (*_MARKS, "heißt", "así que", "因", "所以", "由于", "例", "なぜ", "だから", "つまり", "不像")
 """Parts of a turn that may reason, and those where it is not ASCII alone: others are not read."""
 _MAY_REASON = Marks(*_ALL_MARKS)
-_HEDGED = re.compile(
+_HEDGED = lazily(
     r"[,;:\s–—-]+(?:(?:and|just|only|partly|mainly|mostly|simply|probably|maybe|perhaps|und|et|y)[,\s]*)*$", re.I
 )
 _STOPS = tuple(",;:–—-")
-_MARKED = re.compile(r"\{[a-z]+\}|^\S{2,24}:\s+")
+_MARKED = lazily(r"\{[a-z]+\}|^\S{2,24}:\s+")
 """What a transcriber marked, and who is spoken to: neither is said."""
 _FILLER = r"(?:u+h+m*|u+m+|e+rm?|e+h+|h+m+|mm+|ä+h+m*|ö+h+m*|euh+)"
-_FILLERS = re.compile(rf"(?:,\s*)?\b{_FILLER}\b(?:\s*,)?", re.I)
-_LED = re.compile(
+_FILLERS = lazily(rf"(?:,\s*)?\b{_FILLER}\b(?:\s*,)?", re.I)
+_LED = lazily(
     r"^(?:(?:so(?! (?:far|much|many|long)\b)|and|but"
     r"|well|yeah|yes|yep|ok|okay|right|oh|like|also|und|aber|ja|et|mais|oui|y|pero|sí|i mean|you know"
     r"|for instance|for example|of course|zum beispiel|par exemple|por ejemplo)\b[\s,]*)+", re.I
 )  # fmt: skip
-_IF = re.compile(r"\b(?:if|whether|wenn|falls|ob|si)\b[^,]*$", re.I)
+_IF = lazily(r"\b(?:if|whether|wenn|falls|ob|si)\b[^,]*$", re.I)
 """A claim that ends in a condition: it is not said what the reason is of."""
-_ASKS = re.compile(
+_ASKS = lazily(
     r"(?:is|are|was|were|can|could|do|does|did|will|would|should|has|have)(?:n't)? (?:i|you|we|they|he|she|it|there|the"
     r"|this|that|any|some)", re.I
 )  # fmt: skip
 """How a claim begins that is a question, with or without its mark."""
-_NOT_SO = re.compile(
-    r"(?:that|far|much|many|long|to speak|what|why|how|as|called|help me|on\b|is|are|was|do|did)\b", re.I
-)
+_NOT_SO = lazily(r"(?:that|far|much|many|long|to speak|what|why|how|as|called|help me|on\b|is|are|was|do|did)\b", re.I)
 
 
 class Reason(NamedTuple):

@@ -30,7 +30,7 @@ _STRENGTH: dict[Says, float] = {
 """How strong a statement of a kind is, in the order in which they are looked for."""
 _CALLS = [(says, BITS[f"{says}?"], strength) for says, strength in _STRENGTH.items()]
 _CALL = sum(bit for _, bit, _ in _CALLS)
-_PART = re.compile("<([^<>=!?]+)>")
+_PART = lazily("<([^<>=!?]+)>")
 _NO_HABITS = frozenset(TABLE["people"]["no_habits"].split())
 
 

@@ -30,6 +30,7 @@ from typing import NamedTuple
 
 from processors.open_efforts.index import Active
 from processors.open_efforts.records import Effort
+from streams.core.patterns import lazily
 from streams.core.text import Text
 from streams.core.text.commonness import CLASSES, COMMON, LIGHT, ORDINARY, RARE
 from streams.core.text.cues import COMMON as CALENDAR
@@ -73,7 +74,7 @@ LOOSE = frozenset(_LOOSE.split())
 """Adverbs that name nothing, told by no table of stop words: a title does not run over them."""
 _NAME = frozenset("/_.`0123456789")
 """What paths and identifiers hold."""
-_NUMBERED = re.compile(r"(?:#|[A-Za-z]{1,8}-)\d{2,10}")
+_NUMBERED = lazily(r"(?:#|[A-Za-z]{1,8}-)\d{2,10}")
 """Numbers that things are known by: KS-90217, #318."""
 _NUMBER = re.compile(r"[\W\d_]+").fullmatch
 """What has no letter: an amount or a telephone number names no work."""

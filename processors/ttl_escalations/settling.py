@@ -19,7 +19,6 @@ asked about rightly.
 
 from __future__ import annotations
 
-import re
 import tomllib
 from bisect import bisect_right
 from collections.abc import Iterator
@@ -32,6 +31,7 @@ from processors.ttl_escalations.params import TtlEscalationsParams
 from processors.ttl_escalations.record import Last, Note, Waiting
 from processors.ttl_escalations.surfacing import SHARES, WORTH, acted, dated, foremost, sharing
 from streams.core.events import TurnRecorded
+from streams.core.patterns import lazily
 from streams.core.processor import Raw, State
 from streams.core.text import Text
 from streams.core.text.commonness import CLASSES, LIGHT, RARE
@@ -56,8 +56,8 @@ HOPELESS = -240
 """A turn whose own words score less settles nothing, in hundredths of log odds."""
 MAX_VERB = 24
 """Longer words are no verbs of a note."""
-_CLAUSE = re.compile(rf"{STOP}+(?=\s|$)|[;:\n。！？]|,\s|\s[-–—]\s|\s(?=(?:but|and)\s)")
-_PAST = re.compile(r"\w{2,}[^e]ed")
+_CLAUSE = lazily(rf"{STOP}+(?=\s|$)|[;:\n。！？]|,\s|\s[-–—]\s|\s(?=(?:but|and)\s)")
+_PAST = lazily(r"\w{2,}[^e]ed")
 _TABLE = tomllib.loads(files(__package__).joinpath("settling.toml").read_text("utf-8"))
 VERBS = frozenset(_TABLE["verbs"]["plain"].split())
 """Verbs that stems leave out."""

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from projections.context.params import ContextParams
 from streams.core.events import iso
+from streams.core.patterns import lazily
 from streams.core.text.credentials import without_secrets
 from streams.core.text.within import clip
 
@@ -18,8 +18,8 @@ READ = 8_000
 """Characters of a turn in which figures are looked for."""
 MOST = 160
 """Characters of an id; what is longer is left out whole, for half an id is a wrong one."""
-_DIGIT = re.compile(r"\d")
-_WORD = re.compile(
+_DIGIT = lazily(r"\d")
+_WORD = lazily(
     r"\w[\w+.-]*://[^\s\"'`<>()\[\]{}|\\]*[\w/=]"  # an address with all that belongs to it
     r"|(?:~?/|\.{1,2}/|[#@])?\w(?:(?:[\w.:/@#+~-]|(?<=\d),(?=\d))*[\w/])?"
 )

@@ -19,6 +19,7 @@ from typing import NamedTuple
 
 import Stemmer
 
+from streams.core.patterns import lazily
 from streams.core.text.memo import MAX_CACHE, MAX_RAW
 from streams.core.text.terms import MAX_WORD, WORDS, clip, scan
 
@@ -75,11 +76,11 @@ _ENGLISH = Stemmer.Stemmer("english", 0)
 _PLAIN = str.maketrans(
     {"’": "'", "‘": "'", "`": "'", "´": "'", "–": " ", "—": " ", "…": " ", "“": " ", "”": " ", "«": " ", "»": " "}
 )
-_PART = re.compile(r"[a-z0-9]+")
-_YEAR = re.compile(r"(?:19|20)\d\d")
+_PART = lazily(r"[a-z0-9]+")
+_YEAR = lazily(r"(?:19|20)\d\d")
 _EDGE = "\"'.,;:!?()[]{}<>*_ "
-_ASIDE = re.compile(r"\s*[\[(<][^\[\]()<>]*[\])>]\s*$")
-_WHEN = re.compile(
+_ASIDE = lazily(r"\s*[\[(<][^\[\]()<>]*[\])>]\s*$")
+_WHEN = lazily(
     r"\s*(?:when|how long|(?:(?:in|on|at|since|by|until) )?(?:what|which) (?:date|day|week|month|year|time))\b"
     r"|.*\bwhen (?:did|does|do|was|were|is|will|has|had)\b",
     re.IGNORECASE | re.DOTALL,

@@ -8,6 +8,8 @@ from __future__ import annotations
 import re
 from datetime import UTC, datetime, timedelta
 
+from streams.core.patterns import lazily
+
 DAY = 86_400_000_000
 """UTC microseconds."""
 MAX_YEARS, MAX_SPANS = 5, 16
@@ -21,14 +23,14 @@ _MONTH = (
     r"|nov(?:ember)?|dec(?:ember)?)\b\.?"
 )
 _DAY, _YEAR = r"(\d{1,2})(?:st|nd|rd|th)?\b(?!:)", r"((?:19|20)\d\d)\b"
-_NAMED = re.compile(
+_NAMED = lazily(
     rf"\b(?P<iso>(?:19|20)\d\d-\d\d(?:-\d\d)?)\b"
     rf"|\b{_DAY}(?: of)? {_MONTH}(?:,? ?{_YEAR})?"
     rf"|\b{_MONTH}(?: {_DAY})?(?:,? ?{_YEAR})?"
     rf"|\b{_YEAR}",
     re.IGNORECASE,
 )
-_AGO = re.compile(r"\b(yesterday|today|(?:last|past|previous|this) (?:week|month|year))\b", re.IGNORECASE)
+_AGO = lazily(r"\b(yesterday|today|(?:last|past|previous|this) (?:week|month|year))\b", re.IGNORECASE)
 _WORDS = ("may", "mar", "march", "dec", "jan", "sept", "sep")
 """What is a month only with a capital, beside a number or behind one of these."""
 _LEADS = frozenset(

@@ -8,11 +8,11 @@ What takes the place of one part says nothing of the others. Where a sentence ma
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from functools import lru_cache
 from itertools import pairwise
 
+from streams.core.patterns import lazily
 from streams.core.text.learned import likelihood
 from streams.core.text.signals import kinds
 from streams.core.text.statements import WEIGHTS, seen_of
@@ -26,9 +26,9 @@ OF_IT = 0.35
 """How much likelier a sentence changes something of a turn that shares telling words with it."""
 _COUNTS = frozenset(("#", "<U>"))
 """Kinds of words of which a turn tells many, whatever it is about."""
-_CUT = re.compile(r"[,;]\s+")
-_WORD = re.compile(r"[\w'’]+")
-_DIGIT = re.compile(r"\d")
+_CUT = lazily(r"[,;]\s+")
+_WORD = lazily(r"[\w'’]+")
+_DIGIT = lazily(r"\d")
 _SMALL = frozenset(("greeting", "thanks", "closing", "ack", "asks"))
 """What sentences are that state nothing."""
 _VERBS = """

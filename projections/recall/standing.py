@@ -15,6 +15,7 @@ from projections.context.turns import READ, Turn, figures_in
 from projections.recall.dynamics import LONGEST, SUSPECTED, Belief
 from projections.recall.parts import meant, of_a_kind, pair, parts, says
 from streams.core.events import iso
+from streams.core.patterns import lazily
 from streams.core.text.stops import STOP
 from streams.core.text.telling import sentences, within
 from streams.core.text.terms import terms
@@ -27,11 +28,11 @@ QUOTED = 32
 """Tokens of what is quoted of the newer turn."""
 LIKELY = 0.6
 """How likely a suspicion must be to be told: one that is rather wrong would make what stands doubtful."""
-_WORD = re.compile(r"\w+")
-_BEFORE = re.compile(r"(?:\w+\W+){0,3}$")
-_END = re.compile(rf"{STOP}(?=\s|$)|(?= \[)|\n|$")
-_NUMBER = re.compile(r"\d(?:[\d.,]*\d)?")
-_LETTERS = re.compile(r"[^\W\d_]+")
+_WORD = lazily(r"\w+")
+_BEFORE = lazily(r"(?:\w+\W+){0,3}$")
+_END = lazily(rf"{STOP}(?=\s|$)|(?= \[)|\n|$")
+_NUMBER = lazily(r"\d(?:[\d.,]*\d)?")
+_LETTERS = lazily(r"[^\W\d_]+")
 
 
 class Replaced(NamedTuple):

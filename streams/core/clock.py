@@ -8,7 +8,6 @@ ticks, for its deadlines passed long ago.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, timezone, tzinfo
@@ -16,6 +15,7 @@ from functools import lru_cache
 from zoneinfo import ZoneInfo
 
 from streams.core.events import MAX_AHEAD, SECOND, ClockTicked
+from streams.core.patterns import lazily
 from streams.core.processor import Raw, derived_id
 
 DUE = "due/"
@@ -80,7 +80,7 @@ def _time(key: str) -> int:
     return int(key[len(DUE) : key.index("/", len(DUE))])
 
 
-_OFFSET = re.compile(r"([+-])(\d\d):(\d\d)")
+_OFFSET = lazily(r"([+-])(\d\d):(\d\d)")
 
 
 @lru_cache(maxsize=64)

@@ -33,6 +33,7 @@ from streams.core.events import (
     TurnRecorded,
     encode,
 )
+from streams.core.patterns import lazily
 
 MAX_LINE_BYTES = 2 * MAX_EVENT_BYTES + 64 * 1024
 """A longer line is rejected without being held. Why twice: text of \\u escapes takes twice its bytes in UTF-8."""
@@ -48,7 +49,7 @@ SHOWN = 60
 _STAMP_BYTES = 18
 """An `at` that the log stamps is at most this much longer than the -1 that stands for it."""
 _PLACEHOLDER = "-"
-_NOT_FINITE = re.compile(r"[-+]?(nan|inf)", re.IGNORECASE)
+_NOT_FINITE = lazily(r"[-+]?(nan|inf)", re.IGNORECASE)
 _BOM = b"\xef\xbb\xbf"
 
 

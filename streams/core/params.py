@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from functools import partial
-from typing import Any
+from typing import Any, Self, get_args
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
@@ -12,7 +12,30 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 class Params(BaseModel):
     """Parameters of a processor: frozen, finite, and each one explains itself (see `param`)."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=False, allow_inf_nan=False)
+    # Why deferred: what checks values takes a millisecond to make, and where all are defaults nothing is checked.
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=False, allow_inf_nan=False, defer_build=True)
+
+    @classmethod
+    def of(cls, stored: Mapping[str, Any]) -> Self:
+        """Parameters from plain values, defaults where there are none. Raises ValueError for one that is unknown or out
+        of range."""
+        defaults = cls.model_construct()
+        return defaults if stored in ({}, defaults.plain()) else cls.model_validate(stored)
+
+    def plain(self) -> dict[str, Any]:
+        """The values, as JSON has them."""
+        fields = type(self).model_fields
+        return {name: _plain(field.annotation, getattr(self, name)) for name, field in fields.items()}
+
+
+def _plain(kind: Any, value: Any) -> Any:
+    """A value of a kind, as JSON has it. Why a float of what is to be one: a default is as it was written down."""
+    if kind is float:
+        return float(value)
+    inner = (*get_args(kind), None)
+    if isinstance(value, tuple | list):
+        return [_plain(inner[0], one) for one in value]
+    return {key: _plain(inner[1], one) for key, one in value.items()} if isinstance(value, Mapping) else value
 
 
 def param(default: Any, unit: str, why: str, source: str = "tuned", **limits: Any) -> Any:

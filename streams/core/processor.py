@@ -129,7 +129,7 @@ def params_of(processors: Iterable[Processor[Any]], stored: Mapping[str, Any]) -
 
     Raises ValueError for a parameter that is unknown or out of range.
     """
-    return {p.name: p.params.model_validate(stored.get(p.name, {})) for p in processors}
+    return {p.name: p.params.of(stored.get(p.name, {})) for p in processors}
 
 
 def _digest(value: object) -> str:
@@ -148,7 +148,7 @@ def lineages(processors: Iterable[Processor[Any]], params: Mapping[str, Params],
             {
                 "name": processor.name,
                 "version": processor.version,
-                "params": params[processor.name].model_dump(mode="json"),
+                "params": params[processor.name].plain(),
                 "reads": [found[stream] for stream in processor.reads],
             }
         )

@@ -17,13 +17,13 @@ thousands of turns.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from zlib import crc32
 
 from streams.core.events import TurnRecorded
+from streams.core.patterns import lazily
 from streams.core.processor import State
 
 ENOUGH = 80
@@ -38,8 +38,8 @@ SLOTS = 16_384
 VERSION = 1
 NAMED = 80
 """Characters at the beginning of a line that may say who said what follows."""
-_MARGIN = re.compile(r"[\s>|]*")
-_BEHIND = re.compile(r"[:\])>][*\s]+")
+_MARGIN = lazily(r"[\s>|]*")
+_BEHIND = lazily(r"[:\])>][*\s]+")
 
 
 @dataclass(slots=True)

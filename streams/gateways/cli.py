@@ -17,6 +17,9 @@ from streams.gateways.terminal import Terminal, json_line
 
 STOPPED = 130
 """Exit code after Ctrl-C, as shells have it."""
+NEEDLESS = {"OPENBLAS_NUM_THREADS": "1", "PYDANTIC_DISABLE_PLUGINS": "__all__"}
+"""What libraries would begin with when they are imported, unless they are told otherwise: numpy starts a thread for
+each core, to multiply large matrices, of which there are none; pydantic looks for plugins in all that is installed."""
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
@@ -27,6 +30,8 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
 
 def _main(arguments: Sequence[str] | None) -> NoReturn:
     os.umask(0o077)  # what is written is people's talk: nobody else's to read
+    for name, value in NEEDLESS.items():
+        os.environ.setdefault(name, value)
     given = own_first(list(sys.argv[1:] if arguments is None else arguments))
     if given[:1] == ["hook"] and not {"-h", "--help"} & set(given):
         from streams.gateways.hook import main as hook

@@ -29,8 +29,8 @@ def parameter_rows(current: Mapping[str, Params]) -> list[dict[str, Any]]:
     """Every parameter with its value, default, unit, limits, reason and source; `current` by what they belong to."""
     rows = []
     for owner, params in current.items():
-        values = params.model_dump(mode="json")
-        defaults = type(params)().model_dump(mode="json")
+        values = params.plain()
+        defaults = type(params)().plain()
         properties = type(params).model_json_schema()["properties"]
         for name, about in properties.items():
             rows.append(

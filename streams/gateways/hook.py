@@ -23,12 +23,12 @@ import signal
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from importlib import import_module
 from pathlib import Path
 from stat import S_ISLNK
-from typing import IO, Any, NamedTuple
+from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 import orjson
 
@@ -36,6 +36,9 @@ from streams.core import DEFAULT_SPACE
 from streams.core.halves import loads
 from streams.gateways.sources import HEAD, detect
 from streams.gateways.sources.shared import MISFITS, Fields, Grown, Unfit, Value, hashed, name_of, project_space
+
+if TYPE_CHECKING:
+    from streams.runtime.home import Home
 
 SECONDS = 0.9
 """Within which an answer is there, or none is given (MNEMOLOG_HOOK_SECONDS for another). Agents wait from one second
@@ -264,11 +267,23 @@ def _let_go() -> None:
         os.dup2(nothing, number)
 
 
+@contextmanager
+def _opened(path: Path) -> Iterator[Home]:
+    """A home, closed with its log after that: this process ends without what Python does at its end, and where a log's
+    journal is left beside it, whoever opens it next reads all of it, to see that none of it is another's."""
+    from streams.gateways.registry import Registry
+    from streams.runtime.home import Home
+
+    home = Home(path, Registry())
+    try:
+        yield home
+    finally:
+        home.close(whole=True)
+
+
 def _alone(call: Call, home: Path, reply: Reply) -> None:
     """Gives the answer; puts the home away after that."""
-    from streams.gateways.registry import Registry
     from streams.logs.where import open_log
-    from streams.runtime.home import Home
     from streams.runtime.home.appending import feed
     from streams.runtime.home.folder import Folder
     from streams.runtime.requests import Feed
@@ -280,25 +295,21 @@ def _alone(call: Call, home: Path, reply: Reply) -> None:
         finally:
             log.close()
 
-    house = Home(home, Registry())
-    try:
-        with house.asking_on():
-            work(call, home, Asked(fed, house.ask), reply, time.monotonic() + LINGER)
-    finally:
-        house.close()
+    with _opened(home) as house, house.asking_on():
+        work(call, home, Asked(fed, house.ask), reply, time.monotonic() + LINGER)
 
 
 def _serve(home: Path) -> None:
-    """Serves the home until no event came for a while, or it is gone."""
+    """Serves the home until no event came for a while, a signal says to stop, or it is gone."""
     from streams.core.errors import BusyError
-    from streams.gateways.registry import Registry
-    from streams.runtime.home import Home
     from streams.runtime.home.server import serve
 
     idle = float(os.environ.get("MNEMOLOG_HOOK_IDLE") or IDLE)
     if idle > 0:
-        with suppress(BusyError):  # another does
-            serve(Home(home, Registry()), lambda: not (home / "hooks").exists(), idle=idle, makes_way=True)
+        stopped: list[int] = []
+        signal.signal(signal.SIGTERM, lambda caught, frame: stopped.append(caught))
+        with suppress(BusyError), _opened(home) as house:  # another does
+            serve(house, lambda: bool(stopped) or not (home / "hooks").exists(), idle=idle, makes_way=True)
 
 
 def work(call: Call, home: Path, asked: Asked, reply: Reply, deadline: float) -> None:

@@ -12,7 +12,6 @@ it where that is not the canonical JSON of the other columns: under the key of i
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Container, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import fields
@@ -28,6 +27,7 @@ from projections.lock import take
 from streams.core.driver import Record
 from streams.core.errors import BusyError, LogError, UsageError
 from streams.core.events import OUTSIDE, Micros, Outside, decode, encode
+from streams.core.patterns import lazily
 from streams.core.progress import Progress, no_progress
 from streams.logs.encryption import Keys, is_sealed, key_of, unsealed
 from streams.logs.log import HASH_BYTES, Log, Outcome, hash_at
@@ -42,7 +42,7 @@ GROUP_BYTES = 2**23
 """Of events that are held at once while a file is written."""
 OTHERS = 60.0
 """Seconds that another process, which writes the same archive, is waited for."""
-_FILE = re.compile(r"(\d{20})-(\d{20})\.parquet")
+_FILE = lazily(r"(\d{20})-(\d{20})\.parquet")
 _PLACE = {
     "partition": pa.int32(),
     "offset": pa.int64(),

@@ -7,7 +7,6 @@ in the log, too: who has the home can confirm a guess of a whole id or run of wo
 
 from __future__ import annotations
 
-import re
 from collections.abc import Container, Iterable, Iterator
 from dataclasses import fields
 from hashlib import blake2b
@@ -16,6 +15,7 @@ from itertools import groupby, pairwise
 from typing import Any
 
 from streams.core.events import Outside
+from streams.core.patterns import lazily
 
 RUN = 6
 """Words that make a run. Shorter ones are said by chance; a shorter text is one run, where it has LEAST words."""
@@ -32,7 +32,7 @@ SALT = "erased.salt"
 ENDS = "erased.ends"
 """Under which a log notes where its partitions ended before the newest receipt: what that tells the hash of."""
 
-_WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]|[^\W_\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+")
+_WORD = lazily(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]|[^\W_\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+")
 """Letters and digits; each sign of scripts that put no spaces between words."""
 _NO_WORDS = {
     *("space", "id", "at", "type", "session", "agent", "role", "turn", "older", "turns", "first_turn", "last_turn"),

@@ -715,6 +715,10 @@ def is_sound(path: Path) -> bool:
 def is_strange(path: Path) -> bool:
     """Whether the journal beside a log's file is of another log: the file alone is sound, and not with the journal, or
     it is not the same log then. See `is_sound`."""
+    # Why so, first: where the log with its journal is sound, and has what the file alone ends with, so is the file, and
+    # events need to be read but once.
+    if (end := _end(path)) is not None and _known(path, upto=end[1]) == end:
+        return False
     alone = _known(path, journal=False)
     return alone is not None and _known(path, upto=alone[1]) != alone
 
@@ -765,6 +769,20 @@ def _known(path: Path, journal: bool = True, upto: int | None = None) -> tuple[s
             for record in checked(db, 0, max(stop, end)) if hashed_ else ():
                 hash_ = record.hash if record.offset < stop else hash_
             return id_, stop, hash_
+    except FAILURES as error:
+        if not is_damage(error):
+            raise
+        return None
+
+
+def _end(path: Path) -> tuple[str, int, bytes] | None:
+    """As `_known`, of a log's file alone, without looking whether it is sound."""
+    try:
+        with closing(looked_at(path, journal=False)) as db:
+            if "hash" not in columns(db):  # of an earlier version
+                return None
+            last, hash_ = db.execute(LAST).fetchone() or (-1, b"")
+            return noted(db, "id") or "", last + 1, hash_
     except FAILURES as error:
         if not is_damage(error):
             raise

@@ -11,12 +11,13 @@ from typing import Protocol
 
 from streams.core.errors import UsageError
 from streams.core.events import Outside
+from streams.core.patterns import lazily
 from streams.logs import LOG_FILE
 from streams.logs.encryption import SETTING, Keys
 from streams.logs.log import Log, Outcome
 from streams.logs.sqlite import SqliteLog
 
-_PLACE = re.compile(r"(?:(\d{1,9}):)?(\d{1,18})", re.ASCII)
+_PLACE = lazily(r"(?:(\d{1,9}):)?(\d{1,18})", re.ASCII)
 
 
 class Copied(Log, Protocol):

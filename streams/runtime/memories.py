@@ -28,7 +28,7 @@ def memory_meta(
         "log_id": log.id,
         "partitions": log.partitions,
         "unread": sorted(log.unread()),
-        "params": {name: one.model_dump(mode="json") for name, one in params.items() if name in mine},
+        "params": {name: one.plain() for name, one in params.items() if name in mine},
         "lineages": lineages(processors, params, root_schema()),
     } | more
 

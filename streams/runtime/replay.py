@@ -128,7 +128,7 @@ def parse_settings(
 
     Raises UsageError naming what is unknown or out of range.
     """
-    values = {name: params.model_dump(mode="json") for name, params in base.items()}
+    values = {name: params.plain() for name, params in base.items()}
     if preset is not None:
         if preset not in PRESETS:
             raise UsageError(f"there is no preset {preset!r}", f"presets: {', '.join(PRESETS)}")

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import json
-import subprocess
-import sys
+import os
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from subprocess import CompletedProcess
 
 import orjson
 import pytest
@@ -19,8 +19,8 @@ from streams.logs.kafka.connection import Connection, run, started
 from streams.logs.kafka.log import KafkaLog
 from streams.logs.kafka.topics import MAX_RECORD_BYTES, PRODUCER, Names, create
 from streams.runtime.kafka.dead_letters import Letter, Letters, event_of, laid, letter_of, name_of, refeed_all
+from tests import processes
 
-ROOT = Path(__file__).parent.parent.parent
 TURN = {"session": "x", "role": "user", "content": "Why is it slow?"}
 
 
@@ -237,26 +237,17 @@ def test_letters_that_are_events_now_go_to_the_log_and_are_settled(letters, tmp_
     log.close()
 
 
-def mnemolog(connection: Connection, home: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """Runs the command line on the log of a test."""
-    import os
-
+def mnemolog(connection: Connection, home: Path, *arguments: str) -> CompletedProcess[str]:
+    """Runs the command line on the log of a test; a warning is an error in it."""
     said = {"MNEMOLOG_KAFKA": connection.servers, "MNEMOLOG_KAFKA_PREFIX": connection.prefix}
-    return subprocess.run(
-        [sys.executable, "-W", "error", "-m", "streams.gateways.cli", *arguments],
-        env=os.environ | said | {"MNEMOLOG_HOME": str(home)},
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
+    environ = os.environ | said | {"MNEMOLOG_HOME": str(home), "PYTHONWARNINGS": "error"}
+    return processes.run(*arguments, env=environ, capture_output=True, text=True, timeout=300)
 
 
 def test_the_command_lists_shows_mends_and_drops(letters, tmp_path):
     lay(letters, Message(b"bad"), Message(b"\xffworse", offset=18))
 
-    def ran(*arguments: str) -> subprocess.CompletedProcess[str]:
+    def ran(*arguments: str) -> CompletedProcess[str]:
         return mnemolog(letters.connection, tmp_path / "home", "dead-letters", *arguments)
 
     listed = [json.loads(line) for line in ran("--json").stdout.splitlines()]

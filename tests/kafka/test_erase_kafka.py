@@ -8,6 +8,7 @@ import multiprocessing
 import os
 import random
 import signal
+import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import replace
@@ -149,11 +150,13 @@ def test_what_is_erased_is_on_no_topic_while_turns_are_taken_and_none_is_lost(cr
     try:
         while not (home.folder.socket.exists() and len(acknowledged) > 5):
             assert projector.poll() is None
+            time.sleep(LOOK)
         with erasing(home) as erase_from:
             assert erase_from(selection).carry_out() == []
         counted = len(acknowledged)
         while len(acknowledged) < counted + 5:
             assert feeder.is_alive()
+            time.sleep(LOOK)
         over.set()
         feeder.join()
         assert set(acknowledged) <= ids_in(crew.log), "no acknowledged turn is lost"
@@ -242,6 +245,7 @@ def test_of_a_home_in_shards_each_shard_forgets_while_its_projector_and_a_server
     try:
         while not all(socket.exists() for socket in started):
             assert [program.poll() for program in programs] == [None] * 3
+            time.sleep(LOOK)
         with erasing(home) as erase_from:
             assert erase_from(selection).carry_out() == []
         with closing(KafkaLog(crew.connection)) as log:
@@ -301,6 +305,7 @@ def test_a_home_in_shards_forgets_what_another_home_erased_while_its_projectors_
     try:
         while not all(socket.exists() for socket in started):
             assert [program.poll() for program in programs] == [None] * len(programs)
+            time.sleep(LOOK)
         with erasing(other) as erase_from:
             assert erase_from(selection).carry_out() == []
         with closing(KafkaLog(crew.connection)) as log:
@@ -309,9 +314,11 @@ def test_a_home_in_shards_forgets_what_another_home_erased_while_its_projectors_
             for shard in home.shards.homes:
                 while shard.memory_path("live-1").exists() or not shard.folder.memory("live").exists():
                     assert [program.poll() for program in programs] == [None] * len(programs)
+                    time.sleep(LOOK)
             lives = [shard.memory_path("live").stat().st_ino for shard in home.shards.homes]
             while home.memory_path("again").exists():
                 assert [program.poll() for program in programs] == [None] * len(programs)
+                time.sleep(LOOK)
                 if not front:
                     home.ask("spaces")
             assert [shard.memory_path("live").stat().st_ino for shard in home.shards.homes] == lives, "they are in use"
@@ -362,6 +369,8 @@ STEPS: list[tuple[type, str, str]] = [
     (Moving, "_delete", "the old topics are deleted"),
 ]
 """A method, and what is so when it returned: there the process is killed."""
+LOOK = 0.02
+"""Seconds between looks at what is waited for: who looks all the time takes a core from those it waits for."""
 MOVED = 4
 """The step from which on the erasure stands."""
 FEW = (0, 3, 4, 6)
@@ -424,6 +433,7 @@ def test_a_holder_of_live_that_dies_when_the_log_is_moved_leaves_an_erasure(crew
     server = begun(serve_until, home.path, MOVED)
     while not home.folder.socket.exists():
         assert server.is_alive()
+        time.sleep(LOOK)
     with erasing(home) as erase_from:
         assert erase_from(selection).carry_out() == []
     server.join(60)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from threading import Thread
@@ -26,7 +24,7 @@ from streams.runtime.home.folder import Shard
 from streams.runtime.kafka import promotion
 from streams.runtime.replay import parse_settings, replay
 from tests.kafka.hands import Hands, folded, spread
-from tests.processes import PIPE, Program
+from tests.processes import PIPE, Program, run
 from tests.serving import serving
 
 Talk = Callable[[int], list[Outside]]
@@ -71,10 +69,9 @@ def ends(home: Home) -> str:
 
 
 def ran(home: Home, *words: str) -> str:
-    """What a command prints, run as people do."""
-    command = [sys.executable, "-W", "error", "-m", "streams.gateways.cli", *words]
-    environ = os.environ | {"MNEMOLOG_HOME": str(home.path)}
-    done = subprocess.run(command, env=environ, capture_output=True, text=True, timeout=300, check=False)
+    """What a command prints, in which a warning is an error."""
+    environ = os.environ | {"MNEMOLOG_HOME": str(home.path), "PYTHONWARNINGS": "error"}
+    done = run(*words, env=environ, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr
     return done.stdout
 

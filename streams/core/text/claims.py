@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from streams.core.patterns import lazily
 from streams.core.text.phrases import (
     ASKS,
     LEAVE_OPEN,
@@ -73,7 +74,7 @@ Called = tuple[Group, list[str]]
 """A group that a turn calls for, and which of its `near` stand there."""
 
 
-_CLAUSE = re.compile(r"[,;:]|\b(?:but|and|so)\b")
+_CLAUSE = lazily(r"[,;:]|\b(?:but|and|so)\b")
 _GROUPS = {
     role: sum(group.bit for language in TABLES for group in language.groups if role in group.roles)
     for role in ("user", "assistant")

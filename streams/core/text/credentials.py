@@ -12,29 +12,31 @@ from __future__ import annotations
 import re
 from itertools import pairwise
 
-_TOLD = re.compile(
+from streams.core.patterns import lazily
+
+_TOLD = lazily(
     r"passwor[dt]|pass ?phrase|pass ?code|kennwort|zugangsdaten|contraseña|mot de passe|credential|api_?key"
     r"|(?<![^\W_])(?:pwd|pass|pins?|secrets?|tokens?|keys?|schlüssel|geheim\w*|clave|secreto|clés?|jeton)(?![^\W_])"
     r"|://[^\s/@]*:[^\s/@]*@",
     re.IGNORECASE,
 )
 """What tells that a password, secret, token, key or PIN is told."""
-_ITSELF = re.compile(
+_ITSELF = lazily(
     r"(?<![^\W_])(?:[srp]k[-_]|whsec_|gh[opsur]_|github_pat_|glpat-|xox[a-z]-|xapp-|A[KS]IA(?=[A-Z0-9])|AIza|ya29\.|hf_"
     r"|gsk_|npm_|pypi-|dop_v1_|shp[a-z]{2}_|SG\.|eyJ|mnemo_)(?=[\w.+/=-]*\d)[\w.+/=-]{12,}"
 )
 """Tokens and keys that begin with who gives them."""
-_SENTENCE = re.compile(r"(?<=[.!?;])\s+|\s*\n\s*")
-_DIGIT = re.compile(r"\d")
+_SENTENCE = lazily(r"(?<=[.!?;])\s+|\s*\n\s*")
+_DIGIT = lazily(r"\d")
 MIXED = 0.45
 """Share of the steps from one character to the next that lead to another kind (small, capital, digit) in what was drawn
 at random: of letters and digits .6 do, in names that programs give .3."""
 LONG = 16
 """Characters from which on what looks drawn at random is taken for a secret wherever it stands."""
-_LONG = re.compile(rf"[\w.+/=-]{{{LONG},}}")
-_RUN = re.compile(rf"(?<![^\W_])[A-Za-z0-9]{{{LONG},}}(?![^\W_])")
-_ALONE = re.compile(r"[\"'`“”]*([^\s/]{8,64}?)[\"'`“”.,?]*")
-_SIGN = re.compile(r"[!$%&*?^]")
+_LONG = lazily(rf"[\w.+/=-]{{{LONG},}}")
+_RUN = lazily(rf"(?<![^\W_])[A-Za-z0-9]{{{LONG},}}(?![^\W_])")
+_ALONE = lazily(r"[\"'`“”]*([^\s/]{8,64}?)[\"'`“”.,?]*")
+_SIGN = lazily(r"[!$%&*?^]")
 """What passwords have in them, and no id, host or date has."""
 
 

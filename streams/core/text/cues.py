@@ -6,11 +6,12 @@ punctuation, after a filler such as "so" or "ok"). A turn without any phrase's f
 
 from __future__ import annotations
 
-import re
 import tomllib
 from collections.abc import Iterable, Sequence
 from importlib.resources import files
 from itertools import product
+
+from streams.core.patterns import lazily
 
 LANGUAGES = ("en", "de", "fr", "es")
 """Languages with a table beside this file; a phrase of any of them counts in every turn."""
@@ -18,7 +19,7 @@ LANGUAGES = ("en", "de", "fr", "es")
 FOLDED = {ord(c): None for c in "'’‘`´"}
 """Apostrophes are dropped before words are looked up, so that "that's" and "thats" are one word."""
 
-UNSPACED = re.compile(
+UNSPACED = lazily(
     "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]+"
 )
 """Scripts written without spaces: Thai, Lao, Burmese, Khmer, kana, Han. Korean is spaced."""

@@ -18,6 +18,8 @@ from typing import Any
 
 import orjson
 
+from streams.core.patterns import lazily
+
 FRAME = '<memory by="mnemolog"'
 """What the first line of a rendered context begins with."""
 CLOSE = "</memory>"
@@ -29,20 +31,20 @@ ABOUT = (
     "The words behind an id in [brackets]: mnemolog show ID."
 )
 """Its second line."""
-_OPEN = re.compile(r"""(?:<|&lt;|\\u003c)memory by=(?:\\*["']|&quot;|&#34;)mnemolog""")
-_END = re.compile(r"(?:<|&lt;|\\u003c)\\?/memory(?:>|&gt;|\\u003e)")
+_OPEN = lazily(r"""(?:<|&lt;|\\u003c)memory by=(?:\\*["']|&quot;|&#34;)mnemolog""")
+_END = lazily(r"(?:<|&lt;|\\u003c)\\?/memory(?:>|&gt;|\\u003e)")
 _PLAIN = r"[ \t>|]*"
 _NUMBER = r"\d{1,6}(?: ?[:.)|\u2192])?"
 _MARGIN = rf"^{_PLAIN}(?:{_NUMBER}{_PLAIN})?"
 """What may stand before a line that is quoted, indented or numbered."""
-_SECTION = re.compile(rf"(?:^|\n|(?<!\\)\\+n|\"){_PLAIN}(?:(?P<number>{_NUMBER}){_PLAIN})?(?:{HEADING}|{ABOUT[:30]})")
+_SECTION = lazily(rf"(?:^|\n|(?<!\\)\\+n|\"){_PLAIN}(?:(?P<number>{_NUMBER}){_PLAIN})?(?:{HEADING}|{ABOUT[:30]})")
 """How a section begins, or the lines before the first."""
-_NUMBERED = re.compile(rf"^[ \t>]*{_NUMBER}[ \t]*$", re.M)
+_NUMBERED = lazily(rf"^[ \t>]*{_NUMBER}[ \t]*$", re.M)
 """What is left of a numbered line of which the words are left out."""
-_BREAK = re.compile(r"\n|(?<!\\)(\\+)n")
+_BREAK = lazily(r"\n|(?<!\\)(\\+)n")
 """The end of a line, in JSON, too: with so many backslashes."""
 _DAY = r"\d{4}-\d\d-\d\d"
-_OWN = re.compile(
+_OWN = lazily(
     _MARGIN + rf"- {_DAY} (?:user|assistant|system|tool)(?: [^\[\]\n]{{1,60}})? \[[^\]\n]{{1,200}}\]:(?: |$)"
     rf"|{_MARGIN}(?:#|-) ?.{{0,400}}\[(?:effort|segment|artifact|note|link)-[0-9a-f]{{16}}\][ \t]*$"
     rf"|{_MARGIN}###? .{{0,300}} \(\d+ turns?, last on {_DAY}\)"
@@ -50,9 +52,9 @@ _OWN = re.compile(
     re.M,
 )
 """A line that only a rendered context has."""
-_FURTHER = re.compile(r"^[ \t>]*\| ")
+_FURTHER = lazily(r"^[ \t>]*\| ")
 """A further line of what was quoted."""
-_TITLE = re.compile(rf"{_MARGIN}(?:###? |- \[[^\]\n]{{1,200}}\.\.[^\]\n]{{1,200}}\] )")
+_TITLE = lazily(rf"{_MARGIN}(?:###? |- \[[^\]\n]{{1,200}}\.\.[^\]\n]{{1,200}}\] )")
 """What may be a heading of a context, or begin what a range of turns came to."""
 MANY = 3
 """Lines that only a context has: so many are no quote of one of them."""

@@ -13,6 +13,8 @@ from functools import cache
 from importlib.resources import files
 from typing import Literal, NamedTuple, get_args
 
+from streams.core.patterns import lazily
+
 MemoryType = Literal["episodic", "semantic", "procedural"]
 TYPES: tuple[MemoryType, ...] = get_args(MemoryType)
 
@@ -38,7 +40,7 @@ Rules = dict[str, tuple[Rule, ...]]
 
 
 _LEADING = "(?:^|[.!?;:] )"
-_BREAK = re.compile("[.!?;:] ")
+_BREAK = lazily("[.!?;:] ")
 
 
 def _rules() -> tuple[Rules, Rules]:
@@ -128,7 +130,7 @@ def _led(phrases: re.Pattern[str], near: str) -> re.Match[str] | None:
     return found
 
 
-_END = re.compile(r"[.!?]+(?=\s|$)")
+_END = lazily(r"[.!?]+(?=\s|$)")
 
 
 def _asked(content: str, at: int) -> bool:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import re
 import tomllib
 from collections.abc import Iterable
 from importlib.resources import files
 
+from streams.core.patterns import lazily
 from streams.core.text.cues import FOLDED, LANGUAGES
 from streams.core.text.times import VOCABULARY
 
-_KANA = re.compile("[\u3040-\u30ff]")
-_HAN = re.compile("[\u4e00-\u9fff]")
+_KANA = lazily("[\u3040-\u30ff]")
+_HAN = lazily("[\u4e00-\u9fff]")
 
 
 def _telling() -> dict[str, tuple[str, ...]]:

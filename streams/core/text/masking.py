@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import re
 
+from streams.core.patterns import lazily
 from streams.core.text.commonness import COMMON_WORDS, LIGHT_WORDS, ORDINARY_WORDS, VERBS
 from streams.core.text.cues import FOLDED, STOP
 
@@ -27,7 +28,7 @@ autumn chase pat sue drew grant dean miles victor page reed wade max penny sandy
 """
 _AMBIGUOUS = frozenset(_NAMES.split())
 """Plain words that are names as well: with a capital they are masked wherever they stand."""
-_WORD = re.compile(r"\S+")
+_WORD = lazily(r"\S+")
 _EDGES = " \t\n\"'`’‘“”«»()[]{}<>.,;:!?…*~|–—"
 _KINDS: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("email", re.compile(r"\S+@\S+\.\w+")),
@@ -38,10 +39,10 @@ _KINDS: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("secret", re.compile(r"(?=\S*\d)(?=\S*[A-Za-z])[\w+=./-]{12,}|[A-Za-z0-9+/_=-]{24,}")),
     ("number", re.compile(r"\S*\d\S*")),
 )
-_MASK = re.compile(rf"(\[(?:name|term|{'|'.join({kind: 0 for kind, _ in _KINDS})})\])([.,;:!?…]*)")
+_MASK = lazily(rf"(\[(?:name|term|{'|'.join({kind: 0 for kind, _ in _KINDS})})\])([.,;:!?…]*)")
 """A mask: what was masked before stays as it is."""
 _ENDINGS = ("", "s", "es", "ed", "d", "ing", "ly", "er", "ers")
-_HALVES = re.compile(r"[-'’/]")
+_HALVES = lazily(r"[-'’/]")
 
 
 def _plain(word: str) -> bool:

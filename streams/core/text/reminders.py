@@ -21,6 +21,7 @@ from datetime import datetime, timedelta
 from itertools import pairwise
 from typing import Any, NamedTuple
 
+from streams.core.patterns import lazily
 from streams.core.text.languages import language
 from streams.core.text.learned import Learned, likelihood
 from streams.core.text.signals import folded, signals
@@ -45,9 +46,9 @@ MAX_TIMES = 8
 """Times of one turn that are looked at."""
 BESIDE = 3
 """Words before and behind a time that are looked at for standing there."""
-_QUOTED = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`|^[ \t]*>[^\n]*", re.S | re.M)
-_STOP = re.compile(rf"{STOP}+(?=\s|$)|[。！？\n]+")
-_STOP_DE = re.compile(rf"(?:(?<!\b\d)(?<!\b\d\d){STOP}|[!?…])+(?=\s|$)|\.(?=\s*$)|[。！？\n]+")  # "am 15. Mai" goes on
+_QUOTED = lazily(r"```.*?(?:```|\Z)|`[^`\n]*`|^[ \t]*>[^\n]*", re.S | re.M)
+_STOP = lazily(rf"{STOP}+(?=\s|$)|[。！？\n]+")
+_STOP_DE = lazily(rf"(?:(?<!\b\d)(?<!\b\d\d){STOP}|[!?…])+(?=\s|$)|\.(?=\s*$)|[。！？\n]+")  # "am 15. Mai" goes on
 _FAR = ((0.15, "now"), (1, "today"), (3, "days"), (8, "week"), (32, "weeks"), (120, "far"))
 """How many days off a time is at most, by what that is called."""
 
@@ -64,10 +65,10 @@ _TIMELY = (
     | KINDS.keys()
     | {w for w, n in COUNTS.items() if n > MOST}
 )
-_NUMERIC = re.compile(
+_NUMERIC = lazily(
     r"\D?(?:\d{1,2}(?:st|nd|rd|th|er|[ap]m|h|uhr|\.)?|\d{1,2}[:.h]\d\d.*|0\d[0-5]\d|\d{4}-\d\d-\d\d)[.,:;!?)]*"
 )
-_WIDE = re.compile(
+_WIDE = lazily(
     f"[日月曜時时点點分週周明今后後末]|{'|'.join(map(re.escape, (word for word in ASKING if not word.isascii())))}"
 )
 

@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from streams.core.patterns import lazily
+
 LONGEST = 6000
 """Of a longer turn the first and the last half of this many characters are read."""
 MAX_SENTENCES = 48
@@ -14,20 +16,20 @@ END = 400
 """So many characters at the end of an assistant's turn tell what it leaves open."""
 LAST = 3
 """So many sentences there are looked at."""
-FENCE = re.compile(r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)", re.S)
-_QUOTED = re.compile(
+FENCE = lazily(r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)", re.S)
+_QUOTED = lazily(
     r"`[^`\n]*`|\"[^\"\n]{1,400}\"|“[^”\n]{1,400}”|«[^»\n]{1,400}»|„[^“”\n]{1,400}[“”]|(?<!\w)'[^'\n]{2,200}'(?!\w)"
 )
-_LINE = re.compile(r"^[ \t]*(?:>|\$ |# |\[\w+\]|\d{4}-\d\d-\d\d[t ]|\d\d:\d\d:\d\d|(?:\t| {4,})).*$", re.M)
+_LINE = lazily(r"^[ \t]*(?:>|\$ |# |\[\w+\]|\d{4}-\d\d-\d\d[t ]|\d\d:\d\d:\d\d|(?:\t| {4,})).*$", re.M)
 """Quoted lines, shell prompts, log lines, indented code."""
 LINE_MARKS = "> $#[\t0123456789"
 """What the first line begins with, if `_LINE` finds it."""
-_BREAK = re.compile(r"[.!?;…\n。！？](?:(?<=[\n。！？])|[.!?…]*[)\"'*_]*(?=\s|$))")
-_HASHED = re.compile(r"#+\w+#+")
-_LIST_ITEM = re.compile(r"\s*(?:[-*•]|\d+[.)])(?:\s|$)")
-QUOTES = re.compile(r"[`\"“«„]|(?<!\w)'")
+_BREAK = lazily(r"[.!?;…\n。！？](?:(?<=[\n。！？])|[.!?…]*[)\"'*_]*(?=\s|$))")
+_HASHED = lazily(r"#+\w+#+")
+_LIST_ITEM = lazily(r"\s*(?:[-*•]|\d+[.)])(?:\s|$)")
+QUOTES = lazily(r"[`\"“«„]|(?<!\w)'")
 """What may begin a quotation or code."""
-WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)?")
+WORD = lazily(r"[^\W_]+(?:'[^\W_]+)?")
 
 
 class Sentence(NamedTuple):

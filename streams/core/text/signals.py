@@ -13,10 +13,10 @@ Scripts without spaces give pairs of characters. Each signal counts once in a te
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from itertools import chain
 
+from streams.core.patterns import lazily
 from streams.core.text.cues import FOLDED, UNSPACED
 from streams.core.text.memo import Memo
 from streams.core.text.times import KINDS as TIME_KINDS
@@ -26,10 +26,10 @@ MOST = 400
 MOST_SENTENCES = 5
 """Beyond so many sentences they are not told apart by number."""
 MAX_WORD = 24
-_PART = re.compile(r"[^\W_]+")
-_CLOCK = re.compile(r"\d{1,2}[:.h]\d\d(?:am|pm|uhr)?|\d{1,2}(?:am|pm|h|uhr)")
-_ORDINAL = re.compile(r"\d{1,2}(?:st|nd|rd|th|er)")
-_ENDS = re.compile(r"[.!?;…。！？][)\"'”’*_]*$")
+_PART = lazily(r"[^\W_]+")
+_CLOCK = lazily(r"\d{1,2}[:.h]\d\d(?:am|pm|uhr)?|\d{1,2}(?:am|pm|h|uhr)")
+_ORDINAL = lazily(r"\d{1,2}(?:st|nd|rd|th|er)")
+_ENDS = lazily(r"[.!?;…。！？][)\"'”’*_]*$")
 
 _SPELLED = {
     "im": "i am", "ill": "i will", "il": "i will", "ive": "i have", "id": "i would", "dont": "do not", "isnt": "is not",

@@ -8,16 +8,18 @@ from __future__ import annotations
 
 import re
 
+from streams.core.patterns import lazily
+
 _SHORT = """
 approx av avda bzw c.f ca d.h dr e.g evtl ext ggf i.e inc inkl mr mrs ms nr prof sr sra st tel vs z.b
 """
 SHORTENED = frozenset(_SHORT.split())
 """Words that are written with a dot, without it."""
-_DATE = re.compile(r"\W*(?:\d{1,2}\.\d{1,2}|[ap]\.m)\.")
+_DATE = lazily(r"\W*(?:\d{1,2}\.\d{1,2}|[ap]\.m)\.")
 
 
 _MONTHS = "Jan|Jän|Feb|Mär|Apr|Mai|Jun|Jul|Aug|Sep|Okt|Nov|Dez"
-_OF_MONTH = re.compile(rf"(?:{_MONTHS})[a-zä]*\W*")
+_OF_MONTH = lazily(rf"(?:{_MONTHS})[a-zä]*\W*")
 
 
 def _ended(behind: str = "") -> str:

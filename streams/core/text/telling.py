@@ -7,12 +7,12 @@ whoever chooses among sentences. Fenced code is no sentence.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import compress
 from typing import NamedTuple
 
+from streams.core.patterns import lazily
 from streams.core.text.commonness import CLASSES
 from streams.core.text.cues import ANYWHERE, follow
 from streams.core.text.sentences import FENCE
@@ -37,8 +37,8 @@ QUOTED_CUES = frozenset(("opening", "decision", "finding", "offer", "ack", "gree
 """Cues that speak for or against quoting a sentence."""
 FEATURES = (*dict.fromkeys(LENGTHS), *TELLS, "named", "own", "leads", "asks", "commas", *sorted(QUOTED_CUES))
 """All that a sentence may be."""
-_WIDE_END = re.compile("[。！？]+[”」』）]*(?=\\S)")
-_MARKS = re.compile(r"^\s*(?:[>\-*•#]+|\d{1,2}[.)])\s+")
+_WIDE_END = lazily("[。！？]+[”」』）]*(?=\\S)")
+_MARKS = lazily(r"^\s*(?:[>\-*•#]+|\d{1,2}[.)])\s+")
 """What a line of a list, a heading or a quotation begins with."""
 _INTERJECTIONS = """
 well oh ah um uh hmm er wow yes yeah yep ok okay so and but hi hey hello sure right alright actually anyway thanks sorry
@@ -51,7 +51,7 @@ _LEAD_PAIRS = frozenset(
 )  # fmt: skip
 _PAIRED = frozenset(pair.split()[0] for pair in _LEAD_PAIRS)
 _SUBJECTS = frozenset(("i", "im", "ive", "ill", "id", "we", "you", "he", "she", "they", "it", "its", "lets"))
-_CLAUSE = re.compile(r"[,;:—–](?=\s)|[，；：、]|\s(?=(?:and|but|or|because|which|so|und|aber|weil|et|mais|y|pero)\s)")
+_CLAUSE = lazily(r"[,;:—–](?=\s)|[，；：、]|\s(?=(?:and|but|or|because|which|so|und|aber|weil|et|mais|y|pero)\s)")
 _SPEAKERS = "i im ive me my mine ich mir mein meine je mon yo mi"
 _OWN = frozenset(_SPEAKERS.split())
 """Words by which speakers speak of themselves; a reader must know who they are."""

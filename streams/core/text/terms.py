@@ -6,7 +6,6 @@ bounded: of an oversize text only the beginning and the end are read, and its to
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from collections import _count_elements  # type: ignore[attr-defined]  # What Counter counts with, on a plain dict.
 from collections.abc import Sequence
@@ -16,6 +15,7 @@ from typing import NamedTuple
 
 import Stemmer
 
+from streams.core.patterns import lazily
 from streams.core.text.address import called
 from streams.core.text.cues import ANYWHERE, COMMON, FILLERS, FOLDED, STARTS, STOP, UNSPACED, follow
 from streams.core.text.memo import Memo
@@ -64,17 +64,17 @@ class Scan(NamedTuple):
     cues: list[str]
 
 
-_PART = re.compile(r"[^\W_]+")
-_CYRILLIC = re.compile("[\u0400-\u04ff]")
-_NAME = re.compile(
+_PART = lazily(r"[^\W_]+")
+_CYRILLIC = lazily("[\u0400-\u04ff]")
+_NAME = lazily(
     r"#\d+|[a-z][a-z0-9]*-\d+|\S*[a-z]\S*\d\S*|\S*\d\S*[a-z]\S*|\d{5,}|\S+_\S+|[\w-]{2,}(?:\.[\w-]{2,})+|[~.]{0,2}/\S+|\S+/\S+[/.]\S+"
     r"|\S+@\S+\.\S+|\S+::\S+|\w+\(\)",
 )
-_NO_NAME = re.compile(
+_NO_NAME = lazily(
     r"\d+(?:st|nd|rd|th|am|pm|a\.m|p\.m|x|s|h|hr|hrs|min|mins|k|m|mb|gb|kb|km|kg|lb|lbs|ms|sec|d|yr|yo|ft|cm|mm|%|-\w+)"
     r"|\d[\d.,:/-]*\d(?:am|pm)"
 )
-_CAMEL = re.compile(r"[a-z0-9][A-Z]")
+_CAMEL = lazily(r"[a-z0-9][A-Z]")
 _EDGE = " \t\n\"'`’‘“”«»()[]{}<>.,;:!?…*~|=+-–—_\x00。、！？，：；「」『』（）【】؟،؛"
 _ENGLISH = Stemmer.Stemmer("english", 0)
 _RUSSIAN = Stemmer.Stemmer("russian", 0)

@@ -140,7 +140,7 @@ def _token(words: Container[str]) -> re.Pattern[str]:
     )
 
 
-_LETTERS = re.compile(r"[^\W\d_]+")
+_LETTERS = lazily(r"[^\W\d_]+")
 _TOKEN = {code: _token(words) for code, words in _WORDS.items()}
 
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from streams.core.patterns import lazily
 from streams.core.text.terms import tokens
 
-_WORD = re.compile(r"\S+")
+_WORD = lazily(r"\S+")
 
 
 PER_TOKEN = 7

@@ -52,7 +52,7 @@ def presets(common: Common) -> None:
     from streams.core.presets import PRESETS, preset
 
     with common.opened() as (house, terminal):
-        live = {name: params.model_dump(mode="json") for name, params in house.live_params().items()}
+        live = {name: params.plain() for name, params in house.live_params().items()}
         rows = [
             {"preset": name, "parameter": f"{processor}.{key}", "value": value, "live": live[processor][key]}
             for name in PRESETS

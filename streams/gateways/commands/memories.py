@@ -49,7 +49,7 @@ def changed_params(house: Home, params: dict[str, dict[str, Any]]) -> dict[str, 
     """The parameters that differ from their defaults."""
     found: dict[str, Any] = {}
     for processor in house.processors:
-        default = processor.params().model_dump(mode="json")
+        default = processor.params().plain()
         for name, value in params.get(processor.name, {}).items():
             if value != default.get(name):
                 found[f"{processor.name}.{name}"] = value

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import re
 import uuid
 from collections.abc import AsyncIterator, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -19,6 +18,7 @@ from aiokafka.structs import ConsumerRecord
 
 from streams.core.errors import BusyError, LogError, UsageError, counted
 from streams.core.events import MAX_EVENT_BYTES
+from streams.core.patterns import lazily
 from streams.logs.kafka.connection import Connection, admin, once_coordinated, run, started
 
 PARTITIONS = 4
@@ -50,9 +50,9 @@ TIDY = {
 }
 """Of new compacted topics: brokers compact all but the last segment, and a worker that recovers reads what is left. For
 90 days deletions stay to be read: a worker's folder that was idle for less learns of all of them."""
-_PREFIX = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}(\.[0-9a-f]{8})?")
+_PREFIX = lazily(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}(\.[0-9a-f]{8})?")
 """What is said, and, where an erasure moved the log, to which topics; see `moves`."""
-_SET = re.compile(r"[0-9a-f]{16}")
+_SET = lazily(r"[0-9a-f]{16}")
 
 
 class Names:

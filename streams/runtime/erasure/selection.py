@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 import orjson
 
-from projections.store import in_memory, refused
+from projections.store import in_memory, refused, registered
 from streams.core.driver import Record
 from streams.core.errors import UsageError, check_one_space
 from streams.core.events import (
@@ -257,9 +257,8 @@ def _matching(log: HomeLog, condition: str, ends: Sequence[int]) -> set[Name]:
                 for event in page
             ]  # fmt: skip
             columns = pa.table(list(map(pa.array, zip(*rows, strict=True))), COLUMNS.replace('"', "").split(", "))
-            connection.register("page", columns)
-            connection.execute('INSERT INTO said SELECT * REPLACE (make_timestamptz("at") AS "at") FROM page')
-            connection.unregister("page")
+            with registered(connection, "page", columns):
+                connection.execute('INSERT INTO said SELECT * REPLACE (make_timestamptz("at") AS "at") FROM page')
         with refused():
             return {*connection.execute(f"SELECT space, id FROM said WHERE ({condition}\n)").fetchall()}
 

@@ -113,10 +113,11 @@ class Home:
         """The partitions of the log that its live holds."""
         return self.folder.shard.partitions(self.log.partitions)
 
-    def close(self) -> None:
-        """Lets go of brokers; of a log in the home nothing is held that the end of the process would not let go."""
+    def close(self, whole: bool = False) -> None:
+        """Lets go of brokers; of a log in the home only with `whole`: nothing of it is held that the end of the process
+        would not let go."""
         log = self.__dict__.get("log")
-        if log is not None and not log.is_local:
+        if log is not None and (whole or not log.is_local):
             log.close()
         if self._shards is not None:
             self._shards.close()
