@@ -5,10 +5,13 @@ that share rare words with it, or what the speaker tells of himself, or were jus
 weights say how likely it takes the place of one. From `sure` on it does. But most changes are told in other words
 ("she's off to Leeds after all"): there a glance at the turn says whether it may change anything, and only then the
 statements that it may mean are weighed against each other (see glance): those that share words with it, the speaker's
-last ones, and the last of the same effort (of which .63 of the changes in annotated talk are). What is likely from
-`suspected` on is a doubt, of the two likeliest at most: which of them is meant, a turn's words often do not tell. The
-agent's answer, which takes note of a change in other words than of news, may make one likely afterwards (`answered`). A
-doubt is for somebody else to settle: a person, an agent or a model may judge it (`contradiction-judged`); a judgment
+last ones, and the last of the same effort (of which .63 of the changes in annotated talk are). The few likeliest of
+them are read (see closer): which figures differ beside what they share, how the turn goes on about it, and how they
+stand to each other. What is likely from `suspected` on is a doubt, of the two likeliest at most: which of them is
+meant, a turn's words often do not tell; where only people spoke, from `among` on. From `inferred` on it takes the
+place. The agent's answer, which takes note of a change in other words than of news, may make one likely afterwards
+(`answered`, `confirmed`). A doubt is for somebody else to settle: a person, an agent or a model may judge it
+(`contradiction-judged`); a judgment
 outranks the weights. People do not contradict each other but about one thing that both name, or tell by a rare word.
 The newer is the one with the later `at`: one that comes in late is history at once; one that is taken back leaves what
 it took the place of standing again.
@@ -76,7 +79,7 @@ class ContradictionsParams(Params):
         source="voices, authors left out", ge=0, le=1,
     )  # fmt: skip
     among: float = param(
-        0.4, "likelihood 0..1", "the same where only people spoke last, who seldom take back anything; not below `suspected`",
+        0.4, "likelihood 0..1", "the same where only people spoke last, who take back little; not below `suspected`",
         source="LoCoMo, chats left out: 2.4 in 1,000 turns", ge=0, le=1,
     )  # fmt: skip
     alike: Annotated[bool, AfterValidator(installed)] = param(

@@ -166,8 +166,8 @@ def walk(number: int, talk: Talk, scores: Scores, alike: bool) -> Iterator[Compa
                 ]
                 if closely and known.slots[slot] not in talk.before:
                     found.append((known.slots[slot], closely, None))
-        for other, signals, doubted in found:
-            ends = (turn.id, other.turn)
+        for older_one, signals, doubted in found:
+            ends = (turn.id, older_one.turn)
             yield Compared(signals, ends in talk.true, ends in talk.alike, (number, turn.id), doubted)
         known.enter(new)
 
