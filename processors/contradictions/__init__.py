@@ -22,14 +22,14 @@ revision after Alchourrón, Gärdenfors and Makinson 1985, in its simplest form:
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, NamedTuple, TypeVar
 
 from pydantic import AfterValidator
 
 from processors.contradictions.beliefs import beliefs
-from processors.contradictions.closer import CLOSER, LEAST, LIKELIEST, looks, means
+from processors.contradictions.closer import CLOSER, LEAST, LIKELIEST, looks, means, more
 from processors.contradictions.events import BeliefConfirmed as BeliefConfirmed
 from processors.contradictions.events import BeliefContradicted as BeliefContradicted
 from processors.contradictions.events import BeliefRestored as BeliefRestored
@@ -192,36 +192,40 @@ def _doubt(
     if not glanced or glanced[0][0] < LEAST:
         return
     agents = state.index(index).agents(new.session)
-    looked = looks(new, glanced[:LIKELIEST], agents)
-    scored = [(means(seen), one.statement, seen) for seen, (_, one) in zip(looked, glanced, strict=False)]
+    own, looked = looks(new, glanced[:LIKELIEST], agents)
+    all_own = means(own)
+    scored = [(all_own + more(seen), one.statement, seen) for seen, (_, one) in zip(looked, glanced, strict=False)]
     scored.sort(key=lambda one: -one[0])
     new.meant = [[statement.turn, score] for score, statement, _ in scored[:MAX_DOUBTS]]
-    likely = [(score, statement, CLOSER.why(seen, "means")) for score, statement, seen in scored[:MAX_DOUBTS]]
+    likely = [(score, statement, [*own, *seen]) for score, statement, seen in scored[:MAX_DOUBTS]]
     enough = max(params.among, params.suspected) if agents == "people" else params.suspected
-    _settle(state, turn, new, likely, enough, params.inferred, out)
+    _settle(state, turn, new, likely, lambda seen: CLOSER.why(seen, "means"), enough, params.inferred, out)
 
 
 def _answer(
     params: ContradictionsParams, state: State, turn: TurnRecorded, asked: Statement, answers: int, out: list[Derived]
 ) -> None:
     """The agent's answer makes likelier, or less likely, what the turn that it answers may change."""
-    why = WEIGHTS.why(seen_of(asked.text, asked.role), "changes")
-    why += [(f"answer {one}", worth) for one, worth in WEIGHTS.why(seen_of(turn.content, turn.role), "answers")]
-    why.sort(key=lambda one: -one[1])
+
+    def why(_: Sequence[str]) -> list[tuple[str, int]]:
+        found = WEIGHTS.why(seen_of(asked.text, asked.role), "changes")
+        answer = WEIGHTS.why(seen_of(turn.content, turn.role), "answers")
+        return sorted([*found, *[(f"answer {one}", worth) for one, worth in answer]], key=lambda one: -one[1])
+
     known = state.index(index).remembered(asked)
-    likely = [(score + answers, statement, why) for score, statement in known]
-    _settle(state, turn, asked, likely, params.answered, params.confirmed, out)
+    likely = [(score + answers, statement, []) for score, statement in known]
+    _settle(state, turn, asked, likely, why, params.answered, params.confirmed, out)
 
 
 def _settle(
-    state: State, turn: TurnRecorded, new: Statement, likely: Sequence[tuple[int, Statement, list[tuple[str, int]]]],
-    suspected: float, inferred: float, out: list[Derived],
+    state: State, turn: TurnRecorded, new: Statement, likely: Sequence[tuple[int, Statement, list[str]]],
+    why: Callable[[list[str]], list[tuple[str, int]]], suspected: float, inferred: float, out: list[Derived],
 ) -> None:  # fmt: skip
-    """What becomes of the statements that one most likely means, each with its score and why; as `turn` shows."""
+    """What becomes of the statements that one most likely means, each with its score and what is seen, as `turn` shows."""
     told = state.get(f"turn/{new.turn}", Told)
     if told and (told.retracted or told.older or told.newer or (told.doubts and new.turn == turn.id)):
         return
-    for score, statement, why in likely:
+    for score, statement, seen in likely:
         older = state.get(f"turn/{statement.turn}", Told)
         if (sure := likelihood(score)) < suspected or (older and (older.retracted or older.newer)):
             continue
@@ -231,7 +235,7 @@ def _settle(
             held = _told(state, statement.turn, statement.at)
             _link(state, turn, new.turn, statement.turn, next(iter(held.beliefs), ""), "inferred", sure, out)
         elif not (told and statement.turn in told.doubts):
-            _suspect(state, turn, (new.turn, new.at), (statement.turn, statement.at), sure, why, out)
+            _suspect(state, turn, (new.turn, new.at), (statement.turn, statement.at), sure, why(seen), out)
 
 
 def _compared(

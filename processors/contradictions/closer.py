@@ -11,6 +11,7 @@ nobody's is what is left.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 CLOSER = Learned.load(__package__, "closer.json")
 """`means`: the newer of two turns takes the place of the older."""
 means = CLOSER.only("means")
-"""The score of a pair of turns for `means`."""
+"""The score for `means` of what is seen of a turn; what is seen of a statement beside it adds `more`."""
 LIKELIEST = 4
 """Statements that are looked at: of those that are right and found at all, .93 are among them."""
 LEAST = -330
@@ -33,9 +34,26 @@ LEAST = -330
 _STEMS = WORDS["en"]
 _WORTH = {RARE: 8, ORDINARY: 6, COMMON: 4, LIGHT: 2}
 _AMOUNTS = frozenset(("number", "money", "share"))
-_SORTS = ("clock", "weekday", "day", "month", "number", "money", "share", "code")
 _NEAR = ((115, "0"), (142, "1"), (201, "2"), (400, "3"))
 """How many times the lesser of two amounts the greater is, in hundredths, and what that is called."""
+
+
+Sorts = dict[str, set[int | str]]
+
+
+class _Sentence:
+    """A sentence of the newer turn: what is seen of it is the same beside each of the older."""
+
+    def __init__(self, part: Part) -> None:
+        self.part = part
+        self.sorts = _sorts(part.figures)
+
+    @cached_property
+    def seen(self) -> list[str]:
+        """Its words, and each with the next."""
+        words = self.part.words
+        pairs = [f"in:{first} {second}" for first, second in pairwise(("^", *words, "$"))]
+        return [*[f"in:{word}" for word in words], *pairs]
 
 
 class _Shared(NamedTuple):
@@ -47,18 +65,25 @@ class _Shared(NamedTuple):
     stems: frozenset[str] = frozenset()
 
 
-def looks(new: Statement, found: Sequence[tuple[int, Meant]], agents: str) -> list[list[str]]:
-    """What is seen of a turn and each of the statements that it most likely changes, given with what a glance says of
-    them, the likeliest first. `agents`: see `Index.agents`."""
+def more(seen: Sequence[str]) -> int:
+    """What is seen of a statement adds to the score of the turn that may change it."""
+    return means(seen) - means(())
+
+
+def looks(new: Statement, found: Sequence[tuple[int, Meant]], agents: str) -> tuple[list[str], list[list[str]]]:
+    """What is seen of a turn; and of each of the statements that it most likely changes, given with what a glance says
+    of them, the likeliest first. `agents`: see `Index.agents`."""
     said = parts(new.text)
     olds = [parts(meant.statement.text) for _, meant in found]
     figures = [figure for part in said for figure in part.figures]
+    sorts = _sorts(figures)
+    sentences = [_Sentence(part) for part in said]
     stems = frozenset().union(*[part.stems for part in said])
     own = [f"says:{word}" for word in dict.fromkeys([word for part in said for word in part.words])]
     own += [f"agents:{agents}", f"states:{_step(new.states, 60, -8, 2)}", f"changes:{_step(new.changes, 40, -8, 8)}"]
     shared = [_most(said, old) for old in olds]
     beside = [
-        _kind(_compared(said[one.new].figures, old[one.old].figures)) if one.worth else "no"
+        _kind(_compared(sentences[one.new].sorts, _sorts(old[one.old].figures))) if one.worth else "no"
         for one, old in zip(shared, olds, strict=True)
     ]
     common = [stems & frozenset().union(*[part.stems for part in old]) for old in olds]
@@ -69,7 +94,7 @@ def looks(new: Statement, found: Sequence[tuple[int, Meant]], agents: str) -> li
         since = [other for other in others if found[other][1].statement.number > older.number]
         behind = score - (found[1][0] if rank == 0 and len(found) > 1 else found[0][0] if rank else -999)
         all_old = [figure for part in olds[rank] for figure in part.figures]
-        compared = _compared(figures, all_old)
+        compared = _compared(sorts, _sorts(all_old))
         kind = _kind(compared)
         more = one.worth - max([shared[other].worth for other in others], default=0)
         differs = any(beside[other] in ("other", "both") for other in others)
@@ -78,7 +103,7 @@ def looks(new: Statement, found: Sequence[tuple[int, Meant]], agents: str) -> li
             bool(common[rank] & common[other]) and found[other][1].statement.changes > -150 for other in since
         )
         seen.append([
-            *own, *[f"figure {sort}:{how}" for sort, how in compared.items()], *_ratio(figures, all_old, "ratio"),
+            *[f"figure {sort}:{how}" for sort, how in compared.items()], *_ratio(figures, all_old, "ratio"),
             f"figures:{kind}", f"figures:{kind} rare:{min(meant.rare, 2)}", f"figures:{kind} rank:{rank}",
             f"glance:{_step(score, 30, -14, 12)}", f"rank:{rank}", f"behind:{_step(behind, 40, -8, 8)} {rank}",
             f"changes:{_step(new.changes, 80, -4, 4)} rank:{min(rank, 2)}", f"named:{meant.named}",
@@ -87,9 +112,9 @@ def looks(new: Statement, found: Sequence[tuple[int, Meant]], agents: str) -> li
             f"more:{_step(more, 2, -5, 5)}", f"more:{_step(more, 4, -2, 2)} {beside[rank]}",
             f"only:{beside[rank]} {differs}", f"newest:{not since}",
             f"stale:{stale} {min(len(common[rank]), 2)}", f"changed:{changed}", f"shared:{min(one.worth, 16) // 2}",
-            *(_beside(new, said, olds[rank], one, beside[rank]) if one.worth else ()),
+            *(_beside(new, sentences, olds[rank], one, beside[rank]) if one.worth else ()),
         ])  # fmt: skip
-    return seen
+    return [*dict.fromkeys(own)], seen
 
 
 def _step(value: int, step: int, least: int, most: int) -> int:
@@ -110,12 +135,13 @@ def _most(new: Sequence[Part], old: Sequence[Part]) -> _Shared:
     return best
 
 
-def _beside(new: Statement, said: Sequence[Part], old: Sequence[Part], one: _Shared, kind: str) -> list[str]:
+def _beside(new: Statement, said: Sequence[_Sentence], old: Sequence[Part], one: _Shared, kind: str) -> list[str]:
     """What is seen of the two sentences that share most."""
-    part, other = said[one.new], old[one.old]
+    sentence, other = said[one.new], old[one.old]
+    part = sentence.part
     words = part.words
     change = _step(new.changes, 100, -4, 1)
-    compared = _compared(part.figures, other.figures)
+    compared = _compared(sentence.sorts, _sorts(other.figures))
     at = [place for place, word in enumerate(words) if _STEMS[word].stem in one.stems]
     covered = 4 * len(one.stems) // (len(part.stems) or 1), 4 * len(one.stems) // (len(other.stems) or 1)
     seen = [
@@ -125,8 +151,7 @@ def _beside(new: Statement, said: Sequence[Part], old: Sequence[Part], one: _Sha
         f"beside:{kind} shared:{min(one.worth, 12) // 3}", f"beside:{kind} changes:{_step(new.changes, 60, -6, 2)}",
         f"sentence:{min(one.new, 3)} of {min(len(said), 4)}", f"old sentence:{min(one.old, 3)} of {min(len(old), 4)}",
         f"at:{min(at[0], 5) if at else 5}", f"covered:{covered[0]} {covered[1]}",
-        *[f"in:{word}" for word in words], *[f"in:{first} {second}" for first, second in pairwise(("^", *words, "$"))],
-        *[f"old:{word}" for word in other.words],
+        *sentence.seen, *[f"old:{word}" for word in other.words],
         *[f"both:{stem}" for stem in one.stems],
         *[f"before:{words[place - 1]}" for place in at if place],
         *[f"after:{words[place + 1]}" for place in at if place + 1 < len(words)],
@@ -134,17 +159,27 @@ def _beside(new: Statement, said: Sequence[Part], old: Sequence[Part], one: _Sha
     return [*dict.fromkeys(seen)]
 
 
-def _compared(new: Sequence[Figure], old: Sequence[Figure]) -> dict[str, str]:
+def _sorts(figures: Sequence[Figure]) -> Sorts:
+    """The values of figures by their sorts."""
+    found: Sorts = {}
+    for sort, value, _ in figures:
+        found.setdefault(sort, set()).add(value)
+    return found
+
+
+def _compared(new: Sorts, old: Sorts) -> dict[str, str]:
     """By sort of figures that are told: "same", "other", "both" (one is the same, one is another: "at 4, not at 3"),
     "new" and "old" of what one of them tells alone."""
     found: dict[str, str] = {}
-    for sort in _SORTS if new or old else ():
-        ours = {figure.value for figure in new if figure.sort == sort}
-        theirs = {figure.value for figure in old if figure.sort == sort}
-        if ours and theirs:
-            found[sort] = ("both" if ours - theirs else "same") if ours & theirs else "other"
-        elif ours or theirs:
-            found[sort] = "new" if ours else "old"
+    for sort, ours in new.items():
+        theirs = old.get(sort)
+        if theirs is None:
+            found[sort] = "new"
+        else:
+            found[sort] = "other" if ours.isdisjoint(theirs) else "both" if ours - theirs else "same"
+    for sort in old:
+        if sort not in new:
+            found[sort] = "old"
     return found
 
 

@@ -362,8 +362,8 @@ def closer(compared: Sequence[Compared], scores: Sequence[int]) -> list[tuple[Co
         if pairs_of[0][0] >= LEAST:
             likely = [(score, pair, pair.doubted) for score, pair in pairs_of[:LIKELIEST] if pair.doubted]
             first = likely[0][2]
-            seen = looks(first.new, [(score, one.meant) for score, _, one in likely], first.agents)
-            found += [(pair, signals) for (_, pair, _), signals in zip(likely, seen, strict=True)]
+            own, seen = looks(first.new, [(score, one.meant) for score, _, one in likely], first.agents)
+            found += [(pair, [*own, *signals]) for (_, pair, _), signals in zip(likely, seen, strict=True)]
     return found
 
 
