@@ -189,12 +189,13 @@ def _doubt(
         return
     score_of = doubt_alike if params.alike else doubt
     glanced = sorted([(score_of(doubt_signals(new.changes, new, one)), one) for one in meant], key=lambda one: -one[0])
-    if not glanced or glanced[0][0] < LEAST:
+    glanced = [one for one in glanced[:LIKELIEST] if one[0] >= LEAST]
+    if not glanced:
         return
     agents = state.index(index).agents(new.session)
-    own, looked = looks(new, glanced[:LIKELIEST], agents)
+    own, looked = looks(new, glanced, agents)
     all_own = means(own)
-    scored = [(all_own + more(seen), one.statement, seen) for seen, (_, one) in zip(looked, glanced, strict=False)]
+    scored = [(all_own + more(seen), one.statement, seen) for seen, (_, one) in zip(looked, glanced, strict=True)]
     scored.sort(key=lambda one: -one[0])
     new.meant = [[statement.turn, score] for score, statement, _ in scored[:MAX_DOUBTS]]
     likely = [(score, statement, [*own, *seen]) for score, statement, seen in scored[:MAX_DOUBTS]]
@@ -205,7 +206,7 @@ def _doubt(
 def _answer(
     params: ContradictionsParams, state: State, turn: TurnRecorded, asked: Statement, answers: int, out: list[Derived]
 ) -> None:
-    """The agent's answer makes likelier, or less likely, what the turn that it answers may change."""
+    """The agent's answer, which takes note of a change, makes likelier what the turn that it answers may change."""
 
     def why(_: Sequence[str]) -> list[tuple[str, int]]:
         found = WEIGHTS.why(seen_of(asked.text, asked.role), "changes")
@@ -213,7 +214,7 @@ def _answer(
         return sorted([*found, *[(f"answer {one}", worth) for one, worth in answer]], key=lambda one: -one[1])
 
     known = state.index(index).remembered(asked)
-    likely = [(score + answers, statement, []) for score, statement in known]
+    likely: list[tuple[int, Statement, list[str]]] = [(score + answers, statement, []) for score, statement in known]
     _settle(state, turn, asked, likely, why, params.answered, params.confirmed, out)
 
 
@@ -221,7 +222,8 @@ def _settle(
     state: State, turn: TurnRecorded, new: Statement, likely: Sequence[tuple[int, Statement, list[str]]],
     why: Callable[[list[str]], list[tuple[str, int]]], suspected: float, inferred: float, out: list[Derived],
 ) -> None:  # fmt: skip
-    """What becomes of the statements that one most likely means, each with its score and what is seen, as `turn` shows."""
+    """What becomes, as `turn` shows, of the statements that one most likely means; each with its score and what is
+    seen of it."""
     told = state.get(f"turn/{new.turn}", Told)
     if told and (told.retracted or told.older or told.newer or (told.doubts and new.turn == turn.id)):
         return

@@ -30,7 +30,7 @@ means = CLOSER.only("means")
 LIKELIEST = 4
 """Statements that are looked at: of those that are right and found at all, .93 are among them."""
 LEAST = -330
-"""The score of a glance at the likeliest from which on they are looked at: one turn in five of what people say."""
+"""The score of a glance at a statement from which on it is looked at: 2.5 of every fourth turn of users and agents."""
 _STEMS = WORDS["en"]
 _WORTH = {RARE: 8, ORDINARY: 6, COMMON: 4, LIGHT: 2}
 _AMOUNTS = frozenset(("number", "money", "share"))

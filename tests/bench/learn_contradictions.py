@@ -359,8 +359,8 @@ def closer(compared: Sequence[Compared], scores: Sequence[int]) -> list[tuple[Co
     found = []
     for pairs_of in turns.values():
         pairs_of.sort(key=lambda one: -one[0])
-        if pairs_of[0][0] >= LEAST:
-            likely = [(score, pair, pair.doubted) for score, pair in pairs_of[:LIKELIEST] if pair.doubted]
+        likeliest = [one for one in pairs_of[:LIKELIEST] if one[0] >= LEAST]
+        if likely := [(score, pair, pair.doubted) for score, pair in likeliest if pair.doubted]:
             first = likely[0][2]
             own, seen = looks(first.new, [(score, one.meant) for score, _, one in likely], first.agents)
             found += [(pair, [*own, *signals]) for (_, pair, _), signals in zip(likely, seen, strict=True)]
