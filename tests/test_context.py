@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from processors import PROCESSORS
+from processors.contradictions import ContradictionsParams
 from processors.open_efforts import EffortConcluded, EffortOpened, EffortProgressed, EffortResumed, TurnThreaded
 from processors.open_efforts.events import EffortRated
 from processors.ttl_escalations import NoteClosed, NoteEscalated, NoteOpened, NoteSurfaced, TtlEscalationsParams
@@ -721,16 +723,25 @@ SINCE = "[no longer so since 2026-01-05"
 VIEWING, RENT, RISE = FLAT[0][2], FLAT[1][2], FLAT[4][2]
 
 
+class Careful(ContradictionsParams):
+    """Nothing is inferred: what is not told plainly is only suspected."""
+
+    inferred: float = 1.0
+
+
 @pytest.fixture
-def flat(home: Home) -> Home:
+def flat(tmp_path: Path) -> Iterator[Home]:
     """A home in which the viewing of a flat was moved, and its rent raised, both of which is only suspected."""
+    careful = [replace(one, params=Careful) if one.params is ContradictionsParams else one for one in PROCESSORS]
+    home = Home(tmp_path / "careful", careful)
     home.log.append(
         [
             make(TurnRecorded, id=id, session=session, role="user", agent="ann", content=content, at=at(hours=24 * n))
             for n, (session, id, content) in enumerate(FLAT)
         ]
     )
-    return home
+    yield home
+    home.log.close()
 
 
 def judge(home: Home, newer: str, older: str, contradicts: bool = True) -> None:

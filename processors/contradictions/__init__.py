@@ -5,10 +5,13 @@ that share rare words with it, or what the speaker tells of himself, or were jus
 weights say how likely it takes the place of one. From `sure` on it does. But most changes are told in other words
 ("she's off to Leeds after all"): there a glance at the turn says whether it may change anything, and only then the
 statements that it may mean are weighed against each other (see glance): those that share words with it, the speaker's
-last ones, and the last of the same effort (of which .63 of the changes in annotated talk are). What is likely from
-`suspected` on is a doubt, of the two likeliest at most: which of them is meant, a turn's words often do not tell. The
-agent's answer, which takes note of a change in other words than of news, may make one likely afterwards (`answered`). A
-doubt is for somebody else to settle: a person, an agent or a model may judge it (`contradiction-judged`); a judgment
+last ones, and the last of the same effort (of which .63 of the changes in annotated talk are). The few likeliest of
+them are read (see closer): which figures differ beside what they share, how the turn goes on about it, and how they
+stand to each other. What is likely from `suspected` on is a doubt, of the two likeliest at most: which of them is
+meant, a turn's words often do not tell; where only people spoke, from `among` on. From `inferred` on it takes the
+place. The agent's answer, which takes note of a change in other words than of news, may make one likely afterwards
+(`answered`, `confirmed`). A doubt is for somebody else to settle: a person, an agent or a model may judge it
+(`contradiction-judged`); a judgment
 outranks the weights. People do not contradict each other but about one thing that both name, or tell by a rare word.
 The newer is the one with the later `at`: one that comes in late is history at once; one that is taken back leaves what
 it took the place of standing again.
@@ -19,26 +22,20 @@ revision after Alchourrón, Gärdenfors and Makinson 1985, in its simplest form:
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, NamedTuple, TypeVar
 
 from pydantic import AfterValidator
 
 from processors.contradictions.beliefs import beliefs
+from processors.contradictions.closer import CLOSER, LEAST, LIKELIEST, looks, means, more
 from processors.contradictions.events import BeliefConfirmed as BeliefConfirmed
 from processors.contradictions.events import BeliefContradicted as BeliefContradicted
 from processors.contradictions.events import BeliefRestored as BeliefRestored
 from processors.contradictions.events import BeliefStated as BeliefStated
 from processors.contradictions.events import ContradictionSuspected as ContradictionSuspected
-from processors.contradictions.glance import (
-    ALIKE,
-    MAY_CHANGE,
-    PAIRS,
-    doubt,
-    doubt_alike,
-    doubt_signals,
-)
+from processors.contradictions.glance import MAY_CHANGE, doubt, doubt_alike, doubt_signals
 from processors.contradictions.index import Index, Meant, Statement, index, keyed, words_of
 from processors.contradictions.jobs import JOBS
 from processors.contradictions.pairs import Judged, Setting, judge, rule_of, said_again, words_seen
@@ -61,22 +58,33 @@ class ContradictionsParams(Params):
         0.68, "likelihood 0..1", "from here on what is told plainly is taken as changed",
         source="tuned on tests/voices and sequences", ge=0, le=1,
     )  # fmt: skip
-    inferred: float = param(
-        0.94, "likelihood 0..1", "from here on what is told in other words is taken as changed, too",
-        source="voices, authors left out: .95 of 440 turns change something, .91 what is found; none in LoCoMo",
+    unsure: float = param(
+        0.27, "likelihood 0..1", "from here on that is a doubt, but not below `suspected`", source="tuned on the same",
         ge=0, le=1,
     )  # fmt: skip
+    inferred: float = param(
+        0.96, "likelihood 0..1", "from here on what is told in other words is taken as changed, too",
+        source="voices, authors left out, with `confirmed`: of 1,000 turns .91 change just that", ge=0, le=1,
+    )  # fmt: skip
+    confirmed: float = param(
+        0.98, "likelihood 0..1", "the same, once the agent's answer is known to what tells of the change",
+        source="the same", ge=0, le=1,
+    )  # fmt: skip
     suspected: float = param(
-        0.27, "likelihood 0..1", "from here on it is told as a doubt",
-        source="LoCoMo, what is weighed left out: 2.4 in 1,000 turns", ge=0, le=1,
+        0.12, "likelihood 0..1", "from here on it is told as a doubt",
+        source="voices, authors left out: .70 of changes are seen, and .16 of look-alikes", ge=0, le=1,
     )  # fmt: skip
     answered: float = param(
-        0.2, "likelihood 0..1", "the same, once the agent's answer is known to what tells of the change",
+        0.1, "likelihood 0..1", "the same, once the agent's answer is known to what tells of the change",
         source="voices, authors left out", ge=0, le=1,
+    )  # fmt: skip
+    among: float = param(
+        0.5, "likelihood 0..1", "the same where only people spoke last, who take back little; not below `suspected`",
+        source="LoCoMo, chats left out: 1.9 in 1,000 turns", ge=0, le=1,
     )  # fmt: skip
     alike: Annotated[bool, AfterValidator(installed)] = param(
         False, "yes or no", "alike words count for doubts, too; needs the extra `semantic`",
-        source="voices, authors left out: 549 of 1,771 doubts are right, not 526 of 1,752",
+        source="voices, authors left out, at a glance: 549 of 1,771 doubts are right, not 526 of 1,752",
     )  # fmt: skip
     heard: float = param(0.6, "confidence 0..1", "a judge who is less sure is not heard", ge=0, le=1)
 
@@ -113,6 +121,8 @@ MAX_LINKS = 6
 MAX_BELIEFS = 4
 MAX_DOUBTS = 2
 """Older turns whose place a turn may take without saying so plainly: which of two is meant is seldom sure."""
+TAKES_NOTE = 20
+"""The score of an agent's answer, in hundredths of log odds, from which on it tells anything of what it answers."""
 _NONE: tuple[Derived, ...] = ()
 
 
@@ -135,8 +145,8 @@ def _turn(params: ContradictionsParams, state: State, turn: TurnRecorded, raw: R
     )  # fmt: skip
     out: list[Derived] = []
     may_change = turn.role == "user" and changes > MAY_CHANGE
-    if turn.role == "assistant" and (asked := known.answered(turn.session)) and asked.meant:
-        _doubt(params, state, turn, asked, known.remembered(asked), params.answered, out, answers)
+    if turn.role == "assistant" and answers >= TAKES_NOTE and (asked := known.answered(turn.session)) and asked.meant:
+        _answer(params, state, turn, asked, answers, out)
     for belief in beliefs(said, turn.role == "user")[:MAX_BELIEFS]:
         _believe(_told(state, turn.id, turn.at), turn.space, turn.id, who, belief)
     if reading or may_change:
@@ -146,7 +156,7 @@ def _turn(params: ContradictionsParams, state: State, turn: TurnRecorded, raw: R
             out += _compared(params, state, known, turn, reading, near)
         if may_change:
             meant = known.meant(shared, new, text.names)
-            _doubt(params, state, turn, new, known.alike(new, meant) if params.alike else meant, params.suspected, out)
+            _doubt(params, state, turn, new, known.alike(new, meant) if params.alike else meant, out)
     state.put(f"slot/{known.enter(new)}", new)
     told = state.get(f"turn/{turn.id}", Told)
     return [*_stated(turn, turn.id, turn.role, told.beliefs), *out] if told else out
@@ -170,39 +180,64 @@ def _rethreaded(params: ContradictionsParams, state: State, event: TurnRethreade
 
 def _doubt(
     params: ContradictionsParams, state: State, turn: TurnRecorded, new: Statement, meant: Sequence[Meant],
-    enough: float, out: list[Derived], answer: int = 0,
+    out: list[Derived],
 ) -> None:  # fmt: skip
     """Suspects a statement of taking the place of those that it most likely means, unless more is known of it, or it
-    says again what was said; of the likeliest it does take the place where that is as good as sure. `turn` is its own,
-    or the one that answers it, by which `answer` it is likelier or not."""
+    says again what was said; of the likeliest it does take the place where that is as good as sure."""
     is_said_again = any(one.rare and {*new.words} <= {*one.statement.words} for one in meant)
     if is_said_again or any(isinstance(event, BeliefConfirmed) and event.turn == new.turn for event in out):
         return
-    told = state.get(f"turn/{new.turn}", Told)
-    if told and (told.retracted or told.older or told.newer or (told.doubts and not new.meant)):
+    score_of = doubt_alike if params.alike else doubt
+    glanced = sorted([(score_of(doubt_signals(new.changes, new, one)), one) for one in meant], key=lambda one: -one[0])
+    glanced = [one for one in glanced[:LIKELIEST] if one[0] >= LEAST]
+    if not glanced:
         return
-    score_of, weights = (doubt_alike, ALIKE) if params.alike else (doubt, PAIRS)
-    scored = [(score_of(seen := doubt_signals(new.changes + answer, new, one)), seen, one) for one in meant]
+    agents = state.index(index).agents(new.session)
+    own, looked = looks(new, glanced, agents)
+    all_own = means(own)
+    scored = [(all_own + more(seen), one.statement, seen) for seen, (_, one) in zip(looked, glanced, strict=True)]
     scored.sort(key=lambda one: -one[0])
-    if new.turn == turn.id:
-        new.meant = [[one.statement.turn, *one[1:-1], *one.alike] for _, _, one in scored[:MAX_DOUBTS]]
-    for score, seen, one in scored[:MAX_DOUBTS]:
-        older = state.get(f"turn/{one.statement.turn}", Told)
-        if (sure := likelihood(score)) < enough or (older and (older.retracted or older.newer)):
+    new.meant = [[statement.turn, score] for score, statement, _ in scored[:MAX_DOUBTS]]
+    likely = [(score, statement, [*own, *seen]) for score, statement, seen in scored[:MAX_DOUBTS]]
+    enough = max(params.among, params.suspected) if agents == "people" else params.suspected
+    _settle(state, turn, new, likely, lambda seen: CLOSER.why(seen, "means"), enough, params.inferred, out)
+
+
+def _answer(
+    params: ContradictionsParams, state: State, turn: TurnRecorded, asked: Statement, answers: int, out: list[Derived]
+) -> None:
+    """The agent's answer, which takes note of a change, makes likelier what the turn that it answers may change."""
+
+    def why(_: Sequence[str]) -> list[tuple[str, int]]:
+        found = WEIGHTS.why(seen_of(asked.text, asked.role), "changes")
+        answer = WEIGHTS.why(seen_of(turn.content, turn.role), "answers")
+        return sorted([*found, *[(f"answer {one}", worth) for one, worth in answer]], key=lambda one: -one[1])
+
+    known = state.index(index).remembered(asked)
+    likely: list[tuple[int, Statement, list[str]]] = [(score + answers, statement, []) for score, statement in known]
+    _settle(state, turn, asked, likely, why, params.answered, params.confirmed, out)
+
+
+def _settle(
+    state: State, turn: TurnRecorded, new: Statement, likely: Sequence[tuple[int, Statement, list[str]]],
+    why: Callable[[list[str]], list[tuple[str, int]]], suspected: float, inferred: float, out: list[Derived],
+) -> None:  # fmt: skip
+    """What becomes, as `turn` shows, of the statements that one most likely means; each with its score and what is
+    seen of it."""
+    told = state.get(f"turn/{new.turn}", Told)
+    if told and (told.retracted or told.older or told.newer or (told.doubts and new.turn == turn.id)):
+        return
+    for score, statement, seen in likely:
+        older = state.get(f"turn/{statement.turn}", Told)
+        if (sure := likelihood(score)) < suspected or (older and (older.retracted or older.newer)):
             continue
         told = state.get(f"turn/{new.turn}", Told)
-        if sure >= params.inferred and not (told and told.older):
+        if sure >= inferred and not (told and told.older):
             _told(state, new.turn, new.at)
-            held = _told(state, one.statement.turn, one.statement.at)
-            _link(state, turn, new.turn, one.statement.turn, next(iter(held.beliefs), ""), "inferred", sure, out)
-            continue
-        if told and one.statement.turn in told.doubts:
-            continue
-        why = [*WEIGHTS.why(seen_of(new.text, new.role), "changes"), *weights.why(seen, "doubt")]
-        if answer:
-            why += [(f"answer {one}", worth) for one, worth in WEIGHTS.why(seen_of(turn.content, turn.role), "answers")]
-        why.sort(key=lambda one: -one[1])
-        _suspect(state, turn, (new.turn, new.at), (one.statement.turn, one.statement.at), sure, why, out)
+            held = _told(state, statement.turn, statement.at)
+            _link(state, turn, new.turn, statement.turn, next(iter(held.beliefs), ""), "inferred", sure, out)
+        elif not (told and statement.turn in told.doubts):
+            _suspect(state, turn, (new.turn, new.at), (statement.turn, statement.at), sure, why(seen), out)
 
 
 def _compared(
@@ -234,9 +269,10 @@ def _compared(
     told = _told(state, turn.id, turn.at)
     out: list[Derived] = []
     doubts: list[Found] = []
+    least = max(params.unsure, params.suspected)
     for pair in pairs:
         sure = likelihood(pair.judged.score)
-        if sure >= params.suspected and _stands(state, pair):
+        if sure >= least and _stands(state, pair):
             if sure < params.sure:
                 doubts.append(pair)
             else:
@@ -479,7 +515,7 @@ def _standing(records: Sequence[Record], kind: type[R], *ends: type[Record]) -> 
 
 PROCESSOR = Processor(
     name="contradictions",
-    version=14,
+    version=15,
     params=ContradictionsParams,
     reads=(RAW, "open_efforts"),
     takes=(

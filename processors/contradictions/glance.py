@@ -1,7 +1,7 @@
 """Which statement a turn changes that, by a glance at its words, may change one (see streams/core/text/statements).
 
 Only of such a turn, the statements that may be meant are weighed against each other: by what they share with it, by how
-likely they state something that changes, by what stands between. What is likely enough is a doubt.
+likely they state something that changes, by what stands between. The likeliest are looked at closer (see closer).
 Weights: weights.json, by tests/bench/learn_contradictions.py, which tells what they are worth.
 """
 

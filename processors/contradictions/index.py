@@ -60,8 +60,7 @@ class Statement:
     changes: int = 0
     """How likely a glance holds it to change something, in hundredths of log odds."""
     meant: list[list[Any]] = field(default_factory=list)
-    """The likeliest of what it may change, which the agent's answer may make likelier: its turn, and what `Meant` has
-    of it."""
+    """The likeliest of what it may change, which the agent's answer may make likelier: its turn and its score."""
 
 
 class Meant(NamedTuple):
@@ -206,7 +205,8 @@ class Index:
 
     def meant(self, shared: dict[int, int], new: Statement, names: Sequence[str]) -> list[Meant]:
         """What a new statement that names somebody or something may change: the speaker's own, the last and the last of
-        the same effort, too, and of others what they said of the same, which a name or a rare word tells."""
+        the same effort, too, and of others what they said of the same, which a name or a rare word tells. What was
+        said elsewhere, of something else and in other words is not meant."""
         slots = self.slots
         sharing = [slot for slot in shared if shared[slot] & _COUNT or _may_change(new, slots[slot], names)]
         sharing = [slot for slot in sharing if slots[slot].role == "user" and slots[slot].at <= new.at]
@@ -215,7 +215,13 @@ class Index:
         of_effort = self.efforts.get(new.effort, [])[-OF_EFFORT:]
         back = {slot: place for place, slot in enumerate(reversed(of_effort))}
         last = (*self.speakers.get(new.who, ()), *of_effort)
-        own = [slot for slot in last if slots[slot].words and _may_change(new, slots[slot], names)]
+        own = [
+            slot
+            for slot in last
+            if slots[slot].words
+            and _may_change(new, slots[slot], names)
+            and (slot in shared or slot in back or slots[slot].session == new.session)
+        ]
         place = {slot: place for place, slot in enumerate(sharing[:MEANT])}
         found = []
         for slot in dict.fromkeys((*place, *own)):
@@ -225,17 +231,24 @@ class Index:
             found.append(Meant(other, *how))
         return found
 
-    def remembered(self, new: Statement) -> list[Meant]:
-        """What was found likeliest to be meant by a statement, as far as it is still known."""
+    def remembered(self, new: Statement) -> list[tuple[int, Statement]]:
+        """What was found likeliest to be meant by a statement, as far as it is still known; each with its score."""
         slots, turns = self.slots, self.turns
-        known = [(slots[turns[turn]], how) for turn, *how in new.meant if turn in turns]
-        return [Meant._make((one, *how[:6], tuple(how[6:]))) for one, how in known if one.words]
+        known = [(score, slots[turns[turn]]) for turn, score in new.meant if turn in turns]
+        return [one for one in known if one[1].words]
 
     def answered(self, session: str) -> Statement | None:
         """What the next turn of a session answers, if that is a user's statement."""
         recent = self.sessions.get(session)
         last = self.slots[recent[-1]] if recent else None
         return last if last is not None and last.role == "user" and last.words else None
+
+    def agents(self, session: str) -> str:
+        """Who spoke last in a session: an agent, too ("agent"), "people" alone, or nobody yet ("first")."""
+        recent = self.sessions.get(session)
+        if not recent:
+            return "first"
+        return "agent" if any(self.slots[slot].role == "assistant" for slot in recent) else "people"
 
     def alike(self, new: Statement, meant: Sequence[Meant]) -> list[Meant]:
         """What a new statement may change, and of its speaker's own what is most alike to it; how alike each is."""

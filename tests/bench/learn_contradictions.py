@@ -6,8 +6,9 @@ single turns streams/core/text/statements.json).
 Of turns, by what a glance sees of them: `changes` whether one takes another's place, `states` whether its own place is
 taken, `tells` whether it takes part in a sequence of the tests, where things are told plainly; `answers`, together
 with `changes`, whether what the agent's turn answers takes another's place. Of pairs, as the index finds them while a
-conversation is folded: `doubt` of a turn that may change something and a statement that it may mean; `replaces` of
-two that tell something plainly. Learned from the voices that may be looked at, whose authors said which turn takes
+conversation is folded: `doubt` of a turn that may change something and a statement that it may mean; `means`
+(closer.json) of those few of them that `doubt` holds likeliest, by what they say; `replaces` of two that tell something
+plainly. Learned from the voices that may be looked at, whose authors said which turn takes
 whose place; from the sequences of the tests that may be learned from; and from friends' chats (LoCoMo), where
 next to nothing is taken back. What pairs are learned from is what weights of turns say that did not see them.
 What is printed is crossed: of each author, set and chat by weights that never saw it. HELD is never learned from.
@@ -25,9 +26,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from processors import PROCESSORS
-from processors.contradictions import pairs
+from processors.contradictions import MAX_DOUBTS, pairs
+from processors.contradictions.closer import LEAST, LIKELIEST, looks
 from processors.contradictions.glance import MAY_CHANGE, doubt_signals
-from processors.contradictions.index import Index, Statement, keyed, words_of
+from processors.contradictions.index import Index, Meant, Statement, keyed, words_of
 from processors.contradictions.reading import CHANGING, read
 from processors.open_efforts import TurnRethreaded, TurnThreaded
 from streams.core.driver import ancestors, fold
@@ -45,6 +47,7 @@ from tests.processors import contradiction_sequences as sets
 
 WEIGHTS = Path(pairs.__file__).with_name("weights.json")
 OF_TURNS = Path(statements.__file__).with_name("statements.json")
+OF_CLOSER = WEIGHTS.with_name("closer.json")
 WITH_ALIKE = WEIGHTS.with_name("alike.json")
 THREADING = ancestors(PROCESSORS, ["open_efforts"])
 LEARNED, HELD = ("FIRST", "MORE", "VARIED", "FRESH", "PLAIN"), ("HELD_OUT", "FRESH_HELD")
@@ -60,8 +63,10 @@ ROUNDS = 2
 TURNS, DOUBTS, STRENGTH = 0.1, 0.1, 0.2
 WORTH = {"voice": 3.0, "set": 20.0, "other": 2.0, "alike": 4.0}
 """What a pair counts: true ones and look-alikes are few; sets are told plainly, as most people tell an agent."""
-MEANT, ALIKE = 3.0, 1.5
-"""What a true pair and a look-alike count among doubts."""
+MEANT, ALIKE, CHATS = 3.0, 1.5, 5.0
+"""What a true pair and a look-alike count among doubts; and, at a closer look, what any of friends' chats does."""
+MANY_USERS = 8
+"""The same as USERS, of a closer look, which sees words."""
 PLAIN = {"set": 16.0, "voice": 1.0, "chat": 1.0}
 """What a turn counts of which is asked whether it tells something plainly."""
 LOOKED = 30
@@ -93,6 +98,16 @@ class Source(NamedTuple):
         return sum(len(talk.events) for talk in self.talks)
 
 
+class Doubted(NamedTuple):
+    """A turn and a statement that it may mean, for a closer look."""
+
+    new: Statement
+    meant: Meant
+    agents: str
+    answers: int | None
+    """What the agent's answer speaks for, where one is counted."""
+
+
 class Compared(NamedTuple):
     """Two turns that the index brought together: the signals of their pairs of clauses, or those of a doubt."""
 
@@ -101,7 +116,13 @@ class Compared(NamedTuple):
     alike: bool
     """Annotated to look like it and not to be it."""
     newer: tuple[int, str]
-    is_doubt: bool
+    doubted: Doubted | None = None
+    """Of a doubt."""
+
+    @property
+    def is_doubt(self) -> bool:
+        """Whether it is what a turn may mean, rather than two that tell plainly."""
+        return self.doubted is not None
 
 
 def walk(number: int, talk: Talk, scores: Scores, alike: bool) -> Iterator[Compared]:
@@ -125,14 +146,16 @@ def walk(number: int, talk: Talk, scores: Scores, alike: bool) -> Iterator[Compa
             turn.id, known.count, turn.at, turn.session, who, turn.role, said, words, states, of, effort, changes
         )
         shared = known.shared(words)
-        found: list[tuple[Statement, list[list[str]], bool]] = []
+        found: list[tuple[Statement, list[list[str]], Doubted | None]] = []
         if turn.role == "user" and changes > MAY_CHANGE and not talk.before:
-            meant = known.meant(shared, new, text.names)
-            told = [changes]
+            meant, agents = known.meant(shared, new, text.names), known.agents(turn.session)
+            told: list[int | None] = [None]
             if answer := answers.get(turn.id):
-                told.append(changes + scores[answer.id][-1])
+                told.append(scores[answer.id][-1])
             for one in known.alike(new, meant) if alike else meant:
-                found += [(one.statement, [doubt_signals(score, new, one)], True) for score in told]
+                for answered in told:
+                    seen = doubt_signals(changes + (answered or 0), new, one)
+                    found.append((one.statement, [seen], Doubted(new, one, agents, answered)))
         if tells > 0:
             of_words = pairs.words_seen(said)
             for slot, setting in known.near(shared, turn.session, who, bool(reading.acts & CHANGING)):
@@ -142,10 +165,10 @@ def walk(number: int, talk: Talk, scores: Scores, alike: bool) -> Iterator[Compa
                     for one in pairs.pairs(reading, older, setting.same_speaker)
                 ]
                 if closely and known.slots[slot] not in talk.before:
-                    found.append((known.slots[slot], closely, False))
-        for other, signals, is_doubt in found:
-            ends = (turn.id, other.turn)
-            yield Compared(signals, ends in talk.true, ends in talk.alike, (number, turn.id), is_doubt)
+                    found.append((known.slots[slot], closely, None))
+        for older_one, signals, doubted in found:
+            ends = (turn.id, older_one.turn)
+            yield Compared(signals, ends in talk.true, ends in talk.alike, (number, turn.id), doubted)
         known.enter(new)
 
 
@@ -327,6 +350,39 @@ def of_doubts(compared: dict[str, list[Compared]]) -> Weights:
     )
 
 
+def closer(compared: Sequence[Compared], scores: Sequence[int]) -> list[tuple[Compared, list[str]]]:
+    """Of each turn the statements that it most likely means, by what `doubt` says, and what is seen of those."""
+    turns: dict[tuple[int, str], list[tuple[int, Compared]]] = {}
+    for score, pair in zip(scores, compared, strict=True):
+        if pair.doubted and pair.doubted.answers is None:
+            turns.setdefault(pair.newer, []).append((score, pair))
+    found = []
+    for pairs_of in turns.values():
+        pairs_of.sort(key=lambda one: -one[0])
+        likeliest = [one for one in pairs_of[:LIKELIEST] if one[0] >= LEAST]
+        if likely := [(score, pair, pair.doubted) for score, pair in likeliest if pair.doubted]:
+            first = likely[0][2]
+            own, seen = looks(first.new, [(score, one.meant) for score, _, one in likely], first.agents)
+            found += [(pair, [*own, *signals]) for (_, pair, _), signals in zip(likely, seen, strict=True)]
+    return found
+
+
+def of_closer(looked: dict[str, list[tuple[Compared, list[str]]]], kinds: dict[str, str]) -> Weights:
+    """Weights of what is seen of a turn and the statements that it most likely means."""
+    return learning.fit(
+        [
+            Example(
+                signals, pair.replaces, name,
+                MEANT if pair.replaces else ALIKE if pair.alike else CHATS if kinds[name] == "chat" else 1.0,
+            )
+            for name, mine in looked.items()
+            for pair, signals in mine
+        ],
+        DOUBTS,
+        MANY_USERS,
+    )  # fmt: skip
+
+
 def apart(given: Sequence[Source]) -> list[tuple[list[Source], list[Source]]]:
     """Some authors, sets and chats, and all the others; what is held out with no one."""
     groups = []
@@ -337,8 +393,14 @@ def apart(given: Sequence[Source]) -> list[tuple[list[Source], list[Source]]]:
     return [(group, [s for s in given if s not in group and s.name not in HELD]) for group in groups]
 
 
-def crossed(given: Sequence[Source], alike: bool = False) -> tuple[dict[str, list[Compared]], dict[str, list[int]]]:
-    """Of each source the pairs, and what weights that never saw it say of them."""
+Looked = dict[str, list[tuple[Compared, list[str]]]]
+"""By source, the pairs that are looked at closer, and what is seen of them."""
+
+
+def crossed(
+    given: Sequence[Source], alike: bool = False
+) -> tuple[dict[str, list[Compared]], dict[str, list[int]], Looked, dict[str, list[int]]]:
+    """Of each source the pairs, and what weights that never saw it say of them; and the same of a closer look."""
     scores: Scores = {}
     for group, rest in apart(given):
         told = of_all_turns(rest)
@@ -355,13 +417,19 @@ def crossed(given: Sequence[Source], alike: bool = False) -> tuple[dict[str, lis
                 max(learning.score(doubt if pair.is_doubt else plain, one) for one in pair.signals)
                 for pair in compared[source.name]
             ]
+    looked = {name: closer(mine, found[name]) for name, mine in compared.items()}
+    close: dict[str, list[int]] = {}
+    for group, rest in apart(given):
+        means = of_closer({source.name: looked[source.name] for source in rest}, kinds)
+        for source in group:
+            close[source.name] = [learning.score(means, signals) for _, signals in looked[source.name]]
     for kind in PLAIN:
         turns = [scores[t.id] for s in given if s.kind == kind for talk in s.talks for t in talk.events]
         may, tells = (
             sum(one) / len(turns) for one in ([c > MAY_CHANGE for c, *_ in turns], [t > 0 for _, _, t, _ in turns])
         )
         print(f"{kind}: of turns {may:.2f} may change something, {tells:.2f} tell something plainly")
-    return compared, found
+    return compared, found, looked, close
 
 
 def report(given: Sequence[Source], compared: dict[str, list[Compared]], scores: dict[str, list[int]]) -> None:
@@ -370,6 +438,37 @@ def report(given: Sequence[Source], compared: dict[str, list[Compared]], scores:
         print("doubts" if is_doubt else "told plainly")
         for least in steps:
             print(f"{least:5} {likelihood(least):.2f} ", " | ".join(_line(given, compared, scores, is_doubt, least)))
+
+
+def report_closer(given: Sequence[Source], looked: Looked, scores: dict[str, list[int]]) -> None:
+    """What thresholds of a closer look are worth, without an agent's answer; of each newer turn the MAX_DOUBTS best
+    count, as they are told. `sure`: the best alone, as if it were taken as changed."""
+    print("a closer look")
+    for least in range(-260, 341, 20):
+        line = []
+        for kind in ("voice", "chat"):
+            told = right = alike = sure = rightly = true = look = turns = 0
+            for source in (source for source in given if source.kind == kind):
+                best: dict[tuple[int, str], list[tuple[int, Compared]]] = {}
+                for score, (pair, _) in zip(scores[source.name], looked[source.name], strict=True):
+                    if score >= least:
+                        best.setdefault(pair.newer, []).append((score, pair))
+                for pairs_of in best.values():
+                    first, *_ = likely = sorted(pairs_of, key=lambda one: -one[0])[:MAX_DOUBTS]
+                    told += len(likely)
+                    right += any(pair.replaces for _, pair in likely)
+                    alike += sum(pair.alike for _, pair in likely)
+                    sure += 1
+                    rightly += first[1].replaces
+                true += sum(len({newer for newer, _ in talk.true}) for talk in source.talks)
+                look += sum(len(talk.alike) for talk in source.talks)
+                turns += source.turns
+            shown = f"{kind} {told}, {1000 * told / max(1, turns):.1f}/1000"
+            if true:
+                shown += f" P {right / max(1, told):.2f} R {right / true:.3f} alike {alike / look:.3f}"
+                shown += f" sure P {rightly / max(1, sure):.3f} R {rightly / true:.3f}"
+            line.append(shown)
+        print(f"{least:5} {likelihood(least):.2f} ", " | ".join(line))
 
 
 def _line(
@@ -411,8 +510,9 @@ def main() -> None:
     """Prints what was learned is worth; with --write, writes the weights learned of all."""
     given = sources()
     alike = "--alike" in sys.argv
-    compared, scores = crossed(given, alike)
+    compared, scores, looked, close = crossed(given, alike)
     report(given, compared, scores)
+    report_closer(given, looked, close)
     if "--write" in sys.argv:
         rest = [source for source in given if source.name not in HELD]
         mine = {source.name: compared[source.name] for source in rest}
@@ -423,6 +523,8 @@ def main() -> None:
         replaces = of_pairs(mine, kinds_of) if "--plain" in sys.argv else written(WEIGHTS, "replaces")
         learning.write(OF_TURNS, 4, of_all_turns(rest))
         learning.write(WEIGHTS, 4, {"doubt": of_doubts(mine), "replaces": replaces})
+        means = of_closer({source.name: looked[source.name] for source in rest}, kinds_of)
+        learning.write(OF_CLOSER, 1, {"means": means})
 
 
 if __name__ == "__main__":

@@ -302,6 +302,14 @@ def test_an_answer_that_takes_note_of_a_change_makes_a_doubt_of_what_was_none_an
         assert doubted(space.say(answer, session="tuesday", role="assistant", agent="bot")) == expected
 
 
+@pytest.mark.parametrize(("role", "expected"), [("assistant", [("t2", "t0")]), ("user", [])])
+def test_where_only_people_spoke_a_doubt_takes_more(role: str, expected: list[tuple[str, str]]) -> None:
+    space = Space(among=1.0)
+    space.say("The dentist is booked for Thursday, Lena only.", session="monday", agent="ann")
+    space.say("Good morning, and what a morning it is.", session="tuesday", role=role, agent="eve")
+    assert doubted(space.say("The dentist wants Lena on Friday.", session="tuesday", agent="ann")) == expected
+
+
 def test_a_change_told_in_other_words_that_is_as_good_as_sure_takes_the_older_ones_place() -> None:
     space = Space()
     space.say("The budget is 3,000 euros a month for hosting.", session="monday")
