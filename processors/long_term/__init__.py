@@ -607,21 +607,27 @@ def _nothing(params: LongTermParams, state: State, fact: Any, raw: Raw[Any]) -> 
 
 
 class _Timed:
-    """A step, after what fell due before it. Why no closure: a replay hands processors to other processes."""
+    """A step, after what fell due before it. Why no closure: a replay hands processors to other processes.
+
+    Where a turn is taken back, what fell due comes last: else it would be distilled in the moment that takes it back.
+    """
 
     def __init__(self, step: Callable[..., Sequence[Derived]]) -> None:
         self._step = step
 
     def __call__(self, params: LongTermParams, state: State, event: Any, raw: Raw[Any]) -> Sequence[Derived]:
         index = state.index(Index)
-        if raw.now >= index.due or len(index.by_use) > params.keep:
+        if raw.now < index.due and len(index.by_use) <= params.keep:
+            return self._step(params, state, event, raw)
+        if not isinstance(raw.event, TurnRetracted):
             return [*_pass_time(params, state, raw.event.space, raw.now), *self._step(params, state, event, raw)]
-        return self._step(params, state, event, raw)
+        out = self._step(params, state, event, raw)
+        return out if event is not raw.event else [*out, *_pass_time(params, state, raw.event.space, raw.now)]
 
 
 PROCESSOR = Processor(
     name="long_term",
-    version=3,
+    version=4,
     params=LongTermParams,
     takes=(
         on(ArtifactMade, _Timed(_concluded)),

@@ -234,11 +234,13 @@ def _settled(params: TtlEscalationsParams, state: State, fact: NoteSettled, raw:
 def _retracted(
     params: TtlEscalationsParams, state: State, fact: TurnRetracted, raw: Raw[TurnRetracted]
 ) -> list[Derived]:
-    """What a turn asked for is withdrawn with it."""
+    """What a turn asked for is withdrawn with it, though it fell due since the last event: it is not asked about in the
+    moment that takes it back."""
     out: list[Derived] = []
-    waiting, _ = _expired(params, state, fact, raw, out)
+    waiting = state.index(waiting_notes)
     reopen(state, waiting, fact, out)
     retract(state, waiting, fact, out)
+    _expired(params, state, fact, raw, out)
     return out
 
 

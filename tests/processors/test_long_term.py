@@ -528,6 +528,14 @@ def test_nothing_is_kept_of_a_turn_that_was_taken_back() -> None:
     assert not space.state.keys("entry/")
 
 
+def test_what_is_taken_back_is_not_distilled_in_that_moment_though_its_session_is_over_since() -> None:
+    space = Space()
+    turn = space.note(TRAINS)
+    space.now += DAY
+    space.fact(TurnRetracted, session="old", turn=turn.id)
+    assert not space.all(EntryDistilled)
+
+
 # -- what a model writes -----------------------------------------------------------------------------------------------
 
 

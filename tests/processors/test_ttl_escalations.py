@@ -223,6 +223,12 @@ def test_retracting_a_turn_withdraws_the_notes_inferred_from_it():
     assert events[2].resolution == "retracted"
 
 
+def test_what_fell_due_is_not_asked_about_in_the_moment_that_takes_it_back():
+    asked = say("Remind me to call the plumber.", id="t1")
+    events = derive(asked, TurnRetracted("s", "r", START + 30 * DAY, "talk", "t1"))
+    assert [type(event) for event in events] == [NoteOpened, NoteClosed]
+
+
 def test_retracting_a_turn_leaves_notes_that_were_taken():
     events = derive(take("n"), say("hm", id="t1"), TurnRetracted("s", "r", START + MINUTE, "talk", "t1"))
     assert [type(event) for event in events] == [NoteOpened]
