@@ -219,10 +219,10 @@ Run = tuple[str, ...]
 
 
 def runs(value: object) -> set[Run]:
-    """Four words in a row, of all texts in a value."""
+    """Four words in a row, of all sentences in a value: what stands on both sides of an end may be two turns'."""
     if isinstance(value, str):
-        words = re.findall(r"\w+", value.lower())
-        return set(zip(words, words[1:], words[2:], words[3:], strict=False))
+        said = [re.findall(r"\w+", sentence) for sentence in re.split(r"[.?!]\s|\n", value.lower())]
+        return {run for words in said for run in zip(words, words[1:], words[2:], words[3:], strict=False)}
     items = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
     return {run for item in items for run in runs(item)}
 
