@@ -348,7 +348,7 @@ def known_place(home: Path, space: str | None, session: str | None) -> None:
 
 
 def hint(home: Path, space: str, session: str | None, terminal: Terminal) -> None:
-    """Why a context is empty. Why no error: an agent may ask before the first turn of a session."""
+    """Why a context has nothing of the session. Why no error: an agent may ask before its first turn."""
     from streams.gateways.feed import places
     from streams.logs import LOG_FILE
     from streams.logs.where import on_kafka

@@ -80,7 +80,8 @@ def context(
         found = house.ask("context", asking.memory, space=space, session=session, **how)
         if keep and found["shown"]:
             append(house.log, [found["shown"]], "ask without --record")
-        if not (asking.json or messages or found["sections"]):
+        told = [section["name"] for section in found["sections"]]
+        if not (asking.json or messages or (told if question else "recent" in told)):
             hint(house.path, space, session, terminal)
         if messages:
             terminal.object(found["messages"])
