@@ -18,6 +18,7 @@ from streams.core.edge import Accepted, Fault, Reject
 from streams.core.errors import MnemologError, UsageError
 from streams.core.events import Outside
 from streams.gateways.sources import STDIN
+from streams.gateways.sources.shared import rest
 from streams.logs.log import Duplicate, Outcome, Refused
 from streams.logs.sqlite import FAILURES, looked_at
 
@@ -194,7 +195,8 @@ def _append(
         if isinstance(outcome, Refused) and outcome.taken and item.is_named:
             report.known += 1
             if item.pieces is not None:
-                _append(append, _rest(append, item.pieces()), report, rejects)
+                new = rest(item.pieces(), lambda piece: isinstance(append([piece.event])[0], Duplicate))
+                _append(append, new, report, rejects)
             continue
         if isinstance(outcome, Refused) and outcome.erased:  # what was erased comes into no other file either
             report.erased += 1
@@ -209,17 +211,6 @@ def _append(
                 report.repeats.append(Told(item.source, item.line, "", f"known already, as {item.event.id}"))
         else:
             report.added += 1
-
-
-def _rest(
-    append: Callable[[Sequence[Outside]], list[Outcome]], pieces: Iterable[tuple[Accepted, Accepted]]
-) -> list[Accepted]:
-    """What is new of an event that was fed before it was whole; nothing where the log has no piece of it."""
-    for before, since in pieces:
-        # Why this adds nothing: its id is taken, by itself or by another event.
-        if isinstance(append([before.event])[0], Duplicate):
-            return [since]
-    return []
 
 
 def places(log: Path, session: str | None = None) -> list[tuple[str, bool]]:

@@ -35,7 +35,7 @@ import orjson
 from streams.core import DEFAULT_SPACE
 from streams.core.halves import loads
 from streams.gateways.sources import HEAD, detect
-from streams.gateways.sources.shared import MISFITS, Fields, Grown, Unfit, Value, hashed, name_of, project_space
+from streams.gateways.sources.shared import MISFITS, Fields, Grown, Unfit, Value, hashed, name_of, project_space, rest
 
 if TYPE_CHECKING:
     from streams.runtime.home import Home
@@ -348,19 +348,12 @@ def _feed(turns: list[Fields], asked: Asked, home: Path, event: str) -> None:
     for turn, outcome in zip(turns, asked.feed(turns) if turns else (), strict=False):
         reason = outcome.get("refused", "")
         if reason.startswith("id:"):  # of a fork, or of a message that was not whole when it was read first
-            _feed(_rest(turn, asked), asked, home, event)
+            pieces = turn.pieces() if isinstance(turn, Grown) else ()
+            _feed(rest(pieces, lambda piece: "duplicate" in asked.feed([piece])[0]), asked, home, event)
         elif reason:
             refused.append(reason)
     if refused:
         note(home, event, f"{len(refused)} of {len(turns)} events were refused: {refused[0]}")
-
-
-def _rest(turn: Fields, asked: Asked) -> list[Fields]:
-    """What is new of a turn whose id is taken, where what has it is the turn as far as it was read before."""
-    for before, since in turn.pieces() if isinstance(turn, Grown) else ():
-        if "duplicate" in asked.feed([before])[0]:
-            return [since]
-    return []
 
 
 def _spoken(call: Call, space: str) -> list[Fields]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Callable, Iterable, Iterator
-from typing import IO, TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import IO, TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 
 import orjson
 
@@ -28,6 +28,7 @@ _TOKEN = re.compile(rb'"(?:[^"\\]++|\\.)*+("?)|[\[\]{},]', re.S)
 _TIMES = (("seconds", 1e11, 1_000_000), ("milliseconds", 1e14, 1_000), ("microseconds", 1e17, 1))
 
 Json = dict[str, Any]
+T = TypeVar("T")
 Fields = dict[str, Any]
 """An event as the edge takes it."""
 
@@ -41,6 +42,12 @@ class Grown(dict[str, Any]):
     def __init__(self, fields: Fields, pieces: Callable[[], Iterable[tuple[Grown, Grown]]]) -> None:
         super().__init__(fields)
         self.pieces = pieces
+
+
+def rest(pieces: Iterable[tuple[T, T]], is_known: Callable[[T], bool]) -> list[T]:
+    """What is new of an event whose id is taken, where what has it is the event as far as it was written before; to ask
+    `is_known` of a piece may record it, which adds nothing: its id is taken, by itself or by another event."""
+    return next(([since] for before, since in pieces if is_known(before)), [])
 
 
 class Unfit(Exception):  # noqa: N818 - not an error of the program
