@@ -5,9 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from pydantic import field_validator
-
-from streams.core.clock import zone_of
+from streams.core.clock import Zone
 from streams.core.params import Params, param
 from streams.core.processor import Derived
 
@@ -28,16 +26,9 @@ class DayNamed(Derived):
 class DaysParams(Params):
     """By whose clocks a day is meant."""
 
-    zone: str = param(
+    zone: Zone = param(
         "UTC",
         "time zone",
         "by whose clocks 'tomorrow' is meant: a name such as Europe/Berlin, or hours as +02:00",
         "chosen",
     )
-
-    @field_validator("zone")
-    @classmethod
-    def _known(cls, zone: str) -> str:
-        """A zone that there is."""
-        zone_of(zone)
-        return zone

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from pydantic import field_validator
-
-from streams.core.clock import zone_of
+from streams.core.clock import Zone
 from streams.core.params import Params, param
 from streams.core.processor import r6
 
@@ -45,7 +43,7 @@ class TtlEscalationsParams(Params):
         "what may be a reminder makes a note from here on by the reply",
         "tests/bench/learn_reminders.py",
     )
-    zone: str = param(
+    zone: Zone = param(
         "UTC",
         "time zone",
         "by whose clocks 'at nine' is meant: a name such as Europe/Berlin, or hours as +02:00",
@@ -82,13 +80,6 @@ class TtlEscalationsParams(Params):
     expiries: int = param(
         48, "writes", "spent on expiries by one event, the rest at the next: bounded work", ge=2, le=48
     )
-
-    @field_validator("zone")
-    @classmethod
-    def _known(cls, zone: str) -> str:
-        """A zone that there is."""
-        zone_of(zone)
-        return zone
 
 
 def effective_priority(params: TtlEscalationsParams, priority: float, opened: int, deadline: int, now: int) -> float:

@@ -12,7 +12,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, timezone, tzinfo
 from functools import lru_cache
+from typing import Annotated
 from zoneinfo import ZoneInfo
+
+from pydantic import AfterValidator
 
 from streams.core.events import MAX_AHEAD, SECOND, ClockTicked
 from streams.core.patterns import lazily
@@ -93,6 +96,15 @@ def zone_of(name: str) -> tzinfo:
         return ZoneInfo(name)
     except (KeyError, ValueError, OSError):
         raise ValueError(f"no time zone is called {name!r}; take a name such as Europe/Berlin, or +02:00") from None
+
+
+def _known(zone: str) -> str:
+    zone_of(zone)
+    return zone
+
+
+Zone = Annotated[str, AfterValidator(_known)]
+"""A parameter that names a zone that there is."""
 
 
 def to_local(at: int, zone: str) -> datetime:
