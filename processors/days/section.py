@@ -18,6 +18,8 @@ from streams.core.text.within import clip
 
 WAITING = 5_000
 """Notes that wait and are looked at, the newest."""
+NEXT = 6
+"""Turns of a log between which a reply stands."""
 
 
 class DaysSectionParams(Params):
@@ -44,6 +46,8 @@ def days(params: DaysParams, own: DaysSectionParams, ask: Ask, read: Reader) -> 
     asked = asked_days(ask.asked, today)
     talk = [*islice(read.session(), own.own)]
     last = max([_ahead(own, ask, len(talk)), *(min((day - today.date()).days, own.far) for day in asked)])
+    if last < 0:
+        return
     noted = {one.turn for one in read.kept(NoteOpened, read.members("notes", "waiting", WAITING).newest).values()}
     seen = noted.union(turn.id for turn in talk)
     found: list[Piece] = []
@@ -83,10 +87,6 @@ def _apart(placed: Sequence[tuple[Spoken, DayNamed]]) -> list[tuple[Spoken, DayN
                 continue
         found.append((turn, one))
     return found
-
-
-NEXT = 6
-"""Turns of a log between which a reply stands."""
 
 
 def _called(ahead: int) -> str:

@@ -49,9 +49,9 @@ def notes(params: TtlEscalationsParams, own: NotesParams, ask: Ask, read: Reader
     pressing = {
         note: effective_priority(params, one.priority, one.at, one.deadline, ask.now) for note, one in waiting.items()
     }
-    for note, asked_at in [(note, one.at) for note, one in raised.items()]:
+    for note, escalated in raised.items():
         if note in pressing:
-            pressing[note] = r6(pressing[note] * kept(1.0, max(0, ask.now - asked_at) / DAY, own.stands))
+            pressing[note] = r6(pressing[note] * kept(1.0, max(0, ask.now - escalated.at) / DAY, own.stands))
     last = _last(own.turns, read)
     lately = _told_by(last, NoteSurfaced, "surfaced", ask, read)
     doubted = _told_by(last, NoteDoubted, "doubted", ask, read)

@@ -12,7 +12,7 @@ from processors.working_context.params import WorkingContextParams
 from processors.working_context.scoring import MODES
 from streams.core.events import iso
 from streams.core.params import Params, param
-from streams.core.section import Ask, Members, Piece, Reader, Section, Spoken
+from streams.core.section import Ask, Piece, Reader, Section, Spoken
 from streams.core.text.wide import ASKS, FAR
 from streams.core.text.within import clip, cost
 
@@ -212,26 +212,24 @@ def lately(params: WorkingContextParams, own: LatelyParams, ask: Ask, read: Read
         return
     going = read.members("going_on", "open", own.looked).newest
     over, told = read.kept(EffortConcluded, going, EffortResumed), read.kept(EffortProgressed, going)
-    newest: list[tuple[Spoken, str, Members]] = []
+    newest: list[tuple[str, list[Spoken]]] = []
     for effort in (one for one in going if one in told and one not in over):
-        members = read.members("efforts", effort, own.turns)
-        if shown := sorted(read.turns(members.newest).values(), key=lambda turn: -turn.position):
-            newest.append((shown[0], effort, members))
-    newest.sort(key=lambda one: -one[0].position)
+        shown = read.turns(read.members("efforts", effort, own.turns).newest)
+        if turns := sorted(shown.values(), key=lambda turn: turn.position):
+            newest.append((effort, turns))
+    newest.sort(key=lambda one: -one[1][-1].position)
     goes_on = not FAR.isdisjoint(ask.cues) or ask.cues.isdisjoint(ASKS | {"greeting"})
     most = own.most if goes_on or not ASKS.isdisjoint(ask.cues) else own.greeted
-    for rank, (last, effort, members) in enumerate(newest[:most]):
+    for rank, (effort, turns) in enumerate(newest[:most]):
         lines = [*dict.fromkeys(line.strip() for line in told[effort].summary.splitlines() if line.strip())]
         topic = clip(" ".join(told[effort].topic.split()), own.topic) or "untitled"
         words = next((line for line in reversed(lines) if line[-1:] not in "?？"), lines[-1] if lines else "")
         worth = own.worth * own.fade**rank
-        line = f"- {topic} (last on {iso(last.at)[:10]}): {clip(words, own.line)}".rstrip(" :") + f" [{effort}]"
+        line = f"- {topic} (last on {iso(turns[-1].at)[:10]}): {clip(words, own.line)}".rstrip(" :") + f" [{effort}]"
         quotes = read.members("efforts", effort, QUOTED).newest
         yield Piece(effort, "worked on lately", worth, line, quotes=quotes, data={"lately": effort})
-        if goes_on:
-            turns = sorted(read.turns(members.newest).values(), key=lambda turn: turn.position)
-            for turn in turns:
-                yield Piece("", "of what was worked on lately", worth * own.raw, turn=turn.position, under=effort)
+        for turn in turns if goes_on else ():
+            yield Piece("", "of what was worked on lately", worth * own.raw, turn=turn.position, under=effort)
 
 
 SECTIONS = (

@@ -136,17 +136,15 @@ def _data(
 
 
 def _piece(composed: Composed, choice: Choice) -> dict[str, Any]:
-    piece, worth = choice.piece, round(choice.piece.worth, 6)
-    told: dict[str, Any]
-    if piece.turn >= 0:
-        turn = composed.turns[piece.turn]
-        told = {
-            "id": turn.id, "reason": piece.reason, "worth": worth, "tokens": choice.cost, "why": choice.why,
+    piece = choice.piece
+    turn = composed.turns[piece.turn] if piece.turn >= 0 else None
+    told: dict[str, Any] = {
+        "id": turn.id if turn else piece.id, "reason": piece.reason, "worth": round(piece.worth, 6),
+        "tokens": choice.cost, "why": choice.why,
+    }  # fmt: skip
+    if turn:
+        told |= {
             "turn": turn.id, "role": turn.role, "agent": turn.agent, "session": turn.session, "at": turn.when,
-        }  # fmt: skip
-    else:
-        told = {
-            "id": piece.id, "reason": piece.reason, "worth": worth, "tokens": choice.cost, "why": choice.why,
         }  # fmt: skip
     if piece.under:
         told["under"] = piece.under
