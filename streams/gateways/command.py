@@ -360,8 +360,11 @@ def hint(house: Home, memory: str, space: str, session: str | None, terminal: Te
     """
     spaces = [row["space"] for row in house.ask("spaces", memory)]
     if not spaces:
-        told = "nothing yet: the log of {} is empty; feed some turns, or name another home with --home"
-        terminal.tell(told, house.path)
+        from streams.logs.where import on_kafka
+
+        if not on_kafka():
+            told = "nothing yet: the log of {} is empty; feed some turns, or name another home with --home"
+            terminal.tell(told, house.path)
         return
     where = {"session": session, "columns": "space", "order": "space"}
     having = [row["space"] for row in house.ask("view", memory, name="sessions", **where)] if session else spaces
