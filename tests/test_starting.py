@@ -60,7 +60,7 @@ def test_a_memory_is_asked_without_what_nobody_asks_for(tmp_path: Path) -> None:
     assert (done.stderr.strip(), "boat house" in done.stdout) == ("[]", True)
 
 
-@pytest.mark.parametrize("session, told", [("s", "boat house"), ("new", "there is no session 'new'")])
+@pytest.mark.parametrize(("session", "told"), [("s", "boat house"), ("new", "there is no session 'new'")])
 def test_who_asks_a_server_for_a_context_imports_nothing_that_reads_events(home: Home, session: str, told: str) -> None:
     """Nor does who asks of a session that is not there: the server knows where it is instead."""
     script = (
