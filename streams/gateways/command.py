@@ -359,13 +359,20 @@ def hint(house: Home, memory: str, space: str, session: str | None, terminal: Te
     Why the memory is asked, and not the log: a server answers at once, and who only asks it imports nothing heavy.
     """
     spaces = [row["space"] for row in house.ask("spaces", memory)]
-    if not spaces:
+    if space not in spaces:  # nobody spoke there; of what else was said there the end is known
+        end = house.ask("context", memory, space=space, session=session or space, budget=1)["position"]
+        spaces += [space] if end >= 0 else []
+    if not spaces:  # nobody spoke: whether anything was said at all stands in the log
+        from streams.gateways.feed import places
+        from streams.logs import LOG_FILE
         from streams.logs.where import on_kafka
 
-        if not on_kafka():
+        spaces = [name for name, _ in places(house.path / LOG_FILE)]
+        if not spaces and not on_kafka():
             told = "nothing yet: the log of {} is empty; feed some turns, or name another home with --home"
             terminal.tell(told, house.path)
-        return
+        if not spaces:
+            return
     where = {"session": session, "columns": "space", "order": "space"}
     having = [row["space"] for row in house.ask("view", memory, name="sessions", **where)] if session else spaces
     if error := _misplaced(house.path, spaces, having, space, session):
