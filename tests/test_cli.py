@@ -970,6 +970,14 @@ def test_an_empty_context_says_where_the_session_is(run, home):
     assert run("context", "--session", "new", "--space", "harbor", "--json", home=home).err == ""
 
 
+def test_a_space_in_which_only_notes_were_taken_is_there(run, tmp_path):
+    note = b'{"type": "note-taken", "space": "notes", "session": "s", "note": "n", "content": "Water it", "ttl": "low"}'
+    run("feed", "-", home=tmp_path, stdin=note)
+    assert "no space" not in run("context", "--session", "new", "--space", "notes", home=tmp_path).err
+    assert run("recall", "zebra", "--space", "notes", home=tmp_path).err == ""
+    assert "there is no space 'other'" in run("recall", "zebra", "--space", "other", home=tmp_path).err
+
+
 def test_home_and_json_may_stand_before_the_command(run, home):
     assert (
         main_answer(run, "--home", home, "--json", "efforts", "--all-spaces", "--limit", 1)

@@ -60,15 +60,17 @@ def test_a_memory_is_asked_without_what_nobody_asks_for(tmp_path: Path) -> None:
     assert (done.stderr.strip(), "boat house" in done.stdout) == ("[]", True)
 
 
-def test_who_asks_a_server_for_a_context_imports_nothing_that_reads_events(home: Home) -> None:
+@pytest.mark.parametrize(("session", "told"), [("s", "boat house"), ("new", "there is no session 'new'")])
+def test_who_asks_a_server_for_a_context_imports_nothing_that_reads_events(home: Home, session: str, told: str) -> None:
+    """Nor does who asks of a session that is not there: the server knows where it is instead."""
     script = (
         "import sys\nfrom streams.gateways.cli import main\n"
-        "try: main(['context', '--session', 's', '--home', sys.argv[1]])\n"
+        "try: main(['context', '--session', sys.argv[2], '--home', sys.argv[1]])\n"
         "except SystemExit: pass\n"
         "print(sorted({'duckdb', '_duckdb', 'pydantic', 'numpy', 'sqlite3'} & set(sys.modules)), file=sys.stderr)"
     )
     home.request({"feed": [{"session": "s", "role": "user", "content": "Where is the key of the boat house?"}]})
     with serving(home):
-        command: list[Any] = [sys.executable, "-c", script, home.path]
+        command: list[Any] = [sys.executable, "-c", script, home.path, session]
         done = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True)
-    assert (done.stderr.strip(), "boat house" in done.stdout) == ("[]", True)
+    assert (done.stderr.splitlines()[-1], told in done.stdout + done.stderr) == ("[]", True)

@@ -17,6 +17,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import repeat
 from typing import Any, NamedTuple, Protocol
 
 from projections.context.params import ContextParams
@@ -127,7 +128,7 @@ class Composed:
         written = turn.written.get(way)
         if written is None:
             written = turn.written[way] = _shown(turn, room, own, params, whole)
-        if turn.id in replaced and not own:
+        if replaced and not own and turn.id in replaced:
             line = marked(written.line, replaced[turn.id], whole=True)
             return _written(line, written.words, tokens(line))
         return written
@@ -179,7 +180,7 @@ def compose(
         if section.name not in without and section.layer not in without:
             own_params, read = params[f"context.{section.name}"], source.reader(section)
             pieces = section.pieces(mechanism, own_params, ask, read)
-            found += [(section, piece) for piece in pieces]
+            found += zip(repeat(section), pieces, strict=False)
     known = source.tokens([piece.turn for _, piece in found if piece.turn >= 0])
     composed = Composed(ask, budget, [], {}, own, source, frame(ask))
     composed.read(offsets([piece for _, piece in found if piece.turn not in known]))

@@ -137,14 +137,16 @@ def _data(
 
 def _piece(composed: Composed, choice: Choice) -> dict[str, Any]:
     piece = choice.piece
-    turn = composed.turns[piece.turn] if piece.turn >= 0 else None
-    told: dict[str, Any] = {
-        "id": turn.id if turn else piece.id, "reason": piece.reason, "worth": round(piece.worth, 6),
-        "tokens": choice.cost, "why": choice.why,
-    }  # fmt: skip
-    if turn:
-        told |= {
+    worth = round(piece.worth, 6)
+    if piece.turn >= 0:
+        turn = composed.turns[piece.turn]
+        told: dict[str, Any] = {
+            "id": turn.id, "reason": piece.reason, "worth": worth, "tokens": choice.cost, "why": choice.why,
             "turn": turn.id, "role": turn.role, "agent": turn.agent, "session": turn.session, "at": turn.when,
+        }  # fmt: skip
+    else:
+        told = {
+            "id": piece.id, "reason": piece.reason, "worth": worth, "tokens": choice.cost, "why": choice.why,
         }  # fmt: skip
     if piece.under:
         told["under"] = piece.under

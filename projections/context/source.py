@@ -31,6 +31,8 @@ class MemorySource:
         self.ask = Ask(space, session, *sight.recall.index.newest(self.seen))
         self._told: dict[str, Spoken | None] = {}
         """Turns asked for by their ids: several sections ask for the same ones."""
+        self.kept: dict[tuple[Any, ...], dict[str, Any]] = {}
+        """Records that were asked for, by what was asked, for the same reason."""
         self._own: list[Spoken] = []
         """The session's newest turns, as far as they were asked for, and where the others are."""
         self._others = self.seen.said(session)
@@ -92,10 +94,14 @@ class MemoryReader:
 
     def kept(self, event: type[R], keys: Iterable[str], *others: type[Any]) -> dict[str, R]:
         of, recall = self.source, self.source.sight.recall
-        if (keeper := recall.keepers.get(event)) is None:  # of a mechanism that is not registered
-            return {}
-        related = recall.index.related(of.ask.space, keeper, keys, of.until)
+        asked = event, others, (*keys,)
+        if (known := of.kept.get(asked)) is not None:
+            return known
         found: dict[str, R] = {}
+        of.kept[asked] = found
+        if (keeper := recall.keepers.get(event)) is None:  # of a mechanism that is not registered
+            return found
+        related = recall.index.related(of.ask.space, keeper, asked[2], of.until)
         for key, records in related.items():
             for last in reversed(records):
                 if type(last) is event:

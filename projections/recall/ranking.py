@@ -430,12 +430,12 @@ def _words(
     worth = np.array([weight * (params.k1 + 1) for weight in held.weights], np.float32)
     own = np.bincount(places, worth[held.lines] * counts / (counts + norm[places]), count).astype(np.float32)
     table = np.zeros(len(worth) * (count + 1), np.float32)
-    lent = asks * np.float32(params.answered) + np.float32(params.before)
+    lent = asks[places] * np.float32(params.answered) + np.float32(params.before)
     # A document has one neighbour on each side at most, so no place but nowhere, the last of a line, is met twice in
     # it: -1 behind the beginning of a line is the end of the one before.
     next_ = view.after[places]
     table[line + places] = counts
-    table[line + next_] += lent[places] * counts
+    table[line + next_] += lent * counts
     table[line + view.after[next_]] += np.float32(params.earlier) * counts
     table[line + view.before[places]] += np.float32(params.after) * counts
     pooled = table.reshape(-1, count + 1)[:, :-1]

@@ -62,7 +62,7 @@ class Piece:
     """Of a text: the ids of turns whose sentences may stand in it. One that does not stand any more is marked."""
     needed: bool = False
     """Whether it comes first, whatever it costs (within the section's share)."""
-    data: Mapping[str, Any] = field(default_factory=dict)
+    data: Mapping[str, Any] | None = None
     """What JSON tells of it."""
 
 

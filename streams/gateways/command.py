@@ -337,28 +337,45 @@ def known_place(home: Path, space: str | None, session: str | None) -> None:
     from streams.logs import LOG_FILE
 
     known = places(home / LOG_FILE, session) if space or session else []
-    if not known:
-        return
-    if space and space not in (names := [name for name, _ in known]):
-        raise UsageError(f"there is no space {space!r} in {home}", f"name another with --space: {listed(names)}")
-    if session and not any(has for name, has in known if space in (None, name)):
-        having = [name for name, has in known if has]
+    if known and (error := _misplaced(home, [n for n, _ in known], [n for n, has in known if has], space, session)):
+        raise error
+
+
+def _misplaced(
+    home: Path, spaces: Sequence[str], having: Sequence[str], space: str | None, session: str | None
+) -> UsageError | None:
+    """What is wrong with a space and session (None: any), of the spaces of a home and those that have the session."""
+    if space and space not in spaces:
+        return UsageError(f"there is no space {space!r} in {home}", f"name another with --space: {listed(spaces)}")
+    if session and not (space in having if space else having):
         where = f"it is in space {listed(having)}" if having else "`mnemolog query sessions` lists them"
-        raise UsageError(f"there is no session {session!r}{f' in space {space!r}' if space else ''}", where)
+        return UsageError(f"there is no session {session!r}{f' in space {space!r}' if space else ''}", where)
+    return None
 
 
-def hint(home: Path, space: str, session: str | None, terminal: Terminal) -> None:
-    """Why a context has nothing of the session. Why no error: an agent may ask before its first turn."""
-    from streams.gateways.feed import places
-    from streams.logs import LOG_FILE
-    from streams.logs.where import on_kafka
+def hint(house: Home, memory: str, space: str, session: str | None, terminal: Terminal) -> None:
+    """Why a memory has nothing of a session, or of a space. Why no error: an agent may ask before its first turn.
 
-    if not on_kafka() and not places(home / LOG_FILE):
-        terminal.tell("nothing yet: the log of {} is empty; feed some turns, or name another home with --home", home)
-        return
-    try:
-        known_place(home, space, session)
-    except UsageError as error:
+    Why the memory is asked, and not the log: a server answers at once, and who only asks it imports nothing heavy.
+    """
+    spaces = [row["space"] for row in house.ask("spaces", memory)]
+    if space not in spaces:  # nobody spoke there; of what else was said there the end is known
+        end = house.ask("context", memory, space=space, session=session or space, budget=1)["position"]
+        spaces += [space] if end >= 0 else []
+    if not spaces:  # nobody spoke: whether anything was said at all stands in the log
+        from streams.gateways.feed import places
+        from streams.logs import LOG_FILE
+        from streams.logs.where import on_kafka
+
+        spaces = [name for name, _ in places(house.path / LOG_FILE)]
+        if not spaces and not on_kafka():
+            told = "nothing yet: the log of {} is empty; feed some turns, or name another home with --home"
+            terminal.tell(told, house.path)
+        if not spaces:
+            return
+    where = {"session": session, "columns": "space", "order": "space"}
+    having = [row["space"] for row in house.ask("view", memory, name="sessions", **where)] if session else spaces
+    if error := _misplaced(house.path, spaces, having, space, session):
         terminal.tell("nothing yet: {}; {}", error, error.way_out)
 
 

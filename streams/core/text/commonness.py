@@ -234,17 +234,18 @@ wave weigh work
 def _table() -> dict[str, int]:
     """The class of every known stem; COMMON where its words are of several. Why it is made when a stem is first asked
     for: most commands ask for none, and it takes as long."""
-    found: dict[str, set[int]] = {}
+    found: dict[str, int] = {}
     for level, words in (
         (LIGHT, [*LIGHT_WORDS.split(), *STOP]), (COMMON, COMMON_WORDS.split()), (ORDINARY, ORDINARY_WORDS.split()),
     ):  # fmt: skip
-        for word in words:
-            found.setdefault(_stem(word), set()).add(level)
-    return {stem: COMMON if len(levels) > 1 else min(levels) for stem, levels in found.items()}
+        for stem in _stems(words):
+            if found.setdefault(stem, level) != level:
+                found[stem] = COMMON
+    return found
 
 
-_stem = Stemmer.Stemmer("english").stemWord
-ORDERS = frozenset(_stem(verb) for verb in VERBS.split())
+_stems = Stemmer.Stemmer("english", 0).stemWords
+ORDERS = frozenset(_stems(VERBS.split()))
 """The stems of `VERBS`."""
 
 

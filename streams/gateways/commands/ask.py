@@ -73,7 +73,7 @@ def context(
     """What a model would be given now in a session: text, chat messages, or all of it with scores and turns."""
     space = space_of(space)
     how: dict[str, Any] = {"budget": budget, "question": question, "explain": explain, "as_of": asking.as_of}
-    with asking.opened() as (house, terminal):
+    with asking.opened() as (house, terminal), house.asking_on():
         window = window or ("columns" if one_of(format, ("text", "columns"), "format") == "columns" else "")
         how |= {"without": _listed(without), "window": window, "details": _listed(details)}
         how |= moment(at) if at or asking.as_of else {"live": present()}
@@ -82,7 +82,7 @@ def context(
             append(house.log, [found["shown"]], "ask without --record")
         told = [section["name"] for section in found["sections"]]
         if not (asking.json or messages or (told if question else "recent" in told)):
-            hint(house.path, space, session, terminal)
+            hint(house, asking.memory, space, session, terminal)
         if messages:
             terminal.object(found["messages"])
         elif asking.json:

@@ -69,12 +69,12 @@ def recall(
     if question is None:
         raise UsageError("there is no question", 'ask one: `mnemolog recall "the budget for Lisbon"`')
     asked = {"space": space_of(space), "query": _said(question), "session": session} | how
-    with asking.opened() as (house, terminal):
+    with asking.opened() as (house, terminal), house.asking_on():
         found = house.ask("recall", asking.memory, **asked)
         if asking.json:
             terminal.object(found)
         else:
-            _show(found, house, terminal)
+            _show(found, house, asking.memory, terminal)
         shows = session is not None if keep is None else keep
         if shows and found["shown"]:
             append(house.log, [found["shown"]], NOT_KEPT)
@@ -85,13 +85,13 @@ def _said(words: list[str]) -> str:
     return whole_text(" ".join(words))
 
 
-def _show(found: dict[str, Any], house: Home, terminal: Terminal) -> None:
+def _show(found: dict[str, Any], house: Home, memory: str, terminal: Terminal) -> None:
     rows = [
         hit | {"id": hit["turn_id"] if hit["kind"] == "turn" else hit["id"], "text": _text(hit)}
         for hit in found["hits"]
     ]
     if not rows:
-        hint(house.path, found["space"], None, terminal)
+        hint(house, memory, found["space"], None, terminal)
     terminal.rows(rows, "score> kind? at? session? agent? id? text~", "nothing was found")
     for hit in rows:
         for older in hit.get("history", ()):
