@@ -49,6 +49,9 @@ TAGS = {found for path in HERE.glob("templates/*.html") for found in re.findall(
 """Those that templates write."""
 NOTE = f"n{MARKUP}\u202e"
 SECRET = "heliotrope"
+CUT = "[...document.querySelectorAll('.wide')].some(one => one.scrollWidth > one.clientWidth + 1)"
+NARROWEST = "Math.min(999, ...[...document.querySelectorAll('tbody th')].map(one => one.clientWidth))"
+"""How wide the narrowest heading of a row is."""
 
 
 class Seen(HTMLParser):
@@ -303,6 +306,14 @@ def test_all_routes_and_all_events_are_told_on_a_page(shown: TestClient) -> None
     for name in GIVEN:
         assert name.rpartition(".v")[0] in found.words
     assert "UTC microseconds since 1970" in found.words
+
+
+def test_no_cell_of_a_table_is_laid_out_as_something_else_of_the_same_name(shown: TestClient) -> None:
+    laid = set(re.findall(r"^\.(\w+) \{[^}]*display:", (HERE / "page.css").read_text(), re.MULTILINE))
+    assert "time" in laid
+    for path in ("/", "/links", "/beliefs", "/compare?memory=kept", "/docs", "/context?session=import-day"):
+        for tag, given in seen(shown, f"{path}{'&' if '?' in path else '?'}space=harbor").tags:
+            assert tag not in ("td", "th") or not laid & set(given.get("class", "").split()), (path, given)
 
 
 def test_what_is_no_moment_is_told_on_a_page(shown: TestClient) -> None:
@@ -578,6 +589,8 @@ def test_in_a_browser_pages_are_accessible_follow_the_slider_and_show_turns_as_t
                     found = axe.run(page)
                     assert not found.response["violations"], (path, width, scheme, found.generate_report())
                     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), (path, width)
+                    assert not page.evaluate(CUT), (path, width, "something lies beyond the edge of its box")
+                    assert page.evaluate(NARROWEST) > 100, (path, width, "words stand one letter under the other")
             assert not troubles
             context.close()
         page = browser.new_context(base_url=url).new_page()
