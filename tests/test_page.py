@@ -6,8 +6,10 @@ import json
 import os
 import re
 import shutil
+import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from datetime import UTC, datetime
 from html.parser import HTMLParser
 from itertools import pairwise
 from pathlib import Path
@@ -19,7 +21,7 @@ from starlette.testclient import TestClient
 
 import streams
 from processors import PROCESSORS
-from streams.core.events import GIVEN, MINUTE, NoteTaken, TurnRecorded
+from streams.core.events import GIVEN, MINUTE, ClockTicked, NoteTaken, TurnRecorded
 from streams.gateways.http import app as http_app
 from streams.gateways.http.keys import Keys
 from streams.gateways.http.limits import SIGNED
@@ -295,6 +297,33 @@ def test_what_two_memories_would_give_a_model_is_shown_side_by_side(mended: tupl
     differ = " ".join(seen(client, link).words.split())
     assert re.search("only here [^.]{0,40}The crane is out of order", differ)
     assert "only here" not in seen(client, f"{link}&as_of=0:100").words
+
+
+def test_time_that_went_on_for_live_alone_is_no_difference_between_two_memories(
+    mended: tuple[TestClient, Home],
+) -> None:
+    client, home = mended
+    link = "/compare?space=harbor&memory=kept&session=import-day"
+    home.log.append([ClockTicked("harbor", "tick", START + 200 * 24 * 60 * MINUTE)])
+    alike = seen(client, link).words
+    assert "only time has passed" in alike
+    assert "only here" not in alike
+    home.log.append([TurnRecorded("harbor", "later", START, "import-day", "ann", "user", "The crane is out of order.")])
+    found = seen(client, link)
+    assert "What live took in since then differs, too" in found.words
+    (then,) = (given["href"] for tag, given in found.tags if tag == "a" and "as_of" in given["href"])
+    alike = seen(client, then).words
+    assert "differs, too" not in alike
+    assert "only here" not in alike
+
+
+def test_the_page_shows_the_context_that_the_command_line_gives_now(mended: tuple[TestClient, Home]) -> None:
+    client, home = mended
+    said = int(time.time() * 1e6) - 3 * MINUTE
+    home.log.append([TurnRecorded("pier", "p1", said, "gate", "ann", "user", "Is the gate open?")])
+    words = seen(client, "/context?space=pier&session=gate").words
+    (asked,) = re.findall(r"asked at (\d{4}-\d\d-\d\d \d\d:\d\d)", words)
+    assert asked > f"{datetime.fromtimestamp(said / 1e6, UTC):%Y-%m-%d %H:%M}"
 
 
 def test_all_routes_and_all_events_are_told_on_a_page(shown: TestClient) -> None:

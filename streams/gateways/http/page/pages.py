@@ -97,7 +97,7 @@ async def session(seen: Seen, session: Name, segment: Name = "") -> Response:
 async def context(seen: Seen, session: Name) -> Response:
     """What a model would be given in a session, what was considered for it, and who came and left."""
     found, talk, sessions, colours, entries, changes, turns = await asyncio.gather(
-        seen.ask("context", session=session, explain=True),
+        seen.ask("context", session=session, explain=True, **seen.present()),
         seen.rows("sessions", session=session),
         seen.rows("sessions"),
         seen.colours(),
