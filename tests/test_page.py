@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from html.parser import HTMLParser
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 from urllib.parse import urlsplit
 
 import pytest
@@ -21,6 +21,7 @@ from starlette.testclient import TestClient
 
 import streams
 from processors import PROCESSORS
+from processors.working_context.events import Change
 from streams.core.events import GIVEN, MINUTE, ClockTicked, NoteTaken, TurnRecorded
 from streams.gateways.http import app as http_app
 from streams.gateways.http.keys import Keys
@@ -335,6 +336,39 @@ def test_all_routes_and_all_events_are_told_on_a_page(shown: TestClient) -> None
     for name in GIVEN:
         assert name.rpartition(".v")[0] in found.words
     assert "UTC microseconds since 1970" in found.words
+
+
+def test_words_and_numbers_that_stand_beside_what_is_shown_are_explained_there(shown: TestClient) -> None:
+    signals = ["mentioned", "similar", "recent", "important", "connected", "untouched", "unconnected"]
+    moves = [*get_args(Change), "resumed", "displaced", "faded", "summary"]
+    for path in ("/session?session=import-day", "/context?session=import-day"):
+        words = seen(shown, f"{path}&space=harbor").words
+        key = words.split("What these words mean")[1]
+        assert not [one for one in (*signals, *moves) if one not in key]
+    hits = shown.get("/v1/recall", params={"space": "harbor", "query": "who refunded it on Monday?", "k": 20}).json()
+    names = {name for hit in hits["hits"] for name in hit["parts"]}
+    assert {"own", "around", "relevance", "liveliness"} <= names
+    words = seen(shown, "/recall?space=harbor&q=refund").words
+    key = words.split("What the numbers are")[1].split("\n\n")[0]
+    assert not [name for name in names if name not in key]
+    assert "An effort is a piece of work" in " ".join(seen(shown, "/?space=harbor").words.split())
+
+
+def test_the_sections_of_a_context_are_called_as_the_model_reads_them(shown: TestClient) -> None:
+    found = seen(shown, "/context?space=harbor&session=import-day")
+    told = shown.get("/v1/context?space=harbor&session=import-day&record=false&explain=true").json()
+    for heading in re.findall("^## mnemolog: (.+)$", told["text"], re.MULTILINE):
+        assert found.words.count(heading) > 2, heading  # bar, section and text
+    assert "Direct Access" not in found.words.replace("direct access", "Direct Access")
+
+
+def test_doubts_come_with_the_surest_first_and_those_that_are_hardly_any_folded_up(shown: TestClient) -> None:
+    words = seen(shown, "/beliefs?space=harbor").words
+    sure = [int(one) for one in re.findall(r"(\d+) % sure", words.split("Changed?")[1])]
+    assert sure == sorted(sure, reverse=True)
+    before, _, after = words.split("Changed?")[1].partition("Less likely")
+    assert all(int(one) >= 50 for one in re.findall(r"(\d+) % sure", before))
+    assert after
 
 
 def test_no_cell_of_a_table_is_laid_out_as_something_else_of_the_same_name(shown: TestClient) -> None:
