@@ -379,6 +379,18 @@ def test_no_cell_of_a_table_is_laid_out_as_something_else_of_the_same_name(shown
             assert tag not in ("td", "th") or not laid & set(given.get("class", "").split()), (path, given)
 
 
+def test_a_browser_that_asks_for_a_page_that_is_none_is_told_so_on_a_page_and_a_program_in_json(
+    shown: TestClient,
+) -> None:
+    assert "There is no such page" in seen(shown, "/sesion", 404).words
+    for path, headers in (("/sesion", {}), ("/v1/turn", HTML)):
+        assert shown.get(path, headers=headers).headers["content-type"] == "application/problem+json"
+
+
+def test_before_anything_is_asked_recall_tells_what_it_compares(shown: TestClient) -> None:
+    assert "rare ones weigh more" in seen(shown, "/recall?space=harbor").words
+
+
 def test_what_is_no_moment_is_told_on_a_page(shown: TestClient) -> None:
     assert "neither a position nor a time" in seen(shown, "/?as_of=yesterday", 422).words
     assert "session" in seen(shown, "/session", 422).words
