@@ -686,6 +686,11 @@ def test_in_a_browser_pages_are_accessible_follow_the_slider_and_show_turns_as_t
         assert page.request.post("/v1/turns", data=said).status == 202
         expect(sessions.first).to_contain_text("just-now")
         page.get_by_role("link", name="just-now").click()
-        page.get_by_text("Mend").click()
+        page.get_by_text("What these words mean").click()
+        answer = {"space": "harbor", "session": "just-now", "role": "assistant", "content": "Still here."}
+        assert page.request.post("/v1/turns", data=answer).status == 202
+        expect(page.locator(".turn").first).to_contain_text("Still here.")
+        expect(page.get_by_text("shown with its turns")).to_be_visible()
+        page.get_by_text("Mend").nth(1).click()
         page.get_by_role("button", name="Take back").click()
         expect(page.locator(".turn.gone")).to_contain_text("Is anybody here?")
