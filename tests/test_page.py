@@ -649,6 +649,8 @@ def test_in_a_browser_pages_are_accessible_follow_the_slider_and_show_turns_as_t
 ) -> None:
     axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="pip install 'mnemolog[browser]'").Axe()
     home = Path(shutil.copytree(folded, tmp_path / "home"))
+    with asking(home) as (client, _):  # so that efforts differ from those of the memory that is kept
+        client.post("/mend", data=seen(client, "/?space=harbor").acts("close")[0])
     with served(home) as (url, _):
         for scheme, widths in (("light", (390, 820, 1440)), ("dark", (1440,))):
             context = browser.new_context(color_scheme=scheme, base_url=url)
@@ -659,7 +661,7 @@ def test_in_a_browser_pages_are_accessible_follow_the_slider_and_show_turns_as_t
             page.on("pageerror", lambda error, troubles=troubles: troubles.append(str(error)))
             for width in widths:
                 page.set_viewport_size({"width": width, "height": 900})
-                for path in (*PAGES, "/sign-in"):
+                for path in (*PAGES, "/compare?memory=kept", "/sign-in"):
                     page.goto(f"{path}{'&' if '?' in path else '?'}space=harbor")
                     found = axe.run(page)
                     assert not found.response["violations"], (path, width, scheme, found.generate_report())
