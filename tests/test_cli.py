@@ -12,6 +12,7 @@ import sys
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import typer.main
@@ -20,8 +21,8 @@ from processors import PROCESSORS
 from projections import rows as answers
 from streams.core.errors import UsageError
 from streams.core.events import TurnRecorded, micros
-from streams.gateways.cli import main
-from streams.gateways.command import FAILED, MISUSED, OK
+from streams.gateways.cli import main, misunderstood
+from streams.gateways.command import FAILED, MISUSED, OK, check_installed
 from streams.gateways.commands import log
 from streams.gateways.parser import app
 from streams.logs.sqlite import SqliteLog
@@ -1205,3 +1206,16 @@ def test_a_note_taken_by_hand_that_a_turn_settled_waits_again_where_that_was_not
     [said] = run("tail", "-n1", "--json", home=tmp_path).rows
     assert (said["type"], said["session"], said["turn"]) == ("offer-declined.v1", "b", "told")
     assert [row["status"] for row in run("notes", "--json", home=tmp_path).rows] == ["open"]
+
+
+def test_a_misspelt_command_is_answered_with_one_suggestion(run):
+    done = run("contxt")
+    assert (done.code, done.err.count("context")) == (2, 1)
+    twice = SimpleNamespace(format_message=lambda: "No such command 'x'. Did you mean 'a'? Did you mean 'a'?")
+    assert str(misunderstood(twice)) == "no such command 'x'. Did you mean 'a'?"
+
+
+def test_what_an_extra_brings_can_be_had_in_a_clone_too() -> None:
+    with pytest.raises(UsageError) as complaint:
+        check_installed("no_such_module", extra="http")
+    assert "pip install '.[http]'" in complaint.value.way_out

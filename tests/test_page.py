@@ -6,12 +6,14 @@ import json
 import os
 import re
 import shutil
+import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from datetime import UTC, datetime
 from html.parser import HTMLParser
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 from urllib.parse import urlsplit
 
 import pytest
@@ -19,7 +21,8 @@ from starlette.testclient import TestClient
 
 import streams
 from processors import PROCESSORS
-from streams.core.events import GIVEN, MINUTE, NoteTaken, TurnRecorded
+from processors.working_context.events import Change
+from streams.core.events import GIVEN, MINUTE, ClockTicked, NoteTaken, TurnRecorded
 from streams.gateways.http import app as http_app
 from streams.gateways.http.keys import Keys
 from streams.gateways.http.limits import SIGNED
@@ -49,6 +52,9 @@ TAGS = {found for path in HERE.glob("templates/*.html") for found in re.findall(
 """Those that templates write."""
 NOTE = f"n{MARKUP}\u202e"
 SECRET = "heliotrope"
+CUT = "[...document.querySelectorAll('.wide')].some(one => one.scrollWidth > one.clientWidth + 1)"
+NARROWEST = "Math.min(999, ...[...document.querySelectorAll('tbody th')].map(one => one.clientWidth))"
+"""How wide the narrowest heading of a row is."""
 
 
 class Seen(HTMLParser):
@@ -294,6 +300,33 @@ def test_what_two_memories_would_give_a_model_is_shown_side_by_side(mended: tupl
     assert "only here" not in seen(client, f"{link}&as_of=0:100").words
 
 
+def test_time_that_went_on_for_live_alone_is_no_difference_between_two_memories(
+    mended: tuple[TestClient, Home],
+) -> None:
+    client, home = mended
+    link = "/compare?space=harbor&memory=kept&session=import-day"
+    home.log.append([ClockTicked("harbor", "tick", START + 200 * 24 * 60 * MINUTE)])
+    alike = seen(client, link).words
+    assert "only time has passed" in alike
+    assert "only here" not in alike
+    home.log.append([TurnRecorded("harbor", "later", START, "import-day", "ann", "user", "The crane is out of order.")])
+    found = seen(client, link)
+    assert "What live took in since then differs, too" in found.words
+    (then,) = (given["href"] for tag, given in found.tags if tag == "a" and "as_of" in given["href"])
+    alike = seen(client, then).words
+    assert "differs, too" not in alike
+    assert "only here" not in alike
+
+
+def test_the_page_shows_the_context_that_the_command_line_gives_now(mended: tuple[TestClient, Home]) -> None:
+    client, home = mended
+    said = int(time.time() * 1e6) - 3 * MINUTE
+    home.log.append([TurnRecorded("pier", "p1", said, "gate", "ann", "user", "Is the gate open?")])
+    words = seen(client, "/context?space=pier&session=gate").words
+    (asked,) = re.findall(r"asked at (\d{4}-\d\d-\d\d \d\d:\d\d)", words)
+    assert asked > f"{datetime.fromtimestamp(said / 1e6, UTC):%Y-%m-%d %H:%M}"
+
+
 def test_all_routes_and_all_events_are_told_on_a_page(shown: TestClient) -> None:
     found = seen(shown, "/docs")
     told = shown.get("/openapi.json").json()
@@ -303,6 +336,59 @@ def test_all_routes_and_all_events_are_told_on_a_page(shown: TestClient) -> None
     for name in GIVEN:
         assert name.rpartition(".v")[0] in found.words
     assert "UTC microseconds since 1970" in found.words
+
+
+def test_words_and_numbers_that_stand_beside_what_is_shown_are_explained_there(shown: TestClient) -> None:
+    signals = ["mentioned", "similar", "recent", "important", "connected", "untouched", "unconnected"]
+    moves = [*get_args(Change), "resumed", "displaced", "faded", "summary"]
+    for path in ("/session?session=import-day", "/context?session=import-day"):
+        words = seen(shown, f"{path}&space=harbor").words
+        key = words.split("What these words mean")[1]
+        assert not [one for one in (*signals, *moves) if one not in key]
+    hits = shown.get("/v1/recall", params={"space": "harbor", "query": "who refunded it on Monday?", "k": 20}).json()
+    names = {name for hit in hits["hits"] for name in hit["parts"]}
+    assert {"own", "around", "relevance", "liveliness"} <= names
+    words = seen(shown, "/recall?space=harbor&q=refund").words
+    key = words.split("What the numbers are")[1].split("\n\n")[0]
+    assert not [name for name in names if name not in key]
+    assert "An effort is a piece of work" in " ".join(seen(shown, "/?space=harbor").words.split())
+
+
+def test_the_sections_of_a_context_are_called_as_the_model_reads_them(shown: TestClient) -> None:
+    found = seen(shown, "/context?space=harbor&session=import-day")
+    told = shown.get("/v1/context?space=harbor&session=import-day&record=false&explain=true").json()
+    for heading in re.findall("^## mnemolog: (.+)$", told["text"], re.MULTILINE):
+        assert found.words.count(heading) > 2, heading  # bar, section and text
+    assert "Direct Access" not in found.words.replace("direct access", "Direct Access")
+
+
+def test_doubts_come_with_the_surest_first_and_those_that_are_hardly_any_folded_up(shown: TestClient) -> None:
+    words = seen(shown, "/beliefs?space=harbor").words
+    sure = [int(one) for one in re.findall(r"(\d+) % sure", words.split("Changed?")[1])]
+    assert sure == sorted(sure, reverse=True)
+    before, _, after = words.split("Changed?")[1].partition("Less likely")
+    assert all(int(one) >= 50 for one in re.findall(r"(\d+) % sure", before))
+    assert after
+
+
+def test_no_cell_of_a_table_is_laid_out_as_something_else_of_the_same_name(shown: TestClient) -> None:
+    laid = set(re.findall(r"^\.(\w+) \{[^}]*display:", (HERE / "page.css").read_text(), re.MULTILINE))
+    assert "time" in laid
+    for path in ("/", "/links", "/beliefs", "/compare?memory=kept", "/docs", "/context?session=import-day"):
+        for tag, given in seen(shown, f"{path}{'&' if '?' in path else '?'}space=harbor").tags:
+            assert tag not in ("td", "th") or not laid & set(given.get("class", "").split()), (path, given)
+
+
+def test_a_browser_that_asks_for_a_page_that_is_none_is_told_so_on_a_page_and_a_program_in_json(
+    shown: TestClient,
+) -> None:
+    assert "There is no such page" in seen(shown, "/sesion", 404).words
+    for path, headers in (("/sesion", {}), ("/v1/turn", HTML)):
+        assert shown.get(path, headers=headers).headers["content-type"] == "application/problem+json"
+
+
+def test_before_anything_is_asked_recall_tells_what_it_compares(shown: TestClient) -> None:
+    assert "rare ones weigh more" in seen(shown, "/recall?space=harbor").words
 
 
 def test_what_is_no_moment_is_told_on_a_page(shown: TestClient) -> None:
@@ -563,6 +649,8 @@ def test_in_a_browser_pages_are_accessible_follow_the_slider_and_show_turns_as_t
 ) -> None:
     axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="pip install 'mnemolog[browser]'").Axe()
     home = Path(shutil.copytree(folded, tmp_path / "home"))
+    with asking(home) as (client, _):  # so that efforts differ from those of the memory that is kept
+        client.post("/mend", data=seen(client, "/?space=harbor").acts("close")[0])
     with served(home) as (url, _):
         for scheme, widths in (("light", (390, 820, 1440)), ("dark", (1440,))):
             context = browser.new_context(color_scheme=scheme, base_url=url)
@@ -573,11 +661,13 @@ def test_in_a_browser_pages_are_accessible_follow_the_slider_and_show_turns_as_t
             page.on("pageerror", lambda error, troubles=troubles: troubles.append(str(error)))
             for width in widths:
                 page.set_viewport_size({"width": width, "height": 900})
-                for path in (*PAGES, "/sign-in"):
+                for path in (*PAGES, "/compare?memory=kept", "/sign-in"):
                     page.goto(f"{path}{'&' if '?' in path else '?'}space=harbor")
                     found = axe.run(page)
                     assert not found.response["violations"], (path, width, scheme, found.generate_report())
                     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), (path, width)
+                    assert not page.evaluate(CUT), (path, width, "something lies beyond the edge of its box")
+                    assert page.evaluate(NARROWEST) > 100, (path, width, "words stand one letter under the other")
             assert not troubles
             context.close()
         page = browser.new_context(base_url=url).new_page()
@@ -598,6 +688,11 @@ def test_in_a_browser_pages_are_accessible_follow_the_slider_and_show_turns_as_t
         assert page.request.post("/v1/turns", data=said).status == 202
         expect(sessions.first).to_contain_text("just-now")
         page.get_by_role("link", name="just-now").click()
-        page.get_by_text("Mend").click()
+        page.get_by_text("What these words mean").click()
+        answer = {"space": "harbor", "session": "just-now", "role": "assistant", "content": "Still here."}
+        assert page.request.post("/v1/turns", data=answer).status == 202
+        expect(page.locator(".turn").first).to_contain_text("Still here.")
+        expect(page.get_by_text("shown with its turns")).to_be_visible()
+        page.get_by_text("Mend").nth(1).click()
         page.get_by_role("button", name="Take back").click()
         expect(page.locator(".turn.gone")).to_contain_text("Is anybody here?")

@@ -131,6 +131,7 @@ def test_the_demo_shows_every_part_of_the_main_job_in_100_columns(shown):
     assert "Folded again: working_context, coactivation." in parts
     assert len(shown.splitlines()) <= 120
     assert "# this home" in typed
+    assert "serve --http" in parts, "the page shows the same"
 
 
 def test_the_demo_shows_earlier_work_returning_to_the_context(shown):

@@ -42,7 +42,7 @@ from processors.network.events import (
 from processors.network.jobs import JOBS
 from processors.network.net import NAME, SUSPECTED, WRITTEN, Net, NetParams, asked, cut, kind_of, person_of, saying
 from processors.network.reasons import READS, reasons, stems_of
-from processors.network.record import KEPT, STANDING, Asking, Ended, Index, Made, Saying, heft
+from processors.network.record import KEPT, STANDING, Asking, Ended, Index, Made, Righted, Saying, heft
 from processors.network.section import KNOWN
 from processors.network.sleep import begin, go_on
 from processors.open_efforts.events import EffortConcluded, EffortResumed
@@ -81,9 +81,25 @@ _NO_STEMS: list[str] = []
 
 
 def _artifact(params: NetworkParams, state: State, made: ArtifactMade, raw: Raw[Any]) -> Sequence[Derived]:
-    """What work came to."""
+    """What work came to; the trouble that it put right is known no longer."""
     text = made.body.partition("\n")[0]
-    return _concluded(params, state, made, raw, text, made.turns[-1] if made.turns else "", made.turns[:1])
+    righted = _righted(params, state, made) if made.kind == "fix" else _NONE
+    told = _concluded(params, state, made, raw, text, made.turns[-1] if made.turns else "", made.turns[:1])
+    return [*righted, *told]
+
+
+def _righted(params: NetworkParams, state: State, fix: ArtifactMade) -> Sequence[Derived]:
+    """What was said to fail, and titles what mended it, fails no longer, unless another session says so, too."""
+    net, trouble, righted = Net(params, state, fix), cut(fix.title), []
+    for number in dict.fromkeys(number for turn in fix.turns for number in net.of_turn(turn)):
+        node = net.node(number)
+        is_one = node.kind == "conclusion" and node.status in STANDING and len({row[1] for row in node.sources}) < 2
+        if is_one and node.text == trouble:
+            net.undo(number, "it was put right")
+            righted.append(number)
+    if righted:
+        state.put(f"righted/{fix.turns[-1]}", Righted(righted))
+    return net.finish()
 
 
 def _closed(params: NetworkParams, state: State, done: EffortConcluded, raw: Raw[Any]) -> Sequence[Derived]:
@@ -333,11 +349,16 @@ def known(params: NetworkParams, records: Sequence[KnowledgeNoted | KnowledgeLin
 def _retracted(params: NetworkParams, state: State, fact: TurnRetracted, raw: Raw[Any]) -> Sequence[Derived]:
     """A turn says nothing any more; what no other one says is gone."""
     out = go_on(params, state, fact) if state.index(Index).looking else []
-    made = state.get(f"turn/{fact.turn}", Made)
-    if made is None:
+    made, righted = state.get(f"turn/{fact.turn}", Made), state.get(f"righted/{fact.turn}", Righted)
+    if made is None and righted is None:
         return out
     net = Net(params, state, fact)
-    for made_as, source in made.rows:
+    if righted is not None:
+        for number in map(net.final, righted.numbers):
+            if number >= 0:
+                net.redo(number, "what put it right was taken back")
+        state.delete(f"righted/{fact.turn}")
+    for made_as, source in made.rows if made is not None else ():
         if (number := net.final(made_as)) < 0:
             continue
         node = net.node(number)
@@ -349,7 +370,8 @@ def _retracted(params: NetworkParams, state: State, fact: TurnRetracted, raw: Ra
         for clash in [*node.clashes]:
             net.part(*((number, clash[0]) if clash[2] else (clash[0], number)))
         net.end(number, "retracted", "its turn was taken back")
-    state.delete(f"turn/{fact.turn}")
+    if made is not None:
+        state.delete(f"turn/{fact.turn}")
     return [*out, *net.finish()]
 
 
@@ -389,7 +411,7 @@ def _passed(params: NetworkParams, state: State, fact: Outside, raw: Raw[Any]) -
 
 PROCESSOR = Processor(
     name="network",
-    version=6,
+    version=7,
     params=NetworkParams,
     takes=(
         on(ArtifactMade, _artifact),

@@ -414,6 +414,13 @@ class Net:
             node.undone = True
             self._stand(number, why)
 
+    def redo(self, number: int, why: str) -> None:
+        """What had made a node history is taken back."""
+        node = self.node(number)
+        if node.undone:
+            node.undone = False
+            self._stand(number, why)
+
     def part(self, newer: int, older: int) -> None:
         """Two nodes contradict each other no longer."""
         one, other = self.state.get(key(newer), Node), self.state.get(key(older), Node)

@@ -69,6 +69,13 @@ class Ended:
 
 
 @dataclass(slots=True)
+class Righted:
+    """State, `righted/<turn>`: the nodes whose trouble a turn put right."""
+
+    numbers: list[int] = field(default_factory=list)
+
+
+@dataclass(slots=True)
 class Saying:
     """Who says something, where and when. State, `stated/<turn> <attribute>`, with what is said: a belief that is not
     known yet."""

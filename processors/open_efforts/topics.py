@@ -69,9 +69,12 @@ remind
 """
 ASKING = frozenset(_ASKING.split())
 """What comes behind one of these (and "to", "you", "me", "i", "we") is what somebody wants to do."""
-_LOOSE = "later lately recently earlier often generally eventually finally probably actually"
+_LOOSE = """
+later lately recently earlier often generally eventually finally probably actually
+uff ugh argh aargh phew pfff oops whoops ouch yikes yay hooray hurray hurrah yuck meh jeez gosh whoa huh hmpf ooh aww
+"""
 LOOSE = frozenset(_LOOSE.split())
-"""Adverbs that name nothing, told by no table of stop words: a title does not run over them."""
+"""Adverbs and cries that name nothing, told by no table of stop words: a title does not run over them."""
 _NAME = frozenset("/_.`0123456789")
 """What paths and identifiers hold."""
 _NUMBERED = lazily(r"(?:#|[A-Za-z]{1,8}-)\d{2,10}")

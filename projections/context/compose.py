@@ -374,7 +374,7 @@ def explained(composed: Composed) -> Iterable[dict[str, Any]]:
         piece = choice.piece
         turn = composed.turns.get(piece.turn)
         yield {
-            "section": choice.section.name, "id": turn.id if turn else piece.id, "taken": choice.taken,
-            "why": choice.why, "reason": piece.reason, "worth": round(piece.worth, 6), "tokens": choice.cost,
-            "text": choice.line,
+            "section": choice.section.name, "heading": choice.section.heading, "id": turn.id if turn else piece.id,
+            "taken": choice.taken, "why": choice.why, "reason": piece.reason, "worth": round(piece.worth, 6),
+            "tokens": choice.cost, "text": choice.line,
         }  # fmt: skip

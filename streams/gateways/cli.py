@@ -100,7 +100,8 @@ def run(arguments: list[str]) -> int:
 
 def misunderstood(error: Any) -> UsageError:
     """What the parser of commands says, as all errors are said."""
-    said = error.format_message()
+    said, *more = error.format_message().split(" Did you mean ")
+    said += f" Did you mean {more[0]}" if more else ""  # two libraries suggest, each a sentence of its own
     context = getattr(error, "ctx", None)
     asked = f"{context.command_path} --help" if context is not None else "mnemolog --help"
     return UsageError(said[:1].lower() + said[1:].rstrip("."), f"`{asked}` tells how it is used")

@@ -385,7 +385,10 @@ def check_installed(*modules: str, extra: str) -> None:
 
     for module in modules:
         if find_spec(module) is None:
-            raise UsageError(f"{module} is not installed", f"pip install 'mnemolog[{extra}]'")
+            raise UsageError(
+                f"{module} is not installed",
+                f"pip install 'mnemolog[{extra}]', or in a clone: pip install '.[{extra}]'",
+            )
 
 
 def one_of(value: str, known: Sequence[str], option: str) -> str:

@@ -312,6 +312,10 @@ class Demo:
             ("", "", "live:>", "small:>", "differs:>"),
             [(m.about, m.what, _number(m.left), _number(m.right), _number(m.differs)) for m in differing[:MEASURES]],
         )
+        self.out.print(
+            f"In a browser, side by side, once the home is named as in 9: {command()} serve --http 127.0.0.1:8765",
+            highlight=False,
+        )
 
     def next(self) -> None:
         """What to type next."""

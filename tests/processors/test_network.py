@@ -182,6 +182,28 @@ def concluded(talk: Talk, session: str, agent: str = "ann") -> TurnRecorded:
     return turn
 
 
+def test_what_was_said_to_fail_is_known_no_longer_once_it_was_put_right() -> None:
+    talk, trouble = Talk(), "The login test fails since this morning."
+
+    def made(turn: TurnRecorded, kind: str, body: str, turns: list[str]) -> None:
+        given = {"kind": kind, "title": trouble, "body": body, "turns": turns}
+        talk.give(make(ArtifactMade, space="space", session=turn.session, at=turn.at, **given), turn)
+
+    said = talk.say(trouble)
+    made(said, "negative-result", trouble, [said.id])
+    assert talk.nodes[trouble].status == "current"
+    fixed = talk.say("That fixed it, thanks!")
+    made(fixed, "fix", "I changed the login test to the new name.", [said.id, fixed.id])
+    assert (talk.nodes[trouble].status, talk.nodes[trouble].why) == ("history", "it was put right")
+    assert talk.nodes["I changed the login test to the new name."].status == "current"
+    other = talk.say("Again: the export of invoices fails.")
+    made(other, "negative-result", "The export of invoices fails.", [other.id])
+    made(fixed, "fix", "I changed the login test to the new name.", [said.id, other.id, fixed.id])
+    assert talk.nodes["The export of invoices fails."].status == "current", "another trouble"
+    talk.give(TurnRetracted("space", "gone", talk.at, "s", fixed.id))
+    assert talk.nodes[trouble].status == "current"
+
+
 def test_what_work_came_to_is_known_no_longer_where_it_goes_on_until_it_is_concluded_so_again() -> None:
     talk = Talk()
     turn = concluded(talk, "s")

@@ -549,6 +549,13 @@ def test_a_title_runs_out_of_no_aside_and_is_no_number(content: str) -> None:
     assert all(told.count(a) == told.count(b) for a, b in ("()", "[]"))
 
 
+@pytest.mark.parametrize("cry", ["Uff", "Ugh", "Phew", "Oops"])
+def test_a_cry_is_no_title(cry: str) -> None:
+    told = title_of([f"{cry}, again? We had that in autumn. I thought the pay button gets disabled."], {}, ())
+    assert cry not in told
+    assert "button" in told
+
+
 def test_a_title_says_what_a_request_wants_with_its_name(talk: Talk) -> None:
     for n, (said, title) in enumerate(
         (

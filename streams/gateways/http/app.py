@@ -19,12 +19,13 @@ from streams.core.errors import MnemologError, UsageError
 from streams.gateways import mcp
 from streams.gateways.http.following import Following
 from streams.gateways.http.keys import Keys
-from streams.gateways.http.limits import Gate, problem
+from streams.gateways.http.limits import Gate, asks_for_page, problem
 from streams.gateways.http.page.acts import acts
 from streams.gateways.http.page.api import api
 from streams.gateways.http.page.beside import beside
 from streams.gateways.http.page.entry import entry
 from streams.gateways.http.page.pages import pages
+from streams.gateways.http.page.scene import page
 from streams.gateways.http.recording import Recording
 from streams.gateways.http.routes import door, routes
 from streams.gateways.schema import LINE, schemas
@@ -98,6 +99,8 @@ def _tell_errors(app: FastAPI) -> None:
         return problem(UsageError(f"{where}: {said}", "/docs tells the parameters"))
 
     async def http(request: Request, error: Any) -> Response:
+        if error.status_code == 404 and asks_for_page(request.scope, request.headers):
+            return page("error.html", 404, error=UsageError("There is no such page", ""))
         told = {"type": "about:blank", "title": str(error.detail), "status": error.status_code, "kind": "FailedError"}
         told |= {"error": str(error.detail), "way_out": "/docs tells the routes", "detail": str(error.detail)}
         return Response(orjson.dumps(told), error.status_code, error.headers, "application/problem+json")

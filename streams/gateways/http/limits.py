@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from http.cookies import CookieError, SimpleCookie
 from typing import Any
 from urllib.parse import quote
@@ -232,10 +232,14 @@ def _check_site(scope: Scope, headers: dict[str, str]) -> None:
     raise OutsideError("this was asked by another site", "ask from the page of this server, or with a key in a header")
 
 
+def asks_for_page(scope: Scope, headers: Mapping[str, str]) -> bool:
+    """Whether a person asks, with a browser."""
+    return scope["method"] == "GET" and "text/html" in headers.get("accept", "") and not scope["path"].startswith(API)
+
+
 def _refusal(error: MnemologError, scope: Scope, headers: dict[str, str]) -> Response:
     """An error; where a person only has no key yet, the way to the form that takes one."""
-    asks = scope["method"] == "GET" and "text/html" in headers.get("accept", "") and not scope["path"].startswith(API)
-    if asks and isinstance(error, UnknownCallerError):
+    if asks_for_page(scope, headers) and isinstance(error, UnknownCallerError):
         place = quote(scope.get("raw_path", b"/").decode("latin-1"), safe="/%")
         query = scope.get("query_string", b"").decode("latin-1")
         return RedirectResponse(f"/sign-in?next={quote(f'{place}?{query}' if query else place, safe='')}", 303)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal, NamedTuple
 
 from fastapi import APIRouter, Query, Request, Response
 
@@ -19,6 +21,7 @@ from streams.runtime.home.folder import Folder
 
 beside = APIRouter(route_class=PageRoute, include_in_schema=False)
 
+TICK = "clock-ticked.v1"
 DIFFERENCES = 60
 """Efforts that a page shows at most."""
 VIEWS: tuple[Row, ...] = (
@@ -39,6 +42,33 @@ def asked(path: Path, memory: str, questions: Sequence[tuple[str, Row]]) -> list
             return [ask(what, **given) for what, given in questions]
     except UsageError as error:
         raise UsageError(f"{memory} cannot be compared: {error}", "replay it again with this version") from error
+
+
+class End(NamedTuple):
+    """Where a memory ends, which a replay folded up to there."""
+
+    offset: int
+    """Of the last event that it holds."""
+    since: Literal["", "time", "more"]
+    """What the log has of the space behind that: nothing, ticks of the clock alone, or what changes a memory."""
+
+
+def ended(path: Path, memory: str, partition: int, space: str) -> End:
+    """Where a memory ends."""
+    from processors import PROCESSORS
+    from projections.store import read_mark
+
+    home = Home(path, PROCESSORS)
+    with closing(home.log) as log:
+        with home.reading(memory) as connection:
+            offset = read_mark(connection, partition)
+        types = (record.type for record in log.read(partition, offset + 1) if record.space == space)
+        since: Literal["", "time", "more"] = ""
+        for type_ in types:
+            if type_ != TICK:
+                return End(offset, "more")
+            since = "time"
+    return End(offset, since)
 
 
 def measured(threads: Sequence[Row], efforts: Sequence[Row], notes: Sequence[Row], links: Sequence[Row]) -> list[int]:
@@ -92,12 +122,16 @@ async def compare(
         return page("compare.html", here=seen, names=names, memory="")
     if memory not in names:
         raise UsageError(f"there is no memory {memory!r}", "`mnemolog memories` lists those there are")
+    end = await asyncio.to_thread(ended, path, memory, seen.partition, seen.space)
+    is_later = bool(end.since) and (not seen.as_of or seen.position > end.offset)
+    # Why: the clock goes on for live alone, and what is due by then would be told as a difference of parameters.
+    moment = replace(seen, as_of=seen.place(end.offset)) if is_later and end.since == "time" else seen
     questions = [("view", one) for one in VIEWS]
     if session:
-        questions.append(("context", {"session": session, "explain": True}))
-    bound = {"space": seen.space} | ({"as_of": seen.as_of} if seen.as_of else {})
+        questions.append(("context", {"session": session, "explain": True} | moment.present()))
+    bound = {"space": seen.space} | ({"as_of": moment.as_of} if moment.as_of else {})
     own, other = await asyncio.gather(
-        asyncio.gather(*(seen.ask(what, **given) for what, given in questions)),
+        asyncio.gather(*(moment.ask(what, **given) for what, given in questions)),
         asyncio.to_thread(asked, path, memory, [(what, given | bound) for what, given in questions]),
     )
     colours: dict[str, Row] = {}
@@ -114,6 +148,6 @@ async def compare(
         sessions=both[-SESSIONS:][::-1], many=len(both), cursor=cursor(seen, seen.first, seen.last),
         figures=list(zip(FIGURES, measured(*own[:4]), measured(*other[:4]), strict=True)),
         differences=differences[:DIFFERENCES], differ=len(differences), alike=len(colours) - len(differences),
-        until=other[4][0]["at"] if other[4] else None, is_behind=bool(other[4]) and other[4][0] != own[4][0],
+        until=other[4][0]["at"] if other[4] else None, since=end.since if is_later else "", end=seen.place(end.offset),
         session=session, contexts=contexts,
     )  # fmt: skip

@@ -14,10 +14,12 @@ async function show(url, keep) {
   const found = new DOMParser().parseFromString(await answer.text(), "text/html");
   if (mine !== asked) return;
   if (!found.querySelector("[data-swap=main]")) return;
+  const reads = document.querySelector("details.explains")?.open;
   for (const place of document.querySelectorAll("[data-swap]")) {
     const part = found.querySelector(`[data-swap=${place.dataset.swap}]`);
     if (part) place.replaceChildren(...part.childNodes);
   }
+  document.querySelector("details.explains")?.toggleAttribute("open", reads);
   document.title = found.title;
   const moved = found.getElementById("moment");
   if (slider && moved) {
@@ -58,8 +60,9 @@ function told(words) {
   live?.classList.toggle("on", state === "live");
 }
 
-// Whether somebody writes there, or has opened something: that must not vanish under their hands.
-const isBusy = () => document.querySelector("main details[open], main :is(input, select):focus");
+// Whether somebody writes there, or has opened something: that must not vanish under their hands. What explains words
+// stays open beside new turns.
+const isBusy = () => document.querySelector("main details[open]:not(.explains), main :is(input, select):focus");
 
 if (time && window.EventSource) {
   let waiting;

@@ -20,6 +20,9 @@ SESSIONS, EFFORTS, NOTES, TURNS, CHANGES, CHAINS = 60, 100, 60, 60, 20, 40
 """Rows that a page shows at most; it says where there are more."""
 WAITING = ("open", "escalated")
 """What notes are that nobody has settled, and that have not gone by."""
+FRAME = "The lines around it"
+LIKELY = 0.5
+"""From here on a doubt is shown at once, and below it when it is asked for: most of those are none."""
 BELIEFS = 5000
 """Newest statements that chains are put together from."""
 
@@ -97,7 +100,7 @@ async def session(seen: Seen, session: Name, segment: Name = "") -> Response:
 async def context(seen: Seen, session: Name) -> Response:
     """What a model would be given in a session, what was considered for it, and who came and left."""
     found, talk, sessions, colours, entries, changes, turns = await asyncio.gather(
-        seen.ask("context", session=session, explain=True),
+        seen.ask("context", session=session, explain=True, **seen.present()),
         seen.rows("sessions", session=session),
         seen.rows("sessions"),
         seen.colours(),
@@ -106,6 +109,7 @@ async def context(seen: Seen, session: Name) -> Response:
         seen.rows("turns", session=session, order="position DESC", limit=1),
     )
     sections = {one["name"]: one["tokens"] for one in found["sections"]}
+    headings = {one["section"]: one["heading"] for one in found["considered"]} | {"frame": FRAME}
     considered: dict[str, list[Row]] = defaultdict(list)
     for one in found["considered"]:
         considered[one["section"]].append(one)
@@ -116,7 +120,7 @@ async def context(seen: Seen, session: Name) -> Response:
         "context.html", here=seen, session=session, found=found, considered=considered, colours=colours,
         bar=shares(sections | ({"frame": rest} if rest else {}), found["budget"]), tokens=sections,
         sizes=sizes, most=max(*sizes.values(), 1), entries_=entries, changes=changes,
-        turn=turns[0] if turns else None,
+        turn=turns[0] if turns else None, headings=headings,
     )  # fmt: skip
 
 
@@ -170,7 +174,7 @@ async def beliefs(seen: Seen) -> Response:
     """What was stated and later changed: chains, the last changed first; what may have been; what stands unchanged."""
     rows, doubts = await asyncio.gather(
         seen.rows("beliefs", order="position DESC", limit=BELIEFS),
-        seen.rows("doubts", status="open", order="position DESC", limit=CHAINS),
+        seen.rows("doubts", status="open", order="confidence DESC, position DESC", limit=CHAINS),
     )
     chains: dict[tuple[str, str, str], list[Row]] = defaultdict(list)
     for row in rows:
@@ -184,5 +188,7 @@ async def beliefs(seen: Seen) -> Response:
     standing = [chain[-1] for chain in found if chain[-1]["attribute"] and len(chain) == 1]
     return page(
         "beliefs.html", here=seen, chains=changed[:CHAINS], changed=len(changed), standing=standing[:CHAINS],
-        stands=len(standing), is_whole=len(rows) < BELIEFS, doubts=doubts, said=said,
+        stands=len(standing), is_whole=len(rows) < BELIEFS, said=said,
+        likely=[row for row in doubts if row["confidence"] >= LIKELY],
+        unlikely=[row for row in doubts if row["confidence"] < LIKELY],
     )  # fmt: skip

@@ -22,6 +22,7 @@ from streams.core.errors import MnemologError, UsageError
 from streams.core.events import OUTSIDE
 from streams.gateways.http.door import Door
 from streams.gateways.http.limits import SIGNED, problem
+from streams.gateways.moments import present
 from streams.gateways.terminal import printable
 from streams.logs.where import told_place
 
@@ -164,6 +165,10 @@ class Scene:
     def place(self, position: int) -> str:
         """A position as an address has it."""
         return told_place(self.partition, position)
+
+    def present(self) -> Row:
+        """What a question about a context is given where it is asked now, as the command line gives it."""
+        return {} if self.as_of else {"live": present()}
 
     async def ask(self, what: str, **given: Any) -> Any:
         """The answer to a question, about this space at this moment."""
