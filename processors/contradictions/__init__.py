@@ -29,6 +29,7 @@ from typing import Annotated, Any, NamedTuple, TypeVar
 from pydantic import AfterValidator
 
 from processors.contradictions.beliefs import beliefs
+from processors.contradictions.certain import CERTAIN, answered, standing
 from processors.contradictions.closer import CLOSER, LEAST, LIKELIEST, looks, means, more
 from processors.contradictions.events import BeliefConfirmed as BeliefConfirmed
 from processors.contradictions.events import BeliefContradicted as BeliefContradicted
@@ -36,7 +37,7 @@ from processors.contradictions.events import BeliefRestored as BeliefRestored
 from processors.contradictions.events import BeliefStated as BeliefStated
 from processors.contradictions.events import ContradictionSuspected as ContradictionSuspected
 from processors.contradictions.glance import MAY_CHANGE, doubt, doubt_alike, doubt_signals
-from processors.contradictions.index import Index, Meant, Statement, index, keyed, words_of
+from processors.contradictions.index import MAX_DOUBTS, Index, Meant, Statement, index, keyed, words_of
 from processors.contradictions.jobs import JOBS
 from processors.contradictions.pairs import Judged, Setting, judge, rule_of, said_again, words_seen
 from processors.contradictions.reading import CHANGING, Clause, Reading, attribute, read, value
@@ -63,11 +64,11 @@ class ContradictionsParams(Params):
         ge=0, le=1,
     )  # fmt: skip
     inferred: float = param(
-        0.96, "likelihood 0..1", "from here on what is told in other words is taken as changed, too",
-        source="voices, authors left out, with `confirmed`: of 1,000 turns .91 change just that", ge=0, le=1,
+        0.92, "likelihood 0..1", "from here on what is told in other words is taken as changed, too",
+        source="voices, authors left out, with `confirmed`: of 1,085 turns .92 change just that", ge=0, le=1,
     )  # fmt: skip
     confirmed: float = param(
-        0.98, "likelihood 0..1", "the same, once the agent's answer is known to what tells of the change",
+        0.84, "likelihood 0..1", "the same, once the agent's answer is known to what tells of the change",
         source="the same", ge=0, le=1,
     )  # fmt: skip
     suspected: float = param(
@@ -117,10 +118,19 @@ class Found(NamedTuple):
     judged: Judged
 
 
+class Likely(NamedTuple):
+    """A statement that a turn may mean."""
+
+    statement: Statement
+    doubtful: float
+    """How likely the turn takes its place, of all that may be meant."""
+    sure: float
+    """The same as it is found out of what is likely; 0 where it is not."""
+    seen: list[str]
+
+
 MAX_LINKS = 6
 MAX_BELIEFS = 4
-MAX_DOUBTS = 2
-"""Older turns whose place a turn may take without saying so plainly: which of two is meant is seldom sure."""
 TAKES_NOTE = 20
 """The score of an agent's answer, in hundredths of log odds, from which on it tells anything of what it answers."""
 _NONE: tuple[Derived, ...] = ()
@@ -195,10 +205,15 @@ def _doubt(
     agents = state.index(index).agents(new.session)
     own, looked = looks(new, glanced, agents)
     all_own = means(own)
-    scored = [(all_own + more(seen), one.statement, seen) for seen, (_, one) in zip(looked, glanced, strict=True)]
+    scored = [(all_own + more(seen), one, seen) for seen, (_, one) in zip(looked, glanced, strict=True)]
     scored.sort(key=lambda one: -one[0])
-    new.meant = [[statement.turn, score] for score, statement, _ in scored[:MAX_DOUBTS]]
-    likely = [(score, statement, [*own, *seen]) for score, statement, seen in scored[:MAX_DOUBTS]]
+    rows = standing(new, [(score, one) for score, one, _ in scored])
+    likely: list[Likely] = []
+    for score, one, seen in scored[:MAX_DOUBTS]:
+        values = rows[len(likely)] if len(likely) < len(rows) else []
+        sure = likelihood(CERTAIN.score("told", values)) if values else 0.0
+        likely.append(Likely(one.statement, likelihood(score), sure, [*own, *seen]))
+        new.meant.append([one.statement.turn, score, values])
     enough = max(params.among, params.suspected) if agents == "people" else params.suspected
     _settle(state, turn, new, likely, lambda seen: CLOSER.why(seen, "means"), enough, params.inferred, out)
 
@@ -213,31 +228,33 @@ def _answer(
         answer = WEIGHTS.why(seen_of(turn.content, turn.role), "answers")
         return sorted([*found, *[(f"answer {one}", worth) for one, worth in answer]], key=lambda one: -one[1])
 
-    known = state.index(index).remembered(asked)
-    likely: list[tuple[int, Statement, list[str]]] = [(score + answers, statement, []) for score, statement in known]
+    likely = []
+    for score, older, values in state.index(index).remembered(asked):
+        both = [*values, *answered(asked, older, turn.content, answers)] if values else []
+        sure = likelihood(CERTAIN.score("answered", both)) if both else 0.0
+        likely.append(Likely(older, likelihood(score + answers), sure, []))
     _settle(state, turn, asked, likely, why, params.answered, params.confirmed, out)
 
 
 def _settle(
-    state: State, turn: TurnRecorded, new: Statement, likely: Sequence[tuple[int, Statement, list[str]]],
+    state: State, turn: TurnRecorded, new: Statement, likely: Sequence[Likely],
     why: Callable[[list[str]], list[tuple[str, int]]], suspected: float, inferred: float, out: list[Derived],
 ) -> None:  # fmt: skip
-    """What becomes, as `turn` shows, of the statements that one most likely means; each with its score and what is
-    seen of it."""
+    """What becomes, as `turn` shows, of the statements that one most likely means."""
     told = state.get(f"turn/{new.turn}", Told)
     if told and (told.retracted or told.older or told.newer or (told.doubts and new.turn == turn.id)):
         return
-    for score, statement, seen in likely:
+    for statement, doubtful, sure, seen in likely:
         older = state.get(f"turn/{statement.turn}", Told)
-        if (sure := likelihood(score)) < suspected or (older and (older.retracted or older.newer)):
+        if older and (older.retracted or older.newer):
             continue
         told = state.get(f"turn/{new.turn}", Told)
         if sure >= inferred and not (told and told.older):
             _told(state, new.turn, new.at)
             held = _told(state, statement.turn, statement.at)
             _link(state, turn, new.turn, statement.turn, next(iter(held.beliefs), ""), "inferred", sure, out)
-        elif not (told and statement.turn in told.doubts):
-            _suspect(state, turn, (new.turn, new.at), (statement.turn, statement.at), sure, why(seen), out)
+        elif doubtful >= suspected and not (told and statement.turn in told.doubts):
+            _suspect(state, turn, (new.turn, new.at), (statement.turn, statement.at), doubtful, why(seen), out)
 
 
 def _compared(
@@ -515,7 +532,7 @@ def _standing(records: Sequence[Record], kind: type[R], *ends: type[Record]) -> 
 
 PROCESSOR = Processor(
     name="contradictions",
-    version=15,
+    version=16,
     params=ContradictionsParams,
     reads=(RAW, "open_efforts"),
     takes=(

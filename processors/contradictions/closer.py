@@ -11,7 +11,7 @@ are seen and .16 of what only looks like one; with a closer look .70 are, and .1
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
@@ -118,6 +118,11 @@ def looks(new: Statement, found: Sequence[tuple[int, Meant]], agents: str) -> tu
     return [*dict.fromkeys(own)], seen
 
 
+def worth_of(stems: Iterable[str]) -> int:
+    """What telling words are worth, by how seldom they are."""
+    return sum([_WORTH[CLASSES[stem]] for stem in stems])
+
+
 def _step(value: int, step: int, least: int, most: int) -> int:
     return max(least, min(most, value // step))
 
@@ -128,7 +133,7 @@ def _most(new: Sequence[Part], old: Sequence[Part]) -> _Shared:
     for at, one in enumerate(new):
         for place, other in enumerate(old):
             stems = one.stems & other.stems
-            worth = sum([_WORTH[CLASSES[stem]] for stem in stems])
+            worth = worth_of(stems)
             if one.figures and other.figures:
                 worth += len({figure.sort for figure in one.figures} & {figure.sort for figure in other.figures})
             if worth > best.worth:

@@ -1,5 +1,5 @@
 """Learns the weights by which contradictions decide (processors/contradictions/weights.json, and of
-single turns streams/core/text/statements.json).
+single turns streams/core/text/statements.json). Takes some minutes of one core, and less than two gigabytes.
 
     python -m tests.bench.learn_contradictions [--alike] [--write [--plain]]
 
@@ -7,10 +7,11 @@ Of turns, by what a glance sees of them: `changes` whether one takes another's p
 taken, `tells` whether it takes part in a sequence of the tests, where things are told plainly; `answers`, together
 with `changes`, whether what the agent's turn answers takes another's place. Of pairs, as the index finds them while a
 conversation is folded: `doubt` of a turn that may change something and a statement that it may mean; `means`
-(closer.json) of those few of them that `doubt` holds likeliest, by what they say; `replaces` of two that tell something
-plainly. Learned from the voices that may be looked at, whose authors said which turn takes
-whose place; from the sequences of the tests that may be learned from; and from friends' chats (LoCoMo), where
-next to nothing is taken back. What pairs are learned from is what weights of turns say that did not see them.
+(closer.json) of those few of them that `doubt` holds likeliest, by what they say, and of those that it holds likely,
+`told` and, with the agent's answer, `answered` (certain.json); `replaces` of two that tell something plainly.
+Learned from the voices that may be looked at, whose authors said which turn takes whose place; from the sequences of
+the tests that may be learned from; and from friends' chats (LoCoMo), where next to nothing is taken back. What pairs are
+learned from is what weights of turns say that did not see them, and so on.
 What is printed is crossed: of each author, set and chat by weights that never saw it. HELD is never learned from.
 With --write, the weights of `replaces` stay as they are but with --plain. With --alike, alike words count for doubts,
 too, whose weights are then those of alike.json.
@@ -22,15 +23,17 @@ import json
 import sys
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import product
 from pathlib import Path
 from time import monotonic
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from processors import PROCESSORS
-from processors.contradictions import MAX_DOUBTS, pairs
+from processors.contradictions import pairs
+from processors.contradictions.certain import UNANSWERED, answered, standing
 from processors.contradictions.closer import LEAST, LIKELIEST, looks
 from processors.contradictions.glance import MAY_CHANGE, doubt_signals
-from processors.contradictions.index import Index, Meant, Statement, keyed, words_of
+from processors.contradictions.index import MAX_DOUBTS, Index, Meant, Statement, keyed, words_of
 from processors.contradictions.reading import CHANGING, read
 from processors.open_efforts import TurnRethreaded, TurnThreaded
 from streams.core.driver import ancestors, fold
@@ -40,15 +43,16 @@ from streams.core.text import statements
 from streams.core.text.learned import likelihood
 from streams.core.text.signals import kinds
 from streams.core.text.statements import MAX_TEXT, seen_of
+from streams.core.text.trees import grown
 from tests.bench import learning
 from tests.bench.data import DATA
-from tests.bench.learning import Example, Table, Weights
+from tests.bench.learning import Example, Grown, Table, Weights
 from tests.bench.voices import conversations, marked
 from tests.processors import contradiction_sequences as sets
 
 WEIGHTS = Path(pairs.__file__).with_name("weights.json")
 OF_TURNS = Path(statements.__file__).with_name("statements.json")
-OF_CLOSER = WEIGHTS.with_name("closer.json")
+OF_CLOSER, OF_CERTAIN = WEIGHTS.with_name("closer.json"), WEIGHTS.with_name("certain.json")
 WITH_ALIKE = WEIGHTS.with_name("alike.json")
 THREADING = ancestors(PROCESSORS, ["open_efforts"])
 LEARNED, HELD = ("FIRST", "MORE", "VARIED", "FRESH", "PLAIN"), ("HELD_OUT", "FRESH_HELD")
@@ -68,6 +72,9 @@ MEANT, ALIKE, CHATS = 3.0, 1.5, 5.0
 """What a true pair and a look-alike count among doubts; and, at a closer look, what any of friends' chats does."""
 MANY_USERS = 8
 """The same as USERS, of a closer look, which sees words."""
+WORDY, WORDS = ("in:", "old:", "says:", "both:", "before:", "after:"), 0.6
+"""Signals of a closer look that are words, and how freely their weights may grow beside those of all else, of which
+there are few: crossed by author, of changes .20 are right where .9 of what is told is (.18 with all alike, .19 at .2)."""
 PLAIN = {"set": 16.0, "voice": 1.0, "chat": 1.0}
 """What a turn counts of which is asked whether it tells something plainly."""
 LOOKED = 30
@@ -367,6 +374,48 @@ def _closely(looked: Looked, kinds: dict[str, str]) -> Iterator[Example]:
             yield Example(signals, pair.replaces, name, worth)
 
 
+def held(signal: str) -> float:
+    """How freely the weight of a signal of a closer look may grow."""
+    return WORDS if signal.startswith(WORDY) else 1.0
+
+
+class Likely(NamedTuple):
+    """A pair that a closer look holds likely, and the values by which it is found out whether it is sure."""
+
+    pair: Compared
+    told: list[int]
+    answered: list[int] | None
+    """The same with the agent's answer, where there is one."""
+
+
+def likely_of(source: Source, looked: list[tuple[Compared, list[str]]], close: list[int], seen: Scores) -> list[Likely]:
+    """Of each turn of a source the statements that are likely."""
+    turns: dict[tuple[int, str], list[tuple[int, Compared, Doubted]]] = {}
+    for score, (pair, _) in zip(close, looked, strict=True):
+        if pair.doubted:
+            turns.setdefault(pair.newer, []).append((score, pair, pair.doubted))
+    answers = {number: answering(talk.events) for number, talk in enumerate(source.talks)}
+    found = []
+    for (number, turn), ranked in turns.items():
+        ranked.sort(key=lambda one: -one[0])
+        answer = answers[number].get(turn)
+        new = ranked[0][2].new
+        rows = standing(new, [(score, doubted.meant) for score, _, doubted in ranked])
+        for values, (_, pair, doubted) in zip(rows, ranked, strict=False):
+            more = answered(new, doubted.meant.statement, answer.content, seen[answer.id][-1]) if answer else None
+            found.append(Likely(pair, values, [*values, *more] if more else None))
+    return found
+
+
+def of_certain(likely: Sequence[Likely]) -> dict[str, Grown]:
+    """Trees of what is likely, for the turn and for the answer."""
+    labels = [one.pair.replaces for one in likely]
+    answered = [one.answered or [*one.told, *UNANSWERED] for one in likely]
+    return {
+        "told": learning.grow([one.told for one in likely], labels), "answered": learning.grow(answered, labels)
+    }  # fmt: skip
+
+
 def apart(given: Sequence[Source]) -> list[tuple[list[Source], set[str]]]:
     """Some authors, sets and chats, and the names of all that is not learned from for them; HELD alone, too."""
     groups = []
@@ -389,6 +438,9 @@ class Crossed:
     looked: Looked
     closely: Table
     close: dict[str, list[int]]
+    likely: dict[str, list[Likely]]
+    sure: dict[str, list[tuple[int, int | None]]]
+    """Of what is likely, what is said at the turn and at its answer."""
 
 
 def crossed(given: Sequence[Source], alike: bool = False) -> Crossed:
@@ -422,14 +474,27 @@ def crossed(given: Sequence[Source], alike: bool = False) -> Crossed:
     say("a closer look: what is seen")
     close: dict[str, list[int]] = {}
     for group, out in groups:
-        means = closely.fit(out, DOUBTS, MANY_USERS)
+        means = closely.fit(out, DOUBTS, MANY_USERS, held=held)
         close |= {source.name: closely.scores(means, [source.name]) for source in group}
         say(f"a closer look: learned without {len(out)}")
+    likely = {s.name: likely_of(s, looked[s.name], close[s.name], seen) for s in given}
+    sure: dict[str, list[tuple[int, int | None]]] = {}
+    for group, out in groups:
+        certain = of_certain([one for name, mine in likely.items() if name not in out for one in mine])
+        for source in group:
+            sure[source.name] = [
+                (
+                    grown(*certain["told"], one.told),
+                    grown(*certain["answered"], one.answered) if one.answered else None,
+                )
+                for one in likely[source.name]
+            ]
+        say(f"what is sure: learned without {len(out)}")
     for kind in PLAIN:
         of = [seen[turn.id] for s in given if s.kind == kind for talk in s.talks for turn in talk.events]
         may, tells = (sum(one) / len(of) for one in ([c > MAY_CHANGE for c, *_ in of], [t > 0 for _, _, t, _ in of]))
         print(f"{kind}: of turns {may:.2f} may change something, {tells:.2f} tell something plainly")
-    return Crossed(turns, found, doubts, scores, looked, closely, close)
+    return Crossed(turns, found, doubts, scores, looked, closely, close, likely, sure)
 
 
 def _walked(
@@ -494,6 +559,28 @@ def report_closer(given: Sequence[Source], looked: Looked, scores: dict[str, lis
         print(f"{least:5} {likelihood(least):.2f} ", " | ".join(line))
 
 
+def report_certain(given: Sequence[Source], likely: dict[str, list[Likely]], sure: dict[str, list[Any]]) -> None:
+    """What thresholds of what is sure are worth, of voices: at the turn, and at its answer where none was sure before.
+    One statement of a turn counts, as they are told."""
+    print("what is sure")
+    voices = [source for source in given if source.kind == "voice"]
+    true = sum(len({newer for newer, _ in talk.true}) for source in voices for talk in source.talks)
+    for at_turn, at_answer in product(range(130, 231, 10), range(100, 181, 20)):
+        told = right = first = 0
+        for source in voices:
+            turns: dict[tuple[int, str], list[tuple[int, int | None, bool]]] = {}
+            for (mine, of_answer), (pair, *_) in zip(sure[source.name], likely[source.name], strict=True):
+                turns.setdefault(pair.newer, []).append((mine, of_answer, pair.replaces))
+            for pairs_of in turns.values():
+                now = [one for one in pairs_of if one[0] >= at_turn]
+                then = [one for one in pairs_of if one[1] is not None and one[1] >= at_answer]
+                told += bool(now or then)
+                first += bool(now)
+                right += (now or then)[0][2] if now or then else False
+        limits = f"{likelihood(at_turn):.2f} {likelihood(at_answer):.2f}"
+        print(f"{limits}  {told}, {first} at once, P {right / max(1, told):.3f} R {right / true:.3f}")
+
+
 def _line(
     given: Sequence[Source], compared: dict[str, list[Compared]], scores: dict[str, list[int]], is_doubt: bool,
     least: int,
@@ -536,6 +623,7 @@ def main() -> None:
     found = crossed(given, alike)
     report(given, found.pairs, found.scores)
     report_closer(given, found.looked, found.close)
+    report_certain(given, found.likely, found.sure)
     if "--write" in sys.argv:
         doubt = found.doubts.fit(HELD, DOUBTS, USERS)
         if alike:
@@ -546,7 +634,9 @@ def main() -> None:
         replaces = of_pairs(plainly, rest) if "--plain" in sys.argv else written(WEIGHTS, "replaces")
         learning.write(OF_TURNS, 4, found.turns.fit(HELD))
         learning.write(WEIGHTS, 4, {"doubt": doubt, "replaces": replaces})
-        learning.write(OF_CLOSER, 1, {"means": found.closely.fit(HELD, DOUBTS, MANY_USERS)})
+        learning.write(OF_CLOSER, 1, {"means": found.closely.fit(HELD, DOUBTS, MANY_USERS, held=held)})
+        certain = of_certain([one for name, mine in found.likely.items() if name not in HELD for one in mine])
+        learning.write_trees(OF_CERTAIN, 1, certain)
 
 
 if __name__ == "__main__":

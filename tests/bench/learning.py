@@ -12,9 +12,9 @@ of their authors, not of the act, and is left out. Needs scikit-learn, of the de
 from __future__ import annotations
 
 from array import array
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import orjson
@@ -82,10 +82,11 @@ class Table:
         return np.isin(self._groups, [self._places[group] for group in groups if group in self._places])
 
     def fit(
-        self, without: Collection[str] = (), strength: float = STRENGTH, groups: int = GROUPS, many: bool = True
-    ) -> Weights:
+        self, without: Collection[str] = (), strength: float = STRENGTH, groups: int = GROUPS, many: bool = True,
+        held: Callable[[str], float] = lambda signal: 1.0,
+    ) -> Weights:  # fmt: skip
         """A logistic regression, its weights rounded to hundredths of log odds. `many`: most signals are rare, see
-        RARE."""
+        RARE. `held`: how freely the weight of a signal may grow besides."""
         from sklearn.linear_model import LogisticRegression  # takes a second: not in every process that reads this file
 
         left = [place for group, place in self._places.items() if group not in without]
@@ -93,6 +94,7 @@ class Table:
         rows = ~self._of(without)
         matrix, labels = self._matrix[rows][:, known].astype(float), self._labels[rows]
         scales = _scales(matrix, labels) if many else np.ones(len(known))
+        scales = scales * np.array([held(self._signals[at]) for at in known])
         model = LogisticRegression(C=strength, max_iter=300, solver="liblinear")
         model.fit(matrix.multiply(scales).tocsr(), labels, self._counts[rows])
         fitted = [round(100 * worth) for worth in (model.coef_[0] * scales).tolist()]
@@ -122,6 +124,47 @@ def fit_values(
     model = LogisticRegression(C=1.0, max_iter=2000, fit_intercept=False)
     model.fit(np.array(rows) / 100, labels, counts)
     return [round(100 * float(weight)) for weight in model.coef_[0]]
+
+
+TREES, LEAVES, RATE, LEAF = 100, 8, 0.06, 30
+"""How many trees are grown, how many ends each has, how much of what is left each takes, and the fewest examples of an
+end."""
+SHOWN, ASKED = 0.6, 0.3
+"""The share of examples that each tree is shown, and of values that each of its questions may be about."""
+Grown = tuple[int, list[Any]]
+"""A bias and trees, as streams/core/text/trees.py has them."""
+
+
+def grow(rows: Sequence[Sequence[int]], labels: Sequence[bool]) -> Grown:
+    """Trees that tell by whole values how likely something is (gradient boosting), in hundredths of log odds."""
+    from sklearn.ensemble import GradientBoostingClassifier
+
+    model = GradientBoostingClassifier(
+        n_estimators=TREES, max_leaf_nodes=LEAVES, max_depth=None, learning_rate=RATE, min_samples_leaf=LEAF,
+        subsample=SHOWN, max_features=ASKED, random_state=0,
+    )  # fmt: skip
+    model.fit(np.array(rows), labels)
+    true = float(np.mean(labels))
+    return round(100 * float(np.log(true / (1 - true)))), [_tree(one.tree_, 0) for one in model.estimators_[:, 0]]
+
+
+def _tree(tree: Any, at: int) -> Any:
+    """A node of a tree of scikit-learn and what is below it."""
+    low, high = int(tree.children_left[at]), int(tree.children_right[at])
+    if low < 0:
+        return round(100 * RATE * float(tree.value[at, 0, 0]))
+    return [int(tree.feature[at]), int(np.floor(tree.threshold[at])), _tree(tree, low), _tree(tree, high)]
+
+
+def write_trees(path: Path, version: int, grown: Mapping[str, Grown]) -> None:
+    """Writes trees for acts to a file, a tree a line."""
+    bias = {act: bias for act, (bias, _) in grown.items()}
+    acts = [
+        f"{orjson.dumps(act).decode()}: [\n" + ",\n".join(orjson.dumps(tree).decode() for tree in trees) + "\n]"
+        for act, (_, trees) in grown.items()
+    ]
+    head = f'{{"version": {version},\n"bias": {orjson.dumps(bias).decode()},\n"trees": {{\n'
+    path.write_text(head + ",\n".join(acts) + "\n}}\n", "utf-8")
 
 
 def _scales(matrix: csr_matrix, labels: np.ndarray) -> np.ndarray:

@@ -302,6 +302,18 @@ def test_an_answer_that_takes_note_of_a_change_makes_a_doubt_of_what_was_none_an
         assert doubted(space.say(answer, session="tuesday", role="assistant", agent="bot")) == expected
 
 
+def test_a_doubt_is_sure_once_the_answer_takes_note_of_the_change_and_small_talk_makes_none_sure() -> None:
+    for answer, expected in (
+        ("The 16th, then, instead of the 14th.", [("t1", "t0")]),
+        ("How lovely! What else is new?", []),
+    ):
+        space = Space()
+        space.say("We meet the plumber on the 14th at nine.", session="monday")
+        told = space.say("The plumber can't, he comes on the 16th.", session="tuesday")
+        assert (doubted(told), links(told)) == ([("t1", "t0")], [])
+        assert links(space.say(answer, session="tuesday", role="assistant", agent="bot")) == expected
+
+
 @pytest.mark.parametrize(("role", "expected"), [("assistant", [("t2", "t0")]), ("user", [])])
 def test_where_only_people_spoke_a_doubt_takes_more(role: str, expected: list[tuple[str, str]]) -> None:
     space = Space(among=1.0)
