@@ -10,11 +10,11 @@ conversation is folded: `doubt` of a turn that may change something and a statem
 (closer.json) of those few of them that `doubt` holds likeliest, by what they say, and of those that it holds likely,
 `told` and, with the agent's answer, `answered` (certain.json); `replaces` of two that tell something plainly.
 Learned from the voices that may be looked at, whose authors said which turn takes whose place; from the sequences of
-the tests that may be learned from; and from friends' chats (LoCoMo), where next to nothing is taken back. What pairs are
-learned from is what weights of turns say that did not see them, and so on.
-What is printed is crossed: of each author, set and chat by weights that never saw it. HELD is never learned from.
-With --write, the weights of `replaces` stay as they are but with --plain. With --alike, alike words count for doubts,
-too, whose weights are then those of alike.json.
+the tests that may be learned from; and from friends' chats (LoCoMo), where next to nothing is taken back. What pairs
+are learned from is what weights of turns say that did not see them, and so on. What is printed is crossed: of each
+author, set and chat by weights that never saw it. HELD is never learned from. With --write, the weights of `replaces`
+stay as they are but with --plain. With --alike, alike words count for doubts, too, whose weights are then those of
+alike.json; that needs the extra `semantic`.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ MANY_USERS = 8
 """The same as USERS, of a closer look, which sees words."""
 WORDY, WORDS = ("in:", "old:", "says:", "both:", "before:", "after:"), 0.6
 """Signals of a closer look that are words, and how freely their weights may grow beside those of all else, of which
-there are few: crossed by author, of changes .20 are right where .9 of what is told is (.18 with all alike, .19 at .2)."""
+there are few: crossed by author, .9 of what is likeliest is right down to .20 of the changes (.18 with all alike)."""
 PLAIN = {"set": 16.0, "voice": 1.0, "chat": 1.0}
 """What a turn counts of which is asked whether it tells something plainly."""
 LOOKED = 30
