@@ -29,7 +29,7 @@ from typing import Annotated, Any, NamedTuple, TypeVar
 from pydantic import AfterValidator
 
 from processors.contradictions.beliefs import beliefs
-from processors.contradictions.certain import CERTAIN, answered, standing
+from processors.contradictions.certain import AT_ONCE, CERTAIN, answered, standing
 from processors.contradictions.closer import CLOSER, LEAST, LIKELIEST, looks, means, more
 from processors.contradictions.events import BeliefConfirmed as BeliefConfirmed
 from processors.contradictions.events import BeliefContradicted as BeliefContradicted
@@ -69,10 +69,10 @@ class ContradictionsParams(Params):
     )  # fmt: skip
     inferred: float = param(
         0.92, "likelihood 0..1", "from here on what is told in other words is taken as changed, too",
-        source="voices, authors left out, with `confirmed`: of 1,170 turns .92 change just that", ge=0, le=1,
+        source="voices, authors left out, with `confirmed`: of 1,258 turns .92 change just that", ge=0, le=1,
     )  # fmt: skip
     confirmed: float = param(
-        0.82, "likelihood 0..1", "the same, once the agent's answer is known to what tells of the change",
+        0.8, "likelihood 0..1", "the same, once the agent's answer is known to what tells of the change",
         source="the same", ge=0, le=1,
     )  # fmt: skip
     suspected: float = param(
@@ -215,11 +215,11 @@ def _doubt(
     likely: list[Likely] = []
     for score, one, seen in scored[:MAX_DOUBTS]:
         values = rows[len(likely)] if len(likely) < len(rows) else []
-        sure = likelihood(CERTAIN.score("told", values)) if values else 0.0
-        likely.append(Likely(one.statement, likelihood(score), sure, [*own, *seen]))
+        sure = likelihood(CERTAIN.score("told", values)) if score >= AT_ONCE else 0.0
+        likely.append(Likely(one.statement, likelihood(score), sure, seen))
         new.meant.append([one.statement.turn, score, values])
     enough = max(params.among, params.suspected) if agents == "people" else params.suspected
-    _settle(state, turn, new, likely, lambda seen: CLOSER.why(seen, "means"), enough, params.inferred, out)
+    _settle(state, turn, new, likely, lambda seen: CLOSER.why([*own, *seen], "means"), enough, params.inferred, out)
 
 
 def _answer(

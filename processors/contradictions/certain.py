@@ -24,19 +24,22 @@ if TYPE_CHECKING:
 
 CERTAIN = Trees.load(__package__, "certain.json")
 LIKELY = -50
-"""The score of a closer look from which on it is asked whether that is sure."""
+"""The score of a closer look from which on a pair is learned from."""
+ASKED, AT_ONCE = 50, 200
+"""From which on it is asked whether that is sure, at the answer and at the turn: of what authors left out said, none
+below was."""
 UNANSWERED = [-999, 0, 0, 0, 0]
 """What is learned from in place of an answer's values where there is none."""
 FAR = 600
 """What an only statement is before the next."""
 
 
-def standing(new: Statement, ranked: Sequence[tuple[int, Meant]]) -> list[list[int]]:
+def standing(new: Statement, ranked: Sequence[tuple[int, Meant]], least: int = ASKED) -> list[list[int]]:
     """What is known at the turn of it and the statements that it most likely changes, the likeliest first, each with
-    what the closer look says of it: a row of values for each of the first that are likely."""
+    what the closer look says of it: a row of values for each of the first that are so likely at `least`."""
     rows: list[list[int]] = []
     for rank, (score, meant) in enumerate(ranked[:MAX_DOUBTS]):
-        if score < LIKELY:
+        if score < least:
             break
         old = meant.statement
         best = max([other for place, (other, _) in enumerate(ranked) if place != rank], default=score - FAR)

@@ -30,7 +30,7 @@ from typing import Any, NamedTuple
 
 from processors import PROCESSORS
 from processors.contradictions import pairs
-from processors.contradictions.certain import UNANSWERED, answered, standing
+from processors.contradictions.certain import LIKELY, UNANSWERED, answered, standing
 from processors.contradictions.closer import LEAST, LIKELIEST, looks
 from processors.contradictions.glance import MAY_CHANGE, doubt_signals
 from processors.contradictions.index import MAX_DOUBTS, Index, Meant, Statement, keyed, words_of
@@ -400,7 +400,7 @@ def likely_of(source: Source, looked: list[tuple[Compared, list[str]]], close: l
         ranked.sort(key=lambda one: -one[0])
         answer = answers[number].get(turn)
         new = ranked[0][2].new
-        rows = standing(new, [(score, doubted.meant) for score, _, doubted in ranked])
+        rows = standing(new, [(score, doubted.meant) for score, _, doubted in ranked], LIKELY)
         for values, (_, pair, doubted) in zip(rows, ranked, strict=False):
             more = answered(new, doubted.meant.statement, answer.content, seen[answer.id][-1]) if answer else None
             found.append(Likely(pair, values, [*values, *more] if more else None))
