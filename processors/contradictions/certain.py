@@ -5,7 +5,9 @@ and little of which of the likely ones are sure. So that is learned of the likel
 closer look says of this statement and of the next, how they stand to each other in the talk, whether they tell other
 figures; and, once the agent answered, whether the answer takes note of a change, names the new figure or the old one,
 goes on with words of the new statement or of the old. What one of them speaks for hangs on the others, so trees decide
-(certain.json, by tests/bench/learn_contradictions.py): `told` at the turn, `answered` at the answer.
+(certain.json, by tests/bench/learn_contradictions.py): `told` at the turn, `answered` at the answer. Crossed by author,
+in English talk, .23 of the changes are sure, .92 of those rightly; .16 and .90 by the closer look and the answer added
+up. Before what is asked seldom was left out, trees came to .27 where .9 are right, and weights in their place to .24.
 """
 
 from __future__ import annotations
@@ -26,8 +28,8 @@ CERTAIN = Trees.load(__package__, "certain.json")
 LIKELY = -50
 """The score of a closer look from which on a pair is learned from."""
 ASKED, AT_ONCE = 50, 200
-"""From which on it is asked whether that is sure, at the answer and at the turn: of what authors left out said, none
-below was."""
+"""From which on it is asked whether that is sure, at the answer and at the turn: of what authors left out said, next to
+none below was."""
 UNANSWERED = [-999, 0, 0, 0, 0]
 """What is learned from in place of an answer's values where there is none."""
 FAR = 600
