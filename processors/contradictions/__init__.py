@@ -89,7 +89,7 @@ class ContradictionsParams(Params):
     )  # fmt: skip
     alike: Annotated[bool, AfterValidator(installed)] = param(
         False, "yes or no", "alike words count for doubts, too; needs the extra `semantic`",
-        source="voices, authors left out, at a glance: 549 of 1,771 doubts are right, not 526 of 1,752",
+        source="voices, authors left out, at a glance: where .35 of doubts are right, .57 of changes are seen, not .55",
     )  # fmt: skip
     heard: float = param(0.6, "confidence 0..1", "a judge who is less sure is not heard", ge=0, le=1)
 
