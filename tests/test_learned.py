@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from streams.core.text.languages import language
 from streams.core.text.learned import Learned, likelihood
 from streams.core.text.signals import folded, placed, signals
-from tests.bench.learning import Example, crossed, fit, score, write
+from tests.bench.learning import Example, Table, crossed, fit, score, write
 
 WEIGHT = st.integers(-5_000, 5_000)
 
@@ -70,3 +70,18 @@ def test_the_first_and_the_last_sentence_are_told_apart_from_what_lies_between()
 ])  # fmt: skip
 def test_the_language_of_a_text_is_told_by_its_script_and_its_stop_words(text: str, code: str):
     assert language(text, folded(text)) == code
+
+
+def test_a_table_is_fitted_without_groups_as_their_examples_were_left_out_and_scores_as_weights_do():
+    words = ("please", "remind", "me", "later", "fine", "thanks", "now", "then")
+    examples = [
+        Example(sorted({words[(at * step) % 8] for step in (1, 3, 5)}), at % 3 == 0, f"author {at % 5}", 1.0 + at % 2)
+        for at in range(60)
+    ]
+    table = Table(examples)
+    assert table.fit() == fit(examples)
+    rest = [example for example in examples if example.group not in ("author 1", "author 4")]
+    weights = table.fit({"author 1", "author 4"}, 0.2)
+    assert weights == fit(rest, 0.2)
+    mine = [score(weights, example.signals) for example in examples if example.group == "author 4"]
+    assert table.scores(weights, ["author 4"]) == mine

@@ -27,6 +27,8 @@ LAST = 3
 MEANT, LATEST = 8, 6
 """Statements that a turn may change without saying so: those that share most, and the speaker's last; where alike words
 count, as many of the speaker's that are most alike."""
+MAX_DOUBTS = 2
+"""Older turns whose place a turn may take without saying so plainly: which of two is meant is seldom sure."""
 OF_EFFORT = 8
 """The last of the same effort, which it may change, too: most changes are of the work that the talk is about."""
 _COUNT = 63
@@ -60,7 +62,8 @@ class Statement:
     changes: int = 0
     """How likely a glance holds it to change something, in hundredths of log odds."""
     meant: list[list[Any]] = field(default_factory=list)
-    """The likeliest of what it may change, which the agent's answer may make likelier: its turn and its score."""
+    """The likeliest of what it may change, which the agent's answer may make likelier: its turn, its score and, where
+    it is likely already, the values by which it is found out whether it is sure (see certain)."""
 
 
 class Meant(NamedTuple):
@@ -231,10 +234,11 @@ class Index:
             found.append(Meant(other, *how))
         return found
 
-    def remembered(self, new: Statement) -> list[tuple[int, Statement]]:
-        """What was found likeliest to be meant by a statement, as far as it is still known; each with its score."""
+    def remembered(self, new: Statement) -> list[tuple[int, Statement, list[int]]]:
+        """What was found likeliest to be meant by a statement, as far as it is still known; each with its score and the
+        values of it."""
         slots, turns = self.slots, self.turns
-        known = [(score, slots[turns[turn]]) for turn, score in new.meant if turn in turns]
+        known = [(score, slots[turns[turn]], values) for turn, score, values in new.meant if turn in turns]
         return [one for one in known if one[1].words]
 
     def answered(self, session: str) -> Statement | None:

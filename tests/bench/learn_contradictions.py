@@ -1,5 +1,5 @@
 """Learns the weights by which contradictions decide (processors/contradictions/weights.json, and of
-single turns streams/core/text/statements.json).
+single turns streams/core/text/statements.json). Takes some minutes of one core, and less than two gigabytes.
 
     python -m tests.bench.learn_contradictions [--alike] [--write [--plain]]
 
@@ -7,29 +7,33 @@ Of turns, by what a glance sees of them: `changes` whether one takes another's p
 taken, `tells` whether it takes part in a sequence of the tests, where things are told plainly; `answers`, together
 with `changes`, whether what the agent's turn answers takes another's place. Of pairs, as the index finds them while a
 conversation is folded: `doubt` of a turn that may change something and a statement that it may mean; `means`
-(closer.json) of those few of them that `doubt` holds likeliest, by what they say; `replaces` of two that tell something
-plainly. Learned from the voices that may be looked at, whose authors said which turn takes
-whose place; from the sequences of the tests that may be learned from; and from friends' chats (LoCoMo), where
-next to nothing is taken back. What pairs are learned from is what weights of turns say that did not see them.
-What is printed is crossed: of each author, set and chat by weights that never saw it. HELD is never learned from.
-With --write, the weights of `replaces` stay as they are but with --plain. With --alike, alike words count for doubts,
-too, whose weights are then those of alike.json.
+(closer.json) of those few of them that `doubt` holds likeliest, by what they say, and of those that it holds likely,
+`told` and, with the agent's answer, `answered` (certain.json); `replaces` of two that tell something plainly.
+Learned from the voices that may be looked at, whose authors said which turn takes whose place; from the sequences of
+the tests that may be learned from; and from friends' chats (LoCoMo), where next to nothing is taken back. What pairs
+are learned from is what weights of turns say that did not see them, and so on. What is printed is crossed: of each
+author, set and chat by weights that never saw it. HELD is never learned from. With --write, the weights of `replaces`
+stay as they are but with --plain. With --alike, alike words count for doubts, too, whose weights are then those of
+alike.json; that needs the extra `semantic`.
 """
 
 from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import product
 from pathlib import Path
-from typing import NamedTuple
+from time import monotonic
+from typing import Any, NamedTuple
 
 from processors import PROCESSORS
-from processors.contradictions import MAX_DOUBTS, pairs
+from processors.contradictions import pairs
+from processors.contradictions.certain import LIKELY, UNANSWERED, answered, standing
 from processors.contradictions.closer import LEAST, LIKELIEST, looks
 from processors.contradictions.glance import MAY_CHANGE, doubt_signals
-from processors.contradictions.index import Index, Meant, Statement, keyed, words_of
+from processors.contradictions.index import MAX_DOUBTS, Index, Meant, Statement, keyed, words_of
 from processors.contradictions.reading import CHANGING, read
 from processors.open_efforts import TurnRethreaded, TurnThreaded
 from streams.core.driver import ancestors, fold
@@ -39,15 +43,16 @@ from streams.core.text import statements
 from streams.core.text.learned import likelihood
 from streams.core.text.signals import kinds
 from streams.core.text.statements import MAX_TEXT, seen_of
+from streams.core.text.trees import grown
 from tests.bench import learning
 from tests.bench.data import DATA
-from tests.bench.learning import Example, Weights
+from tests.bench.learning import Example, Grown, Table, Weights
 from tests.bench.voices import conversations, marked
 from tests.processors import contradiction_sequences as sets
 
 WEIGHTS = Path(pairs.__file__).with_name("weights.json")
 OF_TURNS = Path(statements.__file__).with_name("statements.json")
-OF_CLOSER = WEIGHTS.with_name("closer.json")
+OF_CLOSER, OF_CERTAIN = WEIGHTS.with_name("closer.json"), WEIGHTS.with_name("certain.json")
 WITH_ALIKE = WEIGHTS.with_name("alike.json")
 THREADING = ancestors(PROCESSORS, ["open_efforts"])
 LEARNED, HELD = ("FIRST", "MORE", "VARIED", "FRESH", "PLAIN"), ("HELD_OUT", "FRESH_HELD")
@@ -67,6 +72,9 @@ MEANT, ALIKE, CHATS = 3.0, 1.5, 5.0
 """What a true pair and a look-alike count among doubts; and, at a closer look, what any of friends' chats does."""
 MANY_USERS = 8
 """The same as USERS, of a closer look, which sees words."""
+WORDY, WORDS = ("in:", "old:", "says:", "both:", "before:", "after:"), 0.6
+"""Signals of a closer look that are words, and how freely their weights may grow beside those of all else, of which
+there are few: crossed by author, .9 of what is likeliest is right down to .20 of the changes (.18 with all alike)."""
 PLAIN = {"set": 16.0, "voice": 1.0, "chat": 1.0}
 """What a turn counts of which is asked whether it tells something plainly."""
 LOOKED = 30
@@ -123,6 +131,10 @@ class Compared(NamedTuple):
     def is_doubt(self) -> bool:
         """Whether it is what a turn may mean, rather than two that tell plainly."""
         return self.doubted is not None
+
+
+Looked = dict[str, list[tuple[Compared, list[str]]]]
+"""By source, the pairs that are looked at closer, and what is seen of them."""
 
 
 def walk(number: int, talk: Talk, scores: Scores, alike: bool) -> Iterator[Compared]:
@@ -264,9 +276,25 @@ def chats() -> Iterator[list[TurnRecorded]]:
             yield events
 
 
-def of_changes(given: Sequence[Source]) -> tuple[Weights, Weights]:
-    """Weights of turns for taking another's place, and of an agent's answers for that."""
-    examples = []
+class Turns:
+    """All turns, of which it is learned what a glance tells."""
+
+    def __init__(self, given: Sequence[Source]) -> None:
+        self.changes = Table(_changes(given))
+        self.states, self.tells = Table(_of_turns(given, "states")), Table(_of_turns(given, "tells"))
+
+    def fit(self, without: Collection[str]) -> dict[str, Weights]:
+        """Weights of turns, for each act of TOLD: for taking another's place and, of an agent's answers, for that; for
+        the others, by what is seen of single words."""
+        bias, weights = self.changes.fit(without, TURNS, USERS)
+        own = {signal: weight for signal, weight in weights.items() if not signal.startswith(ANSWER)}
+        answers = {signal.removeprefix(ANSWER): weight for signal, weight in weights.items() if signal not in own}
+        tells, of_tells = self.tells.fit(without, TURNS, USERS, many=False)
+        states = self.states.fit(without, TURNS, USERS)
+        return {"changes": (bias, own), "states": states, "tells": (tells + LOOKED, of_tells), "answers": (0, answers)}
+
+
+def _changes(given: Sequence[Source]) -> Iterator[Example]:
     for source in given:
         for talk in source.talks:
             newer, answers = {a for a, _ in talk.true}, answering(talk.events)
@@ -276,10 +304,18 @@ def of_changes(given: Sequence[Source]) -> tuple[Weights, Weights]:
                 seen = SEEN[turn.content, turn.role]
                 if answer := answers.get(turn.id):
                     seen = [*seen, *[f"{ANSWER}{one}" for one in SEEN[answer.content, answer.role]]]
-                examples.append(Example(seen, turn.id in newer, source.name))
-    bias, weights = learning.fit(examples, TURNS, USERS)
-    own = {signal: weight for signal, weight in weights.items() if not signal.startswith(ANSWER)}
-    return (bias, own), (0, {s.removeprefix(ANSWER): w for s, w in weights.items() if s not in own})
+                yield Example(seen, turn.id in newer, source.name)
+
+
+def _of_turns(given: Sequence[Source], act: str) -> Iterator[Example]:
+    for source in given:
+        for talk in source.talks:
+            newer, older = {a for a, _ in talk.true}, {b for _, b in talk.true}
+            for turn in talk.events:
+                is_so = turn.id in older if act == "states" else source.kind == "set"
+                if act != "tells" or source.kind != "set" or turn.id in newer | older:
+                    seen = [signal for signal in SEEN[turn.content, turn.role] if " " not in signal]
+                    yield Example(seen, is_so, source.name, PLAIN[source.kind] if act == "tells" else 1.0)
 
 
 class _Seen(dict[tuple[str, str], list[str]]):
@@ -291,29 +327,6 @@ class _Seen(dict[tuple[str, str], list[str]]):
 SEEN = _Seen()
 """What is seen of a turn's words, by content and role."""
 ANSWER = "answer:"
-
-
-def of_all_turns(given: Sequence[Source]) -> dict[str, Weights]:
-    """Weights of turns, for each act of TOLD."""
-    changes, answers = of_changes(given)
-    return {
-        "changes": changes, "states": of_turns(given, "states"), "tells": of_turns(given, "tells"), "answers": answers,
-    }  # fmt: skip
-
-
-def of_turns(given: Sequence[Source], act: str) -> Weights:
-    """Weights of turns, by what is seen of single words."""
-    examples = []
-    for source in given:
-        for talk in source.talks:
-            newer, older = {a for a, _ in talk.true}, {b for _, b in talk.true}
-            for turn in talk.events:
-                is_so = turn.id in older if act == "states" else source.kind == "set"
-                if act != "tells" or source.kind != "set" or turn.id in newer | older:
-                    seen = [signal for signal in SEEN[turn.content, turn.role] if " " not in signal]
-                    examples.append(Example(seen, is_so, source.name, PLAIN[source.kind] if act == "tells" else 1.0))
-    bias, weights = learning.fit(examples, TURNS, USERS, many=act == "states")
-    return bias + LOOKED * (act == "tells"), weights
 
 
 def of_pairs(compared: dict[str, list[Compared]], kinds: dict[str, str]) -> Weights:
@@ -336,20 +349,6 @@ def _best(weights: Weights, signals: list[list[str]]) -> list[str]:
     return max(signals, key=lambda one: learning.score(weights, one))
 
 
-def of_doubts(compared: dict[str, list[Compared]]) -> Weights:
-    """Weights of pairs of which the newer may change something."""
-    return learning.fit(
-        [
-            Example(pair.signals[0], pair.replaces, name, MEANT if pair.replaces else ALIKE if pair.alike else 1.0)
-            for name, mine in compared.items()
-            for pair in mine
-            if pair.is_doubt
-        ],
-        DOUBTS,
-        USERS,
-    )
-
-
 def closer(compared: Sequence[Compared], scores: Sequence[int]) -> list[tuple[Compared, list[str]]]:
     """Of each turn the statements that it most likely means, by what `doubt` says, and what is seen of those."""
     turns: dict[tuple[int, str], list[tuple[int, Compared]]] = {}
@@ -367,69 +366,158 @@ def closer(compared: Sequence[Compared], scores: Sequence[int]) -> list[tuple[Co
     return found
 
 
-def of_closer(looked: dict[str, list[tuple[Compared, list[str]]]], kinds: dict[str, str]) -> Weights:
-    """Weights of what is seen of a turn and the statements that it most likely means."""
-    return learning.fit(
-        [
-            Example(
-                signals, pair.replaces, name,
-                MEANT if pair.replaces else ALIKE if pair.alike else CHATS if kinds[name] == "chat" else 1.0,
-            )
-            for name, mine in looked.items()
-            for pair, signals in mine
-        ],
-        DOUBTS,
-        MANY_USERS,
-    )  # fmt: skip
+def _closely(looked: Looked, kinds: dict[str, str]) -> Iterator[Example]:
+    """What is seen of a turn and the statements that it most likely means."""
+    for name, mine in looked.items():
+        for pair, signals in mine:
+            worth = MEANT if pair.replaces else ALIKE if pair.alike else CHATS if kinds[name] == "chat" else 1.0
+            yield Example(signals, pair.replaces, name, worth)
 
 
-def apart(given: Sequence[Source]) -> list[tuple[list[Source], list[Source]]]:
-    """Some authors, sets and chats, and all the others; what is held out with no one."""
+def held(signal: str) -> float:
+    """How freely the weight of a signal of a closer look may grow."""
+    return WORDS if signal.startswith(WORDY) else 1.0
+
+
+class Likely(NamedTuple):
+    """A pair that a closer look holds likely, and the values by which it is found out whether it is sure."""
+
+    pair: Compared
+    told: list[int]
+    answered: list[int] | None
+    """The same with the agent's answer, where there is one."""
+
+
+def likely_of(source: Source, looked: list[tuple[Compared, list[str]]], close: list[int], seen: Scores) -> list[Likely]:
+    """Of each turn of a source the statements that are likely."""
+    turns: dict[tuple[int, str], list[tuple[int, Compared, Doubted]]] = {}
+    for score, (pair, _) in zip(close, looked, strict=True):
+        if pair.doubted:
+            turns.setdefault(pair.newer, []).append((score, pair, pair.doubted))
+    answers = {number: answering(talk.events) for number, talk in enumerate(source.talks)}
+    found = []
+    for (number, turn), ranked in turns.items():
+        ranked.sort(key=lambda one: -one[0])
+        answer = answers[number].get(turn)
+        new = ranked[0][2].new
+        rows = standing(new, [(score, doubted.meant) for score, _, doubted in ranked], LIKELY)
+        for values, (_, pair, doubted) in zip(rows, ranked, strict=False):
+            more = answered(new, doubted.meant.statement, answer.content, seen[answer.id][-1]) if answer else None
+            found.append(Likely(pair, values, [*values, *more] if more else None))
+    return found
+
+
+def of_certain(likely: Sequence[Likely]) -> dict[str, Grown]:
+    """Trees of what is likely, for the turn and for the answer."""
+    labels = [one.pair.replaces for one in likely]
+    answered = [one.answered or [*one.told, *UNANSWERED] for one in likely]
+    return {
+        "told": learning.grow([one.told for one in likely], labels), "answered": learning.grow(answered, labels)
+    }  # fmt: skip
+
+
+def apart(given: Sequence[Source]) -> list[tuple[list[Source], set[str]]]:
+    """Some authors, sets and chats, and the names of all that is not learned from for them; HELD alone, too."""
     groups = []
     for at in range(GROUPS):
         mine = [[s for s in given if s.kind == kind and s.name not in HELD][at::GROUPS] for kind in PLAIN]
         groups.append([source for one in mine for source in one])
     groups.append([source for source in given if source.name in HELD])
-    return [(group, [s for s in given if s not in group and s.name not in HELD]) for group in groups]
+    return [(group, {*HELD, *[source.name for source in group]}) for group in groups]
 
 
-Looked = dict[str, list[tuple[Compared, list[str]]]]
-"""By source, the pairs that are looked at closer, and what is seen of them."""
+@dataclass
+class Crossed:
+    """Of each source the pairs, and what weights that never saw it say of them; and the same of a closer look. What
+    the weights were fitted to is kept, to fit them to all."""
+
+    turns: Turns
+    pairs: dict[str, list[Compared]]
+    doubts: Table
+    scores: dict[str, list[int]]
+    looked: Looked
+    closely: Table
+    close: dict[str, list[int]]
+    likely: dict[str, list[Likely]]
+    sure: dict[str, list[tuple[int, int | None]]]
+    """Of what is likely, what is said at the turn and at its answer."""
 
 
-def crossed(
-    given: Sequence[Source], alike: bool = False
-) -> tuple[dict[str, list[Compared]], dict[str, list[int]], Looked, dict[str, list[int]]]:
-    """Of each source the pairs, and what weights that never saw it say of them; and the same of a closer look."""
-    scores: Scores = {}
-    for group, rest in apart(given):
-        told = of_all_turns(rest)
+def crossed(given: Sequence[Source], alike: bool = False) -> Crossed:
+    """Learns of all sources but some, each time, and asks of those. Turns first, then the pairs that those tell of,
+    then those of them that are looked at closer."""
+    groups, kinds = apart(given), {source.name: source.kind for source in given}
+    turns = Turns(given)
+    seen: Scores = {}
+    say("turns: what is seen")
+    for group, out in groups:
+        told = turns.fit(out)
         for turn in (turn for source in group for talk in source.talks for turn in talk.events):
-            scores[turn.id] = [learning.score(told[act], SEEN[turn.content, turn.role]) for act in TOLD]
-    compared = {s.name: [one for n, talk in enumerate(s.talks) for one in walk(n, talk, scores, alike)] for s in given}
-    kinds = {source.name: source.kind for source in given}
-    found: dict[str, list[int]] = {}
-    for group, rest in apart(given):
-        mine = {source.name: compared[source.name] for source in rest}
-        plain, doubt = of_pairs(mine, kinds), of_doubts(mine)
+            seen[turn.id] = [learning.score(told[act], SEEN[turn.content, turn.role]) for act in TOLD]
+        say(f"turns: learned without {len(out)}")
+    found: dict[str, list[Compared]] = {}
+    doubts = Table(_walked(given, seen, alike, found))
+    say(f"pairs: {sum(map(len, found.values()))}")
+    scores: dict[str, list[int]] = {}
+    for group, out in groups:
+        plain = of_pairs({name: mine for name, mine in found.items() if name not in out}, kinds)
+        doubt = doubts.fit(out, DOUBTS, USERS)
         for source in group:
-            found[source.name] = [
-                max(learning.score(doubt if pair.is_doubt else plain, one) for one in pair.signals)
-                for pair in compared[source.name]
+            told_of = iter(doubts.scores(doubt, [source.name]))
+            scores[source.name] = [
+                next(told_of) if pair.is_doubt else max(learning.score(plain, one) for one in pair.signals)
+                for pair in found[source.name]
             ]
-    looked = {name: closer(mine, found[name]) for name, mine in compared.items()}
+        say(f"pairs: learned without {len(out)}")
+    looked = {name: closer(mine, scores[name]) for name, mine in found.items()}
+    closely = Table(_closely(looked, kinds))
+    say("a closer look: what is seen")
     close: dict[str, list[int]] = {}
-    for group, rest in apart(given):
-        means = of_closer({source.name: looked[source.name] for source in rest}, kinds)
+    for group, out in groups:
+        means = closely.fit(out, DOUBTS, MANY_USERS, held=held)
+        close |= {source.name: closely.scores(means, [source.name]) for source in group}
+        say(f"a closer look: learned without {len(out)}")
+    likely = {s.name: likely_of(s, looked[s.name], close[s.name], seen) for s in given}
+    sure: dict[str, list[tuple[int, int | None]]] = {}
+    for group, out in groups:
+        certain = of_certain([one for name, mine in likely.items() if name not in out for one in mine])
         for source in group:
-            close[source.name] = [learning.score(means, signals) for _, signals in looked[source.name]]
+            sure[source.name] = [
+                (
+                    grown(*certain["told"], one.told),
+                    grown(*certain["answered"], one.answered) if one.answered else None,
+                )
+                for one in likely[source.name]
+            ]
+        say(f"what is sure: learned without {len(out)}")
     for kind in PLAIN:
-        turns = [scores[t.id] for s in given if s.kind == kind for talk in s.talks for t in talk.events]
-        may, tells = (
-            sum(one) / len(turns) for one in ([c > MAY_CHANGE for c, *_ in turns], [t > 0 for _, _, t, _ in turns])
-        )
+        of = [seen[turn.id] for s in given if s.kind == kind for talk in s.talks for turn in talk.events]
+        may, tells = (sum(one) / len(of) for one in ([c > MAY_CHANGE for c, *_ in of], [t > 0 for _, _, t, _ in of]))
         print(f"{kind}: of turns {may:.2f} may change something, {tells:.2f} tell something plainly")
-    return compared, found, looked, close
+    return Crossed(turns, found, doubts, scores, looked, closely, close, likely, sure)
+
+
+def _walked(
+    given: Sequence[Source], seen: Scores, alike: bool, found: dict[str, list[Compared]]
+) -> Iterator[Example]:  # fmt: skip
+    """Doubts as examples; `found` takes all pairs by source, doubts without what is seen of them: that is much."""
+    for source in given:
+        mine = found.setdefault(source.name, [])
+        for number, talk in enumerate(source.talks):
+            for pair in walk(number, talk, seen, alike):
+                mine.append(pair._replace(signals=[]) if pair.is_doubt else pair)
+                if pair.is_doubt:
+                    worth = MEANT if pair.replaces else ALIKE if pair.alike else 1.0
+                    yield Example(pair.signals[0], pair.replaces, source.name, worth)
+        say(f"pairs of {source.name}")
+
+
+def say(text: str) -> None:
+    """What is done so far, and after how many seconds."""
+    print(f"{monotonic() - BEGUN:6.0f} s  {text}", file=sys.stderr, flush=True)
+
+
+BEGUN = monotonic()
 
 
 def report(given: Sequence[Source], compared: dict[str, list[Compared]], scores: dict[str, list[int]]) -> None:
@@ -471,6 +559,28 @@ def report_closer(given: Sequence[Source], looked: Looked, scores: dict[str, lis
         print(f"{least:5} {likelihood(least):.2f} ", " | ".join(line))
 
 
+def report_certain(given: Sequence[Source], likely: dict[str, list[Likely]], sure: dict[str, list[Any]]) -> None:
+    """What thresholds of what is sure are worth, of voices: at the turn, and at its answer where none was sure before.
+    One statement of a turn counts, as they are told."""
+    print("what is sure")
+    voices = [source for source in given if source.kind == "voice"]
+    true = sum(len({newer for newer, _ in talk.true}) for source in voices for talk in source.talks)
+    for at_turn, at_answer in product(range(130, 231, 10), range(100, 181, 20)):
+        told = right = first = 0
+        for source in voices:
+            turns: dict[tuple[int, str], list[tuple[int, int | None, bool]]] = {}
+            for (mine, of_answer), (pair, *_) in zip(sure[source.name], likely[source.name], strict=True):
+                turns.setdefault(pair.newer, []).append((mine, of_answer, pair.replaces))
+            for pairs_of in turns.values():
+                now = [one for one in pairs_of if one[0] >= at_turn]
+                then = [one for one in pairs_of if one[1] is not None and one[1] >= at_answer]
+                told += bool(now or then)
+                first += bool(now)
+                right += (now or then)[0][2] if now or then else False
+        limits = f"{likelihood(at_turn):.2f} {likelihood(at_answer):.2f}"
+        print(f"{limits}  {told}, {first} at once, P {right / max(1, told):.3f} R {right / true:.3f}")
+
+
 def _line(
     given: Sequence[Source], compared: dict[str, list[Compared]], scores: dict[str, list[int]], is_doubt: bool,
     least: int,
@@ -510,21 +620,23 @@ def main() -> None:
     """Prints what was learned is worth; with --write, writes the weights learned of all."""
     given = sources()
     alike = "--alike" in sys.argv
-    compared, scores, looked, close = crossed(given, alike)
-    report(given, compared, scores)
-    report_closer(given, looked, close)
+    found = crossed(given, alike)
+    report(given, found.pairs, found.scores)
+    report_closer(given, found.looked, found.close)
+    report_certain(given, found.likely, found.sure)
     if "--write" in sys.argv:
-        rest = [source for source in given if source.name not in HELD]
-        mine = {source.name: compared[source.name] for source in rest}
+        doubt = found.doubts.fit(HELD, DOUBTS, USERS)
         if alike:
-            learning.write(WITH_ALIKE, 1, {"doubt": of_doubts(mine)})
+            learning.write(WITH_ALIKE, 1, {"doubt": doubt})
             return
-        kinds_of = {source.name: source.kind for source in rest}
-        replaces = of_pairs(mine, kinds_of) if "--plain" in sys.argv else written(WEIGHTS, "replaces")
-        learning.write(OF_TURNS, 4, of_all_turns(rest))
-        learning.write(WEIGHTS, 4, {"doubt": of_doubts(mine), "replaces": replaces})
-        means = of_closer({source.name: looked[source.name] for source in rest}, kinds_of)
-        learning.write(OF_CLOSER, 1, {"means": means})
+        rest = {source.name: source.kind for source in given if source.name not in HELD}
+        plainly = {name: found.pairs[name] for name in rest}
+        replaces = of_pairs(plainly, rest) if "--plain" in sys.argv else written(WEIGHTS, "replaces")
+        learning.write(OF_TURNS, 4, found.turns.fit(HELD))
+        learning.write(WEIGHTS, 4, {"doubt": doubt, "replaces": replaces})
+        learning.write(OF_CLOSER, 1, {"means": found.closely.fit(HELD, DOUBTS, MANY_USERS, held=held)})
+        certain = of_certain([one for name, mine in found.likely.items() if name not in HELD for one in mine])
+        learning.write_trees(OF_CERTAIN, 1, certain)
 
 
 if __name__ == "__main__":

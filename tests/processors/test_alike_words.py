@@ -99,7 +99,7 @@ def test_it_weighs_what_shares_no_word() -> None:
 
 @INSTALLED
 def test_a_fold_that_is_cut_anywhere_suspects_the_same() -> None:
-    params = given(alike=True, suspected=0)
+    params = given(alike=True, suspected=0, among=0)
     whole: list[Any] = []
     uncut = Driver(WITH, params)
     for offset, turn in enumerate(TALK):
