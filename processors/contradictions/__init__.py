@@ -419,6 +419,8 @@ def _unlink(
         newer.doubts.remove(older_id)
         older.doubted.remove(newer_id)
     whose, said, _, chain, _ = older.beliefs.get(of, ["", "", True, derived_id("chain", cause.space, older_id), 0])
+    if older.retracted:  # its words are told no more
+        said = ""
     stands = current and not older.newer and not older.retracted
     out.append(BeliefRestored(cause.space, cause.session, cause.at, older_id, newer_id, whose, of, said, stands, chain))
     state.put(f"turn/{newer_id}", newer)

@@ -99,7 +99,7 @@ class BeliefRestored(Derived):
     subject: str
     attribute: str
     value: str
-    """Of the older statement."""
+    """Of the older statement; "" where that was taken back."""
     current: bool
     """Whether the older statement is what is believed again."""
     chain: str

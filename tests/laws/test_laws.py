@@ -126,6 +126,12 @@ def test_nothing_that_is_derived_later_in_a_wide_history_says_what_was_taken_bac
     laws.forgotten(laws.together(PROCESSORS), wide_log(), STILL_SAYING)
 
 
+def test_what_took_the_place_of_a_statement_that_is_taken_back_does_not_say_it() -> None:
+    moves = [*[Move("open", gap=0)] * 6, Move("open", 1, 1, gap=0), Move("moved", 0, 1, gap=0)]
+    log = logged([*moves, Move("retract", 0, 1, gap=0, back=2)])
+    laws.forgotten(laws.together(PROCESSORS), log, STILL_SAYING)
+
+
 def test_nothing_says_what_was_taken_back_of_turns_that_are_none_of_the_last(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(recent, "RECENT", 3)
     laws.forgotten(laws.together(PROCESSORS), wide_log()[:3000], STILL_SAYING)
