@@ -1,0 +1,136 @@
+"""Which sentences of a user's turn may hold from then on: how whoever answers must act or is to answer, lasting choices,
+lasting facts of a person ("nothing gets pushed without me reading the diff", "can't, I'm coeliac").
+
+People say such a thing in passing, seldom with "always" or "never", which they use where nothing stands; so learned
+weights of many weak signals decide (see learned), of each sentence by itself:
+
+    its words                                       see signals
+    k <ill>   k am <ill>   k we _ no   k my & <act>  of what kind they are (standing.toml), in twos and threes beside
+                                                    function words, and with who and "not" in the same sentence
+    last   sentences:2                              where it stands in its turn
+    act0:-2   state1:1                              what the whole turn does and states (see acts, statements)
+    b <word>   b:shared:2                           what was answered last, and how many of its words are taken up
+
+The last ones are told by whoever knows the conversation (`taking_up`). Most turns have no such sentence: a look at the
+signals of the whole turn, which are at hand, leaves a tenth to be read so closely (`may`, learned from what the rest
+finds). Weights: standing.json, by tests/bench/learn_standing.py, where it is told what they are worth.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterable, Sequence
+from importlib.resources import files
+from itertools import pairwise
+
+from streams.core.text.cues import STOP
+from streams.core.text.learned import Learned
+from streams.core.text.memo import Memo
+from streams.core.text.reminders import spans_of
+from streams.core.text.signals import folded, signals
+
+WEIGHTS = Learned.load(__package__, "standing.json")
+_MAY, _STANDS, _BEFORE = (WEIGHTS.only(act) for act in ("may", "stands", "before"))
+MAY = 0
+"""From this score on a turn is read sentence by sentence."""
+LEAST = -400
+"""A sentence below it does not stand, whatever was said before."""
+MOST, READ = 2, 12
+"""Sentences taken of a turn, the likeliest, and read of it."""
+BEFORE = 300
+"""Characters read of what was answered last."""
+LONG, SHARED = 3, 3
+"""Letters of words that say something where they are repeated, and how many are counted."""
+_WITH = "i we my me you your our not no do if he she they please".split()
+"""Words by which a kind of word means something else."""
+_ENDS = ("ing", "ed", "ly", "s")
+
+
+def _kinds() -> tuple[dict[str, str], dict[str, str]]:
+    table = tomllib.loads(files(__package__).joinpath("standing.toml").read_text("utf-8"))
+    told = [(word, f"<{kind}>") for kind, words in table.items() for word in words.split()]
+    whole: dict[str, str] = {}
+    begins: dict[str, str] = {}
+    for word, kind in told:
+        (begins if word.endswith("*") else whole).setdefault(word.rstrip("*"), kind)
+    return whole, begins
+
+
+_WHOLE, _BEGINS = _kinds()
+_LONGEST, _SHORTEST = max(map(len, _BEGINS)), min(map(len, _BEGINS))
+
+
+def _form(word: str) -> str:
+    """What a word is: itself where it is a function word, its kind, or how it ends."""
+    if word in STOP or word == "#":
+        return word
+    if kind := _WHOLE.get(word):
+        return kind
+    for length in range(min(len(word), _LONGEST), _SHORTEST - 1, -1):
+        if kind := _BEGINS.get(word[:length]):
+            return kind
+    return "_" + next((end for end in _ENDS if word.endswith(end) and len(word) > len(end) + 2), "")
+
+
+_FORMS = Memo(_form, longest=24)
+
+
+def formed(words: Sequence[str]) -> list[str]:
+    """What of a sentence is alike in other words."""
+    forms = [_FORMS[word] for word in words]
+    row = ["^", *forms, "$"]
+    found = [form for form in dict.fromkeys(forms) if form[0] == "<"]
+    beside = [word for word in _WITH if word in words]
+    return [*dict.fromkeys([
+        *(f"k {form}" for form in found),
+        *(f"k {a} {b}" for a, b in pairwise(row)),
+        *(f"k {a} {b} {c}" for a, b, c in zip(row, row[1:], row[2:], strict=False)),
+        *(f"k {one} & {other}" for at, one in enumerate(found) for other in found[at + 1 :]),
+        *(f"k {word} & {form}" for word in beside for form in found),
+    ])]  # fmt: skip
+
+
+def doing(acts: Iterable[int], states: Iterable[int]) -> list[str]:
+    """What a whole turn does and states, as signals."""
+    return [
+        *(f"act{at}:{max(-3, min(3, score // 100))}" for at, score in enumerate(acts)),
+        *(f"state{at}:{max(-4, min(3, score // 100))}" for at, score in enumerate([*states][:3])),
+    ]
+
+
+def sentence_signals(sentence: str, place: int, count: int) -> list[str]:
+    """What is seen of a sentence of a user's turn, by itself."""
+    where = "last" if place == count - 1 else "between" if place else "first"
+    return [*signals(sentence), *formed(folded(sentence)), where, f"sentences:{min(count, 4)}"]
+
+
+def before_signals(sentence: str, before: str) -> list[str]:
+    """What is seen of what was answered last; nothing where nothing was."""
+    if not before:
+        return []
+    words = dict.fromkeys(folded(before[:BEFORE]))
+    shared = sum(word in words for word in {*folded(sentence)} - STOP if len(word) > LONG)
+    return [*(f"b {word}" for word in words), f"b:shared:{min(shared, SHARED)}"]
+
+
+def standing(content: str, seen: Iterable[str], acts: Sequence[int], states: Sequence[int]) -> list[int]:
+    """The sentences of a user's turn that may stand: score, start and end of each, flattened, the likeliest first.
+
+    `seen` are the signals of the turn (see acts)."""
+    if _MAY(seen) < MAY:
+        return []
+    spans = spans_of(content)[:READ]
+    turn = _STANDS(doing(acts, states))
+    bias = _STANDS(())
+    found = []
+    for place, (start, end) in enumerate(spans):
+        score = turn - bias + _STANDS(sentence_signals(content[start:end], place, len(spans)))
+        if score >= LEAST:
+            found.append((score, start, end))
+    best = sorted(found, key=lambda one: -one[0])[:MOST]
+    return [value for one in best for value in one]
+
+
+def taking_up(sentence: str, before: str) -> int:
+    """What the score of a sentence gains by what was answered last."""
+    return _BEFORE(before_signals(sentence, before))
