@@ -24,8 +24,7 @@ from pathlib import Path
 
 import streams.core.text.standing as module
 from streams.core.text.acts import acting, signals_of
-from streams.core.text.reminders import spans_of
-from streams.core.text.standing import BEFORE, MOST, READ, before_signals, doing, sentence_signals
+from streams.core.text.standing import BEFORE, before_signals, doing, sentence_signals
 from streams.core.text.statements import stating
 from streams.core.text.terms import terms
 from tests.bench.learn_contradictions import chats
@@ -34,18 +33,22 @@ from tests.bench.voices import MEASURING, VOICES, conversations
 
 PATH = Path(module.__file__).with_name("standing.json")
 VERSION = 1
-STRENGTH, GROUPS = 0.1, 3
+STRENGTH, GROUPS = 0.2, 3
 """Few authors marked anything: weights are drawn to nothing, and three must have a signal."""
-ALIKE, JUDGED, UNJUDGED = 1.5, 1.5, 0.5
+ALIKE, JUDGED, UNJUDGED = 1.5, 3.0, 1.0
 """How much a sentence of a turn counts that looks alike, was judged, or was judged by nobody."""
 MEANT = 150
 """What a word is worth that a sentence shares with the author's note, in hundredths."""
-CHANCE, HARD = 80, 3000
+ALL = ("ordinary", "friends")
+"""Sides of which not all is learned from."""
+CHANCE, HARD = 80, 3500
 """Turns of the ordinary voices that are learned from: of a thousand by chance, and the likeliest of the others."""
 GATE = 0.25
 """Strength of the weights that tell which turns are read closely."""
 LEFT = 250
 """Whatever is so much less likely than what stands, in hundredths, need not be read closely."""
+ABOUT = ("sentences:", "act", "state", "words:", "first", "last", "between", "by:", "b:")
+"""What is not learned of a plain sentence: it stands in no turn and answers nothing."""
 SPARSE = 15
 """Weights of a whole turn below it are left out: there are many turns to be looked at, and few to be found."""
 
@@ -76,7 +79,7 @@ class Said:
     def __post_init__(self) -> None:
         whole, places = signals_of(self.text, "user")
         does = doing(acting(whole + places), stating(whole, self.text)[0])
-        spans = spans_of(self.text)[:READ]
+        spans = module.places(self.text)
         self.whole = whole
         self.sentences = [self.text[start:end].strip() for start, end in spans]
         self.seen = [
@@ -112,7 +115,9 @@ def marked(learning: bool) -> Iterator[Said]:
 def plain() -> Iterator[Said]:
     """Sentences of a maintainer."""
     for number, line in enumerate((VOICES / "sentences" / "standing.en.txt").read_text("utf-8").splitlines()):
-        yield Said(f"plain/{number}", f"plain {number % 4}", line[2:], "", line[0] == "+", False, line[2:], "plain")
+        said = Said(f"plain/{number}", f"plain {number % 4}", line[2:], "", line[0] == "+", False, line[2:], "plain")
+        said.seen = [[one for one in seen if not one.startswith(ABOUT)] for seen in said.seen]
+        yield said
 
 
 def ordinary() -> Iterator[Said]:
@@ -134,7 +139,7 @@ def ordinary() -> Iterator[Said]:
 
 
 def friends() -> Iterator[Said]:
-    """Friends' chats: nothing stands in them for an assistant."""
+    """Friends' chats: nearly nothing stands in them for an assistant."""
     for talk in chats():
         yield from (Said(f"{said.space}/{said.id}", said.space, said.content, side="friends") for said in talk)
 
@@ -161,7 +166,11 @@ def examples(told: Iterable[Said], weights: Weights | None) -> Iterator[Example]
             at = meant(said, weights)
             yield from (Example(seen, True, said.author) for seen in said.seen[at : at + 1])
         else:
-            counts = ALIKE if said.alike else {"judged": JUDGED, "ordinary": UNJUDGED}.get(said.side, 1.0)
+            counts = (
+                ALIKE
+                if said.alike
+                else {"judged": JUDGED, "ordinary": UNJUDGED, "friends": UNJUDGED}.get(said.side, 1.0)
+            )
             yield from (Example(seen, False, said.author, counts) for seen in said.seen)
 
 
@@ -172,28 +181,21 @@ def learn(told: list[Said], first: Weights | None) -> Weights:
 
 def hard(told: list[Said]) -> tuple[list[Said], Weights]:
     """What is learned from, and the weights of a first round."""
-    some = [said for said in told if said.side != "ordinary" or by_chance(said)]
+    some = [said for said in told if said.side not in ALL or by_chance(said)]
     first = learn(some, learn(some, None))
-    others = [said for said in told if said.side == "ordinary" and not by_chance(said)]
+    others = [said for said in told if said.side in ALL and not by_chance(said)]
     for said in others:
         said.weigh(first)
     return [*some, *sorted(others, key=lambda said: -said.score)[:HARD]], first
 
 
-def crossed(told: list[Said], taught: list[Said], first: Weights, beside: Iterable[Said]) -> None:
-    """Weighs each turn by weights that did not see its author; `beside`: by each of these, on average."""
-    dealt = parts(said.author for said in told)
-    sums = dict.fromkeys((said.id for said in beside), 0.0)
-    for out in dealt:
+def crossed(told: list[Said], taught: list[Said], first: Weights) -> None:
+    """Weighs each turn by weights that did not see its author."""
+    for out in parts(said.author for said in told):
         weights = learn([said for said in taught if said.author not in out], first)
         for said in told:
             if said.author in out:
                 said.weigh(weights)
-        for said in beside:
-            said.weigh(weights)
-            sums[said.id] += said.score / len(dealt)
-    for said in beside:
-        said.score = round(sums[said.id])
 
 
 def told_of(told: Mapping[str, list[Said]]) -> None:
@@ -229,7 +231,7 @@ def written(told: list[Said]) -> None:
     """Weighs turns by the weights that are written, as they are where it counts."""
     for said in told:
         whole, places = signals_of(said.text, "user")
-        flat = module.standing(said.text, whole, acting(whole + places), stating(whole, said.text)[0])
+        flat = module.lasting(said.text, whole, acting(whole + places), stating(whole, said.text)[0])
         said.score = -10_000
         for value, start, end in zip(flat[::3], flat[1::3], flat[2::3], strict=True):
             sentence = said.text[start:end]
@@ -262,9 +264,9 @@ def main() -> None:
                 print(f"  {said.score} {said.side} {said.stands} «{' '.join(said.sentences[said.at].split())[:160]}»")
         return
     mine, mine_plain = [*marked(True)], [*plain()]
-    told = [*mine, *mine_plain, *everyday]
+    told = [*mine, *mine_plain, *everyday, *chat]
     taught, first = hard(told)
-    crossed(told, taught, first, chat)
+    crossed(told, taught, first)
     told_of({"marked": mine, "ordinary": everyday, "friends": chat})
     if "--next" in sys.argv:
         for said in sorted([s for s in everyday if s.side == "ordinary"], key=lambda s: -s.score)[:200]:

@@ -8,8 +8,9 @@ weights of many weak signals decide (see learned), of each sentence by itself:
     k <ill>   k am <ill>   k we _ no   k my & <act>  of what kind they are (standing.toml), in twos and threes beside
                                                     function words, and with who and "not" in the same sentence
     last   sentences:2                              where it stands in its turn
+    asked:1   reminder:-2                           how much it asks for a reminder (see reminders)
     act0:-2   state1:1                              what the whole turn does and states (see acts, statements)
-    b <word>   b:shared:2                           what was answered last, and how many of its words are taken up
+    b <word>   b:shared:2   b:none                  what was answered last, and how many of its words are taken up
 
 The last ones are told by whoever knows the conversation (`taking_up`). Most turns have no such sentence: a look at the
 signals of the whole turn, which are at hand, leaves a tenth to be read so closely (`may`, learned from what the rest
@@ -26,17 +27,21 @@ from itertools import pairwise
 from streams.core.text.cues import STOP
 from streams.core.text.learned import Learned
 from streams.core.text.memo import Memo
+from streams.core.text.reminders import WEIGHTS as REMINDERS
 from streams.core.text.reminders import spans_of
 from streams.core.text.signals import folded, signals
 
 WEIGHTS = Learned.load(__package__, "standing.json")
+_REMINDS = {act: REMINDERS.only(act) for act in ("reminder", "asked")}
 _MAY, _STANDS, _BEFORE = (WEIGHTS.only(act) for act in ("may", "stands", "before"))
 MAY = 0
 """From this score on a turn is read sentence by sentence."""
 LEAST = -400
 """A sentence below it does not stand, whatever was said before."""
-MOST, READ = 2, 12
-"""Sentences taken of a turn, the likeliest, and read of it."""
+MOST, READ, LONGEST = 2, 12, 50
+"""Sentences taken of a turn, the likeliest, and read of it; words of one: a longer one tells many things."""
+SIGNALS = 6
+"""Signals that are told of a sentence, the strongest."""
 BEFORE = 300
 """Characters read of what was answered last."""
 LONG, SHARED = 3, 3
@@ -57,7 +62,7 @@ def _kinds() -> tuple[dict[str, str], dict[str, str]]:
 
 
 _WHOLE, _BEGINS = _kinds()
-_LONGEST, _SHORTEST = max(map(len, _BEGINS)), min(map(len, _BEGINS))
+_FULL, _SHORTEST = max(map(len, _BEGINS)), min(map(len, _BEGINS))
 
 
 def _form(word: str) -> str:
@@ -66,7 +71,7 @@ def _form(word: str) -> str:
         return word
     if kind := _WHOLE.get(word):
         return kind
-    for length in range(min(len(word), _LONGEST), _SHORTEST - 1, -1):
+    for length in range(min(len(word), _FULL), _SHORTEST - 1, -1):
         if kind := _BEGINS.get(word[:length]):
             return kind
     return "_" + next((end for end in _ENDS if word.endswith(end) and len(word) > len(end) + 2), "")
@@ -90,6 +95,11 @@ def formed(words: Sequence[str]) -> list[str]:
     ])]  # fmt: skip
 
 
+def places(content: str) -> list[tuple[int, int]]:
+    """Where the sentences of a turn begin and end that are read."""
+    return [span for span in spans_of(content)[:READ] if len(content[slice(*span)].split()) <= LONGEST]
+
+
 def doing(acts: Iterable[int], states: Iterable[int]) -> list[str]:
     """What a whole turn does and states, as signals."""
     return [
@@ -100,26 +110,28 @@ def doing(acts: Iterable[int], states: Iterable[int]) -> list[str]:
 
 def sentence_signals(sentence: str, place: int, count: int) -> list[str]:
     """What is seen of a sentence of a user's turn, by itself."""
+    seen = signals(sentence)
     where = "last" if place == count - 1 else "between" if place else "first"
-    return [*signals(sentence), *formed(folded(sentence)), where, f"sentences:{min(count, 4)}"]
+    reminds = [f"{act}:{max(-4, min(3, score(seen) // 100))}" for act, score in _REMINDS.items()]
+    return [*seen, *formed(folded(sentence)), *reminds, where, f"sentences:{min(count, 4)}"]
 
 
 def before_signals(sentence: str, before: str) -> list[str]:
-    """What is seen of what was answered last; nothing where nothing was."""
+    """What is seen of what was answered last."""
     if not before:
-        return []
+        return ["b:none"]
     words = dict.fromkeys(folded(before[:BEFORE]))
     shared = sum(word in words for word in {*folded(sentence)} - STOP if len(word) > LONG)
     return [*(f"b {word}" for word in words), f"b:shared:{min(shared, SHARED)}"]
 
 
-def standing(content: str, seen: Iterable[str], acts: Sequence[int], states: Sequence[int]) -> list[int]:
+def lasting(content: str, seen: Iterable[str], acts: Sequence[int], states: Sequence[int]) -> list[int]:
     """The sentences of a user's turn that may stand: score, start and end of each, flattened, the likeliest first.
 
     `seen` are the signals of the turn (see acts)."""
     if _MAY(seen) < MAY:
         return []
-    spans = spans_of(content)[:READ]
+    spans = places(content)
     turn = _STANDS(doing(acts, states))
     bias = _STANDS(())
     found = []
@@ -129,6 +141,19 @@ def standing(content: str, seen: Iterable[str], acts: Sequence[int], states: Seq
             found.append((score, start, end))
     best = sorted(found, key=lambda one: -one[0])[:MOST]
     return [value for one in best for value in one]
+
+
+def why(content: str, start: int, text: tuple[Sequence[int], Sequence[int]], before: str) -> list[str]:
+    """The strongest signals of a sentence that begins at `start` of a turn, and what each weighs; `text`: what the turn
+    does and states."""
+    spans = places(content)
+    place = next(at for at, span in enumerate(spans) if span[0] == start)
+    sentence = content[slice(*spans[place])]
+    seen = [*sentence_signals(sentence, place, len(spans)), *doing(*text)]
+    told = [*WEIGHTS.why(seen, "stands"), *WEIGHTS.why(before_signals(sentence, before), "before")]
+    return [
+        f"{signal} {weight:+d}" for signal, weight in sorted(told, key=lambda one: (-abs(one[1]), one[0]))[:SIGNALS]
+    ]
 
 
 def taking_up(sentence: str, before: str) -> int:
