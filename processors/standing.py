@@ -114,8 +114,8 @@ class Kept:
 
 @dataclass(slots=True)
 class Ids:
-    """State, `turn/<turn>`: what a turn told; `note/<note>`: the same of a note; `same/<hash>`: what was told in the same
-    words, the oldest first."""
+    """State, `turn/<turn>`: what a turn told; `note/<note>`: the same of a note; `same/<hash>`: what was told in the
+    same words, the oldest first."""
 
     rows: list[str] = field(default_factory=list)
 
@@ -230,9 +230,9 @@ def _contradicted(params: StandingParams, state: State, belief: BeliefContradict
     out: list[Derived] = []
     for id in of.rows:
         kept = state.get(f"id/{id}", Kept)
-        if kept is not None and not kept.ended:
-            if len(of.rows) == 1 or belief.older_value.casefold() in kept.text.casefold():
-                out += _end(state, belief, id, "superseded", belief.turn)
+        said = kept is not None and (len(of.rows) == 1 or belief.older_value.casefold() in kept.text.casefold())
+        if kept is not None and said and not kept.ended:
+            out += _end(state, belief, id, "superseded", belief.turn)
     return out or _NONE
 
 

@@ -5,11 +5,11 @@
     python -m tests.bench.learn_standing --show 60        what they find in the ordinary voices, by chance
 
 Learns from short stretches of talk whose authors marked the turns in which something stands, and those that only look
-alike (tests/voices/standing, ten authors); from sentences that a maintainer wrote (sentences/standing.en.txt: "+" stands,
-"-" does not); and from the ordinary voices, in which nearly nothing stands: those turns that such weights find
-likeliest were judged by a maintainer (sentences/standing.jsonl), of the others the likeliest and some by chance count
-less, as nobody judged them. A mark is on a turn: of its sentences the likeliest is taken for the one that is meant,
-in two rounds, by what it shares with the author's note.
+alike (tests/voices/standing, ten authors); from sentences that a maintainer wrote (sentences/standing.en.txt: "+"
+stands, "-" does not); and from the ordinary voices and friends' chats, in which nearly nothing stands: of the former,
+those turns that such weights find likeliest were judged by a maintainer (sentences/standing.jsonl), of the others the
+likeliest and some by chance count less, as nobody judged them. A mark is on a turn: of its sentences the likeliest is
+taken for the one that is meant, in two rounds, by what it shares with the author's note.
 """
 
 from __future__ import annotations
@@ -37,6 +37,7 @@ STRENGTH, GROUPS = 0.2, 3
 """Few authors marked anything: weights are drawn to nothing, and three must have a signal."""
 ALIKE, JUDGED, UNJUDGED = 1.5, 3.0, 1.0
 """How much a sentence of a turn counts that looks alike, was judged, or was judged by nobody."""
+COUNTS = {"marked": 1.0, "plain": 1.0, "judged": JUDGED, "ordinary": UNJUDGED, "friends": UNJUDGED}
 MEANT = 150
 """What a word is worth that a sentence shares with the author's note, in hundredths."""
 ALL = ("ordinary", "friends")
@@ -83,9 +84,9 @@ class Said:
         self.whole = whole
         self.sentences = [self.text[start:end].strip() for start, end in spans]
         self.seen = [
-            [*sentence_signals(self.text[start:end], place, len(spans)), *does, *before_signals(self.text[start:end], self.before)]
-            for place, (start, end) in enumerate(spans)
-        ]  # fmt: skip
+            [*sentence_signals(sentence, place, len(spans)), *does, *before_signals(sentence, self.before)]
+            for place, sentence in enumerate(self.sentences)
+        ]
 
     def weigh(self, weights: Weights) -> None:
         """Its likeliest sentence."""
@@ -166,11 +167,7 @@ def examples(told: Iterable[Said], weights: Weights | None) -> Iterator[Example]
             at = meant(said, weights)
             yield from (Example(seen, True, said.author) for seen in said.seen[at : at + 1])
         else:
-            counts = (
-                ALIKE
-                if said.alike
-                else {"judged": JUDGED, "ordinary": UNJUDGED, "friends": UNJUDGED}.get(said.side, 1.0)
-            )
+            counts = ALIKE if said.alike else COUNTS[said.side]
             yield from (Example(seen, False, said.author, counts) for seen in said.seen)
 
 
@@ -244,7 +241,7 @@ def main() -> None:
     """Prints what the weights are worth; writes them with --write."""
     from processors.standing import PROCESSOR
 
-    sure = PROCESSOR.params().sure  # type: ignore[attr-defined]
+    sure = PROCESSOR.params().sure
     if "--measure" in sys.argv:
         mine = [*marked(False)]
         written(mine)

@@ -1,5 +1,5 @@
-"""Which sentences of a user's turn may hold from then on: how whoever answers must act or is to answer, lasting choices,
-lasting facts of a person ("nothing gets pushed without me reading the diff", "can't, I'm coeliac").
+"""Which sentences of a user's turn may hold from then on: how whoever answers must act or is to answer, lasting
+choices, lasting facts of a person ("nothing gets pushed without me reading the diff", "can't, I'm coeliac").
 
 People say such a thing in passing, seldom with "always" or "never", which they use where nothing stands; so learned
 weights of many weak signals decide (see learned), of each sentence by itself:
@@ -46,7 +46,7 @@ BEFORE = 300
 """Characters read of what was answered last."""
 LONG, SHARED = 3, 3
 """Letters of words that say something where they are repeated, and how many are counted."""
-_WITH = "i we my me you your our not no do if he she they please".split()
+_WITH = ("i", "we", "my", "me", "you", "your", "our", "not", "no", "do", "if", "he", "she", "they", "please")
 """Words by which a kind of word means something else."""
 _ENDS = ("ing", "ed", "ly", "s")
 
@@ -151,9 +151,8 @@ def why(content: str, start: int, text: tuple[Sequence[int], Sequence[int]], bef
     sentence = content[slice(*spans[place])]
     seen = [*sentence_signals(sentence, place, len(spans)), *doing(*text)]
     told = [*WEIGHTS.why(seen, "stands"), *WEIGHTS.why(before_signals(sentence, before), "before")]
-    return [
-        f"{signal} {weight:+d}" for signal, weight in sorted(told, key=lambda one: (-abs(one[1]), one[0]))[:SIGNALS]
-    ]
+    told.sort(key=lambda one: (-abs(one[1]), one[0]))
+    return [f"{signal} {weight:+d}" for signal, weight in told[:SIGNALS]]
 
 
 def taking_up(sentence: str, before: str) -> int:
