@@ -71,7 +71,7 @@ class StandingParams(Params):
     """How likely it must be."""
 
     sure: int = param(
-        -105, "hundredths of log odds", "from this on it stands: of what is shown in all contexts most must be right",
+        0, "hundredths of log odds", "from this on it stands: of what is shown in all contexts most must be right",
         "learned",
     )  # fmt: skip
 
@@ -184,7 +184,7 @@ def _turn(params: StandingParams, state: State, turn: TurnRecorded, raw: Raw[Tur
             continue  # a short turn tells them all
         text = whole if len(whole.encode()) <= MAX_TEXT else first_bytes(" ".join(sentence.split()), MAX_TEXT)
         ids.append(derived_id("standing", turn.space, turn.id, len(ids)))
-        signals = why(turn.content, start, (raw.text.acts, raw.text.states), before)
+        signals = why(turn.content, start, end, (raw.text.acts, raw.text.states), before)
         kept = Kept(turn.session, turn.id, "", text, likelihood(score), _same(text), signals)
         out += _stand(state, turn, ids[-1], kept)
     if ids:

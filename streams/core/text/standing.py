@@ -7,12 +7,12 @@ weights of many weak signals decide (see learned), of each sentence by itself:
     its words                                       see signals
     k <ill>   k am <ill>   k we _ no   k my & <act>  of what kind they are (standing.toml), in twos and threes beside
                                                     function words, and with who and "not" in the same sentence
-    last   sentences:2                              where it stands in its turn
     asked:1   reminder:-2                           how much it asks for a reminder (see reminders)
     act0:-2   state1:1                              what the whole turn does and states (see acts, statements)
-    b <word>   b:shared:2   b:none                  what was answered last, and how many of its words are taken up
+    b <word>   b:shared:2                           what was answered last, and how many of its words are taken up
 
-The last ones are told by whoever knows the conversation (`taking_up`). Most turns have no such sentence: a look at the
+Not how long it is or where it stands in its turn: people say it in passing, and in five words of their own. The last
+ones are told by whoever knows the conversation (`taking_up`). Most turns have no such sentence: a look at the
 signals of the whole turn, which are at hand, leaves a tenth to be read so closely (`may`, learned from what the rest
 finds). Weights: standing.json, by tests/bench/learn_standing.py, where it is told what they are worth.
 """
@@ -44,6 +44,8 @@ SIGNALS = 6
 """Signals that are told of a sentence, the strongest."""
 BEFORE = 300
 """Characters read of what was answered last."""
+LENGTH = ("words:", "by:")
+"""How signals of a text begin that tell of its length, and who says it."""
 LONG, SHARED = 3, 3
 """Letters of words that say something where they are repeated, and how many are counted."""
 _WITH = ("i", "we", "my", "me", "you", "your", "our", "not", "no", "do", "if", "he", "she", "they", "please")
@@ -108,18 +110,17 @@ def doing(acts: Iterable[int], states: Iterable[int]) -> list[str]:
     ]
 
 
-def sentence_signals(sentence: str, place: int, count: int) -> list[str]:
+def sentence_signals(sentence: str) -> list[str]:
     """What is seen of a sentence of a user's turn, by itself."""
     seen = signals(sentence)
-    where = "last" if place == count - 1 else "between" if place else "first"
     reminds = [f"{act}:{max(-4, min(3, score(seen) // 100))}" for act, score in _REMINDS.items()]
-    return [*seen, *formed(folded(sentence)), *reminds, where, f"sentences:{min(count, 4)}"]
+    return [one for one in seen if not one.startswith(LENGTH)] + formed(folded(sentence)) + reminds
 
 
 def before_signals(sentence: str, before: str) -> list[str]:
     """What is seen of what was answered last."""
     if not before:
-        return ["b:none"]
+        return []
     words = dict.fromkeys(folded(before[:BEFORE]))
     shared = sum(word in words for word in {*folded(sentence)} - STOP if len(word) > LONG)
     return [*(f"b {word}" for word in words), f"b:shared:{min(shared, SHARED)}"]
@@ -131,25 +132,21 @@ def lasting(content: str, seen: Iterable[str], acts: Sequence[int], states: Sequ
     `seen` are the signals of the turn (see acts)."""
     if _MAY(seen) < MAY:
         return []
-    spans = places(content)
     turn = _STANDS(doing(acts, states))
     bias = _STANDS(())
     found = []
-    for place, (start, end) in enumerate(spans):
-        score = turn - bias + _STANDS(sentence_signals(content[start:end], place, len(spans)))
+    for start, end in places(content):
+        score = turn - bias + _STANDS(sentence_signals(content[start:end]))
         if score >= LEAST:
             found.append((score, start, end))
     best = sorted(found, key=lambda one: -one[0])[:MOST]
     return [value for one in best for value in one]
 
 
-def why(content: str, start: int, text: tuple[Sequence[int], Sequence[int]], before: str) -> list[str]:
-    """The strongest signals of a sentence that begins at `start` of a turn, and what each weighs; `text`: what the turn
-    does and states."""
-    spans = places(content)
-    place = next(at for at, span in enumerate(spans) if span[0] == start)
-    sentence = content[slice(*spans[place])]
-    seen = [*sentence_signals(sentence, place, len(spans)), *doing(*text)]
+def why(content: str, start: int, end: int, text: tuple[Sequence[int], Sequence[int]], before: str) -> list[str]:
+    """The strongest signals of a sentence of a turn, and what each weighs; `text`: what the turn does and states."""
+    sentence = content[start:end]
+    seen = [*sentence_signals(sentence), *doing(*text)]
     told = [*WEIGHTS.why(seen, "stands"), *WEIGHTS.why(before_signals(sentence, before), "before")]
     told.sort(key=lambda one: (-abs(one[1]), one[0]))
     return [f"{signal} {weight:+d}" for signal, weight in told[:SIGNALS]]
