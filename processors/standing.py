@@ -31,7 +31,7 @@ from streams.core.read_model import Group, Joins, Keep, ReadModel
 from streams.core.section import Ask, Piece, Reader, Section
 from streams.core.text.learned import likelihood
 from streams.core.text.signals import folded
-from streams.core.text.standing import BEFORE, taking_up, why
+from streams.core.text.standing import BEFORE, doing, weighed, why
 from streams.core.text.terms import terms
 from streams.core.text.within import clip, first_bytes
 
@@ -71,7 +71,7 @@ class StandingParams(Params):
     """How likely it must be."""
 
     sure: int = param(
-        0, "hundredths of log odds", "from this on it stands: of what is shown in all contexts most must be right",
+        -100, "hundredths of log odds", "from this on it stands: of what is shown in all contexts most must be right",
         "learned",
     )  # fmt: skip
 
@@ -177,14 +177,15 @@ def _turn(params: StandingParams, state: State, turn: TurnRecorded, raw: Raw[Tur
     whole = " ".join(turn.content.split())
     out: list[Derived] = []
     ids: list[str] = []
-    for score, start, end in zip(stands[::3], stands[1::3], stands[2::3], strict=True):
+    does = doing(raw.text.acts, raw.text.states)
+    for passing, plain, start, end in zip(*(stands[at::4] for at in range(4)), strict=True):
         sentence = turn.content[start:end]
-        score += taking_up(sentence, before)
+        score = weighed(passing, plain, sentence, before)
         if score < params.sure or (ids and len(whole.encode()) <= MAX_TEXT):
             continue  # a short turn tells them all
         text = whole if len(whole.encode()) <= MAX_TEXT else first_bytes(" ".join(sentence.split()), MAX_TEXT)
         ids.append(derived_id("standing", turn.space, turn.id, len(ids)))
-        signals = why(turn.content, start, end, (raw.text.acts, raw.text.states), before)
+        signals = why(turn.content, start, end, does, before)
         kept = Kept(turn.session, turn.id, "", text, likelihood(score), _same(text), signals)
         out += _stand(state, turn, ids[-1], kept)
     if ids:

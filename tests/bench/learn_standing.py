@@ -24,7 +24,7 @@ from pathlib import Path
 
 import streams.core.text.standing as module
 from streams.core.text.acts import acting, signals_of
-from streams.core.text.standing import BEFORE, before_signals, doing, sentence_signals
+from streams.core.text.standing import BEFORE, before_signals, by_itself, doing, sentence_signals
 from streams.core.text.statements import stating
 from streams.core.text.terms import terms
 from tests.bench.learn_contradictions import chats
@@ -50,6 +50,10 @@ LEFT = 250
 """Whatever is so much less likely than what stands, in hundredths, need not be read closely."""
 SPARSE = 15
 """Weights of a whole turn below it are left out: there are many turns to be looked at, and few to be found."""
+
+
+Both = tuple[Weights, Weights]
+"""The weights of what is said in passing, and in words of its own."""
 
 
 @dataclass
@@ -82,12 +86,13 @@ class Said:
         self.whole = whole
         self.sentences = [self.text[start:end].strip() for start, end in spans]
         self.seen = [
-            [*sentence_signals(sentence), *does, *before_signals(sentence, self.before)] for sentence in self.sentences
+            [*sentence_signals(sentence, place, len(spans)), *does, *before_signals(sentence, self.before)]
+            for place, sentence in enumerate(self.sentences)
         ]
 
-    def weigh(self, weights: Weights) -> None:
+    def weigh(self, weights: Both) -> None:
         """Its likeliest sentence."""
-        scores = [score(weights, seen) for seen in self.seen]
+        scores = [max(score(weights[0], seen), score(weights[1], by_itself(seen)) - module.APART) for seen in self.seen]
         self.score = max(scores, default=-10_000)
         self.at = scores.index(self.score) if scores else 0
 
@@ -145,17 +150,17 @@ def by_chance(said: Said) -> bool:
     return zlib.crc32(said.id.encode()) % 1000 < CHANCE
 
 
-def meant(said: Said, weights: Weights | None) -> int:
+def meant(said: Said, weights: Both | None) -> int:
     """The sentence of a turn in which something stands that its author meant."""
     note = {*terms(said.note)[0]}
     value = [
-        MEANT * len(note.intersection(terms(sentence)[0])) + (score(weights, seen) if weights else 0)
+        MEANT * len(note.intersection(terms(sentence)[0])) + (score(weights[0], seen) if weights else 0)
         for sentence, seen in zip(said.sentences, said.seen, strict=True)
     ]
     return value.index(max(value)) if value else -1
 
 
-def examples(told: Iterable[Said], weights: Weights | None) -> Iterator[Example]:
+def examples(told: Iterable[Said], weights: Both | None) -> Iterator[Example]:
     """Sentences; the others of a turn in which something stands are neither."""
     for said in told:
         if said.stands:
@@ -166,12 +171,22 @@ def examples(told: Iterable[Said], weights: Weights | None) -> Iterator[Example]
             yield from (Example(seen, False, said.author, counts) for seen in said.seen)
 
 
-def learn(told: list[Said], first: Weights | None) -> Weights:
-    """The weights of sentences; `first`: those of the round before."""
-    return fit([*examples(told, first)], STRENGTH, GROUPS)
+def learn(told: list[Said], first: Both | None) -> Both:
+    """The weights of sentences; `first`: those of the round before.
+
+    Of what a plain sentence is around, nothing is learned of what is said in passing: it stands in no turn."""
+    found = [*examples(told, first)]
+    passing = [e._replace(signals=alone(e.signals)) if e.group.startswith("plain") else e for e in found]
+    plain = [e._replace(signals=by_itself(e.signals)) for e in found]
+    return fit(passing, STRENGTH, GROUPS), fit(plain, STRENGTH, GROUPS)
 
 
-def hard(told: list[Said]) -> tuple[list[Said], Weights]:
+def alone(seen: Iterable[str]) -> list[str]:
+    """The signals of a sentence that stands in no turn."""
+    return [one for one in by_itself(seen) if not one.startswith(("act", "state"))]
+
+
+def hard(told: list[Said]) -> tuple[list[Said], Both]:
     """What is learned from, and the weights of a first round."""
     some = [said for said in told if said.side not in ALL or by_chance(said)]
     first = learn(some, learn(some, None))
@@ -181,7 +196,7 @@ def hard(told: list[Said]) -> tuple[list[Said], Weights]:
     return [*some, *sorted(others, key=lambda said: -said.score)[:HARD]], first
 
 
-def crossed(told: list[Said], taught: list[Said], first: Weights) -> None:
+def crossed(told: list[Said], taught: list[Said], first: Both) -> None:
     """Weighs each turn by weights that did not see its author."""
     for out in parts(said.author for said in told):
         weights = learn([said for said in taught if said.author not in out], first)
@@ -206,7 +221,7 @@ def told_of(mine: list[Said], others: Mapping[str, list[Said]]) -> None:
     print("reliability", [(f"{a:.2f}", f"{b:.2f}", n) for a, b, n in reliability(scores, labels)])
 
 
-def gate(told: list[Said], weights: Weights, sure: int) -> Weights:
+def gate(told: list[Said], weights: Both, sure: int) -> Weights:
     """Weights by which a look at a whole turn tells whether to read its sentences: moved so that nearly none is missed
     that the weights of sentences find."""
     for said in told:
@@ -224,9 +239,9 @@ def written(told: list[Said]) -> None:
         whole, places = signals_of(said.text, "user")
         flat = module.lasting(said.text, whole, acting(whole + places), stating(whole, said.text)[0])
         said.score = -10_000
-        for value, start, end in zip(flat[::3], flat[1::3], flat[2::3], strict=True):
+        for passing, plainly, start, end in zip(*(flat[at::4] for at in range(4)), strict=True):
             sentence = said.text[start:end]
-            value += module.taking_up(sentence, said.before)
+            value = module.weighed(passing, plainly, sentence, said.before)
             if value > said.score:
                 said.score, said.at = value, said.sentences.index(sentence.strip())
 
@@ -264,11 +279,12 @@ def main() -> None:
         for said in sorted([s for s in everyday if s.side == "ordinary"], key=lambda s: -s.score)[:200]:
             print(json.dumps([said.id, said.score, said.sentences[said.at], said.text, said.before]))
     if "--write" in sys.argv:
-        bias, weights = learn(taught, first)
+        both = learn(taught, first)
+        (bias, weights), plainly = both
         own = {signal: weight for signal, weight in weights.items() if not signal.startswith(("b ", "b:"))}
         before = {signal: weight for signal, weight in weights.items() if signal not in own}
-        may = gate(told, (bias, weights), sure)
-        write(PATH, VERSION, {"may": may, "stands": (bias, own), "before": (0, before)})
+        may = gate(told, both, sure)
+        write(PATH, VERSION, {"may": may, "passing": (bias, own), "before": (0, before), "plain": plainly})
 
 
 if __name__ == "__main__":

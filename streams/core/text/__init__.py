@@ -56,8 +56,8 @@ class Text:
     kinds: list[str] = field(default_factory=list)
     """Of what kinds these words are besides words: numbers, times, days of the week."""
     standing: list[int] = field(default_factory=list)
-    """Of a user's turn: its sentences that may hold from then on: score, start and end of each, flattened; see
-    standing."""
+    """Of a user's turn: its sentences that may hold from then on: two scores, start and end of each, flattened;
+    see standing."""
 
 
 NO_TEXT = Text(0, [], [], [], [], "", [], [], [])

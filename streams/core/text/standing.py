@@ -7,14 +7,16 @@ weights of many weak signals decide (see learned), of each sentence by itself:
     its words                                       see signals
     k <ill>   k am <ill>   k we _ no   k my & <act>  of what kind they are (standing.toml), in twos and threes beside
                                                     function words, and with who and "not" in the same sentence
+    at:last   sentences:2                           where it stands in its turn
     asked:1   reminder:-2                           how much it asks for a reminder (see reminders)
     act0:-2   state1:1                              what the whole turn does and states (see acts, statements)
-    b <word>   b:shared:2                           what was answered last, and how many of its words are taken up
+    b <word>   b:shared:2   b:none                  what was answered last, and how many of its words are taken up
 
-Not how long it is or where it stands in its turn: people say it in passing, and in five words of their own. The last
-ones are told by whoever knows the conversation (`taking_up`). Most turns have no such sentence: a look at the
-signals of the whole turn, which are at hand, leaves a tenth to be read so closely (`may`, learned from what the rest
-finds). Weights: standing.json, by tests/bench/learn_standing.py, where it is told what they are worth.
+The last ones are told by whoever knows the conversation (`weighed`). What is said in passing is told by all of these;
+what is said in five words of its own ("never force-push") by none that tells how long it is, where it stands and what
+it answers: the likelier of both counts. Most turns have no such sentence: a look at the signals of the whole turn,
+which are at hand, leaves few to be read so closely (`may`, learned from what the rest finds). Weights: standing.json,
+by tests/bench/learn_standing.py, where it is told what they are worth.
 """
 
 from __future__ import annotations
@@ -33,7 +35,7 @@ from streams.core.text.signals import folded, signals
 
 WEIGHTS = Learned.load(__package__, "standing.json")
 _REMINDS = {act: REMINDERS.only(act) for act in ("reminder", "asked")}
-_MAY, _STANDS, _BEFORE = (WEIGHTS.only(act) for act in ("may", "stands", "before"))
+_MAY, _PASSING, _BEFORE, _PLAIN = (WEIGHTS.only(act) for act in ("may", "passing", "before", "plain"))
 MAY = 0
 """From this score on a turn is read sentence by sentence."""
 LEAST = -400
@@ -44,8 +46,11 @@ SIGNALS = 6
 """Signals that are told of a sentence, the strongest."""
 BEFORE = 300
 """Characters read of what was answered last."""
-LENGTH = ("words:", "by:")
-"""How signals of a text begin that tell of its length, and who says it."""
+AROUND = ("words:", "sentences:", "at:", "by:", "b:", "b ")
+"""How signals begin that tell how long a sentence is, where it stands, and what it answers."""
+APART = 155
+"""How much likelier what is said in words of its own must be, in hundredths of log odds: it was learned of such, and
+what is said in five words is looked for in all talk."""
 LONG, SHARED = 3, 3
 """Letters of words that say something where they are repeated, and how many are counted."""
 _WITH = ("i", "we", "my", "me", "you", "your", "our", "not", "no", "do", "if", "he", "she", "they", "please")
@@ -110,48 +115,60 @@ def doing(acts: Iterable[int], states: Iterable[int]) -> list[str]:
     ]
 
 
-def sentence_signals(sentence: str) -> list[str]:
-    """What is seen of a sentence of a user's turn, by itself."""
+def sentence_signals(sentence: str, place: int, count: int) -> list[str]:
+    """What is seen of a sentence of a user's turn, by itself, and of where it stands in its turn."""
     seen = signals(sentence)
+    where = "last" if place == count - 1 else "between" if place else "first"
     reminds = [f"{act}:{max(-4, min(3, score(seen) // 100))}" for act, score in _REMINDS.items()]
-    return [one for one in seen if not one.startswith(LENGTH)] + formed(folded(sentence)) + reminds
+    return [*seen, *formed(folded(sentence)), *reminds, f"at:{where}", f"sentences:{min(count, 4)}"]
+
+
+def by_itself(seen: Iterable[str]) -> list[str]:
+    """The signals that do not tell how long a sentence is, where it stands, and what it answers."""
+    return [signal for signal in seen if not signal.startswith(AROUND)]
 
 
 def before_signals(sentence: str, before: str) -> list[str]:
     """What is seen of what was answered last."""
     if not before:
-        return []
+        return ["b:none"]
     words = dict.fromkeys(folded(before[:BEFORE]))
     shared = sum(word in words for word in {*folded(sentence)} - STOP if len(word) > LONG)
     return [*(f"b {word}" for word in words), f"b:shared:{min(shared, SHARED)}"]
 
 
 def lasting(content: str, seen: Iterable[str], acts: Sequence[int], states: Sequence[int]) -> list[int]:
-    """The sentences of a user's turn that may stand: score, start and end of each, flattened, the likeliest first.
+    """The sentences of a user's turn that may stand: how likely each is in passing, by what itself and its turn tell,
+    how likely in words of its own; its start and its end; flattened, the likeliest first.
 
     `seen` are the signals of the turn (see acts)."""
     if _MAY(seen) < MAY:
         return []
-    turn = _STANDS(doing(acts, states))
-    bias = _STANDS(())
+    does = doing(acts, states)
+    spans = places(content)
     found = []
-    for start, end in places(content):
-        score = turn - bias + _STANDS(sentence_signals(content[start:end]))
-        if score >= LEAST:
-            found.append((score, start, end))
-    best = sorted(found, key=lambda one: -one[0])[:MOST]
+    for place, (start, end) in enumerate(spans):
+        told = sentence_signals(content[start:end], place, len(spans)) + does
+        passing, plain = _PASSING(told), _PLAIN(by_itself(told))
+        if max(passing, plain - APART) >= LEAST:
+            found.append((passing, plain, start, end))
+    best = sorted(found, key=lambda one: -max(one[0], one[1] - APART))[:MOST]
     return [value for one in best for value in one]
 
 
-def why(content: str, start: int, end: int, text: tuple[Sequence[int], Sequence[int]], before: str) -> list[str]:
-    """The strongest signals of a sentence of a turn, and what each weighs; `text`: what the turn does and states."""
-    sentence = content[start:end]
-    seen = [*sentence_signals(sentence), *doing(*text)]
-    told = [*WEIGHTS.why(seen, "stands"), *WEIGHTS.why(before_signals(sentence, before), "before")]
+def weighed(passing: int, plain: int, sentence: str, before: str) -> int:
+    """The score of a sentence, by what `lasting` tells of it, where `before` was answered last."""
+    return max(passing + _BEFORE(before_signals(sentence, before)), plain - APART)
+
+
+def why(content: str, start: int, end: int, does: list[str], before: str) -> list[str]:
+    """The strongest signals of a sentence of a turn, and what each weighs; `does`: what the turn does and states."""
+    sentence, spans = content[start:end], places(content)
+    place = next((at for at, span in enumerate(spans) if span[0] == start), 0)
+    seen = sentence_signals(sentence, place, len(spans)) + does
+    passing = [*WEIGHTS.why(seen, "passing"), *WEIGHTS.why(before_signals(sentence, before), "before")]
+    plain = WEIGHTS.why(by_itself(seen), "plain")
+    sure = weighed(_PASSING(seen), _PLAIN(by_itself(seen)), sentence, before)
+    told = plain if sure == _PLAIN(by_itself(seen)) - APART else passing
     told.sort(key=lambda one: (-abs(one[1]), one[0]))
     return [f"{signal} {weight:+d}" for signal, weight in told[:SIGNALS]]
-
-
-def taking_up(sentence: str, before: str) -> int:
-    """What the score of a sentence gains by what was answered last."""
-    return _BEFORE(before_signals(sentence, before))
