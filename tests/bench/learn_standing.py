@@ -10,6 +10,17 @@ stands, "-" does not); and from the ordinary voices and friends' chats, in which
 those turns that such weights find likeliest were judged by a maintainer (sentences/standing.jsonl), of the others the
 likeliest and some by chance count less, as nobody judged them. A mark is on a turn: of its sentences the likeliest is
 taken for the one that is meant, in two rounds, by what it shares with the author's note.
+
+What they are worth, each author left out of learning, from the score -30 on: of the turns of the ten authors P .97
+and R .14 (.92 and .24 from -100 on); of the sentences .98 and .12. Of 29,957 turns of the ordinary voices 3 are
+found, of which a maintainer agreed with 1 (from -60 on 7, 3; from -100 on 16, 3): too few for a rate, and so few that a
+space seldom has a wrong one. Of 2,080 turns of friends' chats 4 are found, 1.92 of 1,000 (two are of somebody who has
+no dairy; from -40 on 2.4): this bound set the threshold, for a wrong line in every context is worse than a missed one.
+Weights that saw all judgments find 13 of the ordinary voices, all of them judged right: it tells that they were
+learned, and no more. Of two authors who only measure, in new words, measured once: P .83, R .13 (10 right of 12 found,
+2 that only look alike). So of what people say in passing most is missed; what is said in five words of its own is found
+where weights know the words: of a dozen such requests that nobody learned from about half.
+Kinds (a rule, a manner, a choice, a person) are not learned. What lifts one is mostly not seen: contradictions see few.
 """
 
 from __future__ import annotations

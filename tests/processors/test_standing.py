@@ -117,8 +117,15 @@ def test_what_is_settled_by_its_turn_does_not_stand() -> None:
 
 def test_a_later_statement_takes_its_place_until_that_is_judged_otherwise() -> None:
     talk = Talk()
-    old, new = talk.say(ILL), talk.say("I'm over my allergy to nuts.")
-    belief = {"space": "space", "session": "s", "at": new.at, "subject": "ann", "attribute": "allergic", "chain": old.id}
+    old, new = talk.say(ILL), talk.say("The doctor tested it, and it is gone.")
+    belief = {
+        "space": "space",
+        "session": "s",
+        "at": new.at,
+        "subject": "ann",
+        "attribute": "allergic",
+        "chain": old.id,
+    }
     talk.give(make(BeliefContradicted, **belief, turn=new.id, older=old.id, older_value="nuts"), new)
     assert [(event.status, event.by) for event in talk.kept] == [("superseded", new.id)]
     talk.give(make(BeliefRestored, **belief, turn=old.id, newer="another", current=True), new)
