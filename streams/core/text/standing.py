@@ -36,7 +36,7 @@ from streams.core.text.signals import folded, signals
 WEIGHTS = Learned.load(__package__, "standing.json")
 _REMINDS = {act: REMINDERS.only(act) for act in ("reminder", "asked")}
 _MAY, _PASSING, _BEFORE, _PLAIN = (WEIGHTS.only(act) for act in ("may", "passing", "before", "plain"))
-MAY = -100
+MAY = 0
 """From this score on a turn is read sentence by sentence."""
 LEAST = -400
 """A sentence below it does not stand, whatever was said before."""
