@@ -22,6 +22,7 @@ NAMES = (
     "contradictions",
     "ttl_escalations",
     "days",
+    "standing",
     "confidence",
     "working_memory",
     "compression",

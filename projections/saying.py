@@ -174,6 +174,8 @@ def _settled(fact: Mapping[str, Any]) -> Finding[Standing | None]:
     which = {"turn": fact["turn"]} if fact.get("turn") else {"note": fact.get("note") or ""}
     notes = yield {"name": "notes", "space": fact["space"]} | which
     if notes and all(note["status"] == "settled" for note in notes):
+        if (yield {"name": "standing", "space": fact["space"], "status": "current", "columns": "id"} | which):
+            return None  # what was said there to hold from then on holds no more
         return Standing("settled", _last(note["settled_at"] for note in notes))
     return None
 

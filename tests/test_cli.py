@@ -497,6 +497,27 @@ def test_notes_are_taken_and_settled(run, tmp_path):
     assert (absent.code, absent.err) == (MISUSED, "error: there is no note 'bob'\n  `mnemolog notes` lists them\n")
 
 
+def test_what_was_said_to_hold_is_listed_explained_and_ended(run, tmp_path):
+    said = "I'm allergic to nuts, so nothing with nuts for me please."
+    turn = {"session": "s", "role": "user", "content": said, "id": "turn-0"}
+    run("feed", "-", home=tmp_path, stdin=json.dumps(turn).encode())
+    run("notes", "take", "rule: never push to main", "--note", "main", home=tmp_path)
+    listed = run("standing", "--json", home=tmp_path).rows
+    assert {(row["turn"], row["note"], row["text"]) for row in listed} == {
+        ("turn-0", "", said), ("", "main", "never push to main"),
+    }  # fmt: skip
+    why = run("show", "turn-0", "--why", "--json", home=tmp_path).rows
+    [held] = [row for row in why if row.get("did") == "told what holds"]
+    assert held["text"] == said
+    assert "likelihood" in held["by"]
+    assert run("standing", "end", "turn-0", home=tmp_path).code == OK
+    assert run("standing", "end", "main", "--resolution", "it may", home=tmp_path).code == OK
+    assert run("standing", "--json", home=tmp_path).rows == []
+    assert {row["status"] for row in run("standing", "--status", "all", "--json", home=tmp_path).rows} == {"settled"}
+    assert "settled" in run("standing", "end", "turn-0", home=tmp_path).out
+    assert run("standing", "end", "nobody", home=tmp_path).code == MISUSED
+
+
 DUE = [("2d", 172_800), ("3h", 10_800), ("90m", 5_400), ("45", 45), ("low", "low")]
 
 

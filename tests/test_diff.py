@@ -187,9 +187,9 @@ def test_counts_stand_side_by_side(diff):
 
 def test_the_table_is_in_groups(diff):
     order = [r.about for r in diff.rows]
-    assert list(dict.fromkeys(order))[:13] == [
+    assert list(dict.fromkeys(order))[:14] == [
         "turns", "segments", "conclusions", "efforts", "contexts", "tokens", "links", "associations", "consolidations",
-        "beliefs", "escalations", "named days", "memories",
+        "beliefs", "escalations", "named days", "standing", "memories",
     ]  # fmt: skip
     assert [about for about, last in zip(order, [None, *order], strict=False) if about != last] == list(
         dict.fromkeys(order)

@@ -235,7 +235,8 @@ def made(door_of: Callable[[Any], Door], space: str = "", session: str = "") -> 
         priority: Annotated[float, Field(ge=0, le=1)] = 0.5, about: str = "", session: Session = "", space: Space = "",
         due: Annotated[str, Field(description=DUE, max_length=100)] = "",
     ) -> Stored:  # fmt: skip
-        """Take a note of something to come back to; it shows itself when it matters or its time runs out.
+        """Take a note of something to come back to; it shows itself when it matters or its time runs out. One that
+        begins with "rule:" stands in every context until it is settled.
 
         urgent lasts 4 hours, normal 24, low 7 days; `due` says it otherwise. `about` says in words what it belongs to.
         """

@@ -109,7 +109,7 @@ SAYINGS = {
 }
 VARIED = {"recall": ("recall", "task", "progress"), "soon": ("soon", "waits"), "detail": ("detail", "detail", "moves"),
           "asked": ("asked", "came", "checked"), "thanks": ("thanks", "checked"),
-          "states": ("states", "again"), "prefers": ("prefers", "again")}  # fmt: skip
+          "states": ("states", "again"), "prefers": ("prefers", "again"), "small": ("small", "stands")}  # fmt: skip
 """Moves that are told in turns in one of several ways, so that what people set out to do is told, too."""
 MORE = {
     "waits": "For {0} we are waiting for the answer of {who} about {1}.",
@@ -117,6 +117,7 @@ MORE = {
     "came": "Good news: {who} sent us the answer about {1}, we have it now.",
     "checked": "{1} is checked, for {0}, at last.",
     "again": "I live in {city}. My phone number is 555-01{n}.",
+    "stands": "I'm allergic to {colour} nuts, so nothing with nuts for me please.",
 }
 FACTS = (
     *("retract", "declare", "close", "reopen", "decline", "flag", "note", "settle", "end", "summary", "tick"),
@@ -300,7 +301,7 @@ SOMEDAY = 6
 def _note(move: Move, space: str, id_: str, at: int, session: str) -> NoteTaken:
     about, trouble, remedy = topic(move.topic)
     contents = (f"check {trouble}", f"{remedy} on Monday", f"ask {PEOPLE[move.agent % 25]} about {about}")
-    content = contents[move.back % 3]
+    content = contents[move.back % 3] if move.back % 5 else f"rule: never touch {trouble}"
     ttl, priority = TTLS[move.back % 7], move.back % 11 / 10
     return NoteTaken(space, id_, at, name_of("note", move.topic), content, session, ttl, priority)  # type: ignore[arg-type]
 

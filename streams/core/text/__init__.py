@@ -13,10 +13,11 @@ from streams.core.events import TurnRecorded
 from streams.core.text.acts import accepting, acting, signals_of
 from streams.core.text.address import HEAD, TAIL, address
 from streams.core.text.claims import CALLING, claims
+from streams.core.text.standing import lasting
 from streams.core.text.statements import stating
 from streams.core.text.terms import WORDS, clip, count_terms, scale, second_look
 
-VERSION = 15
+VERSION = 16
 
 
 @dataclass(slots=True)
@@ -54,6 +55,9 @@ class Text:
     change, for stating something plainly, and, as an answer, for a change told by what it answers; see statements."""
     kinds: list[str] = field(default_factory=list)
     """Of what kinds these words are besides words: numbers, times, days of the week."""
+    standing: list[int] = field(default_factory=list)
+    """Of a user's turn: its sentences that may hold from then on: two scores, start and end of each, flattened;
+    see standing."""
 
 
 NO_TEXT = Text(0, [], [], [], [], "", [], [], [])
@@ -86,6 +90,7 @@ def read(turn: TurnRecorded) -> Text:
             spans += (claim.start, claim.end)
     seen, places = signals_of(content, turn.role) if turn.role in SPEAKING else ([], [])
     states, kinds = stating(seen, content) if terms and seen else ([], [])
+    acts = acting(seen + places) if turn.role == "user" else []
     return Text(
         scale(sum(tokens), content),
         terms,
@@ -98,8 +103,9 @@ def read(turn: TurnRecorded) -> Text:
         spans,
         [*filter(None, dict.fromkeys(map(CALL, ends)))],
         forms,
-        acting(seen + places) if turn.role == "user" else [],
+        acts,
         accepting(seen + places) if turn.role == "assistant" else 0,
         states,
         kinds,
+        lasting(content, seen, acts, states) if acts and terms else [],
     )

@@ -19,6 +19,7 @@ import math
 from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import cached_property
 from importlib.resources import files
+from itertools import repeat
 from operator import mul
 from typing import Any, cast
 
@@ -106,7 +107,7 @@ def _pack(values: Iterable[int]) -> int:
 
 
 def _score(weights: Mapping[str, int], bias: int, signals: Iterable[str]) -> int:
-    return sum([weights[signal] for signal in signals if signal in weights], bias)
+    return sum(map(weights.get, signals, repeat(0)), bias)
 
 
 def weigh(weights: Iterable[int], seen: Iterable[int]) -> int:

@@ -169,6 +169,11 @@ def sentences_of(content: str) -> list[tuple[str, str]]:
     return [(text[start:end].strip(), code) for start, end in _sentences(text, code)]
 
 
+def spans_of(content: str) -> list[tuple[int, int]]:
+    """Where these sentences begin and end."""
+    return _sentences(*_unquoted(content))
+
+
 def _unquoted(content: str) -> tuple[str, str]:
     """What is read of a turn, what is quoted in it left blank, and its language."""
     text = content[:MAX_READ]

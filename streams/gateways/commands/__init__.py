@@ -17,6 +17,7 @@ _HERE = {
         "context": "ask", "layers": "ask", "show": "ask", "manifest": "ask", "links": "ask",
         "query": "queries", "sql": "queries",
         "efforts": "efforts:app", "offers": "offers:app", "doubts": "doubts:app", "notes": "notes:app",
+        "standing": "standing:app",
         "tasks": "tasks:app", "objects": "objects",
         "long-term": "long_term:app",
         "network": "network",

@@ -197,6 +197,9 @@ def _did(turn: Row, view: Callable[..., list[Row]]) -> Iterator[Row]:
         yield told("made task", row["task"], row["description"], row["status"])
     for row in view("notes", space=space, turn=id):
         yield told("made note", row["note"], row["content"], row["status"])
+    for row in view("standing", space=space, turn=id):
+        how = f"likelihood {row['likelihood']:.2f}, {row['status']}: {', '.join(row['why'] or ())}"
+        yield told("told what holds", row["id"], row["text"], how)
     for row in view("notes", space=space, settled_by=id):
         yield told("settled note", row["note"], row["content"], ", ".join(row["settled_why"] or ()))
     for row in view("notes", space=space, doubted_by=id):

@@ -43,7 +43,7 @@ def _settled_by(row: Row) -> Row:
 @app.command("take")
 def notes_take(
     common: Common,
-    content: Annotated[str, typer.Argument(help="What to come back to.")],
+    content: Annotated[str, typer.Argument(help="What to come back to; 'rule: …' stands in every context.")],
     ttl: Annotated[str, typer.Option(help="urgent (4 h), normal (24 h), low (7 days), or seconds.")] = "",
     due: Annotated[
         str, typer.Option(metavar="TIME", help="Instead: 2d, 3h, 90m, or a time to come (2026-01-20T10:00:00Z).")

@@ -1,0 +1,297 @@
+"""Standing: what a person said to hold from then on stands in every context of the space, whatever is asked.
+
+How whoever answers must act or is to answer ("nothing gets pushed without me reading the diff"), a lasting choice, a
+lasting fact of a person ("can't, I'm coeliac") share no word with most of what they concern: a cake for Sunday, the
+next parser. So it is no matter of recall. Which sentences of a user's turn are such is told by learned weights of what
+the sentence, its turn, and what was answered before it tell (core/text/standing); a wrong line in every context
+is worse than a missed one, so it must be likely: `sure`. A note whose context, or whose first word before a colon, is
+"rule" stands, too.
+
+It goes where its turn is retracted, where a later statement takes its place (contradictions), and where somebody says
+that it is settled (`note-settled` of its note or turn). Said twice, in the same words, it stands once, as it was said
+last.
+
+A context has a few lines of it: those that share words with the question first, then the newest; not what the session's
+last turns say themselves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import islice
+from typing import Any, Literal
+
+from processors.contradictions import BeliefContradicted, BeliefRestored
+from streams.core.events import NoteSettled, NoteTaken, TurnRecorded, TurnRetracted, iso
+from streams.core.params import Params, param
+from streams.core.patterns import lazily
+from streams.core.processor import Derived, Processor, Raw, State, derived_id, digest, on
+from streams.core.read_model import Group, Joins, Keep, ReadModel
+from streams.core.section import Ask, Piece, Reader, Section
+from streams.core.text.learned import likelihood
+from streams.core.text.signals import folded
+from streams.core.text.standing import BEFORE, doing, weighed, why
+from streams.core.text.terms import terms
+from streams.core.text.within import clip, first_bytes
+
+Status = Literal["current", "repeated", "superseded", "settled", "retracted"]
+MAX_TEXT = 240
+"""Bytes kept of what was said."""
+SAME = 8
+"""Times that the same words are remembered."""
+_NONE: tuple[Derived, ...] = ()
+_NAMED = lazily(r"\s*(?:standing )?rule\b:?\s*", 2)  # re.IGNORECASE
+
+
+@dataclass(slots=True)
+class StandingTold(Derived):
+    """Somebody said something that holds from then on, as it stands now. All that is known of it."""
+
+    id: str
+    turn: str
+    """Where it was said; "" where it was taken down as a note."""
+    note: str
+    """The note, by its own name; "" where it was said."""
+    text: str
+    """The turn where it is short, for its sentences explain each other; else the sentence."""
+    likelihood: float
+    """That it holds from then on: 1 where it was taken down."""
+    status: Status
+    """repeated: it was said again in the same words; superseded: a later statement took its place; settled: somebody
+    says that it holds no more."""
+    by: str
+    """The turn that took its place; "" for none."""
+    why: list[str]
+    """The strongest signals that it holds, and what each weighs, in hundredths of log odds."""
+    type: Literal["standing-told.v1"] = "standing-told.v1"
+
+
+class StandingParams(Params):
+    """How likely it must be."""
+
+    sure: int = param(
+        -30, "hundredths of log odds", "from this on it stands: of what is shown in all contexts most must be right",
+        "learned",
+    )  # fmt: skip
+
+
+class StandingSectionParams(Params):
+    """How much of what stands is shown."""
+
+    most: int = param(
+        6, "lines", "those that the question names, then the newest; more are a manual nobody reads", ge=0
+    )
+    looked: int = param(64, "lines", "of all that stands, the newest: what is looked at", ge=1)
+    own: int = param(12, "turns", "the session's last are before the model's eyes", ge=1)
+    line: int = param(40, "tokens", "of each: a sentence", ge=8)
+    worth: float = param(0.55, "worth", "it concerns any answer, and most answers little", ge=0, le=1)
+    fade: float = param(0.97, "factor per line", "older ones a little less", gt=0, le=1)
+
+
+@dataclass(slots=True)
+class Said:
+    """State, `said/<session>`: what was answered last in a session."""
+
+    text: str
+
+
+@dataclass(slots=True)
+class Kept:
+    """State, `id/<id>`: what stands, or stood."""
+
+    session: str
+    turn: str
+    note: str
+    text: str
+    likelihood: float
+    same: str
+    """The hash of its words."""
+    why: list[str] = field(default_factory=list)
+    ended: Literal["", "superseded", "settled", "retracted"] = ""
+    by: str = ""
+
+
+@dataclass(slots=True)
+class Ids:
+    """State, `turn/<turn>`: what a turn told; `note/<note>`: the same of a note; `same/<hash>`: what was told in the
+    same words, the oldest first."""
+
+    rows: list[str] = field(default_factory=list)
+
+
+def _current(state: State, same: str) -> str:
+    """Of what was told in the same words, what stands: the newest that did not end."""
+    kept = state.get(f"same/{same}", Ids) or Ids()
+    return next((id for id in reversed(kept.rows) if (one := state.get(f"id/{id}", Kept)) and not one.ended), "")
+
+
+def _told(state: State, cause: Any, at: int, ids: Sequence[str]) -> Iterator[Derived]:
+    """What was told, as it stands now."""
+    for id in dict.fromkeys(ids):
+        one = state.get(f"id/{id}", Kept)
+        if one is not None:
+            status: Status = one.ended or ("current" if _current(state, one.same) == id else "repeated")
+            yield StandingTold(
+                cause.space, one.session, at, id, one.turn, one.note, one.text, one.likelihood, status, one.by,
+                one.why,
+            )  # fmt: skip
+
+
+def _stand(state: State, cause: Any, id: str, kept: Kept) -> Iterator[Derived]:
+    """Takes down what stands from now on."""
+    before = _current(state, kept.same)
+    state.put(f"id/{id}", kept)
+    same = state.get(f"same/{kept.same}", Ids) or Ids()
+    state.put(f"same/{kept.same}", Ids([*(one for one in same.rows if one != id), id][-SAME:]))
+    yield from _told(state, cause, cause.at, [before, id] if before else [id])
+
+
+def _end(state: State, cause: Any, id: str, ended: Any, by: str = "") -> Iterator[Derived]:
+    """It does not stand any more, or stands again (""); what was said before it in the same words does, where that
+    did not end."""
+    kept = state.get(f"id/{id}", Kept)
+    if kept is None or kept.ended == ended:
+        return
+    before = _current(state, kept.same)
+    kept = replace(kept, ended=ended, by=by)
+    state.put(f"id/{id}", kept)
+    after = _current(state, kept.same)
+    changed = [one for one in (before, after) if one and before != after]
+    yield from _told(state, cause, cause.at, [id, *changed])
+
+
+def _same(text: str) -> str:
+    """The hash of the words of a text."""
+    return digest(" ".join(folded(text)))
+
+
+def _turn(params: StandingParams, state: State, turn: TurnRecorded, raw: Raw[TurnRecorded]) -> Sequence[Derived]:
+    if turn.role == "assistant":
+        state.put(f"said/{turn.session}", Said(turn.content[:BEFORE]))
+        return _NONE
+    stands = raw.text.standing
+    if not stands:
+        return _NONE
+    before = (state.get(f"said/{turn.session}", Said) or Said("")).text
+    whole = " ".join(turn.content.split())
+    out: list[Derived] = []
+    ids: list[str] = []
+    does = doing(raw.text.acts, raw.text.states)
+    for passing, plain, start, end in zip(*(stands[at::4] for at in range(4)), strict=True):
+        sentence = turn.content[start:end]
+        score = weighed(passing, plain, sentence, before)
+        if score < params.sure or (ids and len(whole.encode()) <= MAX_TEXT):
+            continue  # a short turn tells them all
+        text = whole if len(whole.encode()) <= MAX_TEXT else first_bytes(" ".join(sentence.split()), MAX_TEXT)
+        ids.append(derived_id("standing", turn.space, turn.id, len(ids)))
+        signals = why(turn.content, start, end, does, before)
+        kept = Kept(turn.session, turn.id, "", text, likelihood(score), _same(text), signals)
+        out += _stand(state, turn, ids[-1], kept)
+    if ids:
+        state.put(f"turn/{turn.id}", Ids(ids))
+    return out or _NONE
+
+
+def _taken(params: StandingParams, state: State, fact: NoteTaken, raw: Raw[NoteTaken]) -> Sequence[Derived]:
+    """A note that says of itself that it is a rule."""
+    id = derived_id("rule", fact.space, fact.note)
+    named = _NAMED.match(fact.content)
+    if _NAMED.fullmatch(fact.context):
+        text = fact.content
+    elif named is not None and ":" in named.group():
+        text = fact.content[named.end() :]
+    else:
+        return [*_end(state, fact, id, "settled")]  # taken again, as another kind
+    text = first_bytes(" ".join((text or fact.content).split()), MAX_TEXT)
+    state.put(f"note/{fact.note}", Ids([id]))
+    before = state.get(f"id/{id}", Kept)
+    gone = [*_end(state, fact, id, "settled")] if before is not None and before.text != text else []
+    return [*gone, *_stand(state, fact, id, Kept(fact.session, "", fact.note, text, 1.0, _same(text)))]
+
+
+def _settled(params: StandingParams, state: State, fact: NoteSettled, raw: Raw[NoteSettled]) -> Sequence[Derived]:
+    """Somebody says that it holds no more."""
+    of = state.get(f"note/{fact.note}" if fact.note else f"turn/{fact.turn}", Ids)
+    return [event for id in of.rows for event in _end(state, fact, id, "settled")] if of is not None else _NONE
+
+
+def _retracted(params: StandingParams, state: State, fact: TurnRetracted, raw: Raw[TurnRetracted]) -> Sequence[Derived]:
+    """What a turn told that was taken back does not stand."""
+    of = state.get(f"turn/{fact.turn}", Ids)
+    return [event for id in of.rows for event in _end(state, fact, id, "retracted")] if of is not None else _NONE
+
+
+def _contradicted(params: StandingParams, state: State, belief: BeliefContradicted, raw: Raw[Any]) -> Sequence[Derived]:
+    """A later statement takes the place of one that stands: of a turn's, of those that have its value, or of its only
+    one."""
+    of = state.get(f"turn/{belief.older}", Ids)
+    if of is None:
+        return _NONE
+    out: list[Derived] = []
+    for id in of.rows:
+        kept = state.get(f"id/{id}", Kept)
+        said = kept is not None and (len(of.rows) == 1 or belief.older_value.casefold() in kept.text.casefold())
+        if kept is not None and said and not kept.ended:
+            out += _end(state, belief, id, "superseded", belief.turn)
+    return out or _NONE
+
+
+def _restored(params: StandingParams, state: State, belief: BeliefRestored, raw: Raw[Any]) -> Sequence[Derived]:
+    """What took its place does not do so: it stands again."""
+    of = state.get(f"turn/{belief.turn}", Ids)
+    out: list[Derived] = []
+    for id in of.rows if of is not None and belief.current else ():
+        kept = state.get(f"id/{id}", Kept)
+        if kept is not None and kept.ended == "superseded" and kept.by == belief.newer:
+            out += _end(state, belief, id, "")
+    return out or _NONE
+
+
+def holds(params: StandingParams, own: StandingSectionParams, ask: Ask, read: Reader) -> Iterator[Piece]:
+    """What stands: what shares words with the question, then the newest, each as likely as it is."""
+    told = read.kept(StandingTold, read.members("standing", "current", own.looked).newest)
+    if not told or not own.most:
+        return
+    talk = {turn.id for turn in islice(read.session(), own.own)}
+    shown = read.turns([one.turn for one in told.values() if one.turn])
+    stands = [one for one in told.values() if not one.turn or (one.turn in shown and one.turn not in talk)]
+    asked = {*ask.terms}
+    newest = {id: place for place, id in enumerate(told)}
+    shares = {one.id: bool(asked) and not asked.isdisjoint(terms(one.text)[0]) for one in stands}
+    best = sorted(stands, key=lambda one: (not shares[one.id], newest[one.id]))[: own.most]
+    for place, one in enumerate(best):
+        source = one.turn or one.note
+        line = f"- {iso(one.at)[:10]}: {clip(one.text, own.line)} [{source}]"
+        reason = "it holds, and the question names it" if shares[one.id] else "it was said to hold from then on"
+        data = {"said_in": one.turn, "note": one.note, "likelihood": one.likelihood}
+        quotes = (one.turn,) if one.turn else ()
+        yield Piece(one.id, reason, own.worth * own.fade**place, line, quotes=quotes, data=data)
+
+
+DIFFERENCES = """-- count: standing
+SELECT count(*) FILTER (status = 'current') AS "standing", count(*) FILTER (status = 'superseded') AS "superseded"
+FROM standing
+"""
+SECTION = Section("standing", 13, "Said to hold from then on", StandingSectionParams, holds)
+PROCESSOR = Processor(
+    name="standing",
+    version=1,
+    params=StandingParams,
+    takes=(
+        on(BeliefContradicted, _contradicted),
+        on(BeliefRestored, _restored),
+        on(TurnRecorded, _turn),
+        on(NoteTaken, _taken),
+        on(NoteSettled, _settled),
+        on(TurnRetracted, _retracted),
+    ),
+    emits=(StandingTold,),
+    reads=("turns", "contradictions"),
+    read_model=ReadModel(
+        keeps=(Keep(StandingTold, ("id",), "standing"),),
+        groups=(Group("standing", "id", {StandingTold: Joins(by="status", only=("status", "current"))}),),
+        differences=DIFFERENCES,
+        sections=(SECTION,),
+    ),
+)
