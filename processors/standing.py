@@ -5,7 +5,7 @@ lasting fact of a person ("can't, I'm coeliac") share no word with most of what 
 next parser. So it is no matter of recall. Which sentences of a user's turn are such is told by learned weights of what
 the sentence, its turn, and what was answered before it tell (core/text/standing); a wrong line in every context
 is worse than a missed one, so it must be likely: `sure`. A note whose context, or whose first word before a colon, is
-"rule" stands, too.
+"rule" stands, too, and waits for nothing (see ttl_escalations).
 
 It goes where its turn is retracted, where a later statement takes its place (contradictions), and where somebody says
 that it is settled (`note-settled` of its note or turn). Said twice, in the same words, it stands once, as it was said
@@ -25,13 +25,12 @@ from typing import Any, Literal
 from processors.contradictions import BeliefContradicted, BeliefRestored
 from streams.core.events import NoteSettled, NoteTaken, TurnRecorded, TurnRetracted, iso
 from streams.core.params import Params, param
-from streams.core.patterns import lazily
 from streams.core.processor import Derived, Processor, Raw, State, derived_id, digest, on
 from streams.core.read_model import Group, Joins, Keep, ReadModel
 from streams.core.section import Ask, Piece, Reader, Section
 from streams.core.text.learned import likelihood
 from streams.core.text.signals import folded
-from streams.core.text.standing import BEFORE, doing, weighed, why
+from streams.core.text.standing import BEFORE, doing, rule_of, weighed, why
 from streams.core.text.terms import terms
 from streams.core.text.within import clip, first_bytes
 
@@ -41,7 +40,6 @@ MAX_TEXT = 240
 SAME = 8
 """Times that the same words are remembered."""
 _NONE: tuple[Derived, ...] = ()
-_NAMED = lazily(r"\s*(?:standing )?rule\b:?\s*", 2)  # re.IGNORECASE
 
 
 @dataclass(slots=True)
@@ -196,14 +194,10 @@ def _turn(params: StandingParams, state: State, turn: TurnRecorded, raw: Raw[Tur
 def _taken(params: StandingParams, state: State, fact: NoteTaken, raw: Raw[NoteTaken]) -> Sequence[Derived]:
     """A note that says of itself that it is a rule."""
     id = derived_id("rule", fact.space, fact.note)
-    named = _NAMED.match(fact.content)
-    if _NAMED.fullmatch(fact.context):
-        text = fact.content
-    elif named is not None and ":" in named.group():
-        text = fact.content[named.end() :]
-    else:
+    said = rule_of(fact.content, fact.context)
+    if not said:
         return [*_end(state, fact, id, "settled")]  # taken again, as another kind
-    text = first_bytes(" ".join((text or fact.content).split()), MAX_TEXT)
+    text = first_bytes(" ".join(said.split()), MAX_TEXT)
     state.put(f"note/{fact.note}", Ids([id]))
     before = state.get(f"id/{id}", Kept)
     gone = [*_end(state, fact, id, "settled")] if before is not None and before.text != text else []

@@ -54,6 +54,7 @@ from processors.ttl_escalations.events import (
 )
 from processors.ttl_escalations.notes import (
     Asked,
+    end,
     expire,
     infer,
     reopen,
@@ -82,6 +83,7 @@ from streams.core.events import (
 from streams.core.processor import RAW, Derived, Processor, Raw, State, on, otherwise
 from streams.core.read_model import Documents, Group, Joins, Keep, read_model
 from streams.core.text.reminders import Doubt, reminders, replied
+from streams.core.text.standing import rule_of
 from streams.core.text.telling import excerpt
 
 __all__ = [
@@ -214,9 +216,12 @@ def _expired(
 
 
 def _taken(params: TtlEscalationsParams, state: State, fact: NoteTaken, raw: Raw[NoteTaken]) -> list[Derived]:
-    """A note begins to wait."""
+    """A note begins to wait; one that is a rule stands, and is never asked about (see standing)."""
     out: list[Derived] = []
     waiting, left = _expired(params, state, fact, raw, out)
+    if rule_of(fact.content, fact.context):
+        end(state, waiting, fact, out)
+        return out
     take(params, state, waiting, fact, raw.recorded_at, out)
     if waiting.first <= raw.now and left >= 2:  # it came late: its time was out before it was known
         expire(params, state, waiting, fact.space, raw.now, left, out)
@@ -267,7 +272,7 @@ def _ended(params: TtlEscalationsParams, state: State, fact: SessionEnded, raw: 
 
 PROCESSOR = Processor(
     name="ttl_escalations",
-    version=15,
+    version=16,
     params=TtlEscalationsParams,
     reads=(RAW, "open_efforts", "contradictions"),
     takes=(

@@ -269,6 +269,12 @@ def settle(state: State, waiting: Waiting, settled: NoteSettled, out: list[Deriv
         _close_inferred(state, waiting, settled.turn, where, settled.resolution, out)
 
 
+def end(state: State, waiting: Waiting, taken: NoteTaken, out: list[Derived]) -> None:
+    """Closes a note that was taken anew as what waits for nothing."""
+    _stays_so(state, taken.note)
+    _close(state, waiting, taken.note, (taken.space, taken.session, taken.at), "it is a rule now", out)
+
+
 def _stays_so(state: State, note: str) -> None:
     """Whatever becomes of the turn that settled a note opens it no more."""
     state.delete(f"settled/{note}")

@@ -186,3 +186,14 @@ def test_a_rule_taken_down_is_told_and_others_spaces_are_not(tmp_path: Path) -> 
         space.pass_time(None)
         space.add(NoteTaken(SPACE, "f", space.at, "n1", "rule: never push to main", "talk"))
         assert told(space, CAKE) == ["n1"]
+
+
+def test_a_rule_does_not_wait_among_notes(tmp_path: Path) -> None:
+    with Remembering(tmp_path / "home") as space:
+        found = []
+        for day, words in enumerate(("rule: push to main", "look at main", "rule: never push to main")):
+            space.pass_time(day)
+            space.add(NoteTaken(SPACE, f"f{day}", space.at, "n1", words, "talk"))
+            notes = space.ask("view", name="notes", space=SPACE)
+            found.append([(note["content"], note["resolution"]) for note in notes])
+        assert found == [[], [("look at main", None)], [("look at main", "it is a rule now")]]

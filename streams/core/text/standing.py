@@ -26,6 +26,7 @@ from collections.abc import Iterable, Sequence
 from importlib.resources import files
 from itertools import pairwise
 
+from streams.core.patterns import lazily
 from streams.core.text.cues import STOP
 from streams.core.text.learned import Learned
 from streams.core.text.memo import Memo
@@ -56,6 +57,16 @@ LONG, SHARED = 3, 3
 _WITH = ("i", "we", "my", "me", "you", "your", "our", "not", "no", "do", "if", "he", "she", "they", "please")
 """Words by which a kind of word means something else."""
 _ENDS = ("ing", "ed", "ly", "s")
+_RULE = lazily(r"\s*(?:standing )?rule\s*", 2)  # re.IGNORECASE
+_BEGINS_RULE = lazily(r"\s*(?:standing )?rule\s*:\s*", 2)
+
+
+def rule_of(content: str, context: str) -> str:
+    """What a note says that is a rule, by its context or its first word before a colon; "" of another one."""
+    if _RULE.fullmatch(context):
+        return content
+    named = _BEGINS_RULE.match(content)
+    return (content[named.end() :] or content) if named else ""
 
 
 def _kinds() -> tuple[dict[str, str], dict[str, str]]:
