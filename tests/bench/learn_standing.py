@@ -51,6 +51,7 @@ ALIKE, JUDGED, UNJUDGED = 1.5, 3.0, 1.0
 COUNTS = {"marked": 1.0, "plain": 1.0, "judged": JUDGED, "ordinary": UNJUDGED, "friends": UNJUDGED}
 MEANT = 150
 """What a word is worth that a sentence shares with the author's note, in hundredths."""
+LANGUAGES = ("en", "de")
 ALL = ("ordinary", "friends")
 """Sides of which not all is learned from."""
 CHANCE, HARD = 80, 3500
@@ -81,6 +82,7 @@ class Said:
     note: str = ""
     """What its author says that stands."""
     side: str = "marked"
+    language: str = "en"
     sentences: list[str] = field(default_factory=list)
     seen: list[list[str]] = field(default_factory=list)
     """Of each sentence."""
@@ -114,14 +116,16 @@ def marked(learning: bool) -> Iterator[Said]:
         author = path.parent.name
         if (author in MEASURING) is learning:
             continue
-        for snippet in json.loads(path.read_text("utf-8"))["snippets"]:
+        voice = json.loads(path.read_text("utf-8"))
+        for snippet in voice["snippets"]:
             before = ""
             for turn in snippet["turns"]:
                 if turn["role"] == "user":
                     note = turn.get("standing", "")
                     yield Said(
-                        f"{author}/{turn['id']}", author, turn["text"], before, bool(note), bool(turn.get("once")), note
-                    )
+                        f"{author}/{turn['id']}", author, turn["text"], before, bool(note), bool(turn.get("once")), note,
+                        language=voice["language"],
+                    )  # fmt: skip
                 else:
                     before = turn["text"][:BEFORE]
 
@@ -133,12 +137,12 @@ def plain() -> Iterator[Said]:
 
 
 def ordinary() -> Iterator[Said]:
-    """The ordinary voices, in English."""
+    """The ordinary voices, of the languages that are learned."""
     rows = map(json.loads, (VOICES / "sentences" / "standing.jsonl").read_text("utf-8").splitlines())
     judged = {(r["author"], r["voice"], r["conversation"], r["turn"]): r for r in rows}
     for one in conversations(True):
         last: dict[str, str] = {}
-        for turn in one.turns if one.language == "en" else ():
+        for turn in one.turns if one.language in LANGUAGES else ():
             if turn["role"] == "user":
                 row = judged.get((one.author, one.voice, one.name, turn["id"]))
                 yield Said(
@@ -263,12 +267,15 @@ def main() -> None:
 
     sure = PROCESSOR.params().sure
     if "--measure" in sys.argv:
-        mine = [*marked(False)]
-        written(mine)
-        right = sum(said.stands for said in mine if said.score >= sure)
-        found = sum(said.score >= sure for said in mine)
-        print(f"from {sure} on: P {right / max(1, found):.2f} R {right / sum(s.stands for s in mine):.2f} of {found}")
-        print(f"  looking alike: {sum(said.alike for said in mine if said.score >= sure)}")
+        everyone = [*marked(False)]
+        written(everyone)
+        for language in LANGUAGES:
+            mine = [said for said in everyone if said.language == language]
+            right = sum(said.stands for said in mine if said.score >= sure)
+            found = sum(said.score >= sure for said in mine)
+            of = sum(said.stands for said in mine)
+            print(f"{language}: from {sure} on P {right / max(1, found):.2f} R {right / of:.2f}, {found} found")
+            print(f"  looking alike: {sum(said.alike for said in mine if said.score >= sure)}")
         return
     everyday, chat = [*ordinary()], [*friends()]
     if "--show" in sys.argv:
@@ -284,7 +291,8 @@ def main() -> None:
     told = [*mine, *mine_plain, *everyday, *chat]
     taught, first = hard(told)
     crossed(told, taught, first)
-    told_of(mine, {"ordinary": everyday, "friends": chat})
+    for language in LANGUAGES:
+        told_of([said for said in mine if said.language == language], {"ordinary": everyday, "friends": chat})
     told_of(mine_plain, {})
     if "--next" in sys.argv:
         for said in sorted([s for s in everyday if s.side == "ordinary"], key=lambda s: -s.score)[:200]:

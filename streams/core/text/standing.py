@@ -54,7 +54,10 @@ APART = 155
 what is said in five words is looked for in all talk."""
 LONG, SHARED = 3, 3
 """Letters of words that say something where they are repeated, and how many are counted."""
-_WITH = ("i", "we", "my", "me", "you", "your", "our", "not", "no", "do", "if", "he", "she", "they", "please")
+_WITH = (
+    *("i", "we", "my", "me", "you", "your", "our", "not", "no", "do", "if", "he", "she", "they", "please"),
+    *("ich", "wir", "mein", "meine", "mir", "mich", "du", "dir", "uns", "unser", "nicht", "wenn", "bitte"),
+)
 """Words by which a kind of word means something else."""
 _ENDS = ("ing", "ed", "ly", "s")
 _RULE = lazily(r"\s*(?:standing )?rule\s*", 2)  # re.IGNORECASE
