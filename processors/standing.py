@@ -11,8 +11,8 @@ It goes where its turn is retracted, where a later statement takes its place (co
 that it is settled (`note-settled` of its note or turn). Said twice, in the same words, it stands once, as it was said
 last.
 
-A context has a few lines of it: those that share words with the question first, then the newest; not what the session's
-last turns say themselves.
+A context has a few lines of it: rules that were taken down first, then what shares words with the question, then the
+newest; not what the session's last turns say themselves.
 """
 
 from __future__ import annotations
@@ -51,6 +51,8 @@ class StandingTold(Derived):
     """Where it was said; "" where it was taken down as a note."""
     note: str
     """The note, by its own name; "" where it was said."""
+    source: Literal["said", "taken"]
+    """Whether it was said, or taken down as a note."""
     text: str
     """The turn where it is short, for its sentences explain each other; else the sentence."""
     likelihood: float
@@ -78,9 +80,9 @@ class StandingSectionParams(Params):
     """How much of what stands is shown."""
 
     most: int = param(
-        6, "lines", "those that the question names, then the newest; more are a manual nobody reads", ge=0
+        8, "lines", "rules, what the question names, then the newest; more are a manual nobody reads", ge=0
     )
-    looked: int = param(64, "lines", "of all that stands, the newest: what is looked at", ge=1)
+    looked: int = param(64, "lines", "of what was said, the newest: what is looked at", ge=1)
     own: int = param(12, "turns", "the session's last are before the model's eyes", ge=1)
     line: int = param(40, "tokens", "of each: a sentence", ge=8)
     worth: float = param(0.55, "worth", "it concerns any answer, and most answers little", ge=0, le=1)
@@ -131,8 +133,8 @@ def _told(state: State, cause: Any, at: int, ids: Sequence[str]) -> Iterator[Der
         if one is not None:
             status: Status = one.ended or ("current" if _current(state, one.same) == id else "repeated")
             yield StandingTold(
-                cause.space, one.session, at, id, one.turn, one.note, one.text, one.likelihood, status, one.by,
-                one.why,
+                cause.space, one.session, at, id, one.turn, one.note, "taken" if one.note else "said", one.text,
+                one.likelihood, status, one.by, one.why,
             )  # fmt: skip
 
 
@@ -243,8 +245,9 @@ def _restored(params: StandingParams, state: State, belief: BeliefRestored, raw:
 
 
 def holds(params: StandingParams, own: StandingSectionParams, ask: Ask, read: Reader) -> Iterator[Piece]:
-    """What stands: what shares words with the question, then the newest, each as likely as it is."""
-    told = read.kept(StandingTold, read.members("standing", "current", own.looked).newest)
+    """What stands: rules, what shares words with the question, then the newest."""
+    ids = [*read.members("standing", "taken", own.most).newest, *read.members("standing", "said", own.looked).newest]
+    told = read.kept(StandingTold, ids)
     if not told or not own.most:
         return
     talk = {turn.id for turn in islice(read.session(), own.own)}
@@ -253,7 +256,7 @@ def holds(params: StandingParams, own: StandingSectionParams, ask: Ask, read: Re
     asked = {*ask.terms}
     newest = {id: place for place, id in enumerate(told)}
     shares = {one.id: bool(asked) and not asked.isdisjoint(terms(one.text)[0]) for one in stands}
-    best = sorted(stands, key=lambda one: (not shares[one.id], newest[one.id]))[: own.most]
+    best = sorted(stands, key=lambda one: (not one.note, not shares[one.id], newest[one.id]))[: own.most]
     for place, one in enumerate(best):
         source = one.turn or one.note
         line = f"- {iso(one.at)[:10]}: {clip(one.text, own.line)} [{source}]"
@@ -284,7 +287,7 @@ PROCESSOR = Processor(
     reads=("turns", "contradictions"),
     read_model=ReadModel(
         keeps=(Keep(StandingTold, ("id",), "standing"),),
-        groups=(Group("standing", "id", {StandingTold: Joins(by="status", only=("status", "current"))}),),
+        groups=(Group("standing", "id", {StandingTold: Joins(by="source", only=("status", "current"))}),),
         differences=DIFFERENCES,
         sections=(SECTION,),
     ),

@@ -186,6 +186,8 @@ def test_a_rule_taken_down_is_told_and_others_spaces_are_not(tmp_path: Path) -> 
         space.pass_time(None)
         space.add(NoteTaken(SPACE, "f", space.at, "n1", "rule: never push to main", "talk"))
         assert told(space, CAKE) == ["n1"]
+        ill = space.say(ILL)
+        assert told(space, CAKE) == ["n1", ill], "what was taken down on purpose comes first"
 
 
 def test_a_rule_does_not_wait_among_notes(tmp_path: Path) -> None:
