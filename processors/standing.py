@@ -71,7 +71,7 @@ class StandingParams(Params):
     """How likely it must be."""
 
     sure: int = param(
-        -30, "hundredths of log odds", "from this on it stands: of what is shown in all contexts most must be right",
+        -75, "hundredths of log odds", "from this on it stands: of what is shown in all contexts most must be right",
         "learned",
     )  # fmt: skip
 
