@@ -71,7 +71,7 @@ class StandingParams(Params):
     """How likely it must be."""
 
     sure: int = param(
-        -75, "hundredths of log odds", "from this on it stands: of what is shown in all contexts most must be right",
+        -60, "hundredths of log odds", "from this on it stands: of what is shown in all contexts most must be right",
         "learned",
     )  # fmt: skip
 
@@ -262,15 +262,15 @@ def holds(params: StandingParams, own: StandingSectionParams, ask: Ask, read: Re
         line = f"- {iso(one.at)[:10]}: {clip(one.text, own.line)} [{source}]"
         reason = "it holds, and the question names it" if shares[one.id] else "it was said to hold from then on"
         data = {"said_in": one.turn, "note": one.note, "likelihood": one.likelihood}
-        quotes = (one.turn,) if one.turn else ()
-        yield Piece(one.id, reason, own.worth * own.fade**place, line, quotes=quotes, data=data)
+        says, quotes = (shown[one.turn].position, (one.turn,)) if one.turn else (-1, ())
+        yield Piece(one.id, reason, own.worth * own.fade**place, line, says=says, quotes=quotes, data=data)
 
 
 DIFFERENCES = """-- count: standing
 SELECT count(*) FILTER (status = 'current') AS "standing", count(*) FILTER (status = 'superseded') AS "superseded"
 FROM standing
 """
-SECTION = Section("standing", 13, "Said to hold from then on", StandingSectionParams, holds)
+SECTION = Section("standing", 18, "Said to hold from then on", StandingSectionParams, holds)
 PROCESSOR = Processor(
     name="standing",
     version=1,
