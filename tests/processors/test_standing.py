@@ -47,7 +47,10 @@ class Talk(Steps):
         return [event.text for event in self.kept if event.status == "current"]
 
 
-@pytest.mark.parametrize("content", [RULE, ILL])
+PLAINLY = ("I'm vegetarian.", "Call me Sam.", "From now on always use pnpm instead of npm.", "Don't use emojis.")
+
+
+@pytest.mark.parametrize("content", [RULE, ILL, *PLAINLY])
 def test_what_a_person_says_to_hold_stands_with_its_likelihood_and_why(content: str) -> None:
     talk = Talk()
     talk.say(content)
