@@ -301,7 +301,7 @@ SOMEDAY = 6
 def _note(move: Move, space: str, id_: str, at: int, session: str) -> NoteTaken:
     about, trouble, remedy = topic(move.topic)
     contents = (f"check {trouble}", f"{remedy} on Monday", f"ask {PEOPLE[move.agent % 25]} about {about}")
-    content = contents[move.back % 3] if move.back % 5 else f"rule: never touch {trouble}"
+    content = contents[move.back % 3] if move.back % 7 else f"rule: never touch {trouble}"
     ttl, priority = TTLS[move.back % 7], move.back % 11 / 10
     return NoteTaken(space, id_, at, name_of("note", move.topic), content, session, ttl, priority)  # type: ignore[arg-type]
 
