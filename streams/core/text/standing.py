@@ -39,8 +39,8 @@ _REMINDS = {act: REMINDERS.only(act) for act in ("reminder", "asked")}
 _MAY, _PASSING, _BEFORE, _PLAIN = (WEIGHTS.only(act) for act in ("may", "passing", "before", "plain"))
 MAY = 0
 """From this score on a turn is read sentence by sentence."""
-FEW = 3
-"""Turns of so many spaces at most are read whatever their signals."""
+SHORT, FEW = 40, 3
+"""Turns of so many characters and spaces at most are read whatever their signals."""
 LEAST = -400
 """A sentence below it does not stand, whatever was said before."""
 MOST, READ, LONGEST = 2, 12, 50
@@ -165,7 +165,8 @@ def lasting(content: str, seen: Iterable[str], acts: Sequence[int], states: Sequ
     how likely in words of its own; its start and its end; flattened, the likeliest first.
 
     `seen` are the signals of the turn (see acts)."""
-    if content.count(" ") > FEW and _MAY(seen) < MAY:  # of few words there is little to be seen
+    few = len(content) <= SHORT and content.count(" ") <= FEW  # of few words there is little to be seen
+    if not few and _MAY(seen) < MAY:
         return []
     does = doing(acts, states)
     spans = places(content)
