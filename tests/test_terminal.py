@@ -53,6 +53,7 @@ QUESTIONS = [
     ["notes"], ["notes", "list"], ["notes", "take", EVIL, "--note", "[/red]{x}\\", "--space", "[/red]"],
     ["notes", "take", "x", "--note", EVIL], ["notes", "settle", f"n{EVIL}"], ["notes", "settle", EVIL],
     ["notes", "reopen", f"n{EVIL}"], ["notes", "reopen", EVIL],
+    ["standing"], ["standing", "list", "--session", EVIL], ["standing", "end", ID], ["standing", "end", EVIL],
     ["tasks"], ["tasks", "list", "--place", EVIL], ["tasks", "declare", EVIL, "--after-task", EVIL],
     ["tasks", "update", f"k{EVIL}", "--reason", EVIL], ["tasks", "update", EVIL],
     ["objects"], ["objects", EVIL, "--history"], ["objects", "--kind", EVIL],

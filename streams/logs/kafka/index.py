@@ -12,6 +12,7 @@ import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from threading import Lock
 from typing import NamedTuple
 
 from streams.core.errors import LogError
@@ -45,7 +46,7 @@ class First(NamedTuple):
 
 
 class Index:
-    """The ids of one log. Several processes may share the file."""
+    """The ids of one log. Several processes may share the file, and several threads one index."""
 
     def __init__(self, path: Path | None, log_id: str) -> None:
         """The index in the file `path` (None: in memory) of the log `log_id`; an unusable file is begun anew.
@@ -53,6 +54,8 @@ class Index:
         Raises LogError where the file cannot be written.
         """
         self._path = path or ""
+        self._one = Lock()
+        """Held while a thread writes: they share a connection, which has one transaction at a time."""
         try:
             self._db = self._open(path, log_id)
         except sqlite3.OperationalError as error:
@@ -135,13 +138,14 @@ class Index:
     @contextmanager
     def _writing(self) -> Iterator[None]:
         try:
-            self._db.execute("BEGIN IMMEDIATE")
-            try:
-                yield
-            except BaseException:
-                self._db.execute("ROLLBACK")
-                raise
-            self._db.execute("COMMIT")
+            with self._one:
+                self._db.execute("BEGIN IMMEDIATE")
+                try:
+                    yield
+                except BaseException:
+                    self._db.execute("ROLLBACK")
+                    raise
+                self._db.execute("COMMIT")
         except sqlite3.Error as error:
             raise LogError(
                 f"the index of ids {self._path} cannot be written: {error}",
