@@ -4,8 +4,9 @@ How whoever answers must act or is to answer ("nothing gets pushed without me re
 lasting fact of a person ("can't, I'm coeliac") share no word with most of what they concern: a cake for Sunday, the
 next parser. So it is no matter of recall. Which sentences of a user's turn are such is told by learned weights of what
 the sentence, its turn, and what was answered before it tell (core/text/standing); a wrong line in every context
-is worse than a missed one, so it must be likely: `sure`. A note whose context, or whose first word before a colon, is
-"rule" stands, too, and waits for nothing (see ttl_escalations).
+is worse than a missed one, so it must be likely: `sure`; where only people spoke, who tell each other such things,
+`among`. A note whose context, or whose first word before a colon, is "rule" stands, too, and waits for nothing (see
+ttl_escalations).
 
 It goes where its turn is retracted, where a later statement takes its place (contradictions), and where somebody says
 that it is settled (`note-settled` of its note or turn). Said twice, in the same words, it stands once, as it was said
@@ -74,13 +75,17 @@ class StandingParams(Params):
         -60, "hundredths of log odds", "from this on it stands: of what is shown in all contexts most must be right",
         "learned",
     )  # fmt: skip
+    among: int = param(
+        150, "hundredths of log odds", "the same where only people spoke in the session: they tell it each other",
+        "chats and meetings, in which nearly nothing stands for whoever answers",
+    )  # fmt: skip
 
 
 class StandingSectionParams(Params):
     """How much of what stands is shown."""
 
     most: int = param(
-        8, "lines", "rules, what the question names, then the newest; more are a manual nobody reads", ge=0
+        6, "lines", "rules, what the question names, then the newest; more are a manual nobody reads", ge=0
     )
     looked: int = param(64, "lines", "of what was said, the newest: what is looked at", ge=1)
     own: int = param(12, "turns", "the session's last are before the model's eyes", ge=1)
@@ -91,9 +96,14 @@ class StandingSectionParams(Params):
 
 @dataclass(slots=True)
 class Said:
-    """State, `said/<session>`: what was answered last in a session."""
+    """State, `said/<session>`: who talks in a session."""
 
-    text: str
+    text: str = ""
+    """What was answered last; "" where no agent spoke yet."""
+    first: str = ""
+    """Who of the people spoke first."""
+    among: bool = False
+    """Whether another of them spoke before any agent did."""
 
 
 @dataclass(slots=True)
@@ -167,13 +177,18 @@ def _same(text: str) -> str:
 
 
 def _turn(params: StandingParams, state: State, turn: TurnRecorded, raw: Raw[TurnRecorded]) -> Sequence[Derived]:
+    talk = state.get(f"said/{turn.session}", Said) or Said()
     if turn.role == "assistant":
-        state.put(f"said/{turn.session}", Said(turn.content[:BEFORE]))
+        state.put(f"said/{turn.session}", replace(talk, text=turn.content[:BEFORE]))
         return _NONE
+    who = turn.agent or turn.role
+    if not talk.text and (not talk.first or (who != talk.first and not talk.among)):
+        talk = replace(talk, first=talk.first or who, among=bool(talk.first))
+        state.put(f"said/{turn.session}", talk)
     stands = raw.text.standing
     if not stands:
         return _NONE
-    before = (state.get(f"said/{turn.session}", Said) or Said("")).text
+    before, sure = talk.text, params.among if talk.among and not talk.text else params.sure
     whole = " ".join(turn.content.split())
     out: list[Derived] = []
     ids: list[str] = []
@@ -181,7 +196,7 @@ def _turn(params: StandingParams, state: State, turn: TurnRecorded, raw: Raw[Tur
     for passing, plain, start, end in zip(*(stands[at::4] for at in range(4)), strict=True):
         sentence = turn.content[start:end]
         score = weighed(passing, plain, sentence, before)
-        if score < params.sure or (ids and len(whole.encode()) <= MAX_TEXT):
+        if score < sure or (ids and len(whole.encode()) <= MAX_TEXT):
             continue  # a short turn tells them all
         text = whole if len(whole.encode()) <= MAX_TEXT else first_bytes(" ".join(sentence.split()), MAX_TEXT)
         ids.append(derived_id("standing", turn.space, turn.id, len(ids)))

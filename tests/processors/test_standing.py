@@ -26,9 +26,9 @@ class Talk(Steps):
         super().__init__(PROCESSOR, **params)
         self.turns = 0
 
-    def say(self, content: str, role: str = "user", session: str = "s") -> TurnRecorded:
+    def say(self, content: str, role: str = "user", session: str = "s", agent: str = "ann") -> TurnRecorded:
         self.turns += 1
-        turn = TurnRecorded("space", f"t{self.turns}", self.turns * SECOND, session, "ann", role, content)  # type: ignore[arg-type]
+        turn = TurnRecorded("space", f"t{self.turns}", self.turns * SECOND, session, agent, role, content)  # type: ignore[arg-type]
         self.give(turn)
         return turn
 
@@ -152,6 +152,17 @@ def test_a_note_that_is_a_rule_stands_until_it_is_settled(content: str, context:
     assert talk.now == ([text] if text else [])
     talk.give(NoteSettled("space", "f", 0, "n1"))
     assert talk.now == []
+
+
+def test_where_only_people_spoke_it_takes_more() -> None:
+    talk = Talk()
+    plainly = PLAINLY[1]
+    talk.say("Good morning!", agent="bob")
+    talk.say(plainly, agent="sam")
+    assert talk.now == []
+    talk.say("Good morning, what can I do for you?", "assistant", agent="bot")
+    talk.say(plainly, agent="sam")
+    assert talk.now == [plainly]
 
 
 def test_a_note_taken_again_stands_as_it_was_taken_last() -> None:
