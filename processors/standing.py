@@ -30,11 +30,13 @@ from streams.core.processor import Derived, Processor, Raw, State, derived_id, d
 from streams.core.read_model import Group, Joins, Keep, ReadModel
 from streams.core.section import Ask, Piece, Reader, Section
 from streams.core.text.learned import likelihood
+from streams.core.text.named import rule_of
 from streams.core.text.signals import folded
-from streams.core.text.standing import BEFORE, doing, rule_of, weighed, why
+from streams.core.text.standing import BEFORE, doing, weighed, why
 from streams.core.text.terms import terms
 from streams.core.text.within import clip, first_bytes
 
+Ended = Literal["", "superseded", "settled", "retracted"]
 Status = Literal["current", "repeated", "superseded", "settled", "retracted"]
 MAX_TEXT = 240
 """Bytes kept of what was said."""
@@ -118,7 +120,7 @@ class Kept:
     same: str
     """The hash of its words."""
     why: list[str] = field(default_factory=list)
-    ended: Literal["", "superseded", "settled", "retracted"] = ""
+    ended: Ended = ""
     by: str = ""
 
 
@@ -136,14 +138,14 @@ def _current(state: State, same: str) -> str:
     return next((id for id in reversed(kept.rows) if (one := state.get(f"id/{id}", Kept)) and not one.ended), "")
 
 
-def _told(state: State, cause: Any, at: int, ids: Sequence[str]) -> Iterator[Derived]:
+def _told(state: State, cause: Any, ids: Sequence[str]) -> Iterator[Derived]:
     """What was told, as it stands now."""
     for id in dict.fromkeys(ids):
         one = state.get(f"id/{id}", Kept)
         if one is not None:
             status: Status = one.ended or ("current" if _current(state, one.same) == id else "repeated")
             yield StandingTold(
-                cause.space, one.session, at, id, one.turn, one.note, "taken" if one.note else "said", one.text,
+                cause.space, one.session, cause.at, id, one.turn, one.note, "taken" if one.note else "said", one.text,
                 one.likelihood, status, one.by, one.why,
             )  # fmt: skip
 
@@ -154,10 +156,10 @@ def _stand(state: State, cause: Any, id: str, kept: Kept) -> Iterator[Derived]:
     state.put(f"id/{id}", kept)
     same = state.get(f"same/{kept.same}", Ids) or Ids()
     state.put(f"same/{kept.same}", Ids([*(one for one in same.rows if one != id), id][-SAME:]))
-    yield from _told(state, cause, cause.at, [before, id] if before else [id])
+    yield from _told(state, cause, [before, id] if before else [id])
 
 
-def _end(state: State, cause: Any, id: str, ended: Any, by: str = "") -> Iterator[Derived]:
+def _end(state: State, cause: Any, id: str, ended: Ended, by: str = "") -> Iterator[Derived]:
     """It does not stand any more, or stands again (""); what was said before it in the same words does, where that
     did not end."""
     kept = state.get(f"id/{id}", Kept)
@@ -168,7 +170,13 @@ def _end(state: State, cause: Any, id: str, ended: Any, by: str = "") -> Iterato
     state.put(f"id/{id}", kept)
     after = _current(state, kept.same)
     changed = [one for one in (before, after) if one and before != after]
-    yield from _told(state, cause, cause.at, [id, *changed])
+    yield from _told(state, cause, [id, *changed])
+
+
+def _end_all(state: State, cause: Any, told: str, ended: Ended) -> list[Derived]:
+    """Whatever a turn or a note told does not stand any more."""
+    of = state.get(told, Ids) or Ids()
+    return [event for id in of.rows for event in _end(state, cause, id, ended)]
 
 
 def _same(text: str) -> str:
@@ -223,14 +231,12 @@ def _taken(params: StandingParams, state: State, fact: NoteTaken, raw: Raw[NoteT
 
 def _settled(params: StandingParams, state: State, fact: NoteSettled, raw: Raw[NoteSettled]) -> Sequence[Derived]:
     """Somebody says that it holds no more."""
-    of = state.get(f"note/{fact.note}" if fact.note else f"turn/{fact.turn}", Ids)
-    return [event for id in of.rows for event in _end(state, fact, id, "settled")] if of is not None else _NONE
+    return _end_all(state, fact, f"note/{fact.note}" if fact.note else f"turn/{fact.turn}", "settled")
 
 
 def _retracted(params: StandingParams, state: State, fact: TurnRetracted, raw: Raw[TurnRetracted]) -> Sequence[Derived]:
     """What a turn told that was taken back does not stand."""
-    of = state.get(f"turn/{fact.turn}", Ids)
-    return [event for id in of.rows for event in _end(state, fact, id, "retracted")] if of is not None else _NONE
+    return _end_all(state, fact, f"turn/{fact.turn}", "retracted")
 
 
 def _contradicted(params: StandingParams, state: State, belief: BeliefContradicted, raw: Raw[Any]) -> Sequence[Derived]:

@@ -33,6 +33,7 @@ from streams.core.patterns import lazily
 from streams.core.processor import Derived, Processor, Raw, State, derived_id, on
 from streams.core.read_model import Group, Joins, Keep, read_model
 from streams.core.text.marks import Marks
+from streams.core.text.named import kind_named
 from streams.core.text.telling import excerpt, sentences
 from streams.core.text.terms import terms
 from streams.core.text.within import first_bytes
@@ -88,7 +89,7 @@ _CORRECTS = lazily(
 )
 _SAYING = frozenset(("plan", "assum", "suppos", "presum", "guess", "assumpt", "hypothesi", "step"))
 """Stems that say what a note is, and not what it is about."""
-_NAMED = lazily(r"\s*(?:key )?(plan|conclusion|assumption|fact)\b:?\s*", re.IGNORECASE)
+_NAMED = lazily(r"\s*(?:key )?(plan|conclusion|assumption|fact)\b", re.IGNORECASE)
 _NONE: tuple[Derived, ...] = ()
 NOTE, TURN, SAID, ON = range(4)
 """What is kept of a note: its id, its turn, its text, stems (of a fact: what it is about)."""
@@ -413,17 +414,13 @@ def _restored(params: DirectAccessParams, state: State, belief: BeliefRestored, 
 
 def _given(params: DirectAccessParams, state: State, fact: NoteTaken, raw: Raw[NoteTaken]) -> Sequence[Derived]:
     """A note that names its kind, as its context or before a colon."""
-    named = _NAMED.fullmatch(fact.context)
-    if named is None and (named := _NAMED.match(fact.content)) is not None and ":" not in named.group():
-        named = None
-    if named is None or not fact.session:
+    kind, text = kind_named(_NAMED, fact.content, fact.context.rstrip().removesuffix(":"))
+    if not kind or not fact.session:
         return _NONE
-    kind = named.group(1).lower()
-    text = fact.content[named.end() :] if named.string is fact.content else fact.content
     note = derived_id("noted", fact.space, fact.note)
     out = _drop(state, fact, note)
     state.put(f"given/{note}", Given(fact.session, kind))
-    return [*out, *_take(params, _Book(state, kind, fact, fact.at), note, "", text or fact.content, True)]
+    return [*out, *_take(params, _Book(state, kind, fact, fact.at), note, "", text, True)]
 
 
 def _settled(params: DirectAccessParams, state: State, fact: NoteSettled, raw: Raw[NoteSettled]) -> Sequence[Derived]:

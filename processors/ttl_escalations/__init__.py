@@ -82,8 +82,8 @@ from streams.core.events import (
 )
 from streams.core.processor import RAW, Derived, Processor, Raw, State, on, otherwise
 from streams.core.read_model import Documents, Group, Joins, Keep, read_model
+from streams.core.text.named import rule_of
 from streams.core.text.reminders import Doubt, reminders, replied
-from streams.core.text.standing import rule_of
 from streams.core.text.telling import excerpt
 
 __all__ = [

@@ -23,10 +23,10 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Iterable, Sequence
+from functools import cache
 from importlib.resources import files
 from itertools import pairwise
 
-from streams.core.patterns import lazily
 from streams.core.text.cues import STOP
 from streams.core.text.learned import Learned
 from streams.core.text.memo import Memo
@@ -64,19 +64,12 @@ _WITH = (
 )
 """Words by which a kind of word means something else."""
 _ENDS = ("ing", "ed", "ly", "s")
-_RULE = lazily(r"\s*(?:standing )?rule\s*", 2)  # re.IGNORECASE
-_BEGINS_RULE = lazily(r"\s*(?:standing )?rule\s*:\s*", 2)
 
 
-def rule_of(content: str, context: str) -> str:
-    """What a note says that is a rule, by its context or its first word before a colon; "" of another one."""
-    if _RULE.fullmatch(context):
-        return content
-    named = _BEGINS_RULE.match(content)
-    return (content[named.end() :] or content) if named else ""
-
-
+@cache
 def _kinds() -> tuple[dict[str, str], dict[str, str]]:
+    """The kinds of words, and of beginnings of words. Read when a sentence is first looked at: most commands look at
+    none."""
     table = tomllib.loads(files(__package__).joinpath("standing.toml").read_text("utf-8"))
     told = [(word, f"<{kind}>") for kind, words in table.items() for word in words.split()]
     whole: dict[str, str] = {}
@@ -86,18 +79,15 @@ def _kinds() -> tuple[dict[str, str], dict[str, str]]:
     return whole, begins
 
 
-_WHOLE, _BEGINS = _kinds()
-_FULL, _SHORTEST = max(map(len, _BEGINS)), min(map(len, _BEGINS))
-
-
 def _form(word: str) -> str:
     """What a word is: itself where it is a function word, its kind, or how it ends."""
     if word in STOP or word == "#":
         return word
-    if kind := _WHOLE.get(word):
+    whole, begins = _kinds()
+    if kind := whole.get(word):
         return kind
-    for length in range(min(len(word), _FULL), _SHORTEST - 1, -1):
-        if kind := _BEGINS.get(word[:length]):
+    for length in range(len(word), 0, -1):
+        if kind := begins.get(word[:length]):
             return kind
     return "_" + next((end for end in _ENDS if word.endswith(end) and len(word) > len(end) + 2), "")
 
