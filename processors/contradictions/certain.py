@@ -40,12 +40,13 @@ def standing(new: Statement, ranked: Sequence[tuple[int, Meant]], least: int = A
     """What is known at the turn of it and the statements that it most likely changes, the likeliest first, each with
     what the closer look says of it: a row of values for each of the first that are so likely at `least`."""
     rows: list[list[int]] = []
-    for rank, (score, meant) in enumerate(ranked[:MAX_DOUBTS]):
-        if score < least:
-            break
+    likely = [one for one in ranked[:MAX_DOUBTS] if one[0] >= least]
+    if not likely:
+        return rows
+    figures, stems = _told(parts(new.text))
+    for rank, (score, meant) in enumerate(likely):
         old = meant.statement
         best = max([other for place, (other, _) in enumerate(ranked) if place != rank], default=score - FAR)
-        figures, stems = _told(parts(new.text))
         others, of_old = _told(parts(old.text))
         rows.append([
             score, min(score - best, FAR), rank, new.changes, new.states, old.changes, old.states, meant.worth,
