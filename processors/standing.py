@@ -189,6 +189,8 @@ def _turn(params: StandingParams, state: State, turn: TurnRecorded, raw: Raw[Tur
     if turn.role == "assistant":
         state.put(f"said/{turn.session}", replace(talk, text=turn.content[:BEFORE]))
         return _NONE
+    if turn.role != "user":  # a tool or a prompt is nobody
+        return _NONE
     who = turn.agent or turn.role
     if not talk.text and (not talk.first or (who != talk.first and not talk.among)):
         talk = replace(talk, first=talk.first or who, among=bool(talk.first))

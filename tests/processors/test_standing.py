@@ -165,6 +165,14 @@ def test_where_only_people_spoke_it_takes_more() -> None:
     assert talk.now == [plainly]
 
 
+@pytest.mark.parametrize("role", ["system", "tool"])
+def test_a_prompt_and_a_tool_are_no_people(role: str) -> None:
+    talk = Talk()
+    talk.say("Good morning!", role, agent="shell")
+    talk.say(PLAINLY[1], agent="sam")
+    assert talk.now == [PLAINLY[1]]
+
+
 def test_a_note_taken_again_stands_as_it_was_taken_last() -> None:
     talk = Talk()
     talk.take("n1", "rule: never push to main")
