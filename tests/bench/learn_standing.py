@@ -49,7 +49,7 @@ ALIKE, JUDGED, UNJUDGED = 1.5, 3.0, 1.0
 COUNTS = {"marked": 1.0, "plain": 1.0, "judged": JUDGED, "ordinary": UNJUDGED, "friends": UNJUDGED}
 MEANT = 150
 """What a word is worth that a sentence shares with the author's note, in hundredths."""
-LANGUAGES = ("en", "de")
+LANGUAGES = ("en", "de", "es", "fr")
 ALL = ("ordinary", "friends")
 """Sides of which not all is learned from."""
 CHANCE, HARD = 80, 3500

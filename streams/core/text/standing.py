@@ -61,6 +61,8 @@ LONG, SHARED = 3, 3
 _WITH = (
     *("i", "we", "my", "me", "you", "your", "our", "not", "no", "do", "if", "he", "she", "they", "please"),
     *("ich", "wir", "mein", "meine", "mir", "mich", "du", "dir", "uns", "unser", "nicht", "wenn", "bitte"),
+    *("yo", "mi", "mis", "me", "nos", "te", "tu", "le", "nada", "ni", "por"),
+    *("je", "j", "ma", "mon", "mes", "moi", "vous", "toi", "on", "ne", "n", "pas", "quand"),
 )
 """Words by which a kind of word means something else."""
 _ENDS = ("ing", "ed", "ly", "s")

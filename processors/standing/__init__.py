@@ -10,7 +10,8 @@ ttl_escalations).
 
 It goes where its turn is retracted, where a later statement takes its place (contradictions), and where somebody says
 that it is settled (`note-settled` of its note or turn). Said twice, in the same words, it stands once, as it was said
-last.
+last. What perhaps takes it back ("ok scrap that", "eggs are back on"; see lifting) is named beside it, and
+whoever answers decides: a rule that is gone by mistake may do harm.
 
 A context has a few lines of it: rules that were taken down first, then what shares words with the question, then the
 newest; not what the session's last turns say themselves.
@@ -18,56 +19,35 @@ newest; not what the session's last turns say themselves.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import islice
-from typing import Any, Literal
+from typing import Any
 
 from processors.contradictions import BeliefContradicted, BeliefRestored
-from streams.core.events import NoteSettled, NoteTaken, TurnRecorded, TurnRetracted, iso
+from processors.standing import lifting
+from processors.standing.events import Ended, StandingTold, Status
+from processors.standing.section import SECTION
+from streams.core.events import NoteSettled, NoteTaken, TurnRecorded, TurnRetracted
 from streams.core.params import Params, param
 from streams.core.processor import Derived, Processor, Raw, State, derived_id, digest, on
 from streams.core.read_model import Group, Joins, Keep, ReadModel
-from streams.core.section import Ask, Piece, Reader, Section
 from streams.core.text.learned import likelihood
 from streams.core.text.named import rule_of
 from streams.core.text.signals import folded
 from streams.core.text.standing import BEFORE, doing, weighed, why
 from streams.core.text.terms import terms
-from streams.core.text.within import clip, first_bytes
+from streams.core.text.within import first_bytes
 
-Ended = Literal["", "superseded", "settled", "retracted"]
-Status = Literal["current", "repeated", "superseded", "settled", "retracted"]
-MAX_TEXT = 240
-"""Bytes kept of what was said."""
+__all__ = ["PROCESSOR", "StandingParams", "StandingTold"]
+
+MAX_TEXT, MAX_DOUBT = 240, 120
+"""Bytes kept of what was said, and of what perhaps takes it back."""
+COMMON = 64
+"""Of what stands, so much may have a stem that tells of one."""
 SAME = 8
-"""Times that the same words are remembered."""
+"""Times that the same words are remembered; and what stands that has the same stem."""
 _NONE: tuple[Derived, ...] = ()
-
-
-@dataclass(slots=True)
-class StandingTold(Derived):
-    """Somebody said something that holds from then on, as it stands now. All that is known of it."""
-
-    id: str
-    turn: str
-    """Where it was said; "" where it was taken down as a note."""
-    note: str
-    """The note, by its own name; "" where it was said."""
-    source: Literal["said", "taken"]
-    """Whether it was said, or taken down as a note."""
-    text: str
-    """The turn where it is short, for its sentences explain each other; else the sentence."""
-    likelihood: float
-    """That it holds from then on: 1 where it was taken down."""
-    status: Status
-    """repeated: it was said again in the same words; superseded: a later statement took its place; settled: somebody
-    says that it holds no more."""
-    by: str
-    """The turn that took its place; "" for none."""
-    why: list[str]
-    """The strongest signals that it holds, and what each weighs, in hundredths of log odds."""
-    type: Literal["standing-told.v1"] = "standing-told.v1"
 
 
 class StandingParams(Params):
@@ -81,19 +61,10 @@ class StandingParams(Params):
         150, "hundredths of log odds", "the same where only people spoke in the session: they tell it each other",
         "chats and meetings, in which nearly nothing stands for whoever answers",
     )  # fmt: skip
-
-
-class StandingSectionParams(Params):
-    """How much of what stands is shown."""
-
-    most: int = param(
-        6, "lines", "rules, what the question names, then the newest; more are a manual nobody reads", ge=0
-    )
-    looked: int = param(64, "lines", "of what was said, the newest: what is looked at", ge=1)
-    own: int = param(12, "turns", "the session's last are before the model's eyes", ge=1)
-    line: int = param(40, "tokens", "of each: a sentence", ge=8)
-    worth: float = param(0.55, "worth", "it concerns any answer, and most answers little", ge=0, le=1)
-    fade: float = param(0.97, "factor per line", "older ones a little less", gt=0, le=1)
+    lifted: int = param(
+        -130, "hundredths of log odds", "from this on a turn perhaps takes back what stands, and is named beside it",
+        "learned",
+    )  # fmt: skip
 
 
 @dataclass(slots=True)
@@ -122,14 +93,45 @@ class Kept:
     why: list[str] = field(default_factory=list)
     ended: Ended = ""
     by: str = ""
+    at: int = 0
+    doubts: dict[str, str] = field(default_factory=dict)
+    """The turns that perhaps take it back, the newest last, and with which words."""
 
 
 @dataclass(slots=True)
 class Ids:
     """State, `turn/<turn>`: what a turn told; `note/<note>`: the same of a note; `same/<hash>`: what was told in the
-    same words, the oldest first."""
+    same words, the oldest first; `lifts/<turn>`: what a turn perhaps takes back."""
 
     rows: list[str] = field(default_factory=list)
+
+
+class Words:
+    """Index of what stands, by its stems."""
+
+    def __init__(self, state: State) -> None:
+        self._of: dict[str, set[str]] = {}
+        for key, kept in state.scan("id/", Kept):
+            self.told(key.removeprefix("id/"), kept)
+
+    def told(self, id: str, kept: Kept) -> None:
+        """Something stands, or does not any more."""
+        for stem in terms(kept.text)[0]:
+            of = self._of.setdefault(stem, set())
+            if kept.ended:
+                of.discard(id)
+            else:
+                of.add(id)
+
+    def sharing(self, stems: Sequence[str]) -> Counter[str]:
+        """What stands that shares stems, and how many; those that much has tell nothing."""
+        return Counter(id for stem in stems if len(of := self._of.get(stem, ())) <= COMMON for id in of)
+
+
+def _put(state: State, id: str, kept: Kept) -> None:
+    """Saves what stands, or stood."""
+    state.put(f"id/{id}", kept)
+    state.index(Words).told(id, kept)
 
 
 def _current(state: State, same: str) -> str:
@@ -146,14 +148,14 @@ def _told(state: State, cause: Any, ids: Sequence[str]) -> Iterator[Derived]:
             status: Status = one.ended or ("current" if _current(state, one.same) == id else "repeated")
             yield StandingTold(
                 cause.space, one.session, cause.at, id, one.turn, one.note, "taken" if one.note else "said", one.text,
-                one.likelihood, status, one.by, one.why,
+                one.likelihood, status, one.by, *([*one.doubts.items()] or [("", "")])[-1], one.why,
             )  # fmt: skip
 
 
 def _stand(state: State, cause: Any, id: str, kept: Kept) -> Iterator[Derived]:
     """Takes down what stands from now on."""
     before = _current(state, kept.same)
-    state.put(f"id/{id}", kept)
+    _put(state, id, kept)
     same = state.get(f"same/{kept.same}", Ids) or Ids()
     state.put(f"same/{kept.same}", Ids([*(one for one in same.rows if one != id), id][-SAME:]))
     yield from _told(state, cause, [before, id] if before else [id])
@@ -167,7 +169,7 @@ def _end(state: State, cause: Any, id: str, ended: Ended, by: str = "") -> Itera
         return
     before = _current(state, kept.same)
     kept = replace(kept, ended=ended, by=by)
-    state.put(f"id/{id}", kept)
+    _put(state, id, kept)
     after = _current(state, kept.same)
     changed = [one for one in (before, after) if one and before != after]
     yield from _told(state, cause, [id, *changed])
@@ -184,6 +186,27 @@ def _same(text: str) -> str:
     return digest(" ".join(folded(text)))
 
 
+def _lift(params: StandingParams, state: State, turn: TurnRecorded, raw: Raw[TurnRecorded]) -> Iterator[Derived]:
+    """A turn that perhaps takes back what stands."""
+    text = raw.text
+    if not text.states or text.states[0] < lifting.MAY or not (shared := state.index(Words).sharing(text.terms)):
+        return
+    found = [(count, kept, id) for id, count in shared.items() if (kept := state.get(f"id/{id}", Kept)) is not None]
+    found.sort(key=lambda one: (-one[0], -one[1].at, one[2]))
+    asked = [(kept, id) for _, kept, id in found[: lifting.FEW] if _current(state, kept.same) == id]
+    if not asked:
+        return
+    turn_read = lifting.read(turn.content, text.acts, text.states)
+    at, score = lifting.likeliest(turn_read, [terms(kept.text)[0] for kept, _ in asked])
+    if score < params.lifted:
+        return
+    kept, id = asked[at]
+    words = first_bytes(" ".join(lifting.closest(turn_read, terms(kept.text)[0]).split()), MAX_DOUBT)
+    _put(state, id, replace(kept, doubts=dict([*kept.doubts.items(), (turn.id, words)][-SAME:])))
+    state.put(f"lifts/{turn.id}", Ids([id]))
+    yield from _told(state, turn, [id])
+
+
 def _turn(params: StandingParams, state: State, turn: TurnRecorded, raw: Raw[TurnRecorded]) -> Sequence[Derived]:
     talk = state.get(f"said/{turn.session}", Said) or Said()
     if turn.role == "assistant":
@@ -195,12 +218,12 @@ def _turn(params: StandingParams, state: State, turn: TurnRecorded, raw: Raw[Tur
     if not talk.text and (not talk.first or (who != talk.first and not talk.among)):
         talk = replace(talk, first=talk.first or who, among=bool(talk.first))
         state.put(f"said/{turn.session}", talk)
+    out = [*_lift(params, state, turn, raw)]
     stands = raw.text.standing
     if not stands:
-        return _NONE
+        return out or _NONE
     before, sure = talk.text, params.among if talk.among and not talk.text else params.sure
     whole = " ".join(turn.content.split())
-    out: list[Derived] = []
     ids: list[str] = []
     does = doing(raw.text.acts, raw.text.states)
     for passing, plain, start, end in zip(*(stands[at::4] for at in range(4)), strict=True):
@@ -211,7 +234,7 @@ def _turn(params: StandingParams, state: State, turn: TurnRecorded, raw: Raw[Tur
         text = whole if len(whole.encode()) <= MAX_TEXT else first_bytes(" ".join(sentence.split()), MAX_TEXT)
         ids.append(derived_id("standing", turn.space, turn.id, len(ids)))
         signals = why(turn.content, start, end, does, before)
-        kept = Kept(turn.session, turn.id, "", text, likelihood(score), _same(text), signals)
+        kept = Kept(turn.session, turn.id, "", text, likelihood(score), _same(text), signals, at=turn.at)
         out += _stand(state, turn, ids[-1], kept)
     if ids:
         state.put(f"turn/{turn.id}", Ids(ids))
@@ -228,7 +251,7 @@ def _taken(params: StandingParams, state: State, fact: NoteTaken, raw: Raw[NoteT
     state.put(f"note/{fact.note}", Ids([id]))
     before = state.get(f"id/{id}", Kept)
     gone = [*_end(state, fact, id, "settled")] if before is not None and before.text != text else []
-    return [*gone, *_stand(state, fact, id, Kept(fact.session, "", fact.note, text, 1.0, _same(text)))]
+    return [*gone, *_stand(state, fact, id, Kept(fact.session, "", fact.note, text, 1.0, _same(text), at=fact.at))]
 
 
 def _settled(params: StandingParams, state: State, fact: NoteSettled, raw: Raw[NoteSettled]) -> Sequence[Derived]:
@@ -237,8 +260,15 @@ def _settled(params: StandingParams, state: State, fact: NoteSettled, raw: Raw[N
 
 
 def _retracted(params: StandingParams, state: State, fact: TurnRetracted, raw: Raw[TurnRetracted]) -> Sequence[Derived]:
-    """What a turn told that was taken back does not stand."""
-    return _end_all(state, fact, f"turn/{fact.turn}", "retracted")
+    """What a turn told that was taken back does not stand; what it perhaps took back does."""
+    out = _end_all(state, fact, f"turn/{fact.turn}", "retracted")
+    lifts = state.get(f"lifts/{fact.turn}", Ids)
+    for id in lifts.rows if lifts is not None else ():
+        if (kept := state.get(f"id/{id}", Kept)) is not None and fact.turn in kept.doubts:
+            left = {turn: words for turn, words in kept.doubts.items() if turn != fact.turn}
+            _put(state, id, replace(kept, doubts=left))
+            out += _told(state, fact, [id])
+    return out
 
 
 def _contradicted(params: StandingParams, state: State, belief: BeliefContradicted, raw: Raw[Any]) -> Sequence[Derived]:
@@ -267,36 +297,13 @@ def _restored(params: StandingParams, state: State, belief: BeliefRestored, raw:
     return out or _NONE
 
 
-def holds(params: StandingParams, own: StandingSectionParams, ask: Ask, read: Reader) -> Iterator[Piece]:
-    """What stands: rules, what shares words with the question, then the newest."""
-    ids = [*read.members("standing", "taken", own.most).newest, *read.members("standing", "said", own.looked).newest]
-    told = read.kept(StandingTold, ids)
-    if not told or not own.most:
-        return
-    talk = {turn.id for turn in islice(read.session(), own.own)}
-    shown = read.turns([one.turn for one in told.values() if one.turn])
-    stands = [one for one in told.values() if not one.turn or (one.turn in shown and one.turn not in talk)]
-    asked = {*ask.terms}
-    newest = {id: place for place, id in enumerate(told)}
-    shares = {one.id: bool(asked) and not asked.isdisjoint(terms(one.text)[0]) for one in stands}
-    best = sorted(stands, key=lambda one: (not one.note, not shares[one.id], newest[one.id]))[: own.most]
-    for place, one in enumerate(best):
-        source = one.turn or one.note
-        line = f"- {iso(one.at)[:10]}: {clip(one.text, own.line)} [{source}]"
-        reason = "it holds, and the question names it" if shares[one.id] else "it was said to hold from then on"
-        data = {"said_in": one.turn, "note": one.note, "likelihood": one.likelihood}
-        says, quotes = (shown[one.turn].position, (one.turn,)) if one.turn else (-1, ())
-        yield Piece(one.id, reason, own.worth * own.fade**place, line, says=says, quotes=quotes, data=data)
-
-
 DIFFERENCES = """-- count: standing
 SELECT count(*) FILTER (status = 'current') AS "standing", count(*) FILTER (status = 'superseded') AS "superseded"
 FROM standing
 """
-SECTION = Section("standing", 18, "Said to hold from then on", StandingSectionParams, holds)
 PROCESSOR = Processor(
     name="standing",
-    version=1,
+    version=2,
     params=StandingParams,
     takes=(
         on(BeliefContradicted, _contradicted),
