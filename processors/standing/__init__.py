@@ -54,7 +54,7 @@ class StandingParams(Params):
     """How likely it must be."""
 
     sure: int = param(
-        -60, "hundredths of log odds", "from this on it stands: of what is shown in all contexts most must be right",
+        -20, "hundredths of log odds", "from this on it stands: of what is shown in all contexts most must be right",
         "learned",
     )  # fmt: skip
     among: int = param(
@@ -62,7 +62,7 @@ class StandingParams(Params):
         "chats and meetings, in which nearly nothing stands for whoever answers",
     )  # fmt: skip
     lifted: int = param(
-        -130, "hundredths of log odds", "from this on a turn perhaps takes back what stands, and is named beside it",
+        -170, "hundredths of log odds", "from this on a turn perhaps takes back what stands, and is named beside it",
         "learned",
     )  # fmt: skip
 

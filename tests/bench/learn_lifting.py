@@ -4,7 +4,13 @@
     python -m tests.bench.learn_lifting --measure        the weights that are written, on authors that only measure
 
 Learns from the voices of what stands (tests/voices/standing), whose authors marked which turn `lifts` which other one:
-of each person every later turn is an example with all that still stands and shares a word with it.
+of each person every later turn is an example with all that still stands and shares a word with it. In those of eight
+authors it is taken back on a later day in the middle of other matters, or only seems to be (`keeps`).
+
+What they are worth, each author left out of learning: of 403 that are taken back, 278 share a word with what takes them
+back; .32 of all are named, .70 of what is named rightly (`lifted`, -170). An author who only measures: .16 of 55, 9 of
+16 rightly; five of the others make an exception for once, or complain. So it is named beside what stands, and ends
+nothing.
 """
 
 from __future__ import annotations
@@ -17,6 +23,7 @@ from pathlib import Path
 from typing import Any
 
 import processors.standing.lifting as module
+from processors.standing import StandingParams
 from streams.core.text.acts import acting, signals_of
 from streams.core.text.statements import stating
 from streams.core.text.terms import terms
@@ -98,9 +105,12 @@ def told_of(turns: list[Asked], scores: list[int], show: int = 0) -> None:
             rows.append((mine[place] if turn.may else -10_000, turn.examples[place].label, turn, place))
     labels = [label for _, label, _, _ in rows]
     print(f"{len(rows)} turns, {sum(labels)} take back what they share words with most likely; {missed} are not asked")
+    named = [label for value, label, _, _ in rows if value >= StandingParams().lifted]
+    of = sum(labels) + missed
+    print(f"  named: {len(named)}, P {sum(named) / max(1, len(named)):.2f} R {sum(named) / of:.2f} of all")
     for precision in (0.95, 0.9, 0.8, 0.7, 0.6, 0.5):
         threshold, right, recall = best([score for score, _, _, _ in rows], labels, precision)
-        print(f"  from {threshold} on: P {right:.2f} R {recall * sum(labels) / (sum(labels) + missed):.2f} of all")
+        print(f"  from {threshold} on: P {right:.2f} R {recall * sum(labels) / of:.2f} of all")
     print("reliability", [(f"{a:.2f}", f"{b:.2f}", n) for a, b, n in reliability([s for s, _, _, _ in rows], labels)])
     for value, label, turn, place in sorted(rows, key=lambda row: -row[0])[:show]:
         if not label:

@@ -44,7 +44,7 @@ PATH = Path(module.__file__).with_name("standing.json")
 VERSION = 1
 STRENGTH, GROUPS = 0.2, 3
 """Few authors marked anything: weights are drawn to nothing, and three must have a signal."""
-ALIKE, JUDGED, UNJUDGED = 1.5, 3.0, 1.0
+ALIKE, JUDGED, UNJUDGED = 0.5, 3.0, 1.0
 """How much a sentence of a turn counts that looks alike, was judged, or was judged by nobody."""
 COUNTS = {"marked": 1.0, "plain": 1.0, "judged": JUDGED, "ordinary": UNJUDGED, "friends": UNJUDGED}
 MEANT = 150
@@ -121,8 +121,10 @@ def marked(learning: bool) -> Iterator[Said]:
         for snippet in voice["snippets"]:
             before = ""
             for turn in snippet["turns"]:
+                note = turn.get("standing", "")
                 if turn["role"] == "user":
-                    note = turn.get("standing", "")
+                    if not note and turn.keys() & {"lifts", "keeps"}:
+                        continue  # what is told of a rule is hardly another one, and hardly none
                     yield Said(
                         f"{author}/{turn['id']}",
                         author,
