@@ -210,7 +210,8 @@ class Folding:
             self._done = wanted
             self._changed.notify_all()
             jobs = len(self._jobs)
-        settled = runtime.settle(soon=not jobs)
+        is_idle = not folded and bool(self._folded) and time.monotonic() - self._folded > IDLE
+        settled = runtime.settle(soon=not (jobs or is_idle))
         for _ in range(jobs):  # why taken one by one: whoever waits for one that is never begun is told by `_fail`
             self._carry_out(*self._jobs.popleft())
         if folded:
@@ -222,7 +223,7 @@ class Folding:
         if time.monotonic() - self._ticked >= TICK:
             self._ticked = time.monotonic()
             self.office.runtime.tick()
-        if self._folded and time.monotonic() - self._folded > IDLE:
+        if is_idle:
             self._folded = 0.0
             self._tidy()
 
