@@ -157,15 +157,8 @@ class Proxy:
         how: dict[str, Any] = {"question": whole_text(question), "without": ["recent"], "space": talk.space or None}
         found = await self._door.context(talk.session, record=False, **how)
         if found["shown"]:
-            talk.shown = self._beside(self._record_shown(found["shown"]))
+            talk.shown = self._beside(self._door.show_later(found))
         return str(found["text"]) if any(section["pieces"] for section in found["sections"]) else ""
-
-    async def _record_shown(self, shown: dict[str, Any]) -> None:
-        """Records what was put into a conversation."""
-        try:
-            await self._door.tell(shown)
-        except MnemologError as error:
-            log.warning("what was shown was not recorded: %s", error)
 
     async def _record(self, talk: Talk, reply: bytes | bytearray, ended: bool) -> None:
         """Records what was said: the request, and the reply where it came whole; after what was shown to it."""
