@@ -366,11 +366,11 @@ _BUILDING = Lock()
 
 
 def _validator(type_: str) -> TypeAdapter[Any]:
-    """What validates the events of one type. Why one by one: to build it for all takes a quarter of a second, for which
-    a command that records a turn would wait."""
+    """What validates the events of one type. Why one by one: to build it for all takes fifty milliseconds, for which a
+    command that records a turn would wait."""
     found = _VALIDATORS.get(type_)
     if found is None:
-        with _BUILDING:  # docstrings are read for it, and two threads that do so at once fail
+        with _BUILDING:  # two threads that need it at once need it built once
             found = _VALIDATORS.setdefault(type_, TypeAdapter(GIVEN[type_]))
     return found
 
