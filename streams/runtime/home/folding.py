@@ -1,7 +1,8 @@
 """The thread of a server that folds: it alone writes live. Others ask it for a state, or to do something with live.
 
-It folds in batches while turns keep coming, and at once when somebody asks. Live is derived: where it breaks (no room,
-a fatal error), it is opened again, and until that works questions are answered with what is wrong; the log goes on.
+It folds in batches while turns keep coming, and at once when somebody asks; what it folded is committed beside it (see
+`streams.runtime.fold.Ahead`). Live is derived: where it breaks (no room, a fatal error), it is opened again, and until
+that works questions are answered with what is wrong; the log goes on.
 """
 
 from __future__ import annotations
