@@ -117,6 +117,29 @@ def test_a_damaged_line_is_rejected_with_words_and_the_others_are_fed(name, home
     assert Path(report.rejects[0]).read_bytes() == lines[-1][: len(lines[-1]) // 2] + b"\n"
 
 
+@pytest.mark.parametrize("name", ["claude-code.jsonl", "codex.jsonl", "gemini-cli.jsonl"])
+def test_a_line_that_a_running_agent_has_not_ended_yet_is_no_reject_and_is_fed_when_it_is_whole(name, home, tmp_path):
+    lines = (SAMPLES / name).read_bytes().rstrip(b"\n").splitlines(keepends=True)
+    path = tmp_path / name
+    path.write_bytes(b"".join([*lines[:-1], lines[-1][: len(lines[-1]) // 2]]))
+    report = fed(home, path)
+    assert report.rejected == 0
+    assert report.rejects == []
+    assert [told.line for told in report.unfinished] == [len(lines)]
+    path.write_bytes(b"".join(lines))
+    again = fed(home, path)
+    assert again.unfinished == []
+    assert report.added + again.added == len(events(SAMPLES / name))
+
+
+def test_a_picture_is_told_once_to_be_no_text(home, tmp_path):
+    path = tmp_path / "photo.png"
+    path.write_bytes(b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\n\0\n\0")
+    report = fed(home, path)
+    assert [str(fault) for fault in report.faults] == [f"{path}: file: is no text; --format says how it is to be read"]
+    assert report.rejects == []
+
+
 @pytest.mark.parametrize("name", ALL)
 def test_whatever_stands_in_place_of_a_value_is_a_reject_and_no_error(name):
     for data in (

@@ -93,6 +93,9 @@ class Reject(NamedTuple):
     """From 1; 0 where the source is not made of lines."""
     raw: bytes | IO[bytes]
     faults: list[Fault]
+    is_unfinished: bool = False
+    """Whether it breaks off at the end of a file that its program adds lines to: it is whole when the file is read
+    again, so there is nothing to mend."""
 
 
 class Kind(NamedTuple):

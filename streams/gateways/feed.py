@@ -67,6 +67,8 @@ class Report:
     """Were erased from the log, and stay so."""
     rejects: list[str] = field(default_factory=list)
     """The rejects files written."""
+    unfinished: list[Told] = field(default_factory=list)
+    """The last lines of files that are still being written."""
 
 
 class Rejects:
@@ -241,6 +243,9 @@ def _fault(reason: str) -> Fault:
 
 
 def _reject(reject: Reject, report: Report, rejects: Rejects) -> None:
+    if reject.is_unfinished:
+        report.unfinished.append(Told(reject.source, reject.line, "", "is not whole yet: feed the file again later"))
+        return
     report.rejected += 1
     for fault in reject.faults:
         if len(report.faults) < TOLD:

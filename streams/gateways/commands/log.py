@@ -112,6 +112,8 @@ def tell(report: Report, terminal: Terminal, early: int, verbose: bool) -> None:
     if terminal.json:
         for one in repeats:
             terminal.object({"file": one.file, "line": one.line, "known": one.reason.rpartition(" ")[2]})
+        for one in report.unfinished:
+            terminal.object({"file": one.file, "line": one.line, "unfinished": True})
         for fault in report.faults:
             terminal.object({"file": fault.file, "line": fault.line, "field": fault.field, "reason": fault.reason})
         done = {"added": report.added, "known": report.known, "rejected": report.rejected, "rejects": report.rejects}
@@ -127,11 +129,11 @@ def tell(report: Report, terminal: Terminal, early: int, verbose: bool) -> None:
     )
     told = [(template, count) for n, (template, count) in enumerate(counts) if count or n == 0]
     terminal.say("".join(template for template, _ in told), *(count for _, count in told))
-    if not any(count for _, count in counts):
+    if not any(count for _, count in counts) and not report.unfinished:
         terminal.tell(
             "there is nothing, or nothing in a format that is known (--format names one; nested archives stay shut)"
         )
-    for line in (*repeats, *report.faults[:TOLD_FAULTS]):
+    for line in (*repeats, *report.unfinished[:TOLD_FAULTS], *report.faults[:TOLD_FAULTS]):
         terminal.tell("{}", line)
     if len(report.faults) > TOLD_FAULTS:
         terminal.tell("... and more: {:,} rejected in all", report.rejected)

@@ -35,6 +35,8 @@ Progress = Callable[[int], None]
 
 STDIN = "-"
 PACKED = (".gz", ".zst", ".zip")
+UTF_16 = (b"\xff\xfe", b"\xfe\xff")
+"""What a text in UTF-16 begins with: of other texts no byte is 0."""
 HEAD = 256 * 1024
 """Bytes by which a format is known."""
 _CHUNK = 1024 * 1024
@@ -124,9 +126,14 @@ def _is_own(head: bytes) -> bool:
 def _read_any(given: Input, edge: Edge) -> Iterator[Item]:
     """Reads a file in the format that it is found to have: lines of our own where nothing tells it."""
     stream = given.stream if hasattr(given.stream, "peek") else _buffered(given.stream)
-    name = detect(cast(io.BufferedReader, stream).peek(HEAD)[:HEAD])
+    head = cast(io.BufferedReader, stream).peek(HEAD)[:HEAD]
+    name = detect(head)
     if name or given.is_lines:
         yield from find(name or "lines").read(given._replace(stream=stream), edge)
+    elif b"\0" in head and not head.startswith(UTF_16) and not given.sought:
+        from streams.core.edge import Fault, Reject
+
+        yield Reject(given.name, 0, b"", [Fault("file", "is no text; --format says how it is to be read")])
     elif not given.sought:
         yield from find("openai").read(given._replace(stream=stream), edge)
 
@@ -304,8 +311,19 @@ def _opened(path: Path) -> IO[bytes]:
         raise UsageError(f"{path} cannot be read: {error.strerror}", "name a file that can be read") from error
 
 
-def bounded_lines(given: Input, first: bytes = b"", number: int = 0) -> Iterator[tuple[int, bytes] | Reject]:
-    """The lines of a file that are not blank, numbered from 1, without their ends.
+class Line(NamedTuple):
+    """A line of a file."""
+
+    number: int
+    """From 1."""
+    raw: bytes
+    """Without its end."""
+    is_ended: bool
+    """Whether it had one: the last line of a file may not."""
+
+
+def bounded_lines(given: Input, first: bytes = b"", number: int = 0) -> Iterator[Line | Reject]:
+    """The lines of a file that are not blank.
 
     `first` was read already, and `number` lines before it. No line is held that is longer than MAX_LINE_BYTES: it goes
     to a temporary file and comes as a reject.
@@ -319,7 +337,7 @@ def bounded_lines(given: Input, first: bytes = b"", number: int = 0) -> Iterator
         if len(piece) == MAX_LINE_BYTES and not piece.endswith(b"\n"):
             yield _too_long(given, number, piece)
         elif (line := piece.removesuffix(b"\n")) and not line.isspace():
-            yield number, line
+            yield Line(number, line, line is not piece)
 
 
 def _too_long(given: Input, number: int, piece: bytes) -> Reject:

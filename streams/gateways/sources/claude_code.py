@@ -253,7 +253,7 @@ SOURCE = Source(
     "claude-code",
     "Claude Code sessions",
     (".jsonl",),
-    mapped(_mapping, gathered),
+    mapped(_mapping, gathered, grows=True),
     (
         r'"(sessionId|leafUuid|messageId)"\s*:',
         r'"(parentUuid|leafUuid|isSnapshotUpdate|snapshot)"\s*:|"type"\s*:\s*"(queue-operation|ai-title|last-prompt)"',

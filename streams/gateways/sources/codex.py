@@ -109,6 +109,6 @@ SOURCE = Source(
     "codex",
     "Codex rollouts",
     (".jsonl",),
-    mapped(_mapping),
+    mapped(_mapping, grows=True),
     (r'"payload"\s*:\s*\{', r'"type"\s*:\s*"(session_meta|response_item|event_msg|turn_context|compacted)"'),
 )

@@ -152,6 +152,6 @@ SOURCE = Source(
     "gemini-cli",
     "Gemini CLI sessions",
     (".json", ".jsonl"),
-    mapped(_mapping),
+    mapped(_mapping, grows=True),
     (r'"sessionId"\s*:', r'"(projectHash|startTime|\$set|\$rewindTo|directories)"\s*:|"type"\s*:\s*"gemini"'),
 )

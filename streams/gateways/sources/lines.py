@@ -24,8 +24,7 @@ def read(given: Input, edge: Edge) -> Iterator[Item]:
         if isinstance(found, Reject):
             yield found
         else:
-            number, raw = found
-            yield edge.line(given.name, number, raw)
+            yield edge.line(given.name, found.number, found.raw)
 
 
 SOURCE = Source("lines", "one JSON object a line, turns and other events (the default)", (".jsonl", ".ndjson"), read)

@@ -92,14 +92,18 @@ class Mapping(Protocol):
 def mapped(
     make: Callable[[Input], Mapping],
     gathered: Callable[[Iterator[Value | Reject]], Iterator[Value | Reject]] = lambda found: found,
+    grows: bool = False,
 ) -> Reader:
-    """A reader of files whose values `make(file)` makes events of; `gathered` may put several values into one."""
+    """A reader of files whose values `make(file)` makes events of; `gathered` may put several values into one.
+
+    `grows`: a running program adds lines to such files, so that the last one may not be whole yet.
+    """
 
     def read(given: Input, edge: Edge) -> Iterator[Item]:
         from streams.core.edge import Reject
 
         mapping = make(given)
-        for found in gathered(values(given)):
+        for found in gathered(values(given, grows)):
             if isinstance(found, Reject):
                 yield found
             elif isinstance(found.value, list) and found.number == -1:
@@ -152,8 +156,8 @@ def dumped(value: object) -> bytes:
         return b""
 
 
-def values(given: Input) -> Iterator[Value | Reject]:
-    """The JSON values of a file: its lines, or those of the document that it is."""
+def values(given: Input, grows: bool = False) -> Iterator[Value | Reject]:
+    """The JSON values of a file: its lines, or those of the document that it is. `grows`: see `mapped`."""
     from streams.core.edge import MAX_LINE_BYTES, EdgeError, parse_json
 
     number, first = 0, b""
@@ -167,21 +171,20 @@ def values(given: Input) -> Iterator[Value | Reject]:
     except EdgeError:
         opening = first.removeprefix(b"\xef\xbb\xbf").lstrip()[:1]
         is_lines = opening not in b"[{" or (given.is_lines and first.strip() not in (b"[", b"{"))
-    yield from _lines(given, first, number) if is_lines else _document(given, first)
+    yield from _lines(given, first, number, grows) if is_lines else _document(given, first)
 
 
-def _lines(given: Input, first: bytes, number: int) -> Iterator[Value | Reject]:
+def _lines(given: Input, first: bytes, number: int, grows: bool) -> Iterator[Value | Reject]:
     from streams.core.edge import EdgeError, Reject, parse_json
 
     for found in bounded_lines(given, first, number):
         if isinstance(found, Reject):
             yield found
             continue
-        line, raw = found
         try:
-            yield Value(line, -1, raw, parse_json(raw, loads))
+            yield Value(found.number, -1, found.raw, parse_json(found.raw, loads))
         except EdgeError as error:
-            yield Reject(given.name, line, raw, error.faults)
+            yield Reject(given.name, found.number, found.raw, error.faults, grows and not found.is_ended)
 
 
 def _document(given: Input, first: bytes) -> Iterator[Value | Reject]:
