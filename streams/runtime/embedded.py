@@ -5,8 +5,8 @@ some prefix of the log, and going on from there gives what an uninterrupted fold
 
 A commit costs some 30 ms, whatever it holds, about as much as folding eight turns. So a server folds ahead of it: what
 a turn brought is at once in the state in memory and in recall's index, from which contexts are composed, and in the
-tables when somebody asks them, or soon after. What nobody waits for is committed beside, in a thread of its own: folding
-and contexts go on, though the disk be busy.
+tables when somebody asks them, or soon after. What nobody waits for is committed beside, in a thread of its own:
+folding and contexts go on, though the disk be busy.
 """
 
 from __future__ import annotations
