@@ -291,7 +291,7 @@ class Memory:
         Where it is shown in a `session` that is recorded, which keeps alive what is used; `record` says otherwise. What
         is asked `as_of` an earlier moment never is.
         `more`: k (how many), kinds (turn, segment, conclusion, note, task), at (ISO 8601), as_of, history, forgotten,
-        after.
+        turns (ids of the only ones that may answer), after.
         """
         found = self.ask("recall", space=self.space, query=query, session=session or None, **more)
         hits: list[dict[str, Any]] = found["hits"]

@@ -717,6 +717,17 @@ def test_memories_are_added_searched_changed_and_deleted_as_with_mem0(home: Home
             assert (memory.get(one["id"])["memory"], memory.get(one["id"])["metadata"]) == (words, {words: words})
 
 
+def test_what_one_user_is_told_does_not_hang_on_what_others_said(home: Home) -> None:
+    with serving(home):
+        memory = mem0_of(home)
+        for user, colour in (("u1", "blue"), ("u2", "green"), ("u3", "red")):
+            memory.add(f"My favourite colour is {colour}.", user_id=user)
+        memory.add("Of the boat we spoke for hours, and by and by of every favourite that we ever had.", user_id="u4")
+        for user, told in (("u1", "blue"), ("u2", "green"), ("u3", "red"), ("u4", "boat")):
+            (found,) = memory.search("What is my favourite colour?", filters={"user_id": user})["results"]
+            assert told in found["memory"], user
+
+
 def test_filters_let_memories_through_as_mem0_says(home: Home) -> None:
     with serving(home):
         memory = mem0_of(home)

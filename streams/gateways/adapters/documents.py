@@ -14,7 +14,7 @@ between two facts, the newest version counts, and recall finds the one before un
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from mnemolog import Memory, RefusedError
@@ -22,7 +22,9 @@ from streams.core.halves import whole_text
 from streams.gateways.adapters import digest, given, kept, named
 
 MOST_HITS = 1000
-"""Turns that recall ranks; what is not among them has no score."""
+"""Documents that recall finds; what is not among them has no score."""
+MOST_RANKED = 100_000
+"""Documents that recall chooses from, the first of those given."""
 LONGEST_QUERY = 100_000
 
 
@@ -111,10 +113,19 @@ class Documents:
             except ChangedError:
                 continue
 
-    def scores(self, query: str) -> dict[str, float]:
-        """How well turns answer a query, by id: more than 0, without an upper bound."""
-        query = query[:LONGEST_QUERY]
-        hits = self.memory.recall(query, k=MOST_HITS, kinds=["turn"], record=False, after=self._after)
+    def scores(self, query: str, among: Sequence[Document]) -> dict[str, float]:
+        """How well documents answer a query, by their turns: more than 0, without an upper bound.
+
+        Why `among` alone: of a thousand hits in the whole space, none may be of those who ask.
+        """
+        turns = [document.turn for document in among[:MOST_RANKED]]
+        hits = (
+            self.memory.recall(
+                query[:LONGEST_QUERY], k=MOST_HITS, kinds=["turn"], record=False, turns=turns, after=self._after
+            )
+            if turns
+            else []
+        )
         return {turn: hit["score"] for hit in hits for turn in hit["turns"]}
 
     def _known(self, after: str) -> None:

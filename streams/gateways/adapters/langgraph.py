@@ -117,7 +117,7 @@ class MnemologStore(BaseStore):
             if tuple(document.value["namespace"][:depth]) == op.namespace_prefix
             and all(_fits(document.value["value"].get(key), wanted) for key, wanted in (op.filter or {}).items())
         ]
-        scores = self.documents.scores(op.query) if op.query and found else {}
+        scores = self.documents.scores(op.query, found) if op.query else {}
         found.sort(key=lambda document: -scores.get(document.turn, 0))
         page = found[op.offset : op.offset + op.limit]
         self._refresh(op, *page)

@@ -130,7 +130,7 @@ class Memory:
         if not isinstance(query, str) or not query.strip():
             raise ValueError("Invalid query: must be a non-empty string.")
         found = self._found(filters, top_k, show_expired)
-        scores = {turn: score / (1 + score) for turn, score in self.documents.scores(query.strip()).items()}
+        scores = {turn: score / (1 + score) for turn, score in self.documents.scores(query.strip(), found).items()}
         found = [document for document in found if scores.get(document.turn, 0) >= max(threshold, 1e-9)]
         found.sort(key=lambda document: -scores[document.turn])
         return {"results": [_told(document) | {"score": scores[document.turn]} for document in found[:top_k]]}
