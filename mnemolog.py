@@ -504,10 +504,18 @@ class AsyncMemory:
     def __init__(self, space: str = "", *, threads: int = 16, **how: Any) -> None:
         """As `Memory`."""
         self.memory = Memory(space, **how)
-        self._threads = ThreadPoolExecutor(threads, "mnemolog")
+        self.threads = threads
+        self._pool: tuple[int, ThreadPoolExecutor] | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        """All but the threads, so that it can be copied and sent to another process."""
+        return self.__dict__ | {"_pool": None}
 
     async def _run(self, call: Callable[..., T], *given: Any, **more: Any) -> T:
-        return await asyncio.get_running_loop().run_in_executor(self._threads, lambda: call(*given, **more))
+        # Why by process: a fork has none of the threads, and what waited for them there would wait for ever.
+        if self._pool is None or self._pool[0] != os.getpid():
+            self._pool = os.getpid(), ThreadPoolExecutor(self.threads, "mnemolog")
+        return await asyncio.get_running_loop().run_in_executor(self._pool[1], lambda: call(*given, **more))
 
     async def record(self, session: str, role: str, content: str, **more: Any) -> str:
         """As `Memory.record`."""

@@ -6,6 +6,7 @@ import ast
 import asyncio
 import inspect
 import socket
+import subprocess
 import sys
 import uuid
 from contextlib import suppress
@@ -298,6 +299,27 @@ def test_what_is_awaited_is_called_with_all_that_it_was_given(name: str) -> None
     asyncio.run(getattr(memory, name)(*given, **named))
     got = call.call_args
     assert taken.bind(*got.args, **got.kwargs) == taken.bind(memory.memory, *given, **named)
+
+
+FORKED = """
+import asyncio, os, pickle, sys
+from mnemolog import AsyncMemory
+
+memory = AsyncMemory(home=sys.argv[1], start=False)
+asyncio.run(memory.record("s", "user", "before", id="1"))
+copy = pickle.loads(pickle.dumps(memory))
+if child := os.fork():
+    sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+asyncio.run(asyncio.wait_for(memory.record("s", "user", "in the child", id="2"), 30))
+asyncio.run(asyncio.wait_for(copy.record("s", "user", "of the copy", id="3"), 30))
+os._exit(0)
+"""
+
+
+def test_what_is_awaited_can_be_copied_and_goes_on_in_a_process_that_was_forked(home: Home) -> None:
+    with serving(home):
+        subprocess.run([sys.executable, "-c", FORKED, str(home.path)], check=True, timeout=60)
+        assert [turn["turn_id"] for turn in Memory(home=home.path).ask("view", name="turns")] == ["1", "2", "3"]
 
 
 def test_it_needs_the_standard_library_alone() -> None:
