@@ -804,6 +804,44 @@ def test_a_configuration_that_is_not_used_is_told_of_in_one_warning(home: Home) 
         mem0.Memory(space="ann", home=home.path)
 
 
+def test_many_are_deleted_in_a_few_requests_and_one_that_was_changed_meanwhile_too_unless_it_is_to_stay(
+    home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = list[bytes]()
+    exchanged = Memory._exchanged
+
+    def counted(self: Memory, line: bytes, records: bool) -> Any:
+        asked.append(line)
+        return exchanged(self, line, records)
+
+    monkeypatch.setattr(Memory, "_exchanged", counted)
+    with serving(home):
+        memory = mem0_of(home)
+        names = [
+            memory.add(f"This is fact {n}.", user_id="u1", run_id=f"r{n % 2}")["results"][0]["id"] for n in range(9)
+        ]
+        memory.add("I stay.", user_id="u2")
+        memory.update(names[0], "This is fact 0, changed.")
+        found = memory.documents.all()
+        memory.update(names[1], "This is fact 1, changed.")
+        memory.delete(names[2])
+        memory.documents.remove(found[:6], unless_changed=True)
+        assert {one["memory"] for one in memory.get_all(filters={"user_id": "u1"})["results"]} >= {
+            "This is fact 1, changed."
+        }
+        memory.documents.remove(found)
+        assert memory.documents.all() == []
+        assert live(home, retracted=False) == []
+        assert [one["event"] for one in memory.history(names[0])] == ["ADD", "UPDATE", "DELETE"]
+
+        memory.add([{"role": "user", "content": f"This is fact {n}."} for n in range(30)], user_id="u1")
+        asked.clear()
+        memory.delete_all(user_id="u1")
+        assert len(asked) < 10
+        assert memory.documents.all() == []
+        assert live(home, retracted=False) == []
+
+
 def test_memories_that_are_added_at_once_are_all_there(home: Home) -> None:
     async def add() -> None:
         memory = mem0.AsyncMemory(space="ann", home=home.path)

@@ -72,8 +72,12 @@ class MnemologStore(BaseStore):
         if interval and _now() >= self._swept + timedelta(minutes=interval):
             self.sweep_ttl()
         results = [self._read(op) for op in ops]
-        for op in {(op.namespace, op.key): op for op in ops if isinstance(op, PutOp)}.values():
-            self._put(op)
+        puts = {(op.namespace, op.key): op for op in ops if isinstance(op, PutOp)}.values()
+        for op in puts:
+            if op.value is not None:
+                self._put(op)
+        gone = [self.documents.get(*op.namespace, op.key) for op in puts if op.value is None]
+        self.documents.remove([document for document in gone if document])
         return results
 
     async def abatch(self, ops: Iterable[Op]) -> list[Result]:
@@ -83,15 +87,14 @@ class MnemologStore(BaseStore):
     def sweep_ttl(self) -> int:
         """Retracts the items that ended; how many."""
         self._swept = _now()
-        ended = [document.value for document in self.documents.all() if _ended(document.value)]
-        for item in ended:
-            self._change(item, None)
+        ended = [document for document in self.documents.all() if _ended(document.value)]
+        self.documents.remove(ended, unless_changed=True)
         return len(ended)
 
     def _put(self, op: PutOp) -> None:
         index = op.index if op.index is False or op.index is None else list(op.index)
         item = {"namespace": list(op.namespace), "key": op.key, "value": op.value, "index": index} | _time(op.ttl)
-        self.documents.change(lambda _: None if op.value is None else item, *op.namespace, op.key)
+        self.documents.change(lambda _: item, *op.namespace, op.key)
 
     def _read(self, op: Op) -> Result:
         match op:
@@ -140,7 +143,7 @@ class MnemologStore(BaseStore):
             if timedelta(minutes=item["ttl"] * UNREFRESHED) <= _at(later["ends"]) - _at(item["ends"]):
                 self._change(item, item | later)
 
-    def _change(self, item: dict[str, Any], to: dict[str, Any] | None) -> None:
+    def _change(self, item: dict[str, Any], to: dict[str, Any]) -> None:
         """Records what takes the place of an item, where no other version came meanwhile."""
         self.documents.change(lambda now: to if now == item else now, *item["namespace"], item["key"])
 

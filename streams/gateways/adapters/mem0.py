@@ -25,7 +25,7 @@ import hashlib
 import sys
 import uuid
 import warnings
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Generator
 from datetime import UTC, date, datetime
 from typing import Any
 
@@ -170,12 +170,12 @@ class Memory:
         owner = _entities({"user_id": user_id, "agent_id": agent_id, "run_id": run_id})
         if not owner:
             raise ValueError("At least one filter is required to delete all memories: `reset()` deletes all.")
-        self._take([document for document in self.documents.all() if _fits(document.value, owner)])
+        self.documents.remove([document for document in self.documents.all() if _fits(document.value, owner)])
         return {"message": "Memories deleted successfully!"}
 
     def reset(self) -> None:
         """Takes back all memories."""
-        self._take(self.documents.all())
+        self.documents.remove(self.documents.all())
 
     def history(self, memory_id: str) -> list[dict[str, Any]]:
         """What became of a memory, the oldest first."""
@@ -217,10 +217,6 @@ class Memory:
             if (show_expired or not (until := document.value.get("expiration_date")) or until >= today)
             and _fits(document.value, wanted)
         ]
-
-    def _take(self, documents: Iterable[Document]) -> None:
-        for document in documents:
-            self.documents.change(lambda _: None, document.value["id"])
 
 
 class AsyncMemory:
