@@ -242,6 +242,17 @@ def test_items_of_a_store_come_back_byte_for_byte_whatever_they_are_called(home:
         assert store.get(("users",), "nothing") is None
 
 
+def test_an_item_that_is_no_dict_is_refused_before_anything_is_written(home: Home) -> None:
+    with serving(home):
+        store = store_of(home)
+        from langgraph.store.base import PutOp
+
+        for value in ("text", [1], 5):
+            with pytest.raises(TypeError, match="the value of 'b' must be a dict"):
+                store.batch([PutOp(("n",), "a", {"x": 1}), PutOp(("n",), "b", value)])  # type: ignore[arg-type]
+        assert store.search(("n",), filter={"x": 1}) == []
+
+
 def test_an_item_put_again_is_one_item_and_history_keeps_what_it_was(home: Home) -> None:
     with serving(home):
         store = store_of(home)
@@ -763,9 +774,41 @@ def test_filters_let_memories_through_as_mem0_says(home: Home) -> None:
             lambda: memory.add("x", user_id="u1", expiration_date="soon"),
             lambda: memory.delete_all(),
             lambda: memory.update("none"),
+            lambda: memory.update("none", {"text": "x"}),
+            lambda: memory.add(["x"], user_id="u1"),
+            lambda: memory.add({"content": "x"}, user_id="u1"),
+            lambda: memory.add("x", user_id="u1", memory_type="fact"),
+            lambda: through(OR=[]),
+            lambda: through(NOT=[]),
         ):
             with pytest.raises(ValueError):  # noqa: PT011 - which of them is told by mem0's words, and ours
                 wrong()
+
+
+def test_metadata_of_any_kind_harms_no_memory_and_may_say_when_one_from_elsewhere_was_made(home: Home) -> None:
+    with serving(home):
+        memory = mem0_of(home)
+        metadata = {"data": {"a": 1}, "id": 5, "hash": 0, "expiration_date": 20300101, "place": "harbour"}
+        when = "2020-01-02T03:04:05+00:00"
+        (one,) = memory.add("The key is here.", user_id="u1", metadata=metadata | {"created_at": when})["results"]
+        memory.update(one["id"], metadata=metadata | {"created_at": "1999-01-01"})
+        (found,) = memory.search("key", filters={"user_id": "u1"}, threshold=None)["results"]
+        assert (found["id"], found["memory"], found["metadata"]) == (
+            one["id"],
+            "The key is here.",
+            {"place": "harbour"},
+        )
+        assert (found["created_at"], found["expiration_date"]) == (when, 20300101)
+        memory.add("The ferry is late.", user_id="u1")
+        for bound, told in (({"lt": "2021"}, "The key is here."), ({"gte": "2021"}, "The ferry is late.")):
+            (found,) = memory.get_all(filters={"user_id": "u1", "created_at": bound})["results"]
+            assert found["memory"] == told
+
+    async def closed() -> None:
+        async with mem0.AsyncMemory(space="ann", home=home.path) as awaited:
+            awaited.close()
+
+    asyncio.run(closed())
 
 
 def test_whose_memories_are_meant_may_be_said_as_in_older_versions_of_mem0(home: Home) -> None:

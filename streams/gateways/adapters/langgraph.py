@@ -64,10 +64,12 @@ class MnemologStore(BaseStore):
         self._swept = _now()
 
     def batch(self, ops: Iterable[Op]) -> list[Result]:
-        """Carries operations out; their results in order. Raises InvalidNamespaceError before any is."""
+        """Carries operations out; their results in order. Raises InvalidNamespaceError and TypeError before any is."""
         ops = list(ops)
         for op in ops:
             validate_op_namespace(op)
+            if isinstance(op, PutOp) and not isinstance(op.value, dict | None):
+                raise TypeError(f"the value of {op.key!r} must be a dict, not {op.value!r:.100}")
         interval = (self.ttl_config or {}).get("sweep_interval_minutes")
         if interval and _now() >= self._swept + timedelta(minutes=interval):
             self.sweep_ttl()
