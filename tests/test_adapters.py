@@ -143,6 +143,37 @@ def test_items_with_ids_that_are_added_again_add_nothing_unless_they_were_popped
         asyncio.run(talk())
 
 
+def test_a_call_that_a_model_names_as_an_earlier_one_is_another_call_once_a_user_spoke_again(home: Home) -> None:
+    called = [
+        {
+            "type": "function_call",
+            "id": "__fake_id__",
+            "call_id": "functions.time:0",
+            "name": "time",
+            "arguments": "{}",
+        },
+        {"type": "function_call_output", "call_id": "functions.time:0", "output": "late"},
+    ]
+
+    async def talk() -> None:
+        session = session_of(home)
+        asked: list[Any] = [{"role": "user", "content": "What time is it?"}]
+        for _ in range(2):
+            await session.add_items(asked)
+            await session.add_items(called)
+            await session.add_items(called[1:])
+        await session.add_items(asked + called)
+        assert await session.get_items() == (asked + called) * 3
+        await session.add_items(["text"])
+        assert await session.pop_item() == "text"
+        numbered = session_of(home, name=7)  # type: ignore[arg-type]
+        await numbered.add_items(asked)
+        assert await numbered.get_items() == asked
+
+    with serving(home):
+        asyncio.run(talk())
+
+
 def test_sessions_that_are_used_at_once_lose_nothing_and_pop_each_item_once(home: Home) -> None:
     items = [{"role": "user", "content": f"{n}-{m}"} for n in range(4) for m in range(3)]
 
