@@ -165,12 +165,14 @@ class Memory:
 
     def note(self, content: str, note: str | None = None, **more: Any) -> str:
         """Takes a note that surfaces, escalates or fades; its id. `more`: session, ttl (urgent, normal, low or seconds)
-        or `due` (2d, 3h, 90m, or an ISO time later than now), priority, context, source, at."""
+        or `due` (2d, 3h, 90m, a timedelta, or a datetime or ISO time later than now), priority, context, source, at."""
         note = note or str(uuid.uuid4())
         if (due := more.pop("due", None)) is not None:
             if "ttl" in more:
                 raise RefusedError("due: there is a ttl, too; say one of them")
-            more = more | fields_of_due(due, more.get("at"))
+            more = more | fields_of_due(_span_or_moment(due), more.get("at"))
+        elif isinstance(more.get("ttl"), timedelta):
+            more["ttl"] = _span_or_moment(more["ttl"])
         self.tell({"type": "note-taken", "id": str(uuid.uuid4()), "note": note, "content": content} | more)
         return note
 
@@ -487,6 +489,18 @@ def fields_of_due(due: str | int, at: str | None = None) -> dict[str, Any]:
     if left <= 0:
         raise RefusedError(f"due: {given[:60]!r} has passed; give a time later than {_time_of(begins)}")
     return {"ttl": left, "at": _time_of(begins)}
+
+
+def _span_or_moment(due: Any) -> Any:
+    """Seconds of a span of Python. Raises RefusedError for a moment that names no time zone."""
+    if isinstance(due, timedelta):
+        return int(due.total_seconds())
+    if isinstance(due, datetime):
+        try:
+            return _plain(due)
+        except TypeError as error:
+            raise RefusedError(f"due: {error}") from None
+    return due
 
 
 def _utc(moment: datetime) -> datetime:

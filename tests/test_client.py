@@ -53,6 +53,8 @@ def test_what_is_wrong_with_an_event_is_named(home: Home) -> None:
         memory = Memory(home=home.path)
         with pytest.raises(RefusedError, match="role"):
             memory.record("chat", "captain", "hello")
+        with pytest.raises(RefusedError, match="must be one of planning, executing"):
+            memory.update_task("t", status="done")
         with pytest.raises(RefusedError, match="no question"):
             memory.ask("nonsense")
 
@@ -177,7 +179,11 @@ def test_when_a_note_is_due_can_be_said_and_what_is_due_is_told_by_the_moment_th
         memory.note("Call Ben", due="2199-01-20")
         assert memory.context("s", at="2199-01-19T00:00:00Z")["at"] == "2199-01-19T00:00:00Z"
         assert memory.context("s", at="now")["at"] > "2026-01-05"
-        for due in ("tomorrow", "2020-01-01", "0"):
+        for span in ({"due": timedelta(hours=2)}, {"ttl": timedelta(hours=2)}):
+            note = memory.note("Call Eva", **span, at="2026-01-05T09:00:00Z")
+            (row,) = memory.ask("view", name="notes", note=note)
+            assert row["deadline"] == "2026-01-05T11:00:00Z"
+        for due in ("tomorrow", "2020-01-01", "0", timedelta(-1), datetime(2199, 1, 20)):
             with pytest.raises(RefusedError, match="due: "):
                 memory.note("Call Marta", due=due)
         with pytest.raises(RefusedError, match="ttl, too"):
