@@ -805,7 +805,7 @@ def test_filters_let_memories_through_as_mem0_says(home: Home) -> None:
             lambda: memory.add("x", user_id="u1", expiration_date="soon"),
             lambda: memory.delete_all(),
             lambda: memory.update("none"),
-            lambda: memory.update("none", {"text": "x"}),
+            lambda: memory.update("none", {"text": "x"}),  # type: ignore[arg-type]
             lambda: memory.add(["x"], user_id="u1"),
             lambda: memory.add({"content": "x"}, user_id="u1"),
             lambda: memory.add("x", user_id="u1", memory_type="fact"),

@@ -14,6 +14,7 @@ from datetime import UTC, datetime, timedelta, timezone
 from functools import partial
 from pathlib import Path
 from threading import Thread
+from typing import Any
 from unittest.mock import create_autospec
 
 import pytest
@@ -179,7 +180,8 @@ def test_when_a_note_is_due_can_be_said_and_what_is_due_is_told_by_the_moment_th
         memory.note("Call Ben", due="2199-01-20")
         assert memory.context("s", at="2199-01-19T00:00:00Z")["at"] == "2199-01-19T00:00:00Z"
         assert memory.context("s", at="now")["at"] > "2026-01-05"
-        for span in ({"due": timedelta(hours=2)}, {"ttl": timedelta(hours=2)}):
+        spans: list[dict[str, Any]] = [{"due": timedelta(hours=2)}, {"ttl": timedelta(hours=2)}]
+        for span in spans:
             note = memory.note("Call Eva", **span, at="2026-01-05T09:00:00Z")
             (row,) = memory.ask("view", name="notes", note=note)
             assert row["deadline"] == "2026-01-05T11:00:00Z"
