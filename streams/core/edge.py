@@ -450,7 +450,8 @@ def _reason(type_: str, value: object, ctx: dict[str, Any], message: str) -> str
         case "string_too_long":
             return f"is {len(str(value)):,} characters long; at most {ctx['max_length']} are taken"
         case "literal_error":
-            return f"is {_quote(value)}; must be one of {ctx['expected'].replace(chr(39), '').replace(' or ', ', ')}"
+            wanted = ctx["expected"].replace(chr(39), "").replace(" or ", ", ").removeprefix(", ")  # "" is one of some
+            return f"is {_quote(value)}; must be one of {wanted}"
         case "value_error":
             return _time_reason(value, str(ctx["error"]))
         case "greater_than_equal" | "less_than_equal" if isinstance(value, (int, str)) and abs(ctx.get("le", 0)) > 1:
