@@ -20,6 +20,7 @@ import fcntl
 import gc
 import json
 import os
+import pickle
 import select
 import signal
 import socket
@@ -27,25 +28,32 @@ import subprocess
 import sys
 import threading
 import warnings
+from collections.abc import Callable
 from contextlib import suppress
 from importlib import import_module
 from io import TextIOWrapper
 from pathlib import Path
 from pkgutil import walk_packages
-from subprocess import PIPE, CompletedProcess
+from subprocess import PIPE as PIPE
+from subprocess import CompletedProcess
+from tempfile import TemporaryDirectory
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, TypeVar
 
 import processors
 import projections
 import streams
 from processors import PROCESSORS
+from projections import store
+from projections.tables import tables
 from streams.core.driver import Driver, as_raw
 from streams.core.errors import UsageError
+from streams.core.processor import RAW
 from streams.gateways import cli
 from streams.gateways.commands import COMMANDS
 from streams.gateways.demo import samples
 
+T = TypeVar("T")
 ROOT = Path(__file__).parents[1]
 PRELOADED = (processors, projections, streams)
 """The packages of which all modules are imported."""
@@ -182,7 +190,30 @@ def preload() -> None:
     driver = Driver(PROCESSORS, {p.name: p.params() for p in PROCESSORS})
     for offset, event in enumerate(samples()):
         driver.fold(event.space, 0, offset, as_raw(event, event.at), [])
+    tables(PROCESSORS)
+    store._BLANK.update(elsewhere(blank))
     gc.collect()
+
+
+def blank() -> dict[str, bytes]:
+    """What is kept of the first memory that a process makes. It has the engine start threads."""
+    with TemporaryDirectory() as folder:
+        store.Store.create(Path(folder) / "blank.duckdb", PROCESSORS, {"lineages": {RAW: ""}}).close()
+    return store._BLANK
+
+
+def elsewhere(work: Callable[[], T]) -> T:
+    """What some work gives, done in a process of its own."""
+    reading, writing = os.pipe()
+    if not os.fork():
+        with open(writing, "wb") as pipe:
+            pickle.dump(work(), pipe)
+        os._exit(0)
+    os.close(writing)
+    with open(reading, "rb") as pipe:
+        found: T = pickle.load(pipe)
+    os.wait()
+    return found
 
 
 def serve(control: socket.socket) -> dict[str, Any]:
