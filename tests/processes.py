@@ -329,8 +329,8 @@ def go(told: dict[str, Any]) -> None:
             raise
         code = ended.code or 0
     threading._shutdown()  # type: ignore[attr-defined]
-    atexit._run_exitfuncs()
     gc.collect()
+    atexit._run_exitfuncs()
     sys.stdout.flush()
     sys.stderr.flush()
     os._exit(code & 0xFF)
