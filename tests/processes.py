@@ -216,8 +216,8 @@ def elsewhere(work: Callable[[], T]) -> T:
     return found
 
 
-def serve(control: socket.socket) -> dict[str, Any]:
-    """Makes processes until nobody asks for more; returns in each of them, with what is told of it."""
+def serve(control: socket.socket) -> Callable[[], object]:
+    """Makes processes until nobody asks for more; returns in each of them, with what it is to do."""
     preload()
     gc.freeze()  # what is shared is not written to, neither by collections nor when those that are made end
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
@@ -232,8 +232,8 @@ def serve(control: socket.socket) -> dict[str, Any]:
             os.close(file)
 
 
-def begin(told: dict[str, Any], status: int, *streams: int) -> dict[str, Any]:
-    """Makes a process, waits for its end and tells it; returns in that process, with what is told of it."""
+def begin(told: dict[str, Any], status: int, *streams: int) -> Callable[[], object]:
+    """Makes a process, waits for its end and tells it; returns in that process, with what it is to do."""
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     if pid := os.fork():
         for stream in streams:
@@ -256,14 +256,18 @@ def begin(told: dict[str, Any], status: int, *streams: int) -> dict[str, Any]:
     if told["env"].get("PYTHONWARNINGS") == "error":
         warnings.simplefilter("error")
     sys.modules["__main__"] = cli  # what processes that it starts in turn import
-    sys.argv = ["-c" if told["code"] else "mnemolog", *told["words"]]
-    if told["words"][:1] == ["serve"] and any(word.startswith("--http") for word in told["words"]):
-        stand_by()
-    return told
+    code, words = told["code"], told["words"]
+    sys.argv = ["-c" if code else "mnemolog", *words]
+    if code:
+        return lambda: exec(code, {"__name__": "__main__"})
+    if words[:1] == ["serve"] and any(word.startswith("--http") for word in words):
+        return beside_of(words)
+    return lambda: cli.main(words)
 
 
-def stand_by() -> None:
-    """Makes a process that waits to be the one that answers HTTP, for this one, a server, to start when it wants to.
+def beside_of(words: list[str]) -> Callable[[], object]:
+    """Makes a process that waits to be the one that answers HTTP, for this one, a server, to start when it wants to;
+    returns in both, with what each is to do.
 
     Why before it is wanted: a server that has threads cannot fork.
     """
@@ -289,7 +293,7 @@ def stand_by() -> None:
         beside.subprocess = SimpleNamespace(  # type: ignore[attr-defined, assignment]
             Popen=Answering, PIPE=PIPE, TimeoutExpired=subprocess.TimeoutExpired
         )
-        return
+        return lambda: cli.main(words)
     ours.close()
     with theirs:
         said, files, *_ = socket.recv_fds(theirs, MOST, 4)
@@ -305,8 +309,7 @@ def stand_by() -> None:
     os.environ.update(told["env"])
     os.umask(told["umask"])
     sys.argv = ["http", *told["words"]]
-    __main__.main()
-    sys.exit()
+    return __main__.main
 
 
 def current_umask() -> int:
@@ -315,14 +318,14 @@ def current_umask() -> int:
     return int(line.split()[1], 8)
 
 
-def go(told: dict[str, Any]) -> None:
-    """Runs what was told, and ends the process: as Python does it, but modules are not taken apart.
+def go(work: Callable[[], object]) -> None:
+    """Does what a process is to do, and ends it: as Python does it, but modules are not taken apart.
 
     Why: that would write to all that is shared with the process it was forked from, which takes longer than most of
     what processes do. Files that are left open are told all the same.
     """
     try:
-        exec(told["code"], {"__name__": "__main__"}) if told["code"] else cli.main(told["words"])
+        work()
         code = 0
     except SystemExit as ended:
         if not isinstance(ended.code, int | None):
